@@ -1,6 +1,6 @@
-"""The Python API: `tadoru.events(database) -> Calendar`: its sources, collecting, and what it holds.
+"""The Python API: `tadoru.events(database) -> Calendar`.
 
-Collecting has a twin for a running event loop; everything else is quick.
+`run` has an awaitable variant for callers with a running event loop; everything else is fast.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class Calendar:
-    """The events of a database. `store` is the database itself, for everything that is not here. Close it, or use `with`."""
+    """A calendar database. `store` is the database itself, for everything that has no method here. Close it, or use `with`."""
 
     def __init__(self, options: EventsOptions) -> None:
         self._options = options
@@ -45,16 +45,16 @@ class Calendar:
         self.store.close()
 
     def add_source(self, name: str, type: str, url: str, **fields: Any) -> EventSource:  # noqa: A002 - the seed's name
-        """Add a source. Fields are those of the seed, and `settings`, `timezone`, `priority` … Raises UsageError."""
+        """Add a source. `fields` are other fields of a source: `city`, `settings`, `timezone`, `priority` … Raises UsageError."""
         values = {"name": name, "type": type, "url": url, **fields}
         return _run("add_source", register.add_source(self.store, values, "python"))
 
     def run(self, *source_ids: int) -> CycleResult:
-        """Collect these sources, or every enabled one."""
+        """Collect these sources, or all enabled ones."""
         return _run("run", self.run_async(*source_ids))
 
     async def run_async(self, *source_ids: int) -> CycleResult:
-        """The same, awaited."""
+        """Collect these sources, or all enabled ones, within a running event loop."""
         chosen = [self.store.source(one) for one in source_ids] if source_ids else self.store.sources(enabled=True)
         pool = WorkerPool(self.store, self._files, SystemClock(), self._options, lambda *_, **__: None)
         async with pool.running():
@@ -69,13 +69,13 @@ class Calendar:
         category: str | None = None,
         q: str | None = None,
     ) -> Iterator[dict[str, Any]]:
-        """The events, as `tadoru events list --format json` has them, in the order of time."""
+        """The events in the order of time, as `tadoru events list --format json` has them."""
         chosen = EventFilter(city=city, since=since, until=until, category=category, q=q, archived=None)
-        return (event_json(told) for told in iterate_events(self.store, chosen))
+        return (event_json(record) for record in iterate_events(self.store, chosen))
 
 
 def events(database: str = EventsOptions().database, **options: Any) -> Calendar:
-    """Open a calendar, made when it is not there. Options are those of `tadoru events run` (`delay=1, timezone=…`)."""
+    """Open a calendar, created if it does not exist. Options are those of `tadoru events run` (`delay=1, timezone=…`)."""
     return Calendar(parse_options("events", EventsOptions, {"database": database, **options}))
 
 
@@ -85,4 +85,6 @@ def _run(name: str, work: Coroutine[Any, Any, T]) -> T:
     except RuntimeError:
         return run_loop(work)
     work.close()
-    raise UsageError(f"{name}() was called where an event loop is running: await {name}_async() there, or call it in a thread.")
+    raise UsageError(
+        "{name}() cannot run inside a running event loop. Await {name}_async() instead, or call it in a thread.", name=name
+    )

@@ -1,7 +1,7 @@
-"""What a person writes about an event, read as a source's words are: dates in any form, texts cleaned, links of the web only.
+"""Parses what a person enters about an event, with the rules for sources: dates in any format, cleaned texts, web URLs only.
 
-`parse_new_event` makes an event of it, `parse_changes` what is to be changed of a kept one, `parse_completed_row` what a row in quarantine should
-have said. What cannot be read is refused in one sentence; nothing is left out silently, as it would be with a source.
+`parse_new_event` makes a new event, `parse_changes` the changes of a stored one, and `parse_completed_row` an event of a row in
+quarantine. Invalid input raises an error; nothing is dropped silently, as it would be for a source.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from tadoru.config.parsers import parse_flag, parse_time_zone
-from tadoru.errors import UsageError
+from tadoru.errors import Message, UsageError
 from tadoru.jobs.events.collect.source_settings import parse_source_settings
 from tadoru.jobs.events.normalise.normaliser import SourceRules, normalise
 from tadoru.model.event import EventDraft, Occurrence, QuarantinedEvent, RawEvent
@@ -25,7 +25,7 @@ FIELDS: dict[str, str] = {
     "city": "city", "lat": "latitude", "lon": "longitude", "category": "category", "price": "price", "organizer": "organizer",
     "url": "url", "image": "image", "timezone": "timezone", "when_note": "when_note",
 }  # fmt: skip
-"""What a person calls a field, and what a raw event does."""
+"""Field names for people → fields of a raw event."""
 FLAGS = ("all_day", "cancelled")
 _ALIASES = {"starts_at": "starts", "ends_at": "ends", "start": "starts", "end": "ends", "latitude": "lat", "longitude": "lon"}
 _DRAFT_FIELDS: dict[str, tuple[str, ...]] = {
@@ -36,41 +36,42 @@ _DRAFT_FIELDS: dict[str, tuple[str, ...]] = {
     "timezone": ("timezone", "occurrence", "occurrences"),
     "cancelled": ("is_cancelled",),
 }
-"""What a person calls a field, and the fields of a draft that it is."""
+"""Field names for people → fields of a draft."""
 
 
 def fields_from_pairs(pairs: Iterable[str]) -> dict[str, str]:
-    """`field=value` pairs by field. Raises UsageError."""
+    """Parse `field=value` pairs. Raises UsageError."""
     found: dict[str, str] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals:
-            raise UsageError(f"--set {pair} cannot be read: write it as field=value, such as --set venue=市民会館.")
+            raise UsageError("Invalid --set {pair}. Write it as field=value, such as --set venue=市民会館.", pair=pair)
         found[resolve_field(name)] = value
     return found
 
 
 def resolve_field(name: str) -> str:
-    """A field by its name, or by another that people give it. Raises UsageError."""
+    """The field with this name or alias. Raises UsageError."""
     wanted = name.strip().lower().replace("-", "_")
     wanted = _ALIASES.get(wanted, wanted)
     every = (*FIELDS, *FLAGS)
     if wanted not in every:
         near = difflib.get_close_matches(wanted, every, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(every)}."
-        raise UsageError(f"An event has no field {name.strip()} that can be set: {hint}")
+        if near:
+            raise UsageError("Unknown field {field} of an event. Did you mean {near}?", field=name.strip(), near=near[0])
+        raise UsageError("Unknown field {field} of an event. Choose from {fields}.", field=name.strip(), fields=", ".join(every))
     return wanted
 
 
 def draft_fields(names: Iterable[str]) -> frozenset[str]:
-    """The fields of a draft that a person means."""
+    """The fields of a draft for these field names."""
     found = {field for name in names for field in _DRAFT_FIELDS[resolve_field(name)]}
-    # Whoever writes a time writes its zone with it.
+    # A time is always edited together with its zone.
     return frozenset(found | {"timezone"} if "occurrence" in found else found)
 
 
 def source_rules(source: EventSource | None, default_zone: str, now: datetime) -> SourceRules:
-    """What a source lends to its events. A person lends nothing but the place."""
+    """The rules for the rows of a source, or for events entered by a person."""
     if source is None:
         return SourceRules(zone=default_zone, now=now)
     settings = parse_source_settings(source.type, source.settings, secret=source.secret)
@@ -78,12 +79,12 @@ def source_rules(source: EventSource | None, default_zone: str, now: datetime) -
 
 
 def parse_new_event(values: Mapping[str, str], default_zone: str, now: datetime) -> EventDraft:
-    """An event of a person's own. Raises UsageError."""
+    """The draft of a new event. Raises UsageError."""
     return _draft(RawEvent(position="by hand"), values, source_rules(None, default_zone, now))
 
 
 def parse_completed_row(raw: RawEvent, values: Mapping[str, str], rules: SourceRules) -> EventDraft:
-    """A row that lacked something, with what a person says put over it. Raises UsageError."""
+    """An incomplete row with the values of a person applied. Raises UsageError."""
     if {"starts", "ends"} & values.keys():
         raw = replace(raw, occurrences=(), start_time=None, end_time=None)
     return _draft(raw, values, rules)
@@ -92,12 +93,12 @@ def parse_completed_row(raw: RawEvent, values: Mapping[str, str], rules: SourceR
 def parse_changes(
     event: CalendarEvent, times: tuple[EventTime, ...], values: Mapping[str, str], default_zone: str, now: datetime
 ) -> dict[str, Any]:
-    """What is to be changed of a kept event, as fields of a draft. Raises UsageError.
+    """The changes of a stored event, as fields of a draft. Raises UsageError.
 
-    With another start it keeps its length; with another time zone its clocks show the same.
+    With a new start it keeps its duration; with a new time zone it keeps its local times.
     """
     if event.starts_at is None:
-        raise UsageError(f"Event {event.id} is in quarantine: answer its review with `tadoru events review fix`.")
+        raise UsageError("Event {id} is in quarantine. Complete it with `tadoru events review fix`.", id=event.id)
     here = ZoneInfo(event.timezone or default_zone)
     kept = Occurrence(
         starts_at=event.starts_at.astimezone(here),
@@ -144,7 +145,7 @@ def _draft(raw: RawEvent, values: Mapping[str, str], rules: SourceRules) -> Even
         raw = replace(raw, is_cancelled=flags["cancelled"])
     outcome = normalise(raw, rules)
     if isinstance(outcome, QuarantinedEvent):
-        raise UsageError(f"This is no event yet: {outcome.why.rstrip('.')}. {_advice(raw)}")
+        raise UsageError("Cannot create an event: {reason} {advice}", reason=outcome.why, advice=_advice(raw))
     _check(values, given, outcome)
     if "cancelled" in flags:
         outcome = replace(outcome, is_cancelled=flags["cancelled"])
@@ -153,34 +154,36 @@ def _draft(raw: RawEvent, values: Mapping[str, str], rules: SourceRules) -> Even
     return outcome
 
 
-def _advice(raw: RawEvent) -> str:
-    return "Give a title." if not (raw.title or "").strip() else "Write the start as 2026-08-01 10:00, or 令和8年8月1日 10時."
+def _advice(raw: RawEvent) -> Message:
+    if not (raw.title or "").strip():
+        return Message("Enter a title.")
+    return Message("Write the start as 2026-08-01 10:00 or 令和8年8月1日 10時.")
 
 
 def _check(values: Mapping[str, str], given: Mapping[str, Any], draft: EventDraft) -> None:
-    """What a source may get wrong, a person is told."""
+    """Raise for invalid values, which would be dropped for a source."""
     for name in ("url", "image"):
         if given.get(name) and not getattr(draft, name):
-            raise UsageError(f"{name} {given[name]} is no address of the web: write it as https://….")
+            raise UsageError("{field} {url} is not a web URL. Write it as https://….", field=name, url=given[name])
     if (given.get("latitude") or given.get("longitude")) and draft.latitude is None:
-        raise UsageError("The position cannot be read: give both, as lat=39.70 and lon=141.15.")
+        raise UsageError("Invalid coordinates. Enter both, such as lat=39.70 and lon=141.15.")
     start, end = draft.occurrence.starts_at, draft.occurrence.ends_at
     if given.get("end") and (end is None or end <= start):
-        raise UsageError(f"The end {values['ends']} cannot be read, or is not after the start: write it as 2026-08-01 12:00.")
+        raise UsageError("The end {end} is invalid or not after the start. Write it as 2026-08-01 12:00.", end=values["ends"])
 
 
 def _flag(name: str, value: str) -> bool:
     try:
         return parse_flag(value)
     except UsageError as error:
-        raise UsageError(f"{name} {error}.") from None
+        raise UsageError("{field} {problem}.", field=name, problem=error) from None
 
 
 def _zone(name: str) -> str:
     try:
         return parse_time_zone(name)
     except UsageError as error:
-        raise UsageError(f"timezone {name} {error}.") from None
+        raise UsageError("timezone {zone} {problem}.", zone=name, problem=error) from None
 
 
 def _all_day(draft: EventDraft, is_all_day: bool) -> EventDraft:
@@ -188,7 +191,7 @@ def _all_day(draft: EventDraft, is_all_day: bool) -> EventDraft:
         occurrences = tuple(map(_whole_days, draft.occurrences))
         return replace(draft, occurrence=_whole_days(draft.occurrence), occurrences=occurrences)
     if not draft.occurrence.has_time:
-        raise UsageError("An event that is not of whole days needs a time: give it with the start, such as 2026-08-01 10:00.")
+        raise UsageError("An event that is not all day needs a start time, such as 2026-08-01 10:00.")
     return draft
 
 
@@ -203,7 +206,7 @@ def _whole_days(one: Occurrence) -> Occurrence:
 
 
 def _with_length(new: Occurrence, old: Occurrence) -> Occurrence:
-    """What moves to another start keeps its length by the clock, when both have a time or neither has."""
+    """A new start keeps the old duration in local time, if both have a time or neither has."""
     if new.ends_at is not None or old.ends_at is None or new.has_time != old.has_time:
         return new
     passed = old.ends_at.replace(tzinfo=None) - old.starts_at.replace(tzinfo=None)
@@ -212,7 +215,7 @@ def _with_length(new: Occurrence, old: Occurrence) -> Occurrence:
 
 
 def _moved(one: Occurrence, there: ZoneInfo) -> Occurrence:
-    """The same clocks in another zone."""
+    """The same local time in another zone."""
     end = one.ends_at.replace(tzinfo=there) if one.ends_at else None
     return replace(one, starts_at=one.starts_at.replace(tzinfo=there), ends_at=end)
 

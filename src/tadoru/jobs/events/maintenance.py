@@ -1,6 +1,10 @@
-"""Once a day: events that are long over are archived, old snapshots and run logs removed. The newest snapshot of a source stays.
+"""Daily cleanup, backup and restore of a calendar.
 
-Files go first, then the rows that name them: killed in between, the next time finds the rows and removes nothing twice.
+Cleanup archives events that are long over and deletes old snapshots and run logs; the newest snapshot of a source stays. Files
+are deleted before the rows that name them: if it is killed in between, the next cleanup finds the rows.
+
+A backup is a SQLite calendar database of either kind of original, or with `--files` an archive: a gzipped tar of `events.db` and,
+below `files/`, all snapshots and run logs. It is a consistent snapshot taken while others write.
 """
 
 from __future__ import annotations
@@ -30,7 +34,7 @@ _LOGS = "var/runlogs/"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalendarPruneResult:
-    """What was put away."""
+    """What a cleanup archived and deleted."""
 
     archived: int
     snapshots: int
@@ -54,7 +58,7 @@ def prune_calendar(
     forget_after: timedelta = DELETE_AFTER,
     dry_run: bool = False,
 ) -> CalendarPruneResult:
-    """Put away what is old. `dry_run` only counts."""
+    """Archive and delete what is old. `dry_run` only counts."""
     snapshots = store.old_snapshots(after=forget_after)
     logs = store.old_runs(after=forget_after)
     if dry_run:
@@ -69,7 +73,7 @@ def prune_calendar(
 
 
 def _old_logs(files: FileStore, before: date) -> list[str]:
-    """Files of days that are over, also of runs that nobody knows any more because their source was removed."""
+    """Files of old days, including those of runs whose source was removed."""
     found = []
     for key in files.keys(_LOGS):
         try:
@@ -88,16 +92,16 @@ _SQLITE = b"SQLite format 3\x00"
 _GZIP = b"\x1f\x8b"
 _AT_ONCE = 500
 Progress = Callable[[str, int], None]
-"""Hears the name of each table, and how many rows it had."""
+"""Called with each table and its number of rows."""
 
 
 def _silent(table: str, rows: int) -> None: ...
 
 
 def write_backup(store: CalendarStore, path: Path, files: FileStore | None = None, progress: Progress = _silent) -> int:
-    """Write a backup; how many files are in it. `files` makes it an archive. It appears whole or not at all."""
+    """Write a backup; returns the number of files in it. With `files` it is an archive. It is complete or does not exist."""
     if path.exists():
-        raise UsageError(f"{path} exists already: give another name.")
+        raise UsageError("{path} already exists. Choose another name.", path=path)
     with _temporary_folder_beside(path) as folder:
         database = folder / _DATABASE
         _copy_database(store, database, progress)
@@ -111,12 +115,14 @@ def write_backup(store: CalendarStore, path: Path, files: FileStore | None = Non
 
 @contextmanager
 def _temporary_folder_beside(path: Path) -> Iterator[Path]:
-    """A folder of ours on the same disk."""
+    """A temporary folder on the same disk."""
     try:
         with tempfile.TemporaryDirectory(prefix=".tadoru-", dir=path.absolute().parent) as folder:
             yield Path(folder)
     except OSError as error:
-        raise StoreError(f"{path} cannot be written ({error.strerror or error}): check the folder, and the disk.") from error
+        raise StoreError(
+            "Cannot write {path} ({reason}). Check the folder and the disk.", path=path, reason=error.strerror or error
+        ) from error
 
 
 @contextmanager
@@ -135,7 +141,7 @@ def _copy_database(store: CalendarStore, to: Path, progress: Progress) -> None:
 
 
 def _make_single_file(database: Path, store: CalendarStore) -> None:
-    """A database that was written to may have a second file beside it; its own backup has not."""
+    """Rewrite a database as a single file: one that was written to may have a WAL file."""
     alone = database.with_name("alone.db")
     with closing(open_calendar(str(database), store.clock)) as copy:
         copy.backup(str(alone))
@@ -150,7 +156,7 @@ def _pack(database: Path, archive: Path, files: FileStore) -> int:
         for key in _keys(database):
             data = files.get(key)
             if data is None:
-                continue  # removed since, or never written
+                continue  # deleted since, or never written
             member = _anonymous(tarfile.TarInfo(_FILES + key))
             member.size = len(data)
             tar.addfile(member, io.BytesIO(data))
@@ -159,7 +165,7 @@ def _pack(database: Path, archive: Path, files: FileStore) -> int:
 
 
 def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Nothing about this machine and its people."""
+    """Remove everything about this machine and its users."""
     member.uid = member.gid = member.mtime = 0
     member.uname = member.gname = ""
     member.mode = 0o644
@@ -167,7 +173,7 @@ def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def _keys(database: Path) -> Iterator[str]:
-    """The files that a database names. A copy is asked, so that it names what it holds."""
+    """The files that a database names; called for the copy, so that both match."""
     with closing(open_calendar(str(database))) as store:
         seen: set[str] = set()
         for source in store.sources():
@@ -182,7 +188,7 @@ def _keys(database: Path) -> Iterator[str]:
 
 
 def restore_backup(path: Path, database: str, files: FileStore, progress: Progress = _silent) -> int:
-    """Put a backup into a database that is new or empty; how many files were put back."""
+    """Restore a backup into a new or empty database; returns the number of files restored."""
     kind = _kind(path)
     target = None if is_postgresql(database) else Path(database)
     if target is not None:
@@ -206,14 +212,16 @@ def _kind(path: Path) -> str:
         with path.open("rb") as file:
             start = file.read(16)
     except OSError as error:
-        raise UsageError(f"The backup {path} cannot be read ({error.strerror}): check its name.") from None
+        raise UsageError("Cannot read the backup {path} ({reason}). Check the path.", path=path, reason=error.strerror) from None
     if start == _SQLITE:
-        if path.with_name(f"{path.name}-wal").exists():  # a part of it is in that file
-            raise UsageError(f"{path} is a database in use, and no backup: make one with `tadoru events -d {path} backup FILE`.")
+        if path.with_name(f"{path.name}-wal").exists():  # part of the data is in that file
+            raise UsageError(
+                "{path} is a database in use, not a backup. Create one with `tadoru events -d {path} backup FILE`.", path=path
+            )
         return "database"
     if start.startswith(_GZIP):
         return "archive"
-    raise UsageError(f"{path} is no backup: give a file that `tadoru events backup` wrote.")
+    raise UsageError("{path} is not a backup. Choose a file that `tadoru events backup` wrote.", path=path)
 
 
 def _unpack_database(path: Path, to: Path) -> None:
@@ -221,7 +229,7 @@ def _unpack_database(path: Path, to: Path) -> None:
         member = next((one for one in tar if one.name == _DATABASE and one.isfile()), None)
         content = tar.extractfile(member) if member is not None else None
         if content is None:
-            raise UsageError(f"{path} is no backup: there is no {_DATABASE} in it.")
+            raise UsageError("{path} is not a backup: it has no {member}.", path=path, member=_DATABASE)
         with to.open("wb") as out:
             while part := content.read(1 << 20):
                 out.write(part)
@@ -232,7 +240,7 @@ def _unpack_files(path: Path, files: FileStore) -> int:
     with _open_archive(path) as tar:
         for member in tar:
             key = member.name.removeprefix(_FILES)
-            # Nothing but ours: an archive may come from anywhere, and a name may lead anywhere.
+            # Only known folders: an archive may come from anywhere, and a name may lead anywhere.
             is_ours = key.startswith(("var/snapshots/", "var/runlogs/")) and not {"", ".", ".."} & set(key.split("/"))
             content = tar.extractfile(member) if member.isfile() and member.name.startswith(_FILES) and is_ours else None
             if content is not None:
@@ -249,11 +257,11 @@ def _open_archive(path: Path) -> Iterator[tarfile.TarFile]:
     except (tarfile.TarError, EOFError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise UsageError(f"The backup {path} is damaged ({error}): use another one.") from error
+        raise UsageError("The backup {path} is damaged ({reason}). Use another one.", path=path, reason=error) from error
 
 
 def is_same_database(one: str, other: str) -> bool:
-    """Whether two addresses name one database."""
+    """Whether two database URLs or paths are the same database."""
     if is_postgresql(one) or is_postgresql(other):
         return one == other
     return os.path.realpath(one) == os.path.realpath(other)

@@ -1,7 +1,7 @@
-"""Telling people: a source fails, is well again, is gone, or lost many of its events at once. Each is told once.
+"""Sends notices about sources: failing, recovered, gone, or many events missing at once. Each notice is sent once.
 
-What is to be told is in the database (`store.calendar.run_notifications`); any worker may tell it. The only room that knows apprise, which
-knows mail, Slack, webhooks and many more by their addresses. A person configured those addresses, so that private ones are meant.
+The notices are in the database (`store.calendar.run_notifications`); any worker may send them. apprise sends them to mail, Slack,
+webhooks and many other services by URL. These URLs come from the configuration, so private addresses are allowed.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from tadoru.store.calendar.records import Incident
 from tadoru.store.calendar.store import CalendarStore
 
 Send = Callable[[str, str, str], bool]
-"""Sends a title and a text of a kind (`failure`, `success`, `warning`); whether everybody got it."""
+"""Sends a title and a text of a kind (`failure`, `success`, `warning`); returns whether all recipients got it."""
 
 
 def create_sender(addresses: Sequence[str]) -> Send | None:
-    """What sends to these addresses; None when there are none. Raises UsageError."""
+    """A function that sends to these URLs; None without URLs. Raises UsageError."""
     if not addresses:
         return None
     try:
@@ -29,8 +29,8 @@ def create_sender(addresses: Sequence[str]) -> Send | None:
     everybody = apprise.Apprise()
     for number, address in enumerate(addresses, start=1):
         if not everybody.add(address):
-            # Not the address itself: it holds a password or a token.
-            raise UsageError(f"The {number}. address of --notify cannot be used: write it as apprise does, such as mailto://….")
+            # Not the URL itself: it contains a password or a token.
+            raise UsageError("Invalid --notify URL (number {number}). Use an Apprise URL, such as mailto://….", number=number)
 
     def send(title: str, text: str, kind: str) -> bool:
         return bool(everybody.notify(title=title, body=text, notify_type=kind))
@@ -38,21 +38,21 @@ def create_sender(addresses: Sequence[str]) -> Send | None:
     return send
 
 
-def send_notices(store: CalendarStore, send: Send, say: Callable[..., None]) -> int:
-    """Send what is to be told; how much was. What cannot be sent is tried again later."""
+def send_notices(store: CalendarStore, send: Send, log_stage: Callable[..., None]) -> int:
+    """Send the due notices; returns how many were sent. Failed ones are retried later."""
     sent = 0
     for incident in store.claim_notices():
         title, text, kind = format_notice(store, incident)
         try:
             is_sent = send(title, text, kind)
-        except Exception as error:  # Whatever a library of many services raises, collecting goes on.
-            say("notify", source_id=incident.source_id, error=f"{type(error).__name__}: {error}")
+        except Exception as error:  # Whatever a library for many services raises, collecting continues.
+            log_stage("notify", source_id=incident.source_id, error=f"{type(error).__name__}: {error}")
             is_sent = False
         if is_sent:
             store.mark_notified(incident)
             sent += 1
         else:
-            say("notify", source_id=incident.source_id, error="The notice could not be sent; it is tried again later.")
+            log_stage("notify", source_id=incident.source_id, error="Could not send the notice; it is retried later.")
             store.release_notice(incident)
     return sent
 
@@ -63,19 +63,19 @@ def format_notice(store: CalendarStore, incident: Incident) -> tuple[str, str, s
     detail: Any = incident.detail
     where = f"Source {incident.source_id}, {name}."
     if incident.closed_at is not None:
-        titles = {"drop": f"{name}: the events are back"}
-        return titles.get(incident.kind, f"{name}: collected again"), f"{where} It is well again.", "success"
+        titles = {"drop": f"{name}: missing events are back"}
+        return titles.get(incident.kind, f"{name}: recovered"), f"{where} Collecting works again.", "success"
     match incident.kind:
         case "drop":
-            text = f"{where} {detail.get('missing')} of {detail.get('known')} coming events are no longer in it. Nothing was "
-            text += f"removed; if that is right, run `tadoru events run --source {incident.source_id} --accept-drop`."
-            return f"{name}: many events are gone at once", text, "warning"
+            text = f"{where} {detail.get('missing')} of {detail.get('known')} upcoming events are missing. Nothing was "
+            text += f"removed. If this is correct, run `tadoru events run --source {incident.source_id} --accept-drop`."
+            return f"{name}: many events are missing", text, "warning"
         case "gone":
-            text = f"{where} The server answered 410: it is gone for good. The source was disabled; its events stay."
-            return f"{name}: gone, and disabled", text, "failure"
+            text = f"{where} The server answered 410 (gone permanently). The source was disabled; its events stay."
+            return f"{name}: gone, disabled", text, "failure"
     return (
-        f"{name}: cannot be collected",
-        f"{where} {detail.get('error', '')} It is tried again, less and less often.",
+        f"{name}: collecting failed",
+        f"{where} {detail.get('error', '')} It is retried at increasing intervals.",
         "failure",
     )
 
@@ -84,4 +84,4 @@ def _name(store: CalendarStore, source_id: int) -> str:
     try:
         return store.source(source_id).name
     except UsageError:
-        return "a source that was removed"
+        return "removed source"

@@ -22,7 +22,7 @@ from tadoru.store.calendar.apply_chunk import ChunkApplier, KeyedRow, Quarantine
 from tadoru.store.calendar.database import CalendarDatabase
 from tadoru.store.calendar.drafts import draft_from_json
 from tadoru.store.calendar.records import ApplyResult, Matcher, RunLog, in_batches, insert_all, select_in
-from tadoru.store.calendar.review_items import ReviewRequest, open_reviews, reopen_reviews
+from tadoru.store.calendar.review_items import ReviewRequest, message_detail, open_reviews, reopen_reviews
 from tadoru.store.calendar.runs import check_run_open
 from tadoru.store.calendar.schema import events, sightings, sources
 
@@ -100,7 +100,7 @@ def store_quarantined(sql: Connection, run: RunLog, rows: Sequence[QuarantinedRo
 
 def _review_request(row: QuarantinedRow, event_id: int, run: RunLog) -> ReviewRequest:
     subject = f"row:{run.source_id}:{row.key}:{row.hash}"
-    detail = {"why": row.row.why, "raw": row.raw, "position": row.row.raw.position}
+    detail = {**message_detail(row.row.why), "raw": row.raw, "position": row.row.raw.position}
     return ReviewRequest(subject, (event_id,), row.row.reason, run.source_id, detail)
 
 

@@ -170,12 +170,14 @@ class EventMerger:
     def _request_reviews(self, event_id: int, merged: MergedDraft, live: Sequence[Sighting], owned: Mapping[str, Any]) -> None:
         """Request a review for each source that contradicts the shown value, unless that was set by a person."""
         sides: dict[int, list[Any]] = {}
+        identities: dict[int, list[Any]] = {}
         for one in merged.conflicts:
             if _OWNED_AS.get(one.field, one.field) not in owned:
                 sides.setdefault(one.number, []).append({**one._asdict(), "why": one.why})
+                identities.setdefault(one.number, []).append({**one._asdict(), "why": getattr(one, "identity", one.why)})
         of = {one.id: one.source_id for one in live}
         for number, conflicts in sides.items():
-            content = hashlib.sha256(json.dumps(conflicts, sort_keys=True).encode()).hexdigest()[:16]
+            content = hashlib.sha256(json.dumps(identities[number], sort_keys=True).encode()).hexdigest()[:16]
             detail = {"sighting": number, "conflicts": conflicts, "reasons": [one["why"] for one in conflicts]}
             subject = f"{CONFLICT_PREFIX}{event_id}:{number}:{content}"
             self._requests.append(ReviewRequest(subject, (event_id,), ReviewReason.DEDUPE_CONFLICT, of.get(number), detail))

@@ -27,7 +27,7 @@ from tadoru.store.calendar.merging import (
     unmerged_row,
 )
 from tadoru.store.calendar.records import Matcher, ReviewItem, event_rows, review_from_row
-from tadoru.store.calendar.review_items import ReviewRequest, open_reviews
+from tadoru.store.calendar.review_items import ReviewRequest, message_detail, open_reviews
 from tadoru.store.calendar.schema import reviews, sightings
 
 
@@ -127,7 +127,9 @@ class ReviewQueue(CalendarDatabase):
         with self.write_events() as sql:
             event_id = self._quarantined_event(sql, review_id)
             if isinstance(outcome, QuarantinedEvent):
-                detail = {**self._review(sql, review_id).detail, "why": outcome.why, "raw": raw_to_json(outcome.raw)}
+                known = self._review(sql, review_id).detail
+                kept = {name: value for name, value in known.items() if name not in ("message", "values")}
+                detail = {**kept, **message_detail(outcome.why), "raw": raw_to_json(outcome.raw)}
                 sql.execute(update(reviews).where(reviews.c.id == review_id).values(detail=detail))
                 return False
             self._store_draft(sql, event_id, outcome)

@@ -1,4 +1,8 @@
-"""When a source is collected again. Pure."""
+"""One run of one source: fetch, normalise, store, and schedule the next run.
+
+If a run is killed, another worker closes it, and the next run stores the same rows with the same result. Validators are stored
+last, when everything they stand for is stored.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +35,9 @@ if TYPE_CHECKING:
 HOUR = 3600.0
 PERIODS = {"high": 3 * HOUR, "normal": 12 * HOUR}
 MAX_INTERVAL = 7 * 24 * HOUR
-"""However often a source fails, it is tried once a week, for ever."""
+"""Maximum interval: however often a source fails, it is tried once a week."""
 MAX_TTL = 24 * HOUR
-"""A source may ask to be read less often, up to this."""
+"""Maximum interval that a source can ask for itself."""
 
 
 def run_interval(source: EventSource) -> float:
@@ -42,32 +46,32 @@ def run_interval(source: EventSource) -> float:
 
 
 def delay_after_success(source: EventSource, wish: float | None) -> float:
-    """Seconds until the next run; `wish` is what the source itself asks for (its ttl)."""
+    """Seconds until the next run; `wish` is the ttl of the source."""
     return max(run_interval(source), min(wish or 0.0, MAX_TTL))
 
 
 def delay_after_failure(source: EventSource, failures: int, *, jitter: float, retry_after: float | None = None) -> float:
-    """Seconds until the next run after so many failures in a row: one period, then twice as long each time, give or take a
-    tenth (`jitter`, in [0, 1)); never sooner than the server asked for."""
+    """Seconds until the next run after consecutive failures: one interval, then twice as long each time, plus or minus ten
+    percent (`jitter`, in [0, 1)); never sooner than the server asked for."""
     wait = min(run_interval(source) * 2.0 ** min(failures - 1, 20), MAX_INTERVAL) * (0.9 + 0.2 * jitter)
     return min(max(wait, retry_after or 0.0), MAX_INTERVAL)
 
 
 MAX_SUMMARY_LENGTH = 500
-"""Characters of an error summary."""
+"""Maximum length of an error summary."""
 StageLog = Callable[..., None]
-"""Hears of each stage: `say(stage, source_id=…, run_id=…, duration=…, error=…)`."""
+"""Logs a stage: `log_stage(stage, source_id=…, run_id=…, duration=…, error=…)`."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRun:
-    """How a run went."""
+    """The result of a run."""
 
     source: EventSource
     run: RunLog
-    sweep: MissingEventsResult | None = None
+    missing: MissingEventsResult | None = None
     unchanged: bool = False
-    """The source said that nothing changed."""
+    """The source reported no change."""
 
     @property
     def failed(self) -> bool:
@@ -76,11 +80,11 @@ class SourceRun:
 
 @dataclass(frozen=True, slots=True)
 class NormalisedEvents:
-    """What was read, in the product's terms."""
+    """The drafts and quarantined rows of a source."""
 
     drafts: list[EventDraft]
     raws: list[RawEvent]
-    """Of the drafts, in their order."""
+    """The raw events of the drafts, in the same order."""
     quarantined: list[QuarantinedEvent]
 
 
@@ -88,7 +92,7 @@ class Collector:
     """Collects sources into a database."""
 
     def __init__(
-        self, store: CalendarStore, files: FileStore, clock: Clock, worker: int, options: EventsOptions, say: StageLog, *,
+        self, store: CalendarStore, files: FileStore, clock: Clock, worker: int, options: EventsOptions, log_stage: StageLog, *,
         accept_drops: bool = False, enricher: Enricher | None = None,
     ) -> None:  # fmt: skip
         self._store = store
@@ -96,54 +100,54 @@ class Collector:
         self._clock = clock
         self._worker = worker
         self._options = options
-        self._say = say
+        self._log_stage = log_stage
         self._accept_drops = accept_drops
         self._enricher = enricher
         self._matcher = EventMatcher()
         self._random = random.Random()
 
-    async def collect(self, source: EventSource, errand: PoliteClient) -> SourceRun:
-        """Run a source that is leased to this worker. Raises only what is wrong with the database or the disk."""
+    async def collect(self, source: EventSource, client: PoliteClient) -> SourceRun:
+        """Run a source that is leased to this worker. Raises only for problems of the database or the disk."""
         store = self._store
         run = await asyncio.to_thread(store.start_run, source.id, self._worker)
-        # Now, so that a source which takes its worker down does not come back at once, for ever.
+        # Already now, so that a source which kills its worker is not due again immediately.
         await asyncio.to_thread(store.schedule, source.id, run_interval(source))
         began = self._clock.monotonic()
         try:
-            return await self._run(source, run, errand)
+            return await self._run(source, run, client)
         except RunClosed as error:
-            self._tell(source, run, "run", began, str(error))
+            self._log_duration(source, run, "run", began, str(error))
             return SourceRun(source, await asyncio.to_thread(store.run, run.id))
         except StoreError:
             raise
         except TadoruError as error:
             return await self._failed(source, run, SourceContent(error=str(error)), began)
         except Exception as error:
-            message = f"This is a fault of Tadoru: {type(error).__name__}: {error}"
+            message = f"Bug in Tadoru: {type(error).__name__}: {error}"
             collected = await self._failed(source, run, SourceContent(error=message), began)
-            self._say("fault", source_id=source.id, run_id=run.id, error=message, trace=True)
+            self._log_stage("fault", source_id=source.id, run_id=run.id, error=message, trace=True)
             return collected
 
-    async def _run(self, source: EventSource, run: RunLog, errand: PoliteClient) -> SourceRun:
+    async def _run(self, source: EventSource, run: RunLog, client: PoliteClient) -> SourceRun:
         began = self._clock.monotonic()
         state = await asyncio.to_thread(self._store.state, source.id)
         settings = parse_source_settings(source.type, source.settings, secret=source.secret)
-        means = FetchContext(
-            errand=errand, files=self._files, clock=self._clock, zone=self.zone_of(source), secret=read_secret(source),
+        context = FetchContext(
+            client=client, files=self._files, clock=self._clock, zone=self.zone_of(source), secret=read_secret(source),
             timeout=self._options.timeout, enriched_by=self._enricher.signature if self._enricher else "",
         )  # fmt: skip
-        fetcher = SourceFetcher(source, settings, state, means, lambda taken: self._remember_snapshot(source, run, taken))
+        fetcher = SourceFetcher(source, settings, state, context, lambda document: self._remember_snapshot(source, run, document))
         found = await fetcher.fetch()
-        self._tell(source, run, "fetch", began, found.error)
+        self._log_duration(source, run, "fetch", began, found.error)
         if found.error:
             return await self._failed(source, run, found, began)
         if found.is_unchanged:
             return await self._unchanged(source, run)
         began = self._clock.monotonic()
         normal = await asyncio.to_thread(self.normalise, source, settings, found)
-        self._tell(source, run, "normalise", began)
+        self._log_duration(source, run, "normalise", began)
         if not normal.drafts and not found.events and found.problems:
-            # Nothing in it could be read: the source is broken, not its events.
+            # Nothing could be parsed: the source is broken, not its events.
             return await self._failed(source, run, found, began, normal)
         if self._enricher is not None:
             normal = await self._enrich(self._enricher, source, run, found, normal)
@@ -152,14 +156,14 @@ class Collector:
     def zone_of(self, source: EventSource) -> str:
         return source.timezone or self._options.timezone
 
-    def _remember_snapshot(self, source: EventSource, run: RunLog, taken: FetchedDocument) -> None:
+    def _remember_snapshot(self, source: EventSource, run: RunLog, document: FetchedDocument) -> None:
         self._store.add_snapshot(
-            source.id, taken.url, taken.path, taken.fetched_at,
-            etag=taken.etag, last_modified=taken.last_modified, run_id=run.id,
+            source.id, document.url, document.path, document.fetched_at,
+            etag=document.etag, last_modified=document.last_modified, run_id=run.id,
         )  # fmt: skip
 
     def normalise(self, source: EventSource, settings: SourceSettings, found: SourceContent) -> NormalisedEvents:
-        """Every raw event as a draft, or in quarantine with the reason."""
+        """Normalise all raw events: drafts, or rows in quarantine with the reason."""
         rules = SourceRules(zone=self.zone_of(source), now=to_datetime(self._clock.now()), city=source.city, order=settings.order)
         normal = NormalisedEvents([], [], [_quarantined_problem(one) for one in found.problems])
         for raw in found.events:
@@ -177,18 +181,20 @@ class Collector:
         began = self._clock.monotonic()
         enriched = await enricher.enrich(normal.drafts)
         if not enriched.is_complete:
-            # The rest is asked about next time, and so the source has to be read then, changed or not.
+            # The rest is enriched next time, so the source must be read then even if it has not changed.
             found.kept["enriched"] = ""
-        self._tell(source, run, "enrich", began)
+        self._log_duration(source, run, "enrich", began)
         return replace(normal, drafts=enriched.drafts)
 
     async def _store_all(self, source: EventSource, run: RunLog, found: SourceContent, normal: NormalisedEvents) -> SourceRun:
         began = self._clock.monotonic()
         store = self._store
-        applied = await asyncio.to_thread(store.apply_run, run, normal.drafts, normal.quarantined, self._matcher, raws=normal.raws)
-        self._tell(source, run, "store", began)
+        applied = await asyncio.to_thread(
+            store.apply_run, run, normal.drafts, normal.quarantined, self._matcher, raws=normal.raws
+        )
+        self._log_duration(source, run, "store", began)
         is_whole = not found.missing
-        sweep = await asyncio.to_thread(store.mark_missing, run, force=self._accept_drops) if is_whole else None
+        missing = await asyncio.to_thread(store.mark_missing, run, force=self._accept_drops) if is_whole else None
         counts = {
             "fetched": found.fetched,
             "parsed": len(normal.drafts) + len(normal.quarantined),
@@ -198,10 +204,10 @@ class Collector:
             "review": applied.review,
             "inserted": applied.inserted,
             "updated": applied.updated,
-            "vanished": sweep.vanished if sweep else 0,
+            "vanished": missing.vanished if missing else 0,
         }
-        said = [*found.missing, *(f"{one.position}: {one.reason}" for one in found.problems)]
-        status = RunStatus.PARTIAL if said else RunStatus.SUCCESS
+        problems = [*found.missing, *(f"{one.position}: {one.reason}" for one in found.problems)]
+        status = RunStatus.PARTIAL if problems else RunStatus.SUCCESS
         if is_whole:
             first = found.documents[0] if found.documents else None
             await asyncio.to_thread(
@@ -209,12 +215,12 @@ class Collector:
                 etag=first.etag if first else None, last_modified=first.last_modified if first else None,
                 body_hash=first.path.rpartition("/")[2].partition(".")[0] if first else "", kept=found.kept,
             )  # fmt: skip
-        closed = await self._finish(run, status, counts, _summary(said), tuple(one.path for one in found.documents))
+        closed = await self._finish(run, status, counts, _summary(problems), tuple(one.path for one in found.documents))
         await asyncio.to_thread(store.schedule, source.id, delay_after_success(source, found.ttl))
         await asyncio.to_thread(self._end_failure, source)
-        if sweep is not None:
-            await asyncio.to_thread(self._watch_drop, source, sweep)
-        return SourceRun(source, closed, sweep)
+        if missing is not None:
+            await asyncio.to_thread(self._watch_drop, source, missing)
+        return SourceRun(source, closed, missing)
 
     async def _unchanged(self, source: EventSource, run: RunLog) -> SourceRun:
         seen = await asyncio.to_thread(self._store.mark_all_seen, run)
@@ -227,7 +233,7 @@ class Collector:
     async def _failed(
         self, source: EventSource, run: RunLog, found: SourceContent, began: float, normal: NormalisedEvents | None = None
     ) -> SourceRun:
-        """Close the run; the source waits longer each time. What could not be read is in its snapshot, and asked about."""
+        """Close the run as failed; the next one is later each time. Rows that could not be parsed go to quarantine."""
         store = self._store
         quarantined = normal.quarantined if normal else []
         applied = await asyncio.to_thread(store.apply_run, run, [], quarantined, self._matcher) if quarantined else None
@@ -245,16 +251,16 @@ class Collector:
             await asyncio.to_thread(store.open_incident, source.id, "gone", detail)
         else:
             await asyncio.to_thread(store.open_incident, source.id, "failure", detail)
-        self._tell(source, run, "failed", began, error)
+        self._log_duration(source, run, "failed", began, error)
         return SourceRun(source, closed)
 
     def _end_failure(self, source: EventSource) -> None:
         for kind in ("failure", "gone"):
             self._store.close_incident(source.id, kind)
 
-    def _watch_drop(self, source: EventSource, sweep: MissingEventsResult) -> None:
-        if sweep.is_drop:
-            self._store.open_incident(source.id, "drop", {"known": sweep.known, "missing": sweep.missing})
+    def _watch_drop(self, source: EventSource, missing: MissingEventsResult) -> None:
+        if missing.is_drop:
+            self._store.open_incident(source.id, "drop", {"known": missing.known, "missing": missing.missing})
         else:
             self._store.close_incident(source.id, "drop")
 
@@ -263,8 +269,8 @@ class Collector:
         await asyncio.to_thread(write_run_log, self._files, closed)
         return closed
 
-    def _tell(self, source: EventSource, run: RunLog, stage: str, began: float, error: str = "") -> None:
-        self._say(stage, source_id=source.id, run_id=run.id, duration=self._clock.monotonic() - began, error=error)
+    def _log_duration(self, source: EventSource, run: RunLog, stage: str, began: float, error: str = "") -> None:
+        self._log_stage(stage, source_id=source.id, run_id=run.id, duration=self._clock.monotonic() - began, error=error)
 
 
 def _quarantined_problem(problem: ParseProblem) -> QuarantinedEvent:
@@ -272,20 +278,22 @@ def _quarantined_problem(problem: ParseProblem) -> QuarantinedEvent:
     return QuarantinedEvent(raw=raw, reason=ReviewReason.PARSE_ERROR, why=problem.reason)
 
 
-def _summary(said: list[str]) -> str:
-    if not said:
+def _summary(problems: list[str]) -> str:
+    if not problems:
         return ""
-    more = f" (and {len(said) - 1} more)" if len(said) > 1 else ""
-    return f"{said[0][:MAX_SUMMARY_LENGTH]}{more}"
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return f"{problems[0][:MAX_SUMMARY_LENGTH]}{more}"
 
 
 def read_secret(source: EventSource) -> str:
-    """The secret of a source, from the variable that it names. Raises ConfigError."""
+    """The secret of a source, from its environment variable. Raises ConfigError."""
     if not source.secret:
         return ""
     secret = os.environ.get(source.secret, "")
     if not secret:
-        raise ConfigError(f"The variable {source.secret}, which holds the secret of this source, is not set.")
+        raise ConfigError(
+            "The environment variable {variable} with the secret of this source is not set.", variable=source.secret
+        )
     return secret
 
 
@@ -294,7 +302,7 @@ def run_log_path(run: RunLog) -> str:
 
 
 def write_run_log(files: FileStore, run: RunLog) -> None:
-    """The run log as a file, in the seed's form."""
+    """Write the run log as a file."""
     assert run.finished_at is not None
     assert run.status is not None
     record: dict[str, Any] = {

@@ -1,8 +1,8 @@
-"""Reading documents of a source in a process of its own, which is killed when one takes too long.
+"""Runs the reader of a source in a separate process, which is killed if a document takes too long.
 
-People type the selectors and expressions of a source, and strangers write its pages: together they can keep a parser busy for
-hours (`div:has(~ div:has(~ div a))` on a page of 2,000 `div` elements: 24 s), in code that holds the whole process and that no
-thread can interrupt.
+Users enter selectors and expressions, and strangers write the pages: together they can keep a parser busy for hours (`div:has(~
+div:has(~ div a))` on a page of 2,000 `div` elements: 24 s), in code that blocks the whole process and that no thread can
+interrupt.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _COMMAND = (sys.executable, "-P", "-m", "tadoru.jobs.events.collect.reader_proce
 
 
 class ReaderTimeout(TadoruError):
-    """A document was not read in time; the text says what to do."""
+    """A document could not be parsed in time."""
 
 
 class ReaderProcess:
-    """Reads the documents of one source, one at a time. The process starts with the first document and ends with `close`."""
+    """Parses the documents of one source, one at a time. The process starts with the first document and ends with `close`."""
 
     def __init__(self, kind: SourceType, settings: SourceSettings, seconds: float) -> None:
         self._kind = kind
@@ -36,7 +36,7 @@ class ReaderProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def read(self, document: SourceDocument) -> ParsedSource:
-        """What the reader of the source makes of a document. Raises ReadingTooSlow."""
+        """Parse a document with the reader of the source. Raises ReaderTimeout."""
         if not self._settings.has_typed_expressions:
             return self._settings.reader.read(document, self._settings.own)
         if self._process is None:
@@ -52,8 +52,10 @@ class ReaderProcess:
         except (OSError, EOFError):
             self.close()
             raise ReaderTimeout(
-                f"The selectors or expressions of this source took more than {self._seconds:g} seconds for {document.url}: "
-                f"write simpler ones, or raise --timeout."
+                "The selectors or expressions of this source took more than {seconds} seconds for {url}. "
+                "Simplify them, or raise --timeout.",
+                seconds=f"{self._seconds:g}",
+                url=document.url,
             ) from None
         finally:
             timer.cancel()
@@ -67,7 +69,7 @@ class ReaderProcess:
         process, self._process = self._process, None
         if process is not None:
             process.kill()
-            with contextlib.suppress(OSError):  # What was not sent yet.
+            with contextlib.suppress(OSError):  # Data that was not sent yet.
                 process.communicate()
 
 
@@ -82,13 +84,13 @@ def _read(stream: IO[bytes]) -> Any:
 
 
 def main() -> None:
-    """Read documents from the standard input until it ends."""
+    """Parse documents from standard input until it ends."""
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             kind, settings, document = _read(sys.stdin.buffer)
             try:
                 result: ParsedSource | Exception = BUILT_IN[kind].read(document, settings)
-            except Exception as error:  # A bug of a reader is reported by the process that asked.
+            except Exception as error:  # The parent process reports bugs of a reader.
                 result = error
             _write(sys.stdout.buffer, result)
 

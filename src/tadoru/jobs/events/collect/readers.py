@@ -1,4 +1,4 @@
-"""The door to the readers: which one reads a source, how its settings are checked, and what every reader is told.
+"""The reader of each type of source, and the interface of reader plugins.
 
 The built-in readers are in `parse.sources`, one for each type of source. A plugin (entry point group `tadoru.readers`) is chosen
 by the setting `reader` of a source and has the same three methods.
@@ -22,36 +22,36 @@ from tadoru.parse.sources.table import TableSettings, read_csv
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceDocument:
-    """One body of a source, and what a reader may want to know about it."""
+    """One body of a source with its metadata."""
 
     body: bytes
     content_type: str | None
     url: str
     headers: Headers
     page: int
-    """Of a source with several, from 1."""
+    """The number of the page, from 1."""
     is_detail: bool
-    """It was named by another document as being about one event."""
+    """Another document listed it as the page of one event."""
     now: datetime
     zone: str
 
 
 class SourceReader(Protocol):
-    """Reads the documents of a source. It never raises for what a site wrote."""
+    """Parses the documents of a source. It never raises for what a site wrote."""
 
     def prepare(self, mapping: Mapping[str, Any]) -> Any:
-        """The settings that a person wrote, as this reader wants them. Raises ConfigError, in a sentence."""
+        """Parse the settings of a source. Raises ConfigError."""
         ...
 
     def first(self, url: str, settings: Any) -> str:
-        """The address of the first page."""
+        """The URL of the first page."""
         ...
 
     def read(self, document: SourceDocument, settings: Any) -> ParsedSource: ...
 
 
 class _SinglePageReader:
-    """What most readers have in common: the source's address is where it is."""
+    """A reader whose first page is the URL of the source."""
 
     def first(self, url: str, settings: Any) -> str:
         return url
@@ -114,7 +114,7 @@ BUILT_IN: dict[SourceType, SourceReader] = {
 
 
 def reader_for(kind: SourceType, plugin: str = "") -> SourceReader:
-    """The reader of a type of source, or the plugin that was asked for. Raises ConfigError."""
+    """The reader of a type of source, or the plugin with this name. Raises ConfigError."""
     if plugin:
         from tadoru.plugins import load_reader
 

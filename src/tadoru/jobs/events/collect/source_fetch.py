@@ -1,8 +1,8 @@
-"""Getting a source: its documents, one after the other, read as they come, each kept as a snapshot.
+"""Fetches a source: requests its documents one after the other, saves each as a snapshot and parses it.
 
-A source of one document is asked only for what changed (its validators go back byte for byte). One of several is not: that its
-first page is unchanged says nothing about the others. A page about one event (a detail) is asked for by its own validators and,
-when it did not change, read again from its snapshot.
+A source with one document is requested conditionally, with its validators byte for byte. One with several is not: an unchanged
+first page says nothing about the others. A detail page (about one event) is requested with its own validators; if it has not
+changed, it is parsed again from its snapshot.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 from tadoru.clock import Clock, to_datetime
 from tadoru.engine.polite_client import PoliteClient
+from tadoru.errors import Message
 from tadoru.jobs.events.collect.reader_process import ReaderProcess, ReaderTimeout
 from tadoru.jobs.events.collect.readers import SourceDocument
 from tadoru.jobs.events.collect.source_settings import SourceSettings
@@ -35,9 +36,9 @@ EXTENSIONS = {
     SourceType.CSV: "csv",
 }
 FULL_READ_INTERVAL = timedelta(days=7)
-"""A source is read whole at least so often: the dates of its series move on, whether it changes or not."""
+"""A source is read unconditionally at least this often, because the dates of its series move on even if it does not change."""
 TRIAL_LIFETIME = timedelta(hours=1)
-"""For how long the first run uses the body that a test has fetched."""
+"""For how long the first run uses the body that a trial fetched."""
 ACCEPT = {
     SourceType.RSS: "application/rss+xml, application/atom+xml, application/feed+json, application/xml;q=0.9, */*;q=0.5",
     SourceType.ICS: "text/calendar, */*;q=0.5",
@@ -53,9 +54,9 @@ class FetchedDocument:
     """A document that was fetched."""
 
     url: str
-    """Where it was in the end."""
+    """Its URL after redirects."""
     path: str
-    """The key of its snapshot."""
+    """The path of its snapshot."""
     fetched_at: datetime
     etag: bytes | None
     last_modified: bytes | None
@@ -63,80 +64,80 @@ class FetchedDocument:
 
 @dataclass(slots=True, kw_only=True)
 class SourceContent:
-    """What a source says now, or why it cannot be had."""
+    """The content of a source, or why it could not be fetched."""
 
     events: list[RawEvent] = field(default_factory=list)
     problems: list[ParseProblem] = field(default_factory=list)
     documents: list[FetchedDocument] = field(default_factory=list)
     fetched: int = 0
-    """Bodies that came over the network, or from a test a moment ago."""
+    """Bodies that were downloaded now or by a recent trial."""
     is_unchanged: bool = False
     is_gone: bool = False
-    """The server says that there will be nothing any more (410)."""
+    """The server answered 410 Gone."""
     error: str = ""
-    """Why nothing could be had."""
+    """Why nothing could be fetched."""
     missing: list[str] = field(default_factory=list)
-    """What could not be had of the rest, a sentence each: the source was not read whole."""
+    """What could not be fetched of the rest: the source was not read completely."""
     retry_after: float | None = None
     ttl: float | None = None
     kept: dict[str, Any] = field(default_factory=dict)
-    """To be remembered for the next time, once everything is stored."""
+    """Data for the next run, stored once everything else is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchContext:
-    """What it takes to get a source."""
+    """What a fetch needs."""
 
-    errand: PoliteClient
+    client: PoliteClient
     files: FileStore
     clock: Clock
     zone: str
-    """Where dates are meant that do not say it."""
+    """The time zone of dates without one."""
     timeout: float
-    """Seconds for reading one document by what a person typed."""
+    """Maximum seconds for parsing one document with user-defined expressions."""
     secret: str = ""
     enriched_by: str = ""
-    """What fills in its events; when that is new, the source is read whole."""
+    """The enricher of its events; after a change the source is read unconditionally."""
 
 
 class SourceFetcher:
-    """Gets one source, once."""
+    """Fetches one source once."""
 
     def __init__(
         self,
         source: EventSource,
         settings: SourceSettings,
         state: CollectionState,
-        means: FetchContext,
-        keep: KeepSnapshot = lambda taken: None,
+        context: FetchContext,
+        keep: KeepSnapshot = lambda document: None,
     ) -> None:
         self._source = source
         self._settings = settings
         self._state = state
-        self._errand = means.errand
-        self._files = means.files
-        self._clock = means.clock
-        self._zone = means.zone
-        self._credentials = settings.credentials(source.url, means.secret)
-        self._process = ReaderProcess(source.type, settings, means.timeout)
+        self._client = context.client
+        self._files = context.files
+        self._clock = context.clock
+        self._zone = context.zone
+        self._credentials = settings.credentials(source.url, context.secret)
+        self._process = ReaderProcess(source.type, settings, context.timeout)
         self._bytes = 0
         self._is_too_slow = False
-        self._enriched_by = means.enriched_by
-        self._keep = keep
+        self._enriched_by = context.enriched_by
+        self._save = keep
         self._known: Mapping[str, Any] = state.kept or {}
-        self._is_as_before = self._known.get("as") == self.fingerprint
+        self._has_same_settings = self._known.get("as") == self.fingerprint
         self.found = SourceContent()
-        self.first_facts: dict[str, Any] = {}
-        """What its reader was told about the first document."""
+        self.first_document_facts: dict[str, Any] = {}
+        """Headers and content type of the first document."""
 
     @property
     def fingerprint(self) -> str:
-        """Changes when what was learnt about a source no longer holds."""
+        """Changes when stored data about a source no longer applies."""
         words = json.dumps([self._source.type, self._source.url, self._source.settings, self._zone], sort_keys=True)
         return hashlib.sha256(words.encode()).hexdigest()[:16]
 
     async def fetch(self) -> SourceContent:
-        """Everything that the source says."""
+        """Fetch and parse everything."""
         try:
             return await self._fetch()
         finally:
@@ -150,15 +151,17 @@ class SourceFetcher:
         page = 1
         while address is not None:
             seen.add(address)
-            reading = await self._page(address, page)
-            if reading is None:
+            parsed = await self._page(address, page)
+            if parsed is None:
                 break
-            details |= dict.fromkeys(filter(None, map(self._address, reading.details)))
-            address = self._address(reading.next_url) if reading.next_url else None
+            details |= dict.fromkeys(filter(None, map(self._follow_up_url, parsed.details)))
+            address = self._follow_up_url(parsed.next_url) if parsed.next_url else None
             if address is None or not self._may_read_more():
                 break
             if address in seen:
-                found.missing.append(f"The next page after page {page} is one that was read already ({address}).")
+                found.missing.append(
+                    Message("Page {page} links to a page that was already read ({url}).", page=page, url=address)
+                )
                 break
             if page == self._settings.limits.pages:
                 self._reach_limit("pages", page)
@@ -176,13 +179,13 @@ class SourceFetcher:
         }
         return found
 
-    def _address(self, url: str) -> str | None:
-        """The URL of a follow-up request; servers repeat a key that was sent in the query."""
+    def _follow_up_url(self, url: str) -> str | None:
+        """The URL of a follow-up request without secrets: servers repeat a key that was sent in the query."""
         address = canonical(url)
         return self._credentials.without_secrets(address) if address is not None else None
 
     def _may_read_more(self) -> bool:
-        """Whether this run is below its limits; when not, what is left out makes it partial."""
+        """Whether this run is below its limits; reaching one makes it partial."""
         limits = self._settings.limits
         if self._is_too_slow:
             return False
@@ -195,59 +198,66 @@ class SourceFetcher:
         return False
 
     def _reach_limit(self, name: str, value: int) -> None:
-        sentence = f"Stopped at {value:,} {name}, the most that one run reads; set limits.{name} of this source to read more."
-        if sentence not in self.found.missing:
-            self.found.missing.append(sentence)
+        message = Message(
+            "Stopped at the limit of {value} {name} per run. Raise the setting limits.{name} of this source to read more.",
+            value=f"{value:,}",
+            name=name,
+        )
+        if message not in self.found.missing:
+            self.found.missing.append(message)
 
     async def _page(self, address: str, page: int) -> ParsedSource | None:
-        """Read one page; None when it cannot be had, or need not be."""
+        """Read one page; None if it could not be fetched or has not changed."""
         now = to_datetime(self._clock.now())
-        tested = self._tested(now) if page == 1 else None
+        tested = self._trial_document(now) if page == 1 else None
         if tested is not None:
             body = await asyncio.to_thread(self._files.get, tested["path"])
             if body is not None:
-                taken = _document_from_json(tested)
-                self.found.documents.append(taken)
+                document = _document_from_json(tested)
+                self.found.documents.append(document)
                 self.found.fetched += 1
-                return await self._read(body, tested["content_type"], taken.url, tuple(map(tuple, tested["headers"])), page)
-        answer = await self._ask(address, self._validators(now) if page == 1 else ())
+                return await self._read(body, tested["content_type"], document.url, tuple(map(tuple, tested["headers"])), page)
+        answer = await self._request(address, self._validators(now) if page == 1 else ())
         if isinstance(answer, str):
-            self._lacks(answer, page)
+            self._record_failure(answer, page)
             return None
         if answer.status == 304 and page == 1:
             self.found.is_unchanged = True
             return None
-        taken = await self._snapshot(answer)
-        self.found.documents.append(taken)
+        document = await self._snapshot(answer)
+        self.found.documents.append(document)
         if page == 1:
-            self.first_facts = {"content_type": answer.header("content-type"), "headers": [list(pair) for pair in answer.headers]}
+            self.first_document_facts = {
+                "content_type": answer.header("content-type"),
+                "headers": [list(pair) for pair in answer.headers],
+            }
         return await self._read(answer.body, answer.header("content-type"), answer.url, answer.headers, page)
 
-    def _lacks(self, why: str, page: int) -> None:
+    def _record_failure(self, why: str, page: int) -> None:
         if page == 1:
             self.found.error = why
         else:
-            self.found.missing.append(f"Page {page} could not be had: {why}")
+            self.found.missing.append(Message("Cannot fetch page {page}: {reason}", page=page, reason=why))
 
-    def _tested(self, now: datetime) -> Mapping[str, Any] | None:
+    def _trial_document(self, now: datetime) -> Mapping[str, Any] | None:
         tested: Mapping[str, Any] | None = self._known.get("tested")
         if not tested or tested["as"] != self.fingerprint or now - datetime.fromisoformat(tested["fetched_at"]) > TRIAL_LIFETIME:
             return None
         return tested
 
     def _validators(self, now: datetime) -> Headers:
-        """Sent when the source was one document, read by the same settings, and not too long ago."""
+        """The validators, if the source was one document, read with the same settings and not too long ago."""
         read_at = self._known.get("read_at")
-        if not self._is_as_before or self._known.get("documents") != 1 or not read_at:
+        if not self._has_same_settings or self._known.get("documents") != 1 or not read_at:
             return ()
         if now - datetime.fromisoformat(read_at) > FULL_READ_INTERVAL or self._known.get("enriched", "") != self._enriched_by:
             return ()
         return _conditions(self._state.etag, self._state.last_modified)
 
-    async def _ask(self, address: str, conditions: Headers) -> Response | str:
-        """The answer, when there is something in it; otherwise why not."""
+    async def _request(self, address: str, conditions: Headers) -> Response | str:
+        """The response if it has content, otherwise why not."""
         headers = (("Accept", ACCEPT[self._source.type]), *conditions)
-        answer = await self._errand.fetch(address, headers=headers, credentials=self._credentials)
+        answer = await self._client.fetch(address, headers=headers, credentials=self._credentials)
         if not isinstance(answer, Response):
             return self._credentials.redact(answer.message)
         if answer.status == 304 and conditions:
@@ -255,7 +265,7 @@ class SourceFetcher:
         if answer.status != 200:
             self.found.is_gone = answer.status == 410 and not self.found.documents
             self.found.retry_after = parse_retry_after(answer.header("retry-after"), self._clock.now())
-            return f"The server answered {answer.status}."
+            return Message("The server answered {status}.", status=answer.status)
         self.found.fetched += 1
         return answer
 
@@ -263,7 +273,7 @@ class SourceFetcher:
         now = to_datetime(self._clock.now())
         digest = hashlib.sha256(answer.body).hexdigest()
         path = f"var/snapshots/{self._source.id}/{now:%Y-%m-%d}/{digest}.{EXTENSIONS[self._source.type]}"
-        taken = FetchedDocument(
+        document = FetchedDocument(
             url=answer.url,
             path=path,
             fetched_at=now,
@@ -271,13 +281,13 @@ class SourceFetcher:
             last_modified=_bytes(answer.header("last-modified")),
         )
         await asyncio.to_thread(self._files.put, path, answer.body)
-        await asyncio.to_thread(self._keep, taken)
-        return taken
+        await asyncio.to_thread(self._save, document)
+        return document
 
     async def _read(
         self, body: bytes, kind: str | None, url: str, headers: Headers, page: int, *, detail: bool = False
     ) -> ParsedSource | None:
-        """What a body says; None when it cannot be read in time."""
+        """Parse a body; None if that takes too long."""
         document = SourceDocument(
             body=body,
             content_type=kind,
@@ -288,30 +298,30 @@ class SourceFetcher:
             now=to_datetime(self._clock.now()),
             zone=self._zone,
         )
-        # In a thread: a large body is seconds of work, and the others go on meanwhile.
+        # In a thread: a large body takes seconds, and other sources continue meanwhile.
         try:
-            reading = await asyncio.to_thread(self._process.read, document)
+            parsed = await asyncio.to_thread(self._process.read, document)
         except ReaderTimeout as error:
             self._is_too_slow = True
             if detail:
-                self.found.missing.append(str(error))
+                self.found.missing.append(Message(error.message, **error.values))
             else:
-                self._lacks(str(error), page)
+                self._record_failure(Message(error.message, **error.values), page)
             return None
         where = f"page {page}, " if page > 1 else f"{url}, " if detail else ""
         self._bytes += len(body)
         room = self._settings.limits.events - len(self.found.events)
-        if len(reading.events) > room:
+        if len(parsed.events) > room:
             self._reach_limit("events", self._settings.limits.events)
-        self.found.events += [replace(event, position=f"{where}{event.position}") for event in reading.events[:room]]
-        self.found.problems += [replace(problem, position=f"{where}{problem.position}") for problem in reading.problems]
-        if reading.ttl is not None:
-            self.found.ttl = reading.ttl
-        return reading
+        self.found.events += [replace(event, position=f"{where}{event.position}") for event in parsed.events[:room]]
+        self.found.problems += [replace(problem, position=f"{where}{problem.position}") for problem in parsed.problems]
+        if parsed.ttl is not None:
+            self.found.ttl = parsed.ttl
+        return parsed
 
     async def _details(self, addresses: Mapping[str, None]) -> dict[str, Any]:
-        """Read the pages about single events. What to remember of each."""
-        known: Mapping[str, Any] = self._known.get("details") or {} if self._is_as_before else {}
+        """Read the detail pages; returns the data to store for each."""
+        known: Mapping[str, Any] = self._known.get("details") or {} if self._has_same_settings else {}
         kept: dict[str, Any] = {}
         for address in addresses:
             if not self._may_read_more():
@@ -324,16 +334,19 @@ class SourceFetcher:
     async def _detail(self, address: str, known: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
         before = _document_from_json(known) if known else None
         old = await asyncio.to_thread(self._files.get, before.path) if before else None
-        answer = await self._ask(address, _conditions(before.etag, before.last_modified) if before and old is not None else ())
+        answer = await self._request(
+            address, _conditions(before.etag, before.last_modified) if before and old is not None else ()
+        )
         if isinstance(answer, str):
-            self.found.missing.append(f"{address} could not be had: {answer}")
-            return known  # Its event was not read, and is not forgotten either: a source that was not read whole sweeps nothing.
+            self.found.missing.append(Message("Cannot fetch {url}: {reason}", url=address, reason=answer))
+            # Its event was not read, but it is not missing either: only sources that were read completely have missing events.
+            return known
         if answer.status == 304 and known and before and old is not None:
             await self._read(old, known["content_type"], before.url, (), 1, detail=True)
             return known
-        taken = await self._snapshot(answer)
+        document = await self._snapshot(answer)
         await self._read(answer.body, answer.header("content-type"), answer.url, answer.headers, 1, detail=True)
-        return document_to_json(taken) | {"content_type": answer.header("content-type")}
+        return document_to_json(document) | {"content_type": answer.header("content-type")}
 
 
 def _conditions(etag: bytes | None, last_modified: bytes | None) -> Headers:
@@ -342,18 +355,18 @@ def _conditions(etag: bytes | None, last_modified: bytes | None) -> Headers:
 
 
 def _bytes(value: str | None) -> bytes | None:
-    """A header as it came over the wire."""
+    """A header as received."""
     return value.encode("utf-8", "surrogateescape") if value is not None else None
 
 
-def document_to_json(taken: FetchedDocument) -> dict[str, Any]:
-    """For JSON."""
+def document_to_json(document: FetchedDocument) -> dict[str, Any]:
+    """A document as JSON."""
     return {
-        "url": taken.url,
-        "path": taken.path,
-        "fetched_at": taken.fetched_at.isoformat(),
-        "etag": taken.etag.decode("latin-1") if taken.etag is not None else None,
-        "last_modified": taken.last_modified.decode("latin-1") if taken.last_modified is not None else None,
+        "url": document.url,
+        "path": document.path,
+        "fetched_at": document.fetched_at.isoformat(),
+        "etag": document.etag.decode("latin-1") if document.etag is not None else None,
+        "last_modified": document.last_modified.decode("latin-1") if document.last_modified is not None else None,
     }
 
 

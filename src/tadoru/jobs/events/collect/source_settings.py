@@ -1,7 +1,7 @@
-"""The settings of a source: what every type has, and what is its reader's own. They are checked when they are saved.
+"""The settings of a source: shared ones, and those of its reader. They are checked when they are saved.
 
 `auth` (`type` bearer, basic, header or query, and what that needs), `headers`, `limits`, `reader` (a plugin) and `date_order` are
-every source's; the rest is handed to the reader. A secret is never a setting: the source names the variable that holds it.
+shared; the rest is passed to the reader. A secret is never a setting: the source names the environment variable that holds it.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from tadoru.rules.url import canonical, origin
 AUTH_TYPES = ("bearer", "basic", "header", "query")
 DATE_ORDERS = tuple(DayMonthOrder)
 MAX_PAGES = 10_000
-"""Of a list in one run, whatever the settings say."""
+"""Maximum number of list pages in one run, whatever the settings say."""
 _SHARED = ("auth", "headers", "limits", "reader", "date_order")
 _FORBIDDEN = frozenset({"authorization", "cookie"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceAuth:
-    """How a source is signed in to; the secret comes from a variable."""
+    """How a source authenticates; the secret comes from an environment variable."""
 
     type: str = ""
     name: str = ""
-    """The user of basic, the header, or the parameter of the query."""
+    """The user name (basic), header name or query parameter."""
 
     def credentials(self, origins: tuple[str, ...], secret: str) -> Credentials:
         """The secret, bound to the origins of the source."""
@@ -54,43 +54,43 @@ class SourceAuth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunLimits:
-    """What one run of a source reads at most; a run that reaches a limit keeps what it has read and is partial."""
+    """Limits of one run; a run that reaches one keeps what it has read and is partial."""
 
     pages: int = 50
-    """Of a list; the pages about single events that it names are not counted."""
+    """List pages; detail pages are not counted."""
     bytes: int = 64 * 1024 * 1024
-    """Bodies after decompression, as they are saved as snapshots."""
+    """Response bodies after decompression, as saved in snapshots."""
     events: int = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSettings:
-    """The settings of a source, checked."""
+    """The checked settings of a source."""
 
     reader: SourceReader
     own: Any
-    """What the reader made of its own."""
+    """The settings of the reader, parsed by it."""
     auth: SourceAuth = SourceAuth()
     headers: Headers = ()
     limits: RunLimits = RunLimits()
     order: DayMonthOrder | None = None
     has_typed_expressions: bool = False
-    """Whether a person typed selectors or expressions for its built-in reader, which may take any time."""
+    """Whether a user entered selectors or expressions for a built-in reader, which may take any time."""
 
     def credentials(self, url: str, secret: str) -> Credentials:
-        """What is sent to the origin of the source's URL and to no other: the secret and the custom headers."""
+        """The secret and the custom headers, which are sent to the origin of the source and to no other."""
         address = canonical(url)
         origins = (origin(address),) if address is not None else ()
         return self.auth.credentials(origins, secret).with_headers(origins, self.headers)
 
 
 def parse_source_settings(kind: SourceType, mapping: Mapping[str, Any], *, secret: str = "") -> SourceSettings:
-    """Raises ConfigError, in a sentence, when something cannot be used."""
+    """Check and parse the settings of a source. Raises ConfigError."""
     own = dict(mapping)
     shared = SettingsReader({name: own.pop(name) for name in _SHARED if name in own})
     auth = _auth(shared.mapping("auth"))
     if auth.type and not secret:
-        raise ConfigError("The setting auth needs a secret: name the variable that holds it with --secret.")
+        raise ConfigError("The setting auth needs a secret. Name its environment variable with --secret.")
     plugin = shared.text("reader")
     order = shared.choice("date_order", DATE_ORDERS, "")
     reader = reader_for(kind, plugin)
@@ -109,7 +109,9 @@ def parse_source_settings(kind: SourceType, mapping: Mapping[str, Any], *, secre
 def _headers(table: Mapping[str, str]) -> Headers:
     for name, value in table.items():
         if name.lower() in _FORBIDDEN:
-            raise ConfigError(f"The setting headers.{name} cannot be sent; sign in with the setting auth and --secret.")
+            raise ConfigError(
+                "The setting headers.{name} cannot be sent. Authenticate with the setting auth and --secret.", name=name
+            )
         _check_header(f"headers.{name}", name, value)
     return tuple(table.items())
 
@@ -118,7 +120,7 @@ def _check_header(key: str, name: str, value: str = "") -> None:
     try:
         check_header(name, value)
     except UsageError as error:
-        raise ConfigError(f"The setting {key} cannot be used. {error}") from None
+        raise ConfigError("Invalid setting {key}. {problem}", key=key, problem=error) from None
 
 
 def _limits(mapping: Mapping[str, Any], *, stops_by_itself: bool) -> RunLimits:
@@ -138,13 +140,13 @@ def _auth(mapping: Mapping[str, Any]) -> SourceAuth:
     given = SettingsReader(mapping, "auth.")
     kind = given.choice("type", AUTH_TYPES, "")
     if not kind:
-        raise ConfigError(f"The setting auth.type is missing; it must be one of {', '.join(AUTH_TYPES)}.")
+        raise ConfigError("The setting auth.type is missing. Use {types}.", types=", ".join(AUTH_TYPES))
     name = ""
     if kind in ("basic", "header", "query"):
         key = {"basic": "username", "header": "header", "query": "parameter"}[kind]
         name = given.text(key)
         if not name:
-            raise ConfigError(f"The setting auth.{key} is missing; {kind} needs it.")
+            raise ConfigError("The setting auth.{key} is missing; {type} needs it.", key=key, type=kind)
         if kind == "header":
             _check_header("auth.header", name)
     given.done()
@@ -152,18 +154,20 @@ def _auth(mapping: Mapping[str, Any]) -> SourceAuth:
 
 
 def settings_from_pairs(pairs: Iterable[str], settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Settings with `key=value` pairs put in: dots in a key lead into mappings, an empty value takes a key away."""
+    """Apply `key=value` pairs to settings: dots in a key lead into mappings, an empty value removes a key."""
     result: dict[str, Any] = json.loads(json.dumps(dict(settings or {})))
     for pair in pairs:
         key, equals, text = pair.partition("=")
         names = key.strip().split(".")
         if not equals or not all(names):
-            raise UsageError(f"The setting {quoted(pair)} cannot be read: write it as key=value, such as --set items=events.")
+            raise UsageError(
+                "Invalid setting {setting}. Write it as key=value, such as --set items=events.", setting=quoted(pair)
+            )
         place = result
         for name in names[:-1]:
             inner = place.setdefault(name, {})
             if not isinstance(inner, dict):
-                raise UsageError(f"The setting {key} cannot be set: {name} holds a value already.")
+                raise UsageError("Cannot set {key}: {name} already has a value.", key=key, name=name)
             place = inner
         if text == "":
             place.pop(names[-1], None)
@@ -173,7 +177,7 @@ def settings_from_pairs(pairs: Iterable[str], settings: Mapping[str, Any] | None
 
 
 def _value(text: str) -> Any:
-    """Objects and lists in JSON are what they say. Everything else is text: readers see numbers in it where they want them."""
+    """JSON objects and lists are parsed. Everything else stays text; readers convert numbers themselves."""
     if re.match(r"\{|\[\s*\"", text):
         try:
             return json.loads(text)

@@ -1,4 +1,4 @@
-"""Trying a source: fetched politely, read and normalised. Nothing is stored but the body, which the first run then uses."""
+"""Tests a source: fetches, parses and normalises it. Only the body is stored, for the first run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tadoru.store.files import FileStore
 
 @dataclass(slots=True)
 class SourceTrial:
-    """What a source would give."""
+    """The result of testing a source."""
 
     source: EventSource
     error: str = ""
@@ -60,15 +60,13 @@ class SourceTrial:
         }
 
     def write(self, out: TextIO, limit: int) -> None:
-        """For a person."""
+        """Print the result."""
         if self.error:
-            out.write(f"{printable(self.source.name)} cannot be read: {printable(self.error)}\n")
+            out.write(f"{printable(self.source.name)} failed: {printable(self.error)}\n")
         else:
             good, bad = len(self.drafts), len(self.quarantined)
             read, where = format_count(good, "event"), format_count(self.documents, "document")
-            out.write(
-                f"{printable(self.source.name)}: {read}, {bad} that {'lacks' if bad == 1 else 'lack'} something, in {where}.\n"
-            )
+            out.write(f"{printable(self.source.name)}: {read}, {bad} incomplete, in {where}.\n")
         for one in self.drafts[:limit]:
             at = one.occurrence.starts_at
             when = f"{at:%Y-%m-%d %H:%M}" if one.occurrence.has_time else f"{at:%Y-%m-%d}      "
@@ -87,13 +85,13 @@ class SourceTrial:
 async def try_source(
     store: CalendarStore, files: FileStore, options: EventsOptions, source_id: int, allowed: Exemptions | None = None
 ) -> SourceTrial:
-    """Get a source once, whether it is enabled or not. `allowed`: see `WorkerPool`."""
+    """Fetch a source once, enabled or not. `allowed`: see `WorkerPool`."""
     source, clock = store.source(source_id), SystemClock()
     trial = SourceTrial(source)
 
-    def keep(taken: FetchedDocument) -> None:
-        at, etag, last_modified = taken.fetched_at, taken.etag, taken.last_modified
-        store.add_snapshot(source.id, taken.url, taken.path, at, etag=etag, last_modified=last_modified)
+    def keep(document: FetchedDocument) -> None:
+        at, etag, last_modified = document.fetched_at, document.etag, document.last_modified
+        store.add_snapshot(source.id, document.url, document.path, at, etag=etag, last_modified=last_modified)
 
     pool = WorkerPool(store, files, clock, options, lambda *_, **__: None, allowed=allowed)
     async with pool.running():
@@ -104,18 +102,18 @@ async def try_source(
             trial.error = str(error)
             return trial
         zone = source.timezone or options.timezone
-        means = FetchContext(
-            errand=pool.client_for(source), files=files, clock=clock, zone=zone, timeout=options.timeout, secret=secret
+        context = FetchContext(
+            client=pool.client_for(source), files=files, clock=clock, zone=zone, timeout=options.timeout, secret=secret
         )
         known = await asyncio.to_thread(store.state, source_id)
-        # As if it had never been read: a trial is about what it says, not about what changed.
-        fetcher = SourceFetcher(source, settings, replace(known, etag=None, last_modified=None, kept=None), means, keep)
+        # As if it had never been read: a trial shows the content, not the changes.
+        fetcher = SourceFetcher(source, settings, replace(known, etag=None, last_modified=None, kept=None), context, keep)
         found = await fetcher.fetch()
         normal = pool.collector.normalise(source, settings, found)
         trial.error, trial.documents, trial.missing = found.error, len(found.documents), found.missing
         trial.drafts, trial.quarantined = normal.drafts, normal.quarantined
         if found.documents and not found.error:
-            first = document_to_json(found.documents[0]) | fetcher.first_facts | {"as": fetcher.fingerprint}
+            first = document_to_json(found.documents[0]) | fetcher.first_document_facts | {"as": fetcher.fingerprint}
             kept = dict(known.kept or {}) | {"tested": first}
             await asyncio.to_thread(store.remember, source_id, kept=kept)
     return trial

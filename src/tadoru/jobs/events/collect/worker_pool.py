@@ -1,7 +1,7 @@
-"""Collecting many sources: several at a time, each host one at a time, once or for ever.
+"""Collects many sources concurrently, each host one at a time, once or continuously.
 
-A worker keeps itself alive in the database while it works, closes what dead ones left behind, tells what is to be told, and once
-a day puts away what is old. It may be killed at any moment.
+A worker renews its lease in the database, closes runs of dead workers, sends notices, and cleans up once a day. It may be killed
+at any moment.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ if TYPE_CHECKING:
     from tadoru.jobs.events.enrich.enricher import Enricher
 
 WORKER_LEASE = 60.0
-"""Seconds for which a worker counts as alive after each sign of life."""
+"""Seconds for which a worker counts as alive after each renewal."""
 IDLE_SECONDS = 30.0
-"""Seconds after which an idle worker looks again: sources may have been added."""
+"""Seconds after which an idle worker looks for due sources again: some may have been added."""
 RECENT_RUNS = 500
-"""Closed runs whose log file is looked for after somebody died."""
+"""Closed runs that are checked for a missing log file after a worker died."""
 LEASES_PER_SLOT = 4
-"""Sources leased for each one that can be collected at a time: those of one host wait for each other."""
+"""Sources leased for each one that can be collected concurrently: those of one host wait for each other."""
 OnCollected = Callable[[SourceRun], None]
 
 
 @dataclass(slots=True)
 class CycleResult:
-    """How a cycle went."""
+    """The results of a cycle."""
 
     collected: list[SourceRun] = field(default_factory=list)
     busy: list[EventSource] = field(default_factory=list)
@@ -58,7 +58,7 @@ class CycleResult:
 
 
 class WorkerPool:
-    """What the collections of this process share."""
+    """A worker of the database that collects several sources concurrently."""
 
     def __init__(
         self,
@@ -66,59 +66,59 @@ class WorkerPool:
         files: FileStore,
         clock: Clock,
         options: EventsOptions,
-        say: StageLog,
+        log_stage: StageLog,
         *,
         accept_drops: bool = False,
         allowed: Exemptions | None = None,
     ) -> None:
-        """With `allowed` exactly that is let through to private addresses, whatever is stored with a source."""
+        """With `allowed`, exactly these private addresses are permitted, whatever is stored with a source."""
         self._store = store
         self._files = files
         self._clock = clock
         self._options = options
-        self._say = say
+        self._log_stage = log_stage
         self._accept_drops = accept_drops
         self._allowed = allowed
         self._send = notify.create_sender(options.notify)
-        self._errand_by: dict[Exemptions, PoliteClient] = {}
-        self._places = asyncio.Semaphore(options.concurrency)
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._clients: dict[Exemptions, PoliteClient] = {}
+        self._slots = asyncio.Semaphore(options.concurrency)
+        self._host_locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._search = engine_for(options)
         self._next_sync = 0.0
         self._stop = asyncio.Event()
         self._wake = asyncio.Event()
 
     def stop(self) -> None:
-        """Begin nothing new."""
+        """Start nothing new."""
         self._stop.set()
         self._wake.set()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Be a worker of the database."""
+        """Register as a worker of the database."""
         store = self._store
         enricher = await self._enricher() if self._options.enrich else None
         await self._clean_up()
         self.worker = await asyncio.to_thread(store.join, WORKER_LEASE)
-        manners = RequestPolicy(
+        policy = RequestPolicy(
             gap=self._options.delay,
             timeout=self._options.timeout,
             max_bytes=self._options.max_response_size,
             obey_robots=not self._options.ignore_robots,
         )
-        self._errands = PoliteClientContext(store, self._clock, self.worker, manners)
+        self._client_context = PoliteClientContext(store, self._clock, self.worker, policy)
         self.collector = Collector(
-            store, self._files, self._clock, self.worker, self._options, self._say,
+            store, self._files, self._clock, self.worker, self._options, self._log_stage,
             accept_drops=self._accept_drops, enricher=enricher,
         )  # fmt: skip
-        beat = asyncio.create_task(self._beat())
+        keep_alive = asyncio.create_task(self._keep_alive())
         try:
             yield
         finally:
-            beat.cancel()
-            await asyncio.gather(beat, return_exceptions=True)
-            for errand in self._errand_by.values():
-                await errand.close()
+            keep_alive.cancel()
+            await asyncio.gather(keep_alive, return_exceptions=True)
+            for client in self._clients.values():
+                await client.close()
             if enricher is not None:
                 await enricher.close()
             if self._search is not None:
@@ -127,20 +127,20 @@ class WorkerPool:
             await asyncio.to_thread(self._write_missing_logs)
 
     async def _enricher(self) -> Enricher | None:
-        # Most never need it, and it takes numpy with it.
+        # Imported when needed, because it imports numpy.
         from tadoru.jobs.events.enrich.enricher import enricher_for
 
-        return await enricher_for(self._options, self._files, self._clock, self._say)
+        return await enricher_for(self._options, self._files, self._clock, self._log_stage)
 
     def client_for(self, source: EventSource) -> PoliteClient:
-        """One for each set of addresses that sources may connect to."""
+        """The client of a source: one for each set of permitted addresses."""
         exemptions = self._allowed
         if exemptions is None:
             exemptions = Exemptions.from_list([source.named_host] if source.named_host else [])
             exemptions |= Exemptions(allow_all=source.allow_private)
         if self._options.allow_private:
             exemptions = Exemptions(allow_all=True)
-        if exemptions not in self._errand_by:
+        if exemptions not in self._clients:
             fetcher = http.build_http_fetcher(
                 user_agent=self._options.user_agent,
                 exemptions=exemptions,
@@ -148,65 +148,67 @@ class WorkerPool:
                 verify_tls=not self._options.insecure,
                 connections=self._options.concurrency,
             )
-            self._errand_by[exemptions] = PoliteClient(self._errands, fetcher)
-        return self._errand_by[exemptions]
+            self._clients[exemptions] = PoliteClient(self._client_context, fetcher)
+        return self._clients[exemptions]
 
     async def run(self, sources: Iterable[EventSource], done: OnCollected = lambda collected: None) -> CycleResult:
-        """Collect these once, whether they are due or not; each after the one it depends on."""
-        tally, every = CycleResult(), list(sources)
+        """Collect these sources once, due or not; each after its dependency."""
+        result, every = CycleResult(), list(sources)
         tasks: dict[int, asyncio.Task[None]] = {}
 
         async def one(source: EventSource) -> None:
             before = tasks.get(source.depends_on or 0)
             if before is not None:
                 await asyncio.wait([before])
-            async with self._place(source):
+            async with self._host_slot(source):
                 if self._stop.is_set():
                     return
                 if not await asyncio.to_thread(self._store.lease_source, self.worker, source.id):
-                    tally.busy.append(source)
+                    result.busy.append(source)
                     return
-                await self._collect(source, tally, done)
+                await self._collect(source, result, done)
 
         for source in sorted(every, key=lambda one: (-one.priority, one.id)):
             tasks[source.id] = asyncio.create_task(one(source))
         await _wait_for_all(tasks.values())
-        await self._tell()
+        await self._send_notices()
         await self._sync_search(is_last=True)
-        return tally
+        return result
 
     async def run_due(self, done: OnCollected = lambda collected: None, *, forever: bool = False) -> CycleResult:
-        """Collect what is due until nothing is; or for ever, as it comes."""
-        tally = CycleResult()
+        """Collect due sources until none is left, or `forever`."""
+        result = CycleResult()
         working: set[asyncio.Task[None]] = set()
         next_prune, was_cleaned = self._clock.now(), False
         try:
             while not self._stop.is_set():
-                room = self._options.concurrency * LEASES_PER_SLOT - len(working)
-                leased = await asyncio.to_thread(self._store.lease_due, self.worker, limit=room) if room else ()
+                free = self._options.concurrency * LEASES_PER_SLOT - len(working)
+                leased = await asyncio.to_thread(self._store.lease_due, self.worker, limit=free) if free else ()
                 for source in leased:
-                    working.add(asyncio.create_task(self._in_place(source, tally, done)))
+                    working.add(asyncio.create_task(self._collect_in_slot(source, result, done)))
                 if forever and self._clock.now() >= next_prune:
                     next_prune = self._clock.now() + timedelta(days=1).total_seconds()
                     await self._prune()
                 if forever:
-                    tally.collected.clear()
+                    result.collected.clear()
                 was_cleaned = was_cleaned and not leased
                 if not working:
                     if not forever and was_cleaned:
                         break
-                    await (self._rest() if forever else self._clean_up())  # A sibling may have died since: its sources are ours.
+                    await (
+                        self._idle() if forever else self._clean_up()
+                    )  # Another worker may have died since: take over its sources.
                     was_cleaned = True
                     continue
                 finished, working = await self._first(working, none_left=not leased)
                 _raise_first(finished)
-                await self._tell()
+                await self._send_notices()
                 await self._sync_search()
         finally:
             await _wait_for_all(working)
-        await self._tell()
+        await self._send_notices()
         await self._sync_search(is_last=True)
-        return tally
+        return result
 
     async def _first(
         self, working: set[asyncio.Task[None]], *, none_left: bool
@@ -217,10 +219,10 @@ class WorkerPool:
         finished, rest = await asyncio.wait(working, timeout=IDLE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
         return set(finished), set(rest)
 
-    async def _rest(self) -> None:
-        """Nothing is due: wait for the next, or for a while."""
+    async def _idle(self) -> None:
+        """Nothing is due: wait for the next source, or a while."""
         await self._clean_up()
-        await self._tell()
+        await self._send_notices()
         await self._sync_search()
         wait = await asyncio.to_thread(self._store.seconds_until_due)
         pause = asyncio.create_task(self._clock.sleep(min(IDLE_SECONDS, wait if wait is not None else IDLE_SECONDS)))
@@ -230,58 +232,58 @@ class WorkerPool:
             task.cancel()
 
     @asynccontextmanager
-    async def _place(self, source: EventSource) -> AsyncIterator[None]:
-        """The host's turn first, then a place to work: who waits for a host keeps nobody else waiting."""
-        async with self._turns.setdefault(host_key(source.url), asyncio.Lock()), self._places:
+    async def _host_slot(self, source: EventSource) -> AsyncIterator[None]:
+        """Wait for the host first, then for a free slot, so that waiting for a host blocks no slot."""
+        async with self._host_locks.setdefault(host_key(source.url), asyncio.Lock()), self._slots:
             yield
 
-    async def _in_place(self, source: EventSource, tally: CycleResult, done: OnCollected) -> None:
-        async with self._place(source):
+    async def _collect_in_slot(self, source: EventSource, result: CycleResult, done: OnCollected) -> None:
+        async with self._host_slot(source):
             if self._stop.is_set():
                 await asyncio.to_thread(self._store.release, self.worker, source.id)
             else:
-                await self._collect(source, tally, done)
+                await self._collect(source, result, done)
 
-    async def _collect(self, source: EventSource, tally: CycleResult, done: OnCollected) -> None:
+    async def _collect(self, source: EventSource, result: CycleResult, done: OnCollected) -> None:
         try:
             collected = await self.collector.collect(source, self.client_for(source))
         finally:
             await asyncio.to_thread(self._store.release, self.worker, source.id)
-        tally.collected.append(collected)
+        result.collected.append(collected)
         done(collected)
 
-    async def _beat(self) -> None:
-        """Go on living, and notice who does not: whoever always has something to do never rests."""
+    async def _keep_alive(self) -> None:
+        """Renew the lease, and clean up after dead workers: a busy worker never idles."""
         while True:
             await self._clock.sleep(WORKER_LEASE / 3)
             try:
                 if not await asyncio.to_thread(self._store.renew, self.worker, WORKER_LEASE):
-                    self._say("worker", error="This worker was silent for too long and was given up for dead; it stops.")
+                    self._log_stage("worker", error="This worker did not renew its lease in time and was removed. It stops.")
                     self.stop()
                     return
                 await self._clean_up()
-            except StoreError as error:  # The database may come back before anybody misses this worker.
-                self._say("worker", error=str(error))
+            except StoreError as error:  # The database may be back before the lease expires.
+                self._log_stage("worker", error=str(error))
 
     async def _clean_up(self) -> None:
-        """Close what dead workers left behind."""
+        """Close the runs of dead workers."""
         closed = await asyncio.to_thread(self._store.reap)
         if closed:
-            self._say("reap", runs=closed)
+            self._log_stage("reap", runs=closed)
             await asyncio.to_thread(self._write_missing_logs)
 
     def _write_missing_logs(self) -> None:
-        """A run that was closed by somebody else has no file yet."""
+        """Write the log files of runs that were closed by another worker."""
         for run in self._store.runs(limit=RECENT_RUNS):
             if run.finished_at is not None and not self._files.exists(run_log_path(run)):
                 write_run_log(self._files, run)
 
-    async def _tell(self) -> None:
+    async def _send_notices(self) -> None:
         if self._send is not None:
-            await asyncio.to_thread(notify.send_notices, self._store, self._send, self._say)
+            await asyncio.to_thread(notify.send_notices, self._store, self._send, self._log_stage)
 
     async def _sync_search(self, *, is_last: bool = False) -> None:
-        """Tell a search engine what changed, now and then and at the end. What it does not hear now, it is told the next time."""
+        """Sync the search engine at intervals and at the end. What fails now is synced next time."""
         if self._search is None or (not is_last and self._clock.now() < self._next_sync):
             return
         self._next_sync = self._clock.now() + IDLE_SECONDS
@@ -289,20 +291,20 @@ class WorkerPool:
         try:
             done = await sync.run()
         except SearchEngineError as error:
-            self._say("search", error=str(error))
+            self._log_stage("search", error=str(error))
             return
         if done is not None and (done.put or done.removed):
-            self._say("search", put=done.put, removed=done.removed)
+            self._log_stage("search", put=done.put, removed=done.removed)
 
     async def _prune(self) -> None:
         from tadoru.jobs.events.maintenance import prune_calendar
 
         pruned = await asyncio.to_thread(prune_calendar, self._store, self._files, to_datetime(self._clock.now()))
-        self._say("prune", result=str(pruned))
+        self._log_stage("prune", result=str(pruned))
 
 
 async def _wait_for_all(tasks: Iterable[asyncio.Task[None]]) -> None:
-    """Wait for all of them; the first exception, when all are done."""
+    """Wait for all tasks, then raise the first exception."""
     waiting = list(tasks)
     if not waiting:
         return
@@ -318,7 +320,7 @@ async def _wait_for_all(tasks: Iterable[asyncio.Task[None]]) -> None:
 
 
 def _raise_first(tasks: Iterable[asyncio.Task[None]]) -> None:
-    """The first exception of these. Those of the others are looked at too, else each is printed with its traceback in the end."""
+    """Raise the first exception. All exceptions are retrieved, otherwise asyncio prints each with its traceback."""
     for error in [task.exception() for task in tasks if not task.cancelled()]:
         if error is not None:
             raise error

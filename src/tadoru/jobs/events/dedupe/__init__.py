@@ -1,8 +1,9 @@
-"""Tells which events of different sources, or of one, are the same: pure functions over `EventDraft`.
+"""Decides which events of one or several sources are the same. Pure functions over `EventDraft`.
 
-`blocking_keys` says what is compared with what, `compare_events` decides with reasons, `merge_fields` puts several together, `dedupe_key` is the seed's
-dedupe key. `EventMatcher` offers them to the database as it asks for them. What is stored, undone and reviewed is the business of
-`store.calendar` and of the collection.
+`matcher` decides whether two drafts are one event, with the reasons in `reasons`; `titles`, `times` and `venues` compare single
+fields, with the text comparison of `similarity`. `keys` selects which drafts are compared at all, and `field_merge` merges the
+fields of drafts that are one event. `store.calendar` stores, undoes and reviews merges; it calls this package through
+`EventMatcher`.
 """
 
 from __future__ import annotations

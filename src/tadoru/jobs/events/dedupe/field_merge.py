@@ -1,8 +1,8 @@
-"""Merges what several sources say about one event, field by field: who gave what, and where they contradict each other.
+"""Merges the descriptions of one event by several sources, field by field, and reports contradictions.
 
-Nothing is lost: the store keeps every side, and a merge can be undone. A contradiction in a fact that visitors rely on (time,
-place, price, whether it takes place) is reported for a person to look at; until then the most trusted source is believed. Only
-that it is cancelled is believed whoever says it: a source that does not say so has most often only not heard of it.
+Nothing is lost: the store keeps all sightings, and a merge can be undone. A contradiction in a fact that visitors rely on (time,
+place, price, cancellation) is reported for review; until then the most trusted source wins. Only a cancellation counts whichever
+source reports it: sources that do not mention it usually have not been updated.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
+from tadoru.errors import Message
+from tadoru.jobs.events.dedupe.reasons import conflict_message
 from tadoru.jobs.events.dedupe.similarity import event_page_key, fold_spelling, normalise_text
 from tadoru.jobs.events.dedupe.times import DayRelation, TimeRelation, compare_days, compare_times
 from tadoru.jobs.events.dedupe.venues import VenueRelation, bare_city_name, compare_venues, distance_km, split_venue
 from tadoru.model.event import EventDraft, Occurrence
 
 _FAR_APART = 1.0
-"""Kilometres: closer than this two geocoders may differ about one door."""
+"""Kilometres: two geocoders may differ by less for the same entrance."""
 _FREE = re.compile(r"無料|free|不要|なし")
 _AMOUNT = re.compile(r"\d[\d,]*")
 FIELD_GROUPS: dict[str, tuple[str, ...]] = {
@@ -27,36 +29,41 @@ FIELD_GROUPS: dict[str, tuple[str, ...]] = {
     "venue": ("venue", "venue_clean"),
     "coordinates": ("latitude", "longitude"),
 }
-"""What is taken from one side as a whole: half a date of one source and half of another is a date of neither."""
+"""Fields that are taken from one source together: half a date from each of two sources is no date at all."""
 
 
 class MergeInput(NamedTuple):
-    """What one source says."""
+    """The description by one source."""
 
     draft: EventDraft
     number: int
     """The id of the sighting."""
     trust: int = 0
-    """Of two sides with the same trust the fuller description is taken; everything else goes by their order."""
+    """Between inputs of the same trust the longer description wins; all other fields go by order."""
 
 
 class FieldConflict(NamedTuple):
-    """Two sources say different things about one fact."""
+    """Two sources contradict each other about one fact."""
 
     field: str
     kept: str
-    """What is believed."""
+    """The value that is shown."""
     other: str
     number: int
-    """The side that says otherwise."""
+    """The sighting with the other value."""
 
     @property
-    def why(self) -> str:
-        """One English sentence."""
-        return f"The sources disagree about {_CONFLICT_MESSAGES[self.field]}: “{self.kept}” is shown, “{self.other}” is said elsewhere."
+    def why(self) -> Message:
+        """The contradiction as a message."""
+        return conflict_message(self.field, self.kept, self.other)
+
+    @property
+    def identity(self) -> str:
+        """Identifies the contradiction in the subject of its review: it must never change, or decided reviews open again."""
+        return f"The sources disagree about {_IDENTITIES[self.field]}: “{self.kept}” is shown, “{self.other}” is draft elsewhere."
 
 
-_CONFLICT_MESSAGES = {
+_IDENTITIES = {
     "starts_at": "the beginning",
     "ends_at": "the end",
     "venue": "the venue",
@@ -69,39 +76,39 @@ _CONFLICT_MESSAGES = {
 
 @dataclass(frozen=True, slots=True)
 class MergeResult:
-    """One event out of what several sources say."""
+    """The merged event."""
 
     draft: EventDraft
     owners: Mapping[str, int]
-    """For every field that says something, the side it was taken from. Of `extra` the first side that has any."""
+    """For each non-empty field the sighting it was taken from; for `extra` the first one that has any."""
     conflicts: tuple[FieldConflict, ...]
 
 
-def merge_fields(sides: Sequence[MergeInput]) -> MergeResult:
-    """Put sides together, the most trusted first. Names of fields are those of `EventDraft`."""
+def merge_fields(inputs: Sequence[MergeInput]) -> MergeResult:
+    """Merge inputs, the most trusted first. Field names are those of `EventDraft`."""
     values: dict[str, object] = {}
     owners: dict[str, int] = {}
     for names in _groups():
-        side = _best_input(names[0], sides)
+        source = _best_input(names[0], inputs)
         for name in names:
-            values[name] = getattr(side.draft, name)
-            owners[name] = side.number
-    values["extra"] = _extra(sides, owners["category"])
-    draft = replace(sides[0].draft, **values)  # type: ignore[arg-type]  # the names are those of its own fields
-    said = {name: number for name, number in owners.items() if getattr(draft, name) not in (None, "", (), {}, False)}
-    conflicts = [conflict for side in sides for conflict in _conflicts(draft, side)]
+            values[name] = getattr(source.draft, name)
+            owners[name] = source.number
+    values["extra"] = _extra(inputs, owners["category"])
+    draft = replace(inputs[0].draft, **values)  # type: ignore[arg-type]  # the names are those of its own fields
+    provided = {name: number for name, number in owners.items() if getattr(draft, name) not in (None, "", (), {}, False)}
+    conflicts = [conflict for source in inputs for conflict in _conflicts(draft, source)]
     once = {(conflict.field, conflict.other): conflict for conflict in reversed(conflicts)}
-    return MergeResult(draft, said, tuple(reversed(once.values())))
+    return MergeResult(draft, provided, tuple(reversed(once.values())))
 
 
-def _extra(sides: Sequence[MergeInput], category_side: int) -> dict[str, str]:
-    """What each side says besides. Who filled something in stays with what was filled in, and goes when a source said it."""
+def _extra(inputs: Sequence[MergeInput], category_side: int) -> dict[str, str]:
+    """All extra fields. `…_from` marks of the enricher stay with its values, and are dropped if a source provided the value."""
     extra: dict[str, str] = {}
-    for side in reversed(sides):
-        said = side.draft.extra
-        if "summary" in said:
+    for source in reversed(inputs):
+        own = source.draft.extra
+        if "summary" in own:
             extra.pop("summary_from", None)
-        extra |= {name: value for name, value in said.items() if name != "category_from" or side.number == category_side}
+        extra |= {name: value for name, value in own.items() if name != "category_from" or source.number == category_side}
     return extra
 
 
@@ -111,19 +118,19 @@ def _groups() -> Iterator[tuple[str, ...]]:
     yield from ((each.name,) for each in fields(EventDraft) if each.name not in grouped)
 
 
-def _best_input(name: str, sides: Sequence[MergeInput]) -> MergeInput:
-    """Which side gives a field: the first, or one after it that says more and does not contradict what is believed."""
-    best = sides[0]
+def _best_input(name: str, inputs: Sequence[MergeInput]) -> MergeInput:
+    """The input that provides a field: the first, or a later one that is more detailed and does not contradict it."""
+    best = inputs[0]
     if name in {"uid", "position"}:
         return best
-    for side in sides[1:]:
-        if _is_better(name, side, best):
-            best = side
+    for source in inputs[1:]:
+        if _is_better(name, source, best):
+            best = source
     return best
 
 
-def _is_better(name: str, side: MergeInput, best: MergeInput) -> bool:
-    new, old = side.draft, best.draft
+def _is_better(name: str, source: MergeInput, best: MergeInput) -> bool:
+    new, old = source.draft, best.draft
     match name:
         case "occurrence":
             return _precision(new) > _precision(old) and _one_beginning(new, old)
@@ -134,7 +141,7 @@ def _is_better(name: str, side: MergeInput, best: MergeInput) -> bool:
             return _page_detail(new) > _page_detail(old)
         case "category":
             return _weight(new) > _weight(old)
-        case "description" if side.trust == best.trust:
+        case "description" if source.trust == best.trust:
             return len(new.description) > len(old.description)
         case "is_cancelled":
             return new.is_cancelled and not old.is_cancelled
@@ -143,7 +150,7 @@ def _is_better(name: str, side: MergeInput, best: MergeInput) -> bool:
 
 
 def _weight(draft: EventDraft) -> int:
-    """What a source says, before what was filled in, before nothing."""
+    """Values of a source before values of the enricher, before none."""
     return (2 - ("category_from" in draft.extra)) if draft.category else 0
 
 
@@ -157,7 +164,7 @@ def _precision(draft: EventDraft) -> int:
 
 
 def _one_beginning(one: EventDraft, other: EventDraft) -> bool:
-    """Whether the more precise of two only adds to what the other says."""
+    """Whether the more precise of two drafts only adds to the other."""
     found = compare_days(one, other)
     return (
         found.days not in {DayRelation.APART, DayRelation.SLIP}
@@ -173,32 +180,32 @@ def _page_detail(draft: EventDraft) -> int:
     return bool(draft.url) + bool(event_page_key(draft.url))
 
 
-def _conflicts(believed: EventDraft, side: MergeInput) -> Iterator[FieldConflict]:
-    said, number = side.draft, side.number
-    yield from _conflicts_of_time(believed, side)
-    if compare_venues(believed.venue, said.venue, bare_city_name(believed.city)) in {
+def _conflicts(shown: EventDraft, source: MergeInput) -> Iterator[FieldConflict]:
+    draft, number = source.draft, source.number
+    yield from _conflicts_of_time(shown, source)
+    if compare_venues(shown.venue, draft.venue, bare_city_name(shown.city)) in {
         VenueRelation.ROOM,
         VenueRelation.WEAK,
         VenueRelation.DIFFERENT,
     }:
-        yield FieldConflict("venue", believed.venue, said.venue, number)
-    if believed.city and said.city and bare_city_name(believed.city) != bare_city_name(said.city):
-        yield FieldConflict("city", believed.city, said.city, number)
-    if (apart := distance_km(believed, said)) is not None and apart > _FAR_APART:
-        yield FieldConflict("coordinates", _point(believed), _point(said), number)
-    if believed.price and said.price and _amounts(believed.price) != _amounts(said.price):
-        yield FieldConflict("price", believed.price, said.price, number)
-    if believed.is_cancelled != said.is_cancelled:
+        yield FieldConflict("venue", shown.venue, draft.venue, number)
+    if shown.city and draft.city and bare_city_name(shown.city) != bare_city_name(draft.city):
+        yield FieldConflict("city", shown.city, draft.city, number)
+    if (apart := distance_km(shown, draft)) is not None and apart > _FAR_APART:
+        yield FieldConflict("coordinates", _point(shown), _point(draft), number)
+    if shown.price and draft.price and _amounts(shown.price) != _amounts(draft.price):
+        yield FieldConflict("price", shown.price, draft.price, number)
+    if shown.is_cancelled != draft.is_cancelled:
         yield FieldConflict("is_cancelled", "cancelled", "not cancelled", number)
 
 
-def _conflicts_of_time(believed: EventDraft, side: MergeInput) -> Iterator[FieldConflict]:
-    found = compare_days(believed, side.draft)
+def _conflicts_of_time(shown: EventDraft, source: MergeInput) -> Iterator[FieldConflict]:
+    found = compare_days(shown, source.draft)
     mine, theirs = found.one, found.other
     if found.days in {DayRelation.APART, DayRelation.SLIP} or compare_times(mine, theirs) is TimeRelation.DIFFERENT:
-        yield FieldConflict("starts_at", _moment(mine), _moment(theirs), side.number)
+        yield FieldConflict("starts_at", _moment(mine), _moment(theirs), source.number)
     elif mine.ends_at and theirs.ends_at and mine.has_time == theirs.has_time and mine.ends_at != theirs.ends_at:
-        yield FieldConflict("ends_at", mine.ends_at.isoformat(), theirs.ends_at.isoformat(), side.number)
+        yield FieldConflict("ends_at", mine.ends_at.isoformat(), theirs.ends_at.isoformat(), source.number)
 
 
 def _moment(occurrence: Occurrence) -> str:
@@ -211,7 +218,7 @@ def _point(draft: EventDraft) -> str:
 
 
 def _amounts(price: str) -> frozenset[str]:
-    """What a price asks for: 無料, 0円 and free are nothing; a text without amounts is itself."""
+    """The amounts of a price: 無料, 0円 and free are 0; a text without amounts stands for itself."""
     plain = normalise_text(price)
     found = {amount.replace(",", "").lstrip("0") or "0" for amount in _AMOUNT.findall(plain)}
     if _FREE.search(plain) and not found:

@@ -1,6 +1,22 @@
-"""Names for an event: the key it is kept under, and whether a row of a source is the one that was read before.
+"""Keys of an event: the dedupe key, the identity of a source's row, and the blocking keys that select what is compared.
 
-`dedupe_key` is exact and cheap. That two events have one key says only that they may be one (start times can differ): `compare` decides.
+The dedupe key is exact and cheap. Two events with the same one may still differ (in start times): `matcher` decides.
+
+Blocking keys are strings that duplicates share and few other events do; the store indexes them. An event with d days has
+
+- one key of its first day and its city,
+- for its first day three keys of day and title signature, for rows without a city or with another name for it,
+- two such keys for each further day: the day in UTC if it differs (one instant in two zones has the same day in UTC), the other
+  days of a longer event, the dates of a series. At most 4 and 12 of them.
+
+The signature of a title is, without brackets, its three bigrams with the lowest hash among those that are not common in titles.
+Two orders of the same words have the same bigrams except at the seams, and one typo changes two of them. So similar titles nearly
+always share at least one of the three, and different titles hardly ever do.
+
+A new event costs keys × block size comparisons. With N events over D days and C cities, the block of a day and a city holds
+N / (D·C) events, and that of a day and a signature N·p / D, where p is the share of titles with that bigram in their signature
+(under 1 % without common bigrams). More years cost nothing; twice the events per day cost twice as much. `bench/EVENTS.md` has
+the figures.
 """
 
 from __future__ import annotations
@@ -19,10 +35,10 @@ _ENDING = re.compile(r";?(?:UNTIL|COUNT)=[^;]*", re.IGNORECASE)
 
 
 def dedupe_key(draft: EventDraft) -> str:
-    """`title|date|venue`, each cleaned for comparison: the same at every reading, as long as the source says the same.
+    """`title|date|venue`, each cleaned for comparison: stable as long as the source does not change.
 
-    The date is the local one. A series has its rule in place of a date, without its end: its next date moves on from reading to
-    reading, and it is prolonged every year.
+    The date is the local one. A series has its rule instead of a date, without its end, because its next date moves on and it is
+    prolonged every year.
     """
     if not draft.occurrences:
         when = draft.local_date.isoformat()
@@ -34,11 +50,11 @@ def dedupe_key(draft: EventDraft) -> str:
 
 
 def is_same_row(known: EventDraft, read: EventDraft) -> bool:
-    """Whether a source's row is an update of one that it gave before: the same uid, and title or beginning agree.
+    """Whether a row is an update of a known row: the same uid, and title or start agree.
 
-    A uid alone is a hint: some sources number their rows anew each time, and the next row often begins at the same time. So where
-    the uid is a number, an event that has got another name is taken for another event. Ask only for a uid that occurs once in a
-    reading; one that several rows share names a page or a series, not a row.
+    A uid is only a hint: some sources renumber their rows, and the next row often starts at the same time. So if the uid is a
+    number, a row with another title is another event. Call it only for a uid that occurs once in a run; one that several rows
+    share names a page or a series, not a row.
     """
     if not known.uid or known.uid != read.uid:
         return False
@@ -68,11 +84,11 @@ _COMMON = frozenset(
         "た養 あれ しに"
     ).split()
 )
-"""Bigrams that one in a hundred titles has: they say what kind of event it is, not which."""
+"""Bigrams that at least one in a hundred titles has: they say what kind of event it is, not which."""
 
 
 def blocking_keys(draft: EventDraft) -> tuple[str, ...]:
-    """The blocks of an event. Two events that share none need not be compared."""
+    """The blocking keys of an event. Two events that share none need not be compared."""
     first = draft.occurrences[0].starts_at if draft.occurrences else draft.occurrence.starts_at
     signature = title_signature(draft.title)
     days = dict.fromkeys((*event_days(draft), draft.local_date, first.astimezone(UTC).date()))
@@ -88,7 +104,7 @@ def _signed(day: date, signature: tuple[str, ...]) -> list[str]:
 
 @lru_cache(maxsize=50_000)
 def title_signature(title: str) -> tuple[str, ...]:
-    """Three bigrams of a title, chosen the same way for every title; of a title made of common words the whole of it."""
+    """Three bigrams of a title, selected by hash; for a title of common words the whole title."""
     seen = split_title(title)
     text = seen.body or seen.text
     bigrams = {text[place : place + 2] for place in range(len(text) - 1)} - _COMMON

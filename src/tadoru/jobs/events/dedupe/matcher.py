@@ -1,10 +1,10 @@
-"""Decides whether two events are one: early exits first, then evidence from title, time, place and page, weighed and limited.
+"""Decides whether two events are one. This is the only place where that is decided.
 
-The score is the weighted mean of the evidence, and no higher than the lowest limit that a reason sets. So one contradiction in
-what is identity settles the matter, however alike the rest; and doubt leads to a person, never to a merge. Each rule that can
-stop a merge is a reason in the result.
+Early exits come first, then evidence from title, time, venue and page. The score is the weighted mean of the evidence, limited by
+the lowest limit of any reason. So a single contradiction in what identifies an event decides, however similar the rest is; and an
+uncertain case goes to review, never to a merge. Every rule that can prevent a merge is a reason in the result.
 
-In one source two rows are two events unless they say the same: a source seldom lists an event twice, and never under two names.
+Two rows of one source are two events unless they say the same: a source seldom lists an event twice, and never under two names.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from tadoru.model.event import EventDraft
 from tadoru.store.calendar.records import MergedDraft, Sighting
 
 SAME_SCORE = 0.85
-"""From this score on two events are merged."""
+"""From this score on, two events are merged."""
 REVIEW_SCORE = 0.6
-"""From this score on a person is asked."""
+"""From this score on, a review is opened."""
 REVIEW_LIMIT = 0.8
 DIFFERENT_LIMIT = 0.3
 _FAR_APART = 3.0
@@ -55,12 +55,12 @@ _CONTRADICTIONS = frozenset({ReasonCode.NUMBERS_DIFFER, ReasonCode.MARKS_DIFFER,
 _IDENTICAL = EventComparison(MatchVerdict.SAME, 1.0, (MatchReason("event", 1.0, 1.0, ReasonCode.IDENTICAL),))
 _VERY_CLOSE = 0.92
 _COMMON_TITLE = 8
-"""Signs: titles up to here (おはなし会) are given to many events."""
+"""Characters: titles up to this length (おはなし会) are common to many events."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """What the comparisons of single fields found."""
+    """The results of comparing single fields."""
 
     a: EventDraft
     b: EventDraft
@@ -74,20 +74,20 @@ class _Evidence:
     page: bool
 
     @property
-    def placed(self) -> bool:
-        """Something says that both are in one place."""
+    def is_same_place(self) -> bool:
+        """Whether there is evidence that both are in one place."""
         return self.page or self.place in {VenueRelation.SAME, VenueRelation.ALIAS}
 
     @property
-    def hall(self) -> bool:
-        """Both have the hall to themselves from one minute to another, and the titles share a word: one event under two names."""
+    def has_same_booking(self) -> bool:
+        """Both occupy the same venue for exactly the same time and their titles share a word: one event with two names."""
         ends = {self.a.occurrence.ends_at, self.b.occurrence.ends_at}
         taken = self.place in {VenueRelation.SAME, VenueRelation.ALIAS} and len(ends) == 1 and None not in ends
         return taken and share_a_word(split_title(self.a.title), split_title(self.b.title))
 
     @property
-    def met(self) -> bool:
-        """No venue is known, but the city and the minute are the same, and the title is long enough to say something."""
+    def is_same_city_and_minute(self) -> bool:
+        """No venue is known, but city and minute are the same, and the title is long enough to be specific."""
         city = self.a.city and self.b.city and bare_city_name(self.a.city) == bare_city_name(self.b.city)
         long = min(len(self.a.title), len(self.b.title)) > _COMMON_TITLE
         return self.place is VenueRelation.UNKNOWN and bool(city) and self.times is TimeRelation.SAME and long
@@ -156,7 +156,8 @@ def _names(draft: EventDraft) -> tuple[str, ...]:
 
 
 def _place(a: EventDraft, b: EventDraft) -> VenueRelation:
-    """Venues, corrected by coordinates: near ones with other names may be one place, far ones with like names may not."""
+    """Compare venues, corrected by coordinates: nearby ones with other names may be one place, distant ones with similar names
+    may not."""
     place = compare_venues(a.venue, b.venue, bare_city_name(a.city or b.city))
     if place in {VenueRelation.DIFFERENT, VenueRelation.ALIAS} and (apart := distance_km(a, b)) is not None:
         if place is VenueRelation.DIFFERENT and apart <= _NEAR:
@@ -184,7 +185,7 @@ def _day(found: _Evidence) -> MatchReason:
                 0.0,
                 code,
                 (),
-                REVIEW_LIMIT if found.level >= TitleSimilarity.SPELLING and found.placed else DIFFERENT_LIMIT,
+                REVIEW_LIMIT if found.level >= TitleSimilarity.SPELLING and found.is_same_place else DIFFERENT_LIMIT,
             )
 
 
@@ -192,20 +193,20 @@ def _title(found: _Evidence) -> MatchReason:
     limit = 1.0
     match found.level:
         case TitleSimilarity.SPELLING:
-            limit = 1.0 if (found.placed or found.met) and not found.same_source else REVIEW_LIMIT
+            limit = 1.0 if (found.is_same_place or found.is_same_city_and_minute) and not found.same_source else REVIEW_LIMIT
         case TitleSimilarity.PART:
-            limit = 1.0 if found.placed and found.times is TimeRelation.SAME and not found.same_source else REVIEW_LIMIT
+            limit = 1.0 if found.is_same_place and found.times is TimeRelation.SAME and not found.same_source else REVIEW_LIMIT
         case TitleSimilarity.CLOSE:
             close = (
                 found.alike >= _VERY_CLOSE and found.place is VenueRelation.UNKNOWN and found.times is not TimeRelation.DIFFERENT
             )
             limit = (
                 REVIEW_LIMIT
-                if (close or (found.placed and found.times is TimeRelation.SAME)) and not found.same_source
+                if (close or (found.is_same_place and found.times is TimeRelation.SAME)) and not found.same_source
                 else DIFFERENT_LIMIT
             )
         case TitleSimilarity.FAR:
-            known = (found.page and found.alike >= 0.5) or found.hall
+            known = (found.page and found.alike >= 0.5) or found.has_same_booking
             limit = REVIEW_LIMIT if known and found.times is TimeRelation.SAME and not found.same_source else DIFFERENT_LIMIT
         case TitleSimilarity.SAME:
             pass
@@ -214,7 +215,7 @@ def _title(found: _Evidence) -> MatchReason:
 
 
 def _time(found: _Evidence) -> MatchReason:
-    if found.meeting.days in {DayRelation.PART, DayRelation.SLIP}:  # a person is asked in any case
+    if found.meeting.days in {DayRelation.PART, DayRelation.SLIP}:  # goes to review in any case
         return MatchReason("time", 0.5, 0.0, ReasonCode.TIME_IGNORED)
     known = [f"{each.starts_at:%H:%M}" for each in (found.meeting.one, found.meeting.other) if each.has_time]
     match found.times:
@@ -266,7 +267,7 @@ def _city(found: _Evidence) -> MatchReason | None:
         if bare_city_name(mine) == bare_city_name(theirs):
             return None
         return MatchReason(
-            "city", 0.0, 0.0, ReasonCode.CITY_DIFFERS, (mine, theirs), REVIEW_LIMIT if found.placed else DIFFERENT_LIMIT
+            "city", 0.0, 0.0, ReasonCode.CITY_DIFFERS, (mine, theirs), REVIEW_LIMIT if found.is_same_place else DIFFERENT_LIMIT
         )
     known = found.same_source or found.page or found.place is not VenueRelation.UNKNOWN
     return None if known else MatchReason("place", 0.5, 0.0, ReasonCode.PLACE_UNKNOWN, (), REVIEW_LIMIT)
@@ -275,13 +276,13 @@ def _city(found: _Evidence) -> MatchReason | None:
 def _identity(found: _Evidence, known: TitleAgreement) -> MatchReason | None:
     if known.code is None:
         return None
-    strong = found.placed and found.times is TimeRelation.SAME
+    strong = found.is_same_place and found.times is TimeRelation.SAME
     match known.code:
         case ReasonCode.EDITION_MISSING:
             sure = strong
         case ReasonCode.ASIDES_SPELLING:
-            sure = found.placed and found.times is not TimeRelation.DIFFERENT
-        case ReasonCode.MARKS_MISSING:  # a slip within the word, or a word of the venue's name
+            sure = found.is_same_place and found.times is not TimeRelation.DIFFERENT
+        case ReasonCode.MARKS_MISSING:  # a typo within the word, or a word of the venue's name
             sure = strong and found.level is TitleSimilarity.SPELLING
         case _:
             sure = False
@@ -305,32 +306,32 @@ def _ends(found: _Evidence) -> MatchReason | None:
 
 
 def _short_title(found: _Evidence, length: int) -> MatchReason | None:
-    if found.same_source or found.placed or found.times is TimeRelation.SAME or length > _COMMON_TITLE:
+    if found.same_source or found.is_same_place or found.times is TimeRelation.SAME or length > _COMMON_TITLE:
         return None
     return MatchReason("event", 0.5, 0.0, ReasonCode.THIN, (), REVIEW_LIMIT)
 
 
 class EventMatcher:
-    """Stateless; one serves every run and every thread."""
+    """The matcher that the calendar database uses (`store.calendar.records.Matcher`). Stateless and thread-safe."""
 
     def key(self, draft: EventDraft) -> str:
-        """What two descriptions of one event share: title_clean + date + venue."""
+        """The dedupe key: title_clean + date + venue."""
         return dedupe_key(draft)
 
     def blocks(self, draft: EventDraft) -> tuple[str, ...]:
-        """The names under which it is found by those it has to be compared with."""
+        """The blocking keys: only drafts that share one are compared."""
         return blocking_keys(draft)
 
     def compare(self, new: EventDraft, known: EventDraft, *, same_source: bool) -> EventComparison:
-        """Whether two are one, with the reasons."""
+        """Whether two drafts are one event, with the reasons."""
         return compare_events(new, known, same_source=same_source)
 
-    def merge(self, said: Sequence[Sighting]) -> MergedDraft:
-        """Several sightings with drafts, the most trusted first, as one."""
-        sides = [MergeInput(one.draft, one.id, one.priority) for one in said if one.draft is not None]
-        found = merge_fields(sides)
+    def merge(self, sightings: Sequence[Sighting]) -> MergedDraft:
+        """Merge sightings with drafts, the most trusted first."""
+        inputs = [MergeInput(one.draft, one.id, one.priority) for one in sightings if one.draft is not None]
+        found = merge_fields(inputs)
         return MergedDraft(draft=found.draft, owners=found.owners, conflicts=found.conflicts)
 
     def is_same_row(self, known: EventDraft, read: EventDraft) -> bool:
-        """Whether a row with a known uid still is about the event it was about."""
+        """Whether a row with a known uid still describes the same event."""
         return is_same_row(known, read)

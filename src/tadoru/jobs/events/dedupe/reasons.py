@@ -1,26 +1,31 @@
-"""Why two events were judged as they were: each reason has a stable id, and a sentence made from it.
+"""The reasons for a decision about two events: a stable code, values, and a message that can be translated.
 
-The judging is in `compare`; here are only the words. A translation needs the ids (`ReasonCode`) and the values of a reason, no more.
+`matcher` decides; this module only explains. The database stores a reason as JSON with its code and values, and `reason_message`
+restores the message, so that the command line, the API and the pages can show it in any language.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from tadoru.errors import Message
+from tadoru.i18n.translation import N_
 
 
 class MatchVerdict(StrEnum):
-    """What is to be done with two events."""
+    """The decision about two events."""
 
     SAME = "same"
     """They are one event: merge them."""
     REVIEW = "review"
-    """A person decides."""
+    """Uncertain: a person decides."""
     DIFFERENT = "different"
 
 
 class ReasonCode(StrEnum):
-    """The id of a reason."""
+    """Identifies a reason."""
 
     IDENTICAL = "event.identical"
     DAY_SAME = "day.same"
@@ -62,75 +67,110 @@ class ReasonCode(StrEnum):
 
 
 REASON_MESSAGES: dict[ReasonCode, str] = {
-    ReasonCode.IDENTICAL: "Both say the same, word for word.",
-    ReasonCode.DAY_SAME: "Both begin on {0}.",
-    ReasonCode.DAY_INSTANT: "Both begin at the same moment, written in two time zones.",
-    ReasonCode.DAY_SHARED: "Both are series and share {0} of their dates.",
-    ReasonCode.DAY_PART: "One takes place on a day of the other, which lasts longer or is a series.",
-    ReasonCode.DAY_SLIP: "The days are one apart, the time zones differ and a time is missing: it may be one day read in two zones.",
-    ReasonCode.DAY_APART: "They take place on different days: {0} and {1}.",
-    ReasonCode.END_DAY: "They end on different days: {0} and {1}.",
-    ReasonCode.TIME_SAME: "Both begin at {0}.",
-    ReasonCode.TIME_MISSING: "Only one of them says when it begins: {0}.",
-    ReasonCode.TIME_UNKNOWN: "Neither says at what time it begins.",
-    ReasonCode.TIME_IGNORED: "Their start times are those of different days, and say nothing.",
-    ReasonCode.TIME_DIFFERS: "The start times differ: {0} and {1}.",
-    ReasonCode.TITLE_SAME: "The titles are the same but for width, spaces, decoration or kana.",
-    ReasonCode.TITLE_SPELLING: "The titles differ by a slip of the pen or the order of the words ({0} % alike).",
-    ReasonCode.TITLE_PART: "One title is a part of the other; beyond it stands “{0}”.",
-    ReasonCode.TITLE_CLOSE: "The titles are alike ({0} %), but words differ.",
-    ReasonCode.TITLE_FAR: "The titles are not alike ({0} %).",
-    ReasonCode.NUMBERS_DIFFER: "Numbers in the titles differ: {0} and {1}.",
-    ReasonCode.NUMBERS_MISSING: "Only one title has the number {0}.",
-    ReasonCode.EDITION_MISSING: "Only one title says which edition it is: {0}.",
-    ReasonCode.MARKS_DIFFER: "The titles name different groups, levels or sessions: {0} and {1}.",
-    ReasonCode.MARKS_MISSING: "Only one title names “{0}”.",
-    ReasonCode.ASIDES_DIFFER: "What stands in brackets differs: “{0}” and “{1}”.",
-    ReasonCode.ASIDES_SPELLING: "What stands in brackets differs by a slip of the pen: “{0}” and “{1}”.",
-    ReasonCode.ASIDES_MISSING: "Only one title has “{0}” in brackets.",
-    ReasonCode.VENUE_SAME: "The venues are the same.",
-    ReasonCode.VENUE_ALIAS: "The venues are names of one place: “{0}” and “{1}”.",
-    ReasonCode.VENUE_ROOM: "The building is the same, the rooms differ: “{0}” and “{1}”.",
-    ReasonCode.VENUE_WEAK: "The venues may be one place: “{0}” and “{1}”.",
-    ReasonCode.VENUE_UNKNOWN: "A venue is missing.",
-    ReasonCode.VENUE_DIFFERS: "The venues differ: “{0}” and “{1}”.",
-    ReasonCode.CITY_DIFFERS: "The cities differ: {0} and {1}.",
-    ReasonCode.PLACE_UNKNOWN: "Nothing says that both take place in one place.",
-    ReasonCode.URL_SAME: "Both point to the same page.",
-    ReasonCode.URL_DIFFERS: "One source gives each a page of its own.",
-    ReasonCode.THIN: "The title is short and common, and nothing else tells them apart.",
+    ReasonCode.IDENTICAL: N_("Identical, word for word"),
+    ReasonCode.DAY_SAME: N_("Both start on {one}"),
+    ReasonCode.DAY_INSTANT: N_("Both start at the same moment, given in two time zones"),
+    ReasonCode.DAY_SHARED: N_("Both are series and share {one} of their dates"),
+    ReasonCode.DAY_PART: N_("One takes place on a day of the other, which is longer or a series"),
+    ReasonCode.DAY_SLIP: N_("One day apart, in different time zones and without a time: possibly the same day"),
+    ReasonCode.DAY_APART: N_("Different days: {one} and {other}"),
+    ReasonCode.END_DAY: N_("Different end dates: {one} and {other}"),
+    ReasonCode.TIME_SAME: N_("Both start at {one}"),
+    ReasonCode.TIME_MISSING: N_("Only one has a start time: {one}"),
+    ReasonCode.TIME_UNKNOWN: N_("Neither has a start time"),
+    ReasonCode.TIME_IGNORED: N_("Start times not compared, because they are on different days"),
+    ReasonCode.TIME_DIFFERS: N_("Start times differ: {one} and {other}"),
+    ReasonCode.TITLE_SAME: N_("Titles match after normalisation"),
+    ReasonCode.TITLE_SPELLING: N_("Titles differ by a typo or the order of words ({one} % similar)"),
+    ReasonCode.TITLE_PART: N_("One title contains the other and adds “{one}”"),
+    ReasonCode.TITLE_CLOSE: N_("Titles are similar ({one} %), but words differ"),
+    ReasonCode.TITLE_FAR: N_("Titles differ ({one} % similar)"),
+    ReasonCode.NUMBERS_DIFFER: N_("Numbers in the titles differ: {one} and {other}"),
+    ReasonCode.NUMBERS_MISSING: N_("Only one title has the number {one}"),
+    ReasonCode.EDITION_MISSING: N_("Only one title has an edition: {one}"),
+    ReasonCode.MARKS_DIFFER: N_("The titles name different groups, levels or sessions: {one} and {other}"),
+    ReasonCode.MARKS_MISSING: N_("Only one title has “{one}”"),
+    ReasonCode.ASIDES_DIFFER: N_("Text in brackets differs: “{one}” and “{other}”"),
+    ReasonCode.ASIDES_SPELLING: N_("Text in brackets differs by a typo: “{one}” and “{other}”"),
+    ReasonCode.ASIDES_MISSING: N_("Only one title has “{one}” in brackets"),
+    ReasonCode.VENUE_SAME: N_("Same venue"),
+    ReasonCode.VENUE_ALIAS: N_("Two names of the same venue: “{one}” and “{other}”"),
+    ReasonCode.VENUE_ROOM: N_("Same building, different rooms: “{one}” and “{other}”"),
+    ReasonCode.VENUE_WEAK: N_("Possibly the same venue: “{one}” and “{other}”"),
+    ReasonCode.VENUE_UNKNOWN: N_("A venue is missing"),
+    ReasonCode.VENUE_DIFFERS: N_("Venues differ: “{one}” and “{other}”"),
+    ReasonCode.CITY_DIFFERS: N_("Cities differ: {one} and {other}"),
+    ReasonCode.PLACE_UNKNOWN: N_("No evidence that both are in the same place"),
+    ReasonCode.URL_SAME: N_("Both link to the same page"),
+    ReasonCode.URL_DIFFERS: N_("The same source has a separate page for each"),
+    ReasonCode.THIN: N_("The title is short and common, and there is no other evidence"),
 }
+_VALUE_NAMES = ("one", "other")
 
 
 class MatchReason(NamedTuple):
-    """One thing that speaks for or against two events being one."""
+    """One piece of evidence for or against two events being one."""
 
     field: str
     score: float
     """From 0 (against) to 1 (for)."""
     weight: float
-    """Its share in the score; 0 when it only limits it."""
+    """Its weight in the score; 0 if it only limits it."""
     code: ReasonCode
     values: tuple[str, ...] = ()
     limit: float = 1.0
-    """With this reason the score is never higher."""
+    """The maximum score with this reason."""
 
     @property
-    def why(self) -> str:
-        """One English sentence."""
-        return REASON_MESSAGES[self.code].format(*self.values)
+    def why(self) -> Message:
+        """The message of this reason."""
+        return _message(self.code, self.values)
 
 
 class EventComparison(NamedTuple):
-    """The verdict on two events, with what led to it."""
+    """The decision about two events, with its reasons."""
 
     verdict: MatchVerdict
     score: float
-    """From 0 to 1: the weighted mean of the reasons, but no higher than the lowest of their limits."""
+    """From 0 to 1: the weighted mean of the reasons, but at most the lowest of their limits."""
     reasons: tuple[MatchReason, ...]
 
     @property
     def why(self) -> str:
-        """The reasons that decided, as sentences: what limits the score first."""
+        """The messages of all reasons, those that limit the score first."""
         ordered = sorted(self.reasons, key=lambda reason: (reason.limit, -reason.weight))
-        return " ".join(reason.why for reason in ordered)
+        return "; ".join(reason.why for reason in ordered)
+
+
+def _message(code: ReasonCode, values: tuple[str, ...]) -> Message:
+    return Message(REASON_MESSAGES[code], **dict(zip(_VALUE_NAMES, values, strict=False)))
+
+
+def reason_message(stored: Any) -> str:
+    """The message of a reason or a conflict as the database stores it; a `Message` if its code is known."""
+    if not isinstance(stored, Mapping):
+        return str(stored)
+    try:
+        return _message(ReasonCode(stored["code"]), tuple(map(str, stored["values"])))
+    except (KeyError, TypeError, ValueError):
+        pass
+    if stored.get("field") in CONFLICT_MESSAGES and "kept" in stored and "other" in stored:
+        return conflict_message(stored["field"], str(stored["kept"]), str(stored["other"]))
+    return str(stored.get("why") or ", ".join(f"{name} {value}" for name, value in stored.items()))
+
+
+CONFLICT_MESSAGES: dict[str, str] = {
+    "starts_at": N_("Start differs: “{kept}” is shown, another source has “{other}”"),
+    "ends_at": N_("End differs: “{kept}” is shown, another source has “{other}”"),
+    "venue": N_("Venue differs: “{kept}” is shown, another source has “{other}”"),
+    "city": N_("City differs: “{kept}” is shown, another source has “{other}”"),
+    "coordinates": N_("Coordinates differ: {kept} is shown, another source has {other}"),
+    "price": N_("Price differs: “{kept}” is shown, another source has “{other}”"),
+    "is_cancelled": N_("Shown as cancelled, but another source does not say so"),
+}
+"""Messages of contradictions between the sources of one event, by field."""
+
+
+def conflict_message(field: str, kept: str, other: str) -> Message:
+    """The message of a contradiction between two sources."""
+    return Message(CONFLICT_MESSAGES[field], kept=kept, other=other)

@@ -1,6 +1,8 @@
-"""Brings spellings of one word together: width, case, kana, eras, numerals. For comparing only; nobody is ever shown the result.
+"""Compares texts and URLs: folds spellings, recognises typos, and recognises pages about one event.
 
-Two texts that fold alike are written differently, not different. What a folded text means is judged in `titles` and `places`.
+Folding unifies width, case, kana, eras and numerals, for comparisons only; the result is never shown. Texts that fold to the same
+are spelled differently, but not different. A typo is a single changed character without a meaning of its own. A link to a list
+page or a home page is no evidence that two events are the same.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ _COUNTED = (
     "会議|研修|学習|集会|体育"
 )
 _KANJI_NUMBER = re.compile(
-    # Bounded: Python reads no number of thousands of digits.
+    # Bounded: Python cannot convert a number of thousands of digits.
     r"(?<=第)[〇零一二三四五六七八九十百]{1,20}|(?<=その)[一二三四五六七八九十]{1,20}"
     rf"|(?<![一二三四五六七八九十百])[一二三四五六七八九十百]{{1,20}}+(?={_COUNTED})"
 )
@@ -30,7 +32,7 @@ _FORMAL = re.compile(r"[壱弐]|(?<=第)参|(?<=その)参|(?<!\w)参(?!\w)")
 _FORMAL_DIGITS = str.maketrans("壱弐参", "一二三")
 _LOOKALIKES = {ord(sign): kana for sign, kana in zip("一口力二工八夕卜", "ーロカニエハタト", strict=True)}
 _BETWEEN_KANA = re.compile(r"(?<=[ァ-ヶー])[一口力二工八夕卜](?=[ァ-ヶー])")
-"""Signs that a scanner, or a tired eye, takes for kana: スポ一ツ."""
+"""Characters that OCR confuses with kana: スポ一ツ."""
 _SPELLINGS = (
     (re.compile(r"としょかん"), "図書館"),
     (re.compile(r"舘"), "館"),
@@ -51,7 +53,7 @@ _SPELLINGS = (
     (re.compile(r"お話し?|御話し?"), "おはなし"),
     (re.compile(r"グランド"), "グラウンド"),
 )
-# Katakana to hiragana, small kana to large ones, and the long mark away: コンピューター and こんぴゅーた are one word.
+# Katakana to hiragana, small kana to large ones, long marks removed: コンピューター and こんぴゅーた are one word.
 _KANA = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
 _SMALL = dict(zip("ぁぃぅぇぉっゃゅょゎ", "あいうえおつやゆよわ", strict=True))
 _TABLE = {code: _SMALL.get(chr(target), chr(target)) for code, target in _KANA.items()} | {
@@ -62,7 +64,7 @@ _SIGNS = re.compile(r"[\W_ー]+")
 
 
 def normalise_text(text: str) -> str:
-    """One width and case, western years, Arabic numerals; words, spaces and signs stay where they are."""
+    """The text with one width and case, western years and Arabic numerals; words, spaces and signs stay."""
     plain = unicodedata.normalize("NFKC", text.translate(_ROMAN_SIGNS)).casefold()
     plain = _FORMAL.sub(lambda found: found[0].translate(_FORMAL_DIGITS), plain)
     plain = _BETWEEN_KANA.sub(lambda found: found[0].translate(_LOOKALIKES), plain)
@@ -72,14 +74,14 @@ def normalise_text(text: str) -> str:
 
 
 def fold_spelling(plain: str) -> str:
-    """A normal text without spaces, signs and the differences in spelling: 子供, 子ども and コドモ are one word."""
+    """A normalised text without spaces, signs and spelling variants: 子供, 子ども and コドモ are one word."""
     for pattern, spelling in _SPELLINGS:
         plain = pattern.sub(spelling, plain)
     return bare_letters(plain)
 
 
 def bare_letters(plain: str) -> str:
-    """A normal text without spaces, signs and the difference between kinds of kana."""
+    """A normalised text without spaces, signs and the difference between hiragana and katakana."""
     return _SIGNS.sub("", _DASHES.sub("", plain)).translate(_TABLE)
 
 
@@ -98,7 +100,7 @@ def kanji_number(text: str) -> int:
 
 
 MIN_TYPO_LENGTH = 6
-"""Signs: in shorter texts one other sign makes another word, and only signs swapped or doubled are slips."""
+"""Characters: in shorter texts a changed character makes another word, and only swapped or doubled ones are typos."""
 SIGN_GROUPS = (
     "0123456789",
     "一二三四五六七八九十百千",
@@ -119,28 +121,28 @@ SIGN_GROUPS = (
     "乳幼",
     "赤青黄白黒緑",
 )
-"""One sign of a group in place of another of it names another thing: 初級 and 中級, 北館 and 南館."""
+"""Replacing one character of a group by another names another thing: 初級 and 中級, 北館 and 南館."""
 _SIGNIFICANT_SIGNS = frozenset("".join(SIGN_GROUPS[:2]) + "初中上高低前後東西南北男女朝昼夜春夏秋冬甲乙丙")
-"""Left out or added, these make another word too: 初級 and 初中級."""
+"""Removing or adding one of these makes another word too: 初級 and 初中級."""
 
 TextChange = tuple[str, str]
-"""What stood there, and what stands there now."""
+"""The text before and after a change."""
 
 
 def is_typo(one: str, other: str, *, most: int = 3) -> bool:
-    """Whether two folded texts differ by slips: one in a short text, at most `most` in a long one."""
+    """Whether two folded texts differ by typos: one in a short text, at most `most` in a long one."""
     shorter, longer = sorted((len(one), len(other)))
     if shorter < 4 or longer - shorter > most:
         return False
     allowed = min(most, 1 + (shorter >= 12) + (shorter >= 24))
     if OSA.distance(one, other, score_cutoff=allowed) > allowed:
         return False
-    one, other = sorted((one, other))  # so that the answer does not depend on which comes first
+    one, other = sorted((one, other))  # so that the result does not depend on the order
     return all(_harmless(change, one + other, short=longer < MIN_TYPO_LENGTH) for change in _changes(one, other))
 
 
 def _changes(one: str, other: str) -> list[TextChange]:
-    """The places where two texts differ; changes with but one sign between them are one change."""
+    """The differences of two texts; changes with only one character between them are one change."""
     spans: list[tuple[int, int, int, int]] = []
     for block in Levenshtein.opcodes(one, other):
         if block.tag == "equal":
@@ -154,12 +156,12 @@ def _changes(one: str, other: str) -> list[TextChange]:
 
 def _harmless(change: TextChange, text: str, *, short: bool) -> bool:
     before, after = change
-    if sorted(before) == sorted(after):  # two signs changed places
+    if sorted(before) == sorted(after):  # two characters swapped
         return True
     if len(before) > 1 or len(after) > 1:
         return False
     sign = before or after
-    if not (before and after) and sign * 2 in text and not sign.isdigit():  # written twice
+    if not (before and after) and sign * 2 in text and not sign.isdigit():  # doubled
         return True
     if short:
         return False
@@ -180,7 +182,7 @@ _PAGE_ID = re.compile(r"\d{3,}|[a-z0-9]{4,}[-_][a-z0-9]{2,}|[a-z]{6,}|[^\x00-\x7
 
 @lru_cache(maxsize=20_000)
 def event_page_key(url: str) -> str:
-    """The address of a page about one event in one form, or "" when it looks like a page about many."""
+    """A normalised URL of a page about one event, or "" if it looks like a page about many."""
     bare = _TRACKING.sub("", _SCHEME.sub("", url.strip()).split("#", 1)[0]).rstrip("?&")
     path, _, query = bare.partition("?")
     host, _, rest = path.partition("/")
@@ -200,5 +202,5 @@ def event_page_key(url: str) -> str:
 
 
 def is_same_page(one: str, other: str) -> bool:
-    """Whether both point to one page about one event."""
+    """Whether both URLs are the same page about one event."""
     return bool(one) and bool(other) and (mine := event_page_key(one)) != "" and mine == event_page_key(other)

@@ -9,28 +9,28 @@ from typing import NamedTuple
 from tadoru.model.event import EventDraft, Occurrence
 
 MAX_DATES = 12
-"""So many dates of a series are looked at."""
+"""Maximum number of dates of a series that are compared."""
 MAX_DAYS = 4
-"""So many days of an event that lasts longer: of a festival all, of an exhibition the first."""
+"""Maximum number of days of a longer event: all of a festival, the first ones of an exhibition."""
 
 
 class DayRelation(Enum):
-    """How the days of two events stand to each other."""
+    """How the days of two events relate."""
 
     SAME = "same"
     INSTANT = "instant"
-    """Another date on the calendar, the same moment."""
+    """Different dates, but the same instant."""
     SHARED = "shared"
     """Two series that share dates."""
     PART = "part"
-    """One is on a day of the other."""
+    """One takes place on a day of the other."""
     SLIP = "slip"
-    """A day apart, in different zones, without a time."""
+    """One day apart, in different zones, without a time."""
     APART = "apart"
 
 
 class TimeRelation(Enum):
-    """How the start times of two events stand to each other."""
+    """How the start times of two events relate."""
 
     SAME = "same"
     ONE = "one"
@@ -48,7 +48,7 @@ def last_day(occurrence: Occurrence) -> date | None:
 
 
 def event_days(draft: EventDraft) -> tuple[date, ...]:
-    """The days on which an event takes place; of many the next ones."""
+    """The days of an event; if there are many, the next ones."""
     if draft.occurrences:
         days = list(dict.fromkeys(each.starts_at.date() for each in draft.occurrences))
         to_come = [day for day in days if day >= draft.local_date]
@@ -61,13 +61,13 @@ def event_days(draft: EventDraft) -> tuple[date, ...]:
 
 
 class DayComparison(NamedTuple):
-    """How the days of two events stand to each other, and the times at which they meet."""
+    """How the days of two events relate, and the occurrences on a common day."""
 
     days: DayRelation
     one: Occurrence
     other: Occurrence
     shared: int = 0
-    """Of two series: on how many days both take place."""
+    """For two series: the number of days both have."""
 
 
 def compare_days(one: EventDraft, other: EventDraft) -> DayComparison:
@@ -87,7 +87,7 @@ def compare_days(one: EventDraft, other: EventDraft) -> DayComparison:
 
 
 def _series(one: EventDraft, other: EventDraft) -> DayComparison:
-    """Two series, or a series and a single event, meet on the days that both have."""
+    """Compare two series, or a series and a single event, by the days that both have."""
     mine = {each.starts_at.date(): each for each in reversed(one.occurrences or (one.occurrence,))}
     theirs = {each.starts_at.date(): each for each in reversed(other.occurrences or (other.occurrence,))}
     shared = mine.keys() & theirs.keys()
@@ -113,7 +113,7 @@ def compare_times(mine: Occurrence, theirs: Occurrence) -> TimeRelation:
 
 
 def end_days_differ(one: EventDraft, other: EventDraft) -> bool:
-    """Whether both say how long they last, and say different days."""
+    """Whether both have an end day, and these differ."""
     if one.occurrences or other.occurrences:
         return False
     mine, theirs = last_day(one.occurrence), last_day(other.occurrence)

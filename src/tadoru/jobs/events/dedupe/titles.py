@@ -1,7 +1,8 @@
-"""Compares two titles: what of them is identity, and whether the rest is one text written twice.
+"""Compares two titles: the parts that identify an event, and the similarity of the rest.
 
-A title is taken apart once (`split_title`, cached) and compared often. Only words are judged here; what follows from them for the
-events is decided in `compare`.
+Similar titles on one day are usually different events of one organiser, told apart by numbers, levels, ages, sessions or groups.
+If these contradict each other, no similarity of the rest counts. A title is split once (`split_title`, cached) and compared
+often.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class TitleNumber(NamedTuple):
 
     value: str
     kind: str
-    """edition (第3回, vol.3), total (全3回), year, fiscal, month, day, count (20名, 60分), or nothing for any other."""
+    """edition (第3回, vol.3), total (全3回), year, fiscal, month, day, count (20名, 60分), or empty for any other."""
 
 
 _NUMBER = re.compile(
@@ -46,11 +47,11 @@ _MARKS = (
     "新生児 乳児 乳幼児 幼児 未就学児 未就園児 就学前 年少 年中 年長 小学生 中学生 高校生 大学生 低学年 中学年 高学年 "
     "学生 大人 一般 児童 親子 男性 女性 男子 女子 男の子 女の子 シニア 高齢者 ジュニア ユース キッズ ベビー マタニティ "
     "プレママ パパ ママ 父親 母親 祖父母 妊婦 両親 ファミリー ペア 個人 団体 保護者 教員 職員 事業者 従業員 "
-    # kinds of the same thing
+    # variants
     "ハーフ フル 車いす リレー クォーター オンライン リモート zoom 対面 配信 収録 説明会 体験会 見学会 発表会 交流会 "
     "懇親会 相談会 面接会 講演会 北部 南部 東部 西部 中部 英語 中国語 韓国語 日本語 フランス語 スペイン語"
 ).split()
-# A direction or a season counts only where it names a thing (北図書館), not in 東京 or 春日; a letter where it stands alone.
+# A direction or a season counts only if it names a thing (北図書館), not in 東京 or 春日; a letter only on its own.
 _MARK = re.compile(
     "|".join(sorted(map(re.escape, _MARKS), key=len, reverse=True))
     + r"|[北南東西春夏秋冬](?=の部|コース|会場|地区|図書館|公民館|児童館|体育館|センター|支所|分館|小学校|中学校|クラス|部)"
@@ -60,7 +61,7 @@ _WEEKDAYS = "月火水木金土日"
 
 
 def find_numbers(plain: str) -> tuple[TitleNumber, ...]:
-    """The numbers of a normal text, in order."""
+    """The numbers of a normalised text, in order."""
     return tuple(_number(found) for found in _NUMBER.finditer(plain))
 
 
@@ -83,7 +84,7 @@ def _number(found: re.Match[str]) -> TitleNumber:
 
 
 def significant_numbers(found: tuple[TitleNumber, ...], day: date) -> tuple[TitleNumber, ...]:
-    """The numbers that are not just the event's own date written into the title."""
+    """The numbers that are not just the date of the event."""
     if not found:
         return found
     fiscal = day.year - (day.month < 4)
@@ -98,17 +99,17 @@ def significant_numbers(found: tuple[TitleNumber, ...], day: date) -> tuple[Titl
 
 
 def format_own_day(day: date) -> str:
-    """The event's own date as titles write it: 8月1日土曜日."""
+    """The date of the event as titles write it: 8月1日土曜日."""
     return f"{day.month}月{day.day}日{_WEEKDAYS[day.weekday()]}曜日"
 
 
 def find_markers(plain: str) -> frozenset[str]:
-    """The words of a normal text that name a level, a group or a session."""
+    """The words of a normalised text that name a level, a group or a session."""
     return frozenset(_MARK.findall(plain))
 
 
 def is_implied_by_time(mark: str, day: date, hour: int | None) -> bool:
-    """Whether the date and time of an event say already what a mark says: 土曜 of an event on a Saturday."""
+    """Whether a marker only repeats the date and time of the event: 土曜 for an event on a Saturday."""
     if mark.endswith("曜"):
         return _WEEKDAYS[day.weekday()] == mark[0]
     if hour is None:
@@ -131,11 +132,11 @@ _NOISE = re.compile(
 _OPENING = re.compile(r"^[\s☆★♪◎●■◆▼▲※・!]*(?:イベント|お知らせ|ご案内|催し|講座案内)[::]\s*")
 _SUBTITLE = re.compile(r"[~〜\-–—―－][^~〜]{2,}$|[~〜][^~〜]{2,}[~〜]")
 _COUNTED = re.compile(r"[第全]\s*\d+\s*[回期]目?(?!食)|vol\.?\s*\d+|(?:19|20)\d\d\s*年度?|(?<!\d)20\d\d(?!\d)")
-"""Editions and years: they are compared as numbers, and a title that leaves one out is the same text."""
+"""Editions and years, which are compared as numbers; a title without them is the same text."""
 _SHORT_DATE = re.compile(r"(?<!\d)(1[0-2]|0?[1-9])\s*[/.]\s*(3[01]|[12]\d|0?[1-9])(?!\d)(?=\s*\([月火水木金土日]|\s*[\]】)])")
 """1/28(金), [01.28]; not 1/2, which may be a half."""
 _DATE = re.compile(r"\d{1,2}月\d{1,2}日(?:\s*\([月火水木金土日](?:曜日?)?(?:[・,]?祝日?)?\))?(?:に?(?:開催|実施))?")
-"""A date, too, is compared as numbers, and left out when it is the event's own."""
+"""A date, which is also compared as numbers, and ignored if it is the date of the event."""
 _AROUND = re.compile(r"^(?:会場|場所|於|主催)\s*:?\s*|^(?:in|at)\s+")
 _PIECE = re.compile(r"[\W_]+")
 _UNLIKE = 0.45
@@ -143,15 +144,15 @@ _CLOSE_ENOUGH = 0.64
 
 
 class TitleSimilarity(IntEnum):
-    """How two titles stand to each other, identity aside."""
+    """How similar two titles are, apart from their identifying parts."""
 
     FAR = 0
     CLOSE = 1
-    """Alike, but words differ."""
+    """Similar, but words differ."""
     PART = 2
-    """One goes on where the other ends."""
+    """One is a part of the other."""
     SPELLING = 3
-    """A slip of the pen, or the order of words."""
+    """A typo, or another order of words."""
     SAME = 4
 
 
@@ -166,22 +167,22 @@ SIMILARITY_CODES = {
 
 @dataclass(frozen=True, slots=True)
 class TitleParts:
-    """A title taken apart."""
+    """The parts of a title."""
 
     text: str
-    """Folded, everything in it but noise."""
+    """Folded, without boilerplate."""
     body: str
-    """Folded, without what stands in brackets."""
+    """Folded, without text in brackets."""
     head: str
-    """Folded, without brackets and without a subtitle."""
+    """Folded, without brackets and subtitle."""
     letters: str
-    """The signs of `text`, sorted: the same for two orders of the same words."""
+    """The sorted characters of `text`: equal for two orders of the same words."""
     ordered: str
-    """The words of `text`, sorted."""
+    """The sorted words of `text`."""
     written: str
-    """`text` in the letters it is written in: a slip may fall into a word that folding changes."""
+    """`text` without spelling variants folded: a typo may be in a word that folding changes."""
     lone: frozenset[str]
-    """Words of one sign: another sign there is another word, not a slip."""
+    """Words of one character: another character there is another word, not a typo."""
     asides: frozenset[str]
     numbers: tuple[TitleNumber, ...]
     marks: frozenset[str]
@@ -189,7 +190,7 @@ class TitleParts:
 
 @lru_cache(maxsize=100_000)
 def split_title(title: str) -> TitleParts:
-    """Take a title apart."""
+    """Split a title into its parts."""
     plain = _SHORT_DATE.sub(lambda found: f"{int(found[1])}月{int(found[2])}日", _OPENING.sub("", normalise_text(title)))
     asides: set[str] = set()
 
@@ -222,7 +223,7 @@ def split_title(title: str) -> TitleParts:
 
 
 def dissimilarity(one: TitleParts, other: TitleParts) -> float | None:
-    """The share that two titles have in common when it is so small that nothing else needs to be looked at."""
+    """The similarity of two titles if it is so low that nothing else needs to be compared, otherwise None."""
     if one.text == other.text or one.text in other.text or other.text in one.text:
         return None
     alike = max(fuzz.ratio(one.text, other.text), fuzz.ratio(one.ordered, other.ordered)) / 100
@@ -230,9 +231,9 @@ def dissimilarity(one: TitleParts, other: TitleParts) -> float | None:
 
 
 def title_similarity(one: TitleParts, other: TitleParts, explained: Callable[[], str]) -> tuple[TitleSimilarity, float, str]:
-    """How alike two titles are, as a level, a share from 0 to 1, and what the longer one says beyond the shorter.
+    """How similar two titles are: a level, a share from 0 to 1, and what the longer one adds.
 
-    `explained` gives the folded text of venue, city and organiser: a title that goes on with one of them says nothing new.
+    `explained` returns the folded venue, city and organiser: a title that only adds one of these adds nothing.
     """
     if one.text == other.text or (one.letters == other.letters and one.ordered == other.ordered):
         return TitleSimilarity.SAME, 1.0, ""
@@ -249,19 +250,19 @@ def title_similarity(one: TitleParts, other: TitleParts, explained: Callable[[],
 
 
 def share_a_word(one: TitleParts, other: TitleParts) -> bool:
-    """Whether a stretch of five signs stands in both, brackets aside."""
+    """Whether five consecutive characters occur in both, without brackets."""
     return any(one.body[place : place + 5] in other.body for place in range(len(one.body) - 4))
 
 
 def _differ_by_typo(one: TitleParts, other: TitleParts) -> bool:
-    """Whether two titles differ by slips of the pen only."""
+    """Whether two titles differ only by typos."""
     if one.lone != other.lone and one.lone and other.lone:
         return False
     return is_typo(one.text, other.text) or is_typo(one.ordered, other.ordered) or is_typo(one.written, other.written)
 
 
 def _part(short: TitleParts, long: TitleParts, explained: Callable[[], str]) -> tuple[TitleSimilarity, float, str] | None:
-    """Whether the shorter title is what the longer one begins with, ends with or names."""
+    """Whether the shorter title is a part of the longer one."""
     if len(short.text) < 4:
         return None
     if short.body in long.body and short.asides <= long.asides:
@@ -277,17 +278,17 @@ def _part(short: TitleParts, long: TitleParts, explained: Callable[[], str]) -> 
 
 
 def _explained(word: str, names: str) -> bool:
-    """Whether what a title says more is a name that is known anyway, and perhaps a word like “in” before it."""
+    """Whether the added word is a known name, possibly after a word like “in”."""
     bare = word.removeprefix("in").removeprefix("at").removeprefix("会場")
     return len(bare) >= 2 and bare in names
 
 
 @dataclass(frozen=True, slots=True)
 class TitleAgreement:
-    """How two titles agree in what is identity: the worst of it."""
+    """How the identifying parts of two titles agree: the worst result."""
 
     code: ReasonCode | None = None
-    """None: nothing contradicts."""
+    """None: no contradiction."""
     values: tuple[str, ...] = ()
 
 
@@ -298,7 +299,7 @@ _YEARS = frozenset({"year", "fiscal"})
 def compare_identity(
     one: TitleParts, other: TitleParts, when: tuple[date, int | None], explained: Callable[[], str]
 ) -> TitleAgreement:
-    """Compare numbers, marks and brackets. `when`: the day and the hour, for what a title says of them."""
+    """Compare numbers, markers and brackets. `when`: day and hour of the event, which titles may repeat."""
     if one.numbers == other.numbers and one.marks == other.marks and one.asides == other.asides:
         return _AGREED
     found = [_numbers(one, other, when[0]), _marks(one, other, when), _asides(one, other, explained)]
@@ -312,7 +313,7 @@ def compare_identity(
 def _numbers(one: TitleParts, other: TitleParts, day: date) -> TitleAgreement:
     if one.numbers == other.numbers:
         return _AGREED
-    for kind in _YEARS:  # 2021年度 and 2022 may be one day's two years, 2021 and 2022 are two years
+    for kind in _YEARS:  # 2021年度 and 2022 may be the same date, 2021 and 2022 are two years
         years = [{number.value for number in title.numbers if number.kind == kind} for title in (one, other)]
         if years[0] and years[1] and years[0] != years[1]:
             return TitleAgreement(ReasonCode.NUMBERS_DIFFER, (min(years[0]), min(years[1])))
@@ -326,7 +327,9 @@ def _numbers(one: TitleParts, other: TitleParts, day: date) -> TitleAgreement:
     left = mine or theirs
     if not left:
         return _AGREED
-    if any(number.kind in _YEARS for number in left):  # not the year of the event: of another edition, if the other names one
+    if any(
+        number.kind in _YEARS for number in left
+    ):  # not the year of the event: another edition, if the other title has a year too
         both = all(any(number.kind in _YEARS for number in title.numbers) for title in (one, other))
         values = [number.value for title in (one, other) for number in title.numbers if number.kind in _YEARS]
         return (
@@ -339,7 +342,7 @@ def _numbers(one: TitleParts, other: TitleParts, day: date) -> TitleAgreement:
 
 
 def _unmatched(one: tuple[TitleNumber, ...], other: tuple[TitleNumber, ...]) -> tuple[list[TitleNumber], list[TitleNumber]]:
-    """The numbers that only one title has: the same of a kind are matched first, then the same of any kind."""
+    """The numbers that only one title has: matched by kind and value first, then by value."""
     mine, theirs = sorted(one), sorted(other)
     for same_kind in (True, False):
         for number in mine[:]:
@@ -357,7 +360,7 @@ def _marks(one: TitleParts, other: TitleParts, when: tuple[date, int | None]) ->
         return _AGREED
     mine, theirs = one.marks - other.marks, other.marks - one.marks
     left = [mark for mark in sorted(mine | theirs) if not is_implied_by_time(mark, *when)]
-    if not left or one.letters == other.letters:  # the same signs in another order make other words at the seams
+    if not left or one.letters == other.letters:  # the same characters in another order make other words at the seams
         return _AGREED
     if mine and theirs:
         return TitleAgreement(ReasonCode.MARKS_DIFFER, (min(mine), min(theirs)))

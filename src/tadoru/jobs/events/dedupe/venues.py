@@ -1,7 +1,7 @@
-"""Compares where two events take place: names of venues, cities, coordinates.
+"""Compares where two events take place: venues, cities, coordinates.
 
-One hall has many names: with and without the city, with a room, with its nickname. A name that any town has (図書館) is no
-evidence by itself, and two rooms of one building are two places when both are named.
+One venue has many names: with and without the city, with a room, with its nickname. A name that every town has (図書館) is no
+evidence by itself, and two named rooms of one building are two places.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _COUNTY = re.compile(r"^.{1,4}?郡(?=.+[町村]$)")
 _CITY_END = re.compile(r"(?<=..)[市区町村]$")
 _KM_PER_DEGREE = 111.32
 _DISTINCTIVE_LENGTH = 6
-"""Signs: a name of so many is hardly ever that of two places."""
+"""Characters: a name of this length hardly ever belongs to two places."""
 
 
 class VenueRelation(Enum):
-    """How two places stand to each other."""
+    """How two venues relate."""
 
     SAME = "same"
     ALIAS = "alias"
@@ -50,27 +50,27 @@ class VenueRelation(Enum):
     ROOM = "room"
     """Two rooms of one building."""
     WEAK = "weak"
-    """Perhaps one place."""
+    """Possibly one place."""
     UNKNOWN = "unknown"
     DIFFERENT = "different"
 
 
 @dataclass(frozen=True, slots=True)
 class VenueParts:
-    """The name of a venue taken apart, folded."""
+    """The folded parts of a venue name."""
 
     text: str
     building: str
     room: str
     names: frozenset[str]
-    """The building and what stands in brackets: nicknames, or the building it is in."""
+    """The building and names in brackets: nicknames, or the building that contains it."""
     last: str
-    """What stands after the last space, when it is no room: the building, after the name of whom it is called for."""
+    """The part after the last space, unless it is a room: the building, after the name of its sponsor."""
 
 
 @lru_cache(maxsize=50_000)
 def split_venue(venue: str) -> VenueParts:
-    """Take the name of a venue apart."""
+    """Split the name of a venue into its parts."""
     plain = _ROOM_ASIDE.sub(r" \1", _AROUND.sub("", normalise_text(venue)).strip()).strip()
     asides = [fold_spelling(_ROOM.sub("", found)) for found in _ASIDE.findall(plain)]
     bare = _ASIDE.sub(" ", plain).strip() or plain
@@ -96,7 +96,7 @@ def bare_city_name(city: str) -> str:
 
 
 def compare_venues(one: str, other: str, city: str = "") -> VenueRelation:
-    """Compare two names of venues; `city` is the folded name of the city both may be in."""
+    """Compare two venue names; `city` is the folded name of the city both may be in."""
     if not one or not other:
         return VenueRelation.UNKNOWN
     mine, theirs = split_venue(one), split_venue(other)
@@ -117,7 +117,7 @@ def compare_venues(one: str, other: str, city: str = "") -> VenueRelation:
 
 
 def _is_one_room(one: str, other: str) -> bool:
-    """Whether one name of a room is a part of the other, with the same numbers in both: room 3 is not room 63."""
+    """Whether one room name contains the other, with the same numbers: room 3 is not room 63."""
     numbers = [re.findall(r"\d+", room) for room in (one, other)]
     return (one in other or other in one) and (not all(numbers) or numbers[0] == numbers[1])
 
@@ -142,7 +142,7 @@ def _buildings(one: str, other: str, city: str) -> VenueRelation:
 
 
 def _within_city(one: str, other: str, city: str) -> VenueRelation:
-    """Compare two names that both begin with the city: 狛江市立中央図書館 and 狛江中央図書館 are one."""
+    """Compare two names that both start with the city: 狛江市立中央図書館 and 狛江中央図書館 are one."""
     short, long = sorted((_without(one, city), _without(other, city)), key=lambda name: (len(name), name))
     if len(short) < 3 or short not in long:
         return VenueRelation.DIFFERENT
@@ -151,7 +151,7 @@ def _within_city(one: str, other: str, city: str) -> VenueRelation:
 
 @lru_cache(maxsize=50_000)
 def _without(building: str, city: str) -> str:
-    """The name of a building after that of its city; nothing when it does not begin with it."""
+    """The name of a building without its city; empty if it does not start with it."""
     found = re.match(rf"{re.escape(city)}[市区町村]?[立営]?(?![民内])", building)
     return building[found.end() :] if found else ""
 
@@ -161,7 +161,7 @@ def _inside(part: VenueParts, whole: VenueParts) -> bool:
 
 
 def distance_km(one: EventDraft, other: EventDraft) -> float | None:
-    """Kilometres between two events, when both say where they are."""
+    """Kilometres between two events; None if one has no coordinates."""
     if one.latitude is None or one.longitude is None or other.latitude is None or other.longitude is None:
         return None
     north = (one.latitude - other.latitude) * _KM_PER_DEGREE

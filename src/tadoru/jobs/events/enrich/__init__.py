@@ -1,6 +1,6 @@
-"""The optional enricher of events, off unless it is asked for: a category where a source gives none, and a short summary.
+"""The optional enricher: fills in missing categories and short summaries.
 
-Three ways to fill in, each recorded beside what it filled in (`extra`): a small model of letters (`features`, `train`, `model`),
-the first sentences of the description (`summary`), and an endpoint that speaks OpenAI's language (`prompt`, `endpoint`). What a
-source or a person said is never touched, and whatever goes wrong here, the event is collected all the same (`enricher`).
+Three methods, each recorded next to the value it filled in (`extra`): a small text classifier (`category_model`, `training`), the
+first sentences of the description (`enricher.extract_summary`), and an OpenAI-compatible endpoint (`llm`). Values of a source or
+a person are never changed, and an event is collected whatever goes wrong here.
 """

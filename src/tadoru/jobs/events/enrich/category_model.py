@@ -1,9 +1,12 @@
-"""Texts as numbers: runs of letters, hashed into a fixed number of places.
+"""A text classifier for categories: features, prediction, and its file format.
 
-Runs of letters need no words, so that Japanese, which writes none apart, is read as well as Western text. One or two signs of
-Japanese mean something, and longer runs only repeat one municipality's phrases (measured in `bench/EVENTS.md`); Western letters
-mean something from three on. Hashing keeps a model small and needs no vocabulary; the hash is our own arithmetic, and the same on
-every machine.
+Features are character n-grams hashed into a fixed number of buckets. They need no word boundaries, so Japanese works as well as
+Western text. One or two Japanese characters carry meaning, and longer runs only repeat the phrases of one municipality (measured
+in `bench/EVENTS.md`); Western letters carry meaning from three on. Hashing keeps a model small and needs no vocabulary; the hash
+is computed here and is the same on every machine.
+
+The file is a numpy archive of half-precision numbers with a description of the training. The same model is always the same bytes,
+and nothing in it is executed.
 """
 
 from __future__ import annotations
@@ -27,20 +30,20 @@ from tadoru.parse.text_cleaning import plain_text
 
 BITS = 15
 FEATURE_COUNT = 1 << BITS
-"""Into which letter runs are hashed."""
+"""Buckets that n-grams are hashed into."""
 LONGEST_RUN, LONGEST_NARROW_RUN = 2, 4
 MAX_DESCRIPTION = 2_000
-"""Of a description: what an event is about is said at its beginning."""
+"""Characters of a description that are used: its start says what an event is about."""
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 _STEP, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
 _WIDE = np.uint64(0x2E80)
-"""From here on come the scripts of East Asia, whose signs are more than sounds."""
+"""First code point of the East Asian scripts, whose characters carry more meaning than a letter."""
 
 
 class EventTexts(NamedTuple):
-    """What is read of an event."""
+    """The texts of an event."""
 
     title: str
     venue: str = ""
@@ -52,7 +55,7 @@ class FeatureMatrix(NamedTuple):
     """The features of many events, row after row."""
 
     starts: Ints
-    """Where each row begins, and at last where the last one ends."""
+    """Where each row starts, and finally where the last one ends."""
     places: Ints
     values: Floats
 
@@ -64,7 +67,7 @@ class FeatureMatrix(NamedTuple):
         return self.places[part], self.values[part]
 
     def rows(self, numbers: Ints) -> FeatureMatrix:
-        """Only these."""
+        """The matrix of these rows only."""
         every = [self.row(int(number)) for number in numbers]
         return stack_rows([places for places, _ in every], [values for _, values in every])
 
@@ -80,7 +83,7 @@ def stack_rows(places: Sequence[Ints], values: Sequence[Floats]) -> FeatureMatri
 
 
 def extract_features(texts: Sequence[EventTexts]) -> FeatureMatrix:
-    """Count the letter runs of each event; a run that comes again counts less each time."""
+    """Count the n-grams of each event, with logarithmic weights."""
     places, values = [], []
     for one in texts:
         found, counts = np.unique(_places(one), return_counts=True)
@@ -90,14 +93,14 @@ def extract_features(texts: Sequence[EventTexts]) -> FeatureMatrix:
 
 
 def _places(texts: EventTexts) -> Ints:
-    """The places of all its letter runs; those of the title twice, which says most."""
+    """The buckets of all n-grams; those of the title twice, because it says most."""
     title = _runs(_letters(texts.title))
     rest = (texts.venue, plain_text(texts.description)[:MAX_DESCRIPTION])
     return np.concatenate([title, title, *(_runs(_letters(part)) for part in rest)])
 
 
 def _letters(text: str) -> NDArray[np.uint64]:
-    """The code points of a text in one width and case, with a space at both ends."""
+    """The code points of a text with one width and case, with a space at both ends."""
     folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
     if not folded:
         return np.zeros(0, dtype=np.uint64)
@@ -105,13 +108,13 @@ def _letters(text: str) -> NDArray[np.uint64]:
 
 
 def _runs(letters: NDArray[np.uint64]) -> Ints:
-    """The places of every run of letters."""
+    """The buckets of all n-grams."""
     found = [np.zeros(0, dtype=np.int64)]
     hashed, is_narrow = np.ones(len(letters), dtype=np.uint64), letters < _WIDE
     narrow = is_narrow
     for length in range(1, min(LONGEST_NARROW_RUN, len(letters)) + 1):
         count = len(letters) - length + 1
-        # Numbers of 64 bits that overflow: that is the mixing.
+        # 64-bit numbers overflow here: that is the mixing.
         hashed = (hashed[:count] + letters[length - 1 :]) * _STEP
         hashed ^= hashed >> np.uint64(32)
         narrow = narrow[:count] & is_narrow[length - 1 :]
@@ -123,7 +126,7 @@ def _runs(letters: NDArray[np.uint64]) -> Ints:
 FORMAT = "tadoru-category-1"
 LARGEST_FILE = 64 * 1024 * 1024
 MIN_PROBABILITY = 0.3
-"""A category is given when its chance is at least this; otherwise the event keeps none."""
+"""Minimum probability of a category; otherwise the event keeps none."""
 _AT_ONCE = 1_000
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _ARRAYS = ("weights", "bias", "rarity")
@@ -131,24 +134,24 @@ _ARRAYS = ("weights", "bias", "rarity")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingInfo:
-    """Where a model comes from, and how good it is."""
+    """How a model was trained, and its quality."""
 
     rows: int = 0
     counts: Mapping[str, int] = field(default_factory=dict)
     """Rows of each category."""
     trained_on: str = ""
-    """A day."""
+    """A date."""
     source: str = ""
     accuracy: float | None = None
-    """By cross-validation; None when it was not tried."""
+    """By cross-validation; None if it was not evaluated."""
     macro_f1: float | None = None
     groups: int = 0
-    """Of rows that were kept on one side."""
+    """Groups of rows that are never split between training and test."""
 
 
 @dataclass(frozen=True)
 class CategoryModel:
-    """Weights for each place and category."""
+    """Weights for each bucket and category."""
 
     classes: tuple[str, ...]
     weights: Floats
@@ -157,7 +160,7 @@ class CategoryModel:
     training: TrainingInfo = field(default_factory=TrainingInfo)
 
     def chances(self, matrix: FeatureMatrix) -> Floats:
-        """The chance of each category for each row."""
+        """The probability of each category for each row."""
         rows = weight_features(matrix, self.rarity)
         found = np.zeros((len(rows), len(self.classes)), dtype=np.float32)
         for number in range(len(rows)):
@@ -166,7 +169,7 @@ class CategoryModel:
         return found
 
     def categories(self, texts: Sequence[EventTexts], least: float = MIN_PROBABILITY) -> list[str]:
-        """The category of each event; empty when none is likely enough."""
+        """The category of each event; empty if none is likely enough."""
         found: list[str] = []
         for start in range(0, len(texts), _AT_ONCE):
             chances = self.chances(extract_features(texts[start : start + _AT_ONCE]))
@@ -193,14 +196,14 @@ class CategoryModel:
 
     @cached_property
     def digest(self) -> str:
-        """A short name for what this model knows, whenever it was made."""
+        """A short identifier of the weights."""
         known = hashlib.sha256(json.dumps(self.classes).encode())
         for name in _ARRAYS:
             known.update(self._half(name).tobytes())
         return known.hexdigest()[:12]
 
     def _half(self, name: str) -> NDArray[np.float16]:
-        """As it is kept."""
+        """An array as it is stored."""
         kept: NDArray[np.float16] = getattr(self, name).astype("<f2")
         return kept
 
@@ -209,44 +212,48 @@ class CategoryModel:
         try:
             path.write_bytes(self.data)
         except OSError as error:
-            raise StoreError(f"The model {path} cannot be written ({error.strerror}): check the folder.") from error
+            raise StoreError(
+                "Cannot write the model {path} ({reason}). Check the folder.", path=path, reason=error.strerror
+            ) from error
 
 
 def load_model(path: Path) -> CategoryModel:
-    """The model of a file. Raises ConfigError."""
+    """Load a model from a file. Raises ConfigError."""
     try:
         if path.stat().st_size > LARGEST_FILE:
-            raise ConfigError(f"{path} is too large for a model of categories.")
+            raise ConfigError("{path} is too large for a category model.", path=path)
         data = path.read_bytes()
     except OSError as error:
-        raise ConfigError(f"The model {path} cannot be read ({error.strerror}): check its name.") from None
+        raise ConfigError("Cannot read the model {path} ({reason}). Check the path.", path=path, reason=error.strerror) from None
     try:
         return _read(data)
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError, RuntimeError) as error:
-        raise ConfigError(f"{path} is not a model of categories ({error}): make one with `tadoru events enrich train`.") from None
+        raise ConfigError(
+            "{path} is not a category model ({reason}). Train one with `tadoru events enrich train`.", path=path, reason=error
+        ) from None
 
 
 def _read(data: bytes) -> CategoryModel:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         if sum(entry.file_size for entry in archive.infolist()) > 2 * LARGEST_FILE:
-            raise ValueError("it unpacks to too much")
+            raise ValueError("too large when unpacked")
         about: Any = json.loads(archive.read("about.json"))
         arrays = {name: np.load(io.BytesIO(archive.read(f"{name}.npy")), allow_pickle=False) for name in _ARRAYS}
     if not isinstance(about, dict) or about.pop("format", "") != FORMAT:
-        raise ValueError("its format is not known here")
+        raise ValueError("unknown format")
     classes = tuple(about.pop("classes"))
     shapes = {"weights": (FEATURE_COUNT, len(classes)), "bias": (len(classes),), "rarity": (FEATURE_COUNT,)}
     if not classes or not all(isinstance(name, str) for name in classes):
-        raise ValueError("it has no categories")
+        raise ValueError("no categories")
     for name, shape in shapes.items():
         if arrays[name].shape != shape or arrays[name].dtype != np.float16 or not np.isfinite(arrays[name]).all():
-            raise ValueError(f"its {name} are damaged")
+            raise ValueError(f"damaged {name}")
     weights, bias, rarity = (arrays[name].astype(np.float32) for name in _ARRAYS)
     return CategoryModel(classes, weights, bias, rarity, TrainingInfo(**about))
 
 
 def weight_features(matrix: FeatureMatrix, rarity: Floats) -> FeatureMatrix:
-    """Each row weighed by how rare its letter runs are, and of length one."""
+    """Weight each row by the rarity of its n-grams, and normalise it to length one."""
     values = matrix.values * rarity[matrix.places]
     lengths = np.diff(matrix.starts)
     number = np.repeat(np.arange(len(matrix)), lengths)
@@ -256,7 +263,7 @@ def weight_features(matrix: FeatureMatrix, rarity: Floats) -> FeatureMatrix:
 
 
 def softmax(scores: Floats) -> Floats:
-    """Scores as chances, along the last axis."""
+    """Scores as probabilities, along the last axis."""
     raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
     chances: Floats = raised / raised.sum(axis=-1, keepdims=True)
     return chances

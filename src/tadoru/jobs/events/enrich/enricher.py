@@ -1,9 +1,11 @@
 """Fills in what sources left out, between normalising and storing: an empty category, and a summary of a long description.
 
-What was asked for is done in this order: the endpoint, then the model, then the extract, each only for what is still empty.
-Beside what is filled in stands who did it: `extra["category_from"]` and `extra["summary_from"]` are `llm NAME`, `model DIGEST`
-or `extract`. All of it is the same each time, so that an event which does not change is not stored anew; the endpoint's answers
-are kept for that.
+The enabled methods run in this order: endpoint, model, extract; each only for what is still empty. Next to a value it records the
+method: `extra["category_from"]` and `extra["summary_from"]` are `llm NAME`, `model DIGEST` or `extract`. Results are
+deterministic, so that an unchanged event is not stored again; the answers of the endpoint are cached for that.
+
+An extract is the first sentences of the description that fit. Nothing is invented and no word is cut: a first sentence that is
+too long ends at a comma or between two words, with an ellipsis. A short description gets none.
 """
 
 from __future__ import annotations
@@ -30,9 +32,9 @@ from tadoru.rules.url import parse_typed_url
 from tadoru.store.files import FileStore
 
 MAX_SUMMARY = 120
-"""Letters of a summary; a description of no more than these needs none."""
+"""Maximum length of a summary; a description up to this length needs none."""
 _SHORTEST = 30
-"""Letters below which the beginning of a sentence says nothing."""
+"""Minimum length of the start of a sentence that is useful."""
 _END = re.compile(r"(?:[。！？!?]+|[.．]+)[」』）)\]”’\"']*|\n+")
 _OPENING = "「『（(“\"'‘"
 _ABBREVIATED = frozenset(
@@ -42,7 +44,7 @@ _PAUSE = re.compile(r"[、，,;；:：]|[」』）)](?!の)")
 
 
 def extract_summary(description: str, title: str = "") -> str:
-    """The summary; empty when the description is short, or cannot be shortened without cutting a word."""
+    """The summary; empty if the description is short or cannot be shortened without cutting a word."""
     text = _without_title(plain_text(description), title)
     if len(" ".join(text.split())) <= MAX_SUMMARY:
         return ""
@@ -56,7 +58,7 @@ def extract_summary(description: str, title: str = "") -> str:
 
 
 def _without_title(text: str, title: str) -> str:
-    """Many descriptions begin with the title."""
+    """The text without its first line if that is the title, as in many descriptions."""
     first, _, rest = text.partition("\n")
     return rest.strip() if title and rest.strip() and clean_title(first) == clean_title(title) else text
 
@@ -81,7 +83,7 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
         return False
     if sign != ".":
         return True
-    # A short word before a full stop may be an abbreviation, and a small letter after it goes on.
+    # A short word before a full stop may be an abbreviation, and a lower-case letter after it continues the sentence.
     words = text[start : match.start()].split()
     word = words[-1].lstrip(_OPENING).casefold() if words else ""
     is_short = (len(word) == 1 and word.isalpha()) or "." in word or word in _ABBREVIATED
@@ -89,7 +91,7 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
 
 
 def _shortened(sentence: str) -> str:
-    """The beginning of a long sentence, up to a pause or between two words."""
+    """The start of a long sentence, up to a pause or between two words."""
     room = sentence[: MAX_SUMMARY - 1]
     pauses = [match.end() for match in _PAUSE.finditer(room) if _is_pause(sentence, match)]
     cut = pauses[-1] if pauses and pauses[-1] > MAX_SUMMARY // 2 else max(_between_words(sentence), *pauses, 0)
@@ -98,15 +100,15 @@ def _shortened(sentence: str) -> str:
 
 
 def _is_pause(sentence: str, match: re.Match[str]) -> bool:
-    """A comma within a number, or a colon within a time or an address, is none."""
+    """Whether a sign is a pause: a comma within a number, or a colon within a time or a URL, is none."""
     sign, after = match[0], sentence[match.end() : match.end() + 1]
     return sign not in ",;:)" or not after or after.isspace() or _is_wide(after)
 
 
 def _between_words(sentence: str) -> int:
-    """The last place within the room where one word ends and another begins; 0 when there is none.
+    """The last position within the limit between two words; 0 if there is none.
 
-    Japanese writes no spaces; there a word begins where kana of grammar (hiragana) are followed by anything else.
+    Japanese has no spaces; there a word starts where hiragana are followed by anything else.
     """
     for place in range(MAX_SUMMARY - 1, 0, -1):
         before, after = sentence[place - 1], sentence[place]
@@ -127,20 +129,20 @@ def _is_wide(sign: str) -> bool:
 
 CATEGORY_FROM, SUMMARY, SUMMARY_FROM = "category_from", "summary", "summary_from"
 EnrichLog = Callable[..., None]
-"""Hears what went wrong: `say(stage, error=…)`."""
+"""Logs a problem: `say(stage, error=…)`."""
 
 
 @dataclass(frozen=True, slots=True)
 class EnrichResult:
-    """Drafts with what could be filled in."""
+    """Drafts with the values that could be filled in."""
 
     drafts: list[EventDraft]
     is_complete: bool = True
-    """False when the endpoint could not be asked about some: they are to be looked at again next time."""
+    """False if the endpoint could not be question about some: they are enriched next time."""
 
 
 class Enricher:
-    """Fills in by what is given to it."""
+    """Fills in values with the given methods."""
 
     def __init__(
         self,
@@ -158,7 +160,7 @@ class Enricher:
 
     @property
     def signature(self) -> str:
-        """Changes when the same events would be filled in otherwise."""
+        """Changes when the same events would get other values."""
         parts = [
             f"llm {self._endpoint.access.model} {sorted(self._categories)}" if self._endpoint else "",
             f"model {self._model.digest}" if self._model else "",
@@ -171,7 +173,7 @@ class Enricher:
             await self._endpoint.close()
 
     async def enrich(self, drafts: Sequence[EventDraft]) -> EnrichResult:
-        """The same drafts, in their order, with what could be filled in. Raises only what is wrong with the disk."""
+        """The same drafts, in order, with the values that could be filled in. Raises only for problems of the disk."""
         clean = [_strip_claims(draft) for draft in drafts]
         is_complete = True
         if self._endpoint is not None:
@@ -179,7 +181,7 @@ class Enricher:
         return EnrichResult(await asyncio.to_thread(self._fill, clean), is_complete)
 
     async def _ask(self, endpoint: LlmEndpoint, drafts: list[EventDraft]) -> tuple[list[EventDraft], bool]:
-        """What the endpoint says; two events that ask the same are asked about once."""
+        """Ask the endpoint; identical questions are question once."""
         name = f"llm {endpoint.access.model}"
         questions = {}
         for place, draft in enumerate(drafts):
@@ -187,8 +189,8 @@ class Enricher:
             wants_summary = _wants_summary(draft)
             if categories or wants_summary:
                 questions[place] = build_question(draft, endpoint.access.model, categories, wants_summary=wants_summary)
-        each = {asked.digest: asked for asked in questions.values()}
-        answers = await asyncio.gather(*(endpoint.ask(asked) for asked in each.values()))
+        each = {question.digest: question for question in questions.values()}
+        answers = await asyncio.gather(*(endpoint.ask(question) for question in each.values()))
         known = dict(zip(each, answers, strict=True))
         filled = [
             _fill_from_answer(draft, known[questions[place].digest], name) if place in questions else draft
@@ -222,7 +224,7 @@ def _fill_from_answer(draft: EventDraft, found: LlmAnswer | None, name: str) -> 
 
 
 def _fill_empty(draft: EventDraft, category: str, summary: str, name: str) -> EventDraft:
-    """Fill in what is empty, and say who did."""
+    """Fill in empty fields, and record the method."""
     extra = dict(draft.extra)
     if category and not draft.category:
         draft = replace(draft, category=category)
@@ -234,20 +236,18 @@ def _fill_empty(draft: EventDraft, category: str, summary: str, name: str) -> Ev
 
 
 def _strip_claims(draft: EventDraft) -> EventDraft:
-    """Who filled something in is for us to say, and not for a source."""
+    """Remove the marks of the enricher from a source's own fields."""
     kept = {name: value for name, value in draft.extra.items() if name not in (CATEGORY_FROM, SUMMARY_FROM)}
     return replace(draft, extra=kept) if len(kept) != len(draft.extra) else draft
 
 
 async def enricher_for(options: EventsOptions, files: FileStore, clock: Clock, say: EnrichLog) -> Enricher | None:
-    """What was asked for; None when that is nothing. Raises ConfigError for what cannot be had."""
+    """The enricher of a configuration; None if it is off. Raises ConfigError if it cannot be used."""
     if not options.enrich:
         return None
     model = load_model(Path(options.category_model)) if options.category_model else None
     if "category" in options.enrich and model is None:
-        raise ConfigError(
-            "Categories need a model: train one with `tadoru events enrich train` and name it with --category-model FILE."
-        )
+        raise ConfigError("Categories need a model. Train one with `tadoru events enrich train` and set --category-model FILE.")
     endpoint = await _endpoint(options, files, clock, say) if "llm" in options.enrich else None
     return Enricher(
         model=model if "category" in options.enrich else None,
@@ -259,13 +259,13 @@ async def enricher_for(options: EventsOptions, files: FileStore, clock: Clock, s
 
 async def _endpoint(options: EventsOptions, files: FileStore, clock: Clock, say: EnrichLog) -> LlmEndpoint:
     if not options.llm_url or not options.llm_model:
-        raise ConfigError("--enrich llm needs an endpoint and a model: give --llm-url and --llm-model.")
+        raise ConfigError("--enrich llm needs an endpoint and a model. Set --llm-url and --llm-model.")
     try:
         url = parse_typed_url(options.llm_url.rstrip("/"))
     except UsageError as error:
-        raise ConfigError(f"--llm-url cannot be used. {error}") from None
+        raise ConfigError("Invalid --llm-url. {problem}", problem=error) from None
     if "?" in url:
-        raise ConfigError("--llm-url ends before /chat/completions and has no query: write it as https://llm.example/v1.")
+        raise ConfigError("--llm-url must not have a query, and ends before /chat/completions, such as https://llm.example/v1.")
     access = LlmAccess(
         url=f"{url.rstrip('/').removesuffix('/chat/completions')}/chat/completions",
         model=options.llm_model,
@@ -287,17 +287,21 @@ def _key(variable: str | None) -> str:
         return ""
     if not variable.isidentifier():
         # Not its value: it may be the key itself.
-        raise ConfigError("--llm-key is the name of a variable, such as LLM_KEY, and never the key itself.")
+        raise ConfigError("--llm-key must be the name of an environment variable, such as LLM_KEY, not the key itself.")
     key = os.environ.get(variable, "")
     if not key:
-        raise ConfigError(f"The variable {variable}, which holds the key of the endpoint (--llm-key), is not set.")
+        raise ConfigError(
+            "The environment variable {variable} with the key of the endpoint (--llm-key) is not set.", variable=variable
+        )
     if not key.isascii() or not key.isprintable() or " " in key:
-        raise ConfigError(f"The variable {variable} does not hold a key: it must be printable ASCII without spaces.")
+        raise ConfigError(
+            "The environment variable {variable} has no valid key: it must be printable ASCII without spaces.", variable=variable
+        )
     return key
 
 
 async def _permitted(url: str, clock: Clock, *, allow_private: bool) -> Exemptions:
-    """A person typed this address, so that it may be a private one."""
+    """The configured URL may be private."""
     if allow_private:
         return Exemptions(allow_all=True)
     names = DnsCache(clock)

@@ -1,7 +1,12 @@
-"""What an endpoint is asked about an event, and what of its answer is taken.
+"""Asks an OpenAI-compatible endpoint (`POST …/chat/completions`) about events, and caches the answers.
 
-Pure. The event is untrusted text, and so is the answer: whatever the one makes of the other, all that can come out is a category
-from the list and a short line without markup, links or control characters. Anything else is left out, with the reason.
+The event is untrusted text, and so is the answer: all that can come out is a category from the list and a short line without
+markup, links or control characters. Everything else is dropped, with the reason.
+
+Each question is one request through the guarded fetcher, never repeated. An answer is cached as a file under the digest of its
+question, so an unchanged event costs nothing; an unusable answer is cached too, because the same question would bring it again.
+Timeouts and server errors are not cached; after a few in a row the endpoint is paused. Nothing here raises for what an endpoint
+does, and no message contains the key.
 """
 
 from __future__ import annotations
@@ -26,9 +31,9 @@ from tadoru.store.files import FileStore
 
 LONGEST_SUMMARY = 200
 MAX_DESCRIPTION = 4_000
-"""Of a description that are sent."""
+"""Characters of a description that are sent."""
 PROMPT_VERSION = 1
-"""Of the question: another one is asked anew."""
+"""The version of the prompt: after a change all questions are question again."""
 _FENCE = re.compile(r"\A```[a-zA-Z]*+[^\S\n]*+\n(.*?)\n?```\Z", re.DOTALL)
 _THOUGHT = re.compile(r"\A<think>.*?</think>", re.DOTALL)
 _LINK = re.compile(r"://|www\.|\]\(|\bmailto:|\bjavascript:", re.IGNORECASE)
@@ -36,16 +41,16 @@ _LINK = re.compile(r"://|www\.|\]\(|\bmailto:|\bjavascript:", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class LlmQuestion:
-    """What is to be found out about one event."""
+    """A question about one event."""
 
     texts: Mapping[str, str]
     categories: tuple[str, ...]
-    """To choose from; empty when no category is wanted."""
+    """The categories to choose from; empty if no category is wanted."""
     wants_summary: bool
     model: str
 
     def payload(self) -> bytes:
-        """The body of the request. Only what every server understands: no model refuses it for a parameter it does not know."""
+        """The body of the request. Only parameters that every server accepts."""
         messages = [{"role": "system", "content": self._task()}, {"role": "user", "content": _json(dict(self.texts))}]
         return _json({"model": self.model, "messages": messages, "stream": False}).encode()
 
@@ -65,19 +70,19 @@ class LlmQuestion:
 
     @property
     def digest(self) -> str:
-        """The same for as long as the answer would be to the same question."""
-        asked = [PROMPT_VERSION, self.model, sorted(self.categories), self.wants_summary, dict(self.texts)]
-        return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+        """A digest that is equal for the same question."""
+        question = [PROMPT_VERSION, self.model, sorted(self.categories), self.wants_summary, dict(self.texts)]
+        return hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class LlmAnswer:
-    """What was taken of an answer."""
+    """The usable part of an answer."""
 
     category: str = ""
     summary: str = ""
-    refused: tuple[str, ...] = field(default=())
-    """Why the rest was not."""
+    rejected: tuple[str, ...] = field(default=())
+    """Why the rest was rejected."""
 
 
 def build_question(draft: EventDraft, model: str, categories: Sequence[str], *, wants_summary: bool) -> LlmQuestion:
@@ -90,7 +95,7 @@ def build_question(draft: EventDraft, model: str, categories: Sequence[str], *, 
 
 
 def completion_text(body: bytes) -> str | None:
-    """The words of the answer in what the server sent; None when that is no chat completion."""
+    """The text of a chat completion; None if the body is none."""
     try:
         content = json.loads(body)["choices"][0]["message"]["content"]
     except (ValueError, KeyError, IndexError, TypeError, RecursionError):
@@ -98,52 +103,52 @@ def completion_text(body: bytes) -> str | None:
     return content if isinstance(content, str) else None
 
 
-def parse_answer(content: str, asked: LlmQuestion) -> LlmAnswer:
-    """Take what may be taken."""
+def parse_answer(content: str, question: LlmQuestion) -> LlmAnswer:
+    """The usable part of an answer."""
     text = _THOUGHT.sub("", content.strip()).strip()
     fenced = _FENCE.match(text)
     try:
-        said: Any = json.loads(fenced[1] if fenced else text)
+        answer: Any = json.loads(fenced[1] if fenced else text)
     except (ValueError, RecursionError):
-        said = None
-    if not isinstance(said, dict):
-        return LlmAnswer(refused=("The answer is not a JSON object.",))
-    return check_answer(said.get("category", ""), said.get("summary", ""), asked)
+        answer = None
+    if not isinstance(answer, dict):
+        return LlmAnswer(rejected=("The answer is not a JSON object.",))
+    return check_answer(answer.get("category", ""), answer.get("summary", ""), question)
 
 
-def check_answer(category: Any, summary: Any, asked: LlmQuestion) -> LlmAnswer:
-    """A category of the list in the list's spelling, and a line that is safe wherever it is shown."""
-    refused = []
-    found = _category(category, asked.categories)
-    if category and asked.categories and not found:
-        refused.append("The category is not one of the list.")
-    line, why = _summary(summary) if asked.wants_summary else ("", "")
-    return LlmAnswer(found, line, (*refused, *([why] if why else [])))
+def check_answer(category: Any, summary: Any, question: LlmQuestion) -> LlmAnswer:
+    """Check a category against the list and a summary for safety."""
+    rejected = []
+    found = _category(category, question.categories)
+    if category and question.categories and not found:
+        rejected.append("The category is not in the list.")
+    line, why = _summary(summary) if question.wants_summary else ("", "")
+    return LlmAnswer(found, line, (*rejected, *([why] if why else [])))
 
 
-def _category(said: Any, allowed: Sequence[str]) -> str:
-    if not isinstance(said, str) or len(said) > LONGEST_SUMMARY:
+def _category(answer: Any, allowed: Sequence[str]) -> str:
+    if not isinstance(answer, str) or len(answer) > LONGEST_SUMMARY:
         return ""
-    return next((one for one in allowed if _folded(one) == _folded(said)), "")
+    return next((one for one in allowed if _folded(one) == _folded(answer)), "")
 
 
 def _folded(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def _summary(said: Any) -> tuple[str, str]:
-    """The line, or why it is not taken."""
-    if not said:
+def _summary(answer: Any) -> tuple[str, str]:
+    """The summary, or why it was rejected."""
+    if not answer:
         return "", ""
-    if not isinstance(said, str):
-        return "", "The summary is not a text."
-    if len(said) > LONGEST_SUMMARY:
-        return "", f"The summary has {len(said):,} letters; {LONGEST_SUMMARY} are allowed."
-    if is_html(said) or "<" in said or "`" in said or "**" in said:
-        return "", "The summary has markup in it."
-    if _LINK.search(said):
-        return "", "The summary has a link in it."
-    return one_line(said), ""
+    if not isinstance(answer, str):
+        return "", "The summary is not text."
+    if len(answer) > LONGEST_SUMMARY:
+        return "", f"The summary has {len(answer):,} characters; at most {LONGEST_SUMMARY} are allowed."
+    if is_html(answer) or "<" in answer or "`" in answer or "**" in answer:
+        return "", "The summary contains markup."
+    if _LINK.search(answer):
+        return "", "The summary contains a link."
+    return one_line(answer), ""
 
 
 def _json(value: Any) -> str:
@@ -151,18 +156,18 @@ def _json(value: Any) -> str:
 
 
 MAX_CONCURRENT = 4
-"""Questions under way at a time."""
+"""Concurrent requests."""
 LARGEST_ANSWER = 1024 * 1024
 MAX_FAILURES = 3
-"""In a row, after which the endpoint is left alone."""
+"""Consecutive failures after which the endpoint is paused."""
 PAUSE = 600.0
-"""Seconds for which it is."""
+"""Seconds of the pause."""
 DAY = 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmAccess:
-    """Where the endpoint is, and how it may be used."""
+    """The URL, model and limits of an endpoint."""
 
     url: str
     """With `/chat/completions`."""
@@ -170,7 +175,7 @@ class LlmAccess:
     key: str = ""
     timeout: float = 60.0
     budget: int = 100
-    """Questions in a run of the command; in one that runs for ever, in a day."""
+    """Maximum questions per command; for a continuous worker, per day."""
 
     def __repr__(self) -> str:
         return f"Access({self.url}, {self.model})"
@@ -185,10 +190,10 @@ class LlmEndpoint:
         self._files = files
         self._clock = clock
         self._say = say
-        self._places = asyncio.Semaphore(MAX_CONCURRENT)
-        self._asked = 0
+        self._slots = asyncio.Semaphore(MAX_CONCURRENT)
+        self._question_count = 0
         self._is_over = False
-        """It was said that the budget is used up."""
+        """The exhausted budget was logged."""
         self._since = clock.monotonic()
         self._failures = 0
         self._paused_until = 0.0
@@ -196,58 +201,59 @@ class LlmEndpoint:
     async def close(self) -> None:
         await self._fetcher.close()
 
-    async def ask(self, asked: LlmQuestion) -> LlmAnswer | None:
-        """What is known about an event, or is found out now; None when it cannot be asked at the moment."""
-        key = f"var/enriched/{asked.digest}.json"
+    async def ask(self, question: LlmQuestion) -> LlmAnswer | None:
+        """The cached or new answer about an event; None if the endpoint cannot be question now."""
+        key = f"var/enriched/{question.digest}.json"
         known = await asyncio.to_thread(self._files.get, key)
-        found = _recalled(known, asked) if known is not None else None
+        found = _cached_answer(known, question) if known is not None else None
         if found is not None:
             return found
-        async with self._places:
+        async with self._slots:
             if not self._may_ask():
                 return None
-            content = await self._content(asked)
+            content = await self._content(question)
         if content is None:
             return None
-        found = parse_answer(content, asked)
-        if found.refused:
-            self._say("answer", error=f"An answer of the endpoint was not taken: {' '.join(found.refused)}")
+        found = parse_answer(content, question)
+        if found.rejected:
+            self._say("answer", error=f"Rejected an answer of the endpoint: {' '.join(found.rejected)}")
         record = {
-            "model": asked.model,
+            "model": question.model,
             "category": found.category,
             "summary": found.summary,
-            "refused": list(found.refused),
+            "refused": list(found.rejected),
             "at": to_datetime(self._clock.now()).isoformat(timespec="seconds"),
         }
         await asyncio.to_thread(self._files.put, key, json.dumps(record, ensure_ascii=False).encode() + b"\n")
         return found
 
     def _may_ask(self) -> bool:
-        """Count one more question, when there is still one to be asked."""
+        """Whether another question may be question; counts it."""
         now = self._clock.monotonic()
         if now < self._paused_until:
             return False
         if now - self._since >= DAY:
-            self._asked, self._since, self._is_over = 0, now, False
-        if self._asked >= self.access.budget:
+            self._question_count, self._since, self._is_over = 0, now, False
+        if self._question_count >= self.access.budget:
             if not self._is_over:
                 self._is_over = True
                 self._say(
-                    "enrich", error=f"The budget of {format_count(self.access.budget, 'question')} is used up; the rest waits."
+                    "enrich",
+                    error=f"The budget of {format_count(self.access.budget, 'question')} is used up; the rest is enriched later.",
                 )
             return False
-        self._asked += 1
+        self._question_count += 1
         return True
 
-    async def _content(self, asked: LlmQuestion) -> str | None:
-        """The words of the answer; None when none came."""
+    async def _content(self, question: LlmQuestion) -> str | None:
+        """The text of the response; None if there is none."""
         access = self.access
         headers: Headers = (("Content-Type", "application/json"), ("Accept", "application/json"))
         if access.key:
             headers = (*headers, ("Authorization", f"Bearer {access.key}"))
         answer = await self._fetcher.fetch(
             Request(
-                url=access.url, method="POST", headers=headers, body=asked.payload(), timeout=access.timeout,
+                url=access.url, method="POST", headers=headers, body=question.payload(), timeout=access.timeout,
                 max_bytes=LARGEST_ANSWER,
             )
         )  # fmt: skip
@@ -260,7 +266,7 @@ class LlmEndpoint:
             return None
         content = completion_text(answer.body)
         if content is None:
-            self._failed("What the endpoint sent is not a chat completion: check --llm-url.")
+            self._failed("The response of the endpoint is not a chat completion. Check --llm-url.")
             return None
         self._failures = 0
         return content
@@ -274,14 +280,14 @@ class LlmEndpoint:
             self._failures = 0
             pause = max(PAUSE if is_enough else 0.0, min(wait or 0.0, DAY))
             self._paused_until = self._clock.monotonic() + pause
-            why += f" It is left alone for {pause:.0f} seconds."
+            why += f" Paused for {pause:.0f} seconds."
         self._say("enrich", error=why)
 
 
-def _recalled(data: bytes, asked: LlmQuestion) -> LlmAnswer | None:
-    """What is in a file, judged as if it had come now: files can be changed."""
+def _cached_answer(data: bytes, question: LlmQuestion) -> LlmAnswer | None:
+    """A cached answer, checked again, because files can be modified."""
     try:
         record: Any = json.loads(data)
-        return check_answer(record["category"], record["summary"], asked)
+        return check_answer(record["category"], record["summary"], question)
     except (ValueError, KeyError, TypeError):
         return None

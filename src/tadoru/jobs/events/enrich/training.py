@@ -1,9 +1,10 @@
-"""Training a model of categories: multinomial logistic regression over hashed letter runs, and how well it does.
+"""Trains and evaluates the category model: multinomial logistic regression over hashed n-grams.
 
-By stochastic steps, a row at a time, so that memory grows with the texts and not with the square of anything; in an order that
-is drawn from a fixed seed, so that the same rows make the same model. Rare categories count as much as frequent ones. How well
-it does is said by cross-validation in groups: the events of one municipality are never on both sides, because they repeat each
-other.
+Training is stochastic gradient descent, one row at a time, so memory grows with the texts only; the order is drawn from a fixed
+seed, so the same rows make the same model. Rare categories weigh as much as frequent ones. The evaluation is a grouped
+cross-validation: events of one municipality are never in both training and test, because they repeat each other.
+
+Samples come from tables or from the calendar. Only categories given by a source or a person are used, never those of a model.
 """
 
 from __future__ import annotations
@@ -32,7 +33,6 @@ from tadoru.jobs.events.enrich.category_model import (
     softmax,
     weight_features,
 )
-from tadoru.jobs.reporting.formatting import format_count
 from tadoru.parse.decode import decode
 from tadoru.parse.text_cleaning import one_line
 from tadoru.store.calendar.event_records import iterate_events
@@ -43,34 +43,34 @@ FOLDS = 5
 EPOCHS = 20
 STEP = 1.0
 SHRINK = 5e-5
-"""How strongly weights are drawn to zero."""
+"""Strength of the regularisation."""
 BALANCE = 1.0
-"""How much more the rows of rare categories count: 1 makes all categories equal, 0 all rows."""
+"""Weight of rare categories: 1 makes all categories equal, 0 all rows."""
 MIN_ROWS = 20
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
-"""How sure a model has to be: tried, to see what is gained and lost."""
+"""Probability thresholds that are evaluated."""
 ReportProgress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingSample:
-    """An event whose category is known."""
+    """An event with a known category."""
 
     texts: EventTexts
     category: str
     group: str = ""
-    """Whose events are kept on one side when a model is tried."""
+    """Samples of one group are never split between training and test."""
 
 
 @dataclass(frozen=True, slots=True)
 class CategoryScore:
-    """How well a category is found."""
+    """The quality of one category."""
 
     category: str
     count: int
-    """Events that have it."""
-    said: int
-    """Events that were said to have it."""
+    """Events of this category."""
+    predicted: int
+    """Events predicted to have it."""
     precision: float
     recall: float
     f1: float
@@ -78,24 +78,25 @@ class CategoryScore:
 
 @dataclass(frozen=True, slots=True)
 class ModelEvaluation:
-    """What cross-validation says."""
+    """The result of a cross-validation."""
 
     scores: tuple[CategoryScore, ...]
-    """By category, the most frequent first."""
+    """By category, most frequent first."""
     accuracy: float
     macro_f1: float
-    """Over all events at once: the mean over all categories, those included that are too rare to be learnt."""
+    """The mean over all categories, including those too rare to be learnt."""
     macro_f1_of_parts: float
-    """The mean over the five parts, in each over the categories that occur there, as scikit-learn's `cross_val_score` counts."""
+    """The mean over the five folds, in each over the categories that occur there, as scikit-learn's `cross_val_score` computes
+    it."""
     majority: float
-    """The accuracy of who always says the most frequent category."""
+    """The accuracy of always predicting the most frequent category."""
     groups: int
     sure: tuple[tuple[float, float, float], ...] = ()
-    """(how sure a model has to be, the share of events that then get a category, how many of those are right)."""
+    """(threshold, share of events that get a category, share of those that is correct)."""
 
 
-def evaluate_model(samples: Sequence[TrainingSample], tell: ReportProgress = lambda line: None) -> ModelEvaluation:
-    """Try a model on events that it has not seen, each in one of five parts."""
+def evaluate_model(samples: Sequence[TrainingSample], report: ReportProgress = lambda line: None) -> ModelEvaluation:
+    """Cross-validate a model in five folds."""
     classes, labels = _labels(samples)
     groups = [one.group or f"\0{number}" for number, one in enumerate(samples)]
     part = assign_folds(groups, FOLDS)
@@ -104,17 +105,21 @@ def evaluate_model(samples: Sequence[TrainingSample], tell: ReportProgress = lam
     for fold in range(FOLDS):
         seen, unseen = np.flatnonzero(part != fold), np.flatnonzero(part == fold)
         if not len(seen) or not len(unseen):
-            raise UsageError(f"A model is tried in {FOLDS} parts, and there are only {len(set(groups))} groups: give more rows.")
+            raise UsageError(
+                "Cannot evaluate a model with {groups} groups in {folds} folds. Add more rows.",
+                groups=len(set(groups)),
+                folds=FOLDS,
+            )
         model = _fit(matrix.rows(seen), labels[seen], classes)
         chances[unseen] = model.chances(matrix.rows(unseen))
-        tell(f"part {fold + 1} of {FOLDS}")
-    return _judged(labels, chances, part, classes, len(set(groups)))
+        report(f"part {fold + 1} of {FOLDS}")
+    return _evaluation(labels, chances, part, classes, len(set(groups)))
 
 
 def train_model(
     samples: Sequence[TrainingSample], now: datetime, evaluation: ModelEvaluation | None = None, source: str = ""
 ) -> CategoryModel:
-    """A model of these events. Raises UsageError when they are too few."""
+    """Train a model. Raises UsageError if there are too few samples."""
     classes, labels = _labels(samples)
     model = _fit(extract_features([one.texts for one in samples]), labels, classes)
     counts = Counter(one.category for one in samples)
@@ -133,14 +138,18 @@ def train_model(
 def _labels(samples: Sequence[TrainingSample]) -> tuple[tuple[str, ...], Ints]:
     classes = tuple(sorted({one.category for one in samples}))
     if len(samples) < MIN_ROWS or len(classes) < 2:
-        found = f"{format_count(len(samples), 'row')} with {format_count(len(classes), 'category', 'categories')}"
-        raise UsageError(f"A model cannot be made of {found}: it needs {MIN_ROWS} rows and two categories at least.")
+        raise UsageError(
+            "Too little training data: {rows} rows, {categories} categories. The minimum is {minimum} rows and 2 categories.",
+            rows=len(samples),
+            categories=len(classes),
+            minimum=MIN_ROWS,
+        )
     number = {name: place for place, name in enumerate(classes)}
     return classes, np.array([number[one.category] for one in samples], dtype=np.int64)
 
 
 def assign_folds(groups: Sequence[str], count: int) -> Ints:
-    """In which of so many parts each row is: a group is in one part, and the parts are of nearly one size."""
+    """The fold of each row: a group is in one fold, and folds have nearly the same size."""
     sizes, room = Counter(groups), [0] * count
     place: dict[str, int] = {}
     for group, size in sorted(sizes.items(), key=lambda item: (-item[1], item[0])):
@@ -161,18 +170,18 @@ def _fit(matrix: FeatureMatrix, labels: Ints, classes: tuple[str, ...]) -> Categ
 
 
 def _rarity(matrix: FeatureMatrix) -> Floats:
-    """How much a letter run says: the fewer events have it, the more."""
+    """Inverse document frequency: the fewer events have an n-gram, the more it says."""
     events = np.bincount(matrix.places, minlength=FEATURE_COUNT)
     rarity: Floats = (np.log((1 + len(matrix)) / (1 + events)) + 1).astype(np.float32)
     return rarity
 
 
 def _descend(rows: FeatureMatrix, labels: Ints, worth: Floats) -> tuple[Floats, Floats]:
-    """Step by step towards the weights under which the known categories are likely."""
+    """Gradient descent."""
     weights = np.zeros((FEATURE_COUNT, len(worth)), dtype=np.float32)
     bias = np.zeros(len(worth), dtype=np.float32)
     order = np.random.default_rng(0)
-    # Shrinking all weights at each step would touch every one of them: their common factor is kept apart.
+    # Shrinking all weights at each step would touch every one of them: their common factor is kept separately.
     factor, steps = 1.0, 0
     for _ in range(EPOCHS):
         for number in order.permutation(len(rows)):
@@ -190,7 +199,7 @@ def _descend(rows: FeatureMatrix, labels: Ints, worth: Floats) -> tuple[Floats, 
     return weights, bias
 
 
-def _judged(labels: Ints, chances: Floats, part: Ints, classes: Sequence[str], groups: int) -> ModelEvaluation:
+def _evaluation(labels: Ints, chances: Floats, part: Ints, classes: Sequence[str], groups: int) -> ModelEvaluation:
     guessed = chances.argmax(axis=1)
     scores = _scores(labels, guessed, classes)
     best, right = chances.max(axis=1), guessed == labels
@@ -200,7 +209,7 @@ def _judged(labels: Ints, chances: Floats, part: Ints, classes: Sequence[str], g
         scores=tuple(sorted(scores, key=lambda one: (-one.count, one.category))),
         accuracy=_mean(right),
         macro_f1=_mean([one.f1 for one in scores]),
-        macro_f1_of_parts=_mean([_mean([one.f1 for one in each if one.count or one.said]) for each in of_parts]),
+        macro_f1_of_parts=_mean([_mean([one.f1 for one in each if one.count or one.predicted]) for each in of_parts]),
         majority=float(np.bincount(labels).max() / len(labels)),
         groups=groups,
         sure=tuple(sure),
@@ -211,9 +220,11 @@ def _scores(labels: Ints, guessed: Ints, classes: Sequence[str]) -> list[Categor
     found = []
     for number, name in enumerate(classes):
         right = int(((labels == number) & (guessed == number)).sum())
-        there, said = int((labels == number).sum()), int((guessed == number).sum())
-        f1 = 2 * right / (there + said) if there + said else 0.0
-        found.append(CategoryScore(name, there, said, right / said if said else 0.0, right / there if there else 0.0, f1))
+        there, predicted = int((labels == number).sum()), int((guessed == number).sum())
+        f1 = 2 * right / (there + predicted) if there + predicted else 0.0
+        found.append(
+            CategoryScore(name, there, predicted, right / predicted if predicted else 0.0, right / there if there else 0.0, f1)
+        )
     return found
 
 
@@ -234,7 +245,7 @@ def samples_from_tables(
 ) -> list[TrainingSample]:
     """The rows of tables that have a title and a category. `text` names their columns: title, description, venue, in that order.
 
-    Without a `group` column the rows of a table are a group when there are several tables, and each row one otherwise.
+    Without a `group` column, the rows of each table are a group if there are several tables, otherwise each row is one.
     """
     found: list[TrainingSample] = []
     for path in paths:
@@ -246,7 +257,7 @@ def _of_table(path: Path, text: Sequence[str], category: str | None, group: str 
     try:
         body = path.read_bytes()
     except OSError as error:
-        raise UsageError(f"{path} cannot be read ({error.strerror}): check its name.") from None
+        raise UsageError("Cannot read {path} ({reason}). Check the path.", path=path, reason=error.strerror) from None
     rows = csv.DictReader(io.StringIO(decode(body).text, newline=""))
     columns = rows.fieldnames or []
     title_column = _column(path, columns, text[0] if text else None, TITLE_COLUMNS, "--text")
@@ -263,30 +274,43 @@ def _of_table(path: Path, text: Sequence[str], category: str | None, group: str 
                 texts = EventTexts(title, row.get(venue_column) or "", row.get(description_column) or "")
                 yield TrainingSample(texts, label, row.get(group_column) or "" if group_column else name)
     except csv.Error as error:
-        raise UsageError(f"{path} cannot be read as CSV in line {rows.line_num} ({error}).") from None
+        raise UsageError(
+            "Cannot read {path} as CSV: see line {line} ({reason}).", path=path, line=rows.line_num, reason=error
+        ) from None
 
 
 def _column(
     path: Path, columns: Sequence[str], named: str | None, usual: Sequence[str], option: str, *, needed: bool | None = None
 ) -> str:
-    """The column that is named, or the first with a usual name; empty when it is not needed and not there."""
+    """The given column, or the first with a usual name; empty if it is optional and missing."""
     if named is not None:
         if named not in columns:
-            raise UsageError(f"{path} has no column “{named}”; it has {', '.join(columns[:20]) or 'none'}. Check {option}.")
+            raise UsageError(
+                "{path} has no column “{column}”. It has: {columns}. Check {option}.",
+                path=path,
+                column=named,
+                columns=", ".join(columns[:20]) or "–",
+                option=option,
+            )
         return named
     folded = {column.strip().casefold(): column for column in columns}
     found = next((folded[name] for name in usual if name in folded), "")
     if not found and needed is None:
-        raise UsageError(f"{path} has none of the columns {', '.join(usual)}: name the right one with {option}.")
+        raise UsageError(
+            "{path} has none of the columns {columns}. Name the right one with {option}.",
+            path=path,
+            columns=", ".join(usual),
+            option=option,
+        )
     return found
 
 
 def samples_from_calendar(store: CalendarStore) -> list[TrainingSample]:
-    """Every event to which a source or a person gave a category; those of a city are a group."""
+    """All events with a category given by a source or a person; those of a city are a group."""
     samples = []
-    for told in iterate_events(store, EventFilter(archived=None)):
-        event = told.event
+    for record in iterate_events(store, EventFilter(archived=None)):
+        event = record.event
         if event.category and "category_from" not in event.extra:
             samples.append(TrainingSample(EventTexts(event.title, event.venue, event.description), event.category, event.city))
-    # The order of the database is that of time, and of two at one time by chance.
+    # The database orders by time, and events of the same time arbitrarily.
     return sorted(samples, key=lambda one: (one.group, one.texts, one.category))

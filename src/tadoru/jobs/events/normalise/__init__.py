@@ -1,1 +1,1 @@
-"""Turns what a source wrote into drafts of events."""
+"""Turns raw events into drafts: `normaliser` for the whole event, `prices` and `locations` for these fields."""

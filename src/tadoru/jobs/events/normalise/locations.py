@@ -1,4 +1,4 @@
-"""Where an event is: coordinates that can be true, and its municipality, by its own name or from the beginning of an address."""
+"""Parses coordinates, and finds the municipality by its name or from a Japanese address."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _DEGREES = re.compile(
     re.IGNORECASE,
 )
 _POINTS = re.compile(r"(?P<degrees>\d{1,3})[./](?P<minutes>\d{1,2})[./](?P<seconds>\d{1,2}(?:\.\d{1,6})?)")
-"""Degrees, minutes and seconds with points between them, as Japanese surveys write them."""
+"""Degrees, minutes and seconds separated by dots, as in Japanese surveys."""
 _PAIR = re.compile(r"\s*+([+-]?\d{1,3}\.\d{1,20})(?:\s*+[,、]\s*+|\s++)([+-]?\d{1,3}\.\d{1,20})\s*+")
 _POST_CODE = re.compile(r"^\s*(?:〒?\s?\d{3}-?\d{4})?[\s,、]*(?:日本国?[,、\s]*)?")
 _COUNTY = re.compile(r"^[^\d\s]{1,5}?郡(?!市|山市)(?=[^\d\s]{1,8}?[町村])")
-"""Not the beginning of 蒲郡市 or 大和郡山市."""
+"""Not the start of 蒲郡市 or 大和郡山市."""
 _CITY = re.compile(r"^[^\d\s]{1,8}?(?:市(?!市)|区|町|村)")
 _WARD = re.compile(r"^(.{1,6}市).{1,6}区$")
-"""The wards of a city are not municipalities; those of Tokyo are, and stand alone."""
+"""The wards of a city are not municipalities; those of Tokyo are, and have no city."""
 _LONGEST_CITY = 12
 
 
 class Coordinates(NamedTuple):
-    """A point, or none, and what is to be said about it."""
+    """Coordinates or none, with a note about corrections."""
 
     latitude: float | None
     longitude: float | None
@@ -44,23 +44,23 @@ NO_COORDINATES = Coordinates(None, None)
 
 
 def parse_coordinates(latitude: str | float | None, longitude: str | float | None, zone: str) -> Coordinates:
-    """The coordinates, when they can be true; turned round when they were exchanged."""
+    """Parse coordinates if they are plausible; swaps latitude and longitude if they were exchanged."""
     if _is_blank(latitude) and _is_blank(longitude):
         return NO_COORDINATES
     if _is_blank(longitude) and isinstance(latitude, str) and (pair := _PAIR.fullmatch(unicodedata.normalize("NFKC", latitude))):
         latitude, longitude = pair[1], pair[2]
     if _is_blank(latitude) or _is_blank(longitude):
-        return Coordinates(None, None, "Only one coordinate is given; it was left out.")
+        return Coordinates(None, None, "Only one coordinate; ignored.")
     north, east = _degrees(latitude), _degrees(longitude)
     if north is None or east is None:
-        return Coordinates(None, None, "The coordinates cannot be read, and were left out.")
+        return Coordinates(None, None, "Invalid coordinates; ignored.")
     if not north and not east:
-        return Coordinates(None, None, "The coordinates are 0, 0, and were left out.")
+        return Coordinates(None, None, "Coordinates are 0, 0; ignored.")
     is_exchanged = _is_in_japan(east, north) and not _is_in_japan(north, east) and zone in {"Asia/Tokyo", "Japan"}
     if is_exchanged or (90 < abs(north) <= 180 and abs(east) <= 90):
-        return Coordinates(east, north, "Latitude and longitude were exchanged, and were turned round.")
+        return Coordinates(east, north, "Latitude and longitude were swapped; corrected.")
     if abs(north) > 90 or abs(east) > 180:
-        return Coordinates(None, None, "The coordinates are not on the globe, and were left out.")
+        return Coordinates(None, None, "Coordinates out of range; ignored.")
     return Coordinates(north, east)
 
 
@@ -98,7 +98,7 @@ def _signed(degrees: float | None, found: re.Match[str]) -> float | None:
 
 
 def city_from_address(address: str) -> str:
-    """The municipality at the beginning of a Japanese address; empty when there is none."""
+    """The municipality at the start of a Japanese address; empty if there is none."""
     if not address or address.isascii():
         return ""
     text = _POST_CODE.sub("", unicodedata.normalize("NFKC", address))
@@ -111,7 +111,7 @@ def city_from_address(address: str) -> str:
 
 
 def normalise_city(text: str) -> str:
-    """A municipality as it is called, when the text is one with its prefecture or county, or spelt another way; else the text."""
+    """The official name of a municipality given with its prefecture or county, or in another spelling; else the text itself."""
     if not text or text.isascii():
         return text
     _, rest = _without_prefecture(unicodedata.normalize("NFKC", text))
@@ -119,7 +119,7 @@ def normalise_city(text: str) -> str:
 
 
 def _without_prefecture(text: str) -> tuple[str, str]:
-    """The prefecture it begins with, and the rest without the county."""
+    """The prefecture at the start, and the rest without the county."""
     prefecture = next((text[:length] for length in (3, 4) if text[:length] in _names().prefectures), "")
     return prefecture, _COUNTY.sub("", text.removeprefix(prefecture).lstrip())
 
@@ -130,14 +130,14 @@ def _known(text: str) -> str:
 
 
 def _spelt(name: str) -> str:
-    """The small ke is written large as often as not."""
+    """Fold small and large ke, which are used interchangeably."""
     return name.replace("ヶ", "ケ").replace("が", "ケ")
 
 
 class _Names(NamedTuple):
     prefectures: frozenset[str]
     cities: dict[str, str]
-    """As compared, to as called."""
+    """Folded name → official name."""
 
 
 @lru_cache(maxsize=1)

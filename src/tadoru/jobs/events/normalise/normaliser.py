@@ -1,8 +1,8 @@
-"""From what a source wrote (`RawEvent`) to an event of ours (`EventDraft`), or to the reason why it is none (`QuarantinedEvent`).
+"""Turns a raw event (`RawEvent`) into a draft (`EventDraft`), or puts it in quarantine with the reason (`QuarantinedEvent`).
 
-Pure. An event needs a title and a start; everything else is kept when it can be true, and left out with a note when it cannot.
-What the fields do not hold goes to `extra`: `doors`, `year_from`, `notes`, `price_amount` (or `price_min`, `price_max`),
-`price_currency`, `postponed`. Whether two events are one is judged in `dedupe`.
+Pure. An event needs a title and a start; every other field is kept if it is plausible, and dropped with a note otherwise. What
+has no field goes to `extra`: `doors`, `year_from`, `notes`, `price_amount` (or `price_min`, `price_max`), `price_currency`,
+`postponed`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from functools import lru_cache
 from itertools import islice
 from zoneinfo import ZoneInfo
 
+from tadoru.errors import Message
 from tadoru.jobs.events.normalise.locations import city_from_address, normalise_city, parse_coordinates
 from tadoru.jobs.events.normalise.prices import parse_price
 from tadoru.model.event import EventDraft, Occurrence, QuarantinedEvent, RawEvent, ReviewReason
@@ -29,7 +30,7 @@ LIMITS = {"title": 300, "venue": 200, "address": 300, "city": 100, "category": 1
 LONGEST_DESCRIPTION = 20_000
 LONGEST_NOTE = 1_000
 LONGEST_DATE = 100
-"""A note that is longer says more than a date."""
+"""A longer note contains more than a date."""
 LONGEST_URL = 2_000
 MOST_EXTRAS = 60
 _WEB = re.compile(r"\s*https?://", re.IGNORECASE)
@@ -40,45 +41,45 @@ _CALLED_OFF = re.compile(
     rf"^\s{{0,3}}[【\[(〔<《「*※]?\s?{_OFF}[】\])〕>》」*:!]|[【\[(〔<《]{_OFF}[】\])〕>》]$|(?<!一部)中止(?:のお知らせ|について|しました|[にと]なりました)$",
     re.IGNORECASE,
 )
-"""Before the title or at its end."""
+"""At the start or end of the title."""
 _WILL_NOT_BE = re.compile(r"(?:中止|延期)(?:と(?:させて|いた|なりま|しま)|いたしま|にな[っり]|が決|しま)")
-"""What a note says for certain."""
+"""Phrases of a note that say so for certain."""
 _PERHAPS = re.compile(r"場合|時は|可能性|ことが|恐れ|おそれ|一部|[雨荒]天|天候|昨年|前年")
 _YEARS = range(1868, 2200)
-"""Those in which an event can be."""
+"""Plausible years of an event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRules:
-    """What a source lends to its events."""
+    """Defaults that a source provides for its events."""
 
     zone: str
-    """IANA name, for events that do not say theirs."""
+    """IANA name, for events without a time zone."""
     now: datetime
     """Aware."""
     city: str = ""
     order: DayMonthOrder | None = None
-    """Of short dates like 01/02/2026; by default what is usual in the zone."""
+    """The order of short dates such as 01/02/2026; by default the usual one of the zone."""
 
 
 def normalise(raw: RawEvent, rules: SourceRules) -> EventDraft | QuarantinedEvent:
-    """The event, or why it is none."""
+    """The draft of an event, or why there is none."""
     title = one_line(raw.title or "", LIMITS["title"])
     if not title:
-        return QuarantinedEvent(raw=raw, reason=ReviewReason.MISSING_REQUIRED, why="There is no title.")
+        return QuarantinedEvent(raw=raw, reason=ReviewReason.MISSING_REQUIRED, why=Message("Title missing."))
     zone, notes = _zone(raw.timezone, rules.zone)
     when = _when(raw, rules, zone)
     if isinstance(when, QuarantinedEvent):
         return when
     point = parse_coordinates(raw.latitude, raw.longitude, zone.key)
-    cancelled, postponed = _called_off(raw, title)
+    cancelled, postponed = _cancelled_or_postponed(raw, title)
     texts = {name: one_line(getattr(raw, name) or "", limit) for name, limit in LIMITS.items() if name != "title"}
     texts["city"] = normalise_city(texts["city"]) or city_from_address(texts["address"]) or rules.city
     url, image = _web(raw.url), _web(raw.image)
     notes += [
         *when.notes,
         *([point.note] if point.note else []),
-        *([] if url or not raw.url else ["The link is not a web address."]),
+        *([] if url or not raw.url else ["The link is not a web URL."]),
     ]
     return EventDraft(
         title=title,
@@ -96,7 +97,7 @@ def normalise(raw: RawEvent, rules: SourceRules) -> EventDraft | QuarantinedEven
         when_note=display_text(raw.when_note or "", LONGEST_NOTE),
         is_cancelled=cancelled,
         position=raw.position,
-        extra=_extra(raw.extra, _learnt(when, notes, texts["price"], zone.key, postponed)),
+        extra=_extra(raw.extra, _derived_fields(when, notes, texts["price"], zone.key, postponed)),
         **texts,
     )
 
@@ -104,8 +105,8 @@ def normalise(raw: RawEvent, rules: SourceRules) -> EventDraft | QuarantinedEven
 def _zone(named: str | None, default: str) -> tuple[ZoneInfo, list[str]]:
     try:
         return ZoneInfo(named or default), []
-    except (KeyError, ValueError, OSError):  # unknown, no name at all, a folder of names
-        return ZoneInfo(default), [f"The time zone {one_line(named or '', 60)} is not known; {default} was taken."]
+    except (KeyError, ValueError, OSError):  # unknown, no name at all, or a folder of names
+        return ZoneInfo(default), [f"Unknown time zone {one_line(named or '', 60)}; used {default}."]
 
 
 def _when(raw: RawEvent, rules: SourceRules, zone: ZoneInfo) -> ParsedDate | QuarantinedEvent:
@@ -116,16 +117,16 @@ def _when(raw: RawEvent, rules: SourceRules, zone: ZoneInfo) -> ParsedDate | Qua
     if start:
         read = _read(raw, start, rules, zone, note)
         if isinstance(read, UnreadableDate):
-            why = one_line(f"The start cannot be read: {read.reason}")
+            why = Message("Cannot read the start: {reason}", reason=one_line(read.reason))
             return QuarantinedEvent(raw=raw, reason=ReviewReason.PARSE_ERROR, why=why)
         return read
     if not note or len(note) > LONGEST_DATE:
-        return QuarantinedEvent(raw=raw, reason=ReviewReason.MISSING_REQUIRED, why="There is no start.")
+        return QuarantinedEvent(raw=raw, reason=ReviewReason.MISSING_REQUIRED, why=Message("Start date missing."))
     read = _read(raw, note, rules, zone)
     if isinstance(read, ParsedDate) and read.year in {YearSource.WRITTEN, YearSource.WEEKDAY}:
-        return replace(read, notes=(*read.notes, "The date was read from the note: the source gives none."))
-    why = read.reason if isinstance(read, UnreadableDate) else "the note has no year."
-    why = one_line(f"There is no start, and none in the note: {why}")
+        return replace(read, notes=(*read.notes, "Date taken from the note, because the source has none."))
+    reason = one_line(read.reason) if isinstance(read, UnreadableDate) else Message("The note has no year.")
+    why = Message("Start date missing, and none in the note: {reason}", reason=reason)
     return QuarantinedEvent(raw=raw, reason=ReviewReason.MISSING_REQUIRED, why=why)
 
 
@@ -143,10 +144,10 @@ def _read(raw: RawEvent, start: str | date, rules: SourceRules, zone: ZoneInfo, 
 
 
 def _series(raw: RawEvent, zone: ZoneInfo) -> ParsedDate | QuarantinedEvent:
-    """The occurrences that a reader found, in the zone, in order."""
+    """The occurrences that a reader found, in the zone and in order."""
     possible = [item for item in raw.occurrences if item.starts_at.year in _YEARS]
     if not possible:
-        why = "The start cannot be read: none of its dates is in a year that can be meant."
+        why = Message("Cannot read the start: {reason}", reason=Message("None of its dates is in a plausible year."))
         return QuarantinedEvent(raw=raw, reason=ReviewReason.PARSE_ERROR, why=why)
     local = [_local(item, zone) for item in possible]
     notes = () if all(item.ends_at or not given.ends_at for item, given in zip(local, possible, strict=True)) else (BEFORE_START,)
@@ -163,14 +164,14 @@ def _local(occurrence: Occurrence, zone: ZoneInfo) -> Occurrence:
 
 
 def _moment(moment: datetime, zone: ZoneInfo, has_time: bool) -> datetime:
-    """A moment in the zone. A naive one is meant there, and a day is the same day everywhere."""
+    """A time in the zone. A naive one is local time, and a day is the same day everywhere."""
     if not has_time:
         return moment.replace(hour=0, minute=0, second=0, microsecond=0, fold=0, tzinfo=zone)
     return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC).astimezone(zone)
 
 
 def _current(occurrences: tuple[Occurrence, ...], now: datetime) -> Occurrence:
-    """The first that is not over; the last when all are."""
+    """The first occurrence that is not over; the last if all are."""
     return next((item for item in occurrences if _over(item) > now), occurrences[-1])
 
 
@@ -179,14 +180,14 @@ def _over(occurrence: Occurrence) -> datetime:
     return occurrence.ends_at or (start if occurrence.has_time else start + timedelta(days=1))
 
 
-def _called_off(raw: RawEvent, title: str) -> tuple[bool, bool]:
-    """Cancelled, and postponed: by what the reader found, by columns that tell the state, by a mark before the title."""
+def _cancelled_or_postponed(raw: RawEvent, title: str) -> tuple[bool, bool]:
+    """Whether it is cancelled and whether it is postponed: from the reader, from status columns, or from a mark in the title."""
     states = [unicodedata.normalize("NFKC", value) for name, value in raw.extra.items() if _is_status(name)]
     states = [state for state in states if len(state) <= 100]
     mark = _CALLED_OFF.search(unicodedata.normalize("NFKC", title))
-    said = _said_for_certain(raw.when_note or "")
-    postponed = any(_POSTPONED.search(text) for text in (*states, mark[0] if mark else "", said) if text)
-    cancelled = raw.is_cancelled or mark is not None or said != "" or any(map(says_cancelled, states))
+    sentence = _cancellation_sentence(raw.when_note or "")
+    postponed = any(_POSTPONED.search(text) for text in (*states, mark[0] if mark else "", sentence) if text)
+    cancelled = raw.is_cancelled or mark is not None or sentence != "" or any(map(says_cancelled, states))
     return cancelled or postponed, postponed
 
 
@@ -195,39 +196,39 @@ def _is_status(name: str) -> bool:
     return _STATUS_NAMES.search(name) is not None
 
 
-def _said_for_certain(note: str) -> str:
-    """The sentence of a note that says that the event does not take place; empty when there is none."""
+def _cancellation_sentence(note: str) -> str:
+    """The sentence of a note that says that the event does not take place; empty if there is none."""
     if "中止" not in note and "延期" not in note:
         return ""
     return next((part for part in re.split(r"[。\n]", note) if _WILL_NOT_BE.search(part) and not _PERHAPS.search(part)), "")
 
 
 def _web(address: str | None) -> str:
-    """Only addresses of the web: what else a source calls a link is not offered to anyone."""
+    """The URL if it is a web URL; other links are not published."""
     if not address or len(address) > LONGEST_URL or not _WEB.match(address):
         return ""
     return absolute(address, address) or ""
 
 
 def _description(text: str | None) -> str:
-    """Cut before it is made safe, so that no tag stays open."""
+    """Truncated before it is sanitised, so that no tag stays open."""
     cleaned = sanitise_html((text or "")[:LONGEST_DESCRIPTION])
     return cleaned if len(text or "") <= LONGEST_DESCRIPTION else cleaned + "…"
 
 
-def _extra(extra: Mapping[str, str], learnt: dict[str, str]) -> dict[str, str]:
-    """What the source says besides, and what was learnt; where the names are the same, the source's is called so."""
+def _extra(extra: Mapping[str, str], derived: dict[str, str]) -> dict[str, str]:
+    """The extra fields of the source and ours; on a name clash the field of the source gets a prefix."""
     found = ((_extra_name(name), display_text(value, LONGEST_NOTE)) for name, value in islice(extra.items(), MOST_EXTRAS))
-    return {f"source {name}" if name in learnt else name: value for name, value in found if name and value} | learnt
+    return {f"source {name}" if name in derived else name: value for name, value in found if name and value} | derived
 
 
 @lru_cache(maxsize=1_024)
 def _extra_name(name: str) -> str:
-    """The same few names come with every event of a source."""
+    """Cached: the same few names come with every event of a source."""
     return one_line(name, 100)
 
 
-def _learnt(when: ParsedDate, notes: list[str], price: str, zone: str, postponed: bool) -> dict[str, str]:
+def _derived_fields(when: ParsedDate, notes: list[str], price: str, zone: str, postponed: bool) -> dict[str, str]:
     found = parse_price(price, zone)
     if when.doors is not None:
         found["doors"] = f"{when.doors:%H:%M}"

@@ -1,7 +1,4 @@
-"""What a written price amounts to: "入場無料", "大人1,000円、子ども500円", "1万5千円".
-
-The text itself is kept by the normaliser.
-"""
+"""Parses written prices: "入場無料", "大人1,000円、子ども500円", "1万5千円"."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ _RANGE = re.compile(rf"(?P<low>{_NUMBER})\s?[~\-〜]\s?(?:{_NUMBER})\s?円")
 _NAMED = re.compile(
     r"(?:前売り?券?|当日券?|大人|一般|会員|[小中高]学?生|小人|子ども)\s?[:は]?\s?(?P<amount>\d{1,3},\d{3}|\d{3,5})(?![\d,.]|\s?[円人名年月日時分組歳枚席])"
 )
-"""An amount without its unit, behind the word for who pays it."""
+"""An amount without its unit, after the word for who pays it."""
 _FOREIGN = re.compile(
     r"(?P<sign>[€$£])\s?(?P<amount>\d{1,6}(?:[.,]\d\d)?)|(?P<amount2>\d{1,6}(?:[.,]\d\d)?)\s?(?P<sign2>€|EUR|USD|GBP)",
     re.IGNORECASE,
@@ -33,7 +30,7 @@ _CURRENCIES = {"€": "EUR", "$": "USD", "£": "GBP"}
 
 
 def parse_price(text: str, zone: str) -> dict[str, str]:
-    """`price_amount` of one amount, `price_min` and `price_max` of several, with `price_currency`; nothing when none is read."""
+    """`price_amount` for one amount, `price_min` and `price_max` for several, with `price_currency`; nothing if there is none."""
     if not text:
         return {}
     text = unicodedata.normalize("NFKC", text)

@@ -1,5 +1,6 @@
-"""The forms in which a calendar is given out: `documents` (JSON), `rows_csv` (CSV) and `calendar_ics` (ICS).
+"""Output formats of a calendar: `json_documents` (JSON and JSON-LD), `csv_export`, `ics` and `rss`; `list_pages` serves lists
+page by page.
 
-Each takes the events of `store.calendar.event_records` one after the other and gives text, so that a calendar of any size passes through.
-The command line writes it to a file, the service to a connection.
+Each takes the events of `store.calendar.event_records` one by one and yields text, so calendars of any size can be streamed to a
+file or a connection.
 """

@@ -1,7 +1,7 @@
-"""Events as CSV (RFC 4180): a header, one row an event, the columns of `documents` without `extra`.
+"""Events as CSV (RFC 4180): a header, one row per event, the columns of `json_documents` without `extra`.
 
-Spreadsheets run a cell that begins like a formula. What a source wrote is therefore given an apostrophe in front when it does;
-numbers and times are ours and stay as they are.
+Spreadsheets execute a cell that starts like a formula. Texts of a source that do get an apostrophe in front; numbers and times
+stay as they are.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from tadoru.store.calendar.event_records import EventRecord
 COLUMNS = tuple(name for name in EVENT_FIELDS if name != "extra")
 BYTE_ORDER_MARK = "\ufeff"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""The full-width signs begin a formula too, in some places."""
+"""Full-width signs start a formula too in some programs."""
 
 
 def csv_rows(events: Iterable[EventRecord], *, mark: bool = False) -> Iterator[str]:
-    """The rows, each with its end of line; `mark` begins with a byte order mark, which Excel needs."""
+    """The rows with line ends; `mark` adds a byte order mark, which Excel needs."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow(COLUMNS)
     yield (BYTE_ORDER_MARK if mark else "") + _taken(buffer)
-    for told in events:
-        row = event_json(told)
+    for record in events:
+        row = event_json(record)
         writer.writerow([_cell(row[name]) for name in COLUMNS])
         yield _taken(buffer)
 

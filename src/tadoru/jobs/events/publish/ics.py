@@ -1,4 +1,18 @@
-"""Lines of a calendar as RFC 5545 wants them: texts escaped, lines folded at 75 octets and never within a character."""
+"""A calendar as ICS (RFC 5545), for programs that subscribe to it or import it.
+
+Where the standard leaves a choice, this is what calendar programs handle best:
+
+- Times are local, with the IANA name of the zone and a VTIMEZONE for it: programs know these names, users see the local time,
+  and an import keeps the day. A time in the repeated hour of a clock change is written in UTC.
+- Each occurrence of a series is a separate event whose UID includes its time: programs disagree about rules and lists of dates,
+  and occurrences may have different durations.
+- DTSTAMP is the last change, so that the same events give the same bytes. TRANSP shows users as free.
+- The organiser is a CONTACT: ORGANIZER requires a mail address, which sources seldom have. Source and licence are in DESCRIPTION,
+  which every program shows.
+
+A VTIMEZONE covers the years in use, at least twelve, so that "the last Sunday of March" can be record from "the fourth". Changes
+that follow such a rule are written as a rule, others as a list of dates.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +21,9 @@ from calendar import monthrange
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
+from tadoru.i18n.translation import translator
 from tadoru.parse.text_cleaning import plain_text
 from tadoru.store.calendar.drafts import zone_or_utc
 from tadoru.store.calendar.event_records import EventRecord, ZoneUse
@@ -23,41 +37,41 @@ _SPECIAL = re.compile(r"[\\;,\n]")
 
 
 def escape_text(value: str) -> str:
-    """A value of the type TEXT."""
+    """Escape a value of type TEXT."""
     cleaned = _NOT_ALLOWED.sub("", value.replace("\r\n", "\n").replace("\r", "\n"))
     return _SPECIAL.sub(lambda found: "\\n" if found[0] == "\n" else f"\\{found[0]}", cleaned)
 
 
 def escape_uri(value: str) -> str:
-    """A value of the type URI: nothing in it is escaped, so that nothing may be in it that ends a line."""
+    """Clean a value of type URI: it is not escaped, so it must not contain line breaks."""
     return "".join(_NOT_ALLOWED.sub("", value).split())
 
 
 def fold_line(line: str) -> str:
-    """A line with its end, broken where it is too long."""
+    """A line with its line end, folded at 75 octets and never within a character."""
     if len(line) * 4 <= _WIDTH or len(line.encode()) <= _WIDTH:
         return line + LINE_END
     octets, parts, start, room = line.encode(), [], 0, _WIDTH
     while start < len(octets):
         stop = min(start + room, len(octets))
-        while stop < len(octets) and octets[stop] & 0xC0 == 0x80:  # in the middle of a character
+        while stop < len(octets) and octets[stop] & 0xC0 == 0x80:  # within a character
             stop -= 1
         parts.append(octets[start:stop].decode())
-        start, room = stop, _WIDTH - 1  # the space in front counts
+        start, room = stop, _WIDTH - 1  # the leading space counts
     return f"{LINE_END} ".join(parts) + LINE_END
 
 
 _DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _FIRST_YEAR, _LAST_YEAR = 1900, 2100
 _STEP = timedelta(days=10)
-"""Nowhere are clocks set twice within it."""
+"""Shorter than the interval between two clock changes anywhere."""
 _ENOUGH_YEARS = 12
 _LEAST_FOR_A_RULE = 3
 
 
 @dataclass(frozen=True, slots=True)
 class _Clock:
-    """What the clocks of a zone do for a while."""
+    """The offset of a zone during a period."""
 
     offset: timedelta
     is_summer: bool
@@ -66,7 +80,7 @@ class _Clock:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """A moment at which they are set."""
+    """A clock change."""
 
     at: datetime
     before: _Clock
@@ -74,12 +88,12 @@ class _Change:
 
     @property
     def wall(self) -> datetime:
-        """What they show then, before they are set."""
+        """The local time of the change, before it."""
         return self.at.replace(tzinfo=None) + self.before.offset
 
 
 def zone_lines(zone: ZoneInfo, first: datetime, last: datetime) -> Iterator[str]:
-    """The component, for events from the first to the last of two times."""
+    """The VTIMEZONE component for events between two times."""
     begin, end = _years(first, last)
     yield "BEGIN:VTIMEZONE"
     yield f"TZID:{zone.key}"
@@ -118,7 +132,7 @@ def _changes(zone: ZoneInfo, begin: datetime, end: datetime) -> Iterator[_Change
 
 
 def _moment(zone: ZoneInfo, low: datetime, high: datetime, clock: _Clock) -> datetime:
-    """The second at which the clocks are set, between two times."""
+    """The second of a clock change between two times."""
     while (high - low).total_seconds() > 1:
         middle = low + timedelta(seconds=int((high - low).total_seconds()) // 2)
         low, high = (middle, high) if _clock(zone, middle) == clock else (low, middle)
@@ -139,7 +153,7 @@ def _observance(before: _Clock, after: _Clock, walls: Sequence[datetime], until:
 
 
 def _rule(walls: Sequence[datetime], until: datetime | None) -> str:
-    """ "The last Sunday of March", when that is what the dates are; empty otherwise."""
+    """The rule "last Sunday of March" if all dates follow it; empty otherwise."""
     first = walls[0]
     is_yearly = [wall.year for wall in walls] == list(range(first.year, first.year + len(walls)))
     is_alike = len({(wall.month, wall.weekday(), wall.time()) for wall in walls}) == 1
@@ -162,14 +176,6 @@ def _offset(offset: timedelta) -> str:
     return f"{sign}{seconds // 3600:02}{seconds // 60 % 60:02}{rest}"
 
 
-_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType({
-    "en": {"price": "Price", "organizer": "Organizer", "source": "Source", "licence": "Licence", "terms": "Terms",
-           "gone": "The source no longer lists this event."},
-    "ja": {"price": "料金", "organizer": "主催", "source": "出典", "licence": "ライセンス", "terms": "利用規約",
-           "gone": "この催しは出典に掲載されなくなりました。"},
-})  # fmt: skip
-
-
 def ics_calendar(
     events: Iterable[EventRecord],
     zones: Iterable[ZoneUse],
@@ -179,25 +185,39 @@ def ics_calendar(
     since: date | None = None,
     until: date | None = None,
 ) -> Iterator[str]:
-    """A calendar in pieces. Of a series only the times from `since` to `until`, both included, are given out."""
+    """A calendar in pieces. Of a series, only the occurrences from `since` to `until`, both included, are written."""
+    words = field_labels(lang)
     yield _component([
         "BEGIN:VCALENDAR", "VERSION:2.0", f"PRODID:-//Tadoru//Tadoru {VERSION}//EN", "CALSCALE:GREGORIAN", "METHOD:PUBLISH",
         f"NAME:{escape_text(name)}", f"X-WR-CALNAME:{escape_text(name)}",
     ])  # fmt: skip
     used: dict[str, ZoneUse] = {}
-    for use in zones:  # two names may be one zone: what this machine does not know is UTC
+    for use in zones:  # two names may be one zone: unknown ones are UTC
         key = zone_or_utc(use.name).key
         other = used.get(key, use)
         used[key] = ZoneUse(name=key, first=min(use.first, other.first), last=max(use.last, other.last))
     for key, use in used.items():
         if not _is_utc(key):
             yield _component(zone_lines(zone_or_utc(key), use.first, use.last))
-    for told in events:
-        for time in told.times:
+    for record in events:
+        for time in record.times:
             is_wanted = (since is None or time.last_date >= since) and (until is None or time.local_date <= until)
-            if is_wanted or len(told.times) == 1:
-                yield _component(_event(told.event, time, is_series=len(told.times) > 1, words=_WORDS[lang]))
+            if is_wanted or len(record.times) == 1:
+                yield _component(_event(record.event, time, is_series=len(record.times) > 1, words=words))
     yield f"END:VCALENDAR{LINE_END}"
+
+
+def field_labels(lang: str) -> Mapping[str, str]:
+    """The labels of the facts in a description."""
+    _ = translator(lang)
+    return {
+        "price": _.pgettext("calendar", "Price"),
+        "organizer": _.pgettext("calendar", "Organizer"),
+        "source": _.pgettext("calendar", "Source"),
+        "licence": _.pgettext("calendar", "Licence"),
+        "terms": _.pgettext("calendar", "Terms"),
+        "vanished": _.pgettext("calendar", "The source no longer lists this event."),
+    }
 
 
 def _component(lines: Iterable[str]) -> str:
@@ -222,8 +242,8 @@ def _event(event: CalendarEvent, time: EventTime, *, is_series: bool, words: Map
     yield f"SEQUENCE:{event.sequence}"
     yield from _when(event, time)
     yield f"SUMMARY:{escape_text(event.title)}"
-    if told := _description(event, words):
-        yield f"DESCRIPTION:{escape_text(told)}"
+    if record := _description(event, words):
+        yield f"DESCRIPTION:{escape_text(record)}"
     if place := format_place(event):
         yield f"LOCATION:{escape_text(place)}"
     if event.lat is not None and event.lon is not None:
@@ -264,11 +284,11 @@ def _when(event: CalendarEvent, time: EventTime) -> Iterator[str]:
 
 
 def _day(day: date) -> str:
-    return f"{day.year:04}{day:%m%d}"  # not %Y: it has no leading zeros everywhere
+    return f"{day.year:04}{day:%m%d}"  # not %Y: it has no leading zeros on some systems
 
 
 def format_place(event: CalendarEvent) -> str:
-    """Venue, address and city, without what another of them says already."""
+    """Venue, address and city, without repetitions."""
     parts: list[str] = []
     for part in (event.venue, event.address, event.city):
         if part and not any(part in other for other in parts):
@@ -287,5 +307,5 @@ def _description(event: CalendarEvent, words: Mapping[str, str]) -> str:
         if value
     ]  # fmt: skip
     if event.vanished_at is not None:
-        facts.append(words["gone"])
+        facts.append(words["vanished"])
     return "\n\n".join(part for part in (*about, "\n".join(facts)) if part)

@@ -1,7 +1,8 @@
-"""An event as a plain object for programs: the seed's names, and what was added to them.
+"""JSON documents of events, sources, runs, reviews, merges and statistics, and events as JSON-LD (schema.org).
 
-`starts_at` and `ends_at` are local times where the event takes place, with their offset; of whole days they are midnights, and
-the end is the midnight after the last day. Stamps of ours (`created_at`, `last_seen` and so on) are UTC, written with a `Z`.
+`starts_at` and `ends_at` are local times with their offset; for all-day events they are midnights, and the end is the midnight
+after the last day. Other timestamps (`created_at`, `last_seen` and so on) are UTC, with a `Z`. The command line and the service
+return the same documents.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ EVENT_FIELDS = tuple(
     "image source_url source_id licence terms_url dedupe_key status created_at updated_at last_seen cancelled_at vanished_at "
     "archived_at recurrence when_note occurrences uid sequence extra".split()
 )
-"""The names of a document, in their order."""
+"""The fields of an event, in order."""
 _STAMPS = ("created_at", "updated_at", "last_seen", "cancelled_at", "vanished_at", "archived_at")
 _AS_THEY_ARE = tuple(
     "id title description timezone venue address city lat lon category price organizer url image source_url source_id licence "
@@ -46,30 +47,30 @@ _AS_THEY_ARE = tuple(
 
 
 def format_stamp(at: datetime | None) -> str | None:
-    """A time of ours: UTC."""
+    """A timestamp in UTC."""
     return iso(at, "seconds") if at else None
 
 
 def format_local(at: datetime | None, of: str) -> str | None:
-    """A time of an event: where it takes place, with the offset it has there."""
+    """A time of an event in its zone, with the offset."""
     return at.astimezone(zone_or_utc(of)).isoformat(timespec="seconds") if at else None
 
 
-def event_json(told: EventRecord) -> dict[str, Any]:
-    """An event as JSON has it. Its times are those of the occurrence it is listed for."""
-    event = told.event
-    listed = told.time or _own_time(event)
+def event_json(record: EventRecord) -> dict[str, Any]:
+    """An event as JSON. Its times are those of the occurrence it is listed for."""
+    event = record.event
+    listed = record.time or _own_time(event)
     values: dict[str, Any] = {name: getattr(event, name) for name in _AS_THEY_ARE}
     values |= {name: format_stamp(getattr(event, name)) for name in _STAMPS}
     values |= time_json(listed, event.timezone)
     values["status"] = event.status.value
-    values["occurrences"] = [time_json(one, event.timezone) for one in told.times] if len(told.times) > 1 else []
+    values["occurrences"] = [time_json(one, event.timezone) for one in record.times] if len(record.times) > 1 else []
     values["extra"] = dict(event.extra)
     return {name: values[name] for name in EVENT_FIELDS}
 
 
 def time_json(time: EventTime | None, of: str) -> dict[str, Any]:
-    """When something takes place."""
+    """The fields of an occurrence."""
     if time is None:
         return {"starts_at": None, "ends_at": None, "all_day": False, "has_time": False}
     return {
@@ -81,7 +82,7 @@ def time_json(time: EventTime | None, of: str) -> dict[str, Any]:
 
 
 def _own_time(event: CalendarEvent) -> EventTime | None:
-    """The time of an event that stands in no list: one that was merged into another."""
+    """The time of an event that is in no list, because it was merged into another."""
     if event.starts_at is None or event.local_date is None:
         return None
     days = (event.local_date, event.local_date)
@@ -91,7 +92,7 @@ def _own_time(event: CalendarEvent) -> EventTime | None:
 
 
 def json_array(items: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """One JSON array, an object a line, in pieces."""
+    """A JSON array in pieces, one object per line."""
     before = "[\n"
     for item in items:
         yield before + json.dumps(item, ensure_ascii=False)
@@ -100,10 +101,11 @@ def json_array(items: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 def source_json(source: EventSource) -> dict[str, Any]:
-    """A source, without what it was permitted to connect to."""
+    """A source, without its permitted private host."""
     return {
         "id": source.id, "name": source.name, "type": source.type.value, "url": source.url, "city": source.city,
-        "frequency": source.frequency, "enabled": source.enabled, "notes": source.notes, "created_at": format_exact(source.created_at),
+        "frequency": source.frequency, "enabled": source.enabled, "notes": source.notes,
+        "created_at": format_exact(source.created_at),
         "updated_at": format_exact(source.updated_at), "settings": dict(source.settings), "timezone": source.timezone,
         "priority": source.priority, "depends_on": source.depends_on, "licence": source.licence, "terms_url": source.terms_url,
         "allow_private": source.allow_private, "low_hours": source.low_hours, "secret": source.secret,
@@ -111,7 +113,7 @@ def source_json(source: EventSource) -> dict[str, Any]:
 
 
 def state_json(state: CollectionState) -> dict[str, Any]:
-    """What collecting a source has taught."""
+    """The state of collecting a source."""
     return {
         "last_attempt": format_exact(state.last_attempt), "last_success": format_exact(state.last_success),
         "next_run_at": format_exact(state.next_run_at), "failures": state.failures, "last_error": state.last_error,
@@ -126,23 +128,24 @@ def change_json(one: SourceFieldChange) -> dict[str, Any]:
 
 
 def format_exact(at: Any) -> str | None:
-    """A time of ours with its fractions: UTC."""
+    """A timestamp in UTC with fractions of a second."""
     return iso(at) if at else None
 
 
 def run_json(one: RunLog) -> dict[str, Any]:
-    """A run: the seed's fields, all counts, and where the bodies are."""
+    """A run with its counts and snapshot paths."""
     return {
-        "id": one.id, "source_id": one.source_id, "started_at": format_stamp(one.started_at), "finished_at": format_stamp(one.finished_at),
+        "id": one.id, "source_id": one.source_id, "started_at": format_stamp(one.started_at),
+        "finished_at": format_stamp(one.finished_at),
         "status": one.status.value if one.status else None, "fetched_count": one.fetched_count,
         "parsed_count": one.parsed_count, "upserted_count": one.upserted_count, "error_summary": one.error_summary,
         "counts": dict(one.counts), "snapshot_paths": list(one.snapshot_paths),
     }  # fmt: skip
 
 
-def provenance_json(story: EventProvenance, told: EventRecord, names: Mapping[int, str]) -> dict[str, Any]:
-    """An event as lists have it, and everything around it."""
-    return event_json(told) | {
+def provenance_json(story: EventProvenance, record: EventRecord, names: Mapping[int, str]) -> dict[str, Any]:
+    """An event with its owners, sightings, merges, reviews and history."""
+    return event_json(record) | {
         "merged_into": story.event.merged_into,
         "owners": {name: _owner_json(owner) for name, owner in story.owners.items()},
         "sightings": [_sighting_json(one, names) for one in story.sightings],
@@ -164,12 +167,13 @@ def _sighting_json(one: Sighting, names: Mapping[int, str]) -> dict[str, Any]:
         "starts_at": format_local(draft.occurrence.starts_at, draft.timezone) if draft else None,
         "ends_at": format_local(draft.occurrence.ends_at, draft.timezone) if draft else None,
         "url": draft.url if draft else None, "raw": one.raw,
-        "first_seen": format_stamp(one.first_seen), "last_seen": format_stamp(one.last_seen), "gone_at": format_stamp(one.gone_at),
+        "first_seen": format_stamp(one.first_seen), "last_seen": format_stamp(one.last_seen),
+        "gone_at": format_stamp(one.gone_at),
     }  # fmt: skip
 
 
 def merge_json(one: MergeRecord) -> dict[str, Any]:
-    """A merge, and whether it was taken back."""
+    """A merge, and whether it was undone."""
     return {
         "id": one.id, "kept_id": one.kept_id, "absorbed_id": one.absorbed_id, "score": one.score, "reasons": list(one.reasons),
         "at": format_stamp(one.at), "by": one.by, "undone_at": format_stamp(one.undone_at), "undone_by": one.undone_by,
@@ -177,20 +181,21 @@ def merge_json(one: MergeRecord) -> dict[str, Any]:
 
 
 def review_json(one: ReviewItem) -> dict[str, Any]:
-    """A review: the seed's fields, and what the question is."""
+    """A review."""
     return {
-        "id": one.id, "candidate_ids": list(one.candidate_ids), "reason": one.reason.value, "created_at": format_stamp(one.created_at),
+        "id": one.id, "candidate_ids": list(one.candidate_ids), "reason": one.reason.value,
+        "created_at": format_stamp(one.created_at),
         "resolved_at": format_stamp(one.resolved_at), "resolution": one.resolution, "by": one.by, "source_id": one.source_id,
         "detail": dict(one.detail),
     }  # fmt: skip
 
 
 def review_document(store: CalendarStore, found: ReviewItem) -> dict[str, Any]:
-    """A review with the events it is about, and the rows when it is about rows."""
+    """A review with its events, and with its rows if it is about rows."""
     events = event_records(store, found.candidate_ids)
     wanted = {number for name in ("sighting", "other") if isinstance(number := found.detail.get(name), int)}
-    said = store.provenance(found.candidate_ids[0]).sightings if wanted and found.candidate_ids else ()
-    rows = [_row_json(one, one.draft) for one in said if one.id in wanted and one.draft is not None]
+    sightings = store.provenance(found.candidate_ids[0]).sightings if wanted and found.candidate_ids else ()
+    rows = [_row_json(one, one.draft) for one in sightings if one.id in wanted and one.draft is not None]
     return review_json(found) | {
         "events": [event_json(events[one]) for one in found.candidate_ids if one in events],
         "rows": rows,
@@ -205,7 +210,7 @@ def _row_json(one: Sighting, draft: EventDraft) -> dict[str, Any]:
 
 
 def sources_health(store: CalendarStore, days: int) -> Iterator[dict[str, Any]]:
-    """How each source does, its runs counted over so many days."""
+    """The health of each source; runs are counted over so many days."""
     shared = count_shared_rows(store)
     trouble: dict[int, list[str]] = {}
     for incident in store.incidents(is_open=True):
@@ -216,7 +221,8 @@ def sources_health(store: CalendarStore, days: int) -> Iterator[dict[str, Any]]:
             "source_id": one.source_id, "name": one.name, "enabled": one.enabled, "state": _state(one), "rows": one.rows,
             "runs": one.runs, "failed_runs": one.failed_runs, "failure_rate": ratio(one.failed_runs, one.runs),
             "duplicate_rate": ratio(shared.get(one.source_id, 0), one.rows), "failures_in_a_row": one.failures,
-            "last_success": format_stamp(one.last_success), "next_run_at": format_stamp(state.next_run_at) if one.enabled else None,
+            "last_success": format_stamp(one.last_success),
+            "next_run_at": format_stamp(state.next_run_at) if one.enabled else None,
             "lag_seconds": round(one.late), "open_incidents": trouble.get(one.source_id, []), "last_error": one.last_error,
         }  # fmt: skip
 
@@ -230,12 +236,12 @@ def _state(one: SourceHealthStats) -> str:
 
 
 def ratio(part: int, whole: int) -> float | None:
-    """A part of a whole; None of nothing."""
+    """The ratio of a part to the whole; None if the whole is 0."""
     return round(part / whole, 4) if whole else None
 
 
 def totals_json(totals: CalendarTotals) -> dict[str, Any]:
-    """The database in numbers."""
+    """Statistics of the calendar."""
     return {
         "events": dict(totals.events), "archived": totals.archived, "vanished": totals.vanished, "rows": totals.rows,
         "duplicate_rows": totals.merged_rows, "duplicate_rate": ratio(totals.merged_rows, totals.rows), "merges": totals.merges,
@@ -246,9 +252,9 @@ def totals_json(totals: CalendarTotals) -> dict[str, Any]:
 CONTEXT = "https://schema.org"
 
 
-def schema_org_event(told: EventRecord, url: str) -> dict[str, Any]:
-    """One event at the time it is told for; `url` is where we show it."""
-    event, time = told.event, told.time
+def schema_org_event(record: EventRecord, url: str) -> dict[str, Any]:
+    """One event as schema.org; `url` is its page in this calendar."""
+    event, time = record.event, record.time
     state = "EventCancelled" if event.cancelled_at is not None else "EventScheduled"
     found: dict[str, Any] = {
         "@type": "Event", "@id": url, "url": event.url or url, "identifier": event.uid, "name": event.title,
@@ -263,17 +269,17 @@ def schema_org_event(told: EventRecord, url: str) -> dict[str, Any]:
         "offers": {"@type": "Offer", "description": event.price} if event.price else None,
     }  # fmt: skip
     found |= {name: value for name, value in optional.items() if value}
-    if len(told.times) > 1:
-        found["subEvent"] = [{"@type": "Event", "name": event.title, **_when(event, one)} for one in told.times]
+    if len(record.times) > 1:
+        found["subEvent"] = [{"@type": "Event", "name": event.title, **_when(event, one)} for one in record.times]
     return found
 
 
 def schema_org_graph(events: Iterable[EventRecord], site: str) -> Iterator[str]:
-    """A list of events in pieces: one JSON-LD document. `site` is the address of the service without a slash at its end."""
+    """A list of events as one JSON-LD document, in pieces. `site` is the URL of the service without a trailing slash."""
     yield json.dumps({"@context": CONTEXT})[:-1] + ', "@graph": ['
     before = "\n"
-    for told in events:
-        yield before + json.dumps(schema_org_event(told, f"{site}/events/{told.event.id}"), ensure_ascii=False)
+    for record in events:
+        yield before + json.dumps(schema_org_event(record, f"{site}/events/{record.event.id}"), ensure_ascii=False)
         before = ",\n"
     yield "\n]}\n"
 

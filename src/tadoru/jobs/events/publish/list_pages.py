@@ -1,7 +1,7 @@
-"""A page of a list as plain objects, for programs that read it a part at a time. The objects are those of `documents`.
+"""Pages of event lists as JSON documents, with highlights of a search.
 
-The questions that are asked most (a city, a period, a category) are answered from bare rows (`store.calendar.read_page_rows`), which
-takes a fraction of the time; a test holds both ways to the same answer.
+The most frequent filters (city, period, category) are answered from bare rows (`store.calendar.event_records`), which takes a
+fraction of the time; a test compares both ways.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ _TIMES, _UPDATED = EVENT_COLUMNS.index("times"), EVENT_COLUMNS.index("updated_at
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentPage:
-    """A part of a list."""
+    """One page of a list."""
 
     items: list[dict[str, Any]]
     next_cursor: str | None
     modified: datetime | None
-    """When one of these changed last."""
+    """The latest change of its events."""
 
 
 def page_by_time(
     store: EventQueries, chosen: EventFilter, *, limit: int, cursor: str | None, backwards: bool = False
 ) -> DocumentPage:
-    """The events of a list in the order of time, each at the first of its times that fits; `backwards` the last one first."""
+    """Events in the order of time, each at its first occurrence that matches; `backwards`: latest first."""
     if is_simple_filter(chosen):
         return _from_rows(store, read_page_rows(store, chosen, limit=limit, cursor=cursor, backwards=backwards))
     return _documents(store, store.events(chosen, limit=limit, cursor=cursor, backwards=backwards))
@@ -54,7 +54,7 @@ def page_by_time(
 def page_if_fast(
     quick: FastPageReader, chosen: EventFilter, *, limit: int, cursor: str | None, backwards: bool = False
 ) -> DocumentPage | None:
-    """The same as `page_by_time` where that is a matter of a moment, else None."""
+    """The result of `page_by_time` if it is available within a few milliseconds, else None."""
     if not is_simple_filter(chosen):
         return None
     page = quick.page_rows(chosen, limit=limit, cursor=cursor, backwards=backwards)
@@ -64,13 +64,13 @@ def page_if_fast(
 def page_by_change(
     store: EventQueries, chosen: EventFilter, *, limit: int, cursor: str | None, backwards: bool = False
 ) -> DocumentPage:
-    """The events that fit, whenever they take place, in the order of their last change; `backwards` the latest first."""
+    """All matching events in the order of their last change; `backwards`: latest first."""
     found = store.events_by_change(chosen, limit=limit, cursor=cursor, absorbed=False, backwards=backwards)
     return _documents(store, found)
 
 
 def page_by_relevance(store: EventQueries, chosen: EventFilter, *, limit: int, cursor: str | None) -> DocumentPage:
-    """The events of a list that is searched, the best first."""
+    """The events that match a search, most relevant first."""
     return _documents(store, events_by_relevance(store, chosen, limit=limit, cursor=cursor))
 
 
@@ -96,8 +96,8 @@ def _finished(page: RowPage, known: Mapping[int, EventRecord]) -> DocumentPage:
 
 
 def _document(row: Any, times: tuple[EventTime, ...]) -> dict[str, Any]:
-    """What `documents.event_json` makes of an event, from its row. The columns are named one by one, in the order of
-    EVENT_COLUMNS: twenty of these are made for each request, and this is the quickest way that there is."""
+    """The same document as `json_documents.event_json`, from a row. The columns are unpacked one by one, in the order of
+    EVENT_COLUMNS, because that is fastest: each request builds twenty of them."""
     (
         number, title, description, timezone, venue, address, city, lat, lon, category, price, organizer, url, image, source_url,
         source_id, licence, terms_url, dedupe_key, recurrence, when_note, uid, sequence, status, created, updated, seen,
@@ -119,7 +119,7 @@ def _document(row: Any, times: tuple[EventTime, ...]) -> dict[str, Any]:
 
 @lru_cache(maxsize=8192)
 def _local(value: Any, of: str) -> str | None:
-    """A time of an event where it takes place. Many take place at ten o'clock."""
+    """A time of an event in its zone. Cached, because many events share one."""
     return format_local(to_utc(value), of)
 
 
@@ -128,18 +128,18 @@ def _object(text: str) -> Any:
 
 
 def _stamp(value: Any) -> str | None:
-    """A time of ours; SQLite has it as text of one length, in UTC."""
+    """A timestamp in UTC; on SQLite it is text of a fixed length."""
     if value is None:
         return None
     return f"{value[:10]}T{value[11:19]}Z" if isinstance(value, str) else format_stamp(value)
 
 
 SEARCHED_FIELDS = ("title", "venue", "address", "city", "category", "organizer", "description")
-"""What is searched, in this order."""
+"""Searched fields, in order."""
 
 
 def event_highlights(event: Mapping[str, Any], asked: str) -> tuple[SearchHighlight, ...]:
-    """The fields of an event, by their names, in which the words stand; descriptions as plain text."""
+    """The fields of an event that match the search; descriptions as plain text."""
     texts = {name: event[name] for name in SEARCHED_FIELDS if event[name]}
     if "description" in texts and is_html(texts["description"]):
         texts["description"] = " ".join(plain_text(texts["description"]).split())
@@ -147,7 +147,7 @@ def event_highlights(event: Mapping[str, Any], asked: str) -> tuple[SearchHighli
 
 
 def highlight_json(match: SearchHighlight) -> dict[str, Any]:
-    """A match as it is given out."""
+    """A highlight as JSON."""
     return {"field": match.field, "text": match.text, "marks": [{"start": start, "end": end} for start, end in match.marks]}
 
 
@@ -155,7 +155,7 @@ _KINDS = ("市", "区", "町", "村", "都", "道", "府", "県")
 
 
 def find_city(asked: str, known: Iterable[str]) -> str | None:
-    """The city of a list that is asked for: by its name, or by its name without 市, 区, 町 or 村 when only one is called so."""
+    """The city of a list with this name, or with this name without 市, 区, 町 or 村 if it is unambiguous."""
     cities = list(known)
     if asked in cities:
         return asked
@@ -164,5 +164,5 @@ def find_city(asked: str, known: Iterable[str]) -> str | None:
 
 
 def suggest_cities(asked: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Some that may have been meant."""
+    """Cities with a similar name."""
     return tuple(city for city in known if city and (asked in city or city in asked))[:5]

@@ -1,7 +1,7 @@
-"""The calendar as RSS 2.0, for feed readers: an item an event, with when and where, its source and its licence.
+"""The calendar as RSS 2.0: one item per event with time, place, source and licence.
 
-`pubDate` is when we first heard of an event, and the guid is the calendar's own UID: a reader shows an event once, however often
-its words change. What a source wrote is text here; markup is taken out of it.
+`pubDate` is when an event was first seen, and the guid is its UID, so a feed reader shows an event once, however often it
+changes. Descriptions are plain text.
 """
 
 from __future__ import annotations
@@ -10,31 +10,23 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import format_datetime
-from types import MappingProxyType
 from xml.sax.saxutils import escape, quoteattr
 
-from tadoru.jobs.events.publish.ics import format_place
+from tadoru.i18n.translation import translator
+from tadoru.jobs.events.publish.ics import field_labels, format_place
 from tadoru.jobs.events.publish.json_documents import format_local
 from tadoru.parse.text_cleaning import plain_text
 from tadoru.store.calendar.event_records import EventRecord
 from tadoru.store.calendar.records import CalendarEvent, EventTime
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType({
-    "en": {"when": "When", "where": "Where", "price": "Price", "organizer": "Organizer", "source": "Source", "licence": "Licence",
-           "terms": "Terms", "cancelled": "Cancelled", "rights": "Each event names its source and licence.",
-           "about": "Events, collected from many sources."},
-    "ja": {"when": "日時", "where": "場所", "price": "料金", "organizer": "主催", "source": "出典", "licence": "ライセンス",
-           "terms": "利用規約", "cancelled": "中止", "rights": "出典とライセンスは各催しに記載しています。",
-           "about": "各所から集めた催しの一覧です。"},
-})  # fmt: skip
 
 
 def rss_feed(
     events: Iterable[EventRecord], *, name: str, site: str, own: str, lang: str, built: datetime | None
 ) -> Iterator[str]:
-    """A feed in pieces. `site` is the address of the service without a slash at its end, `own` that of the feed itself."""
-    words = _WORDS[lang]
+    """A feed in pieces. `site` is the URL of the service without a trailing slash, `own` that of the feed."""
+    words = _labels(lang)
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield '<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom" xmlns:dc="http://purl.org/dc/elements/1.1/">\n<channel>\n'
     yield _tag("title", name) + _tag("link", f"{site}/events") + _tag("description", words["about"])
@@ -42,17 +34,29 @@ def rss_feed(
     if built is not None:
         yield _tag("lastBuildDate", _date(built))
     yield f'<atom:link href={quoteattr(_clean(own))} rel="self" type="application/rss+xml"/>\n'
-    for told in events:
-        yield _item(told, site, words)
+    for record in events:
+        yield _item(record, site, words)
     yield "</channel>\n</rss>\n"
 
 
-def _item(told: EventRecord, site: str, words: Mapping[str, str]) -> str:
-    event = told.event
+def _labels(lang: str) -> Mapping[str, str]:
+    _ = translator(lang)
+    return {
+        **field_labels(lang),
+        "when": _.pgettext("calendar", "When"),
+        "where": _.pgettext("calendar", "Where"),
+        "cancelled": _.pgettext("calendar", "Cancelled"),
+        "rights": _.pgettext("calendar", "Each event names its source and licence."),
+        "about": _.pgettext("calendar", "Events collected from many sources."),
+    }
+
+
+def _item(record: EventRecord, site: str, words: Mapping[str, str]) -> str:
+    event = record.event
     title = f"[{words['cancelled']}] {event.title}" if event.cancelled_at else event.title
     parts = [_tag("title", title), _tag("link", f"{site}/events/{event.id}")]
     parts.append(f'<guid isPermaLink="false">{_text(event.uid)}</guid>\n')
-    parts.append(_tag("pubDate", _date(event.created_at)) + _tag("description", _about(event, told.time, words)))
+    parts.append(_tag("pubDate", _date(event.created_at)) + _tag("description", _about(event, record.time, words)))
     parts += [_tag("category", one.strip()) for one in event.category.split(",") if one.strip()]
     if rights := " ".join(part for part in (event.licence, event.terms_url) if part):
         parts.append(_tag("dc:rights", rights))
@@ -66,8 +70,8 @@ def _about(event: CalendarEvent, time: EventTime | None, words: Mapping[str, str
         ("when", _when(event, time)), ("where", format_place(event)), ("price", event.price), ("organizer", event.organizer),
         ("source", event.source_url), ("licence", event.licence), ("terms", event.terms_url),
     )  # fmt: skip
-    told = "\n".join(f"{words[name]}: {value}" for name, value in facts if value)
-    return "\n\n".join(part for part in (told, plain_text(event.description) if event.description else "") if part)
+    record = "\n".join(f"{words[name]}: {value}" for name, value in facts if value)
+    return "\n\n".join(part for part in (record, plain_text(event.description) if event.description else "") if part)
 
 
 def _when(event: CalendarEvent, time: EventTime | None) -> str:
@@ -93,5 +97,5 @@ def _text(value: str) -> str:
 
 
 def _clean(value: str) -> str:
-    """Without what no XML may hold."""
+    """The text without characters that XML forbids."""
     return _NOT_XML.sub("", value)

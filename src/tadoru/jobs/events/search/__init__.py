@@ -1,3 +1,2 @@
-"""Telling a search engine what the calendar holds: `documents` is what it is told, `sync` when and in which order, `engine` what
-is asked of any engine, and `meilisearch_engine` and `typesense_engine` know one each, with its official client.
-"""
+"""Syncs the calendar to an external search engine: `index_sync` decides what to send, `engine` defines the documents and the
+interface of an engine, `meilisearch_engine` and `typesense_engine` implement it with the official clients."""

@@ -1,7 +1,10 @@
-"""What is asked of any search engine, what may go wrong, and which one a configuration names.
+"""The interface of a search engine, its errors, and the documents it receives.
 
-An index is *the* index (what people search) or *the new one* (made beside it, and then put in its place). Most calls return at
-once with a ticket when the engine does the work later; whoever called asks until it `is_done`.
+An engine has *the* index, which users search, and *the new one*, which is built beside it and then swapped in. Engines that work
+asynchronously return the id of a task; the caller polls `is_done`.
+
+A document is an event as a flat object. Times are seconds since 1970, so that they can be filtered and sorted. There are no
+nulls: empty fields are left out.
 """
 
 from __future__ import annotations
@@ -19,78 +22,80 @@ from tadoru.store.calendar.records import CalendarEvent
 from tadoru.store.calendar.search_text import strip_tags
 
 TaskId = int | None
-"""What an engine calls a task that it does later; None when it is done already."""
+"""The id of an asynchronous task; None if it is done already."""
 
 
 class SearchEngineError(TadoruError):
-    """The engine cannot do it; trying again would not help."""
+    """The engine cannot do it; retrying would not help."""
 
 
 class SearchEngineBusy(SearchEngineError):
-    """The engine cannot do it now: it is down, too slow, or has too much to do."""
+    """The engine cannot do it now: it is down, too slow or overloaded."""
 
     retry_after: str | None = None
-    """The header of its answer that says when to come again, as it came."""
+    """The Retry-After header of the response, as received."""
 
 
 class SearchEngineSilent(SearchEngineBusy):
-    """The engine gave no answer of its own: it may have done it, or not."""
+    """The engine did not respond: it may have done it or not."""
 
 
 class BatchTooLarge(SearchEngineError):
-    """It is too much at once."""
+    """The request is too large for the engine."""
 
 
 class SearchEngine(Protocol):
     """One index of one search engine."""
 
     name: str
-    """The same for the same index, whoever asks: its engine, address and name. No secret is in it."""
+    """Identifies the index: engine, URL and name. It contains no secret."""
 
     def has_index(self) -> bool: ...
 
     def create_new(self) -> Sequence[TaskId]:
-        """An empty new index with the settings of ours; one that was left behind is dropped. Call it before anything new."""
+        """Create an empty new index with our settings; an abandoned one is deleted. Call it before writing to the new index."""
         ...
 
     def put(self, documents: Sequence[Mapping[str, Any]], *, new: bool) -> TaskId:
-        """Add documents, each in the place of the one with its id."""
+        """Add documents, replacing those with the same id."""
         ...
 
     def remove(self, ids: Sequence[str]) -> TaskId:
-        """Drop documents of the index; those that are not there are no matter."""
+        """Delete documents; missing ones are ignored."""
         ...
 
     def swap_in(self) -> TaskId:
-        """The new index is the index from now on, at once. Not to be called again when it is not known whether it was done."""
+        """Replace the index by the new one, atomically. Do not repeat it if it is unknown whether it was done."""
         ...
 
     def delete_old(self) -> TaskId:
-        """What was the index before is dropped."""
+        """Delete the previous index."""
         ...
 
     def is_done(self, ticket: int) -> bool:
-        """Whether the engine has done it. Raises when it could not."""
+        """Whether a task is done. Raises if it failed."""
         ...
 
     def close(self) -> None: ...
 
 
 def engine_for(options: EventsOptions, environment: Mapping[str, str] | None = None) -> SearchEngine | None:
-    """The engine of a configuration; None when there is none."""
+    """The engine of a configuration; None if there is none."""
     if not options.search_engine:
         return None
     address = urlsplit(options.search_url or "")
     if address.scheme not in ("http", "https") or not address.hostname or address.username or address.query or address.fragment:
-        raise ConfigError("A search engine needs its address: give --search-url, such as http://127.0.0.1:7700.")
+        raise ConfigError("The search engine needs a URL. Set --search-url, such as http://127.0.0.1:7700.")
     name = options.search_index
     if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
-        raise ConfigError(f"The index {quoted(name)} cannot be called so: use letters, digits, - and _.")
+        raise ConfigError("Invalid index name {name}. Use letters, digits, - and _.", name=quoted(name))
     key = ""
     if options.search_key:
         key = (os.environ if environment is None else environment).get(options.search_key, "")
         if not key:
-            raise ConfigError(f"The variable {options.search_key} with the key of the search engine is empty: set it.")
+            raise ConfigError(
+                "The environment variable {variable} with the key of the search engine is not set.", variable=options.search_key
+            )
     url = f"{address.scheme}://{address.netloc}{address.path.rstrip('/')}"
     if options.search_engine == "meilisearch":
         from tadoru.jobs.events.search.meilisearch_engine import MeilisearchEngine
@@ -101,36 +106,50 @@ def engine_for(options: EventsOptions, environment: Mapping[str, str] | None = N
     return TypesenseEngine(url, key, name)
 
 
-def engine_error(engine: str, status: int | None, said: str, key: str, retry_after: str | None = None) -> SearchEngineError:
-    """An answer that is no success, as an error of ours. What the engine said is shortened, and never has the key."""
-    error = _engine_error(engine, status, said, key)
+def engine_error(engine: str, status: int | None, text: str, key: str, retry_after: str | None = None) -> SearchEngineError:
+    """An error for an unsuccessful response. The text of the engine is shortened, and never contains the key."""
+    error = _engine_error(engine, status, text, key)
     if isinstance(error, SearchEngineBusy):
         error.retry_after = retry_after
     return error
 
 
-def _engine_error(engine: str, status: int | None, said: str, key: str) -> SearchEngineError:
-    detail = " ".join((said.replace(key, "…") if key else said).split())[:200].rstrip(".")
+def _engine_error(engine: str, status: int | None, text: str, key: str) -> SearchEngineError:
+    detail = " ".join((text.replace(key, "…") if key else text).split())[:200].rstrip(".")
     match status:
         case None:
-            return SearchEngineSilent(f"{engine} cannot be reached ({detail}): check --search-url, and that it is running.")
+            return SearchEngineSilent(
+                "Cannot connect to {engine} ({reason}). Check --search-url and that it is running.", engine=engine, reason=detail
+            )
         case 401 | 403:
             return SearchEngineError(
-                f"{engine} refused the key: check the variable that --search-key names, and what that key may do."
+                "{engine} rejected the key. Check the variable that --search-key names and the permissions of the key.",
+                engine=engine,
             )
         case 413:
-            return BatchTooLarge(f"{engine} does not take so much at once ({detail}): let it take more.")
+            return BatchTooLarge(
+                "The request is too large for {engine} ({reason}). Raise its limit.", engine=engine, reason=detail
+            )
         case 408 | 425 | 429 | 503:
-            return SearchEngineBusy(f"{engine} has too much to do (answer {status}): run the same command again later.")
+            return SearchEngineBusy(
+                "{engine} is overloaded (status {status}). Rerun the command later.", engine=engine, status=status
+            )
         case 500 | 502 | 504:
-            return SearchEngineSilent(f"{engine} failed (answer {status}): look into its log, and run the same command again.")
-    return SearchEngineError(f"{engine} refused it (answer {status}: {detail}): check its version and the name of the index.")
+            return SearchEngineSilent(
+                "{engine} failed (status {status}). Check its log and rerun the command.", engine=engine, status=status
+            )
+    return SearchEngineError(
+        "{engine} rejected the request (status {status}: {reason}). Check its version and the index name.",
+        engine=engine,
+        status=status,
+        reason=detail,
+    )
 
 
 DOCUMENT_VERSION = "1"
-"""The form of documents and of an index's settings: another one, and an index is made anew."""
+"""The version of documents and index settings: after a change an index is rebuilt."""
 SEARCHABLE = ("title", "venue", "organizer", "category", "city", "address", "description")
-"""Fields that are searched, the most telling first."""
+"""Searched fields, most important first."""
 FILTERABLE = ("id", "city", "category", "starts_at", "ends_at", "local_date", "cancelled", "archived", "updated_at")
 SORTABLE = ("starts_at", "updated_at")
 TEXTS = (
@@ -151,13 +170,13 @@ _SPACE = re.compile(r"\s+")
 
 
 def is_indexed(event: CalendarEvent, *, archived: bool) -> bool:
-    """Whether an engine is told of it: not what is hidden, in quarantine or a part of another, nor archived unless wanted."""
+    """Whether an event is in the index: it is active, not merged, and not archived unless wanted."""
     shown = event.status is EventStatus.ACTIVE and event.merged_into is None and event.starts_at is not None
     return shown and (archived or event.archived_at is None)
 
 
 def search_document(event: CalendarEvent) -> dict[str, Any]:
-    """What an engine is told of an event that `is_indexed`. A place is `lat` and `lon`: each engine has its own form of it."""
+    """The document of an event that `is_indexed`. Its location is `lat` and `lon`; each engine has its own format for it."""
     assert event.starts_at is not None
     found: dict[str, Any] = {name: text for name in TEXTS if (text := getattr(event, name))}
     if event.description:
@@ -177,6 +196,6 @@ def search_document(event: CalendarEvent) -> dict[str, Any]:
 
 
 def split_location(document: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[float, float] | None]:
-    """A document without its place, and the place."""
+    """A document without its location, and the location."""
     rest = {name: value for name, value in document.items() if name not in ("lat", "lon")}
     return rest, (document["lat"], document["lon"]) if "lat" in document else None

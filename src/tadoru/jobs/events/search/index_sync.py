@@ -1,8 +1,8 @@
-"""Bringing an index of a search engine up to date with the database: whole, or what changed since.
+"""Syncs an index of a search engine with the database: completely, or only the changes.
 
-Whole: a new index is filled beside the one that is searched, and put in its place at the end; what changed meanwhile is noted by
-the database and told after it. A kill at any moment loses nothing: an index that was not finished is made again, and a note is
-struck out only when the engine has done what it was told. Telling twice does no harm, since a document is told whole.
+A full sync fills a new index beside the one in use and swaps them at the end; the database logs what changes meanwhile, and that
+is sent afterwards. A killed sync loses nothing: an unfinished index is built again, and a log entry is deleted only when the
+engine has processed it. Sending a document twice does no harm, because it is always complete.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from tadoru.store.calendar.search_changes import SearchTarget
 from tadoru.store.calendar.store import CalendarStore
 
 BATCH_SIZE = 1000
-"""Documents in one request."""
+"""Documents per request."""
 MAX_ATTEMPTS = 6
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 30.0
 _LONGEST_ASKED = 300.0
-"""Seconds that an engine may ask us to wait (Retry-After): what it cannot take then is told the next time."""
+"""Maximum Retry-After of an engine, in seconds; with a longer one, the rest is sent next time."""
 _FIRST_LOOK, _LONGEST_LOOK = 0.05, 2.0
 _TASK_PATIENCE = 900.0
 WORKER_LEASE = 60.0
-"""Seconds for which a worker counts as alive after each sign of life."""
+"""Seconds for which a worker counts as alive after each renewal."""
 T = TypeVar("T")
 Progress = Callable[[int], None]
 
 
 @dataclass(slots=True)
 class SyncResult:
-    """What was done."""
+    """What a sync did."""
 
     is_whole: bool = False
     put: int = 0
@@ -52,10 +52,11 @@ class SyncResult:
 
 
 class IndexSync:
-    """One bringing up to date of one index, by one worker of the database."""
+    """One sync of one index, by one worker of the database."""
 
     def __init__(
-        self, store: CalendarStore, engine: SearchEngine, clock: Clock, worker: int, *, archived: bool = True, tries: int = MAX_ATTEMPTS,
+        self, store: CalendarStore, engine: SearchEngine, clock: Clock, worker: int, *, archived: bool = True,
+        tries: int = MAX_ATTEMPTS,
         at_once: int = BATCH_SIZE, progress: Progress = lambda done: None,
     ) -> None:  # fmt: skip
         self._store, self._engine, self._clock, self._worker = store, engine, clock, worker
@@ -64,19 +65,19 @@ class IndexSync:
         self._done = SyncResult()
 
     async def run(self, *, whole: bool = False) -> SyncResult | None:
-        """Tell the engine what it does not know yet. None: another worker is at it."""
+        """Send what the engine does not have yet. None: another worker is syncing it."""
         target = await asyncio.to_thread(self._store.lease_target, self._engine.name, self._worker)
         if target is None:
             return None
         try:
             if whole or target.form != self._form or not await self._try(self._engine.has_index):
-                await self._tell_everything(target)
-            await self._tell_changes(target)
+                await self._sync_all(target)
+            await self._sync_changes(target)
         finally:
             await asyncio.to_thread(self._store.release_target, target, self._worker)
         return self._done
 
-    async def _tell_everything(self, target: SearchTarget) -> None:
+    async def _sync_all(self, target: SearchTarget) -> None:
         self._done.is_whole = True
         await asyncio.to_thread(self._store.begin_full_sync, target)
         await self._wait_for(await self._try(self._engine.create_new))
@@ -85,34 +86,36 @@ class IndexSync:
             documents, _ = await asyncio.to_thread(self._read, numbers)
             await self._put(documents, new=True)
             after = numbers[-1]
-            await self._live()
+            await self._renew_lease()
         await self._wait_for([await self._try(self._engine.swap_in, is_once=True)])
         await asyncio.to_thread(self._store.end_full_sync, target, self._form)
         await self._wait_for([await self._try(self._engine.delete_old)])
 
-    async def _tell_changes(self, target: SearchTarget) -> None:
-        while noted := await asyncio.to_thread(self._store.pending_changes, target, limit=self._at_once):
-            documents, gone = await asyncio.to_thread(self._read, tuple(noted))
+    async def _sync_changes(self, target: SearchTarget) -> None:
+        while pending := await asyncio.to_thread(self._store.pending_changes, target, limit=self._at_once):
+            documents, gone = await asyncio.to_thread(self._read, tuple(pending))
             await self._put(documents, new=False)
             if gone:
                 await self._wait_for([await self._try(lambda: self._engine.remove(gone))])  # noqa: B023 - awaited here
                 self._done.removed += len(gone)
-            if not await asyncio.to_thread(self._store.mark_synced, target, self._worker, noted):
-                raise SearchEngineBusy("This worker was silent for too long and another one took over; nothing is lost.")
-            await self._live()
+            if not await asyncio.to_thread(self._store.mark_synced, target, self._worker, pending):
+                raise SearchEngineBusy(
+                    "This worker did not renew its lease in time and another one took over. No changes are lost."
+                )
+            await self._renew_lease()
 
     def _read(self, numbers: Sequence[int]) -> tuple[list[Mapping[str, Any]], list[str]]:
-        """The documents of these events, and the ids of those that are to be gone."""
+        """The documents of these events, and the ids to delete."""
         known = event_records(self._store, numbers)
         documents: dict[int, Mapping[str, Any]] = {
-            number: search_document(told.event)
-            for number, told in known.items()
-            if is_indexed(told.event, archived=self._archived)
+            number: search_document(record.event)
+            for number, record in known.items()
+            if is_indexed(record.event, archived=self._archived)
         }
         return list(documents.values()), [str(number) for number in numbers if number not in documents]
 
     async def _put(self, documents: Sequence[Mapping[str, Any]], *, new: bool) -> None:
-        """In one request, or in as many as the engine takes."""
+        """Send documents in one request, or in as many as the engine needs."""
         if not documents:
             return
         try:
@@ -128,21 +131,23 @@ class IndexSync:
         self._progress(self._done.put)
 
     async def _wait_for(self, tickets: Sequence[TaskId]) -> None:
-        """Until the engine has done what it took on."""
+        """Wait until the engine has finished these tasks."""
         for ticket in tickets:
             if ticket is None:
                 continue
             look, until = _FIRST_LOOK, self._clock.monotonic() + _TASK_PATIENCE
             while not await self._try(lambda: self._engine.is_done(ticket)):  # noqa: B023 - awaited here
                 if self._clock.monotonic() > until:
-                    raise SearchEngineBusy(f"The search engine has not finished task {ticket}: run the same command again later.")
+                    raise SearchEngineBusy(
+                        "The search engine has not finished task {task}. Rerun the command later.", task=ticket
+                    )
                 await self._clock.sleep(look)
                 look = min(_LONGEST_LOOK, look * 1.5)
-                await self._live()
+                await self._renew_lease()
 
     async def _try(self, call: Callable[[], T], *, is_once: bool = False) -> T:
-        """Again after a while, when the engine is busy: a second, then twice as long, or as long as the engine says. What
-        `is_once` is not asked for again when it may have been done."""
+        """Retry while the engine is busy: after a second, then twice as long each time, or as long as the engine asks for. A call
+        that `is_once` is not repeated if it may have been done."""
         wait = _FIRST_WAIT
         for left in range(self._tries - 1, -1, -1):
             try:
@@ -150,29 +155,29 @@ class IndexSync:
             except SearchEngineBusy as error:
                 if not left or (is_once and isinstance(error, SearchEngineSilent)):
                     raise
-                asked = parse_retry_after(error.retry_after, self._clock.now()) or 0.0
-            await self._pause(max(wait, min(asked, _LONGEST_ASKED)))
+                retry_after = parse_retry_after(error.retry_after, self._clock.now()) or 0.0
+            await self._pause(max(wait, min(retry_after, _LONGEST_ASKED)))
             wait = min(_LONGEST_WAIT, wait * 2)
         raise AssertionError("unreachable")
 
     async def _pause(self, seconds: float) -> None:
-        """Wait, and let nobody think meanwhile that this worker is gone."""
+        """Wait, and keep the worker alive meanwhile."""
         while seconds > 0:
-            await self._live()
+            await self._renew_lease()
             part = min(seconds, WORKER_LEASE / 2)
             await self._clock.sleep(part)
             seconds -= part
 
-    async def _live(self) -> None:
+    async def _renew_lease(self) -> None:
         if not await asyncio.to_thread(self._store.renew, self._worker, WORKER_LEASE):
-            raise SearchEngineBusy("This worker was silent for too long and another one took over; nothing is lost.")
+            raise SearchEngineBusy("This worker did not renew its lease in time and another one took over. No changes are lost.")
 
 
 async def sync_once(
     store: CalendarStore, engine: SearchEngine, clock: Clock, *, whole: bool = False, archived: bool = True,
     progress: Progress = lambda done: None,
 ) -> SyncResult | None:  # fmt: skip
-    """Bring an index up to date as a worker of its own. None: another worker is at it."""
+    """Sync an index as a separate worker. None: another worker is syncing it."""
     await asyncio.to_thread(store.reap)
     worker = await asyncio.to_thread(store.join, WORKER_LEASE)
     try:

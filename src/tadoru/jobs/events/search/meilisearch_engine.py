@@ -1,4 +1,4 @@
-"""Meilisearch, by its official client. It answers at once and does the work later: each call gives the number of a task."""
+"""Meilisearch, with its official client. It works asynchronously: each call returns the number of a task."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _AS_GOOD = frozenset({("indexDeletion", _NOT_THERE), ("indexCreation", "index_al
 
 
 class MeilisearchEngine:
-    """One index there."""
+    """An index of Meilisearch."""
 
     def __init__(self, url: str, key: str, index: str) -> None:
         try:
@@ -48,7 +48,7 @@ class MeilisearchEngine:
         self.name = f"meilisearch {url} {index}"
 
     @contextmanager
-    def _asking(self) -> Iterator[None]:
+    def _translated_errors(self) -> Iterator[None]:
         try:
             yield
         except self._api_error as error:
@@ -58,16 +58,16 @@ class MeilisearchEngine:
         except self._error as error:
             raise engine_error("Meilisearch", None, type(error).__name__, self._key) from None
         except ValueError as error:
-            raise SearchEngineError("Meilisearch gave an answer that cannot be read: check --search-url.") from error
+            raise SearchEngineError("Invalid response from Meilisearch. Check --search-url.") from error
 
     def _task(self, call: Callable[[], TaskInfo]) -> int:
-        with self._asking():
+        with self._translated_errors():
             number: int = call().task_uid
             return number
 
     def has_index(self) -> bool:
         try:
-            with self._asking():
+            with self._translated_errors():
                 self._client.get_raw_index(self._index)
         except SearchEngineError as error:
             if _NOT_THERE in str(error):
@@ -77,7 +77,7 @@ class MeilisearchEngine:
 
     def create_new(self) -> Sequence[TaskId]:
         client, options = self._client, {"primaryKey": "id"}
-        # Only what is there can be swapped.
+        # Only an existing index can be swapped.
         first = [] if self.has_index() else [self._task(lambda: client.create_index(self._index, options))]
         return [
             *first,
@@ -101,18 +101,18 @@ class MeilisearchEngine:
         return self._task(lambda: self._client.delete_index(self._new))
 
     def is_done(self, ticket: int) -> bool:
-        with self._asking():
+        with self._translated_errors():
             task = self._client.get_task(ticket)
         if task.status in ("enqueued", "processing"):
             return False
         code = (task.error or {}).get("code")
         if task.status == "succeeded" or (task.type, code) in _AS_GOOD:
             return True
-        said = (task.error or {}).get("message", task.status)
-        raise engine_error("Meilisearch", 413 if code == "payload_too_large" else 400, f"{code}: {said}", self._key)
+        text = (task.error or {}).get("message", task.status)
+        raise engine_error("Meilisearch", 413 if code == "payload_too_large" else 400, f"{code}: {text}", self._key)
 
     def close(self) -> None:
-        """It keeps no connection."""
+        """Nothing to do: it keeps no connection."""
 
 
 def _document(document: Mapping[str, Any]) -> dict[str, Any]:
