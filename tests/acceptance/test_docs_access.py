@@ -55,7 +55,7 @@ def test_credentials_are_not_kept_for_an_update(tadoru: Tadoru, site: Site) -> N
     crawl(tadoru, site, "--auth-type", "bearer", "--auth-token", "s3cret")
     done = tadoru("docs", "refresh", "out")
     assert done.code == 2
-    assert "was crawled with credentials, which are not kept" in done.err
+    assert "was crawled with credentials, which are not stored" in done.err
 
 
 def test_robots_txt_that_forbids_the_start_is_exit_4_with_its_line(tadoru: Tadoru, site: Site) -> None:

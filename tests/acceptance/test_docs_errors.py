@@ -26,11 +26,11 @@ def book(site: Site) -> Handbook:
 BAD = {
     "no scheme that is crawled": (["ftp://example.com/"], "ftp"),
     "a regular expression": (["http://127.0.0.1:1/", "--include", "("], "--include"),
-    "a tokenizer": (["http://127.0.0.1:1/", "--tokenizer", "none"], "There is no tokenizer none"),
+    "a tokenizer": (["http://127.0.0.1:1/", "--tokenizer", "none"], "Unknown tokenizer none."),
     "a kind of variant": (["http://127.0.0.1:1/", "--variants", "odd"], "--variants"),
     "half a sign-in": (["http://127.0.0.1:1/", "--auth-type", "basic"], "--auth-username"),
     "a file for a folder": (["http://127.0.0.1:1/", "-o", "file"], "file is a file"),
-    "somebody else's folder": (["http://127.0.0.1:1/", "-o", "theirs"], "theirs/index.json is not from tadoru"),
+    "somebody else's folder": (["http://127.0.0.1:1/", "-o", "theirs"], "theirs/index.json was not written by Tadoru"),
     "no URL": ([], "URL"),
 }
 
@@ -59,14 +59,14 @@ def test_a_start_that_can_not_be_reached_is_exit_1(tadoru: Tadoru) -> None:
 
 def test_a_start_without_a_page_is_exit_4(tadoru: Tadoru, site: Site) -> None:
     done = crawl(tadoru, site, "-q", code=4)
-    assert done.sentence == f"Nothing could be crawled from {site.url('/')}: it answered 404."
+    assert done.sentence == f"Nothing could be crawled from {site.url('/')}: the status code is 404."
 
 
 def test_a_folder_of_another_site_is_refused(tadoru: Tadoru, site: Site, elsewhere: Site, book: Handbook) -> None:
     crawl(tadoru, site, "-q")
     before = tree(tadoru.folder / "out", times=True)
     done = crawl(tadoru, elsewhere, "-q", code=2)
-    assert done.sentence == f"out holds the site {site.url('/')}: give another folder with -o, or that URL."
+    assert done.sentence == f"out already holds the site {site.url('/')}. Choose another folder with -o, or crawl that URL."
     assert tree(tadoru.folder / "out", times=True) == before
 
 

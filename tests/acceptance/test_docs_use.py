@@ -71,7 +71,7 @@ def test_a_folder_without_sites_is_said_so(tadoru: Tadoru) -> None:
     (tadoru.folder / ".context").mkdir()
     for words in (("list",), ("refresh",)):
         done = tadoru("docs", *words)
-        assert (done.code, done.sentence) == (2, "There is no crawled site in .context: make one with `tadoru docs URL`.")
+        assert (done.code, done.sentence) == (2, "No crawled site in .context. Crawl one with `tadoru docs URL`.")
 
 
 @asynccontextmanager

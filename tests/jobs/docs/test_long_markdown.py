@@ -9,7 +9,7 @@ import pytest
 from tadoru.engine.job import FetchedPage, PageResult
 from tadoru.jobs.docs.job import MAX_MARKDOWN_LENGTH, DocsJob
 from tadoru.model.web import Response
-from tadoru.parse.bounds import PageTooComplex
+from tadoru.parse.complexity import PageTooComplex
 from tadoru.rules.scope import Scope
 
 URL = "https://docs.example/kettle"
@@ -36,8 +36,8 @@ def test_a_page_of_markdown_beyond_the_limit_is_refused_with_the_reason() -> Non
 def test_a_page_whose_own_markdown_is_beyond_the_limit_is_read_from_its_html() -> None:
     html = response("text/html", "<main><h1>Kettle</h1><p>Fill it, then boil it.</p></main>")
     page = FetchedPage(url=URL, depth=0, response=html)
-    job = replace(JOB, gives="accept")
+    job = replace(JOB, markdown_access="accept")
     short = response("text/markdown", "# Kettle\n\nFill it, then boil it.\n")
     long = response("text/markdown", "# Kettle\n\nFill it, then boil it.\n" + "x " * MAX_MARKDOWN_LENGTH)
-    assert source_of(job.handle(replace(page, twin=short))) == "markdown"
-    assert source_of(job.handle(replace(page, twin=long))) == "html"
+    assert source_of(job.handle(replace(page, alternate_answer=short))) == "markdown"
+    assert source_of(job.handle(replace(page, alternate_answer=long))) == "html"

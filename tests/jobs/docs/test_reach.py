@@ -72,9 +72,9 @@ def test_a_canonical_address_elsewhere_neither_drops_nor_renames_a_page(site: Si
 
 def test_a_start_that_is_no_page_is_said_so(site: Site, out: Path) -> None:
     for path, status, kind, words in (
-        ("/gone", 404, "text/html", "it answered 404"),
-        ("/paper", 200, "application/pdf", "it is application/pdf"),
-        ("/empty", 200, "text/html", "it is text/html, with no text to read"),
+        ("/gone", 404, "text/html", "the status code is 404"),
+        ("/paper", 200, "application/pdf", "the response .application/pdf. has no text"),
+        ("/empty", 200, "text/html", "the response .text/html. has no text"),
     ):
         site.reply(path, status=status, content_type=kind, body=b"%PDF" if "pdf" in kind else b"")
         with pytest.raises(NothingToCrawl, match=words):

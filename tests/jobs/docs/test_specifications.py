@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tadoru.jobs.docs.page import find_specifications
-from tadoru.parse.html import Document
+from tadoru.parse.html import HtmlDocument
 from tadoru.rules.url import UrlResolver
 from tests.support.handbook import Handbook, entries, index, read
 from tests.support.site import Site
@@ -55,7 +55,7 @@ NAMED = {
 
 @pytest.mark.parametrize("markup", NAMED.values(), ids=NAMED)
 def test_a_page_names_one(markup: str) -> None:
-    document = Document.parse(f"<title>API</title><body>{markup}".encode(), "text/html; charset=utf-8")
+    document = HtmlDocument.parse(f"<title>API</title><body>{markup}".encode(), "text/html; charset=utf-8")
     assert find_specifications(document, "https://e.example/docs/", UrlResolver()) == ["https://e.example/api/v1.json"]
 
 
@@ -63,7 +63,7 @@ def test_a_page_names_one(markup: str) -> None:
     "script", ["fetch({url: '/data.json'})", "var url = 'x'; SwaggerUIBundle", "SwaggerUIBundle({url: `x`})"]
 )
 def test_another_script_names_none(script: str) -> None:
-    document = Document.parse(f"<script>{script}</script>".encode(), "text/html")
+    document = HtmlDocument.parse(f"<script>{script}</script>".encode(), "text/html")
     assert find_specifications(document, "https://e.example/", UrlResolver()) == []
 
 

@@ -130,12 +130,12 @@ async def test_a_page_in_a_browser_can_not_reach_the_server_under_another_name(s
 async def test_what_can_not_be_done_is_said_in_a_sentence(site: Path) -> None:
     async with Client(build_server(DocsLibrary([site]))) as client:
         assert await call(client, "get_page", page="../../etc/passwd") == (
-            True, "There is no page ../../etc/passwd: give the URL or the file of one; search_docs finds them.",
+            True, "Page ../../etc/passwd not found. Pass the URL or the file of a page; find pages with search_docs.",
         )  # fmt: skip
-        assert await call(client, "search_docs", query="x", site="two") == (True, "There is no site two; there are: one.")
+        assert await call(client, "search_docs", query="x", site="two") == (True, "Site two not found. Available sites: one.")
         failed, text = await call(client, "refresh_site", site="one")
         assert failed
-        assert text.startswith("This server only reads. To update the site: tadoru docs refresh ")
+        assert text.startswith("This server is read-only. To update the site, run tadoru docs refresh ")
 
 
 async def test_a_site_is_refreshed_by_whoever_can_crawl(site: Path) -> None:

@@ -150,7 +150,7 @@ def test_an_unusable_index_is_made_again_by_a_crawl_that_changed_nothing(tmp_pat
 
 
 def test_a_folder_without_a_site_is_said_so(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no crawled site"):
+    with pytest.raises(UsageError, match="No crawled site"):
         search_site(tmp_path, "x")
 
 

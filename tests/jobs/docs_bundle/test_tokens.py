@@ -69,7 +69,7 @@ def test_every_text_weighs_something_and_is_rounded_up(text: str) -> None:
 
 
 def test_a_tokenizer_nobody_knows_is_refused() -> None:
-    with pytest.raises(UsageError, match="no tokenizer gpt2: use estimate"):
+    with pytest.raises(UsageError, match=r"Unknown tokenizer gpt2\. Choose one of estimate"):
         token_counter("gpt2")
 
 

@@ -48,7 +48,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
 def test_a_site_is_browsed_searched_and_compared(browser: Browser, library: Library) -> None:
     with window(browser, library, role="editor", locale="en") as (page, wrong):
         page.goto(library.url("/manage"))
-        page.get_by_role("link", name="Documentation").click()
+        page.get_by_role("link", name="Docs sites").click()
         page.get_by_role("link", name="やかんの手引き").click()
         page.get_by_role("link", name="Everything & more").click()
         assert page.get_by_role("heading", level=1).inner_text() == "Everything & more"
@@ -66,8 +66,8 @@ def test_a_site_is_browsed_searched_and_compared(browser: Browser, library: Libr
         assert page.locator("mark").first.inner_text().lower() == "whistle"
         page.get_by_role("link", name="Whistle").click()
         page.get_by_role("link", name="日本語").click()
-        assert page.get_by_role("link", name="Markdownで表示").is_visible()
-        assert page.get_by_role("link", name="Markdownで表示").get_attribute("href") == library.page("/whistle", "/markdown")
+        assert page.get_by_role("link", name="Markdownを表示").is_visible()
+        assert page.get_by_role("link", name="Markdownを表示").get_attribute("href") == library.page("/whistle", "/markdown")
     assert wrong == []
 
 
@@ -114,6 +114,6 @@ def test_the_keyboard_reaches_a_page_in_the_order_it_is_read(browser: Browser, l
             page.keyboard.press("Tab")
             reached.append(page.evaluate("(document.activeElement.innerText || '').split('\\n')[0].trim()"))
     assert reached == [
-        "Original", "View Markdown", "On this page", "The lid", "The grip", "part one", "elsewhere", "part\tweight",
+        "Original page", "View Markdown", "On this page", "The lid", "The grip", "part one", "elsewhere", "part\tweight",
         "Image: A grip",
     ]  # fmt: skip

@@ -59,7 +59,7 @@ def test_a_site_shows_its_contents_its_files_and_no_button_to_who_may_not_press_
     ]
     assert f"/api/v1/docs-sites/{BOOK}/download/full.md" in text
     assert "/refresh" not in text
-    assert "Nothing can be read yet" in page(reader, f"/manage/docs/{COMING}")
+    assert "Nothing to read yet." in page(reader, f"/manage/docs/{COMING}")
 
 
 def test_a_page_is_shown_with_links_to_our_pages_and_out(reader: TestClient, shelf: Shelf) -> None:
@@ -83,7 +83,7 @@ def test_what_is_found_is_marked_and_leads_to_its_heading(reader: TestClient, sh
     text = page(reader, f"/manage/docs/{BOOK}?q=SPOUT")
     assert f'<a href="{here(shelf, "/rich", "#at-lid")}">Everything &amp; more</a>' in text
     assert "<mark>spout</mark>" in text
-    assert "Nothing was found for “xyzzy”" in page(reader, "/manage/docs?q=xyzzy")
+    assert "No results for “xyzzy”" in page(reader, "/manage/docs?q=xyzzy")
     assert "&lt;script&gt;" in page(reader, "/manage/docs?q=<script>alert(1)</script>")
 
 
@@ -105,8 +105,8 @@ def test_changes_lead_to_pages_and_differences_and_say_in_words_what_was_added(r
     assert '<span class="unseen">added: </span>' in difference
     assert "<ins>three</ins>" in difference
     assert "<del>3</del>" in difference
-    assert "This page is gone." in page(reader, here(shelf, "/part-2", "/diff"))
-    assert "No change is known." in page(reader, f"/manage/docs/{EVIL}/changes")
+    assert "This page was removed." in page(reader, here(shelf, "/part-2", "/diff"))
+    assert "No changes yet." in page(reader, f"/manage/docs/{EVIL}/changes")
 
 
 class Made(HTMLParser):
@@ -168,10 +168,10 @@ def test_a_refresh_is_asked_for_by_a_button_with_the_token_of_its_form(shelf: Sh
     assert (told.status_code, told.headers["location"]) == (303, f"/manage/docs/{COMING}?done=docs_refresh")
     assert shelf.desk.store.crawl(COMING).state is CrawlState.QUEUED
     waiting = page(editor, told.headers["location"])
-    assert "The site is crawled again." in waiting
+    assert "Crawl started." in waiting
     assert f'data-live="crawl/{COMING}" data-live-reload' in waiting
     assert "/refresh" not in waiting
     again = editor.post(address, data={"csrf": token[1]})
-    assert (again.status_code, "Crawl 3 is queued already." in again.text) == (409, True)
+    assert (again.status_code, "Crawl 3 is already queued." in again.text) == (409, True)
     [line] = [one for one in shelf.desk.store.audit_entries() if one.what == "crawl.run"]
     assert (line.who, line.subject) == ("editor", f"crawl/{COMING}")
