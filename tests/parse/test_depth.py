@@ -20,7 +20,7 @@ from tadoru.parse.sources.api import ApiSettings, read_api
 from tadoru.parse.sources.feed import read_feed
 from tadoru.parse.sources.html_page import HtmlSettings, read_html
 from tadoru.parse.sources.schema_org import read_schema_org
-from tadoru.parse.structured import DEEPEST, ReadingRules, StructuredItemValue, read_structured
+from tadoru.parse.structured import DEEPEST, ReadingRules, StructuredThing, read_structured
 from tadoru.rules.url import UrlResolver
 from tadoru.store.crawl.records import PageRecords
 
@@ -88,9 +88,9 @@ def test_a_page_that_is_nested_without_end_is_read(reader: Callable[[bytes], obj
         reader(body)
 
 
-def depth_of(item: StructuredItemValue) -> int:
+def depth_of(item: StructuredThing) -> int:
     """How many items are within each other; itself a way through a bounded tree."""
-    inner = [value for values in item.properties.values() for value in values if isinstance(value, StructuredItemValue)]
+    inner = [value for values in item.properties.values() for value in values if isinstance(value, StructuredThing)]
     return 1 + max(map(depth_of, inner), default=0)
 
 

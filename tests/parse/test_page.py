@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tadoru.model.web import Headers, LinkKind, Response
 from tadoru.parse.html import HtmlDocument
 from tadoru.parse.page import PageView, read_markup_faults, read_page
-from tadoru.parse.walk import PageForm, PageHeading, PageImage, UnnamedControl
+from tadoru.parse.walk import FormElement, HeadingElement, ImageElement, UnnamedControl
 from tadoru.rules.url import UrlResolver
 
 URL = "https://site.example/dir/page"
@@ -24,19 +24,19 @@ def view(markup: str | bytes, headers: Headers = (("Content-Type", "text/html; c
 def test_headings_in_order_with_their_place() -> None:
     page = view("<nav><h4>Menu</h4></nav><h1>One <b>two</b> ¶</h1><h2></h2><h3><img alt='Three'></h3>")
     assert page.headings == (
-        PageHeading(4, "Menu", is_image=False, is_aside=True),
-        PageHeading(1, "One two", is_image=False),
-        PageHeading(2, "", is_image=False),
-        PageHeading(3, "Three", is_image=True),
+        HeadingElement(4, "Menu", is_image=False, is_aside=True),
+        HeadingElement(1, "One two", is_image=False),
+        HeadingElement(2, "", is_image=False),
+        HeadingElement(3, "Three", is_image=True),
     )
 
 
 def test_images_with_all_that_is_said_about_them() -> None:
     page = view("<img src=a.png><img alt data-src=b.png width=1 height=2 loading=LAZY><img src=c.png role=presentation>")
     assert page.images == (
-        PageImage("a.png", None, "", "", "", is_hidden=False),
-        PageImage("b.png", "", "1", "2", "lazy", is_hidden=False),
-        PageImage("c.png", None, "", "", "", is_hidden=True),
+        ImageElement("a.png", None, "", "", "", is_hidden=False),
+        ImageElement("b.png", "", "1", "2", "lazy", is_hidden=False),
+        ImageElement("c.png", None, "", "", "", is_hidden=True),
     )
 
 
@@ -102,7 +102,7 @@ def test_forms_scripts_and_sizes() -> None:
         "<style>p{}</style></head><form action=/go method=POST><input type=Password></form><form></form>"
         "<script>xyz</script><script src=//d.example/e.js></script>"
     )
-    assert page.forms == (PageForm("https://site.example/go", "post"), PageForm(URL, "get"))
+    assert page.forms == (FormElement("https://site.example/go", "post"), FormElement(URL, "get"))
     assert page.has_password_field
     assert page.blocking_scripts == ("a.js",)
     assert (page.inline_script_bytes, page.inline_style_bytes) == (3, 3)

@@ -1,4 +1,4 @@
-"""The scanner against the tree: on the pages it takes, both say the same; what it can not know for sure it leaves to the tree."""
+"""The scanner against the tree: on the pages it takes, both say the same; what it cannot know for sure it leaves to the tree."""
 
 from __future__ import annotations
 

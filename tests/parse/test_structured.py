@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.parse.html import HtmlDocument
-from tadoru.parse.structured import StructuredData, StructuredItemValue, malformed_properties, missing_properties, read_structured
+from tadoru.parse.structured import StructuredData, StructuredThing, malformed_properties, missing_properties, read_structured
 
 
 def read(markup: str) -> StructuredData:
@@ -175,7 +175,7 @@ JSON = st.recursive(
 @given(JSON)
 def test_no_json_makes_reading_fail(data: object) -> None:
     read_data = json_ld(json.dumps(data).replace("<", "\\u003c"))
-    assert all(isinstance(item, StructuredItemValue) for item in read_data.items)
+    assert all(isinstance(item, StructuredThing) for item in read_data.items)
     list(missing_properties(read_data.items))
     list(malformed_properties(read_data.items))
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 FEW_TAGS = 2_000
-"""So many can not pass `MAX_COPIES` in any order."""
+"""So many cannot pass `MAX_COPIES` in any order."""
 MANY_TAGS = 30_000
 """Up to here depth alone costs a second or so at worst."""
 MAX_COPIES = 1_000_000
@@ -45,7 +45,7 @@ _CLOSED_BY_THE_NEXT = frozenset(b"p li dt dd option optgroup tr td th thead tbod
 
 
 class PageTooComplex(ValueError):
-    """A page whose markup can not be read within the bounds."""
+    """A page whose markup cannot be read within the bounds."""
 
 
 def check(body: bytes) -> None:

@@ -52,7 +52,7 @@ class Extraction:
             elif self.language == "xpath":
                 compiled_xpath(self.expression)
             elif not is_selector(split_selector(self.expression)[0]):
-                raise ValueError("it can not be parsed")
+                raise ValueError("it cannot be parsed")
         except ImportError:
             raise UsageError(f"--extract {self.name}: {not_installed('XPath', 'xpath')}") from None
         except (re.error, ValueError) as error:

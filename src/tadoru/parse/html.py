@@ -20,8 +20,8 @@ from tadoru.parse.page_limits import MAX_ANCHOR_CHARACTERS, TOO_LONG_ANCHORS
 from tadoru.rules.url import LONGEST_BASE, canonical, canonical_base
 
 __all__ = [
-    "HtmlDocument",
     "Element",
+    "HtmlDocument",
     "PageTooComplex",
     "collapsed",
     "has_words",

@@ -21,7 +21,7 @@ from tadoru.parse.header_fields import links as header_links
 from tadoru.parse.html import HtmlDocument, text_of
 from tadoru.parse.page_limits import MAX_STATEMENTS
 from tadoru.parse.structured import StructuredData, structured
-from tadoru.parse.walk import MAX_TEXT, ElementWalk, PageForm, PageHeading, PageImage, UnnamedControl
+from tadoru.parse.walk import MAX_TEXT, ElementWalk, FormElement, HeadingElement, ImageElement, UnnamedControl
 from tadoru.rules.minhash import sketch
 from tadoru.rules.url import UrlResolver
 
@@ -116,8 +116,8 @@ class PageView:
     charset_source: str
     """`header`, `bom`, `meta`, `late` (a meta too far down to be found) or `none`."""
     markup: MarkupFaults
-    headings: tuple[PageHeading, ...]
-    images: tuple[PageImage, ...]
+    headings: tuple[HeadingElement, ...]
+    images: tuple[ImageElement, ...]
     empty_pictures: int
     """`<picture>` elements without an `<img>`."""
     links: tuple[Link, ...]
@@ -129,7 +129,7 @@ class PageView:
     """The href of each `<a>` that is a broken web address or leads to a file of somebody's machine."""
     protocol_relative: tuple[str, ...]
     """Resources whose address begins with `//`."""
-    forms: tuple[PageForm, ...]
+    forms: tuple[FormElement, ...]
     has_password_field: bool
     blocking_scripts: tuple[str, ...]
     """External scripts in the head that stop the page from being shown until they have run."""

@@ -280,7 +280,7 @@ def _read_xml(first: bytes, chunks: Iterator[bytes], found: _Found) -> None:
     except expat.ExpatError as error:
         raise _Stop(f"Broken XML ({error}): what comes after is not read.") from None
     except (ValueError, LookupError) as error:
-        raise _Stop(f"The XML is in an encoding that can not be read ({error}).") from None
+        raise _Stop(f"The XML is in an encoding that cannot be read ({error}).") from None
 
 
 class _XmlReader:

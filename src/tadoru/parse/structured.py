@@ -78,7 +78,7 @@ _FORMS: dict[str, Callable[[str], bool]] = {
 }
 
 
-def missing_properties(items: Iterable[StructuredItemValue]) -> Iterator[str]:
+def missing_properties(items: Iterable[StructuredThing]) -> Iterator[str]:
     """`Type.property` for each need that an item does not meet; alternatives are joined by a bar."""
     known = list(items)
     # The properties of one thing may be spread over several objects with the same id.
@@ -96,13 +96,13 @@ def missing_properties(items: Iterable[StructuredItemValue]) -> Iterator[str]:
                     yield f"{kind}.{'|'.join(need)}"
 
 
-def _is_said_by_place(item: StructuredItemValue, kind: str, need: tuple[str, ...]) -> bool:
+def _is_said_by_place(item: StructuredThing, kind: str, need: tuple[str, ...]) -> bool:
     """Whether a need does not hold here: an offer that stands for itself may describe more than a price."""
     return kind == "Offer" and not item.is_nested
 
 
-def malformed_properties(items: Iterable[StructuredItemValue]) -> Iterator[str]:
-    """`property=value` for each date, number or currency that can not be read as one."""
+def malformed_properties(items: Iterable[StructuredThing]) -> Iterator[str]:
+    """`property=value` for each date, number or currency that cannot be read as one."""
     for item in items:
         for name, is_right in _FORMS.items():
             for text in item.texts(name):
@@ -146,14 +146,14 @@ STRICT = ReadingRules()
 
 
 @dataclass(slots=True)
-class StructuredItemValue:
+class StructuredThing:
     """Something a page describes."""
 
     syntax: Syntax
     types: tuple[str, ...]
     """Without their vocabulary: `Product`."""
     id: str = ""
-    properties: dict[str, list[str | StructuredItemValue]] = field(default_factory=dict)
+    properties: dict[str, list[str | StructuredThing]] = field(default_factory=dict)
     is_partial: bool = False
     """Whether some of its properties stand elsewhere (`itemref`)."""
     is_nested: bool = False
@@ -167,7 +167,7 @@ class StructuredItemValue:
 class StructuredData:
     """All items of a page, the nested ones too, in order; and what could not be read."""
 
-    items: tuple[StructuredItemValue, ...] = ()
+    items: tuple[StructuredThing, ...] = ()
     problems: tuple[str, ...] = ()
     """What is wrong with blocks of JSON-LD, as the JSON parser says it."""
     without_context: int = 0
@@ -205,7 +205,7 @@ class _Reading:
 
     def __init__(self, manner: ReadingRules) -> None:
         self.manner = manner
-        self.items: list[StructuredItemValue] = []
+        self.items: list[StructuredThing] = []
         self.problems: list[str] = []
         self.without_context = 0
         self._characters = MAX_JSON
@@ -242,7 +242,7 @@ class _Reading:
             except RecursionError:  # A list that is almost too deep to be read is too deep to be shown.
                 self.problems.append("it is nested too deep")
 
-    def _node(self, node: dict[str, object], depth: int) -> StructuredItemValue | None:
+    def _node(self, node: dict[str, object], depth: int) -> StructuredThing | None:
         """Take an object, and those within it."""
         for inner in _list(node.get("@graph")):
             if isinstance(inner, dict) and depth < DEEPEST:
@@ -251,14 +251,14 @@ class _Reading:
         is_item = bool(types) or (self.manner.is_lenient and any(not key.startswith("@") for key in node))
         if not is_item or len(self.items) >= self.manner.most_items or depth >= DEEPEST:
             return None
-        item = StructuredItemValue("json-ld", types, str(node.get("@id") or "")[: self.manner.max_text], is_nested=depth > 0)
+        item = StructuredThing("json-ld", types, str(node.get("@id") or "")[: self.manner.max_text], is_nested=depth > 0)
         self.items.append(item)
         for key, value in node.items():
             if not key.startswith("@") and self._values_left > 0:
                 item.properties[_name(key)] = list(self._values(value, depth))
         return item
 
-    def _values(self, value: object, depth: int) -> Iterator[str | StructuredItemValue]:
+    def _values(self, value: object, depth: int) -> Iterator[str | StructuredThing]:
         longest = self.manner.max_text
         for one in _list(value):
             self._values_left -= 1
@@ -294,7 +294,7 @@ def _name(term: str) -> str:
     return _SCHEMA.sub("", term, count=1) if "schema.org" in term.lower() else term
 
 
-def _from_markup(document: HtmlDocument, scopes: list[Element], manner: ReadingRules) -> Iterator[StructuredItemValue]:
+def _from_markup(document: HtmlDocument, scopes: list[Element], manner: ReadingRules) -> Iterator[StructuredThing]:
     """Items of microdata and RDFa: each property belongs to the nearest element around it that is an item."""
     items = {element.mem_id: _item(element) for element in scopes}
     referred = _referred(document, scopes, items) if any(item.is_partial for item in items.values()) else {}
@@ -308,7 +308,7 @@ def _from_markup(document: HtmlDocument, scopes: list[Element], manner: ReadingR
                 continue
             own = items.get(element.mem_id)
             value = own if own is not None and own.syntax == syntax else _value(element, syntax, manner.max_text)
-            if isinstance(value, StructuredItemValue):
+            if isinstance(value, StructuredThing):
                 value.is_nested = nesting.put(value, owner)
                 value = value if value.is_nested else value.id[: manner.max_text] or "…"
             for name in names if value else ():
@@ -322,10 +322,10 @@ class _Nesting:
     """Which item stands within which other: trees that are not too deep, whatever a page says."""
 
     def __init__(self) -> None:
-        self._around: dict[int, StructuredItemValue] = {}
+        self._around: dict[int, StructuredThing] = {}
         self._height: dict[int, int] = {}
 
-    def put(self, inner: StructuredItemValue, outer: StructuredItemValue) -> bool:
+    def put(self, inner: StructuredThing, outer: StructuredThing) -> bool:
         """Whether an item can stand there: not when that is within itself, or too deep."""
         above = [outer]
         while (around := self._around.get(id(above[-1]))) is not None:
@@ -339,19 +339,17 @@ class _Nesting:
         return True
 
 
-def _item(element: Element) -> StructuredItemValue:
+def _item(element: Element) -> StructuredThing:
     attributes = element.attributes
     is_microdata = "itemscope" in attributes
     types = _words(attributes.get("itemtype" if is_microdata else "typeof"))
     name = (attributes.get("itemid" if is_microdata else "resource") or "")[:LONGEST_URL]
-    return StructuredItemValue(
+    return StructuredThing(
         "microdata" if is_microdata else "rdfa", tuple(map(_name, types)), name, is_partial="itemref" in attributes
     )
 
 
-def _referred(
-    document: HtmlDocument, scopes: list[Element], items: dict[int, StructuredItemValue]
-) -> dict[int, StructuredItemValue]:
+def _referred(document: HtmlDocument, scopes: list[Element], items: dict[int, StructuredThing]) -> dict[int, StructuredThing]:
     """The elements that items name as theirs (`itemref`) though they stand elsewhere."""
     places = {element.attributes.get("id"): element.mem_id for element in reversed(document.select("[id]"))}
     return {
@@ -363,8 +361,8 @@ def _referred(
 
 
 def _owner(
-    element: Element, items: dict[int, StructuredItemValue], referred: dict[int, StructuredItemValue], syntax: str
-) -> StructuredItemValue | None:
+    element: Element, items: dict[int, StructuredThing], referred: dict[int, StructuredThing], syntax: str
+) -> StructuredThing | None:
     if syntax == "microdata" and (item := referred.get(element.mem_id)) is not None:
         return item
     ancestor = element.parent

@@ -116,7 +116,7 @@ def one_line(text: str, limit: int | None = None) -> str:
 
 
 def _tidied(text: str) -> str:
-    """Mended where a charset was mistaken, one kind of line end, and nothing that can not be seen."""
+    """Mended where a charset was mistaken, one kind of line end, and nothing that cannot be seen."""
     if _MOJIBAKE.search(text):
         import ftfy  # it costs a tenth of a second to load, and few texts need it
 
@@ -134,7 +134,7 @@ def sanitise_html(text: str) -> str:
 
     Plain text comes back as it was. Either way the result is safe where HTML is expected.
     """
-    # What can not be seen goes first: it could stand between a bracket and the name of a tag.
+    # What cannot be seen goes first: it could stand between a bracket and the name of a tag.
     text = _tidied(text)
     if not _TAG.search(text) and _ESCAPED_TAG.search(text):
         text = _tidied(html.unescape(text))

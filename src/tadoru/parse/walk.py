@@ -37,7 +37,7 @@ _PICTURES = frozenset({"img", "svg", "picture"})
 _T = TypeVar("_T")
 
 
-class PageHeading(NamedTuple):
+class HeadingElement(NamedTuple):
     """A heading."""
 
     level: int
@@ -48,7 +48,7 @@ class PageHeading(NamedTuple):
     """Whether it belongs to a menu or another part of the site, not to the text."""
 
 
-class PageImage(NamedTuple):
+class ImageElement(NamedTuple):
     """An `<img>`."""
 
     src: str
@@ -62,7 +62,7 @@ class PageImage(NamedTuple):
     """Whether assistive technology is told to pass it over, or told its name otherwise."""
 
 
-class PageForm(NamedTuple):
+class FormElement(NamedTuple):
     """A form and where it is sent."""
 
     action: str
@@ -93,14 +93,14 @@ class ElementWalk:
         self.outside_head: set[str] = set()
         self.canonicals: list[str] = []
         self.hreflangs: list[str] = []
-        self.headings: list[tuple[PageHeading, Element]] = []
-        self.images: list[PageImage] = []
+        self.headings: list[tuple[HeadingElement, Element]] = []
+        self.images: list[ImageElement] = []
         self.empty_pictures = 0
         self.nameless: list[UnnamedControl] = []
         self.script_references: list[str] = []
         self.malformed: list[str] = []
         self.protocol_relative: list[str] = []
-        self.forms: list[PageForm] = []
+        self.forms: list[FormElement] = []
         self.has_password = False
         self.blocking_scripts: list[str] = []
         self.scripts: list[Element] = []
@@ -194,7 +194,7 @@ class ElementWalk:
             is_hidden = attributes.get("aria-hidden") == "true" or role in ("presentation", "none") or _has_label(attributes)
             width, height, loading = (attributes.get(name) or "" for name in ("width", "height", "loading"))
             short = (width[:_MAX_NUMBER], height[:_MAX_NUMBER], loading[:_MAX_NUMBER].lower())
-            self._keep(self.images, PageImage(_source(attributes)[:MAX_TEXT], alt, *short, is_hidden), "images")
+            self._keep(self.images, ImageElement(_source(attributes)[:MAX_TEXT], alt, *short, is_hidden), "images")
 
     def _picture(self, tag: str, element: Element, attributes: Attributes) -> None:
         self.empty_pictures += all(inner.tag != "img" for inner in inside(element))
@@ -203,7 +203,7 @@ class ElementWalk:
         action = self._resolve(attributes.get("action") or "", self.base)
         if action is not None:
             method = (attributes.get("method") or "get").strip().lower()[:_MAX_NUMBER]
-            self._keep(self.forms, PageForm(action[0], method), "forms")
+            self._keep(self.forms, FormElement(action[0], method), "forms")
 
     def _input(self, tag: str, element: Element, attributes: Attributes) -> None:
         if (attributes.get("type") or "").strip().lower() == "password":
@@ -249,7 +249,7 @@ class ElementWalk:
             return
         text = text_of(element, MAX_TEXT).rstrip(_PERMALINK_SIGNS)
         instead = "" if text else _words_of_image(element)
-        self.headings.append((PageHeading(int(tag[1]), text or instead, bool(instead)), element))
+        self.headings.append((HeadingElement(int(tag[1]), text or instead, bool(instead)), element))
 
     def _part(self, tag: str, element: Element, attributes: Attributes) -> None:
         self.parts.append((tag, element))

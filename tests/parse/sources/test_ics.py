@@ -186,7 +186,7 @@ FAULTS = {
         1,
         "The end is before the start, or years after it; it is left out.",
     ),
-    "duration": ("DTSTART:20260805T100000Z\nDURATION:long", 1, "The duration can not be read; it is left out."),
+    "duration": ("DTSTART:20260805T100000Z\nDURATION:long", 1, "The duration cannot be read; it is left out."),
     "zone": ("DTSTART;TZID=Mars/Base:20260805T100000", 1, "The time zone is not known; the times are read as local time."),
     "line": ("DTSTART:20260805\nand then there was a line", 1, "A line is not of the form NAME:VALUE and is left out."),
     "rule": (
@@ -194,8 +194,8 @@ FAULTS = {
         1,
         "The recurrence rule has no frequency that is known (OFTEN). Only its first date is kept.",
     ),
-    "further date": ("DTSTART:20260805\nRDATE:soon", 1, "A further date (RDATE) can not be read and is left out."),
-    "date taken out": ("DTSTART:20260805\nRRULE:FREQ=DAILY\nEXDATE:soon", 1, "A date taken out (EXDATE) can not be read."),
+    "further date": ("DTSTART:20260805\nRDATE:soon", 1, "A further date (RDATE) cannot be read and is left out."),
+    "date taken out": ("DTSTART:20260805\nRRULE:FREQ=DAILY\nEXDATE:soon", 1, "A date taken out (EXDATE) cannot be read."),
 }
 
 

@@ -111,7 +111,7 @@ def test_constants_fill_what_schema_org_leaves_out() -> None:
         ),
         pytest.param("<p>x", {"details": "a.event"}, "“a.event”", id="no link"),
         pytest.param("<li><b>x</b>" * (MOST_ITEMS + 1), {"item": "li", "fields": {"title": "b"}}, f"{MOST_ITEMS}", id="too many"),
-        pytest.param("<div>" * 100_000, {"item": "li", "fields": {"title": "b"}}, "can not be read", id="nested deep"),
+        pytest.param("<div>" * 100_000, {"item": "li", "fields": {"title": "b"}}, "cannot be read", id="nested deep"),
     ],
 )
 def test_a_page_that_does_not_fit_its_settings_is_one_problem(page: str, mapping: dict[str, Any], words: str) -> None:

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.model.event import ParsedSource
-from tadoru.parse.sources.csv_rows import MOST_FAILURES, MOST_LINES, MOST_LINES_IN_ALL, rows_of
-from tadoru.parse.sources.table import MOST_CELLS, TableSettings, read_csv
+from tadoru.parse.sources.table import MOST_CELLS, MOST_FAILURES, MOST_LINES, MOST_LINES_IN_ALL, TableSettings, read_csv, rows_of
 
 URL = "https://town.test/open/events.csv"
 TEXT = "イベント名,開始日,会場,説明\n星まつり,2026-08-01,役場前広場,街灯を消します\n茶会,2026-08-02,公民館,\n"

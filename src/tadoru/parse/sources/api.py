@@ -228,7 +228,7 @@ def read_api(
         data = _data(decode(body, content_type).text)
         items = _search(settings.items, data)
     except _FAILURES as error:
-        problems.add("answer", f"The answer can not be read: {_reason(error)}", body[:300].decode("utf-8", "replace"))
+        problems.add("answer", f"The answer cannot be read: {_reason(error)}", body[:300].decode("utf-8", "replace"))
         return ParsedSource(problems=problems.all())
     if items is None and page == 1:
         problems.add("answer", f"The expression {quoted(settings.items)} (setting items) finds nothing in the answer.")

@@ -70,7 +70,7 @@ class SelectorExpression:
             if language == "xpath":
                 compiled_xpath(selector)
             elif selector != "." and not (selector and is_selector(selector)):
-                raise ValueError("it can not be parsed")
+                raise ValueError("it cannot be parsed")
         except ImportError:
             raise ConfigError(f"The setting {where} is an XPath. {not_installed('XPath', 'xpath')}") from None
         except ValueError as error:
@@ -334,7 +334,7 @@ def _parsed(body: bytes, content_type: str | None, problems: ReadProblems) -> Se
     try:
         return SelectablePage(body, content_type)
     except PageTooComplex as error:
-        problems.add("page", f"The page can not be read: {error}.")
+        problems.add("page", f"The page cannot be read: {error}.")
         return None
 
 

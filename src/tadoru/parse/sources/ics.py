@@ -201,7 +201,7 @@ class _Calendar:
         stamp = read_stamp(line.value, line.parameters) if line else None
         if line is None or stamp is None:
             self._place.problems.add(
-                change.position, "Which date is changed (RECURRENCE-ID) can not be read.", line.value if line else ""
+                change.position, "Which date is changed (RECURRENCE-ID) cannot be read.", line.value if line else ""
             )
             return True
         zone = zone_of(stamp, self._place, change.position)

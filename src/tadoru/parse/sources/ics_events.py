@@ -35,7 +35,7 @@ _LONGEST_BESIDE = 1_000
 
 
 class UnreadableComponent(Exception):
-    """A component that can not be read at all; the arguments are the reason and a sample."""
+    """A component that cannot be read at all; the arguments are the reason and a sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def _length(component: IcsComponent, start: LocalStamp, zone: CalendarZone | Non
     if line := first(component, "DURATION"):
         length = read_duration(line.value)
         if length is None:
-            place.problems.add(component.position, "The duration can not be read; it is left out.", line.value)
+            place.problems.add(component.position, "The duration cannot be read; it is left out.", line.value)
         elif start.is_date and length.total >= timedelta(0):
             # "One hour" of a whole day is that day.
             return IcsDuration(length.total.days or 1)
@@ -316,7 +316,7 @@ class IcsSeries:
         rule = read_rule(text)
         if self._span.is_date:
             if rule.frequency == "HOURLY":
-                raise RuleRefused("Whole days can not take place hourly.")
+                raise RuleRefused("Whole days cannot take place hourly.")
             rule = replace(rule, hours=(), minutes=(), seconds=())
         return replace(rule, until=self._until(rule.until)) if rule.until else rule
 
@@ -339,7 +339,7 @@ class IcsSeries:
             begin, _, rest = value.partition("/")
             stamp = read_stamp(begin, line.parameters)
             if stamp is None:
-                self._problem("A further date (RDATE) can not be read and is left out.", value)
+                self._problem("A further date (RDATE) cannot be read and is left out.", value)
                 continue
             zone = zone_of(stamp, self._place, self._component.position)
             yield self.wall(stamp, zone), _period_length(rest, stamp, zone or self._zone) if rest else None
@@ -349,7 +349,7 @@ class IcsSeries:
             if stamp := read_stamp(value, line.parameters):
                 yield self.key(stamp, zone_of(stamp, self._place, self._component.position))
             else:
-                self._problem("A date taken out (EXDATE) can not be read.", value)
+                self._problem("A date taken out (EXDATE) cannot be read.", value)
 
     def _values(self, name: str) -> Iterator[tuple[str, IcsProperty]]:
         """The values of all lines of one name, up to a limit that no honest calendar meets."""

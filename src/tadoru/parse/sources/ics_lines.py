@@ -23,7 +23,7 @@ _DURATION = re.compile(
 _OFFSET = re.compile(r"([+-])([0-9]{2}):?([0-9]{2}):?([0-9]{2})?")
 _CARETS = {"^n": "\n", "^^": "^", "^'": '"'}
 _YEARS = range(1583, 9000)
-"""Outside of them dates can not be moved by a zone or a duration with safety, and no event is there."""
+"""Outside of them dates cannot be moved by a zone or a duration with safety, and no event is there."""
 
 
 @dataclass(slots=True)
@@ -80,7 +80,7 @@ def first(component: IcsComponent, *names: str) -> IcsProperty | None:
 
 
 def read_property(line: str) -> IcsProperty:
-    """A line of the form NAME;PARAMETER=VALUE:VALUE. What can not be parsed of the parameters is passed over."""
+    """A line of the form NAME;PARAMETER=VALUE:VALUE. What cannot be parsed of the parameters is passed over."""
     name = _NAME.match(line)
     assert name is not None
     at = name.end()

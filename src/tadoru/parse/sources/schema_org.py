@@ -14,7 +14,7 @@ from tadoru.parse.html import HtmlDocument, PageTooComplex, collapsed
 from tadoru.parse.sources.ics_lines import read_duration
 from tadoru.parse.sources.ics_rule import OutOfSteps, RuleRefused, StepBudget, read_rule, times_of
 from tadoru.parse.sources.raw_fields import ReadProblems, Value, filled, joined, raw_event
-from tadoru.parse.structured import ReadingRules, StructuredData, StructuredItemValue, read_structured
+from tadoru.parse.structured import ReadingRules, StructuredData, StructuredThing, read_structured
 
 MOST_STEPS = 100_000
 _BEFORE = timedelta(days=1)
@@ -45,8 +45,8 @@ class ScheduleSeries:
     occurrences: tuple[Occurrence, ...] = ()
 
 
-def schedule_series(things: SchemaOrgItems, item: StructuredItemValue, window: ScheduleWindow) -> ScheduleSeries:
-    """A Schedule. Raises RuleRefused with a sentence when it can not be followed."""
+def schedule_series(things: SchemaOrgItems, item: StructuredThing, window: ScheduleWindow) -> ScheduleSeries:
+    """A Schedule. Raises RuleRefused with a sentence when it cannot be followed."""
     rule, begin = _rule(things, item), things.text(item, "startDate")
     zone = things.text(item, "scheduleTimezone")
     opens, closes = things.text(item, "startTime"), things.text(item, "endTime")
@@ -62,7 +62,7 @@ def schedule_series(things: SchemaOrgItems, item: StructuredItemValue, window: S
         # A date among the exceptions leaves out its day, a time only itself.
         skipped = {value.strip()[:16] for value in item.texts("exceptDate")}
     except (ValueError, KeyError, OSError, OverflowError):
-        raise RuleRefused("The schedule has a date, a time or a time zone that can not be read.") from None
+        raise RuleRefused("The schedule has a date, a time or a time zone that cannot be read.") from None
     now = window.now.astimezone(local).replace(tzinfo=None)
     high = min(now + _AFTER, datetime.combine(last, time.max))
     try:
@@ -80,7 +80,7 @@ def schedule_series(things: SchemaOrgItems, item: StructuredItemValue, window: S
     return ScheduleSeries(rule, start, zone, occurrences)
 
 
-def _rule(things: SchemaOrgItems, item: StructuredItemValue) -> str:
+def _rule(things: SchemaOrgItems, item: StructuredThing) -> str:
     """The schedule as an RRULE without an end; empty when it does not repeat."""
     frequency = things.text(item, "repeatFrequency")
     match = _FREQUENCY.fullmatch(_WORDS.get(frequency.lower(), frequency).upper())
@@ -99,7 +99,7 @@ def _rule(things: SchemaOrgItems, item: StructuredItemValue) -> str:
     return ";".join(parts)
 
 
-def _texts(things: SchemaOrgItems, item: StructuredItemValue, name: str) -> list[str]:
+def _texts(things: SchemaOrgItems, item: StructuredThing, name: str) -> list[str]:
     return [part.strip() for value in things.of(item, name) if isinstance(value, str) for part in value.split(",")]
 
 
@@ -109,7 +109,7 @@ def _day(text: str) -> str:
     return f"{match[1] or ''}{match[2]}" if match else ""
 
 
-def _duration(things: SchemaOrgItems, item: StructuredItemValue, first: datetime, closes: str) -> timedelta | None:
+def _duration(things: SchemaOrgItems, item: StructuredThing, first: datetime, closes: str) -> timedelta | None:
     if length := read_duration(things.text(item, "duration")):
         return length.total if length.total > timedelta(0) else None
     if not closes:
@@ -119,7 +119,7 @@ def _duration(things: SchemaOrgItems, item: StructuredItemValue, first: datetime
 
 
 def end_of(start: str, duration: str) -> str:
-    """When something ends that begins at a written time and lasts so long; empty when that can not be said."""
+    """When something ends that begins at a written time and lasts so long; empty when that cannot be said."""
     length = read_duration(duration) if duration else None
     try:
         return (datetime.fromisoformat(start) + length.total).isoformat() if length and "T" in start else ""
@@ -139,8 +139,8 @@ _FREE = frozenset({"true", "yes", "1", "http://schema.org/true", "https://schema
 class SchemaOrgItems:
     """The items of a page; what is said of one thing in several places is brought together by its id."""
 
-    def __init__(self, items: Iterable[StructuredItemValue]) -> None:
-        self._by_id: dict[str, StructuredItemValue] = {}
+    def __init__(self, items: Iterable[StructuredThing]) -> None:
+        self._by_id: dict[str, StructuredThing] = {}
         for item in items:
             if not item.id:
                 continue
@@ -150,23 +150,23 @@ class SchemaOrgItems:
                     known.properties.setdefault(name, values)
                 known.types = known.types or item.types
 
-    def whole(self, item: StructuredItemValue) -> StructuredItemValue:
+    def whole(self, item: StructuredThing) -> StructuredThing:
         """The item that stands for the same thing and says the most."""
         return self._by_id.get(item.id, item) if item.id else item
 
-    def of(self, item: StructuredItemValue, *names: str) -> Iterator[StructuredItemValue | str]:
+    def of(self, item: StructuredThing, *names: str) -> Iterator[StructuredThing | str]:
         """The values of the first of these properties that has any; references are followed."""
         values = next((item.properties[name] for name in names if item.properties.get(name)), [])
         for value in values:
-            if isinstance(value, StructuredItemValue):
+            if isinstance(value, StructuredThing):
                 yield self.whole(value)
             else:
                 yield self._by_id.get(value, value)
 
-    def items(self, item: StructuredItemValue, *names: str) -> list[StructuredItemValue]:
-        return [value for value in self.of(item, *names) if isinstance(value, StructuredItemValue)]
+    def items(self, item: StructuredThing, *names: str) -> list[StructuredThing]:
+        return [value for value in self.of(item, *names) if isinstance(value, StructuredThing)]
 
-    def text(self, item: StructuredItemValue, *names: str) -> str:
+    def text(self, item: StructuredThing, *names: str) -> str:
         """The first text of a property; the name, value or address of the thing that stands there instead."""
         for value in self.of(item, *names):
             if isinstance(value, str):
@@ -176,14 +176,14 @@ class SchemaOrgItems:
                 return text
         return ""
 
-    def names(self, item: StructuredItemValue, name: str) -> str:
+    def names(self, item: StructuredThing, name: str) -> str:
         """The names of several things: performers, organisers."""
         return joined((self._name(value) for value in self.of(item, name)), ", ")
 
-    def _name(self, value: StructuredItemValue | str) -> str:
+    def _name(self, value: StructuredThing | str) -> str:
         return value if isinstance(value, str) else next(value.texts("name"), "") or next(value.texts("alternateName"), "")
 
-    def image(self, item: StructuredItemValue) -> str:
+    def image(self, item: StructuredThing) -> str:
         for value in self.of(item, "image", "photo", "thumbnailUrl"):
             found = value if isinstance(value, str) else self.text(value, "contentUrl", "url") or value.id
             if found.strip():
@@ -208,7 +208,7 @@ class SchemaOrgPlace:
         return bool(self.venue or self.address or self.city)
 
 
-def place(things: SchemaOrgItems, item: StructuredItemValue, *names: str) -> SchemaOrgPlace:
+def place(things: SchemaOrgItems, item: StructuredThing, *names: str) -> SchemaOrgPlace:
     """The first real place of a property, and the online one."""
     online, found = "", SchemaOrgPlace()
     for value in things.of(item, *names):
@@ -224,7 +224,7 @@ def place(things: SchemaOrgItems, item: StructuredItemValue, *names: str) -> Sch
     return SchemaOrgPlace(found.venue, found.address, found.city, found.latitude, found.longitude, online)
 
 
-def place_of(things: SchemaOrgItems, item: StructuredItemValue) -> SchemaOrgPlace:
+def place_of(things: SchemaOrgItems, item: StructuredThing) -> SchemaOrgPlace:
     """What a Place says; a postal address may stand in its stead."""
     if "PostalAddress" in item.types or any(name in item.properties for name in _STREET):
         address, city = _address(things, item)
@@ -247,7 +247,7 @@ def place_of(things: SchemaOrgItems, item: StructuredItemValue) -> SchemaOrgPlac
     )
 
 
-def _address(things: SchemaOrgItems, item: StructuredItemValue) -> tuple[str, str]:
+def _address(things: SchemaOrgItems, item: StructuredThing) -> tuple[str, str]:
     """A postal address in one line, in the order of its language, and the city."""
     street, city, region, code, country = (things.text(item, name) for name in _STREET)
     if _JAPANESE.search(street + city + region):
@@ -257,7 +257,7 @@ def _address(things: SchemaOrgItems, item: StructuredItemValue) -> tuple[str, st
     return joined((street, city, joined((region, code), " "), country), ", ") or things.text(item, "name", "description"), city
 
 
-def price(things: SchemaOrgItems, event: StructuredItemValue) -> str:
+def price(things: SchemaOrgItems, event: StructuredThing) -> str:
     """What it costs: one price, several, or from and to."""
     prices: list[str] = []
     for offer in things.items(event, "offers"):
@@ -313,7 +313,7 @@ def read_schema_org(
     try:
         events = events_in(HtmlDocument.parse(body, content_type), url, ScheduleWindow(now, zone), problems)
     except PageTooComplex as error:
-        problems.add("page", f"The page can not be read: {error}.")
+        problems.add("page", f"The page cannot be read: {error}.")
         events = []
     return ParsedSource(events=tuple(events), problems=problems.all())
 
@@ -323,7 +323,7 @@ def events_in(document: HtmlDocument, url: str, window: ScheduleWindow, problems
     data = read_structured(document, _MANNER)
     for number, reason in enumerate(data.problems, 1):
         if reason != "empty" and not reason.endswith("instead of an object"):
-            problems.add(f"JSON-LD block {number} that is broken", f"It can not be read, not even in part: {reason}.")
+            problems.add(f"JSON-LD block {number} that is broken", f"It cannot be read, not even in part: {reason}.")
     things = SchemaOrgItems(data.items)
     base = document.base_url(url)
     found: list[tuple[str, RawEvent]] = []
@@ -335,18 +335,16 @@ def events_in(document: HtmlDocument, url: str, window: ScheduleWindow, problems
     return _united(found)
 
 
-def _event_items(
-    data: StructuredData, things: SchemaOrgItems
-) -> Iterator[tuple[StructuredItemValue, StructuredItemValue | None]]:
+def _event_items(data: StructuredData, things: SchemaOrgItems) -> Iterator[tuple[StructuredThing, StructuredThing | None]]:
     """The items that are events, in document order, each with the item around it."""
     inner = {
         id(value)
         for item in data.items
         for values in item.properties.values()
         for value in values
-        if isinstance(value, StructuredItemValue)
+        if isinstance(value, StructuredThing)
     }
-    waiting: list[tuple[StructuredItemValue, StructuredItemValue | None, str]] = [
+    waiting: list[tuple[StructuredThing, StructuredThing | None, str]] = [
         (item, None, "") for item in reversed(data.items) if id(item) not in inner
     ]
     seen: set[int] = set()
@@ -359,16 +357,14 @@ def _event_items(
         if is_event(whole) and relation not in _CONTEXT and not _is_told_by_its_parts(things, whole):
             yield whole, outer
         children = [(child, whole, name) for name, values in whole.properties.items() for child in values]
-        waiting.extend(
-            (child, around, name) for child, around, name in reversed(children) if isinstance(child, StructuredItemValue)
-        )
+        waiting.extend((child, around, name) for child, around, name in reversed(children) if isinstance(child, StructuredThing))
 
 
-def is_event(item: StructuredItemValue) -> bool:
+def is_event(item: StructuredThing) -> bool:
     return not EVENT_TYPES.isdisjoint(item.types) and bool(item.properties)
 
 
-def _is_told_by_its_parts(things: SchemaOrgItems, item: StructuredItemValue) -> bool:
+def _is_told_by_its_parts(things: SchemaOrgItems, item: StructuredThing) -> bool:
     """Whether an event is only the roof over others: a series, or without a date of its own."""
     parts = things.items(item, "subEvent", "subEvents")
     is_roof = "EventSeries" in item.types or not things.text(item, "startDate")
@@ -377,8 +373,8 @@ def _is_told_by_its_parts(things: SchemaOrgItems, item: StructuredItemValue) -> 
 
 def _events(
     things: SchemaOrgItems,
-    item: StructuredItemValue,
-    outer: StructuredItemValue | None,
+    item: StructuredThing,
+    outer: StructuredThing | None,
     window: ScheduleWindow,
     position: str,
     problems: ReadProblems,
@@ -415,7 +411,7 @@ def _events(
         yield replace(event, occurrences=repeats.occurrences) if repeats.occurrences else event
 
 
-def _where(things: SchemaOrgItems, item: StructuredItemValue, outer: StructuredItemValue | None) -> SchemaOrgPlace:
+def _where(things: SchemaOrgItems, item: StructuredThing, outer: StructuredThing | None) -> SchemaOrgPlace:
     """Where it takes place: as it says, else as the event around it says, or the place that lists it."""
     found = place(things, item, "location")
     if found.is_known or found.online:
@@ -430,7 +426,7 @@ def _where(things: SchemaOrgItems, item: StructuredItemValue, outer: StructuredI
 
 
 def _series(
-    things: SchemaOrgItems, item: StructuredItemValue, window: ScheduleWindow, position: str, problems: ReadProblems
+    things: SchemaOrgItems, item: StructuredThing, window: ScheduleWindow, position: str, problems: ReadProblems
 ) -> ScheduleSeries:
     for schedule in things.items(item, "eventSchedule"):
         try:
@@ -440,7 +436,7 @@ def _series(
     return ScheduleSeries("", "")
 
 
-def _others(things: SchemaOrgItems, item: StructuredItemValue, status: str) -> Iterator[tuple[str, str]]:
+def _others(things: SchemaOrgItems, item: StructuredThing, status: str) -> Iterator[tuple[str, str]]:
     """What an event says besides, by schema.org's names."""
     for name in ("performer", "performers", "actor", "superEvent"):
         if text := things.names(item, name):
