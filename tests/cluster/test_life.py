@@ -1,5 +1,5 @@
-"""The life of a worker: it waits for work, leaves in good order, says in one sentence why it can not begin, and gives up what
-can not be done."""
+"""The life of a worker: it waits for work, leaves in good order, says in one sentence why it cannot begin, and gives up what
+cannot be done."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def test_a_worker_that_is_told_to_stop_leaves_everything_in_order(town: Town, cr
     town.wait_for(lambda town: town.hits(f"{starts[0]}2") > 0)
     worker.send_signal(signal.SIGTERM)
     assert worker.stderr is not None
-    while "Stopping" not in worker.stderr.readline():
+    while "Finishing" not in worker.stderr.readline():
         assert worker.poll() is None
     gate.release()
     done = finished(worker)
-    assert (done.code, "everything is written" in done.err) == (0, True), done.err
+    assert (done.code, "All results are written" in done.err) == (0, True), done.err
     assert crew.sql("SELECT count(*) FROM workers") == [(0,)]
     assert crew.sql('SELECT count(*) FROM "crawl_site".workers') == [(0,)]
     assert crew.sql("""SELECT count(*) FROM "crawl_site".pages WHERE status = 'processing'""") == [(0,)]
@@ -76,12 +76,12 @@ def test_a_second_signal_stops_a_worker_at_once(town: Town, crew: Crew) -> None:
     town.wait_for(lambda town: town.hits(start) > 0)
     worker.send_signal(signal.SIGTERM)
     assert worker.stderr is not None
-    while "Stopping" not in worker.stderr.readline():
+    while "Finishing" not in worker.stderr.readline():
         assert worker.poll() is None
     worker.send_signal(signal.SIGTERM)
     done = finished(worker)
     assert (done.code, done.err.count("\n")) == (130, 1), done.err
-    assert "Stopped at once" in done.err
+    assert "Stopped immediately" in done.err
 
 
 def test_a_crawl_that_is_stopped_rests_until_it_is_resumed(town: Town, crew: Crew) -> None:
@@ -126,9 +126,9 @@ def test_a_crawl_whose_work_fails_every_time_is_given_up_with_the_reason(town: T
 
 
 SENTENCES = {
-    "crawl.db": (2, "A worker needs a database on PostgreSQL"),
-    "postgresql://ann:secret@127.0.0.1:1/none": (1, "can not be reached"),
-    "postgresql://127.0.0.1:port/none": (2, "The database address can not be read"),
+    "crawl.db": (2, "A worker needs PostgreSQL"),
+    "postgresql://ann:secret@127.0.0.1:1/none": (1, "cannot be reached"),
+    "postgresql://127.0.0.1:port/none": (2, "The database address cannot be read"),
 }
 
 
@@ -162,7 +162,7 @@ def test_a_package_that_is_missing_is_one_sentence(tadoru: Tadoru, crew: Crew) -
     for arguments in (("worker", "-d", crew.database), ("audit", "--detach", "-d", crew.address("a"), "https://a.example")):
         done = tadoru.python(program, *arguments)
         assert (done.code, done.out) == (2, ""), done.err
-        assert "Packages for a " in done.sentence
+        assert "are not installed" in done.sentence
         assert "[cluster]'" in done.sentence
 
 
@@ -170,6 +170,6 @@ def test_a_crawl_with_credentials_is_not_left_to_workers(tadoru: Tadoru, crew: C
     secret = ("--auth-type", "bearer", "--auth-token", "secret")
     done = tadoru("audit", "--detach", "-d", crew.address("a"), *secret, "https://a.example")
     assert (done.code, done.out) == (2, ""), done.err
-    assert "run it without --detach" in done.sentence
+    assert "Run it without --detach" in done.sentence
     assert "secret" not in done.err
     assert crew.cluster.crawls() == []

@@ -57,7 +57,7 @@ def test_what_engines_announce_is_counted_by_what_became_of_it(metrics: WorkerMe
         PageRefused(url="https://a.example/c", reason="robots"), HostSlowed(host="b.example", gap=2.0, pause=1.0),
         SitemapRead(url="https://a.example/sitemap.xml", urls=1, problem=""),
     ):  # fmt: skip
-        metrics.hear(notice)
+        metrics.notify(notice)
     found = samples(metrics.text())
     assert {name: value for name, value in found.items() if "requests_total{outcome" in name} == {
         'tadoru_worker_requests_total{outcome="2xx"}': 1, 'tadoru_worker_requests_total{outcome="4xx"}': 1,
@@ -72,7 +72,7 @@ def test_what_engines_announce_is_counted_by_what_became_of_it(metrics: WorkerMe
 
 def test_slices_are_held_until_they_end(metrics: WorkerMetrics) -> None:
     for host in ("a.example", "b.example", "a.example"):
-        metrics.slice_began(host)
+        metrics.slice_started(host)
     metrics.slice_ended("a.example")
     assert samples(metrics.text())["tadoru_worker_hosts_held"] == 2
     metrics.slice_ended("a.example", failed=True)
@@ -83,7 +83,7 @@ def test_slices_are_held_until_they_end(metrics: WorkerMetrics) -> None:
 
 def test_pages_a_second_are_those_of_the_last_half_minute(metrics: WorkerMetrics, clock: FakeClock) -> None:
     for _ in range(60):
-        metrics.hear(done("a.example"))
+        metrics.notify(done("a.example"))
         clock.advance(1)
     assert metrics.rate == pytest.approx(1.0, abs=0.05)
     clock.advance(15)
@@ -94,8 +94,8 @@ def test_pages_a_second_are_those_of_the_last_half_minute(metrics: WorkerMetrics
 
 def test_only_the_hosts_that_were_asked_most_are_told_and_few_are_kept(metrics: WorkerMetrics) -> None:
     for number in range(500):
-        metrics.hear(done(f"h{number}.example"))
-        metrics.hear(done("big.example"))
+        metrics.notify(done(f"h{number}.example"))
+        metrics.notify(done("big.example"))
     told = [name for name in samples(metrics.text()) if name.startswith("tadoru_worker_host_requests_total")]
     assert len(told) == 2
     assert samples(metrics.text())['tadoru_worker_host_requests_total{host="big.example"}'] == 500
@@ -105,7 +105,7 @@ def test_only_the_hosts_that_were_asked_most_are_told_and_few_are_kept(metrics: 
 
 def test_the_database_is_told_with_its_round_trips_until_it_is_gone(metrics: WorkerMetrics) -> None:
     assert samples(metrics.text())["tadoru_worker_database_connected"] == 0
-    metrics.slice_began("a.example")
+    metrics.slice_started("a.example")
     metrics.round_trip(0.25)
     metrics.round_trip(0.5)
     found = samples(metrics.text())
@@ -192,7 +192,7 @@ async def talk(port: int, said: bytes) -> bytes:
 
 
 async def test_metrics_are_answered_as_prometheus_asks(door: int, metrics: WorkerMetrics) -> None:
-    metrics.hear(done("a.example"))
+    metrics.notify(done("a.example"))
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{door}") as client:
         told = await client.get("/metrics?x=1")
         assert (told.status_code, told.headers["content-type"]) == (200, "text/plain; version=0.0.4; charset=utf-8")
@@ -242,7 +242,7 @@ async def test_who_goes_away_or_says_nothing_keeps_nobody_else_from_being_answer
 
 async def test_a_place_that_is_taken_is_one_sentence(door: int, metrics: WorkerMetrics) -> None:
     with pytest.raises(
-        UsageError, match=f"Metrics can not be served at 127.0.0.1:{door} .*: choose another place with --metrics"
+        UsageError, match=f"Cannot serve metrics at 127.0.0.1:{door}: .* Choose another address with --metrics"
     ):
         await serve_metrics(metrics, "127.0.0.1", door)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tadoru.config.resolve.options import AuditOptions
 
 from tadoru.cluster.queue import engine_schema, prepare_schema
 from tadoru.cluster.submission import options_from_shared, shared_options
+from tadoru.config.options import AuditOptions
 from tadoru.errors import NewerFormat, StoreError
 from tadoru.store.cluster.registry import ClusterRegistry
 from tadoru.store.cluster.schema import TaskEngineSchema

@@ -1,5 +1,5 @@
-"""The same engine on any number of machines: PostgreSQL holds the crawls, Procrastinate hands out the work.
+"""Crawls on several machines: PostgreSQL stores the crawls, Procrastinate distributes the tasks.
 
-A piece of work is a slice: one host of one crawl, for a bounded time. Its lock is the host, so that no two workers ask one host
-at a time, whichever crawl they do it for. Queue, locks, heartbeats, retries and periodic tasks are Procrastinate's.
+The unit of work is a slice: one host of one crawl, for a limited time. Its lock is the host, so that no two workers send requests
+to one host at a time, for any crawl. Queue, locks, heartbeats, retries and periodic tasks are of Procrastinate.
 """

@@ -1,4 +1,4 @@
-"""The calendar of the cluster's database: its sources are collected by the workers too, each by one of them."""
+"""Collects the sources of the calendar in the database of the cluster; each source is collected by one worker."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from tadoru.store.calendar.store import open_calendar
 from tadoru.store.files import beside, open_files
 
 CHECK_INTERVAL = 30.0
-"""Seconds until a database that has no calendar, or one that cannot be used, is looked at again."""
+"""Seconds after which a database without a usable calendar is checked again."""
 
 
 def calendar_task(options: EventsOptions, clock: Clock, log: Log) -> BackgroundTask:
-    """Collect what is due, as long as the worker works."""
+    """A background task that collects due sources while the worker runs."""
 
-    def say(stage: str, **fields: object) -> None:
+    def log_stage(stage: str, **fields: object) -> None:
         log.write("debug", stage, **fields)
 
-    async def collect(desk: WorkerTasks, stop: asyncio.Event) -> None:
+    async def collect(tasks: WorkerTasks, stop: asyncio.Event) -> None:
         while not stop.is_set():
             try:
-                if desk.cluster.has_calendar():
+                if tasks.cluster.has_calendar():
                     await _collect(stop)
             except StoreError as error:
-                # The crawls go on: that the database is gone they notice themselves.
+                # The crawls continue: they detect a lost database themselves.
                 log.write("warning", str(error))
             with suppress(TimeoutError):
                 async with asyncio.timeout(CHECK_INTERVAL):
@@ -40,13 +40,13 @@ def calendar_task(options: EventsOptions, clock: Clock, log: Log) -> BackgroundT
     async def _collect(stop: asyncio.Event) -> None:
         store = await asyncio.to_thread(open_calendar, options.database, clock)
         try:
-            crew = WorkerPool(store, open_files(options.files or beside(options.database)), clock, options, say)
-            async with crew.running():
-                working = asyncio.create_task(crew.run_due(forever=True))
-                asked = asyncio.create_task(stop.wait())
-                await asyncio.wait([working, asked], return_when=asyncio.FIRST_COMPLETED)
-                asked.cancel()
-                crew.stop()
+            workers = WorkerPool(store, open_files(options.files or beside(options.database)), clock, options, log_stage)
+            async with workers.running():
+                working = asyncio.create_task(workers.run_due(forever=True))
+                stop_task = asyncio.create_task(stop.wait())
+                await asyncio.wait([working, stop_task], return_when=asyncio.FIRST_COMPLETED)
+                stop_task.cancel()
+                workers.stop()
                 await working
         finally:
             await asyncio.to_thread(store.close)

@@ -1,8 +1,9 @@
-"""What one worker counts, for Prometheus: pages, requests by what became of them, slices, and how well it keeps up.
+"""The metrics of a worker in the text format of Prometheus, and the HTTP server that publishes them.
 
-A broad crawl asks a million hosts, and a time series for each would drown whoever collects them: only the hosts that were asked
-most are told apart, and only so many are kept. Numbers live as long as the process, whatever becomes of the database meanwhile.
-`metrics_door` answers with them.
+A broad crawl sends requests to a million hosts, and a time series for each would be too many: only the hosts with the most
+requests are listed, and only a limited number is counted. The numbers live as long as the process. The server answers `/metrics`
+and `/healthz` over plain HTTP and nothing else; it keeps no connection open. On loopback it answers only to names of this
+machine, so that a page in a browser cannot read it under a name of its own.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ from tadoru.version import VERSION
 
 SHOWN_HOSTS = 20
 KEPT_HOSTS = 2_000
-"""When so many are known, the half that was asked least is forgotten."""
+"""Maximum hosts that are counted; beyond it the half with the fewest requests is dropped."""
 WINDOW = 30
-"""Seconds over which pages a second are told."""
+"""Seconds for the average of pages per second."""
 LAG_SAMPLES = 15
-"""How many measures of the loop the worst is told of."""
+"""Number of measured delays of the event loop of which the largest is shown."""
 LAG_INTERVAL = 1.0
 
 
 @dataclass(slots=True)
 class HostTally:
-    """How a host was asked."""
+    """The requests to a host."""
 
     requests: int = 0
     failures: int = 0
@@ -42,7 +43,7 @@ class HostTally:
 
 
 class WorkerMetrics:
-    """The numbers of a worker. Everything is counted on its loop; nothing here waits."""
+    """The metrics of a worker. Everything is counted on its event loop without waiting."""
 
     def __init__(self, clock: Clock, name: str, *, shown_hosts: int = SHOWN_HOSTS, kept_hosts: int = KEPT_HOSTS) -> None:
         self._clock, self._name = clock, name
@@ -53,53 +54,53 @@ class WorkerMetrics:
         self._slices: Counter[str] = Counter()
         self._held: Counter[str] = Counter()
         self._hosts: dict[str, HostTally] = {}
-        self._lately: deque[tuple[int, int]] = deque()
+        self._recent_pages: deque[tuple[int, int]] = deque()
         self._lags: deque[float] = deque([0.0], maxlen=LAG_SAMPLES)
         self._trips, self._trip_seconds, self._last_trip = 0, 0.0, 0.0
         self._is_connected = False
 
     @property
     def pages(self) -> int:
-        """How many were read."""
+        """The number of pages that were read."""
         return self._pages
 
-    # ---- what happens
-    def hear(self, notice: CrawlNotification) -> None:
-        """What an engine announces."""
-        match notice:
+    # ---- counting
+    def notify(self, notification: CrawlNotification) -> None:
+        """Count a notification of a crawler."""
+        match notification:
             case PageDone():
-                self.page(host_key(notice.url), f"{notice.status // 100}xx", notice.seconds)
+                self.page(host_key(notification.url), f"{notification.status // 100}xx", notification.seconds)
             case PageFailed():
-                self.page(host_key(notice.url), notice.kind, is_failure=True)
+                self.page(host_key(notification.url), notification.kind, is_failure=True)
             case PageRetried():
-                self.request(host_key(notice.url), notice.kind, is_failure=True)
+                self.request(host_key(notification.url), notification.kind, is_failure=True)
             case PageRefused():
                 self._refused += 1
             case HostSlowed():
                 self._slowed += 1
 
     def page(self, host: str, outcome: str, seconds: float = 0.0, *, is_failure: bool = False) -> None:
-        """A page is settled: an answer was read, or there is none for good."""
+        """Count a page: it was read, or failed for good."""
         self._pages += 1
         now = int(self._clock.monotonic())
-        if self._lately and self._lately[-1][0] == now:
-            self._lately[-1] = (now, self._lately[-1][1] + 1)
+        if self._recent_pages and self._recent_pages[-1][0] == now:
+            self._recent_pages[-1] = (now, self._recent_pages[-1][1] + 1)
         else:
-            self._lately.append((now, 1))
+            self._recent_pages.append((now, 1))
             self._forget_before(now - WINDOW)
         self.request(host, outcome, seconds, is_failure=is_failure)
 
     def request(self, host: str, outcome: str, seconds: float = 0.0, *, is_failure: bool = False) -> None:
-        """A host was asked; `outcome` is one of few words: 2xx, timeout."""
+        """Count a request; `outcome` is one of few values: 2xx, timeout."""
         self._requests[outcome] += 1
         if host not in self._hosts and len(self._hosts) >= self._kept_hosts:
-            self._hosts = dict(self._most_asked(self._kept_hosts // 2))
+            self._hosts = dict(self._busiest_hosts(self._kept_hosts // 2))
         tally = self._hosts.setdefault(host, HostTally())
         tally.requests += 1
         tally.failures += is_failure
         tally.seconds += seconds
 
-    def slice_began(self, host: str) -> None:
+    def slice_started(self, host: str) -> None:
         self._held[host] += 1
 
     def slice_ended(self, host: str, *, failed: bool = False) -> None:
@@ -109,83 +110,87 @@ class WorkerMetrics:
             del self._held[host]
 
     def round_trip(self, seconds: float) -> None:
-        """The database answered after so long."""
+        """Record a round trip to the database."""
         self._trips, self._trip_seconds, self._last_trip = self._trips + 1, self._trip_seconds + seconds, seconds
         self._is_connected = True
 
     def disconnected(self) -> None:
-        """The database is gone; the next round trip says that it is back."""
+        """The database is gone, until the next round trip."""
         self._is_connected = False
         self._held.clear()
 
     def lag(self, seconds: float) -> None:
-        """Something was done so much later than it was to be."""
+        """Record a delay of the event loop."""
         self._lags.append(max(0.0, seconds))
 
     async def measure(self) -> None:
-        """Measure the loop for ever: run it as a task of the worker."""
+        """Measure the delay of the event loop forever, as a task of the worker."""
         while True:
             before = self._clock.monotonic()
             await self._clock.sleep(LAG_INTERVAL)
             self.lag(self._clock.monotonic() - before - LAG_INTERVAL)
 
-    # ---- what is told
+    # ---- output
     @property
     def rate(self) -> float:
-        """Pages a second over the last half minute, or since the start when that is shorter ago."""
+        """Pages per second over the last half minute, or since the start if that is shorter."""
         self._forget_before(int(self._clock.monotonic()) - WINDOW)
         lived = min(max(self._clock.now() - self._started, 1.0), WINDOW)
-        return sum(count for _, count in self._lately) / lived
+        return sum(count for _, count in self._recent_pages) / lived
 
     def _forget_before(self, second: int) -> None:
-        while self._lately and self._lately[0][0] <= second:
-            self._lately.popleft()
+        while self._recent_pages and self._recent_pages[0][0] <= second:
+            self._recent_pages.popleft()
 
-    def _most_asked(self, most: int) -> list[tuple[str, HostTally]]:
+    def _busiest_hosts(self, most: int) -> list[tuple[str, HostTally]]:
         return sorted(self._hosts.items(), key=lambda item: (-item[1].requests, item[0]))[:most]
 
     def text(self) -> str:
-        """All of it in the text format of Prometheus."""
-        return "\n".join([*self._of_worker(), *self._of_hosts()]) + "\n"
+        """All metrics in the text format of Prometheus."""
+        return "\n".join([*self._worker_metrics(), *self._host_metrics()]) + "\n"
 
-    def _of_worker(self) -> Iterator[str]:
+    def _worker_metrics(self) -> Iterator[str]:
         outcomes = [({"outcome": name}, count) for name, count in sorted(self._requests.items())]
         slices = [({"outcome": name}, self._slices[name]) for name in ("done", "failed")]
         info = {"name": self._name, "version": VERSION}
-        yield from format_metric("tadoru_worker_info", "Which worker this is.", [(info, 1)])
-        yield from format_metric("tadoru_worker_requests_total", "Requests by what became of them.", outcomes, "counter")
-        yield from format_metric("tadoru_worker_slices_total", "Slices by how they ended.", slices, "counter")
-        for name, words, value in (
-            ("pages_total", "Pages that were settled.", self._pages),
+        yield from format_metric("tadoru_worker_info", "Name and version of the worker.", [(info, 1)])
+        yield from format_metric("tadoru_worker_requests_total", "Requests by outcome.", outcomes, "counter")
+        yield from format_metric("tadoru_worker_slices_total", "Slices by result.", slices, "counter")
+        for name, help_text, value in (
+            ("pages_total", "Pages read or failed.", self._pages),
             ("refused_total", "URLs that were not requested.", self._refused),
-            ("slowdowns_total", "Times that a host asked for patience.", self._slowed),
-            ("database_round_trips_total", "Questions to the database that were measured.", self._trips),
-            ("database_seconds_total", "Seconds that these took.", round(self._trip_seconds, 6)),
+            ("slowdowns_total", "Times that a host was slowed down.", self._slowed),
+            ("database_round_trips_total", "Measured database round trips.", self._trips),
+            ("database_seconds_total", "Total seconds of these round trips.", round(self._trip_seconds, 6)),
         ):
-            yield from format_metric(f"tadoru_worker_{name}", words, [({}, value)], "counter")
-        for name, words, gauge in (
-            ("pages_per_second", "Pages a second over the last half minute.", round(self.rate, 3)),
-            ("hosts_held", "Hosts that are asked now.", len(self._held)),
-            ("loop_lag_seconds", "The worst delay of the event loop lately.", round(max(self._lags), 6)),
-            ("database_last_seconds", "How long the database took to answer last.", round(self._last_trip, 6)),
-            ("database_connected", "Whether the database answers.", int(self._is_connected)),
-            ("start_timestamp_seconds", "When the worker started.", round(self._started)),
+            yield from format_metric(f"tadoru_worker_{name}", help_text, [({}, value)], "counter")
+        for name, help_text, gauge in (
+            ("pages_per_second", "Pages per second over the last half minute.", round(self.rate, 3)),
+            ("hosts_held", "Hosts that are crawled now.", len(self._held)),
+            ("loop_lag_seconds", "Largest recent delay of the event loop.", round(max(self._lags), 6)),
+            ("database_last_seconds", "Duration of the last database round trip.", round(self._last_trip, 6)),
+            ("database_connected", "Whether the database is connected.", int(self._is_connected)),
+            ("start_timestamp_seconds", "Start time of the worker.", round(self._started)),
         ):
-            yield from format_metric(f"tadoru_worker_{name}", words, [({}, gauge)])
+            yield from format_metric(f"tadoru_worker_{name}", help_text, [({}, gauge)])
 
-    def _of_hosts(self) -> Iterator[str]:
-        shown = [({"host": host}, tally) for host, tally in self._most_asked(self._shown_hosts)]
-        for name, words, rows in (
-            ("requests_total", "Requests to the hosts that were asked most.", [(host, one.requests) for host, one in shown]),
-            ("failures_total", "Requests to them that failed.", [(host, one.failures) for host, one in shown]),
-            ("seconds_total", "Seconds that their answers took.", [(host, round(one.seconds, 3)) for host, one in shown]),
+    def _host_metrics(self) -> Iterator[str]:
+        shown = [({"host": host}, tally) for host, tally in self._busiest_hosts(self._shown_hosts)]
+        for name, help_text, rows in (
+            ("requests_total", "Requests to the hosts with the most requests.", [(host, one.requests) for host, one in shown]),
+            ("failures_total", "Failed requests to these hosts.", [(host, one.failures) for host, one in shown]),
+            (
+                "seconds_total",
+                "Total response time in seconds.",
+                [(host, round(one.seconds, 3)) for host, one in shown],
+            ),
         ):
-            yield from format_metric(f"tadoru_worker_host_{name}", words, rows, "counter")
+            yield from format_metric(f"tadoru_worker_host_{name}", help_text, rows, "counter")
 
 
 MAX_HEAD_BYTES = 8192
 REQUEST_TIMEOUT = 5.0
-"""Seconds that a caller has to say what it wants, and to take the answer."""
+"""Seconds for a request and its response."""
 MAX_CONNECTIONS = 16
 PLAIN_TEXT = "text/plain; charset=utf-8"
 _LINE = re.compile(rb"([A-Z]{1,16}) ([!-~]{1,2048}) HTTP/1\.[01]")
@@ -197,31 +202,37 @@ HttpAnswer = tuple[int, str, str]
 
 
 def parse_listen_address(text: str) -> tuple[str, int]:
-    """Host and port of `127.0.0.1:9464`, `[::1]:9464`, `:9464` (loopback). Raises UsageError."""
+    """The host and port of `127.0.0.1:9464`, `[::1]:9464` or `:9464` (loopback). Raises UsageError."""
     host, colon, port = text.strip().rpartition(":")
     is_port = port.isascii() and port.isdigit() and len(port) < 6 and 1 <= int(port) <= 65535
     if not colon or not is_port or (":" in host and host[0] != "["):
-        raise UsageError(f"Metrics cannot be served at {quoted(text)}: write an address and a port, such as 127.0.0.1:9464.")
+        raise UsageError(
+            "Cannot serve metrics at {address}. Use an address and a port, such as 127.0.0.1:9464.", address=quoted(text)
+        )
     return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
 
 
 async def serve_metrics(metrics: WorkerMetrics, host: str, port: int) -> asyncio.Server:
-    """Answer from now on, until the server that comes back is closed. Raises UsageError where nobody can listen."""
-    door = _MetricsServer(metrics, is_private=_is_loopback(host))
+    """Start the server. Raises UsageError when the address cannot be used."""
+    handler = _MetricsServer(metrics, is_private=_is_loopback(host))
     try:
-        return await asyncio.start_server(door.call, host, port, limit=MAX_HEAD_BYTES)
+        return await asyncio.start_server(handler.call, host, port, limit=MAX_HEAD_BYTES)
     except OSError as error:
-        why = error.strerror or str(error)
-        raise UsageError(f"Metrics cannot be served at {host}:{port} ({why}): choose another place with --metrics.") from None
+        raise UsageError(
+            "Cannot serve metrics at {host}:{port}: {reason}. Choose another address with --metrics.",
+            host=host,
+            port=port,
+            reason=error.strerror or error,
+        ) from None
 
 
 @asynccontextmanager
-async def metrics_endpoint(metrics: WorkerMetrics, place: str | None) -> AsyncIterator[None]:
-    """Measure the loop and answer at a place for as long as this lasts; without a place nothing is done."""
-    if place is None:
+async def metrics_endpoint(metrics: WorkerMetrics, address: str | None) -> AsyncIterator[None]:
+    """Measure the event loop and serve metrics at an address during the body; without an address do nothing."""
+    if address is None:
         yield
         return
-    server = await serve_metrics(metrics, *parse_listen_address(place))
+    server = await serve_metrics(metrics, *parse_listen_address(address))
     measuring = asyncio.create_task(metrics.measure())
     try:
         yield
@@ -231,27 +242,27 @@ async def metrics_endpoint(metrics: WorkerMetrics, place: str | None) -> AsyncIt
 
 
 class _MetricsServer:
-    """Who calls, and what they are told."""
+    """Answers requests for metrics."""
 
     def __init__(self, metrics: WorkerMetrics, *, is_private: bool) -> None:
         self._metrics, self._is_private = metrics, is_private
-        self._callers = 0
+        self._connections = 0
 
     async def call(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._callers += 1
+        self._connections += 1
         try:
-            if self._callers <= MAX_CONNECTIONS:
+            if self._connections <= MAX_CONNECTIONS:
                 async with asyncio.timeout(REQUEST_TIMEOUT):
-                    await self._talk(reader, writer)
+                    await self._respond(reader, writer)
         except (TimeoutError, OSError, asyncio.IncompleteReadError):
-            pass  # They have gone, or never said what they want.
+            pass  # The client has closed the connection or sent no request.
         finally:
-            self._callers -= 1
+            self._connections -= 1
             writer.close()
             with suppress(OSError, asyncio.CancelledError):
                 await writer.wait_closed()
 
-    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _respond(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             head = await reader.readuntil(b"\r\n\r\n")
         except asyncio.LimitOverrunError:
@@ -269,23 +280,23 @@ class _MetricsServer:
 
     def _answer(self, head: bytes) -> HttpAnswer:
         line, *fields = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
-        asked = _LINE.fullmatch(line)
-        if asked is None:
-            return 400, PLAIN_TEXT, "This is no request of HTTP/1.1.\n"
-        if asked[1] not in (b"GET", b"HEAD"):
-            return 405, PLAIN_TEXT, "There is nothing to change here: use GET.\n"
+        request_line = _LINE.fullmatch(line)
+        if request_line is None:
+            return 400, PLAIN_TEXT, "This is not an HTTP/1.1 request.\n"
+        if request_line[1] not in (b"GET", b"HEAD"):
+            return 405, PLAIN_TEXT, "Only GET and HEAD are supported.\n"
         if self._is_private and not _is_local_name(_host_header(fields)):
-            return 421, PLAIN_TEXT, "This worker answers to this machine only, by its address or as localhost.\n"
-        match asked[2].partition(b"?")[0]:
+            return 421, PLAIN_TEXT, "This worker answers only on this machine, by its address or as localhost.\n"
+        match request_line[2].partition(b"?")[0]:
             case b"/metrics":
                 return 200, MEDIA_TYPE, self._metrics.text()
             case b"/healthz":
                 return 200, PLAIN_TEXT, "ok\n"
-        return 404, PLAIN_TEXT, "There is only /metrics here, and /healthz.\n"
+        return 404, PLAIN_TEXT, "Not found. Only /metrics and /healthz exist.\n"
 
 
 def _host_header(fields: list[bytes]) -> str:
-    """Whom the caller believes to talk to."""
+    """The Host header of a request."""
     for field in fields:
         name, _, value = field.partition(b":")
         if name.strip().lower() == b"host":

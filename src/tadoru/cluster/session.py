@@ -1,4 +1,4 @@
-"""One crawl in one worker: an engine that asks the hosts it was given, begun with the first and ended after the last."""
+"""One crawl in one worker: a crawler for the hosts that are assigned to it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tadoru.jobs.launch import CrawlPlan
 
 
 class CrawlSession:
-    """An engine at work on a crawl."""
+    """A crawler that runs from the first assigned host to the last."""
 
     def __init__(self, plan: CrawlPlan, hosts: int, clock: Clock, notify: Notify) -> None:
         self.held: set[str] = set()
-        """The hosts it was given."""
+        """The hosts assigned to it."""
         self._clock = clock
         self._assignment = HostAssignment()
         self._crawls: list[Crawler] = []
@@ -37,26 +37,26 @@ class CrawlSession:
 
     @property
     def is_idle(self) -> bool:
-        """Nobody needs it, and it has nothing of its own to do."""
+        """Whether no host is assigned and no sitemap is being read."""
         return not self.held and not any(crawl.is_reading_sitemaps for crawl in self._crawls)
 
-    async def ask(self, host: str, seconds: float, stopping: asyncio.Event) -> None:
-        """Ask a host until there is nothing left, the time is over, or the worker is to stop. Raises what ended the engine."""
+    async def crawl_host(self, host: str, seconds: float, stopping: asyncio.Event) -> None:
+        """Crawl a host until nothing is left, the time is over, or the worker stops. Raises the error that ended the crawler."""
         self.held.add(host)
         try:
             idle = self._assignment.assign(host)
-            await self._first(idle.wait(), stopping.wait(), self._clock.sleep(seconds))
+            await self._wait_for_first(idle.wait(), stopping.wait(), self._clock.sleep(seconds))
             if not self._task.done():
-                await self._first(self._assignment.release(host))
+                await self._wait_for_first(self._assignment.release(host))
         finally:
             self.held.discard(host)
         if self._task.done():
             if self._task.cancelled():
-                raise StoreError("The crawl was let go, since the database is gone.")
+                raise StoreError("The crawl was interrupted because the database is gone.")
             self._task.result()
 
-    async def _first(self, *waits: Coroutine[Any, Any, object]) -> None:
-        """Until one of these happens, or the engine ends."""
+    async def _wait_for_first(self, *waits: Coroutine[Any, Any, object]) -> None:
+        """Wait until one of these happens, or the crawler ends."""
         tasks = [asyncio.ensure_future(wait) for wait in waits]
         try:
             await asyncio.wait([*tasks, self._task], return_when=asyncio.FIRST_COMPLETED)
@@ -65,7 +65,7 @@ class CrawlSession:
                 task.cancel()
 
     async def end(self) -> None:
-        """Stop, with everything written."""
+        """Stop the crawler after everything is written."""
         if self._crawls:
             self._crawls[0].stop()
         else:
@@ -74,7 +74,7 @@ class CrawlSession:
             await self._task
 
     async def drop(self) -> None:
-        """The database is gone: there is nothing to write to."""
+        """Cancel the crawler because the database is gone."""
         self._task.cancel()
         with suppress(asyncio.CancelledError, StoreError):
             await self._task

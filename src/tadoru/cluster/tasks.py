@@ -1,4 +1,4 @@
-"""What one worker has under way: an engine for each crawl, the hosts it was handed, and what to put into the queue next."""
+"""The tasks of one worker: a crawl session for each crawl, the hosts assigned to it, and the tasks to queue next."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from tadoru.store.cluster.registry import OPEN, ClusterCrawl, ClusterRegistry
 from tadoru.store.crawl.open import open_existing
 
 MAX_QUEUED_SLICES = 200
-"""Slices that wait in the queue at most, of all crawls: the frontier waits in the crawl, where it costs nothing."""
+"""Maximum queued slices of all crawls. The other URLs wait in the frontier of their crawl."""
 POLL_INTERVAL = 1.0
-"""Seconds between two looks of a worker that has places left."""
+"""Seconds between two polls of a worker that can take more hosts."""
 RETRY_INTERVAL = 0.5
 
 
 class WorkerTasks:
-    """The work of one worker."""
+    """Runs the tasks of one worker and queues new ones."""
 
     def __init__(
         self,
@@ -43,43 +43,43 @@ class WorkerTasks:
         metrics: WorkerMetrics,
     ) -> None:
         self._address = address
-        """Where a crawl is, by its name."""
+        """The database URL of a crawl, by its name."""
         self.cluster = cluster
         self._hosts, self._seconds, self._clock, self._log = hosts, seconds, clock, log
-        self._shifts: dict[str, CrawlSession] = {}
-        self._turn = asyncio.Lock()
-        self._looking = asyncio.Lock()
+        self._sessions: dict[str, CrawlSession] = {}
+        self._session_lock = asyncio.Lock()
+        self._queueing = asyncio.Lock()
         self._stopping = asyncio.Event()
         self._timing, self._metrics = timing, metrics
-        work = TaskHandlers(slice=self.slice, finish=self.finish, sweep=self.sweep, give_up=self.give_up, later=cluster.later)
-        self.queue = TaskQueue(cluster.dsn, work, timing)
+        handlers = TaskHandlers(slice=self.slice, finish=self.finish, sweep=self.sweep, give_up=self.give_up, later=cluster.later)
+        self.queue = TaskQueue(cluster.dsn, handlers, timing)
 
     @property
     def held(self) -> list[str]:
-        """The hosts that are asked now."""
-        return [host for shift in self._shifts.values() for host in shift.held]
+        """The hosts that are crawled now."""
+        return [host for session in self._sessions.values() for host in session.held]
 
-    # ---- what the queue hands out
+    # ---- task handlers
     async def slice(self, crawl: str, host: str) -> None:
-        """Ask one host of a crawl for a while."""
-        if (found := self._open(crawl)) is None:
+        """Crawl one host of a crawl for a limited time."""
+        if (found := self._open_crawl(crawl)) is None:
             return
-        shift = await self._shift(found)
-        self._metrics.slice_began(host)
+        session = await self._session(found)
+        self._metrics.slice_started(host)
         is_done = False
         try:
-            await shift.ask(host, self._seconds, self._stopping)
+            await session.crawl_host(host, self._seconds, self._stopping)
             is_done = True
         finally:
             self._metrics.slice_ended(host, failed=not is_done)
-            await self._tidy()
-        await self.look(crawl)
+            await self._close_idle()
+        await self.queue_tasks(crawl)
 
     async def finish(self, crawl: str) -> None:
-        """What is left when no host waits: resources, the analysis. Whatever turns up meanwhile is done here too."""
-        if (found := self._open(crawl)) is None:
+        """Finish a crawl when no host is waiting: resources and analysis, and URLs that are found meanwhile."""
+        if (found := self._open_crawl(crawl)) is None:
             return
-        # In a thread: the analysis of a large site takes minutes, in which this worker has to be heard of.
+        # In a thread: the analysis of a large site takes minutes, in which this worker has to send heartbeats.
         if await asyncio.to_thread(launch.run_loop, self._finish(found)):
             self.cluster.end_crawl(crawl, "done")
             self._log.write("info", f"The crawl {crawl} is done.")
@@ -87,47 +87,47 @@ class WorkerTasks:
     async def _finish(self, crawl: ClusterCrawl) -> bool:
         options, prepared = await self._prepared(crawl)
         if not crawl.is_out_of_time and not prepared.nothing_to_do and await queue_deferred_urls(options):
-            return False  # For all workers, not for this one alone.
+            return False  # The URLs are for all workers.
         began = self._clock.monotonic()
         ended = CrawlOutcome(stopped=crawl.is_out_of_time, out_of_time=crawl.is_out_of_time, limit_reached=True)
         if not prepared.nothing_to_do and not crawl.is_out_of_time:
-            ended = await self._crawl_the_rest(prepared.plan)
+            ended = await self._crawl_remaining(prepared.plan)
         seconds = self._clock.monotonic() - began
         while not await finish(options, prepared, ended, seconds):
             if self._stopping.is_set():
                 return False
-            await self._clock.sleep(RETRY_INTERVAL)  # Another worker has not put its engine away yet.
+            await self._clock.sleep(RETRY_INTERVAL)  # Another worker still has a session of this crawl.
             seconds = 0.0
         return True
 
-    async def _crawl_the_rest(self, plan: CrawlPlan) -> CrawlOutcome:
+    async def _crawl_remaining(self, plan: CrawlPlan) -> CrawlOutcome:
         begun: list[Crawler] = []
 
-        async def stop_when_asked() -> None:
+        async def stop_when_requested() -> None:
             while not self._stopping.is_set() or not begun:
                 await self._clock.sleep(RETRY_INTERVAL)
             begun[0].stop()
 
-        asked = asyncio.create_task(stop_when_asked())
+        stop_task = asyncio.create_task(stop_when_requested())
         try:
-            return await launch.crawl(plan, self._metrics.hear, steer=begun.append)
+            return await launch.crawl(plan, self._metrics.notify, steer=begun.append)
         finally:
-            asked.cancel()
+            stop_task.cancel()
 
     async def sweep(self) -> None:
-        """Now and then, by one worker: take back what workers that are gone were doing, and see after every crawl."""
-        taken = await self.queue.take_back_stalled()
+        """A periodic task of one worker: queue the tasks of lost workers again, and queue new slices for all crawls."""
+        taken = await self.queue.requeue_stalled()
         if taken:
             self._log.write("warning", "A worker is gone: what it was doing is done again.", pieces=taken)
         self.cluster.forget_workers()
-        for crawl in self._all_open():
+        for crawl in self._open_crawls():
             if _is_over(crawl, self.cluster.counts(crawl.name)) is False:
-                await self._take_back(crawl.name)
-        await self.look()
+                await self._recover(crawl.name)
+        await self.queue_tasks()
 
-    async def _take_back(self, crawl: str) -> None:
-        """What is in flight with engines that are gone waits again. Engines see to that themselves, but with nothing in the queue
-        there may be none, and everybody would wait for those that are gone."""
+    async def _recover(self, crawl: str) -> None:
+        """Return the leases of lost sessions to the queue. Sessions do so themselves, but when nothing is queued there may be
+        none, and all workers would wait."""
         store = open_existing(self._address(crawl), self._clock)
         try:
             await store.recover()
@@ -135,97 +135,97 @@ class WorkerTasks:
             await store.close()
 
     def give_up(self, crawl: str, error: str) -> None:
-        """A crawl that fails again and again waits for somebody to look at it."""
+        """Mark a crawl as failed after too many attempts."""
         self.cluster.end_crawl(crawl, "failed", error)
         self._log.write("error", f"The crawl {crawl} failed: {error}")
 
-    # ---- what is to be done next
+    # ---- new tasks
     async def watch(self) -> None:
-        """See what waits as long as there are places left, and put engines away that nobody needs."""
+        """Queue slices while the worker can take more hosts, and close idle sessions."""
         while True:
             await self._clock.sleep(POLL_INTERVAL)
-            await self._tidy()
-            await self._end_what_was_stopped()
+            await self._close_idle()
+            await self._end_stopped()
             if len(self.held) < self._hosts and not self._stopping.is_set():
-                await self.look()
+                await self.queue_tasks()
 
-    async def _end_what_was_stopped(self) -> None:
-        """Somebody may stop a crawl in the middle of its slices."""
-        wanted = {crawl.name for crawl in self._all_open()}
-        for name, shift in list(self._shifts.items()):
-            if name not in wanted and not shift.is_over:
-                await shift.end()
+    async def _end_stopped(self) -> None:
+        """End the sessions of crawls that were stopped."""
+        wanted = {crawl.name for crawl in self._open_crawls()}
+        for name, session in list(self._sessions.items()):
+            if name not in wanted and not session.is_over:
+                await session.end()
 
-    async def look(self, only: str = "") -> None:
-        """Hosts that have something to ask for get a slice; a crawl with nothing left gets finished. One crawl only, or all."""
-        found = self._all_open()
+    async def queue_tasks(self, only: str = "") -> None:
+        """Queue a slice for each host with waiting URLs, or the finish task of a crawl without any; for one crawl or all."""
+        found = self._open_crawls()
         for crawl in found:
             if only in ("", crawl.name):
-                await self._look(crawl, max(MAX_QUEUED_SLICES // len(found), 1))
+                await self._queue_tasks_of(crawl, max(MAX_QUEUED_SLICES // len(found), 1))
 
-    def _open(self, name: str) -> ClusterCrawl | None:
-        """A crawl that is to be done; None when it was stopped or forgotten meanwhile."""
-        return next((crawl for crawl in self._all_open() if crawl.name == name), None)
+    def _open_crawl(self, name: str) -> ClusterCrawl | None:
+        """An open crawl; None when it was stopped or deleted meanwhile."""
+        return next((crawl for crawl in self._open_crawls() if crawl.name == name), None)
 
-    def _all_open(self) -> list[ClusterCrawl]:
+    def _open_crawls(self) -> list[ClusterCrawl]:
         return [crawl for crawl in self.cluster.crawls() if crawl.state == OPEN]
 
-    async def _look(self, crawl: ClusterCrawl, most: int) -> None:
+    async def _queue_tasks_of(self, crawl: ClusterCrawl, most: int) -> None:
         counts = self.cluster.counts(crawl.name)
         over = _is_over(crawl, counts)
         if over:
             await self.queue.put_finish(crawl.name)
         elif over is None and counts["lined up"] <= most // 4:
-            async with self._looking:
+            async with self._queueing:
                 with self.cluster.looking() as is_alone:
                     if is_alone:
                         await self.queue.put_slices(crawl.name, self.cluster.waiting_hosts(crawl.name, most))
 
-    # ---- engines
+    # ---- sessions
     async def _prepared(self, crawl: ClusterCrawl) -> tuple[AuditOptions, PreparedAudit]:
         options = replace(options_from_shared(crawl.options, self._address(crawl.name)), max_time=None)
         prepared = await join_audit(options)
-        # What it holds is for others when its slices are.
+        # Its leases expire when its slices do.
         policy = replace(prepared.plan.policy, lease_ttl=self._timing.stalled)
         return options, replace(prepared, plan=replace(prepared.plan, policy=policy))
 
-    async def _shift(self, crawl: ClusterCrawl) -> CrawlSession:
-        async with self._turn:
-            shift = self._shifts.get(crawl.name)
-            if shift is None or shift.is_over:
+    async def _session(self, crawl: ClusterCrawl) -> CrawlSession:
+        async with self._session_lock:
+            session = self._sessions.get(crawl.name)
+            if session is None or session.is_over:
                 _, prepared = await self._prepared(crawl)
-                shift = self._shifts[crawl.name] = CrawlSession(prepared.plan, self._hosts, self._clock, self._metrics.hear)
-            return shift
+                session = self._sessions[crawl.name] = CrawlSession(prepared.plan, self._hosts, self._clock, self._metrics.notify)
+            return session
 
-    async def _tidy(self) -> None:
-        """An engine that nobody needs holds a worker's place in the crawl: whoever finishes it would wait."""
-        async with self._turn:
-            for crawl, shift in list(self._shifts.items()):
-                if shift.is_over or shift.is_idle:
-                    del self._shifts[crawl]
-                    if not shift.is_over:
-                        await shift.end()
+    async def _close_idle(self) -> None:
+        """Close sessions without hosts: the worker that finishes the crawl would wait for them."""
+        async with self._session_lock:
+            for crawl, session in list(self._sessions.items()):
+                if session.is_over or session.is_idle:
+                    del self._sessions[crawl]
+                    if not session.is_over:
+                        await session.end()
 
-    # ---- the end
+    # ---- shutdown
     def stop(self) -> None:
-        """End every slice: what is in flight is written, the rest is given back."""
+        """End all slices: requests in flight are written, other leases are released."""
         self._stopping.set()
 
     async def end(self) -> None:
-        """Put all engines away."""
-        for shift in list(self._shifts.values()):
-            if not shift.is_over:
-                await shift.end()
+        """End all sessions."""
+        for session in list(self._sessions.values()):
+            if not session.is_over:
+                await session.end()
 
     async def drop(self) -> None:
-        """The database is gone."""
+        """Cancel all sessions because the database is gone."""
         self._stopping.set()
-        for shift in list(self._shifts.values()):
-            await shift.drop()
+        for session in list(self._sessions.values()):
+            await session.drop()
 
 
 def _is_over(crawl: ClusterCrawl, counts: Mapping[str, int]) -> bool | None:
-    """None when there is something to ask for, False when only others' answers are waited for."""
+    """True: nothing is left; False: only requests in flight are left; None: URLs are waiting."""
     limit = int(crawl.options.get("limit") or 0)
     if crawl.is_out_of_time or 0 < limit <= counts.get("counted", 0) or not counts.get("queued", 0):
         return not counts.get("processing", 0)

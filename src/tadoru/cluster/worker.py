@@ -1,7 +1,7 @@
-"""A worker from its start to its end: connected, heard of, drained when it is asked to stop, and back when the database is.
+"""A worker: it connects to the database, sends heartbeats, finishes its tasks when it is stopped, and reconnects when the
+database was lost.
 
-Everything it knows is in the database, so that losing the connection is nothing but a pause: what was in flight is asked for
-again, by this worker or by another.
+All state is in the database, so losing the connection is only a pause: requests in flight are repeated by this or another worker.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from tadoru.store.crawl.postgres.crawl_url import address_of
 from tadoru.version import VERSION
 
 HEARTBEAT_INTERVAL = 2.0
-SHORTEST_PAUSE, LONGEST_PAUSE = 0.5, 15.0
+MIN_PAUSE, MAX_PAUSE = 0.5, 15.0
 BackgroundTask = Callable[[WorkerTasks, asyncio.Event], Coroutine[Any, Any, None]]
-"""Something to do beside the crawls, until the event."""
+"""Runs besides the crawls until the event is set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerSettings:
-    """What a worker is asked to do."""
+    """The settings of a worker."""
 
     database: str
     hosts: int
-    """How many hosts it asks at a time."""
+    """Maximum hosts at a time."""
     seconds: float
-    """For how long it asks one, before others have their turn."""
+    """Seconds of a slice, after which other hosts have their turn."""
     name: str = ""
     timing: ClusterTiming = ClusterTiming()
 
@@ -49,25 +49,24 @@ class WorkerSettings:
 
 
 class Worker:
-    """One worker."""
+    """Runs tasks of the cluster until it is stopped."""
 
-    def __init__(self, duty: WorkerSettings, clock: Clock, log: Log, sides: tuple[BackgroundTask, ...] = ()) -> None:
-        self._duty, self._clock, self._log, self._sides = duty, clock, log, sides
-        self.metrics = WorkerMetrics(clock, duty.full_name)
+    def __init__(self, settings: WorkerSettings, clock: Clock, log: Log, background: tuple[BackgroundTask, ...] = ()) -> None:
+        self._settings, self._clock, self._log, self._background = settings, clock, log, background
+        self.metrics = WorkerMetrics(clock, settings.full_name)
         self._stop = asyncio.Event()
-        self._pause = SHORTEST_PAUSE
+        self._pause = MIN_PAUSE
 
     def stop(self) -> None:
-        """Take nothing new, end what is begun; `run` returns then."""
+        """Take no new tasks and finish the running ones; then `run` returns."""
         self._stop.set()
 
     async def run(self) -> None:
-        """Work until `stop`. Raises what is wrong with the address or the rights at the start; later the database may come and
-        go."""
+        """Work until `stop`. Raises StoreError when the first connection fails; later the worker reconnects."""
         queue_ready = False
         while not self._stop.is_set():
             try:
-                cluster = ClusterRegistry(self._duty.database)
+                cluster = ClusterRegistry(self._settings.database)
                 try:
                     queue.prepare_schema(cluster)
                     queue_ready = True
@@ -82,60 +81,67 @@ class Worker:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._pause):
                         await self._stop.wait()
-                self._pause = min(self._pause * 2, LONGEST_PAUSE)
+                self._pause = min(self._pause * 2, MAX_PAUSE)
 
     async def _connected(self, cluster: ClusterRegistry) -> None:
-        """Work for as long as the database is there."""
-        duty = self._duty
-        desk = WorkerTasks(
-            lambda crawl: address_of(duty.database, crawl), cluster, hosts=duty.hosts, seconds=duty.seconds, clock=self._clock,
-            log=self._log, timing=duty.timing, metrics=self.metrics,
-        )  # fmt: skip
-        await desk.queue.open()
-        self._log.write("info", f"Worker {duty.full_name} is at work.", database=cluster.shown, hosts=duty.hosts)
+        """Work while the database is available."""
+        settings = self._settings
+        tasks = WorkerTasks(
+            lambda crawl: address_of(settings.database, crawl),
+            cluster,
+            hosts=settings.hosts,
+            seconds=settings.seconds,
+            clock=self._clock,
+            log=self._log,
+            timing=settings.timing,
+            metrics=self.metrics,
+        )
+        await tasks.queue.open()
+        self._log.write("info", f"Worker {settings.full_name} is at work.", database=cluster.shown, hosts=settings.hosts)
         try:
-            await self._at_work(cluster, desk)
+            await self._run_tasks(cluster, tasks)
         finally:
             with suppress(StoreError):
-                await desk.queue.close()
+                await tasks.queue.close()
 
-    async def _at_work(self, cluster: ClusterRegistry, desk: WorkerTasks) -> None:
-        doing = asyncio.create_task(desk.queue.run(self._duty.full_name, self._duty.hosts))
-        tasks = [doing, asyncio.create_task(self._beat(cluster, desk)), asyncio.create_task(desk.watch())]
-        tasks += [asyncio.create_task(side(desk, self._stop)) for side in self._sides]
+    async def _run_tasks(self, cluster: ClusterRegistry, tasks: WorkerTasks) -> None:
+        queue_task = asyncio.create_task(tasks.queue.run(self._settings.full_name, self._settings.hosts))
+        heartbeats = asyncio.create_task(self._send_heartbeats(cluster, tasks))
+        running = [queue_task, heartbeats, asyncio.create_task(tasks.watch())]
+        running += [asyncio.create_task(run(tasks, self._stop)) for run in self._background]
         stop = asyncio.create_task(self._stop.wait())
         try:
-            await asyncio.wait([*tasks, stop], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([*running, stop], return_when=asyncio.FIRST_COMPLETED)
         finally:
-            is_asked = stop.done()
+            is_stopped = stop.done()
             stop.cancel()
-            await (self._drain(desk, doing) if is_asked else desk.drop())
-            for task in tasks:
+            await (self._drain(tasks, queue_task) if is_stopped else tasks.drop())
+            for task in running:
                 task.cancel()
-            ended = await asyncio.gather(*tasks, return_exceptions=True)
+            ended = await asyncio.gather(*running, return_exceptions=True)
         for error in ended:
             if isinstance(error, BaseException) and not isinstance(error, asyncio.CancelledError):
                 raise root_error(error)
 
-    async def _drain(self, desk: WorkerTasks, doing: asyncio.Task[None]) -> None:
-        """Everything that was begun is written and given back before the worker leaves."""
-        desk.stop()
-        doing.cancel()
-        await asyncio.wait([doing])  # Not `await doing`: whoever is told to stop at once while it waits must hear of it.
+    async def _drain(self, tasks: WorkerTasks, queue_task: asyncio.Task[None]) -> None:
+        """Finish or release everything before the worker leaves."""
+        tasks.stop()
+        queue_task.cancel()
+        await asyncio.wait([queue_task])  # Not `await queue_task`: a cancellation of this task must not be lost.
         with suppress(StoreError):
-            await desk.end()
+            await tasks.end()
 
-    async def _beat(self, cluster: ClusterRegistry, desk: WorkerTasks) -> None:
-        """Be seen by `tadoru cluster status`; the queue has heartbeats of its own."""
+    async def _send_heartbeats(self, cluster: ClusterRegistry, tasks: WorkerTasks) -> None:
+        """Send heartbeats for `tadoru cluster status`; the queue has its own."""
         number = 0
         try:
             while True:
                 began = self._clock.monotonic()
-                is_known = cluster.beat(number, len(desk.held), self.metrics.pages)
+                is_known = cluster.beat(number, len(tasks.held), self.metrics.pages)
                 self.metrics.round_trip(self._clock.monotonic() - began)
                 if not is_known:
-                    number = cluster.register(self._duty.full_name, platform.node(), os.getpid(), VERSION)
-                self._pause = SHORTEST_PAUSE
+                    number = cluster.register(self._settings.full_name, platform.node(), os.getpid(), VERSION)
+                self._pause = MIN_PAUSE
                 await self._clock.sleep(HEARTBEAT_INTERVAL)
         finally:
             with suppress(StoreError):
@@ -143,7 +149,7 @@ class Worker:
 
 
 def root_error(error: BaseException) -> BaseException:
-    """The first of what several tasks at once ended with; that of the database, if it is among them."""
+    """The error of the database in an exception group, otherwise the first one."""
     if not isinstance(error, BaseExceptionGroup):
         return error
     inner = [root_error(one) for one in error.exceptions]
