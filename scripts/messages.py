@@ -6,6 +6,7 @@ python scripts/messages.py --check   change nothing; exit with 1 if something is
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -17,20 +18,17 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
+from tadoru.cli.help import help_messages
+from tadoru.cli.main import tadoru
 from tadoru.i18n.translation import CALENDAR_LANGUAGES, CATALOGS, DOMAIN, LANGUAGES, SOURCE_LANGUAGE
 
 SOURCE = Path(__file__).parent.parent / "src" / "tadoru"
 METHODS = [("**/templates/**.html", "jinja2"), ("**.py", "python")]
-ERRORS = (
-    "Message", "TadoruError", "UsageError", "ConfigError", "StoreError", "SeedUnreachable", "NothingToCrawl", "BrowserMissing",
-    "GateExceeded", "NewerFormat", "Interrupted", "UnknownCursor", "DuplicateSource", "CrawlNotReadable", "NothingToCompare",
-    "CrawlBusy", "CrawlNotFound", "CrawlQueueFull",
-)  # fmt: skip
-"""Classes of errors whose first argument is a message."""
 KEYWORDS = {
-    "_": None, "N_": None, "gettext": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2), "HttpProblem": (2,),
-    **dict.fromkeys(ERRORS),
+    "_": None, "N_": None, "gettext": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2), "Message": None,
+    "TableColumn": None,
 }  # fmt: skip
+"""The functions whose arguments are messages, besides the errors."""
 CALENDAR = (
     "serve/problems.py", "serve/templates/accounts/sign_in.html", "serve/templates/accounts/welcome.html",
     "serve/templates/base.html", "serve/templates/calendar/", "serve/templates/error.html", "serve/web/calendar/filters.py",
@@ -44,12 +42,29 @@ _WRITTEN = datetime(2026, 1, 1, tzinfo=UTC)  # A fixed date: a catalogue changes
 def extract() -> Catalog:
     """All messages of the source, with the files that use them."""
     catalog = Catalog(domain=DOMAIN, **_HEADER, creation_date=_WRITTEN, fuzzy=False)
+    keywords = KEYWORDS | dict.fromkeys(subclasses("TadoruError")) | dict.fromkeys(subclasses("HttpProblem"), (2,))
     found = extract_from_dir(
-        str(SOURCE), method_map=METHODS, keywords=KEYWORDS, comment_tags=("Translators:",), strip_comment_tags=True
+        str(SOURCE), method_map=METHODS, keywords=keywords, comment_tags=("Translators:",), strip_comment_tags=True
     )
     for file, line, message, comments, context in found:
         catalog.add(message, None, [(file, line)], auto_comments=comments, context=context)
+    root = tadoru.make_context("tadoru", [], resilient_parsing=True)
+    for message in help_messages(root):
+        catalog.add(message, None, [("cli/help.py", 0)])
     return catalog
+
+
+def subclasses(root: str) -> set[str]:
+    """A class of the source and everything that derives from it: errors, whose text is a message."""
+    bases: dict[str, set[str]] = {}
+    for file in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                bases.setdefault(node.name, set()).update(base.id for base in node.bases if isinstance(base, ast.Name))
+    found = {root}
+    while more := {name for name, of in bases.items() if of & found} - found:
+        found |= more
+    return found
 
 
 def updated(lang: str, template: Catalog) -> Catalog:

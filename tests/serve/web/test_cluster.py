@@ -47,15 +47,15 @@ def page(world: World, path: str = PAGE, *, role: str = "viewer", lang: str = "e
 def test_the_page_tells_of_workers_crawls_queue_and_hosts(house: World) -> None:
     told = page(house)
     assert told.status_code == 200
-    for words in ("den-1", "attic-1", "gone", "1,234", "shops", "failed 5 times", "robots.txt does not respond", "32 s"):
+    for words in ("den-1", "attic-1", "Lost", "1,234", "shops", "failed 5 times", "robots.txt does not respond", "32 secs"):
         assert words in told.text, words
     assert "実行中" in page(house, lang="ja").text
 
 
 def test_the_overview_has_a_line_about_the_cluster_and_leads_to_it(house: World) -> None:
     told = page(house, "/manage").text
-    assert "2 of 3 workers alive" in told
-    assert "crawls open: 1" in told
+    assert "Active workers: 2 of 3." in told
+    assert "Running crawls: 1." in told
     assert told.count('href="/manage/cluster"') == 2
 
 
@@ -68,7 +68,7 @@ def test_on_sqlite_the_page_says_what_a_cluster_is_and_nothing_leads_there(tmp_p
     with opened(tmp_path_factory.mktemp("plain"), filled=False) as world:
         told = page(world)
         assert told.status_code == 200
-        assert "A cluster is several machines that crawl together over one PostgreSQL database" in told.text
+        assert "A cluster is several machines that crawl together with one PostgreSQL database" in told.text
         assert 'href="/manage/cluster"' not in page(world, "/manage").text
 
 

@@ -45,8 +45,8 @@ def test_the_longest_bar_is_the_whole_width_and_the_smallest_is_still_seen() -> 
 def test_of_very_many_depths_the_last_bar_holds_the_rest() -> None:
     shown = depth_bars([(depth, 2) for depth in range(250)], "/c")
     assert (len(shown), sum(one.count for one in shown)) == (MAX_COLUMNS, 500)
-    assert (shown[3].words, shown[3].href) == ("3", "/c/pages?depth=3")
-    assert (shown[-1].words, shown[-1].href) == (f"{MAX_COLUMNS - 1}+", "")
+    assert (shown[3].label, shown[3].href) == ("3", "/c/pages?depth=3")
+    assert (shown[-1].label, shown[-1].href) == (f"{MAX_COLUMNS - 1}+", "")
 
 
 @given(st.lists(st.floats(0, 1e9), min_size=2, max_size=40))

@@ -78,19 +78,19 @@ def test_somebody_starts_a_crawl_pauses_it_and_watches_it_finish(browser: Browse
         page.get_by_label("Concurrency").fill("1")
         page.get_by_label("Resources to check").fill("0")
         page.get_by_role("button", name="Start crawl").click()
-        assert "The crawl was added" in text(page)
+        assert "Crawl added and queued." in text(page)
         # From here on nobody loads a page: what changes does so by itself.
         page.evaluate("document.body.dataset.same = 'yes'")
         expect(page.locator("[data-field=pages]").first).to_have_text("1", timeout=PATIENCE)
-        expect(page.locator("#crawl-chip")).to_have_text("running", timeout=PATIENCE)
+        expect(page.locator("#crawl-chip")).to_have_text("Running", timeout=PATIENCE)
         assert page.evaluate("document.body.dataset.same") == "yes", "progress is shown without loading the page again"
 
         page.get_by_role("button", name="Pause").click()
-        expect(page.locator("#crawl-chip")).to_have_text(re.compile("about to pause|paused"), timeout=PATIENCE)
+        expect(page.locator("#crawl-chip")).to_have_text(re.compile("Pausing…|Paused"), timeout=PATIENCE)
         gate.release()
-        expect(page.locator("#crawl-chip")).to_have_text("paused", timeout=PATIENCE)
+        expect(page.locator("#crawl-chip")).to_have_text("Paused", timeout=PATIENCE)
         page.get_by_role("button", name="Resume").click()
-        expect(page.locator("#crawl-chip")).to_have_text("finished", timeout=PATIENCE)
+        expect(page.locator("#crawl-chip")).to_have_text("Finished", timeout=PATIENCE)
         expect(page.get_by_text("Health score").first).to_be_visible(timeout=PATIENCE)
         assert "Broken internal link" in text(page)
         assert page.locator("progress").count() == 0
@@ -141,9 +141,9 @@ def test_what_got_worse_is_on_the_overview_and_leads_to_the_comparison(browser: 
         findings = page.get_by_role("region", name="Finding changes")
         assert "Client error (4xx)" in findings.inner_text()
         page.goto(shop.url(f"/manage/crawls/{audit.id}"))
-        runs = page.get_by_role("region", name="Runs")
+        runs = page.get_by_role("region", name="Run history")
         assert "Regressed" in runs.inner_text()
-        assert "Pages that broke: 1." in runs.inner_text()
+        assert "1 page broke." in runs.inner_text()
         assert page.get_by_role("region", name="Trends").get_by_role("img").count() >= 3
     assert wrong == []
 
@@ -157,7 +157,7 @@ def test_two_crawls_are_compared(browser: Browser, shop: World, audit: ServedCra
         assert "As it was" in page.get_by_role("region", name="Before").inner_text()
         assert "/shoes/red" in page.get_by_role("region", name="Page changes").inner_text()
         page.goto(shop.url(f"/manage/crawls/{choice}/compare"))
-        assert "it has run once only" in text(page)
+        assert "the crawl has run only once" in text(page)
 
 
 def test_what_the_site_wrote_is_shown_as_it_is(browser: Browser, shop: World, audit: ServedCrawl) -> None:

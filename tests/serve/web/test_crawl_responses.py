@@ -136,7 +136,7 @@ def test_a_cursor_of_somebody_elses_is_refused(audit: ServedCrawl, viewer: httpx
 def test_a_list_goes_on_where_it_ended(
     shop: World, audit: ServedCrawl, viewer: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tadoru.serve.web.crawls.results.A_PAGE", 3)
+    monkeypatch.setattr("tadoru.serve.web.crawls.results.PAGE_SIZE", 3)
     seen: list[str] = []
     address = f"/manage/crawls/{audit.id}/pages?sort=depth"
     while address:
@@ -150,7 +150,7 @@ def test_a_list_goes_on_where_it_ended(
 def test_a_crawl_that_has_not_begun_says_so_everywhere(resting: ServedCrawl, viewer: httpx.Client) -> None:
     for tab in ("findings", "pages", "pages/1", "links", "graph", "compare", "findings/link-broken"):
         answer = viewer.get(f"/manage/crawls/{resting.id}/{tab}")
-        assert (answer.status_code, "it has not begun" in answer.text) == (200, True), tab
+        assert (answer.status_code, "the crawl has not started" in answer.text) == (200, True), tab
     assert "Not run yet." in viewer.get(f"/manage/crawls/{resting.id}").text
 
 
@@ -162,10 +162,10 @@ def test_a_crawl_whose_file_is_no_crawl_is_told_without_its_path(
     crawl = shop.store.add_crawl("Broken", "audit", ["https://x.example/"], {}, BY, place=str(broken), state=CrawlState.FINISHED)
     answer = viewer.get(f"/manage/crawls/{crawl.id}/pages")
     assert answer.status_code == 503
-    assert "cannot be read now" in answer.text
+    assert "The files of this crawl cannot be read." in answer.text
     assert "secret-place" not in answer.text
     assert viewer.get(f"/manage/crawls/{crawl.id}").status_code == 200
-    assert "stay where they are" in editor.get(f"/manage/crawls/{crawl.id}/remove").text
+    assert "were created elsewhere and are kept" in editor.get(f"/manage/crawls/{crawl.id}/remove").text
     control.remove(shop.service, BY, crawl.id)
     assert broken.exists(), "what an operator named stays on the disk"
 
@@ -221,7 +221,7 @@ def test_what_can_not_be_taken_is_said_beside_its_field_and_what_was_typed_stays
     answer = editor.post("/manage/crawls/new", data=typed | token(editor))
     assert answer.status_code == 400
     assert set(re.findall(r'id="p-([a-z_]+)"', answer.text)) == {"starts", "limit", "delay", "include"}
-    assert "Write a number from 1 to 1,000,000." in answer.text
+    assert "Enter a number from 1 to 1,000,000." in answer.text
     assert EVIL not in answer.text
     assert ATTACK.replace("&#x27;", "'") in answer.text.replace("&#34;", "&quot;")
     assert 'value="many"' in answer.text
@@ -236,8 +236,8 @@ def test_what_can_not_be_taken_is_said_beside_its_field_and_what_was_typed_stays
 @pytest.mark.parametrize(
     "start,why",
     [
-        ("http://127.0.0.1:1/", "cannot be crawled from here"), ("http://2130706433/", "cannot be crawled from here"),
-        ("http://[::ffff:10.0.0.1]/", "cannot be crawled from here"), ("ftp://example.com/", ""), ("", "no URL to start from"),
+        ("http://127.0.0.1:1/", "Cannot crawl"), ("http://2130706433/", "Cannot crawl"),
+        ("http://[::ffff:10.0.0.1]/", "Cannot crawl"), ("ftp://example.com/", ""), ("", "Enter a start URL"),
     ],
 )  # fmt: skip
 def test_a_start_that_is_not_ours_to_ask_is_refused(shop: World, editor: httpx.Client, start: str, why: str) -> None:
@@ -284,13 +284,13 @@ def test_a_name_and_a_rhythm_are_changed_and_stand_in_the_log(shop: World, resti
     assert shop.store.crawl(resting.id).webhook == ""
     refused = editor.post(path, data={"name": " ", "every": ""} | token(editor))
     assert refused.status_code == 422
-    assert "needs a name" in refused.text
+    assert "The name must have 1 to" in refused.text
     assert [one.what for one in shop.store.audit_entries(limit=2)] == ["crawl.change"] * 2
 
 
 def test_a_crawl_is_removed_after_it_was_asked_whether(shop: World, resting: ServedCrawl, editor: httpx.Client) -> None:
     path = f"/manage/crawls/{resting.id}/remove"
-    assert "This cannot be undone." in editor.get(path).text
+    assert "It cannot be undone." in editor.get(path).text
     assert shop.store.crawl(resting.id).id == resting.id
     assert editor.post(path, data=token(editor)).headers["location"] == "/manage/crawls?done=crawl_removed"
     assert editor.get(f"/manage/crawls/{resting.id}").status_code == 404
@@ -330,5 +330,5 @@ def test_the_exports_lead_to_files(audit: ServedCrawl, viewer: httpx.Client) -> 
 
 def test_the_overview_of_everything_shows_what_was_crawled(audit: ServedCrawl, viewer: httpx.Client) -> None:
     text = viewer.get("/manage").text
-    assert re.search(r"Pages crawled in the last 30 days: \d+ pages in \d+ runs?\.", text)
+    assert re.search(r"Pages crawled in the last 30 days: Pages: \d+, runs: \d+", text)
     assert 'href="/manage/crawls"' in text

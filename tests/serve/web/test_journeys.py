@@ -40,7 +40,7 @@ def sign_in(page: Page, world: World, role: str) -> None:
     if world.store.user(role) is None:
         world.store.add_user(role, role, BY, password=PASSWORD)
     page.goto(world.url("/manage"))
-    page.get_by_label("Name").fill(role)
+    page.get_by_label("Username").fill(role)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     assert page.url == world.url("/manage")
@@ -52,11 +52,11 @@ def test_from_an_empty_service_to_a_calendar(page: Page, empty: World, tmp_path:
     page.get_by_role("link", name="Add source").click()
     page.get_by_label("Name").fill("The town")
     page.get_by_label("Type").select_option("ics")
-    page.get_by_label("Address").fill(empty.site.url("/town.ics"))
+    page.get_by_label("URL", exact=True).fill(empty.site.url("/town.ics"))
     page.get_by_label("City").fill("盛岡市")
     page.get_by_label("Licence").fill("CC BY 4.0")
     page.get_by_role("button", name="Save and test").click()
-    assert "47 events, 1 that lacks something" in page.locator("main").inner_text()
+    assert "Events: 47. Incomplete items: 1." in page.locator("main").inner_text()
     assert empty.store.totals().rows == 0
 
     page.goto(empty.url("/manage/sources/1"))
@@ -68,16 +68,16 @@ def test_from_an_empty_service_to_a_calendar(page: Page, empty: World, tmp_path:
     page.get_by_role("link", name="Run 1").click()
     assert '"status": "success"' in page.locator("main").inner_text()
 
-    page.get_by_role("link", name="Events", exact=True).click()
+    page.get_by_role("navigation", name="Calendar").get_by_role("link", name="Events", exact=True).click()
     assert page.get_by_role("link", name="神子田朝市").is_visible()
     page.get_by_role("link", name="Month", exact=True).click()
-    page.get_by_role("link", name="Tue, 11 August 2026").click()
+    page.get_by_role("link", name="Tue, 11 Aug 2026").click()
     page.get_by_role("link", name="盛岡花火の祭典").click()
     text = page.locator("main").inner_text()
-    assert "Tue, 11 August 2026 19:00–20:30" in text
+    assert "Tue, 11 Aug 2026 19:00–20:30" in text
     assert "CC BY 4.0" in text
     with page.expect_download() as download:
-        page.get_by_role("link", name="Add to my calendar").click()
+        page.get_by_role("link", name="Add to calendar").click()
     download.value.save_as(tmp_path / "event.ics")
     assert "DTSTART;TZID=Asia/Tokyo:20260811T190000" in (tmp_path / "event.ics").read_text("utf-8")
     page.get_by_role("button", name="Sign out").click()
@@ -96,7 +96,7 @@ def test_somebody_decides_that_two_are_one_and_takes_it_back(page: Page, world: 
     assert "19:30–21:00" in row.inner_text()
     assert "differs" in row.inner_text()
     page.get_by_role("button", name="Merge").click()
-    assert "They are one event now." in page.locator("main").inner_text()
+    assert "Events merged." in page.locator("main").inner_text()
     assert world.store.totals().open_reviews == 1
     page.get_by_role("button", name="Undo").click()
     assert "Merge undone." in page.locator("main").inner_text()
@@ -109,11 +109,11 @@ def test_somebody_says_what_a_row_lacks(page: Page, world: World) -> None:
     assert "日程の決まらない集い" in page.locator("main").inner_text()
     page.get_by_role("button", name="Publish event").click()
     assert page.get_by_role("alert").inner_text() == "Fill in at least one field."
-    page.get_by_label("Begins").fill("令和8年8月20日 13時")
+    page.get_by_label("Starts").fill("令和8年8月20日 13時")
     page.get_by_role("button", name="Publish event").click()
     assert "Event published." in page.locator("main").inner_text()
     page.get_by_role("link", name="View page").click()
-    assert "Thu, 20 August 2026 13:00" in page.locator("main").inner_text()
+    assert "Thu, 20 Aug 2026 13:00" in page.locator("main").inner_text()
 
 
 def test_somebody_corrects_hides_and_shows_an_event(page: Page, world: World) -> None:
@@ -127,14 +127,14 @@ def test_somebody_corrects_hides_and_shows_an_event(page: Page, world: World) ->
     assert world.store.event(event).venue == "神子田町広場"
     assert world.store.provenance(event).owners["venue"].who == "editor"
     assert "title" not in world.store.provenance(event).owners, "only what was changed is a person's"
-    page.get_by_label("Give venue back").check()
+    page.get_by_label("Use source value again: Venue").check()
     page.get_by_role("button", name="Save").click()
     assert world.store.event(event).venue == "神子田"
     page.get_by_role("button", name="Hide event").click()
     page.goto(world.url("/"))
     assert page.get_by_role("link", name="神子田朝市").count() == 0
     page.goto(world.url(f"/manage/events/{event}"))
-    page.get_by_role("button", name="Put it back").click()
+    page.get_by_role("button", name="Publish again").click()
     page.goto(world.url("/"))
     assert page.get_by_role("link", name="神子田朝市").is_visible()
 
@@ -142,13 +142,13 @@ def test_somebody_corrects_hides_and_shows_an_event(page: Page, world: World) ->
 def test_an_admin_lets_somebody_in(page: Page, world: World) -> None:
     sign_in(page, world, "admin")
     page.get_by_role("link", name="Users").click()
-    page.get_by_label("Name").fill("newcomer")
+    page.get_by_label("Username").fill("newcomer")
     page.get_by_label("Role").select_option("viewer")
     page.get_by_role("button", name="Add user").click()
     link = page.locator("code.address").inner_text()
     page.get_by_role("button", name="Sign out").click()
     page.goto(link)
-    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_label("Repeat password").fill(PASSWORD)
     page.get_by_role("button", name="Save and sign in").click()
     assert page.url == world.url("/manage")

@@ -80,13 +80,13 @@ def test_a_source_that_is_collected_from_its_page_shows_the_result_by_itself(bro
         opened_and_listening(page, town.url(f"/manage/sources/{source}"))
         with listening(page):
             page.get_by_role("button", name="Run now").click()
-        expect(page.locator("#source-runs .chip").first).to_have_text("Under way")
+        expect(page.locator("#source-runs .chip").first).to_have_text("Running")
         expect(page.locator("#source-now")).to_be_visible()
         gate.release()
         expect(page.locator("#source-runs .chip.good")).to_have_count(1)
-        expect(page.locator("#source-head .chip")).to_have_text("Well")
+        expect(page.locator("#source-head .chip")).to_have_text("Healthy")
         expect(page.locator("#source-now")).to_be_hidden()
-        expect(page.locator("p.unseen[role=status]")).to_have_text("Calendar /held.ics does well.")
+        expect(page.locator("p.unseen[role=status]")).to_have_text("Calendar /held.ics is healthy.")
         assert page.evaluate("window.mark") == 1
         assert wrong == []
 

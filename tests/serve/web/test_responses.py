@@ -161,7 +161,7 @@ def test_a_source_form_comes_back_with_what_was_typed_and_why(world: World, edit
     typed = {"name": "New", "type": "ics", "url": "https://n.example/", "frequency": "normal", "settings": "nonsense"}
     answer = editor.post("/manage/sources/new", data=token(editor) | typed)
     assert answer.status_code == 400
-    assert "The settings cannot be read" in answer.text
+    assert "The settings are not valid." in answer.text
     assert 'value="https://n.example/"' in answer.text
     for change in (
         {"settings": "", "priority": "many"},
@@ -276,7 +276,7 @@ def test_signing_in_leads_nowhere_else(client: httpx.Client, target: str) -> Non
 def test_a_retry_that_still_lacks_something_says_what(world: World, editor: httpx.Client) -> None:
     answer = editor.post("/manage/reviews/1/retry", data=token(editor))
     assert answer.status_code == 400
-    assert "The row still lacks something" in answer.text
+    assert "The item is still incomplete." in answer.text
     assert world.store.review(1).resolved_at is None
 
 
@@ -284,7 +284,7 @@ def test_an_answer_that_comes_too_late_is_said_on_the_page(world: World, editor:
     assert editor.post("/manage/reviews/2/keep-apart", data=token(editor)).status_code == 303
     late = editor.post("/manage/reviews/2/dismiss", data=token(editor))
     assert late.status_code == 400
-    assert "was answered already" in late.text
+    assert "Review 2 is already resolved" in late.text
     assert "kept separate" in editor.get("/manage/reviews?which=answered&lang=en").text
 
 

@@ -58,7 +58,7 @@ def test_pages_of_a_list_that_is_turned_around_follow_each_other(tmp_path: Path)
     source = desk.calendar.source("町")
     rows = [row(f"催し {n:02}", f"2050-08-{n % 20 + 1:02} 10:00", uid=str(n), venue=f"会館 {n}") for n in range(64)]
     desk.calendar.say(source, *rows)
-    for sort, words in (("", "Later"), ("-starts", "Earlier"), ("relevance", "More")):
+    for sort, words in (("", "Later events"), ("-starts", "Earlier events"), ("relevance", "More results")):
         url, seen = f"/search?q=催し&sort={sort}", []
         while url:
             text = page(desk, url)
@@ -88,7 +88,7 @@ def test_what_was_searched_for_is_marked_and_markup_of_a_source_stays_text(tmp_p
 def test_what_is_under_way_stands_at_the_end_of_a_list_that_is_turned_around(shown: Desk) -> None:
     text = page(shown, "/?from=2050-08-04&to=2050-08-31&sort=-starts")
     assert titles(text) == ["音楽会", "写真展"]
-    assert text.index("10 August 2050") < text.index("Under way")
+    assert text.index("10 Aug 2050") < text.index("Ongoing")
 
 
 def test_those_who_look_after_events_see_the_latest_change_first(shown: Desk) -> None:

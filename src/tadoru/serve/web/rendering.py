@@ -118,7 +118,8 @@ def environment(lang: str, zone: tzinfo) -> Environment:
     )
     formatter, messages = Formatter(lang, zone), translator(lang)
     found.globals |= {
-        "_": messages.gettext, "ngettext": messages.ngettext, "pgettext": messages.pgettext, "lang": lang, "static": static_url,
+        "_": messages.gettext, "ngettext": messages.ngettext, "pgettext": messages.pgettext, "translate": messages.text,
+        "lang": lang, "static": static_url,
         "day": formatter.day, "timestamp": formatter.timestamp, "duration": formatter.duration, "number": formatter.number,
     }  # fmt: skip
     return found

@@ -13,7 +13,7 @@ from tadoru.errors import UsageError
 from tadoru.i18n.formatter import Formatter
 from tadoru.i18n.translation import N_
 from tadoru.jobs.events.dedupe.matcher import EventMatcher
-from tadoru.jobs.events.dedupe.reasons import REASON_MESSAGES
+from tadoru.jobs.events.dedupe.reasons import reason_message
 from tadoru.jobs.events.event_input import parse_completed_row, source_rules
 from tadoru.jobs.events.normalise.normaliser import SourceRules, normalise
 from tadoru.model.event import EventDraft, QuarantinedEvent, RawEvent
@@ -27,6 +27,7 @@ from tadoru.serve.web.request_input import MAX_ID, PAGE_SIZE, SubmittedForm, par
 from tadoru.serve.web.sources import source_names
 from tadoru.store.calendar.event_records import event_records
 from tadoru.store.calendar.records import CalendarEvent, MergeRecord, ReviewItem
+from tadoru.store.calendar.review_items import detail_message
 from tadoru.store.calendar.store import CalendarStore
 
 router = APIRouter(include_in_schema=False)
@@ -91,13 +92,10 @@ def compare_fields(sides: Sequence[ReviewSide]) -> list[FieldComparison]:
     return found
 
 
-def format_reason(reason: Any, formatter: Formatter) -> str:
-    """A stored reason: by its code in the language of the page, else its English text."""
-    if isinstance(reason, Mapping):
-        if (code := reason.get("code")) in REASON_MESSAGES:
-            return formatter.gettext(REASON_MESSAGES[code]).format(*reason.get("values", ()))
-        return str(reason.get("why") or ", ".join(f"{name} {value}" for name, value in reason.items()))
-    return str(reason)
+def _reasons(review: ReviewItem, formatter: Formatter) -> list[str]:
+    """The evidence of a review in the language of the page."""
+    stored = review.detail.get("conflicts") or review.detail.get("reasons", ())
+    return [formatter.translator.text(reason_message(one)) for one in stored]
 
 
 def raw_fields(raw: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -169,8 +167,8 @@ def reviews_page(request: Request) -> Response:
     for one in found[:PAGE_SIZE]:
         known = [about[event_id].event.title for event_id in one.candidate_ids if event_id in about]
         titles = " / ".join(dict.fromkeys(title for title in known if title))
-        reasons = [format_reason(reason, formatter) for reason in one.detail.get("reasons", ())][:2]
-        shown.append(ReviewRow(one, titles, str(one.detail.get("why") or " · ".join(reasons))))
+        why = formatter.translator.text(detail_message(one.detail)) or " · ".join(_reasons(one, formatter)[:2])
+        shown.append(ReviewRow(one, titles, why))
     more = f"{REVIEWS_URL}?after={found[PAGE_SIZE - 1].id}&which={which}" if len(found) > PAGE_SIZE else ""
     return render(
         request, "reviews/list.html", place=REVIEWS_URL, reviews=shown, which=which, next_url=more, resolutions=_RESOLUTIONS
@@ -192,11 +190,11 @@ def _shown(request: Request, review: ReviewItem, *, problem: Problem = "", given
     merged = [] if raw or review.resolution != "merge" else _merges_of(service, review, formatter)
     return render(
         request, "reviews/detail.html", status=400 if problem else 200, place=REVIEWS_URL, problem=problem, review=review,
-        raw=raw_fields(raw) if raw else [], source_name=names.get(review.source_id or 0, "–"), is_open=review.resolved_at is None,
-        given=given or dict.fromkeys(_FIXABLE, ""), sides=sides, rows=compare_fields(sides),
-        reasons=[format_reason(one, formatter) for one in review.detail.get("reasons", ())],
-        score=formatter.percent(score) if isinstance(score, int | float) else None,
+        raw=raw_fields(raw) if raw else [], source_name=names.get(review.source_id or 0, "–"),
+        is_open=review.resolved_at is None, given=given or dict.fromkeys(_FIXABLE, ""), sides=sides, rows=compare_fields(sides),
+        reasons=_reasons(review, formatter), score=formatter.percent(score) if isinstance(score, int | float) else None,
         keepable=[one for one in sides if one.event_id is not None], merges=merged, resolutions=_RESOLUTIONS,
+        why=formatter.translator.text(detail_message(review.detail)),
     )  # fmt: skip
 
 
@@ -286,7 +284,7 @@ def merge_rows(service: Service, merges: Iterable[MergeRecord], formatter: Forma
     return [
         MergeRow(
             one, about[one.kept_id].event.title if one.kept_id in about else str(one.kept_id),
-            " · ".join(format_reason(reason, formatter) for reason in one.reasons[:3]),
+            " · ".join(formatter.translator.text(reason_message(reason)) for reason in one.reasons[:3]),
         )
         for one in found
     ]  # fmt: skip

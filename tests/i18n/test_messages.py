@@ -1,0 +1,43 @@
+"""What is translated: errors by their template, and every template and label of a page."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "tadoru"
+TEXT = re.compile(r">([^<>{}=]*[A-Za-z]{3,}[^<>{}=]*)<")
+"""A text of a template that is no expression."""
+NOT_WORDS = frozenset({"KiB", "ICS", "RSS", "Parquet", "tdr"})
+
+
+def _messages() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("messages", ROOT / "scripts" / "messages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_no_message_of_an_error_is_put_together_before_it_is_translated() -> None:
+    found = []
+    messages = _messages()
+    classes = messages.subclasses("TadoruError") | messages.subclasses("HttpProblem") | {"Message"}
+    for file in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in classes:
+                found += [f"{file.name}:{node.lineno}" for one in node.args if isinstance(one, ast.JoinedStr)]
+    assert found == [], "raise these with a template and values"
+
+
+def test_no_text_of_a_page_is_outside_the_catalogues() -> None:
+    found = []
+    for file in sorted((SOURCE / "serve" / "templates").rglob("*.html")):
+        text = re.sub(r"\{[{%].*?[%}]\}", "", file.read_text("utf-8"))
+        found += [f"{file.name}: {one}" for one in TEXT.findall(text) if not set(re.findall(r"[A-Za-z]{3,}", one)) <= NOT_WORDS]
+    assert found == []
