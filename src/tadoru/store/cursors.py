@@ -43,7 +43,7 @@ def decode_cursor(cursor: str, order: str, kinds: Sequence[type]) -> tuple[Key, 
 
 def _checked(value: object, kind: type) -> Key:
     if kind is str and isinstance(value, str):
-        value.encode()  # Half a character can not be bound; a UnicodeEncodeError is a ValueError.
+        value.encode()  # Half a character cannot be bound; a UnicodeEncodeError is a ValueError.
         return value
     if kind is int and isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63:
         return value

@@ -43,7 +43,7 @@ def try_folder(folder: Path) -> None:
                 sql.execute("CREATE TABLE one (number INTEGER)")
                 sql.commit()
             if mode != "wal":
-                raise StoreError(f"{folder} is on a file system that can not be shared between processes: use a local disk.")
+                raise StoreError(f"{folder} is on a file system that cannot be shared between processes: use a local disk.")
     except (OSError, sqlite3.Error) as error:
         raise StoreError(f"Nothing can be written to {folder} ({error}): go to a folder of yours, or mend its rights.") from error
 

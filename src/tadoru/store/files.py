@@ -50,7 +50,7 @@ def open_files(place: str) -> FileStore:
     if place.startswith("s3://"):
         return ObjectStorage(place)
     if "://" in place:
-        raise UsageError(f"Files can not be kept at {place}: give a folder, or s3://bucket/prefix.")
+        raise UsageError(f"Files cannot be kept at {place}: give a folder, or s3://bucket/prefix.")
     return FolderFiles(Path(place))
 
 
@@ -90,7 +90,7 @@ class FolderFiles:
                     Path(unfinished).unlink()
                 raise
         except OSError as error:
-            raise StoreError(f"{path} can not be written ({error.strerror}): check its permissions, and the disk.") from error
+            raise StoreError(f"{path} cannot be written ({error.strerror}): check its permissions, and the disk.") from error
 
     def get(self, key: str) -> bytes | None:
         try:
@@ -98,7 +98,7 @@ class FolderFiles:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            raise StoreError(f"{self.path(key)} can not be read ({error.strerror}).") from error
+            raise StoreError(f"{self.path(key)} cannot be read ({error.strerror}).") from error
 
     def exists(self, key: str) -> bool:
         return self.path(key).is_file()
@@ -150,7 +150,7 @@ class ObjectStorage:
         try:
             yield
         except (BotoCoreError, ClientError) as error:
-            raise StoreError(f"{self.name} can not be used ({error}): check the bucket and the AWS variables.") from error
+            raise StoreError(f"{self.name} cannot be used ({error}): check the bucket and the AWS variables.") from error
 
     def put(self, key: str, data: bytes) -> None:
         with self._translated():

@@ -64,7 +64,7 @@ class _Found(NamedTuple):
     engine: str
     """The last change that was made to the task engine's tables."""
     engine_needs: str
-    """The last of those after which older programs can not work."""
+    """The last of those after which older programs cannot work."""
 
 
 def prepare(link: PgConnection, engine: TaskEngineSchema) -> None:

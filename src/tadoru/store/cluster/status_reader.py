@@ -60,7 +60,7 @@ class ClusterStatusReader:
     """A connection to look at a cluster through. Not for several threads at a time."""
 
     def __init__(self, database: str) -> None:
-        """Raises UsageError for an address that is none, StoreError when the database can not be reached."""
+        """Raises UsageError for an address that is none, StoreError when the database cannot be reached."""
         self._link = PgConnection(parse(database.replace("postgresql+psycopg://", "postgresql://", 1)), schema=SCHEMA)
         self.shown = self._link.shown.rpartition("?crawl=")[0]
 
@@ -149,7 +149,7 @@ class ClusterStatusReader:
     def _change(self, crawl: str, of: str, to: str, ended: str, refusal: str) -> None:
         with self._transaction("BEGIN"):
             if (state := self._state_of(crawl)) not in of.split():
-                raise UsageError(f"The crawl {crawl} can not be changed so. {refusal.format(state=state)}")
+                raise UsageError(f"The crawl {crawl} cannot be changed so. {refusal.format(state=state)}")
             text = f"UPDATE crawls SET state = %s, error = '', ended_at = {ended} WHERE name = %s"
             self._link.run(text, [to, crawl])
             self._link.run(_DROP_WAITING, [crawl])

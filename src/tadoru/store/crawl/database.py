@@ -53,7 +53,7 @@ def _is_busy(error: sqlite3.DatabaseError) -> bool:
 
 
 def is_read_only(error: BaseException | None) -> bool:
-    """Is it that the file, or the folder that it is in, can not be written?"""
+    """Is it that the file, or the folder that it is in, cannot be written?"""
     return str(getattr(error, "sqlite_errorname", "")).startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN"))
 
 
@@ -66,7 +66,7 @@ def _sentence(error: sqlite3.DatabaseError, path: str) -> str:
     if name.startswith("SQLITE_FULL") or name.startswith("SQLITE_IOERR"):
         return f"The database {path} could not be written ({error}): free some disk space and run the same command again."
     if is_read_only(error):
-        return f"The database {path} can not be opened for writing: check the folder and its permissions."
+        return f"The database {path} cannot be opened for writing: check the folder and its permissions."
     if name.startswith("SQLITE_BUSY"):
         return f"The database {path} is locked by another program: close it there and run the same command again."
     return f"The database {path} failed: {error}."

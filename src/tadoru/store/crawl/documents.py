@@ -121,7 +121,7 @@ def _moment(text: str) -> datetime:
 
 @contextmanager
 def open_history(path: Path) -> Iterator[DocumentHistory]:
-    """The history in a crawl's database; an empty one where there is none. Raises StoreError for a file that can not be read."""
+    """The history in a crawl's database; an empty one where there is none. Raises StoreError for a file that cannot be read."""
     if not path.is_file():
         yield DocumentHistory(None)
         return

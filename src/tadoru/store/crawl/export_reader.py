@@ -227,7 +227,7 @@ class ExportReader(Database):
         try:
             return [(str(name), str(value)) for name, value in json.loads(text or "[]")]
         except (ValueError, TypeError):
-            raise StoreError(f"The database {self.path} is damaged: the header fields of {url} can not be read.") from None
+            raise StoreError(f"The database {self.path} is damaged: the header fields of {url} cannot be read.") from None
 
 
 def _statement(columns: Sequence[str], read: TableQuery, conditions: Sequence[str], *, within: bool) -> str:

@@ -1,6 +1,6 @@
 """Hosts: the pace that every worker shares, and what robots.txt said. In the store, so that two workers are as polite as one.
 
-A slot is taken, the request goes out, and only then does the gap start (`sent`): a slow connect can not bring two requests close
+A slot is taken, the request goes out, and only then does the gap start (`sent`): a slow connect cannot bring two requests close
 together. A worker that dies between the two blocks nobody: its slot falls free when its death is noticed, or after `hold`.
 """
 

@@ -57,7 +57,7 @@ def is_there(name: str, clock: Clock) -> bool:
 
 
 def open_existing(name: str, clock: Clock) -> SqliteStore:
-    """A crawl that must be there; to be read only, where its file can not be written. Raises UsageError."""
+    """A crawl that must be there; to be read only, where its file cannot be written. Raises UsageError."""
     if is_postgresql(name):
         from tadoru.store.crawl.postgres.store import PostgresStore
 

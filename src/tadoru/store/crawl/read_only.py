@@ -43,7 +43,7 @@ class ReadOnlyCrawl(PageBrowser, LinkBrowser, TotalsBrowser, SqliteStore):
         try:
             return self._opened("mode=ro")
         except sqlite3.OperationalError as error:
-            # To read a file in WAL mode SQLite makes others beside it, and can not in a folder that nobody may write to. Without
+            # To read a file in WAL mode SQLite makes others beside it, and cannot in a folder that nobody may write to. Without
             # them it is safe to read only when there are none: then nobody is writing, and nothing waits to be taken over.
             if not is_read_only(error) or any(Path(self.path + end).exists() for end in ("-wal", "-shm")):
                 raise

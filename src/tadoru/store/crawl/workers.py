@@ -1,7 +1,7 @@
 """Who a worker is and whether it lives: how a lease of a killed process is noticed at once on the same machine.
 
 A process is its machine (and boot, and pid namespace), its pid and the tick it started at; pids are reused, the pair is not.
-Where that can not be read, only the expiry of the lease tells.
+Where that cannot be read, only the expiry of the lease tells.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _read(path: str) -> str:
 
 
 def _start_tick(pid: int) -> str | None:
-    """Field 22 of /proc/PID/stat; None when there is no such process; empty when it can not be told."""
+    """Field 22 of /proc/PID/stat; None when there is no such process; empty when it cannot be told."""
     if not Path("/proc/self").is_dir():
         return ""
     stat = _read(f"/proc/{pid}/stat")

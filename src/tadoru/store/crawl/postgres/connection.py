@@ -44,7 +44,7 @@ class DeadlockVictim(StoreError):
 
 
 class ConnectionLost(StoreError):
-    """The database can not be reached, or went away: that says nothing about what is in it."""
+    """The database cannot be reached, or went away: that says nothing about what is in it."""
 
 
 def with_defaults(dsn: str, defaults: Mapping[str, str]) -> str:
@@ -74,7 +74,7 @@ def _sentence(error: psycopg.Error, where: str) -> str:
     first = str(error).strip().partition("\n")[0].rstrip(".")
     if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
         detail = first.removeprefix("connection failed: ")
-        return f"The database {where} can not be reached ({detail}): check the address, and that the server is running."
+        return f"The database {where} cannot be reached ({detail}): check the address, and that the server is running."
     if error.sqlstate in _WENT:
         return f"The database {where} went away ({first}): run the same command again when it is back."
     if error.sqlstate in ("53100", "53200"):
@@ -82,7 +82,7 @@ def _sentence(error: psycopg.Error, where: str) -> str:
     if error.sqlstate == "55P03":
         return f"The crawl {where} is locked by another program: close it there and run this again."
     if error.sqlstate in ("28P01", "28000", "3D000", "42501"):
-        return f"The database {where} can not be used ({first}): check the address, the user and its rights."
+        return f"The database {where} cannot be used ({first}): check the address, the user and its rights."
     return f"The database {where} failed: {first}."
 
 
@@ -118,7 +118,7 @@ class PgConnection:
             set_json_loads(_as_text, link)
         except psycopg.ProgrammingError:
             raise UsageError(
-                "The database address can not be read: write it as postgresql://user@host/name?crawl=NAME."
+                "The database address cannot be read: write it as postgresql://user@host/name?crawl=NAME."
             ) from None
         except psycopg.Error as error:
             raise _kind(error)(_sentence(error, self.shown)) from error

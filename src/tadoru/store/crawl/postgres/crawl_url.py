@@ -48,10 +48,10 @@ def parse(database: str) -> CrawlUrl:
         given = parse_qsl(found.query, keep_blank_values=True)
         _ = found.port
     except ValueError:
-        raise UsageError("The database address can not be read: write it as postgresql://user@host/name?crawl=NAME.") from None
+        raise UsageError("The database address cannot be read: write it as postgresql://user@host/name?crawl=NAME.") from None
     name = next((value for key, value in given if key == "crawl"), DEFAULT)
     if not _NAME.fullmatch(name):
-        raise UsageError(f"{quoted(name)} can not be the name of a crawl: use up to 48 lower-case letters, digits, - and _.")
+        raise UsageError(f"{quoted(name)} cannot be the name of a crawl: use up to 48 lower-case letters, digits, - and _.")
     rest = urlencode([(key, value) for key, value in given if key != "crawl"])
     return CrawlUrl(urlunsplit(found._replace(scheme="postgresql", query=rest)), name)
 

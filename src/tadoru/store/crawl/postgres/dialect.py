@@ -88,7 +88,7 @@ def values(given: Sequence[object] | Mapping[str, object], statement: str) -> Se
 
 
 def plain(value: object) -> object:
-    """What a text of PostgreSQL can not hold is replaced: NUL, and halves of surrogate pairs."""
+    """What a text of PostgreSQL cannot hold is replaced: NUL, and halves of surrogate pairs."""
     if not isinstance(value, str):
         return value
     if "\x00" in value:

@@ -28,7 +28,7 @@ _BUSY = "55P03"
 
 
 def format_of(link: PgConnection, schema: str, known: int) -> int | None:
-    """The format of a crawl, None when there is none. Raises StoreError when programs of format `known` can not work on it."""
+    """The format of a crawl, None when there is none. Raises StoreError when programs of format `known` cannot work on it."""
     there = link.run("SELECT to_regclass(%s)", [f'"{schema}".crawl_format']).fetchone()
     if there is None or there[0] is None:
         return None

@@ -194,7 +194,7 @@ class PgPageWriter(PageWriter):
         LimitChecker(self.db).hold(hosts, self._named)
 
     def text_ids(self, texts: Iterable[str]) -> dict[str, int]:
-        # What the database can not hold of a text is looked for as it would be kept.
+        # What the database cannot hold of a text is looked for as it would be kept.
         wanted = {text: str(plain(text)) for text in texts}
         kept = sorted(set(wanted.values()))
         if not kept:
