@@ -22,7 +22,7 @@ from tests.support.site import Site
 START = "http://127.0.0.1:1/"
 OPTIONS = ("-d", "crawl.db", "--delay", "0", "--processes", "1", "-q")
 BAD_USAGE = {
-    "no URL and no crawl": ([], "There is no URL to start from, and no crawl in crawl.db"),
+    "no URL and no crawl": ([], "Start URL missing, and no crawl in crawl.db"),
     "a URL that is none": (["http://exa mple.com/"], "not a valid host name"),
     "an unknown gate": ([START, "--fail-on", "rain"], "rain"),
     "a gate without a number": ([START, "--fail-on", "error>"], "error>"),
@@ -40,13 +40,13 @@ BAD_USAGE = {
     "a baseline that is not there": ([START, "--baseline", "none.db"], "none.db"),
     "suppressions that are not there": ([START, "--suppress", "none.txt"], "none.txt cannot be read (No such file"),
     "a report of an unknown form": ([START, "--report", "report.pdf"], "report.pdf"),
-    "a report without a folder": ([START, "--report", "none/report.html"], "there is no folder none"),
+    "a report without a folder": ([START, "--report", "none/report.html"], "folder none not found"),
     "a report that cannot be written": ([START, "--report", "/proc/report.html"], "cannot be written"),
-    "a database without a folder": ([START, "-d", "none/crawl.db"], "there is no folder none"),
+    "a database without a folder": ([START, "-d", "none/crawl.db"], "folder none not found"),
     "a database that is a folder": ([START, "-d", "."], "is a folder"),
     "a database that cannot be written": ([START, "-d", "/proc/crawl.db"], "cannot be written"),
-    "an empty name for a seed file": (["--seed-file", ""], "--seed-file needs the name of a file"),
-    "seeds that are not there": (["--seed-file", "none.txt"], "none.txt cannot be read (No such file"),
+    "an empty name for a seed file": (["--seed-file", ""], "--seed-file needs a file name"),
+    "seeds that are not there": (["--seed-file", "none.txt"], "Cannot read the seed file none.txt (No such file"),
     "a way to render that there is not": ([START, "--render", "sometimes"], "--render must be one of auto, always, never"),
     "a use of sitemaps that there is not": ([START, "--sitemap", "maybe"], "--sitemap must be one of auto, only, off"),
     "a language that there is not": ([START, "--lang", "fr"], "--lang must be one of en, ja"),
@@ -90,7 +90,7 @@ def test_bad_usage_is_refused_by_the_command_as_well(tadoru: Tadoru) -> None:
 
 @pytest.mark.parametrize("text, words", [
     ("title-missing *\n", "reason"),
-    ("title-missing\n", "after title-missing comes a URL"),
+    ("title-missing\n", "no URL after title-missing"),
     ("# known\nTitle missing # yes\n", "line 2"),
 ], ids=["without a reason", "without a URL", "no check"])  # fmt: skip
 def test_a_bad_suppression_is_told_with_its_line(text: str, words: str, here: Callable[..., Done], tmp_path: Path) -> None:
@@ -112,12 +112,12 @@ def test_a_report_in_the_place_of_a_folder_is_exit_2(here: Callable[..., Done], 
 
 
 @pytest.mark.parametrize("url, words", [
-    (START, "could not be reached (connection refused)."),
-    ("http://no-such-host.invalid/", "could not be reached (dns failure)."),
+    (START, f"Cannot reach {START} (connection refused)."),
+    ("http://no-such-host.invalid/", "Cannot reach http://no-such-host.invalid/ (dns failure)."),
 ], ids=["down", "unresolvable"])  # fmt: skip
-def test_a_start_that_can_not_be_reached_is_exit_1(url: str, words: str, tadoru: Tadoru) -> None:
+def test_a_start_that_cannot_be_reached_is_exit_1(url: str, words: str, tadoru: Tadoru) -> None:
     done = tadoru("audit", url, *OPTIONS)
-    assert (done.code, done.out, done.sentence) == (1, "", f"{url} {words}")
+    assert (done.code, done.out, done.sentence) == (1, "", words)
 
 
 @pytest.mark.parametrize("named", [True, False], ids=["with its URL", "without"])
@@ -170,7 +170,7 @@ def test_a_start_that_redirects_to_a_private_address_is_told(tadoru: Tadoru, sit
         done = tadoru("audit", site.url("/"), *OPTIONS)
         assert moved.requests == []
         assert (done.code, done.out) == (1, "")
-        assert done.sentence == f"{moved.url('/')} could not be reached (blocked address)."
+        assert done.sentence == f"Cannot reach {moved.url('/')} (blocked address)."
 
 
 # -- the database -------------------------------------------------------------------------------------------------------

@@ -127,7 +127,7 @@ def test_a_found_file_may_not_send_variables_where_it_likes(kind: str, tadoru: T
     )
     done = tadoru("audit", "-q", env={"MY_KEY": "s3cret"})
     assert (done.code, done.out, site.requests) == (2, "", [])
-    assert "credentials come from elsewhere" in done.sentence
+    assert "credentials come from outside this file" in done.sentence
 
 
 @pytest.mark.parametrize("way", ["proxy: http://127.0.0.1:9", "insecure: true"], ids=["proxy", "insecure"])
@@ -160,7 +160,7 @@ def test_a_found_file_may_not_say_where_credentials_of_the_environment_go(
     (tadoru.folder / "tadoru.yml").write_text(f"audit:\n  seed_urls: ['{site.url('/')}']\n  delay: 0\n")
     done = tadoru("audit", "-q", env=variables)
     assert (done.code, done.out, site.requests) == (2, "", [])
-    assert "tadoru.yml in this folder names where to start, and credentials come from elsewhere" in done.sentence
+    assert "tadoru.yml in this folder names the start URL, but credentials come from outside this file" in done.sentence
     assert "s3cret" not in done.err
     named = tadoru("audit", "-q", "--config", "tadoru.yml", env=variables)
     assert named.code == 0, named.err
@@ -181,7 +181,7 @@ def test_a_found_database_may_not_say_where_credentials_of_the_environment_go(
         assert site.requests[-1].headers["x-key"] == "s3cret"
     else:
         assert (done.code, done.out, len(site.requests)) == (2, "", requests)
-        assert "was only found in this folder" in done.sentence
+        assert "was only discovered in this folder" in done.sentence
 
 
 # -- seeds --------------------------------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ def test_a_seed_is_one_more_url_to_start_from(tadoru: Tadoru, site: Site) -> Non
 def test_a_seed_file_without_a_url_is_refused(tadoru: Tadoru) -> None:
     (tadoru.folder / "seeds.txt").write_text("# nothing yet\n")
     done = tadoru("audit", "--seed-file", "seeds.txt")
-    assert (done.code, done.sentence) == (2, "The seed file seeds.txt names no URL.")
+    assert (done.code, done.sentence) == (2, "The seed file seeds.txt contains no URLs.")
 
 
 def test_a_start_that_is_added_to_a_crawl_joins_it(tadoru: Tadoru, site: Site) -> None:
@@ -374,7 +374,7 @@ def test_the_bad_lines_of_a_seed_file_are_told_by_their_numbers(tadoru: Tadoru) 
     (tadoru.folder / "seeds.txt").write_text("\n".join(lines))
     done = tadoru("audit", "--seed-file", "seeds.txt")
     assert done.code == 2
-    assert done.sentence.startswith("2 lines of the seed file seeds.txt are no URLs: 4, 6. The first: ")
+    assert done.sentence.startswith("2 lines of the seed file seeds.txt are not URLs: 4, 6. The first: ")
 
 
 def test_the_plan_of_a_broad_crawl_names_its_bounds_and_not_all_of_its_starts(tadoru: Tadoru) -> None:
@@ -383,9 +383,9 @@ def test_the_plan_of_a_broad_crawl_names_its_bounds_and_not_all_of_its_starts(ta
     assert done.code == 0, done.err
     said = done.out.splitlines()
     assert sum(line.startswith("start") for line in said) == 10
-    assert "             and 4990 more" in said
-    assert "per host     at most 7 requests for pages" in said
-    assert "per domain   at most 100 hosts, and those that were named" in said
+    assert "             and 4,990 more" in said
+    assert "per host     at most 7 pages" in said
+    assert "per domain   at most 100 hosts, and the hosts of start URLs" in said
 
 
 def test_going_on_without_the_credentials_of_an_earlier_run_is_said(tadoru: Tadoru, site: Site) -> None:
@@ -394,5 +394,9 @@ def test_going_on_without_the_credentials_of_an_earlier_run_is_said(tadoru: Tado
     first = tadoru(*audit, site.url("/"), "-H", "X-Staging: hidden word")
     again = tadoru(*audit, "--recrawl", "-H", "X-Staging: hidden word")
     without = tadoru(*audit, "--recrawl")
-    assert ["Credentials are not kept" in done.err for done in (first, again, without)] == [False, False, True]
+    assert ["An earlier run used credentials, which are not stored" in done.err for done in (first, again, without)] == [
+        False,
+        False,
+        True,
+    ]
     assert b"hidden word" not in (tadoru.folder / "x.db").read_bytes()

@@ -62,4 +62,4 @@ def test_a_certificate_that_nobody_vouches_for_is_no_site(tadoru: Tadoru, town: 
     world = WORLDS["a site that is shut"](True)
     world.serve(town)
     done = tadoru("audit", world.start, "-d", "crawl.db", "--proxy", town.proxy, "--allow-private", "-q")
-    assert (done.code, done.sentence) == (1, f"{world.start} could not be reached (tls error).")
+    assert (done.code, done.sentence) == (1, f"Cannot reach {world.start} (tls error).")

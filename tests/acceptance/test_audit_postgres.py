@@ -91,7 +91,7 @@ def test_a_crawl_that_is_not_there_is_one_sentence(command: str, tadoru: Tadoru,
 def test_a_database_that_can_not_be_reached_is_one_sentence(tadoru: Tadoru) -> None:
     done = tadoru("audit", "https://example.com", "-d", "postgresql://ann:secret@127.0.0.1:1/none")
     assert (done.code, done.out) == (1, "")
-    assert "can not be reached" in done.sentence
+    assert "cannot be reached" in done.sentence
     assert "secret" not in done.err
 
 
@@ -109,4 +109,4 @@ def test_a_crawl_is_copied_to_postgresql_and_back_and_gone_on_with(tadoru: Tador
     assert tadoru("audit", "-d", crawl, "--recrawl", *access, env=town.environment).code == 0
     again = tadoru("copy", "crawl.db", crawl)
     assert (again.code, again.sentence.startswith("There is a crawl in postgresql://")) == (2, True)
-    assert tadoru("copy", crawl, crawl).sentence == "A crawl can not be copied into itself: name another database."
+    assert tadoru("copy", crawl, crawl).sentence == "Cannot copy a crawl into itself: give another database."
