@@ -394,7 +394,7 @@ def test_going_on_without_the_credentials_of_an_earlier_run_is_said(tadoru: Tado
     first = tadoru(*audit, site.url("/"), "-H", "X-Staging: hidden word")
     again = tadoru(*audit, "--recrawl", "-H", "X-Staging: hidden word")
     without = tadoru(*audit, "--recrawl")
-    assert ["An earlier run used credentials, which are not stored" in done.err for done in (first, again, without)] == [
+    assert ["An earlier run used credentials" in done.err for done in (first, again, without)] == [
         False,
         False,
         True,

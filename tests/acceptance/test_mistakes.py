@@ -93,7 +93,7 @@ MISTAKES: dict[str, tuple[str, int]] = {
     "explain example.com --state none.db": ("There is no crawl in none.db: check --state.", 2),
     "audit example.com --seed-file none.txt": ("none.txt cannot be read (No such file or directory): check its name.", 2),
     "links example.com --suppress none.txt": ("none.txt cannot be read (No such file or directory): check its name.", 2),
-    "audit example.com --baseline none.db": ("Cannot read --baseline none.db: No such file or directory. Check the file name.", 2),
+    "audit example.com --baseline none.db": ("Cannot read --baseline none.db: No such file or directory.", 2),
     "links example.com --config none.yml": ("There is no configuration file none.yml: check --config.", 2),
     "links example.com --config notes.txt": ("notes.txt", 2),
     "docs list": ("There is no folder .context", 2),
