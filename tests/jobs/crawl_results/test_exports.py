@@ -80,7 +80,7 @@ def test_a_sitemap_is_one_file_or_an_archive_of_several(audited: Path, monkeypat
         ("dot", ("links",), ExportSelection(), "whole crawl"),
         ("sitemap", ("pages",), ExportSelection(checks=("a",)), "whole crawl"),
         ("csv", ("runs",), ExportSelection(codes=((404, 404),)), "status does not apply"),
-        ("csv", ("pages",), ExportSelection(checks=("none",)), "Unknown check|is not an audit"),
+        ("csv", ("pages",), ExportSelection(checks=("none",)), "Unknown check"),
     ],
 )
 def test_an_export_that_makes_no_sense_is_refused_before_it_begins(

@@ -111,13 +111,13 @@ def is_ignored(url: str, patterns: Collection[re.Pattern[str]]) -> bool:
     return any(pattern.search(url) for pattern in patterns)
 
 
-_GATE_NAMES = {
-    "broken": (N_("{count} broken link"), N_("{count} broken links")),
-    "blocked": (N_("{count} blocked link"), N_("{count} blocked links")),
-    "fragment": (N_("{count} link to a missing fragment"), N_("{count} links to missing fragments")),
-    "redirects": (N_("{count} redirect"), N_("{count} redirects")),
-    "errors": (N_("{count} failed URL"), N_("{count} failed URLs")),
-    "any": (N_("{count} link that does not work"), N_("{count} links that do not work")),
+_GATE_MESSAGES = {
+    "broken": (N_("{count} broken link, {allowed}."), N_("{count} broken links, {allowed}.")),
+    "blocked": (N_("{count} blocked link, {allowed}."), N_("{count} blocked links, {allowed}.")),
+    "fragment": (N_("{count} link to a missing fragment, {allowed}."), N_("{count} links to missing fragments, {allowed}.")),
+    "redirects": (N_("{count} redirect, {allowed}."), N_("{count} redirects, {allowed}.")),
+    "errors": (N_("{count} failed URL, {allowed}."), N_("{count} failed URLs, {allowed}.")),
+    "any": (N_("{count} link that does not work, {allowed}."), N_("{count} links that do not work, {allowed}.")),
 }
 
 
@@ -133,9 +133,8 @@ class LinkGate:
         count = count_problems(self.name, result)
         if count <= self.limit:
             return None
-        found = Message(_GATE_NAMES[self.name][count != 1], count=f"{count:,}")
         allowed = Message("at most {limit} allowed", limit=self.limit) if self.limit else Message("none allowed")
-        return Message("{found}, {allowed}.", found=found, allowed=allowed)
+        return Message(_GATE_MESSAGES[self.name][count != 1], count=f"{count:,}", allowed=allowed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +170,11 @@ def count_problems(name: str, result: CrawlResult) -> int:
 
 def _parse_gate(part: str) -> LinkGate:
     match = re.fullmatch(r"([a-z]+)\s*(?:(>=?)\s*([0-9]{1,9}))?", part, re.ASCII)
-    if match is None or match[1] not in _GATE_NAMES:
+    if match is None or match[1] not in _GATE_MESSAGES:
         raise UsageError(
             "Invalid --fail-on {value}. Use {names}, each optionally with a limit, such as broken>5.",
             value=quoted(part),
-            names=", ".join(_GATE_NAMES),
+            names=", ".join(_GATE_MESSAGES),
         )
     if match[2] is None:
         return LinkGate(match[1])

@@ -1,4 +1,4 @@
-"""The values that are read from a crawl. Times have a time zone; durations are in milliseconds unless their name says otherwise."""
+"""The values that are read from a crawl. Times have a time zone; durations are in milliseconds unless their name differs."""
 
 from __future__ import annotations
 

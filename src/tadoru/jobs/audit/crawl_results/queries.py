@@ -49,7 +49,7 @@ from tadoru.store.crawl.runs import StoredRun
 from tadoru.store.crawl.summary import GraphNodeRow
 
 T = TypeVar("T")
-_MOST_REASONS = 12
+_MAX_REASONS = 12
 _CLASSES = ("2xx", "3xx", "4xx", "5xx", "no answer", "not requested", "waiting")
 
 
@@ -59,7 +59,7 @@ def read_overview(path: Path | str) -> CrawlOverview:
     with looking_at(path) as crawl:
         standing, counted = crawl.standing()
         of_site = [one for one in standing if one.internal]
-        states = _counted((one.status, one.urls) for one in of_site)
+        states = _sum_counts((one.status, one.urls) for one in of_site)
         indexability = tuple(
             IndexabilityCount(reason=reason, indexable=indexable, pages=pages)
             for reason, indexable, pages in crawl.indexabilities()
@@ -74,14 +74,14 @@ def read_overview(path: Path | str) -> CrawlOverview:
             outcome=last.outcome if last else None,
             score=last.score if last else None,
             states=dict(states),
-            codes=dict(sorted(_counted((one.status_code or 0, one.urls) for one in of_site if _answered(one)).items())),
+            codes=dict(sorted(_sum_counts((one.status_code or 0, one.urls) for one in of_site if _has_response(one)).items())),
             pages=states["completed"] + states["error"],
             waiting=states["queued"] + states["processing"],
             external=sum(one.urls for one in standing if not one.internal),
-            unlinked=sum(one.urls for one in of_site if _answered(one) and one.depth >= UNLINKED),
+            unlinked=sum(one.urls for one in of_site if _has_response(one) and one.depth >= UNLINKED),
             indexable=sum(one.pages for one in indexability if one.indexable),
             indexability=indexability,
-            skipped=tuple(SkippedCount(reason=reason, urls=urls) for reason, urls in crawl.skip_reasons(_MOST_REASONS)),
+            skipped=tuple(SkippedCount(reason=reason, urls=urls) for reason, urls in crawl.skip_reasons(_MAX_REASONS)),
             severities=_severities(crawl),
             charts=_chart_figures(of_site, counted),
             runs=tuple(_run_figures(run) for run in runs),
@@ -97,8 +97,8 @@ def read_charts(path: Path | str) -> CrawlCharts:
 
 
 def _chart_figures(of_site: Sequence[CrawlTotals], counted: Sequence[tuple[int, int]]) -> CrawlCharts:
-    found = _counted((_class_of(one), one.urls) for one in of_site)
-    depths = _counted((one.depth, one.urls) for one in of_site if _answered(one) and one.depth < UNLINKED)
+    found = _sum_counts((_class_of(one), one.urls) for one in of_site)
+    depths = _sum_counts((one.depth, one.urls) for one in of_site if _has_response(one) and one.depth < UNLINKED)
     classes = {name: found[name] for name in (*_CLASSES, *sorted(found.keys() - set(_CLASSES)))}
     return CrawlCharts(classes=classes, times=time_figures(counted), depths=tuple(sorted(depths.items())))
 
@@ -135,14 +135,14 @@ def _severities(crawl: ReadOnlyCrawl) -> tuple[SeverityFigures, ...]:
     return tuple(found)
 
 
-def _counted(pairs: Iterable[tuple[T, int]]) -> Counter[T]:
+def _sum_counts(pairs: Iterable[tuple[T, int]]) -> Counter[T]:
     found: Counter[T] = Counter()
     for name, count in pairs:
         found[name] += count
     return found
 
 
-def _answered(one: CrawlTotals) -> bool:
+def _has_response(one: CrawlTotals) -> bool:
     return one.status == "completed"
 
 

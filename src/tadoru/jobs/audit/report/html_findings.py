@@ -54,7 +54,7 @@ def findings_html(report: AuditReport) -> Iterator[str]:
 def _tools(summary: AuditSummary, _: Translator) -> str:
     severities = [severity for severity in Severity if summary.count(severity)]
     groups = sorted({result.check.group for result in summary.found}, key=lambda group: translate_name(GROUPS, group, _))
-    headings = [(each, _(SEVERITY_HEADINGS[each])) for each in severities]
+    headings = [(str(each), _(SEVERITY_HEADINGS[each])) for each in severities]
     names = [(f"in-{_token(each)}", translate_name(GROUPS, each, _)) for each in groups]
     by_severity = _select(_("Severity"), _("All severities"), headings)
     by_group = _select(_("Group"), _("All groups"), names)

@@ -188,10 +188,9 @@ def describe_unfinished(summary: AuditSummary, _: Translator) -> str:
 
 def describe_exclusions(summary: AuditSummary, _: Translator) -> Iterator[str]:
     """What the crawl skipped, and what was suppressed."""
-    for reason, count in summary.skipped:
-        yield _.ngettext(
-            "{count} URL skipped: {reason}.", "{count} URLs skipped: {reason}.", count, reason=_stored_reason(reason, _)
-        )
+    for stored, count in summary.skipped:
+        reason = _stored_reason(stored, _)
+        yield _.ngettext("{count} URL skipped: {reason}.", "{count} URLs skipped: {reason}.", count, reason=reason)
     for trap in summary.traps:
         text = f"{printable(trap.key)} ({_stored_reason(trap.why, _)})"
         skipped = _.ngettext("{trap}, {count} URL skipped", "{trap}, {count} URLs skipped", trap.refused, trap=text)

@@ -1,7 +1,8 @@
-"""Everything that a report shows of an audit, as one value; every form is made from it, and from the findings as they stream by.
+"""The summary of an audit that every format is made from, and how it is read.
 
-Its size does not grow with the site: what is a list here is the first of something, with how many there are in all. Who fills it
-is in `reading`.
+Its size does not grow with the site: a list contains the first items, and a count of all. Findings are counted in one pass.
+Those that are shown as examples are the least deep ones, then by URL, in whatever order they were found; suppressed findings are
+counted separately.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ from tadoru.store.crawl.summary import (
 )
 
 TIME_BOUNDS = (50, 100, 200, 500, 1000, 2000, 5000)
-"""Milliseconds: the upper ends of the classes of response times, the last of which is open."""
+"""Upper bounds of the classes of response times in milliseconds; the last class has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class FindingExample:
-    """A finding that is shown, with the links that lead there."""
+    """A finding that is shown, with the first inlinks of its page."""
 
     row: FindingRow
     inlinks: tuple[Inlink, ...]
@@ -45,7 +46,7 @@ class FindingExample:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """A check and what it found."""
+    """A check and its findings."""
 
     number: int
     scope: str
@@ -53,25 +54,25 @@ class CheckResult:
     count: int
     suppressed: int
     reasons: tuple[str, ...]
-    """Why some were suppressed."""
+    """Why findings were suppressed."""
     examples: tuple[FindingExample, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseTimes:
-    """How long answers took, in milliseconds."""
+    """Response times in milliseconds."""
 
     count: int = 0
     p50: float = 0.0
     p90: float = 0.0
     p99: float = 0.0
     classes: tuple[int, ...] = (0,) * (len(TIME_BOUNDS) + 1)
-    """How many answers are in each class of `TIME_BOUNDS`."""
+    """The number of responses in each class of `TIME_BOUNDS`."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageGraph:
-    """The part of the site that is drawn."""
+    """The pages and links of the site graph."""
 
     nodes: tuple[GraphNodeRow, ...]
     links: tuple[tuple[int, int], ...]
@@ -79,14 +80,14 @@ class PageGraph:
 
 @dataclass(frozen=True, slots=True)
 class CrawlInfo:
-    """The crawl itself."""
+    """When and how the site was crawled."""
 
     start_url: str
     version: str
     started: datetime | None
     ended: datetime | None
     outcome: str | None
-    """`complete`, `limit`, `time`, `interrupted`; None while it runs, and when it was killed."""
+    """`complete`, `limit`, `time`, `interrupted`; None while it runs, or if it was killed."""
     runs: int
 
 
@@ -99,14 +100,14 @@ class AuditSummary:
     states: tuple[StateCount, ...]
     links: int
     indexability: tuple[tuple[str, bool, int], ...]
-    """Reason, whether it is one for or against, and pages."""
+    """Reason, whether it makes pages indexable, and number of pages."""
     skipped: tuple[tuple[str, int], ...]
     depths: tuple[tuple[int, int], ...]
     unlinked: int
-    """Pages that answered and to which no link leads."""
+    """Pages that responded and have no inlinks."""
     times: ResponseTimes
     results: tuple[CheckResult, ...]
-    """One for each chosen check, those of one severity together and the gravest first."""
+    """One for each chosen check, most severe first."""
     pages_with: dict[Severity, int]
     unused: tuple[FindingSuppression, ...]
     traps: tuple[TrapRecord, ...]
@@ -122,7 +123,7 @@ class AuditSummary:
 
     @property
     def found(self) -> tuple[CheckResult, ...]:
-        """The checks that found something."""
+        """The checks with findings."""
         return tuple(result for result in self.results if result.count)
 
     @property
@@ -134,12 +135,12 @@ class AuditSummary:
         return sum(result.count for result in self.results if result.check.severity is severity)
 
     def urls(self, *statuses: str) -> int:
-        """URLs of the site that stand so."""
+        """The number of URLs of the site with one of these states."""
         return sum(state.urls for state in self.states if state.internal and state.status in statuses)
 
     @property
     def pages(self) -> int:
-        """URLs of the site that were requested to the end."""
+        """URLs of the site whose request is complete."""
         return self.urls("completed", "error")
 
     @property
@@ -157,7 +158,7 @@ class AuditSummary:
 
     @property
     def classes(self) -> dict[str, int]:
-        """The site's URLs by how they answered: `2xx` to `5xx`, `no answer`, `not requested`, `waiting`."""
+        """URLs of the site by response: `2xx` to `5xx`, `no answer`, `not requested`, `waiting`."""
         found = dict.fromkeys(("2xx", "3xx", "4xx", "5xx", "no answer", "not requested", "waiting"), 0)
         for state in self.states:
             if state.internal:
@@ -179,17 +180,17 @@ def _class_of(state: StateCount) -> str:
 
 @dataclass(slots=True)
 class CheckTally:
-    """What there is of one check."""
+    """The findings of one check, counted."""
 
     entries: tuple[FindingSuppression, ...] = ()
-    """The suppressions that speak of it."""
+    """The suppressions of this check."""
     count: int = 0
     suppressed: dict[FindingSuppression, int] = field(default_factory=dict)
     first: list[tuple[int, str, FindingPlace]] = field(default_factory=list)
-    """Depth, URL and place of those to show, in that order."""
+    """Depth, URL and location of the examples, in that order."""
 
     def add(self, place: FindingPlace, most: int) -> bool:
-        """Count a finding; whether it is one to be told."""
+        """Counts a finding; returns whether it is not suppressed."""
         if self.entries and (entry := find_suppression(self.entries, place.url)) is not None:
             self.suppressed[entry] = self.suppressed.get(entry, 0) + 1
             return False
@@ -207,44 +208,44 @@ class FindingTally:
 
     checks: Mapping[int, CheckTally]
     pages: Mapping[Severity, int]
-    """Pages on which there is a finding of that severity."""
+    """The number of pages with a finding of each severity."""
     unused: tuple[FindingSuppression, ...]
-    """Suppressions that took nothing away."""
+    """Suppressions that match nothing."""
 
 
 def count_findings(
     catalogue: Sequence[StoredCheck], places: Iterable[FindingPlace], suppressions: FindingSuppressions, most: int = 0
 ) -> FindingTally:
-    """Counts, keeping the first `most` places of each check. Places of one page must come together."""
+    """Counts findings and keeps the first ones of each check. Findings of one page must be consecutive."""
     checks = {each.number: CheckTally(suppressions.about(each.check.id)) for each in catalogue}
     severities = {each.number: each.check.severity for each in catalogue}
     pages = dict.fromkeys(Severity, 0)
     for page, together in groupby(places, key=lambda place: place.page_id):
-        told = {severities[place.check_number] for place in together if checks[place.check_number].add(place, most)}
+        found = {severities[place.check_number] for place in together if checks[place.check_number].add(place, most)}
         if page:
-            for severity in told:
+            for severity in found:
                 pages[severity] += 1
     used = (entry for each in checks.values() for entry in each.suppressed)
     return FindingTally(checks, pages, suppressions.unused(used))
 
 
 MAX_NODES = 300
-_MOST_BROKEN_NODES = 60
-_MOST_ROWS = 50
-_MOST_REASONS = 12
-_MOST_CLUSTERS = 20
-_MOST_CLUSTER_URLS = 10
-_MOST_PAGES = 15
+_MAX_BROKEN_NODES = 60
+_MAX_ROWS = 50
+_MAX_REASONS = 12
+_MAX_CLUSTERS = 20
+_MAX_CLUSTER_URLS = 10
+_MAX_PAGES = 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportExtent:
-    """How much of everything a form wants."""
+    """How much a format shows."""
 
     examples: int = 0
     """Pages of each check."""
     inlinks: int = 0
-    """Links that lead to each of those pages."""
+    """Inlinks of each of those pages."""
     lists: bool = True
     """Redirects, sitemaps, near duplicates, slow and large pages."""
     graph: bool = False
@@ -253,7 +254,7 @@ class ReportExtent:
 async def read_summary(
     store: SqliteStore, chosen: tuple[StoredCheck, ...], suppressions: FindingSuppressions, extent: ReportExtent
 ) -> AuditSummary:
-    """Reads a crawl."""
+    """Reads the summary of a crawl."""
     counted = count_findings(chosen, store.places([each.number for each in chosen]), suppressions, extent.examples)
     depths = store.depth_counts()
     runs = await store.runs()
@@ -264,7 +265,7 @@ async def read_summary(
         states=tuple(store.states()),
         links=store.link_count(),
         indexability=tuple(store.indexabilities()),
-        skipped=tuple(store.skip_reasons(_MOST_REASONS)),
+        skipped=tuple(store.skip_reasons(_MAX_REASONS)),
         depths=tuple((depth, count) for depth, count in depths if depth < UNLINKED),
         unlinked=sum(count for depth, count in depths if depth >= UNLINKED),
         times=summarize_times(store.response_times(), store.response_count()),
@@ -281,7 +282,7 @@ def _crawl(store: SqliteStore, runs: list[StoredRun]) -> CrawlInfo:
     if runs:
         last = runs[-1]
         return CrawlInfo(start, last.version, last.started_at, last.ended_at, last.outcome, len(runs))
-    began, ended = store.span()  # Made before there were runs.
+    began, ended = store.span()  # The database is older than the table of runs.
     return CrawlInfo(start, "", _moment(began), _moment(ended), None, 0)
 
 
@@ -293,17 +294,17 @@ def _with_lists(summary: AuditSummary, store: SqliteStore, extent: ReportExtent)
     if extent.lists:
         summary = replace(
             summary,
-            slowest=tuple(store.slowest(_MOST_PAGES)),
-            largest=tuple(store.largest(_MOST_PAGES)),
+            slowest=tuple(store.slowest(_MAX_PAGES)),
+            largest=tuple(store.largest(_MAX_PAGES)),
             redirect_count=store.redirect_count(),
-            redirects=tuple(store.redirect_chains(_MOST_ROWS)),
+            redirects=tuple(store.redirect_chains(_MAX_ROWS)),
             sitemap_figures=store.sitemap_figures(),
-            sitemaps=tuple(store.sitemap_rows(_MOST_ROWS)),
+            sitemaps=tuple(store.sitemap_rows(_MAX_ROWS)),
             cluster_count=store.cluster_count(),
-            clusters=tuple(store.clusters(_MOST_CLUSTERS, _MOST_CLUSTER_URLS)),
+            clusters=tuple(store.clusters(_MAX_CLUSTERS, _MAX_CLUSTER_URLS)),
         )
     if extent.graph:
-        nodes = store.nodes(MAX_NODES, _MOST_BROKEN_NODES)
+        nodes = store.nodes(MAX_NODES, _MAX_BROKEN_NODES)
         summary = replace(summary, graph=PageGraph(tuple(nodes), tuple(store.links_between(node.page_id for node in nodes))))
     return summary
 
@@ -330,7 +331,7 @@ def _by_severity(result: CheckResult) -> tuple[int, int, int]:
 
 
 def summarize_times(times: Iterable[float], count: int) -> ResponseTimes:
-    """The distribution of so many times, which come in order."""
+    """The distribution of `count` sorted times."""
     wanted = [max(0, ceil(share * count) - 1) for share in (0.5, 0.9, 0.99)]
     found = [0.0, 0.0, 0.0]
     classes = [0] * (len(TIME_BOUNDS) + 1)

@@ -83,11 +83,9 @@ def _crawl_date(figures: LinksFigures, _: Translator) -> str:
 def _header(report: LinksReport, figures: LinksFigures, _: Translator) -> Iterator[str]:
     start, over = report.result.start_url, escape(_("Link report"))
     yield f'<header>\n<p class="over">{over}</p>\n<h1>{escape(_site(report))}</h1>\n'
+    count, duration = report.result.total_processed, format_duration(report.result.crawl_duration, _)
     requested = _.ngettext(
-        "{count} URL requested in {duration}.",
-        "{count} URLs requested in {duration}.",
-        report.result.total_processed,
-        duration=format_duration(report.result.crawl_duration, _),
+        "{count} URL requested in {duration}.", "{count} URLs requested in {duration}.", count, duration=duration
     )
     facts = " ".join(filter(None, (_crawl_date(figures, _), requested)))
     yield f'<p class="over">{link_html(start, readable_url(start))} · {escape(facts)}</p>\n'
