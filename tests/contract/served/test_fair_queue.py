@@ -71,7 +71,7 @@ def test_who_runs_the_crawl_of_another_uses_their_own_place(store: ServiceStore,
 @pytest.mark.parametrize("by", [ANN, CI])
 def test_one_user_has_only_so_many_crawls_in_the_queue(store: ServiceStore, by: Actor, let_pass: LetPass) -> None:
     first = queue(store, by, 3, most_queued=3)
-    with pytest.raises(CrawlQueueFull, match="You have 3 crawls in the queue, the maximum for one user"):
+    with pytest.raises(CrawlQueueFull, match="You have 3 queued crawls, the maximum per user"):
         queue(store, by, most_queued=3)
     queue(store, BEN, most_queued=3)
     store.stop_crawl(first[1], by)

@@ -103,6 +103,6 @@ def test_a_cluster_that_can_not_be_read_is_told_without_the_database_address(des
     seen.sql("ALTER TABLE tadoru_cluster.workers RENAME TO hands")
     try:
         told = desk.viewer.get(CLUSTER)
-        assert (told.status_code, told.json()["detail"]) == (503, "The database does not answer just now: try again later.")
+        assert (told.status_code, told.json()["detail"]) == (503, "The database is unavailable. Try again later.")
     finally:
         seen.sql("ALTER TABLE tadoru_cluster.hands RENAME TO workers")

@@ -208,6 +208,6 @@ def test_one_user_cannot_fill_the_queue(crawl_desk: CrawlDesk) -> None:
     assert [one.status_code for one in told] == [201] * most + [429]
     assert told[-1].headers["content-type"] == "application/problem+json"
     assert told[-1].headers["retry-after"] == "60"
-    assert told[-1].json()["detail"].startswith(f"You have {most} crawls in the queue, the maximum for one user")
+    assert told[-1].json()["detail"].startswith(f"You have {most} queued crawls, the maximum per user")
     assert crawl_desk.editor.post(crawl_desk.at(crawl_desk.lost, "/run")).status_code == 429
     assert crawl_desk.admin.post(CRAWLS, json=NEW).status_code == 201

@@ -232,7 +232,7 @@ def test_bad_parameters_are_refused_in_a_sentence(read_desk: CrawlDesk, asked: s
 @pytest.mark.parametrize("what", READS)
 def test_what_has_not_begun_or_is_gone_is_a_clear_answer(read_desk: CrawlDesk, what: str) -> None:
     waiting = read_desk.viewer.get(read_desk.at(read_desk.waiting, what))
-    assert (waiting.status_code, "waits for its turn" in waiting.json()["detail"]) == (409, True)
+    assert (waiting.status_code, "is queued and has no results" in waiting.json()["detail"]) == (409, True)
     lost = read_desk.viewer.get(read_desk.at(read_desk.lost, what))
     assert (lost.status_code, "gone" in lost.json()["detail"]) == (409, True)
     assert str(Path(read_desk.store.database).parent) not in lost.text
@@ -241,7 +241,7 @@ def test_what_has_not_begun_or_is_gone_is_a_clear_answer(read_desk: CrawlDesk, w
 def test_a_crawl_is_read_while_it_runs(crawl_desk: CrawlDesk, tmp_path: Path) -> None:
     crawl = crawl_desk.claimed()
     beginning = crawl_desk.viewer.get(crawl_desk.at(crawl, "/overview"))
-    assert (beginning.status_code, "just beginning" in beginning.json()["detail"]) == (409, True)
+    assert (beginning.status_code, "is starting and has no results" in beginning.json()["detail"]) == (409, True)
     place = Path(crawl_desk.store.database).parent / "var" / crawl.place
     place.parent.mkdir(parents=True)
     large(place, 40, settled=False)

@@ -28,7 +28,7 @@ def test_an_event_that_is_hidden_is_not_there_for_anybody(shown: Desk, path: str
     for title in ("内覧会", "日時のない会"):
         number = named(shown, title)
         refused = shown.anybody.get(f"{path}/{number}")
-        assert (refused.status_code, refused.json()["detail"]) == (404, f"There is no event {number}.")
+        assert (refused.status_code, refused.json()["detail"]) == (404, f"Event {number} not found.")
         assert shown.viewer.get(f"{path}/{number}").json()["title"] == title
     assert shown.anybody.get(f"{path}/999").status_code == 404
 
@@ -49,7 +49,7 @@ def test_an_event_that_was_merged_leads_to_the_one_it_is_a_part_of(desk: Desk) -
         assert (answer.status_code, answer.headers["location"]) == (307, f"{path}/{kept}")
     assert desk.viewer.get(f"{LIST}/{gone}/story").json()["merged_into"] == kept
     refused = desk.editor.patch(f"{LIST}/{gone}", json={"price": "1"})
-    assert (refused.status_code, refused.json()["detail"].split(":")[0]) == (409, f"Event {gone} was merged into {kept}")
+    assert (refused.status_code, refused.json()["detail"].split(".")[0]) == (409, f"Event {gone} was merged into event {kept}")
 
 
 def test_the_story_tells_who_says_what(desk: Desk) -> None:
@@ -90,15 +90,15 @@ def test_a_field_that_is_released_is_the_sources_again(desk: Desk) -> None:
 @pytest.mark.parametrize(
     "given, words",
     [
-        ({}, "nothing to change"),
-        ({"venue": "港", "release": ["venue"]}, "at once"),
-        ({"release": ["colour"]}, "no field colour"),
-        ({"starts_at": "someday"}, "no event yet"),
-        ({"url": "javascript:alert(1)"}, "no address of the web"),
+        ({}, "Nothing to change"),
+        ({"venue": "港", "release": ["venue"]}, "at the same time"),
+        ({"release": ["colour"]}, "Unknown field colour"),
+        ({"starts_at": "someday"}, "Cannot create an event"),
+        ({"url": "javascript:alert(1)"}, "is not a web URL"),
         ({"title": ""}, "title"),
         ({"timezone": "Mars/Olympus"}, "timezone"),
-        ({"colour": "red"}, "see errors"),
-        ({"lat": 91}, "see errors"),
+        ({"colour": "red"}, "See errors"),
+        ({"lat": 91}, "See errors"),
     ],
 )
 def test_a_change_that_can_not_be_read_changes_nothing(shown: Desk, given: dict[str, Any], words: str) -> None:

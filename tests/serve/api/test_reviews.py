@@ -39,7 +39,7 @@ def test_two_events_are_merged_and_parted_again(desk: Desk) -> None:
     assert desk.editor.post(f"{REVIEWS}/{pair}/merge", json={"keep": 9}).status_code == 409
     assert desk.editor.post(f"{REVIEWS}/{pair}/merge", json={"keep": 5}).json() == {"event_ids": [5]}
     again = desk.editor.post(f"{REVIEWS}/{pair}/merge", json={})
-    assert (again.status_code, again.json()["detail"]) == (409, f"Review {pair} was answered already (merge).")
+    assert (again.status_code, again.json()["detail"]) == (409, f"Review {pair} is already resolved (merge).")
     merge = desk.viewer.get("/api/v1/events/5/story").json()["merges"][0]
     assert (merge["kept_id"], merge["absorbed_id"], merge["by"]) == (5, 4, "key:editor")
     undo = f"/api/v1/admin/merges/{merge['id']}/undo"

@@ -12,8 +12,8 @@ import pytest
 from fastapi import APIRouter, Depends, FastAPI, Form, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 from pydantic import BaseModel
-from tadoru.config.options import ServeOptions
 
+from tadoru.config.options import ServeOptions
 from tadoru.log import Log
 from tadoru.serve.app import build_app
 from tadoru.serve.auth.authentication import (

@@ -62,7 +62,7 @@ async def test_a_fault_of_ours_is_a_500_that_tells_nothing_of_the_inside(house: 
         assert "ValueError" not in told.text
     lines = [json.loads(line) for line in house.said.getvalue().splitlines()]
     fault = next(line for line in lines if line["level"] == "error")
-    assert (fault["event"], fault["request"]) == ("A request failed: ValueError", told.headers["x-request-id"])
+    assert (fault["event"], fault["request"]) == ("request failed: ValueError", told.headers["x-request-id"])
     assert fault["where"].startswith("conftest.py:")
     assert PASSWORD not in house.said.getvalue()
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx
 import pytest
-from tadoru.config.options import ServeOptions
 
+from tadoru.config.options import ServeOptions
 from tadoru.serve.app import build_app
 from tadoru.serve.auth.authentication import PLAIN_COOKIE
 from tadoru.serve.roles import ROUTES, SCOPES, USER_ROLES, Role, Route

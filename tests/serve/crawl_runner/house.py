@@ -8,9 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tadoru.config.options import ServeOptions
-
 from tadoru.clock import Clock, SystemClock
+from tadoru.config.options import ServeOptions
 from tadoru.log import Log
 from tadoru.serve.crawl_runner.crawl_files import crawl_database, crawl_path
 from tadoru.serve.crawl_runner.crawl_process import StopRequest, run_crawl

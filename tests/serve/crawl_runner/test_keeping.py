@@ -100,14 +100,14 @@ def test_crawls_of_the_command_line_are_added_shown_and_forgotten(house: House, 
     shutil.copytree(house.path(docs), tmp_path / "handbook")
 
     added = tadoru("serve", "-d", database, "crawls", "add", "mine.db", "--name", "Mine")
-    assert (added.code, added.err) == (0, "Added crawl 3, Mine (audit, finished).\n")
+    assert (added.code, added.err) == (0, "Added crawl 3: Mine (audit, finished).\n")
     crawl = import_crawl(house.store, str(tmp_path / "handbook"), BY)
     assert (crawl.job, crawl.name, crawl.state) == ("docs", site.url("/"), CrawlState.FINISHED)
     shown = tadoru("serve", "-d", database, "crawls", "list").out.splitlines()[1:3]
     assert [line.split()[-3:-1] for line in shown] == [["finished", "2"], ["finished", "2"]], "with how many pages they have"
     assert house.run_again(3).figures["pages"] == 2, "it can be gone on with"
     for given, words in (
-        ("mine.db", "is among the crawls already"), ("nothing.db", "There is no crawl"), (".", "is no folder that `tadoru docs`"),
+        ("mine.db", "was already added"), ("nothing.db", "There is no crawl"), (".", "was not written by `tadoru docs`"),
     ):  # fmt: skip
         with pytest.raises(UsageError, match=words):
             import_crawl(house.store, str(tmp_path / given), BY)

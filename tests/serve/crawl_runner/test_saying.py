@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tadoru.config.options import AuditOptions
 
+from tadoru.config.options import AuditOptions
 from tadoru.engine.notifications import (
     CrawlNotification,
     HostSlowed,
@@ -56,9 +56,9 @@ def test_progress_is_what_was_counted_and_how_fast() -> None:
         (SiteMoved(old="http://a.example/", new="http://b.example/"), "redirects to http://b.example/. Crawling that site."),
         (SitemapRead(url="http://a.example/s.xml", urls=0, problem="It is no XML."), "has a problem: It is no XML."),
         (LeasesRecovered(count=1200), "Resumed 1,200 URLs of a process that ended early."),
-        (PageTruncated(url="http://a.example/", reasons=("it has too many links",)), "left out: it has too many links."),
+        (PageTruncated(url="http://a.example/", reasons=("it has too many links",)), "Skipped a part of http://a.example/: it"),
         (PageNotRendered(url="http://a.example/", reason="There is no browser.", browser_missing=True), "There is no browser."),
-        (PageHandlerFailed(url="http://a.example/", trace="secret trace"), "Bug in Tadoru on http://a.example/. Please report it"),
+        (PageHandlerFailed(url="http://a.example/", trace="secret trace"), "Bug in Tadoru on http://a.example/."),
     ],
 )  # fmt: skip
 def test_what_a_person_should_hear_is_a_sentence(strict: House, notice: CrawlNotification, words: str) -> None:
@@ -83,7 +83,7 @@ def test_a_hostile_site_can_not_fill_the_database_with_notices(strict: House) ->
             break
     said = strict.notices(1)
     assert len(said) == MAX_NOTICES + 1
-    assert said[-1].startswith("There is more to say")
+    assert said[-1].startswith("Further notices are omitted.")
     assert all(len(one) <= MAX_NOTICE_LENGTH and one.isprintable() for one in said)
 
 
@@ -111,8 +111,8 @@ def test_a_crawl_that_can_not_be_stored_fails_with_a_sentence_and_no_path(house:
 def test_a_fault_of_our_own_fails_one_crawl_and_is_in_the_log(house: House, site: Site) -> None:
     number = house.add("audit", site.url("/"), concurrency="many").id
     house.run_here(number)
-    assert "please report this" in house.store.crawl(number).error
-    line = next(json.loads(line) for line in house.said.getvalue().splitlines() if "broke" in line)
+    assert "Please report it" in house.store.crawl(number).error
+    line = next(json.loads(line) for line in house.said.getvalue().splitlines() if "crawl failed" in line)
     assert (line["crawl_id"], line["error"]) == (number, "TypeError")
     assert "crawl.py:" in line["at"]
     assert "many" not in line["at"]

@@ -99,7 +99,7 @@ def test_a_query_never_costs_less_than_the_fields_it_writes(inner: str) -> None:
 def test_the_service_says_what_to_do(desk: Desk) -> None:
     for query, words in (
         ("{ events(first: 200) { nodes { " + "id " * 60 + "} } }", "a smaller page"),
-        ("{ " + "id " * (MAX_TOKENS + 1) + "}", "words and signs"),
+        ("{ " + "id " * (MAX_TOKENS + 1) + "}", "tokens"),
         ("{ cities }" + " " * MAX_QUERY_LENGTH, "characters"),
     ):
         told = ask(desk.viewer, query, 400)["errors"][0]

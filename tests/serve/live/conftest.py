@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 import uvicorn
-from tadoru.config.options import ServeOptions
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Origin
 
 from tadoru.clock import Clock, SystemClock
+from tadoru.config.options import ServeOptions
 from tadoru.log import Log
 from tadoru.serve.app import build_app
 from tadoru.serve.live import connection as wire

@@ -58,7 +58,7 @@ async def test_a_key_hears_what_its_scope_says(shared: Hall, scope: str) -> None
 
 
 async def test_nobody_is_told_to_sign_in(shared: Hall) -> None:
-    assert await refusal(shared, {}) == (401, "Sign in, or send a key as “Authorization: Bearer …”.")
+    assert await refusal(shared, {}) == (401, "Sign in, or send an API key as “Authorization: Bearer …”.")
     assert (await refusal(shared, {"cookie": "tadoru=made-up"}))[0] == 401
     assert (await refusal(shared, {"authorization": "Bearer tdr_made_up"}))[0] == 401
 

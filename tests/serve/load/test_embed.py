@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from tadoru.config.parsers import parse_contact_url, parse_frame_origin, parse_name
 
+from tadoru.config.parsers import parse_contact_url, parse_frame_origin, parse_name
 from tadoru.errors import UsageError
 from tadoru.serve.auth.security_headers import CONTENT_SECURITY_POLICY
 from tests.serve.api.conftest import fill

@@ -177,8 +177,8 @@ def run_crawl(request: CrawlRequest, store: ServiceStore, stop: StopRequest, log
     came, error = RunResult(is_over=False), ""
     with Heartbeat(store, crawl, stop, log) as heartbeat:
         hooks = CrawlHooks(
-            notify=_notice_handler(heartbeat.notices, log, crawl.id), watch=heartbeat.watch, steer=stop.attach,
-            begun=lambda: store.mark_restarted(crawl.id, me), is_stopped=lambda: stop.is_requested,
+            notify=_notice_handler(heartbeat.notices, log, crawl.id), watch=heartbeat.watch, on_created=stop.attach,
+            on_prepared=lambda: store.mark_restarted(crawl.id, me), is_stopped=lambda: stop.is_requested,
         )  # fmt: skip
         try:
             came = run_crawl_task(order, hooks)
@@ -204,7 +204,7 @@ def _record_end(store: ServiceStore, crawl: ServedCrawl, state: CrawlState, erro
     changes = _run_changes(store, crawl, state, error, came) if state in (CrawlState.FINISHED, CrawlState.FAILED) else {}
     with suppress(CrawlLost):
         store.end_crawl(crawl.id, current(), state, error=error, figures=came.figures, changes=changes)
-        log.write("error" if error else "info", f"crawl {crawl.id} is {state.value}", crawl_id=crawl.id, error=error)
+        log.write("error" if error else "info", f"crawl {state.value}", crawl_id=crawl.id, error=error)
         return 0
     return 1
 
