@@ -79,7 +79,7 @@ def updated(lang: str, template: Catalog) -> Catalog:
         old = known.get(message.id if isinstance(message.id, str) else message.id[0], message.context)
         catalog.add(
             message.id,
-            old.string if old else None,
+            old.string if old and isinstance(old.id, str) == isinstance(message.id, str) else None,
             message.locations,
             message.flags - {"python-format"},
             message.auto_comments,

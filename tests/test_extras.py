@@ -25,4 +25,4 @@ def test_the_command_installs_into_the_environment_that_we_run_in(prefix: Path, 
 
 
 def test_the_sentence_says_for_what_and_how() -> None:
-    assert not_installed("PostgreSQL", "postgres").startswith("Packages for PostgreSQL are not installed: install them with `")
+    assert not_installed("PostgreSQL", "postgres").startswith("Packages for PostgreSQL are not installed. Install them with `")

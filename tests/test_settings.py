@@ -100,7 +100,7 @@ def test_a_found_file_chooses_no_destination_while_a_credential_comes_from_elsew
 def test_a_found_file_may_not_name_both_a_variable_and_where_it_is_sent(
     name: str, values: dict[str, Any], tmp_path: Path
 ) -> None:
-    with pytest.raises(ConfigError, match=f"sets {name}, and credentials come from elsewhere"):
+    with pytest.raises(ConfigError, match=f"sets {name}, but credentials come from outside this file"):
         found(tmp_path, "events", values, {"AWS_SECRET_ACCESS_KEY": "x"})
 
 
@@ -117,7 +117,7 @@ def test_a_found_file_may_name_a_file_to_keep_things_in_and_not_a_server(
     job: str, name: str, server: str, path: str, tmp_path: Path
 ) -> None:
     found(tmp_path, job, {name: path}, {})
-    with pytest.raises(ConfigError, match=f"sets {name}, and a server is signed in to") as raised:
+    with pytest.raises(ConfigError, match=f"sets {name}, and that server would receive credentials of the environment") as raised:
         found(tmp_path, job, {name: server}, {})
     assert SECRET not in str(raised.value)
     assert resolve_config(job, {}, {}, tmp_path / DISCOVERED_FILES[0], tmp_path).values[name] == server

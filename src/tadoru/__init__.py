@@ -1,16 +1,16 @@
-"""Tadoru: one polite crawl engine, several jobs.
+"""Tadoru: a polite crawl engine with several jobs.
 
-The map, top to bottom (no import goes up; `ARCHITECTURE.md` has the walls and their reasons):
+The packages from top to bottom (no import goes up; see `ARCHITECTURE.md`):
 
-    cli/      the command line
-    demo/     the bundled site
-    jobs/     links, audit, docs and events: what to read from pages, and how to show it; launch: putting a crawl together
-    engine/   the loop: lease, gate, pace, fetch, handle, store
-    fetch/    the network door        store/   the database door
-    options, settings, config, log
-    parse/    pages, links, sitemaps   rules/   URLs, scope, robots, pace, retry   model/   values
+    cli/      commands            serve/   web service and API        cluster/   workers on several machines
+    demo/     the bundled demo site
+    jobs/     links, audit, docs and events: analysis of pages, reports, exports
+    engine/   the crawl loop: lease, filter, pace, fetch, handle, store
+    fetch/    network             store/   databases and files
+    config/   options             i18n/    translations               plugins, log
+    parse/    pages, links, sitemaps       rules/   URLs, scope, robots, pace, retry       model/   data types
 
-The public Python API is what is named here:
+The public Python API:
 
     import tadoru
     result = tadoru.links("https://example.com/", depth=2)
@@ -58,7 +58,7 @@ __all__ = [
     "links_async",
 ]
 
-_HOMES = {
+_MODULES = {
     "AuditResult": "tadoru.jobs.audit.api",
     "audit": "tadoru.jobs.audit.api",
     "audit_async": "tadoru.jobs.audit.api",
@@ -76,12 +76,12 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for when it is asked for: `tadoru --version` must not wait for a crawler."""
-    if name not in _HOMES:
+    """Import a name of the API when it is first used, so that `tadoru --version` starts fast."""
+    if name not in _MODULES:
         raise AttributeError(f"module 'tadoru' has no attribute {name!r}")
     import importlib
 
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    return getattr(importlib.import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""What `python -m tadoru` and `./tadoru` run: the version at once, everything else by the command line's own room."""
+"""Runs `python -m tadoru` and `./tadoru`: prints the version directly, and passes everything else to `tadoru.cli.main`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tadoru.version import VERSION
 def main() -> None:
     """Run the command in `sys.argv`."""
     if sys.argv[1:] in (["--version"], ["-V"]) and sys.stdout is not None:
-        # Answered here, because importing the command line costs more than the answer.
+        # Handled here, because importing the command line takes longer than printing it.
         sys.stdout.write(f"tadoru {VERSION}\n")
         return
     from tadoru.cli.main import main as run

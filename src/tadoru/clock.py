@@ -1,4 +1,4 @@
-"""Time, the only place it comes from. Rules take `now` as a value; everything else takes a `Clock`."""
+"""The source of time. Rules take `now` as a value; all other code takes a `Clock`."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """What the engine, the stores and the fetchers need of time."""
+    """The clock of the engine, the stores and the fetchers."""
 
     def now(self) -> float:
         """Seconds since the epoch: comparable between processes of one machine."""
         ...
 
     def monotonic(self) -> float:
-        """Seconds that never go back: for measuring durations."""
+        """Seconds that never decrease, for measuring durations."""
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Give way for so long."""
+        """Wait for a number of seconds."""
         ...
 
 
 class SystemClock:
-    """The machine's own clock."""
+    """The clock of the machine."""
 
     def now(self) -> float:
         return time.time()
@@ -38,7 +38,7 @@ class SystemClock:
 
 
 def iso(moment: datetime, timespec: str = "auto") -> str:
-    """A time as JSON has it, everywhere: ISO 8601 in UTC, with a `Z`."""
+    """A time in the format of all JSON output: ISO 8601 in UTC, with a `Z`."""
     return moment.astimezone(UTC).isoformat(timespec=timespec).replace("+00:00", "Z")
 
 

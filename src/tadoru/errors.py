@@ -47,7 +47,7 @@ class Message(str):
     values: dict[str, object]
 
     def __new__(cls, template: str, /, **values: object) -> Message:
-        kept = {
+        kept: dict[str, object] = {
             name: value if isinstance(value, Message | TadoruError) else without_passwords(str(value))
             for name, value in values.items()
         }

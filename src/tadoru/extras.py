@@ -1,6 +1,6 @@
-"""What to say when packages of an extra are not installed: one sentence, with the command to type where we run.
+"""Optional packages: which extra installs each, and the message when one is missing, with the command that installs it.
 
-A checkout has an environment of its own, which `pip install` in somebody's shell does not reach.
+A checkout has its own environment, which `pip install` in a shell does not reach.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ import shlex
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+
+from tadoru.errors import Message
 
 PACKAGES = {
     "playwright": ("render", "pages that need a browser"),
@@ -26,37 +28,38 @@ PACKAGES = {
 }
 """Optional modules: the extra that installs each, and what it is for."""
 _ROOT = Path(__file__).resolve().parents[2]
-"""The checkout, where this is one."""
+"""The folder of the checkout, if this is one."""
 
 
 def not_installed(what: str, extra: str) -> str:
-    """That the packages for something are not here, and how to get them."""
-    return f"Packages for {what} are not installed: install them with `{install_command(f'tadoru[{extra}]')}`."
+    """The message that the packages of an extra are missing, with the command that installs them."""
+    command = install_command(f"tadoru[{extra}]")
+    return Message("Packages for {feature} are not installed. Install them with `{command}`.", feature=what, command=command)
 
 
 def install_command(package: str) -> str:
-    """The command that installs a package, or an extra of ours."""
+    """The command that installs a package, or an extra of Tadoru."""
     return pip_command(package, Path(sys.prefix), _ROOT, has_pip=find_spec("pip") is not None)
 
 
 def repair_instructions() -> str:
-    """What to do when a package is missing that Tadoru can not be without."""
+    """What to do if a required package is missing."""
     if is_checkout(Path(sys.prefix), _ROOT):
-        return f"remove {sys.prefix}, and the next start makes it anew"
-    return "install it again with `pip install --force-reinstall tadoru`"
+        return Message("Remove {folder} and rerun the command: it is created again.", folder=sys.prefix)
+    return Message("Reinstall it with `pip install --force-reinstall tadoru`.")
 
 
 def pip_command(package: str, prefix: Path, root: Path, *, has_pip: bool) -> str:
-    """The same, of an environment and the folder that Tadoru's own is in."""
+    """The command that installs a package into an environment; `root` is the folder of the checkout."""
     if not is_checkout(prefix, root):
         return f"pip install {shlex.quote(package)}"
     python = shlex.quote(str(prefix / "bin" / "python"))
-    # uv makes environments without pip.
+    # uv creates environments without pip.
     pip = f"{python} -m pip install" if has_pip else f"uv pip install --python {python}"
     ours = package.removeprefix("tadoru")
     return f"{pip} -e {shlex.quote(f'{root}{ours}')}" if ours != package else f"{pip} {shlex.quote(package)}"
 
 
 def is_checkout(prefix: Path, root: Path) -> bool:
-    """Is it the environment that `./tadoru` made beside itself?"""
+    """Whether this is the environment that `./tadoru` created in the checkout."""
     return prefix.name.startswith(".venv") and prefix.parent.resolve() == root

@@ -1,4 +1,4 @@
-"""Lines on stderr while a command works: for people, or as JSON for machines. Never on stdout, never with secrets."""
+"""Log lines on stderr, as text or JSON. Never on stdout, and never with secrets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEVELS = ("error", "warning", "info", "debug")
 
 
 class Log:
-    """A stream, a form and a level."""
+    """Writes log lines of a level and above to a stream."""
 
     def __init__(self, stream: TextIO, clock: Clock, *, form: str = "text", level: str = "warning") -> None:
         self._stream = stream
@@ -22,13 +22,13 @@ class Log:
         self.form, self.level = form, level
         self._rank = LEVELS.index(level)
 
-    def hears(self, level: str) -> bool:
-        """Is a line of this level written? For who would have to gather what it says."""
+    def is_enabled(self, level: str) -> bool:
+        """Whether a line of this level is written."""
         return LEVELS.index(level) <= self._rank
 
     def write(self, level: str, what: str, **fields: Any) -> None:
-        """One line: what happened, and its particulars."""
-        if not self.hears(level):
+        """Write an event with its fields."""
+        if not self.is_enabled(level):
             return
         if self.form == "json":
             stamp = iso(to_datetime(self._clock.now()), "milliseconds")
@@ -39,13 +39,13 @@ class Log:
             self.line(f"{printable(what)}{tail}" if level == "info" else f"{level}: {printable(what)}{tail}")
 
     def line(self, text: str) -> None:
-        """A line as it is. That it can not be written, because a disk is full or a terminal gone, stops no crawl."""
+        """Write a line unchanged. An error, such as a full disk or a closed terminal, is ignored: it must not stop a crawl."""
         with suppress(OSError):
             self._stream.write(f"{without_passwords(text)}\n")
 
 
 def printable(text: str) -> str:
-    """Crawled text must not steer a terminal."""
+    """The text without control characters, which a terminal would interpret."""
     return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 

@@ -1,8 +1,8 @@
-"""The version, in its one place: the package's metadata and `--version` both read it here."""
+"""The version, for the metadata of the package and for `--version`, which imports nothing else."""
 
 from __future__ import annotations
 
 VERSION = "0.1.0"
 
 PROJECT_URL = "https://github.com/tadoru/tadoru"
-"""Where a site owner who sees our User-Agent finds out who we are."""
+"""The page in the User-Agent header, for owners of crawled sites."""

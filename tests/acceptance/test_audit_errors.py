@@ -206,9 +206,9 @@ def newer(path: Path) -> None:
 
 
 STRANGERS = {
-    "a database of another program": (foreign, "is a SQLite database, but not one of Tadoru's"),
+    "a database of another program": (foreign, "is a SQLite database, but not a Tadoru crawl"),
     "a text": (lambda path: path.write_text("dear diary " * 500), "is not a SQLite database"),
-    "a database of a newer Tadoru": (newer, f"was written by a newer Tadoru (format {SCHEMA_VERSION + 1}): update Tadoru"),
+    "a database of a newer Tadoru": (newer, f"was written by a newer Tadoru (format {SCHEMA_VERSION + 1}). Upgrade Tadoru"),
 }
 
 
@@ -255,7 +255,7 @@ def test_a_full_disk_is_exit_1_and_the_same_command_goes_on(kilobytes: int, tado
 
     full = finished(tadoru.start("audit", site.url("/"), *OPTIONS, preexec_fn=little_room))
     assert (full.code, full.out) == (1, "")
-    assert "crawl.db could not be written" in full.sentence
+    assert "Cannot write to the database crawl.db" in full.sentence
     assert "free some disk space and run the same command again" in full.sentence
     done = tadoru("audit", site.url("/"), *OPTIONS)
     assert done.code == 0, done.err
@@ -275,9 +275,7 @@ def test_a_database_that_another_program_holds_is_named_after_half_a_minute_of_p
     both = [tadoru.start("audit", site.url("/"), "-d", name, "-q") for name in ("crawl.db", "new.db")]
     for name, done in zip(("crawl.db", "new.db"), map(finished, both), strict=True):
         assert (done.code, done.out) == (1, "")
-        assert (
-            done.sentence == f"The database {name} is locked by another program: close it there and run the same command again."
-        )
+        assert done.sentence == f"The database {name} is locked by another process. Close that process and rerun the command."
     assert len(site.requests) == requests
     for other in held:
         other.close()

@@ -90,7 +90,7 @@ def test_known_links_are_suppressed_and_unused_entries_are_told(tadoru: Tadoru, 
     done = tadoru.links(worn.url(), *CHECK, "--suppress", "known.txt", "--fail-on", "any")
     assert (done.code, bad(done.result)) == (0, {})
     said = tadoru.links(worn.url(), *CHECK[:2], "--suppress", "known.txt").out
-    assert "Every link works, but for 3 that you accept." in said
+    assert "Every link works, except 3 that you accept." in said
     assert done.err == "known.txt, line 4: nothing matched “/never-seen/ # old”; it can go.\n"
 
 

@@ -84,12 +84,12 @@ def test_a_crawl_is_stopped_resumed_and_forgotten_by_name(tadoru: Tadoru, seen: 
     seen.cluster.put_crawl("third", "audit", {})
     where = ("-d", seen.database)
     for command, code, words in (
-        ("forget", 2, "The crawl third is open: stop it first with `tadoru cluster stop third`."),
+        ("forget", 2, "Crawl third is open. Stop it first with `tadoru cluster stop third`."),
         ("stop", 0, "Stopped third; "),
         ("resume", 0, "Opened third again; the workers go on with it."),
         ("stop", 0, "Stopped third; "),
         ("forget", 0, "The cluster has forgotten third; "),
-        ("resume", 2, "has no crawl third: `tadoru cluster status` lists them."),
+        ("resume", 2, "Crawl third not found in the cluster. `tadoru cluster status` lists them."),
     ):
         done = tadoru("cluster", command, "third", *where)
         assert (done.code, done.out) == (code, ""), done.err
@@ -107,7 +107,7 @@ def test_a_database_without_a_cluster_is_one_sentence(tadoru: Tadoru) -> None:
 def test_a_database_that_can_not_be_reached_is_one_sentence_and_exit_1(tadoru: Tadoru) -> None:
     done = tadoru("cluster", "status", "-d", "postgresql://ann:secret@127.0.0.1:1/none")
     assert (done.code, done.out) == (1, "")
-    assert "can not be reached" in done.sentence
+    assert "cannot be reached" in done.sentence
     assert "secret" not in done.err
 
 
@@ -115,5 +115,5 @@ def test_a_file_is_no_cluster(tadoru: Tadoru) -> None:
     done = tadoru("cluster", "status", "-d", "crawl.db")
     assert (done.code, done.sentence) == (
         2,
-        "A cluster is in a database on PostgreSQL: give --database postgresql://user@host/name.",
+        "A cluster is in a database on PostgreSQL: Give --database postgresql://user@host/name.",
     )

@@ -52,7 +52,7 @@ def test_a_recrawl_can_be_compared_with_what_was_before(tadoru: Tadoru, site: Si
     assert [done.result[side]["run"] for side in ("before", "after")] == [1, 2]
     assert ("new-finding", "new") in changes(done)
     text = tadoru("compare", "site.db@1", "site.db@2").out
-    assert f"Broken (1)\n  {site.url('/b')}  200 → 404\n" in text
+    assert f"Newly broken (1)\n  {site.url('/b')}  200 → 404\n" in text
     assert "リンク切れになったページ (1)" in tadoru("compare", "site.db", "--lang", "ja").out
 
 
@@ -61,7 +61,7 @@ def test_a_comparison_fails_a_build_when_it_was_asked_to(tadoru: Tadoru, site: S
     done = tadoru("compare", "site.db", "--fail-on", "regressions")
     assert done.code == 10
     assert done.sentence.startswith("regressions: ")
-    assert "Broken (1)" in done.out, "what is wrong is told all the same"
+    assert "Newly broken (1)" in done.out, "what is wrong is told all the same"
     assert tadoru("compare", "site.db", "--fail-on", "broken>1,removed").code == 0
     backwards = tadoru("compare", "site.db@2", "site.db@1", "--fail-on", "broken")
     assert backwards.code == 0
@@ -94,22 +94,22 @@ def test_a_crawl_that_was_stopped_removes_nothing(tadoru: Tadoru, site: Site) ->
     assert audit(tadoru, site.url(), "-d", "part.db", "--limit", "1").code == 0
     done = tadoru("compare", "whole.db", "part.db", "--fail-on", "removed")
     assert done.code == 0
-    assert "stopped at its limit of pages" in done.out
-    assert "left out: 2 pages." in done.out
+    assert "stopped at the page limit" in done.out
+    assert "2 pages that only one crawl has were ignored." in done.out
 
 
 @pytest.mark.parametrize(
     "arguments, told",
     [
-        ((), "Give one database, for its last two runs, or two to compare"),
+        ((), "Give one database, to compare its last two runs, or two"),
         (("a", "b", "c"), "Give one database"),
-        (("none.db", "site.db"), "There is no crawl in none.db"),
-        (("site.db",), "site.db holds no earlier run to compare with"),
-        (("site.db", "site.db@4"), "There is no run 4 in site.db: it holds run 1."),
+        (("none.db", "site.db"), "No crawl in none.db"),
+        (("site.db",), "site.db has no earlier run to compare with"),
+        (("site.db", "site.db@4"), "Run 4 not found in site.db. Available runs: 1."),
         (("site.db", "text.db"), "text.db is not a SQLite database"),
         (("site.db", "copy.db", "--fail-on", "brokn"), "Did you mean “broken”?"),
-        (("site.db", "copy.db", "--map", "("), "--map takes REGEX=REPLACEMENT"),
-        (("site.db", "copy.db", "-o", "nowhere/x"), "there is no folder nowhere"),
+        (("site.db", "copy.db", "--map", "("), "Use REGEX=REPLACEMENT"),
+        (("site.db", "copy.db", "-o", "nowhere/x"), "folder nowhere not found"),
         (("site.db", "copy.db", "--examples", "many"), "--examples must be a whole number from 0 to 10,000."),
     ],
     ids=" ".join,

@@ -74,7 +74,7 @@ def test_a_calendar_goes_to_a_server_and_back_and_a_crawl_beside_it(folder: Path
     with closing(open_calendar("events.db")) as first, closing(open_calendar("back.db")) as back:
         assert dump(back) == dump(first)
     code, said = copy("events.db", address)
-    assert (code, "is not empty: copy into a new one." in said) == (2, True), said
+    assert (code, "is not empty. Copy into a new one." in said) == (2, True), said
     assert copy(f"{address}&crawl=site", "site.db")[0] == 0
     with closing(sqlite3.connect("site.db")) as sql:
         assert sql.execute("SELECT * FROM crawl_meta").fetchall() == [("job", "audit")]
@@ -82,24 +82,24 @@ def test_a_calendar_goes_to_a_server_and_back_and_a_crawl_beside_it(folder: Path
 
 def test_a_server_without_either_is_one_sentence(folder: Path, address: str, copy: Copy) -> None:
     code, said = copy(address, "new.db")
-    assert (code, said.startswith("tadoru: There is neither a crawl nor events in postgresql://")) == (2, True), said
+    assert (code, said.startswith("tadoru: No crawl or calendar in postgresql://")) == (2, True), said
     code, said = copy(f"{address}&crawl=site", "new.db")
-    assert (code, said.startswith("tadoru: There is no crawl in postgresql://")) == (2, True), said
+    assert (code, said.startswith("tadoru: No crawl in postgresql://")) == (2, True), said
     assert not Path("new.db").exists()
 
 
 @pytest.mark.parametrize(
     "since, to, sentence",
     [
-        ("missing.db", "new.db", "There is no database missing.db: give the file of a crawl, or of events."),
-        ("empty.db", "new.db", "There is no database empty.db: give the file of a crawl, or of events."),
-        ("words.txt", "new.db", "words.txt is not a SQLite database: give another file, or remove this one."),
-        ("other.db", "new.db", "other.db is a SQLite database, but not one of Tadoru's: give the file of a crawl, or of events."),
-        ("events.db", "crawl.db", "crawl.db is a SQLite database, but not one of Tadoru's events: give another file."),
-        ("crawl.db", "events.db", "events.db is a SQLite database, but not one of Tadoru's: give another file."),
-        ("events.db", "./events.db", "A database can not be copied into itself: name another one."),
-        ("crawl.db", "./crawl.db", "A crawl can not be copied into itself: name another database."),
-        ("events.db", "no/where.db", "TO no/where.db can not be written: there is no folder no."),
+        ("missing.db", "new.db", "Database missing.db not found. Choose the file of a crawl or of a calendar."),
+        ("empty.db", "new.db", "Database empty.db not found. Choose the file of a crawl or of a calendar."),
+        ("words.txt", "new.db", "words.txt is not a SQLite database. Choose another file, or remove this one."),
+        ("other.db", "new.db", "other.db is a SQLite database, but neither a Tadoru crawl nor a calendar. Choose another file."),
+        ("events.db", "crawl.db", "crawl.db is a SQLite database, but not a Tadoru calendar. Choose another file."),
+        ("crawl.db", "events.db", "events.db is a SQLite database, but not a Tadoru crawl. Choose another file."),
+        ("events.db", "./events.db", "A database cannot be copied into itself: name another one."),
+        ("crawl.db", "./crawl.db", "A crawl cannot be copied into itself: name another database."),
+        ("events.db", "no/where.db", "TO no/where.db cannot be written: there is no folder no."),
         ("events.db", "postgresql://h/d?crawl=x", "TO is the address of a crawl, and there are events in FROM: leave ?crawl="),
     ],
 )
@@ -117,7 +117,7 @@ def test_a_newer_format_is_refused_and_an_older_one_is_said(folder: Path, copy: 
         sql.execute(f"UPDATE {VERSION_TABLE} SET version_num = '0999'")
         sql.commit()
     code, said = copy("events.db", "new.db")
-    assert (code, said) == (1, "tadoru: events.db was written by a newer Tadoru (format 0999): update Tadoru to copy it.\n")
+    assert (code, said) == (1, "tadoru: events.db was written by a newer Tadoru (format 0999). Upgrade Tadoru to copy it.\n")
     with closing(sqlite3.connect("old.db")) as sql:
         sql.executescript(resources.files("tadoru.store.crawl").joinpath("sql", FORMATS[0]).read_text("utf-8") + ROWS)
         sql.execute(f"PRAGMA application_id = {APPLICATION_ID}")

@@ -53,7 +53,7 @@ def test_bad_input_is_exit_2_and_one_sentence_before_anything_is_touched(
 def test_a_start_that_can_not_be_reached_is_exit_1(tadoru: Tadoru) -> None:
     done = tadoru("docs", "http://127.0.0.1:1/", "-o", "out", "-q")
     assert (done.code, done.out) == (1, "")
-    assert done.sentence == "http://127.0.0.1:1/ could not be reached (connection refused)."
+    assert done.sentence == "Cannot reach http://127.0.0.1:1/ (connection refused)."
     assert not (tadoru.folder / "out" / "index.json").exists()
 
 

@@ -67,7 +67,7 @@ def test_every_site_below_a_folder_is_refreshed_with_its_own_options(
 
 
 def test_a_folder_without_sites_is_said_so(tadoru: Tadoru) -> None:
-    assert tadoru("docs", "list").sentence.startswith("There is no folder .context")
+    assert tadoru("docs", "list").sentence.startswith("Folder .context not found")
     (tadoru.folder / ".context").mkdir()
     for words in (("list",), ("refresh",)):
         done = tadoru("docs", *words)

@@ -31,19 +31,19 @@ def test_what_is_wrong_is_told_with_what_to_do_and_an_exit_code(tadoru: Tadoru) 
     assert set(wrong) == {"configuration", "browser", "database"}
     assert "deelay" in wrong["configuration"]
     assert "/nowhere/browser" in wrong["browser"]
-    assert "can not be reached" in wrong["database"]
+    assert "cannot be reached" in wrong["database"]
     assert "Correct or unset it." in done.out
 
 
 def test_the_database_of_the_environment_is_tried_too(tadoru: Tadoru) -> None:
     done = tadoru("doctor", env={"TADORU_DATABASE": "postgresql://nobody@127.0.0.1:1/none"})
     assert done.code == 1
-    assert [line for line in done.out.splitlines() if line.startswith("BAD") and "can not be reached" in line]
+    assert [line for line in done.out.splitlines() if line.startswith("BAD") and "cannot be reached" in line]
 
 
 @pytest.mark.parametrize(
     "content, words",
-    [(None, "There is no crawl in site.db"), (b"not a database, but as long as one " * 30, "")],
+    [(None, "No crawl in site.db"), (b"not a database, but as long as one " * 30, "")],
 )
 def test_a_file_that_holds_no_crawl_is_told(tadoru: Tadoru, content: bytes | None, words: str) -> None:
     path = Path(tadoru.folder / "site.db")

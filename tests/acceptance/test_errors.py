@@ -13,38 +13,44 @@ from tests.acceptance.command import Tadoru, finished
 from tests.support.site import Site
 
 BAD_USAGE = {
-    "no URL": ([], "There is no URL to start from"),
+    "no URL": ([], "Start URL missing"),
     "a URL with a bad host": (["http://[bad/"], "not a valid IPv6 address"),
     "a URL that is none": (["http://exa mple.com/"], "not a valid host name"),
-    "another scheme": (["ftp://example.com/"], "ftp: URLs can not be crawled"),
-    "a password in the URL": (["http://ann:s3cret@example.com/"], "must not hold a user name or password"),
+    "another scheme": (["ftp://example.com/"], "ftp: URLs cannot be crawled"),
+    "a password in the URL": (["http://ann:s3cret@example.com/"], "must not contain a user name or password"),
     "two URLs": (["example.com", "example.org"], "--list"),
     "an unknown option": (["example.com", "--max-dept", "3"], "did you mean --max-depth?"),
     "an option without its value": (["example.com", "--depth"], "--depth"),
     "a word for a number": (["example.com", "--depth", "deep"], "--depth must be a whole number from 0"),
     "a number out of bounds": (["example.com", "-c", "101"], "--concurrency must be a whole number from 1 to 100"),
     "a number beyond all bounds": (["example.com", "--limit", "9" * 30], "--limit must be a whole number"),
-    "a delay that was meant in milliseconds": (["example.com", "--delay", "61"], "write 61ms for milliseconds or 61s"),
-    "a time that is none": (["example.com", "--timeout", "soon"], "--timeout must be a time such as 1.5, 500ms or 2s"),
-    "no time at all": (["example.com", "--timeout", "0"], "longer than 0"),
+    "a delay that was meant in milliseconds": (["example.com", "--delay", "61"], "write 61ms for milliseconds, or 61s"),
+    "a time that is none": (["example.com", "--timeout", "soon"], "--timeout must be a duration such as 1.5, 500ms or 2s"),
+    "no time at all": (["example.com", "--timeout", "0"], "greater than 0"),
     "a size that is none": (["example.com", "--max-response-size", "big"], "--max-response-size must be a size"),
     "an unknown format": (["example.com", "-f", "xml"], "--format must be one of text, json, csv, dot, html"),
     "an unknown scope": (["example.com", "--scope", "galaxy"], "--scope must be one of host, domain, path"),
     "a bad pattern": (["example.com", "--include", "("], "--include must be a regular expression"),
     "bad codes": (["example.com", "--accept", "all"], "200..299,403"),
-    "an unknown gate": (["example.com", "--fail-on", "rain"], "--fail-on takes broken"),
+    "an unknown gate": (["example.com", "--fail-on", "rain"], "Use broken, blocked"),
     "a header without a colon": (["example.com", "-H", "s3cret"], "Name: value"),
     "a header with a line break": (["example.com", "-H", "A: b\r\nC: s3cret"], "control characters"),
     "a user agent with a line break": (["example.com", "-u", "a\nb"], "control characters"),
     "half of the credentials": (["example.com", "--auth-type", "basic", "--auth-password", "s3cret"], "--auth-username"),
-    "a proxy that is none": (["example.com", "--proxy", "s3cret"], "The proxy is not a usable URL"),
-    "cookies that are not there": (["example.com", "--cookies", "none.txt"], "none.txt can not be read (No such file"),
-    "suppressions that are not there": (["example.com", "--suppress", "none.txt"], "none.txt can not be read (No such file"),
-    "seeds that are not there": (["--list", "--seed-file", "none.txt"], "none.txt can not be read (No such file"),
-    "an output without a folder": (["example.com", "-o", "none/out.json"], "there is no folder none"),
+    "a proxy that is none": (["example.com", "--proxy", "s3cret"], "The proxy URL is not valid"),
+    "cookies that are not there": (
+        ["example.com", "--cookies", "none.txt"],
+        "Cannot read the cookie file none.txt: No such file",
+    ),
+    "suppressions that are not there": (
+        ["example.com", "--suppress", "none.txt"],
+        "Cannot read the suppression file none.txt: No such file",
+    ),
+    "seeds that are not there": (["--list", "--seed-file", "none.txt"], "Cannot read the seed file none.txt (No such file"),
+    "an output without a folder": (["example.com", "-o", "none/out.json"], "folder none not found"),
     "an output that is a folder": (["example.com", "-o", "."], "is a folder"),
-    "a state without a folder": (["example.com", "--state", "none/crawl.db"], "there is no folder none"),
-    "a configuration that is not there": (["example.com", "--config", "none.yml"], "There is no configuration file none.yml"),
+    "a state without a folder": (["example.com", "--state", "none/crawl.db"], "folder none not found"),
+    "a configuration that is not there": (["example.com", "--config", "none.yml"], "Configuration file none.yml not found"),
     "no such log format": (["example.com", "--log-format", "xml"], "--log-format"),
 }
 
@@ -75,7 +81,7 @@ def test_an_output_that_can_not_be_written_is_exit_2_before_anything_is_requeste
     site.page("/")
     done = tadoru.links(site.url(), "-o", "/proc/out.json")
     assert (done.code, done.out) == (2, "")
-    assert "--output /proc/out.json can not be written" in done.sentence
+    assert "--output /proc/out.json cannot be written" in done.sentence
     assert site.requests == []
 
 
@@ -102,7 +108,7 @@ def test_a_closed_standard_stream_ends_no_crawl(number: int, code: int, tadoru: 
     done = tadoru.links(site.url(), "--state", "crawl.db", "-f", "json", **streams)
     assert done.code == code
     if number == 1:
-        assert "Could not write the result (Bad file descriptor)" in done.sentence
+        assert "Cannot write the result (Bad file descriptor)" in done.sentence
     else:
         assert [info["status_code"] for info in done.result["internal_urls"]] == [200]
     assert site.hits("/") == 1
@@ -116,13 +122,13 @@ def test_a_log_that_can_not_be_written_stops_no_crawl(tadoru: Tadoru, site: Site
 
 
 @pytest.mark.parametrize("url, words", [
-    ("http://no-such-host.invalid/", "could not be reached (dns failure)."),
-    ("http://127.0.0.1:1/", "could not be reached (connection refused)."),
+    ("http://no-such-host.invalid/", "(dns failure)."),
+    ("http://127.0.0.1:1/", "(connection refused)."),
 ], ids=["a host that does not resolve", "a refused connection"])  # fmt: skip
 @pytest.mark.parametrize("robots", [[], ["--ignore-robots"]], ids=["robots", "no robots"])
 def test_an_unreachable_start_is_exit_1(url: str, words: str, robots: list[str], tadoru: Tadoru) -> None:
     done = tadoru.links(url, "-f", "json", *robots)
-    assert (done.code, done.sentence) == (1, f"{url} {words}")
+    assert (done.code, done.sentence) == (1, f"Cannot reach {url} {words}")
     assert [failed["url"] for failed in done.result["failed_urls"]] == [url]
 
 
@@ -158,7 +164,7 @@ def test_somebody_else_s_database_is_refused_and_left_as_it_is(tadoru: Tadoru) -
     before = path.read_bytes()
     done = tadoru.links("http://127.0.0.1:1/", "--state", "crawl.db")
     assert (done.code, done.out) == (1, "")
-    assert "not one of Tadoru's" in done.sentence
+    assert "not a Tadoru crawl" in done.sentence
     assert path.read_bytes() == before
 
 
@@ -192,7 +198,7 @@ def test_the_state_of_another_start_is_exit_2(tadoru: Tadoru, site: Site) -> Non
     tadoru.map(site.url(), "--state", "crawl.db")
     done = tadoru.links(site.url("/other"), "--state", "crawl.db")
     assert (done.code, done.out) == (2, "")
-    assert f"crawl.db holds the crawl of {site.url()}" in done.sentence
+    assert f"crawl.db contains the crawl of {site.url()}" in done.sentence
 
 
 def test_a_state_file_is_enough_to_go_on(tadoru: Tadoru, site: Site) -> None:
@@ -208,4 +214,4 @@ def test_a_locked_state_file_is_exit_1_after_half_a_minute_of_patience(tadoru: T
         other.execute("BEGIN EXCLUSIVE")
         done = tadoru.links("http://127.0.0.1:1/", "--state", "crawl.db")
     assert (done.code, done.out) == (1, "")
-    assert "crawl.db is locked by another program" in done.sentence
+    assert "crawl.db is locked by another process" in done.sentence

@@ -74,15 +74,15 @@ def test_the_zone_of_the_installation_is_that_of_what_is_added(tadoru: Tadoru) -
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        (["--title", "x", "--starts", "いつか"], "This is no event yet: The start can not be read"),
-        (["--title", " ", "--starts", "2050-08-01"], "This is no event yet: There is no title. Give a title."),
+        (["--title", "x", "--starts", "いつか"], "This is no event yet: The start cannot be read"),
+        (["--title", " ", "--starts", "2050-08-01"], "This is no event yet: Title missing. Give a title."),
         (
             ["--title", "x", "--starts", "2050-08-01", "--url", "javascript:alert(1)"],
             "url javascript:alert(1) is no address of the web",
         ),
         (["--title", "x", "--starts", "2050-08-01", "--timezone", "Tokyo"], "timezone Tokyo must be the name of a time zone"),
-        (["--title", "x", "--starts", "2050-08-01", "--lat", "north"], "The position can not be read: give both"),
-        (["--title", "x", "--starts", "2050-08-01 10:00", "--ends", "?"], "The end ? can not be read, or is not after the start"),
+        (["--title", "x", "--starts", "2050-08-01", "--lat", "north"], "The position cannot be read: give both"),
+        (["--title", "x", "--starts", "2050-08-01 10:00", "--ends", "?"], "The end ? cannot be read, or is not after the start"),
         (["--starts", "2050-08-01"], "“tadoru events add” needs --title: for example `tadoru events "),
     ],
 )
@@ -159,15 +159,15 @@ def test_a_hidden_event_is_not_in_the_calendar_until_it_is_put_back(tadoru: Tado
     "arguments, sentence",
     [
         (["edit", "1"], "There is nothing to change: say what with --set field=value or --release field."),
-        (["edit", "1", "--set", "venue"], "--set venue can not be read: write it as field=value, such as --set venue=市民会館."),
+        (["edit", "1", "--set", "venue"], "--set venue cannot be read: write it as field=value, such as --set venue=市民会館."),
         (["edit", "1", "--set", "venu=x"], "An event has no field venu that can be set: did you mean venue?"),
-        (["edit", "1", "--set", "title="], "This is no event yet: There is no title. Give a title."),
+        (["edit", "1", "--set", "title="], "This is no event yet: Title missing. Give a title."),
         (["edit", "1", "--set", "all_day=perhaps"], "all_day must be true or false."),
         (
             ["edit", "2", "--set", "all_day=no"],
             "An event that is not of whole days needs a time: give it with the start, such as",
         ),
-        (["edit", "1", "--set", "price=1", "--release", "price"], "The field price can not be set and released at once"),
+        (["edit", "1", "--set", "price=1", "--release", "price"], "The field price cannot be set and released at once"),
         (["edit", "1", "--release", "venue"], "The field venue of event 1 is not a person's: there is nothing to release."),
         (["edit", "4", "--set", "venue=x"], "Event 4 is in quarantine: answer its review with `tadoru events review fix`."),
         (["edit", "99", "--set", "venue=x"], "There is no event 99: "),

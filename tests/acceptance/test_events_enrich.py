@@ -130,7 +130,7 @@ def test_evaluating_tells_how_good_a_model_would_be(calendar: Calendar, examples
         (("train", "--from-database", "--group", "x", "-o", "m.npz"), "name columns of a table"),
         (("train", "examples.csv", "--text", "a,b,c,d", "-o", "m.npz"), "up to three columns"),
         (("evaluate", "examples.csv", "--category", "kind"), "no column “kind”"),
-        (("show", "examples.csv"), "is not a model of categories"),
+        (("show", "examples.csv"), "is not a category model"),
     ],
 )
 def test_bad_input_gets_one_sentence(calendar: Calendar, examples: Path, arguments: tuple[str, ...], why: str) -> None:

@@ -106,7 +106,7 @@ def test_a_backup_of_the_database_alone_is_one_file(tadoru: Tadoru, calendar: Ca
     assert (tadoru.folder / "saved.db").read_bytes() == before, "the backup itself is left alone"
     assert everything(calendar.path) == everything(str(tadoru.folder / "new.db"))
     again = tadoru("events", "-d", "new.db", "restore", "saved.db")
-    assert (again.code, again.sentence) == (2, "The database new.db is not empty: copy into a new one.")
+    assert (again.code, again.sentence) == (2, "The database new.db is not empty. Copy into a new one.")
 
 
 def test_a_search_engine_is_told_everything_again_after_a_backup_was_put_back(tmp_path: Path, calendar: Calendar) -> None:
@@ -217,7 +217,7 @@ def test_the_doctor_says_what_is_bad_and_fails(tadoru: Tadoru) -> None:
         {
             "what": "database",
             "state": "bad",
-            "words": "notes.txt is not a SQLite database: give another file, or remove this one.",
+            "words": "notes.txt is not a SQLite database. Choose another file, or remove this one.",
         }
     ]
     assert tadoru("events", "-d", "none.db", "doctor").code == 1

@@ -167,7 +167,7 @@ def test_an_empty_list_says_what_else_there_is(tadoru: Tadoru, calendar: Calenda
         (["list", "--to", "2001-01-01"], "--to 2001-01-01 is before today: say with --from where to begin, or add --all."),
         (["list", "--source", "99"], "There is no source 99: list them with `tadoru events sources list`."),
         (["list", "--bom"], "--bom is for --format csv: leave it out, or add --format csv."),
-        (["list", "-o", "nowhere/x.csv"], "--output nowhere/x.csv can not be written: there is no folder nowhere."),
+        (["list", "-o", "nowhere/x.csv"], "--output nowhere/x.csv cannot be written: there is no folder nowhere."),
         (["show", "99"], "There is no event 99: list them with `tadoru events list --all`."),
     ],
 )

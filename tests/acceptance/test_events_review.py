@@ -49,7 +49,7 @@ def test_questions_are_listed_with_what_they_are_about(tadoru: Tadoru, calendar:
     assert len(lines) == 4
     assert "missing_required" in lines[1]
     assert "日時未定の会" in lines[1]
-    assert "There is no start." in lines[1]
+    assert "Start date missing." in lines[1]
     assert "parse_error" in lines[2]
     assert "dedupe_conflict" in lines[3]
     assert "score 0." in lines[3]
@@ -75,7 +75,7 @@ def test_a_pair_is_shown_side_by_side_with_the_reasons(tadoru: Tadoru, calendar:
 
 def test_a_row_that_lacks_something_is_shown_with_what_it_says(say: Asked) -> None:
     out = say("review", "show", "1")
-    assert "There is no start." in out
+    assert "Start date missing." in out
     assert "What source 1, 盛岡市 says in row 1" in out
     assert "公民館" in out
     assert "tadoru events review fix 1 --set 'starts=2026-08-01 10:00'" in out
@@ -113,7 +113,7 @@ def test_fixing_a_row_makes_an_event_of_it_in_which_only_the_fixed_field_is_a_pe
 
 
 def test_a_row_that_still_lacks_something_stays_in_the_queue(calendar: Calendar, say: Asked) -> None:
-    assert "The row still lacks something: There is no start. Say it with" in say("review", "retry", "1")
+    assert "The row still lacks something: Start date missing. Say it with" in say("review", "retry", "1")
     assert say("review", "retry", "--all") == "0 of 2 rows can be read now; 2 cannot yet.\n"
     assert [one.id for one in calendar.store.reviews()] == [1, 2, 3]
 
@@ -145,7 +145,7 @@ def test_nothing_waits(tadoru: Tadoru, calendar: Calendar) -> None:
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        (["review", "show", "99"], "There is no review 99: list them with `tadoru events review list`."),
+        (["review", "show", "99"], "Review 99 not found. `tadoru events review list` lists them."),
         (["review", "merge", "3", "--keep", "2"], "Review 3 is not about event 2: it is about 1, 4."),
         (["review", "fix", "3", "--set", "title=x"], "Review 3 is not about a row that lacks something: answer it with"),
         (["review", "fix", "1", "--set", "starts=いつか"], "This is no event yet: The start cannot be read"),

@@ -60,7 +60,7 @@ def test_failure_and_recovery_are_told_once_each(calendar: Calendar, site: Site,
     calendar.add(site.url("/a.ics"), "ics", name="Town")
     for _ in range(4):
         calendar.run("--notify", inbox.address)
-    assert inbox.titles == ["Town: can not be collected", "Town: collected again"]
+    assert inbox.titles == ["Town: cannot be collected", "Town: collected again"]
     assert "The server answered 404." in inbox.messages[0]["message"]
 
 
@@ -85,7 +85,7 @@ def test_a_notice_that_could_not_be_sent_is_sent_the_next_time(calendar: Calenda
     inbox.status = 200
     calendar.run("--notify", inbox.address)
     calendar.run("--notify", inbox.address)
-    assert inbox.titles == ["Town: can not be collected"]
+    assert inbox.titles == ["Town: cannot be collected"]
 
 
 def test_an_address_that_apprise_does_not_know_is_refused_without_being_shown(calendar: Calendar, site: Site) -> None:

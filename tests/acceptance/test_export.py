@@ -89,19 +89,15 @@ def test_the_database_stays_as_it_was(database: str, tadoru: Tadoru) -> None:
 
 
 REFUSED = [
-    pytest.param(["missing.db", "-f", "csv"], "There is no crawl in missing.db: give the database that", id="no database"),
+    pytest.param(["missing.db", "-f", "csv"], "No crawl in missing.db. Choose the database of an audit.", id="no database"),
     pytest.param(["text", "-f", "csv"], "text is not a SQLite database", id="something else"),
     pytest.param(["site.db"], "“tadoru export” needs --format (csv, jsonl,", id="no form"),
     pytest.param(["site.db", "-f", "pdf"], "--format must be one of csv, jsonl,", id="an unknown form"),
-    pytest.param(
-        ["site.db", "-f", "csv", "-t", "page"], "There is no table “page”: did you mean “pages”?", id="an unknown table"
-    ),
-    pytest.param(["site.db", "-f", "csv", "--check", "nope"], "There is no check “nope”: choose one of", id="an unknown check"),
-    pytest.param(["site.db", "-f", "csv", "--status", "bad"], "--status takes codes such as 404", id="an unknown status"),
-    pytest.param(["site.db", "-f", "xlsx"], "--format xlsx is not text: give -o", id="a workbook to a terminal"),
-    pytest.param(
-        ["site.db", "-f", "csv", "-o", "no/x.csv"], "-o no/x.csv can not be written: there is no folder", id="no folder"
-    ),
+    pytest.param(["site.db", "-f", "csv", "-t", "page"], "Unknown table “page”. Did you mean “pages”?", id="an unknown table"),
+    pytest.param(["site.db", "-f", "csv", "--check", "nope"], "Unknown check “nope”. Choose one of", id="an unknown check"),
+    pytest.param(["site.db", "-f", "csv", "--status", "bad"], "Use status codes such as 404", id="an unknown status"),
+    pytest.param(["site.db", "-f", "xlsx"], "--format xlsx is binary. Write it to a file", id="a workbook to a terminal"),
+    pytest.param(["site.db", "-f", "csv", "-o", "no/x.csv"], "-o no/x.csv cannot be written: folder", id="no folder"),
     pytest.param(["site.db", "-f", "sitemap", "--base-url", "ftp://x"], "ftp", id="a base that is none"),
     pytest.param(["site.db", "-f", "dot", "--limit-nodes", "0"], "--limit-nodes", id="a graph without nodes"),
 ]
@@ -122,7 +118,7 @@ def test_a_full_disk_behind_stdout_is_one_sentence(large: str, tadoru: Tadoru) -
     with Path("/dev/full").open("w") as full:
         done = tadoru("export", large, "-f", "csv", stdout=full)
     assert (done.code, done.sentence) == (
-        1, "Could not write the export (No space left on device): mend that, and run the same command again.",
+        1, "Cannot write the export (No space left on device). Fix the cause, then rerun the command.",
     )  # fmt: skip
 
 
@@ -134,7 +130,7 @@ def test_a_full_disk_under_a_file_is_one_sentence_and_leaves_nothing(form: str, 
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
     )  # fmt: skip
     assert done.code == 1
-    assert done.sentence == "Could not write -o out (File too large): mend that, and run the same command again."
+    assert done.sentence == "Cannot write -o out (File too large). Fix the cause, then rerun the command."
     assert [name for name in names(tadoru.folder) if not name.startswith("site.db")] == []
 
 
@@ -155,7 +151,7 @@ def test_a_library_that_is_missing_is_one_sentence(database: str, tadoru: Tadoru
         "export", database, "-f", "parquet", "-o", "x.parquet", env={"PYTHONPATH": f"{tadoru.folder}:{CHECKOUT / 'src'}"}
     )
     assert done.code == 2
-    assert done.sentence.startswith("Packages for --format parquet are not installed: install them with `")
+    assert done.sentence.startswith("Packages for --format parquet are not installed. Install them with `")
     assert not (tadoru.folder / "x.parquet").exists()
 
 

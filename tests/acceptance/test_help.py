@@ -30,7 +30,7 @@ def test_help_lists_the_commands_and_examples_and_is_what_no_command_gets(tadoru
 def test_help_shows_what_most_people_need_and_help_all_has_every_option_in_its_group(tadoru: Tadoru) -> None:
     short, whole = tadoru("links", "--help").out, tadoru("links", "--help-all").out
     headings = [line for line in whole.splitlines() if line.endswith(":") and not line.startswith(" ")]
-    assert headings == ["Examples:", "What to crawl:", "Politeness:", "Access:", "Checking:", "Output:", "This command:"]
+    assert headings == ["Examples:", "Scope:", "Politeness:", "Access:", "Checks:", "Output:", "General:"]
     assert all(f" {setting.flags[0]}" in whole for setting in JOB_SETTINGS["links"])
     assert " --depth" in short
     assert " --strip-sessions" not in short

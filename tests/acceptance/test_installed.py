@@ -125,7 +125,7 @@ def wheel(built: Path) -> str:
 
 @pytest.fixture(scope="module")
 def bare(wheel: str, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """The wheel and what it can not do without; the demo was run in its folder."""
+    """The wheel and what it cannot do without; the demo was run in its folder."""
     installed = Installed(tmp_path_factory.mktemp("bare"), base_python(), wheel)
     assert installed("demo").returncode == 0
     return installed

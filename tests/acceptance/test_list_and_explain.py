@@ -107,7 +107,7 @@ def test_a_stored_crawl_tells_what_became_of_the_url(tadoru: Tadoru, house: Site
     assert (rows["known"], rows["found on"]) == ("completed, 1 link from the start: answered 200", house.url("/"))
     assert explained(tadoru, house.url("/nowhere"), "--state", "crawl.db")[2]["known"] == "not found by this crawl"
     done = tadoru("explain", house.url(), "--state", "none.db")
-    assert (done.code, done.sentence) == (2, "There is no crawl in none.db: check --state.")
+    assert (done.code, done.sentence) == (2, "No crawl in none.db. Check --state.")
 
 
 def test_the_lines_for_people_end_with_the_verdict(tadoru: Tadoru, house: Site) -> None:

@@ -68,10 +68,10 @@ def test_text_and_table_are_two_words_for_what_a_person_reads(
 
 def test_headings_of_tables_are_words_and_no_capitals() -> None:
     headings: set[str] = set()
-    for file in Path(tadoru.cli.__file__).parent.glob("*.py"):
+    for file in Path(tadoru.cli.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             match node:
-                case ast.Call(func=ast.Name(id="Column"), args=[ast.Constant(value=str(heading)), *_]):
+                case ast.Call(func=ast.Name(id="TableColumn"), args=[ast.Constant(value=str(heading)), *_]):
                     headings.add(heading)
     assert len(headings) > 20
     assert {one for one in headings if one != one[:1].upper() + one[1:].lower()} == {"ID", "URL"}

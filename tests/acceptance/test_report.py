@@ -62,7 +62,7 @@ def test_suppressions_that_matched_nothing_are_told_on_stderr(site: Tadoru) -> N
     (site.folder / "known.txt").write_text("test-long * # fine\ntest-old * # gone\n")
     done = site("report", "site.db", "-f", "json", "--suppress", "known.txt")
     assert done.result["totals"]["suppressed"] == 2
-    assert done.err == "known.txt, line 2: nothing matched “test-old * # gone”; it can go.\n"
+    assert done.err == "known.txt, line 2: “test-old * # gone” matches nothing. Remove it.\n"
 
 
 def test_a_report_does_not_change_the_crawl(site: Tadoru) -> None:
@@ -75,44 +75,45 @@ def test_a_report_does_not_change_the_crawl(site: Tadoru) -> None:
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
+        pytest.param(["none.db"], "No crawl in none.db. Choose the database of an audit.", id="no such file"),
+        pytest.param(["text.db"], "text.db is not a SQLite database. Choose another file, or remove this one.", id="no database"),
         pytest.param(
-            ["none.db"], "There is no crawl in none.db: give the database that `tadoru audit` wrote.", id="no such file"
+            ["foreign.db"],
+            "foreign.db is a SQLite database, but not a Tadoru crawl. Choose another file.",
+            id="another program's",
         ),
-        pytest.param(["text.db"], "text.db is not a SQLite database: give another file, or remove this one.", id="no database"),
         pytest.param(
-            ["foreign.db"], "foreign.db is a SQLite database, but not one of Tadoru's: give another file.", id="another program's"
+            ["links.db"], "links.db contains no audit. Create one with `tadoru audit URL -d FILE`.", id="a map of links"
         ),
-        pytest.param(["links.db"], "links.db holds no audit: `tadoru audit URL -d FILE` makes one.", id="a map of links"),
         pytest.param(
             ["site.db", "--check", "test-brokn"],
-            "This crawl knows no check “test-brokn”: did you mean test-broken?",
+            "No check “test-brokn” in this crawl. Did you mean test-broken?",
             id="a check that is none",
         ),
         pytest.param(
             ["site.db", "-o", "report.pdf"],
-            "What form report.pdf shall have can not be told from its name: let it end in one of .txt, .json, .html, .xml, "
-            ".sarif, .md.",
+            "Unknown report format of report.pdf. Use one of the extensions .txt, .json, .html, .xml, .sarif, .md, or --format.",
             id="a form that is none",
         ),
         pytest.param(
             ["site.db", "-o", "nowhere/report.html"],
-            "--output nowhere/report.html can not be written: there is no folder nowhere.",
+            "--output nowhere/report.html cannot be written: folder nowhere not found.",
             id="no folder",
         ),
         pytest.param(
             ["site.db", "--suppress", "none.txt"],
-            "The suppression file none.txt can not be read (No such file or directory): check its name.",
+            "Cannot read the suppression file none.txt: No such file or directory. Check its name.",
             id="no suppression file",
         ),
         pytest.param(
             ["site.db", "-f", "html", "--all"],
-            "--all is for text, junit, markdown: the page stays small enough to be opened, and names the command that lists the "
-            "rest.",
+            "--all is available for text, junit, markdown. An HTML page with all findings would be too large to open; it shows "
+            "the command that lists them.",
             id="all of it as HTML",
         ),
         pytest.param(
             ["site.db", "--baseline", "site.db"],
-            "--baseline is for --format sarif: `tadoru compare A B` tells what changed between two crawls.",
+            "--baseline needs --format sarif; to compare two crawls, run `tadoru compare A B`.",
             id="a baseline for text",
         ),
     ],
@@ -182,8 +183,9 @@ def sealed() -> Iterator[Path]:
 
 
 AS_NOBODY = """
-import os, sys
-import tadoru.cli.main as main, tadoru.cli.report, tadoru.jobs.audit.report.terminal
+import datetime, os, sys
+import tadoru.cli.main as main, tadoru.cli.report, tadoru.jobs.audit.report.terminal, tadoru.i18n.formats as formats
+formats.format_utc(datetime.datetime.now(datetime.UTC), "en")  # Loads what this user cannot read later.
 os.geteuid() or os.setuid(65534)
 sys.exit(main.run(sys.argv[1:]))
 """
@@ -197,8 +199,8 @@ def test_a_crawl_that_can_not_be_written_can_be_told_of(sealed: Path) -> None:
 
 
 def test_what_was_written_last_is_not_left_out_of_a_report(sealed: Path) -> None:
-    """It may stand in a file beside the crawl, which can not be taken over there."""
+    """It may stand in a file beside the crawl, which cannot be taken over there."""
     (sealed / "site.db-wal").write_bytes(b"what was written last")
     done = Tadoru(sealed).python(AS_NOBODY, "report", "site.db")
     assert (done.code, done.out) == (1, "")
-    assert "site.db can not be opened for writing: check the folder and its permissions." in done.sentence
+    assert "site.db for writing. Check the folder and its permissions." in done.sentence

@@ -206,7 +206,7 @@ def test_a_port_that_is_taken_is_one_sentence(tadoru: Tadoru) -> None:
         port = taken.getsockname()[1]
         done = tadoru("serve", "-d", "events.db", "--port", str(port))
     assert done.code == 2
-    assert done.sentence == f"Can not listen on 127.0.0.1, port {port} (Address already in use): give another --port or --host."
+    assert done.sentence == f"Cannot listen on 127.0.0.1, port {port} (Address already in use): give another --port or --host."
     assert not (tadoru.folder / "events.db").exists()
 
 
@@ -215,10 +215,10 @@ def test_a_database_that_can_not_be_used_is_one_sentence(tadoru: Tadoru, workers
     (tadoru.folder / "notes.txt").write_text("These are notes, and no database at all. " * 100)
     done = tadoru("serve", "-d", "notes.txt", "--port", "0", "--workers", workers)
     assert done.code == 1
-    assert done.err.splitlines()[-1] == "tadoru: notes.txt is not a SQLite database: give another file, or remove this one."
+    assert done.err.splitlines()[-1] == "tadoru: notes.txt is not a SQLite database. Choose another file, or remove this one."
     (tadoru.folder / "file").write_text("")
     done = tadoru("serve", "-d", "file/events.db", "--port", "0", "--workers", workers)
-    assert (done.code, "The folder of file/events.db can not be made" in done.err) == (1, True)
+    assert (done.code, "The folder of file/events.db cannot be made" in done.err) == (1, True)
 
 
 def test_what_can_not_be_meant_is_refused(tadoru: Tadoru) -> None:
@@ -226,7 +226,7 @@ def test_what_can_not_be_meant_is_refused(tadoru: Tadoru) -> None:
         (("--port", "70000"), "--port must be a whole number from 0 to 65,535"),
         (("--base-url", "events.example/path"), "--base-url must be an address such as https://events.example"),
         (("--timezone", "Nowhere"), "--timezone must be the name of a time zone"),
-        (("--host", "999.1.1.1"), "Can not listen on 999.1.1.1"),
+        (("--host", "999.1.1.1"), "Cannot listen on 999.1.1.1"),
         (("nothing",), "There is no command “tadoru serve nothing”"),
     ):
         done = tadoru("serve", "-d", "events.db", *arguments)

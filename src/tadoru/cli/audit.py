@@ -1,4 +1,4 @@
-"""`tadoru audit [URL...]`: the command around the job. Checks what it was given before it asks anybody for anything."""
+"""`tadoru audit [URL...]`: validates its input before any request, runs or resumes the crawl, and reports what was found."""
 
 from __future__ import annotations
 
@@ -13,10 +13,19 @@ import click
 from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.inputs import check_database_name, check_writable, read_seed_urls
 from tadoru.cli.options import job_options, print_config, resolve_options, run_options
+from tadoru.cli.output import _, translate_text
 from tadoru.config.options import AuditOptions
 from tadoru.config.resolve import CREDENTIALS, ResolvedConfig, describe_options
 from tadoru.config.settings import JOB_SETTINGS
-from tadoru.errors import BrowserMissing, GateExceeded, Interrupted, NothingToCrawl, SeedUnreachable, UsageError
+from tadoru.errors import (
+    BrowserMissing,
+    GateExceeded,
+    Interrupted,
+    NothingToCrawl,
+    SeedUnreachable,
+    UsageError,
+    without_passwords,
+)
 from tadoru.extras import not_installed
 
 if TYPE_CHECKING:
@@ -24,10 +33,10 @@ if TYPE_CHECKING:
     from tadoru.jobs.audit.run import PreparedAudit
 
 EXAMPLES = (
-    ("tadoru audit https://example.com", "its problems, kept in ./tadoru.db"),
-    ("tadoru audit -d site.db", "go on with a crawl"),
-    ("tadoru audit -d site.db --recrawl", "ask again, for what changed"),
-    ("tadoru audit https://example.com --report report.html", "a page to send to somebody"),
+    ("tadoru audit https://example.com", "report its problems; the crawl is in ./tadoru.db"),
+    ("tadoru audit -d site.db", "resume a crawl"),
+    ("tadoru audit -d site.db --recrawl", "crawl again and look for changes"),
+    ("tadoru audit https://example.com --report report.html", "a shareable report"),
     ("tadoru audit example.com --fail-on error --baseline last.db", "fail a build on new errors"),
 )
 MOST_USED = (
@@ -37,13 +46,13 @@ MOST_USED = (
 
 
 @click.command(
-    cls=DocumentedCommand, groups=JOB_SETTINGS["audit"], sections={"What to crawl": ["seed_file"], "Output": ["detach"]},
-    most_used=MOST_USED, examples=EXAMPLES, short_help="Find every problem of a site.",
+    cls=DocumentedCommand, groups=JOB_SETTINGS["audit"], sections={"Scope": ["seed_file"], "Output": ["detach"]},
+    most_used=MOST_USED, examples=EXAMPLES, short_help="Crawl a site into a database and report its problems.",
 )  # fmt: skip
 @click.argument("urls", nargs=-1, metavar="[URL]")
 @job_options("audit", AuditOptions())
-@click.option("--seed-file", metavar="FILE|-", help="Read more URLs to start from, one a line.")
-@click.option("--detach", is_flag=True, help="Leave the crawl to the workers of the database (`tadoru worker`).")
+@click.option("--seed-file", metavar="FILE|-", help="Read additional start URLs from a file, one per line.")
+@click.option("--detach", is_flag=True, help="Hand the crawl to the workers of the cluster (`tadoru worker`).")
 @run_options
 def audit(
     urls: tuple[str, ...],
@@ -54,7 +63,7 @@ def audit(
     show_config: bool,
     **values: Any,
 ) -> int:
-    """Crawl a site into a database and say what is wrong with it. Without a URL, go on with the crawl in the database."""
+    """Crawl a site into a database and report its problems. Without a URL, resume the crawl in the database."""
     options, settled = resolve_options("audit", AuditOptions, values, config_file)
     if show_config:
         return print_config("audit", options, settled)
@@ -70,37 +79,39 @@ def audit(
 
 
 def _start_urls(urls: tuple[str, ...], seed_file: str | None, options: AuditOptions, settled: ResolvedConfig) -> tuple[str, ...]:
-    """Where to start: arguments and the seed file; otherwise what the configuration says."""
+    """The start URLs: arguments and the seed file, or else the configuration."""
     if seed_file == "":
-        raise UsageError("--seed-file needs the name of a file, or - for stdin.")
+        raise UsageError("--seed-file needs a file name, or - for stdin.")
     typed = (*urls, *read_seed_urls(seed_file))
     if seed_file is not None and not typed:
-        raise UsageError(f"The seed file {seed_file} names no URL.")
+        raise UsageError("The seed file {file} contains no URLs.", file=seed_file)
     source = settled.sources.get("seed_urls")
     if typed:
         return (*typed, *options.seed_urls) if source == "flag" else typed
-    if settled.is_from_found("seed_urls") and settled.has_other_credentials():
+    if settled.is_from_discovered_file("seed_urls") and settled.has_other_credentials():
         raise UsageError(
-            f"{source} in this folder names where to start, and credentials come from elsewhere: give the URL yourself, "
-            f"or name the file with --config."
+            "{file} in this folder names the start URL, but credentials come from outside this file. Pass the URL on the command "
+            "line, or name the file with --config.",
+            file=source,
         )
     if not options.seed_urls and Path(options.database).is_file() and _is_discovered_database(settled):
         raise UsageError(
-            f"The crawl in {options.database} was only found in this folder, and credentials come from the environment: give the "
-            f"URL, or name the crawl with --database."
+            "The crawl in {database} was only discovered in this folder, but credentials come from the environment. Pass the "
+            "URL, or name the crawl with --database.",
+            database=options.database,
         )
     return options.seed_urls
 
 
 def _is_discovered_database(settled: ResolvedConfig) -> bool:
-    """Whether a database that nobody named would say where credentials of the environment go."""
-    found = "database" not in settled.sources or settled.is_from_found("database")
+    """Whether a database that nobody named would decide where credentials of the environment are sent."""
+    found = "database" not in settled.sources or settled.is_from_discovered_file("database")
     elsewhere = {"default", "flag", settled.file.name if settled.file is not None else "default"}
     return found and any(settled.sources.get(name, "default") not in elsewhere for name in CREDENTIALS)
 
 
 def _check(options: AuditOptions, urls: tuple[str, ...]) -> None:
-    """Everything that can be wrong with the command itself, before any network use."""
+    """Validate options and arguments before any request."""
     from tadoru.jobs.audit.criteria import AuditCriteria
     from tadoru.jobs.audit.run import build_job, build_scope
     from tadoru.jobs.crawl_setup import access_for
@@ -114,7 +125,7 @@ def _check(options: AuditOptions, urls: tuple[str, ...]) -> None:
     is_file = not is_postgresql(options.database)
     if not starts and is_file and not database.is_file():
         raise UsageError(
-            f"There is no URL to start from, and no crawl in {options.database}: give a URL, such as https://example.com/."
+            "Start URL missing, and no crawl in {database}. Give a URL, such as https://example.com/.", database=options.database
         )
     build_job(options, build_scope(options, starts))
     access_for(options, Exemptions(), starts)
@@ -144,7 +155,7 @@ def _run(
     _report_start(options, prepared, display)
     began = clock.monotonic()
     if prepared.nothing_to_do:
-        display.note(f"Nothing to crawl: {prepared.nothing_to_do}.")
+        display.note(_("Nothing to crawl: {reason}.", reason=prepared.nothing_to_do))
         from tadoru.engine.crawl import CrawlOutcome
 
         ended = CrawlOutcome(stopped=False, limit_reached=True)
@@ -153,23 +164,28 @@ def _run(
             ended = launch.run(prepared.plan, display.notify, display.watch)
     analysed = launch.run_loop(finish(options, prepared, ended, clock.monotonic() - began, display.note))
     if ended.stopped and not ended.out_of_time:
-        raise Interrupted(f"Stopped; to go on, run the same command again (the crawl is in {options.database}).")
+        raise Interrupted("Stopped. To resume, rerun the command (the crawl is in {database}).", database=options.database)
     _check_start_urls(prepared)
     if not analysed:
-        display.note(f"Another process is still crawling into {options.database}: it will say what was found.")
+        display.note(
+            _(
+                "Another process is still crawling into {database} and will report the findings.",
+                database=without_passwords(options.database),
+            )
+        )
         return 0
     return _report_result(options, display, quiet=quiet)
 
 
 def _hand_to_cluster(options: AuditOptions, urls: tuple[str, ...], settled: ResolvedConfig, *, quiet: bool) -> int:
-    """Set the crawl up, and put it where the workers of its database find it."""
+    """Create the crawl and submit it to the workers of its database."""
     from tadoru.jobs import launch
     from tadoru.store.crawl.postgres.crawl_url import is_postgresql, parse
 
     if not is_postgresql(options.database):
-        raise UsageError("Only a crawl on PostgreSQL can be left to workers: give --database 'postgresql://…?crawl=NAME'.")
+        raise UsageError("--detach needs a crawl on PostgreSQL. Give --database 'postgresql://…?crawl=NAME'.")
     if options.report or options.fail_on:
-        raise UsageError("--report and --fail-on need the end of the crawl: leave --detach out, or ask `tadoru report` later.")
+        raise UsageError("--report and --fail-on need a finished crawl. Omit --detach, or run `tadoru report` later.")
     try:
         from tadoru.cluster.submission import submit_crawl
     except ModuleNotFoundError:
@@ -179,25 +195,28 @@ def _hand_to_cluster(options: AuditOptions, urls: tuple[str, ...], settled: Reso
     if not quiet:
         place = parse(options.database)
         sys.stderr.write(
-            f"The crawl {place.crawl} is for the workers now: `tadoru cluster status` shows how far it is, "
-            f"`tadoru report` what was found.\n"
+            _(
+                "Submitted {crawl} to the workers. `tadoru cluster status` shows its progress, `tadoru report` its findings.",
+                crawl=place.crawl,
+            )
+            + "\n"
         )
     return 0
 
 
 def _report_start(options: AuditOptions, prepared: PreparedAudit, display: CrawlProgress) -> None:
     if prepared.recrawl:
-        display.note(f"Crawling {prepared.starts[0]} again (run {prepared.run}).")
+        display.note(_("Crawling {url} again (run {run}).", url=prepared.starts[0], run=prepared.run))
     elif options.recrawl and prepared.resumed:
-        display.note(f"The last crawl of {prepared.starts[0]} is not finished: going on with it first.")
+        display.note(_("The last crawl of {url} is not finished: resuming it first.", url=prepared.starts[0]))
     elif prepared.resumed:
-        display.note(f"Going on with the crawl of {prepared.starts[0]}.")
+        display.note(_("Resuming the crawl of {url}.", url=prepared.starts[0]))
     if prepared.lacks_credentials:
-        display.note("An earlier run signed in to the site. Credentials are not kept: give them again, or it may refuse pages.")
+        display.note(_("An earlier run used credentials, which are not stored. Pass them again, or pages may be refused."))
 
 
 def _check_start_urls(prepared: PreparedAudit) -> None:
-    """When nothing could be crawled, say why."""
+    """Raise an error with the reason if nothing could be crawled."""
     from tadoru.jobs import launch
     from tadoru.jobs.audit.run import read_start_state
 
@@ -205,13 +224,13 @@ def _check_start_urls(prepared: PreparedAudit) -> None:
     if state is None:
         return
     if state.status == "error":
-        kind = (state.error_type or "no answer").replace("_", " ")
-        raise SeedUnreachable(f"{state.url} could not be reached ({kind}).")
-    raise NothingToCrawl(f"Nothing could be crawled from {state.url}: {state.reason}.")
+        kind = (state.error_type or "no_response").replace("_", " ")
+        raise SeedUnreachable("Cannot reach {url} ({reason}).", url=state.url, reason=kind)
+    raise NothingToCrawl("Nothing to crawl from {url}: {reason}.", url=state.url, reason=state.reason)
 
 
 def _report_result(options: AuditOptions, display: CrawlProgress, *, quiet: bool) -> int:
-    """The summary, the report, and the gates."""
+    """Print the summary, write reports, and apply the gates."""
     from tadoru.jobs.audit.report import print_summary, write_report
 
     if not quiet:
@@ -219,18 +238,19 @@ def _report_result(options: AuditOptions, display: CrawlProgress, *, quiet: bool
             display.note(note)
     for name in options.report:
         write_report(name, options.database, lang=options.lang, suppress=options.suppress, baseline=options.baseline)
-        display.note(f"Wrote {name}.")
+        display.note(_("Wrote {file}.", file=name))
     exceeded = _exceeded_gates(options)
     missing = _missing_browser(options.database) if options.render != "never" else ""
     if exceeded:
-        raise GateExceeded(" ".join(exceeded))
+        message = " ".join(map(translate_text, exceeded))
+        raise GateExceeded(message)
     if missing:
         raise BrowserMissing(missing)
     return 0
 
 
 def _exceeded_gates(options: AuditOptions) -> list[str]:
-    """The sentences of the gates that were exceeded; annotations, where a workflow shows them."""
+    """The messages of the gates that were exceeded; writes annotations in a GitHub workflow."""
     annotate = os.environ.get("GITHUB_ACTIONS") == "true"
     if not options.fail_on and not annotate:
         return []
@@ -244,11 +264,11 @@ def _exceeded_gates(options: AuditOptions) -> list[str]:
 
 
 def _missing_browser(database: str) -> str:
-    """What to say about pages that needed a browser which is not there; empty when there are none."""
+    """The message about pages that need a browser which is not installed; empty if there are none."""
     from tadoru.clock import SystemClock
     from tadoru.store.crawl.open import open_existing
 
     store = open_existing(database, SystemClock())
     with closing(store.sql):
         urls, reason = store.unrendered(10)
-    return f"{reason} Read without it: {', '.join(urls)}." if urls else ""
+    return _("{reason} Crawled without it: {urls}.", reason=reason, urls=", ".join(urls)) if urls else ""

@@ -1,4 +1,4 @@
-"""`tadoru cluster status | stop | resume | forget`: who works for a cluster, at what, and what is wrong."""
+"""`tadoru worker`, and `tadoru cluster status | stop | resume | forget`: workers on PostgreSQL, their crawls and queue."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ import click
 
 from tadoru.cli.help import CommandGroup, DocumentedCommand
 from tadoru.cli.options import job_options, print_config, resolve_options
-from tadoru.cli.output import format_duration, format_option
-from tadoru.cli.table import Column, single_line, write_pairs, write_table
+from tadoru.cli.output import _, format_duration, format_option, ngettext
+from tadoru.cli.table import TableColumn, single_line, write_pairs, write_table
 from tadoru.clock import Clock, iso
 from tadoru.config import resolve
 from tadoru.config.options import EventsOptions, WorkerOptions
 from tadoru.config.settings import JOB_SETTINGS
 from tadoru.errors import Interrupted, UsageError
 from tadoru.extras import not_installed
-from tadoru.jobs.reporting.formatting import format_count
+from tadoru.i18n.translation import N_
 from tadoru.log import Log
 
 if TYPE_CHECKING:
@@ -34,22 +34,22 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    cls=DocumentedCommand, groups=JOB_SETTINGS["worker"], short_help="Crawl and collect for a cluster of machines.",
+    cls=DocumentedCommand, groups=JOB_SETTINGS["worker"], short_help="Run a worker of a cluster (PostgreSQL).",
     examples=(
-        ("tadoru worker -d postgresql://me@db.internal/tadoru", "on as many machines as you like"),
-        ("tadoru audit -d 'postgresql://me@db.internal/tadoru?crawl=site' --detach https://example.com", "something to do"),
-        ("tadoru cluster status -d postgresql://me@db.internal/tadoru", "who does what"),
+        ("tadoru worker -d postgresql://me@db.internal/tadoru", "on any number of machines"),
+        ("tadoru audit -d 'postgresql://me@db.internal/tadoru?crawl=site' --detach https://example.com", "submit a crawl"),
+        ("tadoru cluster status -d postgresql://me@db.internal/tadoru", "workers, crawls and queue"),
     ),
 )  # fmt: skip
 @job_options("worker", WorkerOptions())
-@click.option("--config", "config_file", metavar="FILE", help="Read this configuration.")
-@click.option("--show-config", is_flag=True, help="Print the effective configuration, secrets hidden.")
-@click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How to write log lines.")
-@click.option("-v", "--verbose", is_flag=True, help="Say more: each piece of work.")
-@click.option("-q", "--quiet", is_flag=True, help="Say only what is wrong.")
+@click.option("--config", "config_file", metavar="FILE", help="Configuration file.")
+@click.option("--show-config", is_flag=True, help="Print the resolved configuration, secrets hidden.")
+@click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="Format of log lines.")
+@click.option("-v", "--verbose", is_flag=True, help="More output: every task.")
+@click.option("-q", "--quiet", is_flag=True, help="Only warnings and errors.")
 def worker(config_file: str | None, show_config: bool, log_format: str, verbose: bool, quiet: bool, **given: Any) -> int:
-    """Work for a cluster until stopped: take hosts of the crawls in a PostgreSQL database, one slice after the other, and the
-    sources of its calendar. Any number of workers on any machines share the work; each may be stopped or killed at any time.
+    """Run a worker until it is stopped. It crawls hosts of the crawls in a PostgreSQL database, one time slice after the other,
+    and collects event sources. Any number of workers on any machines share the work; each can be stopped or killed at any time.
     """
     options, settled = resolve_options("worker", WorkerOptions, given, config_file)
     if show_config:
@@ -57,7 +57,7 @@ def worker(config_file: str | None, show_config: bool, log_format: str, verbose:
     from tadoru.store.crawl.postgres.crawl_url import is_postgresql
 
     if not is_postgresql(options.database):
-        raise UsageError("A worker needs a database on PostgreSQL: give --database postgresql://user@host/name.")
+        raise UsageError("A worker needs PostgreSQL. Give --database postgresql://user@host/name.")
     events = resolve.resolve_config("events", {}, os.environ, Path(config_file) if config_file else None, Path.cwd())
     collecting = replace(resolve.build_options(EventsOptions, events), database=options.database)
     level = "warning" if quiet else "debug" if verbose else "info"
@@ -74,7 +74,7 @@ def _run_worker(options: WorkerOptions, events: EventsOptions, log_format: str, 
         from tadoru.cluster.queue import log_engine_messages
         from tadoru.cluster.worker import BackgroundTask, Worker, WorkerSettings
     except ModuleNotFoundError:
-        raise UsageError(not_installed("a worker", "cluster")) from None
+        raise UsageError(not_installed("workers", "cluster")) from None
     clock = SystemClock()
     log = Log(sys.stderr, clock, form=log_format, level=level)
     log_engine_messages(log)
@@ -101,7 +101,7 @@ def _run_worker(options: WorkerOptions, events: EventsOptions, log_format: str, 
             if signals > 1:
                 task.cancel()
             else:
-                log.write("info", "Stopping: what is begun is written first; once more to stop now.")
+                log.write("info", _("Finishing in-flight work. Press Ctrl-C again to stop immediately."))
                 worker.stop()
 
         with launch.handle_stop_signals(stop):
@@ -112,62 +112,62 @@ def _run_worker(options: WorkerOptions, events: EventsOptions, log_format: str, 
     try:
         launch.run_loop(main())
     except asyncio.CancelledError:
-        raise Interrupted("Stopped at once; what was in flight is asked for again by another worker.") from None
-    log.write("info", "Stopped; everything is written.")
+        raise Interrupted("Stopped immediately. Another worker repeats the requests in flight.") from None
+    log.write("info", _("Stopped. All results are written."))
 
 
 WATCH_INTERVAL = 2.0
-"""Seconds from one look to the next."""
-_PROBLEMS = {"robots": "no robots.txt", "slowed": "asked for patience", "": ""}
+"""Seconds between two updates of --watch."""
+_PROBLEMS = {"robots": N_("no robots.txt"), "slowed": N_("slowed down"), "": ""}
 _CLEAR_SCREEN = "\x1b[H\x1b[2J"
 Look = Callable[[], "ClusterStatus"]
 
 
 def database_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Which database, from the same places as `tadoru worker` has it."""
-    config = click.option("--config", "config_file", metavar="FILE", help="Read this configuration.")
+    """Decorate a command with the database options of `tadoru worker`."""
+    config = click.option("--config", "config_file", metavar="FILE", help="Configuration file.")
     return job_options("worker", WorkerOptions(), only=("database",))(config(function))
 
 
 @contextmanager
 def open_cluster(config_file: str | None, given: dict[str, Any]) -> Iterator[ClusterStatusReader]:
-    """The cluster of the database that was named. Raises UsageError when that is none of PostgreSQL."""
+    """The cluster in the chosen database. Raises UsageError if that is not on PostgreSQL."""
     from tadoru.store.crawl.postgres.crawl_url import is_postgresql
 
-    options, _ = resolve_options("worker", WorkerOptions, given, config_file)
+    options, _settled = resolve_options("worker", WorkerOptions, given, config_file)
     if not is_postgresql(options.database):
-        raise UsageError("A cluster is in a database on PostgreSQL: give --database postgresql://user@host/name.")
+        raise UsageError("A cluster needs PostgreSQL. Give --database postgresql://user@host/name.")
     try:
         from tadoru.store.cluster.status_reader import ClusterStatusReader
     except ModuleNotFoundError:
-        raise UsageError(not_installed("a cluster", "cluster")) from None
+        raise UsageError(not_installed("clusters", "cluster")) from None
     with closing(ClusterStatusReader(options.database)) as view:
         yield view
 
 
 @click.group(
-    cls=CommandGroup, short_help="See a cluster of workers.",
-    examples=(("tadoru cluster status -d postgresql://me@db.internal/tadoru", "who does what"),),
+    cls=CommandGroup, short_help="Show and manage the crawls of a cluster.",
+    examples=(("tadoru cluster status -d postgresql://me@db.internal/tadoru", "workers, crawls and queue"),),
 )  # fmt: skip
 def cluster() -> None:
-    """Who works for the cluster in a PostgreSQL database, at what, and what is wrong. `tadoru worker` makes a cluster."""
+    """Show and manage the crawls of the cluster in a PostgreSQL database. `tadoru worker` starts a worker."""
 
 
 @cluster.command(
-    "status", short_help="Workers, crawls, queue, hosts in trouble.",
+    "status", short_help="Show workers, crawls, the queue and problem hosts.",
     examples=(
-        ("tadoru cluster status -d postgresql://me@db/tadoru", "as it is now"),
-        ("tadoru cluster status --watch", "again and again"),
-        ("tadoru cluster status -f json | jq .queue", "for programs"),
+        ("tadoru cluster status -d postgresql://me@db/tadoru", "current state"),
+        ("tadoru cluster status --watch", "updated every two seconds"),
+        ("tadoru cluster status -f json | jq .queue", "as JSON"),
     ),
 )  # fmt: skip
 @database_options
 @format_option("text", "json")
-@click.option("-w", "--watch", "is_watched", is_flag=True, help="Look again and again, until Ctrl-C.")
+@click.option("-w", "--watch", "is_watched", is_flag=True, help="Update until Ctrl-C.")
 def status(config_file: str | None, form: str, is_watched: bool, **given: Any) -> int:
-    """Workers (alive or gone), crawls and how far they are, the queue, and the hosts that are slow or fail.
+    """Show workers (alive or gone), crawls with their progress, the queue, and hosts that are slow or fail.
 
-    With --watch, json is one document a line.
+    With --watch, json is one document per line.
     """
     write = write_line if form == "json" and is_watched else write_document if form == "json" else write_status
     with open_cluster(config_file, given) as view:
@@ -178,14 +178,13 @@ def status(config_file: str | None, form: str, is_watched: bool, **given: Any) -
 
             try:
                 run_loop(watch(view.look, write, sys.stdout, SystemClock()))
-            except KeyboardInterrupt:  # That is how watching ends.
+            except KeyboardInterrupt:  # The usual end of --watch.
                 return 0
     return 0
 
 
 async def watch(look: Look, write: Callable[[TextIO, ClusterStatus], None], out: TextIO, clock: Clock) -> None:
-    """Look again every two seconds, less often where a look takes long. Ends when the database does not answer any more, by
-    raising StoreError."""
+    """Write the status every two seconds, less often if a query takes long. Raises StoreError if the database is unavailable."""
     took = 0.0
     while True:
         out.flush()
@@ -199,12 +198,12 @@ async def watch(look: Look, write: Callable[[TextIO, ClusterStatus], None], out:
 
 
 def write_document(out: TextIO, found: ClusterStatus) -> None:
-    """One JSON value."""
+    """Write the status as JSON."""
     out.write(json.dumps(found.document(), ensure_ascii=False, indent=2, default=_json_default) + "\n")
 
 
 def write_line(out: TextIO, found: ClusterStatus) -> None:
-    """One JSON value on one line."""
+    """Write the status as JSON on one line."""
     out.write(json.dumps(found.document(), ensure_ascii=False, default=_json_default) + "\n")
 
 
@@ -213,15 +212,20 @@ def _json_default(value: Any) -> str:
 
 
 def write_status(out: TextIO, found: ClusterStatus) -> None:
-    """For people: two lines about all of it, then a table of each kind."""
+    """Write the status as text: totals, then tables of workers, crawls and problem hosts."""
     queue = found.queue
     gone = len(found.workers) - found.alive
-    asked = format_count(sum(worker.hosts for worker in found.workers), "host")
-    again = f", {queue.again:,} to be tried again" if queue.again else ""
-    work = f"{queue.waiting:,} waiting{again}, {queue.running:,} running, {queue.stalled:,} stalled, {queue.failed:,} failed"
-    write_pairs(out, [
-        ("Workers", f"{found.alive} alive, {gone} gone; {found.rate:.1f} pages/s, {asked} asked now"), ("Queue", work),
-    ])  # fmt: skip
+    hosts = ngettext("{count} host active", "{count} hosts active", sum(worker.hosts for worker in found.workers))
+    workers = _(
+        "{alive} alive, {gone} gone; {rate} pages/s, {hosts}", alive=found.alive, gone=gone, rate=f"{found.rate:.1f}", hosts=hosts
+    )
+    work = [_("{count} waiting", count=f"{queue.waiting:,}")]
+    if queue.again:
+        work.append(_("{count} to retry", count=f"{queue.again:,}"))
+    work.append(_("{count} running", count=f"{queue.running:,}"))
+    work.append(_("{count} stalled", count=f"{queue.stalled:,}"))
+    work.append(_("{count} failed", count=f"{queue.failed:,}"))
+    write_pairs(out, [(_("Workers"), workers), (_("Queue"), ", ".join(work))])
     for table in (_workers, _crawls, _hosts):
         columns, rows = table(found)
         if rows:
@@ -229,15 +233,21 @@ def write_status(out: TextIO, found: ClusterStatus) -> None:
             write_table(out, columns, rows)
 
 
-def _workers(found: ClusterStatus) -> tuple[tuple[Column, ...], list[tuple[str, ...]]]:
+def _workers(found: ClusterStatus) -> tuple[tuple[TableColumn, ...], list[tuple[str, ...]]]:
     columns = (
-        Column("Worker", may_shrink=True), Column("Machine", may_shrink=True), Column("State"), Column("Version"),
-        Column("Since", to_right=True), Column("Seen", to_right=True), Column("Hosts", to_right=True),
-        Column("Pages", to_right=True), Column("Pages/s", to_right=True),
-    )  # fmt: skip
+        TableColumn("Worker", may_shrink=True),
+        TableColumn("Machine", may_shrink=True),
+        TableColumn("State"),
+        TableColumn("Version"),
+        TableColumn("Since", align_right=True),
+        TableColumn("Seen", align_right=True),
+        TableColumn("Hosts", align_right=True),
+        TableColumn("Pages", align_right=True),
+        TableColumn("Pages/s", align_right=True),
+    )
     return columns, [
         (
-            one.name, one.machine, "alive" if one.is_alive else "gone", one.version,
+            one.name, one.machine, _("alive") if one.is_alive else _("gone"), one.version,
             _age(found.at, one.started_at), _age(found.at, one.seen_at),
             f"{one.hosts:,}", f"{one.pages:,}", f"{one.rate:.1f}",
         )
@@ -245,26 +255,38 @@ def _workers(found: ClusterStatus) -> tuple[tuple[Column, ...], list[tuple[str, 
     ]  # fmt: skip
 
 
-def _crawls(found: ClusterStatus) -> tuple[tuple[Column, ...], list[tuple[str, ...]]]:
-    numbers = ("Done", "Queued", "In flight", "Errors", "Hosts", "Age")
-    columns = (Column("Crawl", may_shrink=True), Column("State"), *(Column(name, to_right=True) for name in numbers))
+def _crawls(found: ClusterStatus) -> tuple[tuple[TableColumn, ...], list[tuple[str, ...]]]:
+    columns: tuple[TableColumn, ...] = (
+        TableColumn("Crawl", may_shrink=True),
+        TableColumn("State"),
+        TableColumn("Done", align_right=True),
+        TableColumn("Queued", align_right=True),
+        TableColumn("In flight", align_right=True),
+        TableColumn("Errors", align_right=True),
+        TableColumn("Hosts", align_right=True),
+        TableColumn("Age", align_right=True),
+    )
     rows: list[tuple[str, ...]] = []
     for one in found.crawls:
         counts = (one.done, one.queued, one.in_flight, one.errors, one.hosts_waiting)
-        told = [f"{count:,}" if one.has_data else "–" for count in counts]
-        rows.append((one.name, one.state, *told, _age(found.at, one.added_at)))
+        shown = [f"{count:,}" if one.has_data else "–" for count in counts]
+        rows.append((one.name, one.state, *shown, _age(found.at, one.added_at)))
     if any(one.error for one in found.crawls):
-        columns = (*columns, Column("Why", may_shrink=True))
+        columns = (*columns, TableColumn("Reason", may_shrink=True))
         rows = [(*row, one.error) for row, one in zip(rows, found.crawls, strict=True)]
     return columns, rows
 
 
-def _hosts(found: ClusterStatus) -> tuple[tuple[Column, ...], list[tuple[str, ...]]]:
+def _hosts(found: ClusterStatus) -> tuple[tuple[TableColumn, ...], list[tuple[str, ...]]]:
     columns = (
-        Column("Host", may_shrink=True), Column("Crawl", may_shrink=True), Column("Trouble", may_shrink=True),
-        Column("Queued", to_right=True), Column("Gap", to_right=True), Column("Answers in", to_right=True),
-        Column("Next in", to_right=True),
-    )  # fmt: skip
+        TableColumn("Host", may_shrink=True),
+        TableColumn("Crawl", may_shrink=True),
+        TableColumn("Problem", may_shrink=True),
+        TableColumn("Queued", align_right=True),
+        TableColumn("Delay", align_right=True),
+        TableColumn("Responds in", align_right=True),
+        TableColumn("Next in", align_right=True),
+    )
     return columns, [
         (
             one.name, one.crawl, _problem(one), "" if one.queued is None else f"{one.queued:,}",
@@ -279,7 +301,9 @@ def _age(now: datetime, at: datetime) -> str:
 
 
 def _problem(one: HostStatus) -> str:
-    return f"failed {format_count(one.attempts, 'time')}" if one.trouble == "failed" else _PROBLEMS[one.trouble]
+    if one.trouble == "failed":
+        return ngettext("failed {count} time", "failed {count} times", one.attempts)
+    return _(_PROBLEMS[one.trouble])
 
 
 def _seconds(value: float | None) -> str:
@@ -288,39 +312,44 @@ def _seconds(value: float | None) -> str:
 
 @cluster.command(
     "stop", short_help="Stop a crawl.",
-    examples=(("tadoru cluster stop shops", "what it found stays; `tadoru cluster resume shops` goes on"),),
+    examples=(("tadoru cluster stop shops", "keeps its results; resume it with `tadoru cluster resume shops`"),),
 )  # fmt: skip
 @click.argument("crawl")
 @database_options
 def stop(crawl: str, config_file: str | None, **given: Any) -> int:
-    """Stop a crawl: no more of it is begun, and what is being asked for is finished. What it found stays."""
+    """Stop a crawl: requests in flight are finished, and no new ones start. Its results are kept."""
     with open_cluster(config_file, given) as view:
         view.stop(crawl)
-    sys.stderr.write(f"Stopped {single_line(crawl)}; workers end what they have of it within a minute.\n")
+    sys.stderr.write(_("Stopped {crawl}. Workers finish their part within a minute.", crawl=single_line(crawl)) + "\n")
     return 0
 
 
-@cluster.command("resume", short_help="Go on with a crawl.", examples=(("tadoru cluster resume shops", "where it was stopped"),))
+@cluster.command("resume", short_help="Resume a crawl.", examples=(("tadoru cluster resume shops", "continue a stopped crawl"),))
 @click.argument("crawl")
 @database_options
 def resume(crawl: str, config_file: str | None, **given: Any) -> int:
-    """Go on with a crawl that was stopped, or that failed."""
+    """Resume a crawl that was stopped or has failed."""
     with open_cluster(config_file, given) as view:
         view.resume(crawl)
         alive = view.look().alive
-    hint = "the workers go on with it" if alive else "there is no worker now: start one with `tadoru worker`"
-    sys.stderr.write(f"Opened {single_line(crawl)} again; {hint}.\n")
+    if alive:
+        text = _("Resumed {crawl}.", crawl=single_line(crawl))
+    else:
+        text = _("Resumed {crawl}, but no worker is running. Start one with `tadoru worker`.", crawl=single_line(crawl))
+    sys.stderr.write(text + "\n")
     return 0
 
 
 @cluster.command(
-    "forget", short_help="Take a crawl out of the cluster.", examples=(("tadoru cluster forget shops", "what it found stays"),)
+    "forget", short_help="Remove a crawl from the cluster.", examples=(("tadoru cluster forget shops", "keeps its results"),)
 )
 @click.argument("crawl")
 @database_options
 def forget(crawl: str, config_file: str | None, **given: Any) -> int:
-    """Take a crawl that is stopped, done or failed out of the list. What it found stays, for `tadoru report` and the others."""
+    """Remove a crawl that is stopped, done or failed from the list. Its results are kept, for `tadoru report` and others."""
     with open_cluster(config_file, given) as view:
         view.forget(crawl)
-    sys.stderr.write(f"The cluster has forgotten {single_line(crawl)}; what it found is still in the database.\n")
+    sys.stderr.write(
+        _("Removed {crawl} from the cluster. Its results are still in the database.", crawl=single_line(crawl)) + "\n"
+    )
     return 0

@@ -1,8 +1,9 @@
-"""`tadoru copy FROM TO`: a crawl, or a database of events, from a file to PostgreSQL, or back."""
+"""`tadoru copy FROM TO`: copies a crawl or a calendar from a file to PostgreSQL, or back."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,19 +12,19 @@ import click
 
 from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.inputs import FileName, check_database_name, check_writable
+from tadoru.cli.output import _, ngettext
 from tadoru.cli.table import single_line
 from tadoru.errors import UsageError
-from tadoru.jobs.reporting.formatting import format_count
 
 if TYPE_CHECKING:
     from tadoru.store.copy_crawl import CopySource
 
 LARGE_TABLE = 10_000
-"""Rows of a table that are worth a line where there is no terminal."""
+"""Rows from which on a table gets a progress line where there is no terminal."""
 
 
 class CopyProgress:
-    """Tells how far a copy is: on a terminal in one line that changes, elsewhere in a line for each large table that is done."""
+    """Progress of a copy: on a terminal one line that is updated, elsewhere a line for each large table."""
 
     def __init__(self) -> None:
         self._table, self._rows = "", 0
@@ -38,7 +39,7 @@ class CopyProgress:
             sys.stderr.flush()
 
     def end(self) -> None:
-        """The last table is done."""
+        """Finish the last table."""
         if self._shows:
             sys.stderr.write("\r\x1b[K")
         elif self._rows >= LARGE_TABLE:
@@ -49,19 +50,19 @@ class CopyProgress:
 @click.command(
     cls=DocumentedCommand, short_help="Copy a crawl or a calendar to another database.",
     examples=(
-        ("tadoru copy site.db 'postgresql://me@localhost/sites?crawl=site'", "a crawl, from a file to a server"),
-        ("tadoru copy 'postgresql://me@localhost/sites?crawl=site' site.db", "and back"),
-        ("tadoru copy var/tadoru.db postgresql://me@localhost/events", "the database of events, or of the service"),
+        ("tadoru copy site.db 'postgresql://me@localhost/sites?crawl=site'", "a crawl, from a file to PostgreSQL"),
+        ("tadoru copy 'postgresql://me@localhost/sites?crawl=site' site.db", "from PostgreSQL to a file"),
+        ("tadoru copy var/tadoru.db postgresql://me@localhost/events", "a calendar, or the database of the service"),
     ),
 )  # fmt: skip
 @click.argument("since", metavar="FROM", type=FileName("FILE"))
 @click.argument("to", metavar="TO", type=FileName("FILE"))
 def copy(since: str, to: str) -> int:
-    """Copy a crawl, or the database of events or of the service, into a new database of either kind, losing nothing.
+    """Copy a crawl, a calendar or the database of the service into a new database of either kind.
 
-    FROM itself tells which it is; on PostgreSQL an address with ?crawl=NAME is a crawl. It may be in use: the copy is of one
-    moment, and what was in flight then is queued again in it. All of it arrives, or nothing. Files beside a database (snapshots,
-    run logs, the crawls of the service) stay where they are.
+    On PostgreSQL, a URL with ?crawl=NAME is a crawl. FROM may be in use: the copy is a consistent snapshot, in which requests in
+    flight are queued again. The copy is complete or not made at all. Files next to a database (snapshots, run logs, crawls of the
+    service) are not copied.
     """
     from tadoru.clock import SystemClock
     from tadoru.store.copy_crawl import DatabaseKind, look_at
@@ -69,7 +70,7 @@ def copy(since: str, to: str) -> int:
 
     found = look_at(since, SystemClock())
     if found.kind is DatabaseKind.EVENTS and names_crawl(to):
-        raise UsageError("TO is the address of a crawl, and there are events in FROM: leave ?crawl= out of it.")
+        raise UsageError("TO is the URL of a crawl, but FROM contains events. Remove ?crawl= from TO.")
     if not is_postgresql(to):
         check_database_name(to, "TO")
         check_writable(Path(to), "TO")
@@ -84,7 +85,7 @@ def _copy_crawl(since: str, to: str, found: CopySource) -> None:
     from tadoru.store.crawl.open import is_same_crawl, open_audit, open_existing
 
     if is_same_crawl(since, to):
-        raise UsageError("A crawl can not be copied into itself: name another database.")
+        raise UsageError("Cannot copy a crawl into itself. Give another database.")
     clock, progress = SystemClock(), CopyProgress()
 
     async def work() -> None:
@@ -95,8 +96,14 @@ def _copy_crawl(since: str, to: str, found: CopySource) -> None:
             try:
                 counts = await move_crawl(old, new, progress)
                 progress.end()
-                copied = f"{format_count(counts['pages'], 'URL')} and {format_count(counts['link_relations'], 'link')}"
-                sys.stderr.write(f"Copied {copied} into {new.path}.\n")
+                sys.stderr.write(
+                    _(
+                        "Copied {urls} and {links} into {database}.", database=new.path,
+                        urls=ngettext("{count} URL", "{count} URLs", counts["pages"]),
+                        links=ngettext("{count} link", "{count} links", counts["link_relations"]),
+                    )
+                    + "\n"
+                )  # fmt: skip
             finally:
                 await new.close()
         finally:
@@ -111,17 +118,29 @@ def _copy_events(since: str, to: str, found: CopySource) -> None:
     from tadoru.store.calendar.store import open_calendar
 
     if is_same_database(since, to):
-        raise UsageError("A database can not be copied into itself: name another one.")
+        raise UsageError("Cannot copy a database into itself. Give another one.")
     progress = CopyProgress()
     with closing(open_calendar(since)) as old:
         _report_migration(old.name, found)
         with closing(open_calendar(to)) as new:
             counts = copy_calendar(old, new, progress)
             progress.end()
-            copied = f"{format_count(counts['events'], 'event')} and {format_count(counts['sources'], 'source')}"
-            sys.stderr.write(f"Copied {copied} into {single_line(new.name)}.\n")
+            report_copied_calendar(counts, new.name)
 
 
 def _report_migration(name: str, found: CopySource) -> None:
     if found.older is not None:
-        sys.stderr.write(f"{single_line(name)} was of an older format ({found.older}), and is of the present one now.\n")
+        text = _("Migrated {database} from format {format} to the current one.", database=single_line(name), format=found.older)
+        sys.stderr.write(text + "\n")
+
+
+def report_copied_calendar(counts: Mapping[str, int], name: str) -> None:
+    """Report what was copied from one calendar into another."""
+    sys.stderr.write(
+        _(
+            "Copied {events} and {sources} into {database}.", database=single_line(name),
+            events=ngettext("{count} event", "{count} events", counts["events"]),
+            sources=ngettext("{count} source", "{count} sources", counts["sources"]),
+        )
+        + "\n"
+    )  # fmt: skip

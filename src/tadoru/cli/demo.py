@@ -1,7 +1,7 @@
-"""`tadoru demo`: serve the bundled site, run each job on it as a person would type it, and say where to look.
+"""`tadoru demo`: serves the bundled site, runs every job on it with the commands that a user would type, and lists the results.
 
-What a job shows comes from its own command, called here with arguments; nothing is made for the demo alone. A new job is a new
-line in `DEMO_JOBS`. The site itself is in `tadoru.demo`.
+To add a job, add it to `DEMO_JOBS`. The site itself is in `tadoru.demo`. The language is English unless `tadoru --lang` chooses
+another, whatever the locale is.
 """
 
 from __future__ import annotations
@@ -17,32 +17,34 @@ import click
 
 from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.main import run
+from tadoru.cli.output import _, current_language, set_language
 from tadoru.errors import UsageError
+from tadoru.i18n.translation import N_
 
 SHOWN_LINES = 24
-"""Of each part of a job's text, so many lines are shown."""
+"""Lines of each paragraph of a result that are shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoJob:
-    """A job's place in the demo."""
+    """A job of the demo."""
 
     what: str
-    """What it is about to do, in a sentence."""
+    """What it does."""
     commands: Callable[[str, Path], list[list[str]]]
-    """The arguments of each command, for the site's address and the folder to write to."""
+    """The arguments of its commands, for the URL of the site and the output folder."""
     shown: str
     """The file that is shown, shortened."""
     made: tuple[tuple[str, str], ...]
-    """The files it leaves, and what each is."""
+    """Its output files, and what each is."""
     fresh: tuple[str, ...] = ()
-    """Files and folders of an earlier demo that must not be taken up again."""
+    """Files and folders of an earlier demo that are deleted first."""
 
 
 def _links(url: str, folder: Path) -> list[list[str]]:
     crawl = ["links", f"{url}/", "--delay", "0", "--depth", "6", "--trap-limit", "5", "--check", "--fragments"]
     kept = ["--state", str(folder / "links.db")]
-    # The later commands read the kept crawl; they request nothing again.
+    # The later commands read the stored crawl and send no requests.
     return [
         [*crawl, *kept, "-o", str(folder / "links.txt")],
         [*crawl, *kept, "-q", "-f", "html", "-o", str(folder / "links.html")],
@@ -69,11 +71,11 @@ def _docs(url: str, folder: Path) -> list[list[str]]:
 
 
 _SOURCES_YAML = """\
-# The town publishes its events in five ways; each says a little else about them.
+# The town publishes its events in five formats, with different details.
 sources:
   - {{name: Calendar, type: ics, url: "{url}/events.ics", city: 星町, timezone: Asia/Tokyo}}
   - {{name: Open data, type: csv, url: "{url}/opendata/events.csv", city: 星町}}
-  - name: Interface
+  - name: API
     type: api
     url: "{url}/api/events?page=1"
     city: 星町
@@ -100,83 +102,96 @@ def _events(url: str, folder: Path) -> list[list[str]]:
 
 DEMO_JOBS = (
     DemoJob(
-        what="Mapping the site's links, and checking each of them",
+        what=N_("Mapping and checking the links of the site"),
         commands=_links,
         shown="links.txt",
         made=(
-            ("links.html", "the site as a picture, its pages and its broken links: open it in a browser"),
-            ("links.txt", "the whole tree"),
-            ("links.json", "the same for programs"),
-            ("links.db", "the crawl itself, SQLite: it can be resumed and queried"),
+            ("links.html", N_("graph of the site, pages and broken links: open it in a browser")),
+            ("links.txt", N_("the whole tree")),
+            ("links.json", N_("the same as JSON")),
+            ("links.db", N_("the crawl (SQLite): it can be resumed and queried")),
         ),
         fresh=("links.db", "links.db-wal", "links.db-shm"),
     ),
     DemoJob(
-        what="Auditing the site: every page judged, then the site as a whole",
+        what=N_("Auditing the site: every page, then the site as a whole"),
         commands=_audit,
         shown="audit.txt",
         made=(
-            ("audit.html", "the report, to read in a browser or to send to somebody"),
-            ("audit.txt", "the same in short"),
-            ("findings.csv", "every finding, for a spreadsheet"),
-            ("audit.db", "the crawl itself, SQLite: pages, links, findings and much more, by SQL"),
+            ("audit.html", N_("shareable report: open it in a browser")),
+            ("audit.txt", N_("the summary")),
+            ("findings.csv", N_("all findings, for a spreadsheet")),
+            ("audit.db", N_("the crawl (SQLite): pages, links, findings and more")),
         ),
         fresh=("audit.db", "audit.db-wal", "audit.db-shm"),
     ),
     DemoJob(
-        what="Reading the town's documentation as Markdown, and searching it",
+        what=N_("Downloading the documentation as Markdown and searching it"),
         commands=_docs,
         shown="docs/llms.txt",
         made=(
-            ("docs/full.md", "the documentation as one file, for a language model"),
-            ("docs/pages", "a file for each page"),
-            ("docs/SKILL.md", "how an agent is to use them"),
+            ("docs/full.md", N_("the documentation as one file, for a language model")),
+            ("docs/pages", N_("a file per page")),
+            ("docs/SKILL.md", N_("instructions for agents")),
         ),
         fresh=("docs",),
     ),
     DemoJob(
-        what="Collecting the town's events from five sources into one calendar",
+        what=N_("Collecting events from five sources into one calendar"),
         commands=_events,
         shown="events.txt",
         made=(
-            ("events.ics", "the calendar, for a calendar program"),
-            ("events.txt", "the same as a table"),
-            ("sources.yml", "where the events came from"),
-            ("events", "the database, a snapshot of each source, and the log of each run"),
+            ("events.ics", N_("the calendar, for calendar apps")),
+            ("events.txt", N_("the same as a table")),
+            ("sources.yml", N_("the event sources")),
+            ("events", N_("database, snapshots of the sources, and run logs")),
         ),
         fresh=("events",),
     ),
 )
 
 
+_NEXT_STEPS = (
+    ("tadoru demo --serve", N_("the results in the web service")),
+    ("tadoru demo --serve-only", N_("the site in your browser, with its broken pages")),
+    ("tadoru links https://example.com", N_("your own site")),
+    ("tadoru audit https://example.com", N_("the problems of a site")),
+    ("tadoru docs https://docs.example.com", N_("a documentation site as Markdown")),
+    ("tadoru events --help", N_("a calendar from many sources")),
+    ("tadoru --help", N_("all commands")),
+)
+
+
 @click.command(
-    cls=DocumentedCommand, short_help="Try everything on a small bundled site.",
+    cls=DocumentedCommand, short_help="Run every job on a small bundled site.",
     examples=(
-        ("tadoru demo", "every job, and what it leaves in ./tadoru-demo"),
-        ("tadoru demo --serve", "and then the pages of the service, filled with it"),
-        ("tadoru demo --serve-only --port 8080", "a site to try your own commands on"),
+        ("tadoru demo", "all jobs, with results in ./tadoru-demo"),
+        ("tadoru demo --serve", "then show the results in the web service"),
+        ("tadoru demo --serve-only --port 8080", "a site to try commands on"),
     ),
 )  # fmt: skip
-@click.option("--keep", metavar="DIR", default="tadoru-demo", help="Write the results to this folder. [./tadoru-demo]")
-@click.option("--port", metavar="N", type=click.IntRange(0, 65535), default=0, help="Serve the site on this port; 0: a free one.")
-@click.option("--serve-only", is_flag=True, help="Only serve the site, until Ctrl-C: to look at it, or to try commands on it.")
-@click.option("--changes", metavar="DIR", help="With --serve-only: files in this folder take the place of the site's own.")
-@click.option("--serve", is_flag=True, help="Then show the results on the pages of `tadoru serve`, until Ctrl-C.")
+@click.option("--keep", metavar="DIR", default="tadoru-demo", help="Folder for the results. [./tadoru-demo]")
+@click.option("--port", metavar="N", type=click.IntRange(0, 65535), default=0, help="Port of the site; 0 for any free port.")
+@click.option("--serve-only", is_flag=True, help="Only serve the site until Ctrl-C, to open it in a browser or to try commands.")
+@click.option("--changes", metavar="DIR", help="With --serve-only: files in this folder replace those of the site.")
+@click.option("--serve", is_flag=True, help="Then show the results with `tadoru serve` until Ctrl-C.")
 def demo(keep: str, port: int, serve_only: bool, changes: str | None, serve: bool) -> int:
-    """Serve a small bundled site on loopback and run every job on it. Needs no network and no service."""
+    """Serve a small bundled site on loopback and run every job on it. Needs no network access."""
+    if not click.get_current_context().find_root().params.get("lang"):
+        set_language("en")
     if serve_only and serve:
-        raise UsageError("--serve-only serves the site, --serve the results: choose one of them.")
+        raise UsageError("--serve-only serves the site, --serve the results. Choose one.")
     if changes is not None and not serve_only:
-        raise UsageError("--changes is for a site that stays: give --serve-only too.")
+        raise UsageError("--changes needs --serve-only.")
     if serve_only:
         return _serve_site(port, changes)
     if serve:
-        import tadoru.serve.app  # noqa: F401 - a package that is missing is told now, not when all jobs are done.
+        import tadoru.serve.app  # noqa: F401 - a missing package is reported now, not after all jobs.
     folder = _folder(keep)
     from tadoru.demo.server import running_site
 
     with running_site(port) as url:
-        _note(f"The town of Hoshimachi is at {url}/ for a moment.")
+        _note(_("Serving the town of Hoshimachi at {url}/ during the demo.", url=url))
         for job in DEMO_JOBS:
             code = _run_job(job, url, folder)
             if code:
@@ -186,17 +201,17 @@ def demo(keep: str, port: int, serve_only: bool, changes: str | None, serve: boo
 
 
 def _serve_results(folder: Path) -> int:
-    """The pages of the service, filled with what the jobs left."""
+    """Run the service with the results of the jobs."""
     service = ["serve", "-d", str(folder / "events" / "events.db"), "--timezone", "Asia/Tokyo", "--site-name", "Hoshimachi"]
     print()
     for arguments in (
-        [*service, "crawls", "add", str(folder / "audit.db"), "--name", "Hoshimachi, audited"],
-        [*service, "crawls", "add", str(folder / "links.db"), "--name", "Hoshimachi, its links"],
+        [*service, "crawls", "add", str(folder / "audit.db"), "--name", "Hoshimachi, audit"],
+        [*service, "crawls", "add", str(folder / "links.db"), "--name", "Hoshimachi, links"],
         [*service, "crawls", "add", str(folder / "docs"), "--name", "Hoshimachi Open Data"],
         [*service, "--port", "0"],
     ):
         print(f"$ {shlex.join(['tadoru', *arguments])}", flush=True)
-        code = run(arguments)
+        code = run(arguments, current_language())
         if code:
             return code
     return 0
@@ -206,10 +221,10 @@ def _serve_site(port: int, changes: str | None) -> int:
     from tadoru.demo.server import open_server
 
     if changes is not None and not Path(changes).is_dir():
-        raise UsageError(f"There is no folder {changes}: make it, then put the pages into it that you want to change.")
+        raise UsageError("Folder {folder} not found. Create it and add the pages to replace.", folder=changes)
     with open_server(port, Path(changes) if changes else None) as server:
         print(f"{server.address}/", flush=True)
-        _note("Serving the demo site until Ctrl-C. In another terminal, try:")
+        _note(_("Serving the demo site until Ctrl-C. In another terminal, try:"))
         _note(f"  tadoru links {server.address}/ --delay 0 --check")
         try:
             server.serve_forever()
@@ -219,7 +234,7 @@ def _serve_site(port: int, changes: str | None) -> int:
 
 
 def _folder(name: str) -> Path:
-    """The folder, without what must not be taken up again."""
+    """The output folder, without the files of an earlier demo."""
     folder = Path(name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -229,15 +244,17 @@ def _folder(name: str) -> Path:
             else:
                 old.unlink(missing_ok=True)
     except OSError as error:
-        raise UsageError(f"The folder {folder} can not be used ({error.strerror}): give another with --keep.") from None
+        raise UsageError(
+            "Cannot use the folder {folder} ({reason}). Choose another with --keep.", folder=folder, reason=error.strerror
+        ) from None
     return folder
 
 
 def _run_job(job: DemoJob, url: str, folder: Path) -> int:
-    _note(f"{job.what} ...")
+    _note(f"{_(job.what)} ...")
     for arguments in job.commands(url, folder):
         print(f"$ {shlex.join(['tadoru', *arguments])}", flush=True)
-        code = run(arguments)
+        code = run(arguments, current_language())
         if code:
             return code
     print(f"\n{shorten_paragraphs((folder / job.shown).read_text('utf-8'), SHOWN_LINES)}", flush=True)
@@ -245,30 +262,25 @@ def _run_job(job: DemoJob, url: str, folder: Path) -> int:
 
 
 def shorten_paragraphs(text: str, most: int) -> str:
-    """The text with each of its parts, which blank lines divide, cut to so many lines."""
+    """The text with each paragraph cut to so many lines."""
     return "\n\n".join(_shorten_lines(part.splitlines(), most) for part in text.strip("\n").split("\n\n"))
 
 
 def _shorten_lines(lines: list[str], most: int) -> str:
     if len(lines) <= most + 1:
         return "\n".join(lines)
-    return "\n".join([*lines[:most], f"  … {len(lines) - most} more lines"])
+    return "\n".join([*lines[:most], _("  … {count} more lines", count=len(lines) - most)])
 
 
 def _print_next_steps(folder: Path) -> None:
-    print("\nWhere to look")
-    files = [(str(folder / name), what) for job in DEMO_JOBS for name, what in job.made]
+    print("\n" + _("Results"))
+    files = [(str(folder / name), _(what)) for job in DEMO_JOBS for name, what in job.made]
     width = max(len(name) for name, _ in files)
     for name, what in files:
         print(f"  {name:<{width}}  {what}")
-    print("\nWhat to try next")
-    print("  tadoru demo --serve                     all of this on the pages of the service")
-    print("  tadoru demo --serve-only                the site in your browser, with its broken pages")
-    print("  tadoru links https://example.com        your own site")
-    print("  tadoru audit https://example.com        what is wrong with it")
-    print("  tadoru docs https://docs.example.com    a documentation site as Markdown")
-    print("  tadoru events --help                    one calendar from many sources")
-    print("  tadoru --help                           everything it can do")
+    print("\n" + _("Next steps"))
+    for command, what in _NEXT_STEPS:
+        print(f"  {command:<39} {_(what)}")
 
 
 def _note(sentence: str) -> None:

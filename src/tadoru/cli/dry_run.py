@@ -1,140 +1,164 @@
-"""`--dry-run`: the plan in words. Nothing is requested."""
+"""`--dry-run`: prints what a crawl would do. Nothing is requested."""
 
 from __future__ import annotations
 
 from typing import TextIO
 
+from tadoru.cli.output import _, ngettext
 from tadoru.config.options import AuditOptions, CrawlOptions, DocsOptions, LinksOptions
 from tadoru.errors import without_passwords
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.run import bounds_for
 from tadoru.jobs.audit.run import build_scope as audit_scope
 from tadoru.jobs.docs.run import build_scope as docs_scope
 from tadoru.jobs.docs.run import site_folder
 from tadoru.jobs.launch import pick_processes
 from tadoru.jobs.links.run import build_scope
-from tadoru.jobs.reporting.formatting import format_count
+from tadoru.jobs.reporting.formatting import pad_text
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import host_key, parse_typed_url
 
 MAX_LISTED_URLS = 10
-"""Starts that are listed one by one."""
+"""Start URLs that are listed; of the others only the count is shown."""
 SCOPES = {
-    "host": "pages of {site}",
-    "domain": "pages of the whole domain of {site}",
-    "path": "pages of {site} below the start's path",
-    "all": "pages of every host that is linked to",
+    "host": N_("pages of {site}"),
+    "domain": N_("pages of the whole domain of {site}"),
+    "path": N_("pages of {site} below the path of the start URL"),
+    "all": N_("pages of all linked hosts"),
 }
 SITEMAPS = {
-    "auto": "read, and the pages they name are crawled too",
-    "only": "the pages they name are crawled, and nothing else",
-    "off": "left alone",
+    "auto": N_("their URLs are crawled too"),
+    "only": N_("only their URLs are crawled"),
+    "off": N_("ignored"),
 }
 RENDERING = {
-    "auto": "pages that are empty without one",
-    "always": "every page",
-    "never": "no page",
+    "auto": N_("for pages that need it"),
+    "always": N_("for all pages"),
+    "never": N_("not used"),
 }
+Rows = list[tuple[str, str]]
 
 
 def print_links_plan(options: LinksOptions, urls: tuple[str, ...], out: TextIO) -> int:
-    """Say what a crawl with these options would do."""
-    starts = [parse_typed_url(url) for url in urls]
-    for label, words in _links_plan(options, starts):
-        out.write(f"{label:<12} {words}\n")
-    out.write("Nothing was requested.\n")
-    return 0
+    """Print the plan of `tadoru links`."""
+    return _print(_links_plan(options, [parse_typed_url(url) for url in urls]), out)
 
 
 def print_audit_plan(options: AuditOptions, urls: tuple[str, ...], out: TextIO) -> int:
-    """The same for an audit."""
-    starts = [parse_typed_url(url) for url in urls]
-    for label, words in _audit_plan(options, starts):
-        out.write(f"{label:<12} {words}\n")
-    out.write("Nothing was requested.\n")
-    return 0
+    """Print the plan of `tadoru audit`."""
+    return _print(_audit_plan(options, [parse_typed_url(url) for url in urls]), out)
 
 
 def print_docs_plan(options: DocsOptions, url: str, out: TextIO) -> int:
-    """The same for a documentation site."""
-    for label, words in _docs_plan(options, parse_typed_url(url)):
-        out.write(f"{label:<12} {words}\n")
-    out.write("Nothing was requested.\n")
+    """Print the plan of `tadoru docs`."""
+    return _print(_docs_plan(options, parse_typed_url(url)), out)
+
+
+def _print(rows: Rows, out: TextIO) -> int:
+    for label, text in rows:
+        out.write(f"{pad_text(label, 12)} {text}\n")
+    out.write(_("Nothing was requested.") + "\n")
     return 0
 
 
-def _docs_plan(options: DocsOptions, start: str) -> list[tuple[str, str]]:
-    rows = [("start", start), *_requests(options, docs_scope(options, start), [start], listed=False)]
-    kinds = ", ".join(options.variants) or "none"
-    rows.append(("variants", f"{kinds} of other versions, other languages, books on one page, indexes, source listings"))
-    rows.append(("sitemaps", SITEMAPS[options.sitemap]))
-    rows.append(("Markdown", "the site's own where it is complete" if options.own_markdown else "made from every page"))
-    rows.append(("browser", RENDERING[options.render]))
-    rows.append(("folder", str(site_folder(options, start))))
-    return rows
-
-
-def _links_plan(options: LinksOptions, starts: list[str]) -> list[tuple[str, str]]:
-    rows = _start_urls(starts) or [("resume", str(options.state))]
-    rows += _requests(options, build_scope(options, starts), starts, listed=options.list)
-    rows.append(("external", "requested once each, to see that they answer" if options.check else "recorded, not requested"))
-    rows.append(("result", f"{options.format} to {options.output or 'stdout'}"))
-    if options.state:
-        rows.append(("state", f"kept in {options.state}"))
-    return rows
-
-
-def _audit_plan(options: AuditOptions, starts: list[str]) -> list[tuple[str, str]]:
-    rows = _start_urls(starts) or [("resume", without_passwords(options.database))]
-    rows += _requests(options, audit_scope(options, starts), starts, listed=options.list)
-    external = options.check_external
-    rows.append(("external", "requested once each, to see that they answer" if external else "recorded, not requested"))
-    rows += _bounds(options)
-    rows.append(("sitemaps", "left alone" if options.list else SITEMAPS[options.sitemap]))
-    rows.append(("resources", f"at most {options.resources} are tried after the pages" if options.resources else "not tried"))
-    rows.append(("browser", RENDERING[options.render]))
-    rows.append(("database", without_passwords(options.database)))
-    rows += [("fails on", gate) for gate in options.fail_on]
-    return rows + [("report", name) for name in options.report]
-
-
-def _start_urls(starts: list[str]) -> list[tuple[str, str]]:
-    rows = [("start", start) for start in starts[:MAX_LISTED_URLS]]
-    return [*rows, ("", f"and {len(starts) - MAX_LISTED_URLS} more")] if len(starts) > MAX_LISTED_URLS else rows
-
-
-def _bounds(options: AuditOptions) -> list[tuple[str, str]]:
-    bounds = bounds_for(options)
-    requests, hosts = format_count(bounds.pages_per_host or 0, "request"), format_count(bounds.hosts_per_domain or 0, "host")
-    rows = [
-        ("per host", f"at most {requests} for pages", bounds.pages_per_host),
-        ("per domain", f"at most {hosts}, and those that were named", bounds.hosts_per_domain),
-        ("queue", f"at most {format_count(bounds.queued or 0, 'URL')}; the rest is put off", bounds.queued),
+def _docs_plan(options: DocsOptions, start: str) -> Rows:
+    kinds = ", ".join(options.variants) or _("none")
+    markdown = _("the site's own where it is complete") if options.own_markdown else _("converted from each page")
+    return [
+        (_("start"), start),
+        *_requests(options, docs_scope(options, start), [start], listed=False),
+        (_("duplicates"), _("{kinds} of: other versions, other languages, single-page editions, indexes, sources", kinds=kinds)),
+        (_("sitemaps"), _(SITEMAPS[options.sitemap])),
+        ("Markdown", markdown),
+        (_("browser"), _(RENDERING[options.render])),
+        (_("folder"), str(site_folder(options, start))),
     ]
-    return [(label, words) for label, words, bound in rows if bound]
 
 
-def _requests(options: CrawlOptions, scope: Scope, starts: list[str], *, listed: bool) -> list[tuple[str, str]]:
+def _links_plan(options: LinksOptions, starts: list[str]) -> Rows:
+    rows = _start_urls(starts) or [(_("resume"), str(options.state))]
+    rows += _requests(options, build_scope(options, starts), starts, listed=options.list)
+    rows.append((_("external"), _external(options.check)))
+    rows.append((_("result"), _("{format} to {file}", format=options.format, file=options.output or "stdout")))
+    if options.state:
+        rows.append((_("state"), _("kept in {file}", file=options.state)))
+    return rows
+
+
+def _audit_plan(options: AuditOptions, starts: list[str]) -> Rows:
+    rows = _start_urls(starts) or [(_("resume"), without_passwords(options.database))]
+    rows += _requests(options, audit_scope(options, starts), starts, listed=options.list)
+    rows.append((_("external"), _external(options.check_external)))
+    rows += _bounds(options)
+    rows.append((_("sitemaps"), _("ignored") if options.list else _(SITEMAPS[options.sitemap])))
+    resources = (
+        _("at most {count}, checked after the pages", count=f"{options.resources:,}") if options.resources else _("not checked")
+    )
+    rows.append((_("resources"), resources))
+    rows.append((_("browser"), _(RENDERING[options.render])))
+    rows.append((_("database"), without_passwords(options.database)))
+    rows += [(_("fails on"), gate) for gate in options.fail_on]
+    return rows + [(_("report"), name) for name in options.report]
+
+
+def _external(checked: bool) -> str:
+    return _("checked with one request each") if checked else _("recorded, not requested")
+
+
+def _start_urls(starts: list[str]) -> Rows:
+    rows = [(_("start"), start) for start in starts[:MAX_LISTED_URLS]]
+    more = len(starts) - MAX_LISTED_URLS
+    return [*rows, ("", _("and {count} more", count=f"{more:,}"))] if more > 0 else rows
+
+
+def _bounds(options: AuditOptions) -> Rows:
+    bounds = bounds_for(options)
+    rows: Rows = []
+    if bounds.pages_per_host:
+        rows.append((_("per host"), ngettext("at most {count} page", "at most {count} pages", bounds.pages_per_host)))
+    if bounds.hosts_per_domain:
+        text = ngettext(
+            "at most {count} host, and the hosts of start URLs", "at most {count} hosts, and the hosts of start URLs",
+            bounds.hosts_per_domain,
+        )  # fmt: skip
+        rows.append((_("per domain"), text))
+    if bounds.queued:
+        rows.append(
+            (_("queue"), ngettext("at most {count} URL; others wait", "at most {count} URLs; others wait", bounds.queued))
+        )
+    return rows
+
+
+def _requests(options: CrawlOptions, scope: Scope, starts: list[str], *, listed: bool) -> Rows:
     if listed:
-        rows = [("requests", "exactly these URLs; nothing is followed")]
+        rows = [(_("requests"), _("only these URLs; no links are followed"))]
     else:
-        rows = [
-            ("requests", SCOPES[scope.mode].format(site=host_key(starts[0]) if starts else "the stored site")),
-            ("depth", "no limit" if options.depth is None else f"at most {format_count(options.depth, 'link')} from the start"),
-        ]
-    rows += [("only", f"URLs that match {pattern}") for pattern in options.include]
-    rows += [("never", f"URLs that match {pattern}") for pattern in options.exclude]
-    rows.append(("limit", format_count(options.limit, "page") if options.limit else "no limit"))
-    rows.append(("pace", _pace(options)))
-    rows.append(("robots.txt", "ignored" if options.ignore_robots else "obeyed, as Tadoru"))
+        site = host_key(starts[0]) if starts else _("the stored site")
+        depth = (
+            _("no limit")
+            if options.depth is None
+            else ngettext("at most {count} link from the start URL", "at most {count} links from the start URL", options.depth)
+        )
+        rows = [(_("requests"), _(SCOPES[scope.mode], site=site)), (_("depth"), depth)]
+    rows += [(_("include"), _("URLs that match {pattern}", pattern=pattern)) for pattern in options.include]
+    rows += [(_("exclude"), _("URLs that match {pattern}", pattern=pattern)) for pattern in options.exclude]
+    rows.append((_("limit"), ngettext("{count} page", "{count} pages", options.limit) if options.limit else _("no limit")))
+    rows.append((_("pace"), _pace(options)))
+    rows.append(("robots.txt", _("ignored") if options.ignore_robots else _("obeyed, as Tadoru")))
     return rows
 
 
 def _pace(options: CrawlOptions) -> str:
-    count = pick_processes(options.processes, options.delay)
-    processes = f", {count} processes" if count > 1 else ""
-    if not options.delay:
-        return f"no delay, {format_count(options.concurrency, 'request')} in flight{processes}"
-    words = f"a request every {options.delay:g} s to a host, {options.concurrency} in flight at most{processes}"
-    if options.limit:
-        words += f"; at least {options.limit * options.delay / 60:.1f} min for {format_count(options.limit, 'page')}"
-    return words
+    parts = []
+    if options.delay:
+        parts.append(_("one request per host every {seconds} s", seconds=f"{options.delay:g}"))
+    else:
+        parts.append(_("no delay"))
+    parts.append(ngettext("{count} request in flight", "{count} requests in flight", options.concurrency))
+    processes = pick_processes(options.processes, options.delay)
+    if processes > 1:
+        parts.append(ngettext("{count} process", "{count} processes", processes))
+    if options.delay and options.limit:
+        pages = ngettext("{count} page", "{count} pages", options.limit)
+        parts.append(_("at least {minutes} min for {pages}", minutes=f"{options.limit * options.delay / 60:.1f}", pages=pages))
+    return ", ".join(parts)

@@ -110,7 +110,7 @@ def _base_url(url: str | None) -> str | None:
 def _check_output(order: ExportRequest) -> None:
     if order.output is None or order.to_stdout:
         if order.compressed and sys.stdout.isatty():
-            raise UsageError("--gzip cannot be written to a terminal: give -o FILE, or use a pipe.")
+            raise UsageError("--gzip cannot be written to a terminal. Give -o FILE, or use a pipe.")
         return
     folder = Path(order.output).resolve().parent
     if not folder.is_dir():
@@ -141,7 +141,7 @@ def _write(store: SqliteStore, order: ExportRequest, database: str, progress: Ex
     except OSError as error:
         what = f"-o {order.output}" if order.output else Message("the export")
         raise TadoruError(
-            "Cannot write {output} ({reason}): fix the cause, then rerun the command.",
+            "Cannot write {output} ({reason}). Fix the cause, then rerun the command.",
             output=what,
             reason=error.strerror or error,
         ) from None

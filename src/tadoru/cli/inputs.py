@@ -1,11 +1,10 @@
-"""What a command is given, checked before anything is requested: seed files, and files that will be written."""
+"""Inputs of commands, checked before any request: seed files, database names, files to write; completion of file names."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -20,14 +19,14 @@ if TYPE_CHECKING:
 
 
 MAX_LISTED_LINES = 10
-"""Lines that can not be read as URLs and are named; of the others it is told how many they are."""
+"""Invalid lines of a seed file that are listed by number; of the others only the count is shown."""
 
 
 def read_seed_urls(name: str | None) -> Iterator[str]:
-    """The URLs of a seed file, one a line and each once; `-` is stdin. Raises UsageError, with the numbers of bad lines."""
+    """The URLs of a seed file, one per line and each once; `-` is stdin. Raises UsageError with the numbers of invalid lines."""
     if name is None:
         return
-    from tadoru.rules.url import parse_typed_url  # Late: a command without a seed file has no use for it.
+    from tadoru.rules.url import parse_typed_url  # Late: a command without a seed file does not need it.
 
     seen: set[str] = set()
     bad: list[tuple[int, UsageError]] = []
@@ -42,11 +41,11 @@ def read_seed_urls(name: str | None) -> Iterator[str]:
             if not bad:
                 yield url
     if bad:
-        raise UsageError(_bad_lines(name, bad))
+        raise _invalid_lines(name, bad)
 
 
 def _seed_lines(name: str) -> Iterator[tuple[int, str]]:
-    """The lines that say something, with their numbers."""
+    """The lines that are neither empty nor a comment, with their numbers."""
     try:
         with nullcontext(sys.stdin) if name == "-" else Path(name).open(encoding="utf-8") as file:
             for number, line in enumerate(file, start=1):
@@ -54,43 +53,51 @@ def _seed_lines(name: str) -> Iterator[tuple[int, str]]:
                 if text and not text.startswith("#"):
                     yield number, text
     except UnicodeDecodeError:
-        raise UsageError(f"The seed file {name} can not be read (not UTF-8 text): save it as UTF-8.") from None
+        raise UsageError("Cannot read the seed file {file}: it is not UTF-8 text. Save it as UTF-8.", file=name) from None
     except OSError as error:
-        raise UsageError(f"The seed file {name} can not be read ({error.strerror}): check its name.") from None
+        raise UsageError(
+            "Cannot read the seed file {file} ({reason}). Check its name.", file=name, reason=error.strerror
+        ) from None
 
 
-def _bad_lines(name: str, bad: list[tuple[int, UsageError]]) -> str:
+def _invalid_lines(name: str, bad: list[tuple[int, UsageError]]) -> UsageError:
     first, error = bad[0]
     if len(bad) == 1:
-        return f"Line {first} of the seed file {name} is no URL: {error}"
-    numbers = ", ".join(str(number) for number, _ in bad[:MAX_LISTED_LINES])
-    more = f" and {len(bad) - MAX_LISTED_LINES} more" if len(bad) > MAX_LISTED_LINES else ""
-    return f"{len(bad)} lines of the seed file {name} are no URLs: {numbers}{more}. The first: {error}"
+        return UsageError("Line {line} of the seed file {file} is not a URL: {error}", line=first, file=name, error=error)
+    numbers = ", ".join(str(number) for number, _ in bad[:MAX_LISTED_LINES]) + (" …" if len(bad) > MAX_LISTED_LINES else "")
+    return UsageError(
+        "{count} lines of the seed file {file} are not URLs: {lines}. The first: {error}",
+        count=len(bad), file=name, lines=numbers, error=error,
+    )  # fmt: skip
 
 
 def check_database_name(name: str, flag: str = "--database") -> None:
-    """Raises UsageError for the address of a kind of database that we do not know: it would become a file with an odd name."""
-    scheme, is_address, _ = name.partition("://")
-    if is_address and not scheme.startswith("postgres"):
-        raise UsageError(f"{flag} {scheme}://… can not be used: give the name of a file, or postgresql://user@host/name.")
+    """Raises UsageError for the URL of an unsupported kind of database: it would become a file of that name."""
+    scheme, is_url, _ = name.partition("://")
+    if is_url and not scheme.startswith("postgres"):
+        raise UsageError(
+            "{option} {scheme}://… is not supported. Give a file name or postgresql://user@host/name.", option=flag, scheme=scheme
+        )
 
 
 def check_writable(path: Path, flag: str) -> None:
-    """Raises UsageError when the file could not be written."""
+    """Raises UsageError if the file cannot be written."""
     folder = path.parent
     if path.is_dir():
-        raise UsageError(f"{flag} {path} is a folder: give the name of a file.")
+        raise UsageError("{option} {path} is a folder. Give a file name.", option=flag, path=path)
     if not folder.is_dir():
-        raise UsageError(f"{flag} {path} can not be written: there is no folder {folder}.")
+        raise UsageError("{option} {path} cannot be written: folder {folder} not found.", option=flag, path=path, folder=folder)
     if not _can_write(path):
-        raise UsageError(f"{flag} {path} can not be written: check its permissions.")
+        raise UsageError("{option} {path} cannot be written. Check its permissions.", option=flag, path=path)
 
 
 def _can_write(path: Path) -> bool:
     if path.exists():
         return os.access(path, os.W_OK)
+    import tempfile
+
     try:
-        # Tried, not asked: root may do everything, and still make no file in /proc.
+        # Tried: the permissions of root allow everything, and still no file can be created in /proc.
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".tadoru-"):
             return True
     except OSError:
@@ -101,7 +108,7 @@ _FILES, _FOLDERS = frozenset({"FILE", "DB"}), "DIR"
 
 
 def complete_value(metavar: str, incomplete: str) -> list[CompletionItem]:
-    """What may stand where the help writes this."""
+    """The completions of a value that the help shows as this metavar: `FILE`, `DB`, `DIR`, or words (`auto|only|off`)."""
     from click.shell_completion import CompletionItem
 
     words = _metavar_words(metavar)
@@ -113,13 +120,13 @@ def complete_value(metavar: str, incomplete: str) -> list[CompletionItem]:
 
 
 def takes_file_name(parameter: click.Parameter) -> bool:
-    """Whether a parameter takes the name of a file or a folder, as far as its help says."""
+    """Whether a parameter takes the name of a file or a folder, by its metavar."""
     words = _metavar_words(parameter.metavar or "")
     return parameter.type is click.STRING and bool({*_FILES, _FOLDERS} & set(words))
 
 
 class FileName(click.ParamType[str]):
-    """Any text, that a shell completes as the name of a file or a folder."""
+    """A text that a shell completes as the name of a file or a folder."""
 
     name = "file"
 

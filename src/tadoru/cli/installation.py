@@ -1,4 +1,4 @@
-"""`tadoru plugins`, `tadoru completion` and `tadoru doctor`: commands about the installation itself."""
+"""`tadoru plugins`, `tadoru completion` and `tadoru doctor`: commands about the installation."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tadoru.cli.help import DocumentedCommand
-from tadoru.cli.output import format_option, write_json
-from tadoru.cli.table import write_pairs
+from tadoru.cli.output import _, format_option, translate_error, translate_text, write_json
 from tadoru.errors import ConfigError
 from tadoru.log import printable
 from tadoru.plugins import CHECKS_GROUP, Plugin, list_plugins
@@ -25,16 +24,16 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 @click.command(
-    cls=DocumentedCommand, short_help="Let your shell complete commands, options and files.",
+    cls=DocumentedCommand, short_help="Print a shell completion script.",
     examples=(
         ('eval "$(tadoru completion bash)"', "in ~/.bashrc"),
         ('eval "$(tadoru completion zsh)"', "in ~/.zshrc, after compinit"),
-        ("tadoru completion fish > ~/.config/fish/completions/tadoru.fish", "once"),
+        ("tadoru completion fish > ~/.config/fish/completions/tadoru.fish", "run once"),
     ),
 )  # fmt: skip
 @click.argument("shell", type=click.Choice(SHELLS))
 def completion(shell: str) -> int:
-    """Print the script that lets a shell complete the commands of Tadoru, their options, and the values and files they take."""
+    """Print the script that lets a shell complete commands, options, values and file names."""
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)
@@ -45,18 +44,20 @@ def completion(shell: str) -> int:
 
 
 @click.command(
-    cls=DocumentedCommand, short_help="List the plugins that are installed.",
-    examples=(("tadoru plugins", "the checks that other packages add"),),
+    cls=DocumentedCommand, short_help="List installed plugins.",
+    examples=(("tadoru plugins", "checks added by other packages"),),
 )  # fmt: skip
 @format_option("text", "json", or_json=True)
 def plugins(form: str) -> int:
-    """List the plugins that are installed, with the checks they add to `tadoru audit`."""
+    """List installed plugins and the checks they add to `tadoru audit`."""
     found = [_plugin_record(plugin) for plugin in list_plugins()]
     if form == "json":
         write_json(found)
         return 0
     if not found:
-        sys.stdout.write(f"No plugins are installed. A package adds checks by an entry point of the group {CHECKS_GROUP}.\n")
+        sys.stdout.write(
+            _("No plugins installed. Packages add checks with an entry point of the group {group}.", group=CHECKS_GROUP) + "\n"
+        )
     for one in found:
         sys.stdout.write(printable(f"{one['package']} {one['version']}: {one['name']}") + "\n")
         if one["problem"]:
@@ -70,7 +71,7 @@ def _plugin_record(plugin: Plugin) -> dict[str, Any]:
     try:
         checks, problem = plugin.load().checks, None
     except ConfigError as error:
-        checks, problem = (), str(error)
+        checks, problem = (), translate_error(error)
     return {
         "name": plugin.name,
         "package": plugin.package,
@@ -83,16 +84,16 @@ def _plugin_record(plugin: Plugin) -> dict[str, Any]:
 
 
 @click.command(
-    cls=DocumentedCommand, short_help="Check this installation.",
+    cls=DocumentedCommand, short_help="Check the installation and suggest fixes.",
     examples=(
         ("tadoru doctor", "browser, folder, clock, certificates, packages"),
-        ("tadoru doctor -d postgresql://me@localhost/sites", "and whether that database can be used"),
+        ("tadoru doctor -d postgresql://me@localhost/sites", "also check a database"),
     ),
 )  # fmt: skip
-@click.option("-d", "--database", metavar="FILE|URL", help="Try this database as well. [TADORU_DATABASE]")
+@click.option("-d", "--database", metavar="FILE|URL", help="Check this database too. [TADORU_DATABASE]")
 @format_option("text", "json")
 def doctor(database: str | None, form: str) -> int:
-    """Check this installation and say how to mend what is wrong. The exit code is 1 when something is bad."""
+    """Check the installation and suggest fixes. Exits with status 1 if a check fails."""
     from tadoru.clock import SystemClock
     from tadoru.jobs.doctor import diagnose
 
@@ -102,12 +103,13 @@ def doctor(database: str | None, form: str) -> int:
 
 
 def print_diagnosis(found: Sequence[DoctorCheck], form: str) -> int:
-    """What a doctor found, and the exit code."""
+    """Print the results of checks; returns the exit code."""
+    from tadoru.cli.table import write_pairs
     from tadoru.jobs.doctor import CheckState
 
     if form == "json":
-        write_json([{"what": one.what, "state": one.state.value, "words": one.words} for one in found])
+        write_json([{"what": one.what, "state": one.state.value, "words": translate_text(one.words)} for one in found])
     else:
-        signs = {CheckState.GOOD: "ok", CheckState.DOUBTFUL: "look", CheckState.BAD: "BAD"}
-        write_pairs(sys.stdout, ((f"{signs[one.state]:4}  {one.what}", one.words) for one in found))
+        signs = {CheckState.GOOD: "ok", CheckState.DOUBTFUL: "warn", CheckState.BAD: "FAIL"}
+        write_pairs(sys.stdout, ((f"{signs[one.state]:4}  {one.what}", translate_text(one.words)) for one in found))
     return 1 if any(one.state is CheckState.BAD for one in found) else 0

@@ -1,4 +1,4 @@
-"""`tadoru links URL`: the command around the job. Checks what it was given before it asks anybody for anything."""
+"""`tadoru links URL`: validates its input before any request, runs the crawl, writes the result and applies `--fail-on`."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ import click
 from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.inputs import check_writable, read_seed_urls
 from tadoru.cli.options import job_options, print_config, resolve_options, run_options
+from tadoru.cli.output import _, ngettext, translate_text
 from tadoru.cli.progress import CrawlProgress
 from tadoru.config.options import LinksOptions
 from tadoru.config.settings import JOB_SETTINGS
-from tadoru.errors import GateExceeded, Interrupted, NothingToCrawl, SeedUnreachable, TadoruError, UsageError
+from tadoru.errors import GateExceeded, Interrupted, Message, NothingToCrawl, SeedUnreachable, TadoruError, UsageError
 from tadoru.jobs.links.broken import LinkGates
 from tadoru.jobs.links.report import LinksReport, write_links_report
 from tadoru.jobs.links.report.text import write_annotations
 from tadoru.jobs.links.result import CrawlResult
 from tadoru.jobs.links.result_reader import stored_edges
 from tadoru.jobs.links.suppressions import LinkSuppressions
-from tadoru.jobs.reporting.formatting import format_count
 from tadoru.jobs.reporting.output import open_output, supports_colour
 from tadoru.jobs.suppressions import read_suppression_file
 
 
 def _write_result(result: CrawlResult, options: LinksOptions, database: str, display: CrawlProgress) -> list[str]:
-    """Write the report where it was asked for; the sentences of the gates that were exceeded."""
+    """Write the result to its destination; returns the messages of the gates that were exceeded."""
     result, accepted = _apply_suppressions(result, options, display)
     report = LinksReport(
         result=result,
@@ -46,35 +46,42 @@ def _write_result(result: CrawlResult, options: LinksOptions, database: str, dis
     with open_output(options.output if to_file else None) as out:
         write_links_report(report, options.format, out, colour=not to_file and supports_colour(out))
     if to_file:
-        display.note(f"Wrote {options.output}.")
+        display.note(_("Wrote {file}.", file=options.output))
     if os.environ.get("GITHUB_ACTIONS") == "true":
         write_annotations(report.broken, sys.stderr)
     return LinkGates.parse(options.fail_on).exceeded(result) if options.fail_on else []
 
 
 def _read_suppressions(options: LinksOptions) -> LinkSuppressions | None:
-    """The file of `--suppress`. Raises UsageError."""
+    """The suppressions of `--suppress`. Raises UsageError."""
     if options.suppress is None:
         return None
     return LinkSuppressions.parse(read_suppression_file(options.suppress), options.suppress)
 
 
 def _apply_suppressions(result: CrawlResult, options: LinksOptions, display: CrawlProgress) -> tuple[CrawlResult, int]:
-    """The result without what is known, and how much that was."""
+    """The result without suppressed links, and their number."""
     suppressions = _read_suppressions(options)
     if suppressions is None:
         return result, 0
     outcome = suppressions.apply(result.bad_links)
     for entry in outcome.unused:
-        display.note(f"{options.suppress}, line {entry.line}: nothing matched “{entry.text}”; it can go.")
+        display.note(
+            _(
+                "{file}, line {line}: “{text}” matched nothing and can be removed.",
+                file=options.suppress,
+                line=entry.line,
+                text=entry.text,
+            )
+        )
     return result.with_bad_links(outcome.kept), outcome.suppressed
 
 
 EXAMPLES = (
-    ("tadoru links https://example.com", "the site as a tree"),
+    ("tadoru links https://example.com", "tree of links"),
     ("tadoru links https://example.com --check --fail-on broken", "fail a build on broken links"),
-    ("tadoru links https://example.com -f html -o links.html", "a page with a picture of the site"),
-    ("tadoru links https://example.com --state site.db", "a crawl that can be resumed"),
+    ("tadoru links https://example.com -f html -o links.html", "report with a site graph"),
+    ("tadoru links https://example.com --state site.db", "keep the crawl to resume it"),
 )
 MOST_USED = (
     "depth", "limit", "scope", "include", "exclude", "delay", "concurrency", "ignore_robots", "header", "check", "fragments",
@@ -83,25 +90,30 @@ MOST_USED = (
 
 
 @click.command(
-    cls=DocumentedCommand, groups=JOB_SETTINGS["links"], sections={"What to crawl": ["seed_file"]}, most_used=MOST_USED, examples=EXAMPLES,
-    short_help="Map a site's links.",
-)  # fmt: skip
+    cls=DocumentedCommand,
+    groups=JOB_SETTINGS["links"],
+    sections={"Scope": ["seed_file"]},
+    most_used=MOST_USED,
+    examples=EXAMPLES,
+    short_help="Map the links of a site and find broken ones.",
+)
 @click.argument("urls", nargs=-1, metavar="URL")
 @job_options("links", LinksOptions())
-@click.option("--seed-file", metavar="FILE|-", help="With --list: read the URLs from a file, one a line.")
+@click.option("--seed-file", metavar="FILE|-", help="With --list: read URLs from a file, one per line.")
 @run_options
 def links(
     urls: tuple[str, ...], seed_file: str | None, dry_run: bool, config_file: str | None, show_config: bool, **values: Any
 ) -> int:
-    """Crawl a site breadth-first and show how its pages link to each other."""
+    """Crawl a site breadth-first and show how its pages are linked."""
     options, settled = resolve_options("links", LinksOptions, values, config_file)
     if show_config:
         return print_config("links", options, settled)
     given = (*urls, *read_seed_urls(seed_file))
-    if not given and settled.is_from_found("state") and settled.has_other_credentials():
+    if not given and settled.is_from_discovered_file("state") and settled.has_other_credentials():
         raise UsageError(
-            f"{settled.sources['state']} in this folder names the crawl to resume, and credentials come from elsewhere: give the "
-            f"URL or --state yourself, or name the file with --config."
+            "{file} in this folder names the crawl to resume, but credentials come from outside this file. Pass the URL or "
+            "--state on the command line, or name the file with --config.",
+            file=settled.sources["state"],
         )
     _check(options, given)
     if dry_run:
@@ -112,7 +124,7 @@ def links(
 
 
 def _check(options: LinksOptions, urls: tuple[str, ...]) -> None:
-    """Everything that can be wrong with the command itself, before any network use."""
+    """Validate options and arguments before any request."""
     from tadoru.jobs.crawl_setup import access_for
     from tadoru.jobs.links.broken import LinkGates
     from tadoru.jobs.links.run import broken_link_rules, build_scope
@@ -121,9 +133,9 @@ def _check(options: LinksOptions, urls: tuple[str, ...]) -> None:
 
     starts = [parse_typed_url(url) for url in urls]
     if len(starts) > 1 and not options.list:
-        raise UsageError("Give one URL to crawl from, or --list to request several and follow nothing.")
+        raise UsageError("Give a single start URL, or --list to request several URLs without following links.")
     if not starts and not (options.state and Path(options.state).is_file()):
-        raise UsageError("There is no URL to start from: give one, such as https://example.com/.")
+        raise UsageError("Start URL missing. Give one, such as https://example.com/.")
     build_scope(options, starts)
     broken_link_rules(options)
     access_for(options, Exemptions(), starts)
@@ -146,7 +158,7 @@ def _run(options: LinksOptions, urls: tuple[str, ...], *, quiet: bool, verbose: 
         display = CrawlProgress(quiet=quiet, verbose=verbose, log_format=log_format, limit=options.limit, clock=clock)
         prepared = launch.run_loop(prepare(options, urls, database.name, durable=database.kept))
         if prepared.resumed:
-            display.note(f"Going on with the crawl of {prepared.starts[0]}.")
+            display.note(_("Resuming the crawl of {url}.", url=prepared.starts[0]))
         began = clock.monotonic()
         with display:
             ended = launch.run(prepared.plan, display.notify, display.watch)
@@ -154,50 +166,53 @@ def _run(options: LinksOptions, urls: tuple[str, ...], *, quiet: bool, verbose: 
         if ended.stopped:
             stopped = "time limit" if ended.out_of_time else "interrupted"
         elif ended.limit_reached:
-            stopped = f"limit of {format_count(options.limit, 'page')}"
+            stopped = f"limit of {options.limit:,} page{'' if options.limit == 1 else 's'}"  # A value of the JSON result.
         result = launch.run_loop(read_result(options, prepared, duration=clock.monotonic() - began, stopped=stopped))
         try:
             gates = _write_result(result, options, prepared.plan.database, display)
         except BrokenPipeError:
             raise
         except OSError as error:
-            what = f"--output {options.output}" if options.output else "the result"
+            what = f"--output {options.output}" if options.output else Message("the result")
             why = error.strerror or error
             raise TadoruError(
-                f"Could not write {what} ({why}): mend that, and run the same command again{database.keep()}."
-            ) from None
+                "Cannot write {output} ({reason}). Fix the cause, then rerun the command{state}.",
+                output=what, reason=why, state=database.keep(),
+            ) from None  # fmt: skip
         if stopped == "interrupted":
             raise Interrupted(
-                f"Stopped after {format_count(result.total_processed, 'page')}; to go on, run the same command again{database.keep()}."
-            )
+                "Stopped after {pages}. To resume, rerun the command{state}.",
+                pages=ngettext("{count} page", "{count} pages", result.total_processed), state=database.keep(),
+            )  # fmt: skip
         state = launch.run_loop(read_start_state(prepared))
         if state is not None and state.status == "error":
-            kind = (state.error_type or "no answer").replace("_", " ")
-            raise SeedUnreachable(f"{prepared.starts[0]} could not be reached ({kind}).")
+            kind = (state.error_type or "no_response").replace("_", " ")
+            raise SeedUnreachable("Cannot reach {url} ({reason}).", url=prepared.starts[0], reason=kind)
         if state is not None:
-            raise NothingToCrawl(f"Nothing could be crawled from {prepared.starts[0]}: {state.reason}.")
+            raise NothingToCrawl("Nothing to crawl from {url}: {reason}.", url=prepared.starts[0], reason=state.reason)
         if gates:
-            raise GateExceeded(" ".join(gates))
+            message = " ".join(map(translate_text, gates))
+            raise GateExceeded(message)
     return 0
 
 
 class _Database:
-    """The crawl's file, and whether it stays."""
+    """The file of the crawl, and whether it is kept."""
 
     def __init__(self, name: str, kept: bool) -> None:
         self.name = name
         self.kept = kept
 
     def keep(self) -> str:
-        """Let it stay; what to add to the command to go on with it. Not the command itself: it may hold a password."""
-        words = "" if self.kept else f" with --state {shlex.quote(self.name)}"
+        """Keep the file; returns what to add to the command to resume. Not the command itself: it may contain a password."""
+        words = "" if self.kept else _(" with --state {file}", file=shlex.quote(self.name))
         self.kept = True
         return words
 
 
 @contextmanager
 def _database(options: LinksOptions) -> Iterator[_Database]:
-    """`--state`, or a temporary file that goes away unless there is something to resume."""
+    """`--state`, or a temporary file that is deleted unless the crawl can be resumed."""
     if options.state is not None:
         yield _Database(options.state, kept=True)
         return

@@ -1,4 +1,4 @@
-"""`tadoru`: which command, and how errors become one sentence and an exit code. Commands are imported when they are called."""
+"""`tadoru`: dispatches to a command, which is imported when it is called, and turns errors into a message and an exit code."""
 
 from __future__ import annotations
 
@@ -15,40 +15,41 @@ from typing import Any, NoReturn, TextIO
 import click
 
 from tadoru.cli.help import CommandGroup, DocumentedCommand
+from tadoru.cli.output import LANGUAGES, _, locale_language, set_language, translate_error
 from tadoru.errors import TadoruError, UsageError
 from tadoru.signals import stop_signals
 from tadoru.version import VERSION
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "links": ("tadoru.cli.links:links", "Map a site's links; find the broken ones."),
-    "audit": ("tadoru.cli.audit:audit", "Find every problem of a site, kept in a database."),
-    "docs": ("tadoru.cli.docs:docs", "A documentation site as Markdown, for people and language models."),
-    "events": ("tadoru.cli.events:events", "One calendar from many sources."),
-    "serve": ("tadoru.cli.serve:serve", "Publish the calendar: pages, feeds, REST."),
-    "worker": ("tadoru.cli.cluster:worker", "Crawl and collect for a cluster of machines, on PostgreSQL."),
-    "cluster": ("tadoru.cli.cluster:cluster", "See the workers, crawls and queue of a cluster."),
-    "mcp": ("tadoru.cli.docs.sites:mcp", "Answer an agent's questions from crawled documentation."),
-    "report": ("tadoru.cli.report:report", "Tell what an audit found, as text, json, html, junit, sarif or markdown."),
-    "compare": ("tadoru.cli.compare:compare", "Say what changed between two crawls."),
-    "export": ("tadoru.cli.export:export", "Write a crawl as csv, jsonl, parquet, xlsx, sitemap, warc or dot."),
-    "copy": ("tadoru.cli.copy:copy", "Copy a crawl or a calendar to another database, a file or PostgreSQL."),
-    "explain": ("tadoru.cli.explain:explain", "Say why a URL would or would not be crawled."),
-    "plugins": ("tadoru.cli.installation:plugins", "List the plugins that are installed."),
-    "completion": ("tadoru.cli.installation:completion", "Let your shell complete commands, options and files."),
-    "doctor": ("tadoru.cli.installation:doctor", "Check this installation, and say how to mend it."),
-    "demo": ("tadoru.cli.demo:demo", "Try everything on a small bundled site."),
+    "links": ("tadoru.cli.links:links", "Map the links of a site and find broken ones."),
+    "audit": ("tadoru.cli.audit:audit", "Crawl a site into a database and report its problems."),
+    "docs": ("tadoru.cli.docs:docs", "Download a documentation site as Markdown."),
+    "events": ("tadoru.cli.events:events", "Collect events from many sources into one calendar."),
+    "serve": ("tadoru.cli.serve:serve", "Run the web service: calendar pages, feeds and API."),
+    "worker": ("tadoru.cli.cluster:worker", "Run a worker of a cluster (PostgreSQL)."),
+    "cluster": ("tadoru.cli.cluster:cluster", "Show and manage the crawls of a cluster."),
+    "mcp": ("tadoru.cli.docs.sites:mcp", "Serve downloaded documentation to agents (MCP)."),
+    "report": ("tadoru.cli.report:report", "Print an audit report as text, json, html, junit, sarif or markdown."),
+    "compare": ("tadoru.cli.compare:compare", "Compare two crawls."),
+    "export": ("tadoru.cli.export:export", "Export a crawl as csv, jsonl, parquet, xlsx, sitemap, warc or dot."),
+    "copy": ("tadoru.cli.copy:copy", "Copy a crawl or a calendar to another database."),
+    "explain": ("tadoru.cli.explain:explain", "Show whether a URL would be crawled, and why."),
+    "plugins": ("tadoru.cli.installation:plugins", "List installed plugins."),
+    "completion": ("tadoru.cli.installation:completion", "Print a shell completion script."),
+    "doctor": ("tadoru.cli.installation:doctor", "Check the installation and suggest fixes."),
+    "demo": ("tadoru.cli.demo:demo", "Run every job on a small bundled site."),
 }
 
 
 class RootGroup(CommandGroup):
     """All commands."""
 
-    def refuse(self, ctx: click.Context, args: list[str]) -> NoReturn:
+    def reject_command(self, ctx: click.Context, args: list[str]) -> NoReturn:
         from tadoru.cli.usage_errors import nested_command, no_such_command, url_without_command
 
         name = args[0]
         if name == "help":
-            raise UsageError(f"Ask the command itself: `{' '.join(['tadoru', *args[1:], '--help'])}`.")
+            raise UsageError("To show help, run `{command}`.", command=" ".join(["tadoru", *args[1:], "--help"]))
         if "." in name or "://" in name or name.partition(":")[0] == "localhost":
             raise url_without_command(name)
         groups = {group: self.get_command(ctx, group) for group in ("events", "serve", "cluster", "docs")}
@@ -64,25 +65,28 @@ class RootGroup(CommandGroup):
             result = super().invoke(ctx)
             sys.stdout.flush()
         except BrokenPipeError:
-            # Whoever read our output has had enough. Caught here, because click would call it a failure.
+            # The reader of the pipe has closed it. Caught here, because click would report a failure.
             _discard_output(sys.stdout)
             return 0
         return result
 
 
 @click.group(
-    cls=RootGroup, places=COMMANDS, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    cls=RootGroup, lazy_commands=COMMANDS, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     examples=(
-        ("tadoru demo", "see it work, without network"),
-        ("tadoru links https://example.com", "the site as a tree"),
+        ("tadoru demo", "try it without network access"),
+        ("tadoru links https://example.com", "tree of links"),
         ("tadoru links https://example.com --check --fail-on broken", "fail a build on broken links"),
-        ("tadoru audit https://example.com", "what is wrong with it"),
+        ("tadoru audit https://example.com", "the problems of a site"),
         ("tadoru docs https://docs.example.com", "a documentation site as Markdown"),
     ),
 )  # fmt: skip
 @click.version_option(VERSION, "-V", "--version", message="tadoru %(version)s")
-def tadoru() -> None:
-    """Tadoru: one polite crawler, several jobs. Each command has a --help of its own."""
+@click.option(
+    "--lang", type=click.Choice(LANGUAGES), help="Language of help, messages and reports. [from the locale]",
+)  # fmt: skip
+def tadoru(lang: str | None) -> None:
+    """A polite crawler: link maps, site audits, documentation as Markdown, event calendars. Run `tadoru COMMAND --help`."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -90,42 +94,43 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # Results are UTF-8 whatever the locale says, and no text of a page can stop them.
+            # Output is UTF-8 in every locale, and no text of a page can make it fail.
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     for number in stop_signals():
         signal.signal(number, _raise_keyboard_interrupt)
     try:
         code = run(sys.argv[1:] if arguments is None else list(arguments))
-    except KeyboardInterrupt:  # One more, while the first was being answered.
+    except KeyboardInterrupt:  # A second one, while the first was being handled.
         code = 130
     for number in stop_signals():
-        signal.signal(number, signal.SIG_IGN)  # It is over: what comes now does not change how it ended.
+        signal.signal(number, signal.SIG_IGN)  # The exit code is final.
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except OSError:
-            _discard_output(stream)  # Told already; Python would complain again while flushing what can not be written.
+            _discard_output(stream)  # Already reported; Python would fail again when it flushes at exit.
     sys.exit(code)
 
 
 def _open_closed_streams() -> None:
-    """A closed standard stream gives its number to the next file or socket that is opened, and the event loop dies of that.
+    """Reopen closed standard streams: otherwise the next file or socket gets the number of one, which breaks the event loop.
 
-    What is written to a stdout that was closed fails, as it should; stderr says nothing.
+    Writing to a stdout that was closed still fails; writing to stderr is ignored.
     """
     for number, name, flags in ((0, "stdin", os.O_RDONLY), (1, "stdout", os.O_RDONLY), (2, "stderr", os.O_WRONLY)):
         if getattr(sys, name) is None:
             opened = os.open(os.devnull, flags)
             os.dup2(opened, number)
-            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115 - for as long as we live
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115 - open until exit
 
 
-def run(arguments: list[str]) -> int:
-    """Run a command; the exit code."""
+def run(arguments: list[str], lang: str | None = None) -> int:
+    """Run a command and return its exit code. Its language is that of `--lang`, of the caller, or of the locale."""
+    set_language(_requested_language(arguments) or lang or locale_language())
     try:
         result = tadoru.main(arguments, prog_name="tadoru", standalone_mode=False)
         return result if isinstance(result, int) else 0
-    except click.exceptions.NoArgsIsHelpError as error:  # A group without a command: what there is.
+    except click.exceptions.NoArgsIsHelpError as error:  # A group without a command: list its commands.
         sys.stdout.write(error.ctx.get_help() + "\n")
         return 0
     except click.ClickException as error:
@@ -133,36 +138,48 @@ def run(arguments: list[str]) -> int:
 
         return _report_error(arguments, format_usage_error(error), 2)
     except TadoruError as error:
-        return _report_error(arguments, str(error), error.exit_code)
+        return _report_error(arguments, translate_error(error), error.exit_code)
     except (KeyboardInterrupt, click.Abort):
-        return _report_error(arguments, "Interrupted.", 130)
+        return _report_error(arguments, _("Interrupted."), 130)
     except ModuleNotFoundError as error:
         from tadoru.cli.usage_errors import missing_package
 
         return _report_error(arguments, *missing_package(error))
     except OSError as error:
-        return _report_error(arguments, f"Failed: {error.strerror or error}.", 1)
+        return _report_error(arguments, _("Failed: {reason}.", reason=error.strerror or error), 1)
     except Exception as error:
         if "-vv" in arguments:
             traceback.print_exc()
         what = f"{type(error).__name__}: {error}"
-        return _report_error(arguments, f"This is a fault of Tadoru, please report it with the output of -vv: {what}", 1)
+        return _report_error(arguments, _("Bug in Tadoru. Report it with the output of -vv: {error}", error=what), 1)
+
+
+def _requested_language(arguments: Sequence[str]) -> str | None:
+    """The value of `--lang` before the command. Read here, because help and usage errors need it before click has parsed it."""
+    for place, word in enumerate(arguments):
+        name, has_value, value = word.partition("=")
+        if not word.startswith("-"):
+            return None
+        if name == "--lang":
+            value = value if has_value else next(iter(arguments[place + 1 : place + 2]), "")
+            return value if value in LANGUAGES else None
+    return None
 
 
 def _raise_keyboard_interrupt(number: int, frame: FrameType | None) -> None:
-    """SIGTERM and SIGHUP behave as Ctrl-C also where no crawl is running."""
+    """SIGTERM and SIGHUP act like Ctrl-C where no crawl is running."""
     raise KeyboardInterrupt
 
 
 def _discard_output(stream: TextIO) -> None:
-    """What is still to be written to a standard stream goes nowhere."""
+    """Discard what is still to be written to a standard stream."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _report_error(arguments: Sequence[str], message: str, code: int) -> int:
-    """One sentence on stderr, in the form that the person chose for log lines."""
+    """One line on stderr, in the format of `--log-format`."""
     from tadoru.clock import SystemClock
-    from tadoru.log import Log, printable  # Late: who only completes a word or reads the help has no use for it.
+    from tadoru.log import Log, printable  # Late: completion and help do not need it.
 
     sentence = printable(" ".join(message.split()))
     log = Log(sys.stderr, SystemClock(), form="json")

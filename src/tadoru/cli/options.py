@@ -1,4 +1,4 @@
-"""From the settings table to click: flags, what a shell may complete after them, and the values that were really given."""
+"""Options of commands: click options made from the settings table, and the values that were given, resolved with all sources."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
+from tadoru.cli.help import DocumentedOption
 from tadoru.cli.inputs import complete_value
+from tadoru.cli.output import current_language, translate_text
 from tadoru.config import resolve
+from tadoru.config.options import AuditOptions, ServeOptions
 from tadoru.config.resolve import Options, ResolvedConfig
 from tadoru.config.settings import JOB_SETTINGS, Setting
 from tadoru.errors import UsageError
@@ -23,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class SettingType(click.ParamType[Any]):
-    """A click type around a setting's own parser."""
+    """The click type of a setting, around its parser."""
 
     def __init__(self, setting: Setting) -> None:
         self.name = setting.metavar or "value"
@@ -36,13 +40,13 @@ class SettingType(click.ParamType[Any]):
         try:
             return self._setting.parse(value)
         except UsageError as error:
-            raise UsageError(f"{self._setting.flags[0]} {error}.") from None
+            raise UsageError("{option} {problem}.", option=self._setting.flags[0], problem=error) from None
 
 
 def job_options(
     job: str, shown_defaults: object, only: Iterable[str] | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorate a command with the options of a job. None of them has a click default: what was not given stays out."""
+    """Decorate a command with the options of a job. None has a default in click: what was not given is not in the result."""
     wanted = [setting for setting in JOB_SETTINGS[job] if only is None or setting.name in set(only)]
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -54,24 +58,24 @@ def job_options(
 
 
 _RUN_OPTIONS = (
-    click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing."),
-    click.option("--config", "config_file", metavar="FILE", help="Read this configuration."),
-    click.option("--show-config", is_flag=True, help="Print the effective configuration, secrets hidden."),
-    click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How to write log lines."),
-    click.option("-v", "--verbose", count=True, help="Say more (-v pages, -vv everything)."),
-    click.option("-q", "--quiet", is_flag=True, help="No progress, no summary of what went on."),
+    click.option("--dry-run", is_flag=True, help="Print what would be done, without doing it."),
+    click.option("--config", "config_file", metavar="FILE", help="Configuration file."),
+    click.option("--show-config", is_flag=True, help="Print the resolved configuration, secrets hidden."),
+    click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="Format of log lines."),
+    click.option("-v", "--verbose", count=True, help="More output (-v: pages, -vv: everything)."),
+    click.option("-q", "--quiet", is_flag=True, help="No progress and no summary."),
 )
 
 
 def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a crawling command with what is about the run and not about the job."""
+    """Decorate a crawling command with the options that are about the run, not about the job."""
     for option in reversed(_RUN_OPTIONS):
         function = option(function)
     return function
 
 
 def print_config(job: str, options: Options, settled: ResolvedConfig) -> int:
-    """What `--show-config` prints."""
+    """Print the result of `--show-config`."""
     listing = {
         "file": str(settled.file) if settled.file else None,
         job: resolve.describe_options(type(options), options, settled, job),
@@ -84,38 +88,38 @@ def print_config(job: str, options: Options, settled: ResolvedConfig) -> int:
 def _option(setting: Setting, shown_defaults: object) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     names = [name for name in setting.flags if name.startswith("-") and not name.startswith("--")]
     first, *aliases = [name for name in setting.flags if name.startswith("--")]
-    hidden = aliases
-    words = setting.help
     default = getattr(shown_defaults, setting.name)
     if not setting.is_flag and default not in (None, (), "") and not setting.secret and setting.name != "user_agent":
-        words += f" [{default:g}]" if isinstance(default, float) else f" [{default}]"
+        default_text = f"{default:g}" if isinstance(default, float) else str(default)
+    else:
+        default_text = ""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        common: dict[str, Any] = {"default": None, "expose_value": True}
+        common: dict[str, Any] = {"default": None, "expose_value": True, "cls": DocumentedOption}
         if setting.negated:
             common.update(is_flag=True)
-            return click.option(*names, f"{first}/{setting.negated}", setting.name, help=words, **common)(function)
+            return click.option(*names, f"{first}/{setting.negated}", setting.name, help=setting.help, **common)(function)
         if setting.is_flag:
             common.update(is_flag=True, flag_value=True)
         else:
             common.update(type=SettingType(setting), metavar=setting.metavar, multiple=setting.many)
-        for alias in hidden:
+        for alias in aliases:
             function = click.option(alias, f"{setting.name}__{alias.strip('-').replace('-', '_')}", hidden=True, **common)(
                 function
             )
-        return click.option(*names, first, setting.name, help=words, **common)(function)
+        return click.option(*names, first, setting.name, help=setting.help, default_text=default_text, **common)(function)
 
     return decorate
 
 
 def given_flags(job: str, values: dict[str, Any]) -> dict[str, Any]:
-    """Only what was really on the command line; aliases folded into their setting."""
+    """The values that were on the command line; aliases are merged into their setting."""
     found: dict[str, Any] = {}
     known = {setting.name: setting for setting in JOB_SETTINGS[job]}
     source = click.get_current_context().get_parameter_source
     for key, value in values.items():
         name = key.partition("__")[0]
-        # Not by its value: `--processes auto` is None, and still wins over a file.
+        # By its source, not its value: `--processes auto` is None and still overrides a file.
         if name in known and source(key) is ParameterSource.COMMANDLINE:
             found[name] = found.get(name, ()) + value if known[name].many else value
     return found
@@ -124,11 +128,14 @@ def given_flags(job: str, values: dict[str, Any]) -> dict[str, Any]:
 def resolve_options(
     job: str, kind: type[Options], values: dict[str, Any], config_file: str | None
 ) -> tuple[Options, ResolvedConfig]:
-    """The options of this run from every source, with warnings said on stderr."""
+    """The options of this run from every source; warnings go to stderr. Reports use the language of the output by default."""
     path = Path(config_file) if config_file else None
     if path is not None and not path.is_file():
-        raise UsageError(f"There is no configuration file {path}: check --config.")
+        raise UsageError("Configuration file {file} not found. Check --config.", file=path)
     settled = resolve.resolve_config(job, given_flags(job, values), os.environ, path, Path.cwd())
     for warning in settled.warnings:
-        sys.stderr.write(f"tadoru: {warning}\n")
-    return resolve.build_options(kind, settled), settled
+        sys.stderr.write(f"tadoru: {translate_text(warning)}\n")
+    options = resolve.build_options(kind, settled)
+    if isinstance(options, AuditOptions | ServeOptions) and "lang" not in settled.sources:
+        options = replace(options, lang=current_language())
+    return options, settled

@@ -1,4 +1,4 @@
-"""What a person sees while a crawl runs, all on stderr: a bar on a terminal, lines elsewhere, log lines when asked."""
+"""Progress of a crawl on stderr: a bar on a terminal, lines elsewhere, and log lines with `-v`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections import deque
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from tadoru.cli.output import _, ngettext
 from tadoru.clock import Clock
 from tadoru.engine.notifications import (
     CrawlNotification,
@@ -33,14 +34,14 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 FIRST_LINE_AFTER, LINE_EVERY = 2.0, 10.0
-"""Seconds to the first line where there is no terminal, and between two of them."""
+"""Seconds until the first progress line where there is no terminal, and between two lines."""
 
 LONG_PAUSE = 30.0
-"""Seconds that a person should hear about: otherwise it looks as if nothing happened."""
+"""Seconds of a pause that is reported: otherwise the crawl seems to hang."""
 
 
 class CrawlProgress:
-    """Progress from the crawl's counts, log lines from its notices."""
+    """Shows progress from the counts of the crawl, and log lines from its notifications."""
 
     def __init__(self, *, quiet: bool, verbose: int, log_format: str, limit: int, clock: Clock) -> None:
         level = "error" if quiet else ("warning", "info", "debug")[min(verbose, 2)]
@@ -53,14 +54,14 @@ class CrawlProgress:
         self._progress: Progress | None = None
         self._task: TaskID | None = None
         self._began = clock.monotonic()
-        self._say_at = self._began + FIRST_LINE_AFTER
+        self._next_line_at = self._began + FIRST_LINE_AFTER
         self._first: int | None = None
         self._rate = PageRate()
         self.details = ""
-        """Errors, response times, how busy it is: the second line."""
+        """The second line of the bar: errors, response times, load."""
 
     def note(self, sentence: str) -> None:
-        """Something worth saying in any case, unless quiet."""
+        """Write a message, unless quiet."""
         if self._lines or self._bar:
             self._log_or_line(sentence)
 
@@ -74,11 +75,11 @@ class CrawlProgress:
 
     def __enter__(self) -> Self:
         self._began = self._clock.monotonic()
-        self._say_at = self._began + FIRST_LINE_AFTER
+        self._next_line_at = self._began + FIRST_LINE_AFTER
         return self
 
     def _start_bar(self) -> None:
-        """Not before the crawl reports: the bar has a thread, and a process with threads must not fork its siblings."""
+        """Start the bar when the crawl first reports: the bar has a thread, and a process with threads must not fork workers."""
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
         from rich.text import Text
@@ -86,7 +87,7 @@ class CrawlProgress:
         display = self
 
         class TwoLines(Progress):
-            """The bar, and what goes on beside it."""
+            """The bar with a line of details below it."""
 
             def get_renderables(self) -> Iterator[RenderableType]:
                 yield from super().get_renderables()
@@ -97,7 +98,7 @@ class CrawlProgress:
             TimeElapsedColumn(),
             console=Console(stderr=True), transient=True, refresh_per_second=5,
         )  # fmt: skip
-        self._task = self._progress.add_task("Crawling", total=None, words="")
+        self._task = self._progress.add_task(_("Crawling"), total=None, words="")
         self._progress.start()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -106,7 +107,7 @@ class CrawlProgress:
             self._progress = None
 
     def watch(self, metrics: CrawlMetrics, use: float) -> None:
-        """Called several times a second with how the whole crawl stands."""
+        """Called several times a second with the metrics of the whole crawl."""
         counts = metrics.counts
         if self._first is None:
             self._first = counts.counted
@@ -114,24 +115,33 @@ class CrawlProgress:
                 self._start_bar()
         now = self._clock.monotonic()
         done, waiting = counts.counted, counts.queued + counts.processing
-        self._rate.see(now, done)
+        self._rate.add(now, done)
         rate = self._rate.value
         goal = min(done + waiting, self._limit) if self._limit else done + waiting
-        words = f"{done} page{'' if done == 1 else 's'}, {waiting} waiting, {rate:.1f}/s"
+        values = {"waiting": f"{waiting:,}", "rate": f"{rate:.1f}"}
         if rate > 0 and goal > done:
-            words += f", about {_format_duration((goal - done) / rate)} left"
+            left = _format_duration((goal - done) / rate)
+            words = ngettext(
+                "{count} page, {waiting} queued, {rate}/s, about {left} left",
+                "{count} pages, {waiting} queued, {rate}/s, about {left} left",
+                done, left=left, **values,
+            )  # fmt: skip
+        else:
+            words = ngettext(
+                "{count} page, {waiting} queued, {rate}/s", "{count} pages, {waiting} queued, {rate}/s", done, **values
+            )
         self.details = _details(metrics, use)
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, completed=done, total=max(goal, 1), words=words)
-        elif self._lines and done and waiting and now >= self._say_at:
-            self._say_at = now + LINE_EVERY
+        elif self._lines and done and waiting and now >= self._next_line_at:
+            self._next_line_at = now + LINE_EVERY
             if self._json:
                 self._log.write("warning", "progress", **_fields(metrics, use, rate))
             else:
                 self._log.line(f"{words}; {self.details}")
 
     def notify(self, notice: CrawlNotification) -> None:
-        """A notice as a log line; the log's level decides whether it shows."""
+        """Write a notification as a log line, if its level is enabled."""
         write = self._log.write
         match notice:
             case PageDone():
@@ -143,34 +153,36 @@ class CrawlProgress:
             case PageRetried():
                 write("info", notice.url, again_after=notice.after, because=notice.kind)
             case HostSlowed() if notice.pause >= LONG_PAUSE:
-                self.note(f"{notice.host} asks to be left alone for {_format_duration(notice.pause)}: waiting.")
+                self.note(
+                    _("{host} asks for a pause of {pause}: waiting.", host=notice.host, pause=_format_duration(notice.pause))
+                )
             case HostSlowed():
-                write("info", f"slowing down for {notice.host}", gap=notice.gap, pause=notice.pause)
+                write("info", "slowing down", host=notice.host, gap=notice.gap, pause=notice.pause)
             case SiteMoved():
-                self.note(f"{notice.old} redirects to {notice.new}: crawling that site.")
+                self.note(_("{old} redirects to {new}: crawling that site.", old=notice.old, new=notice.new))
             case LeasesRecovered():
-                write("info", "took back the work of a process that died", urls=notice.count)
+                write("info", "recovered leases of a dead process", urls=notice.count)
             case PageTruncated():
-                write("warning", f"left out a part of {notice.url}", because="; ".join(notice.reasons))
+                write("warning", "page truncated", url=notice.url, because="; ".join(notice.reasons))
             case PageNotRendered():
                 write("info", notice.url, unrendered=notice.reason)
             case SitemapRead():
                 write("info", notice.url, urls=notice.urls, problem=notice.problem)
             case PageHandlerFailed():
-                write("error", f"Tadoru failed on {notice.url}; please report this", trace=notice.trace)
+                write("error", "bug in Tadoru, please report it", url=notice.url, trace=notice.trace)
             case _:
                 write("debug", type(notice).__name__)
 
 
 class PageRate:
-    """Pages a second over the last half minute: what happens now, not the mean of a day."""
+    """Pages per second over the last 30 seconds."""
 
     WINDOW = 30.0
 
     def __init__(self) -> None:
         self._seen: deque[tuple[float, int]] = deque()
 
-    def see(self, now: float, done: int) -> None:
+    def add(self, now: float, done: int) -> None:
         self._seen.append((now, done))
         while len(self._seen) > 2 and now - self._seen[1][0] > self.WINDOW:
             self._seen.popleft()
@@ -182,17 +194,17 @@ class PageRate:
 
 
 def _details(metrics: CrawlMetrics, use: float) -> str:
-    """Errors by kind, response times, how busy the workers are."""
+    """Errors by kind, response times, and the load of the workers."""
     kinds = sorted(metrics.errors.items(), key=lambda item: -item[1])
-    errors = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in kinds[:3]) or "no errors"
+    errors = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in kinds[:3]) or _("no errors")
     middle, slow = metrics.percentile(0.5), metrics.percentile(0.9)
     times = f"p50 {middle:.0f} ms, p90 {slow:.0f} ms, " if middle is not None and slow is not None else ""
-    workers = f"{metrics.workers} workers " if metrics.workers > 1 else ""
-    return f"{errors}; {times}{workers}{use:.0%} busy"
+    workers = ngettext("{count} worker ", "{count} workers ", metrics.workers) if metrics.workers > 1 else ""
+    return _("{errors}; {times}{workers}{load} busy", errors=errors, times=times, workers=workers, load=f"{use:.0%}")
 
 
 def _fields(metrics: CrawlMetrics, use: float, rate: float) -> dict[str, Any]:
-    """The same for programs that read the log."""
+    """The same as fields of a JSON log line."""
     counts = metrics.counts
     return {
         "pages": counts.counted, "queued": counts.queued, "processing": counts.processing, "pages_per_second": round(rate, 1),

@@ -1,7 +1,8 @@
-"""Tables and columns of text on a terminal, in cells: Japanese letters are two wide, and what a source wrote steers nothing.
+"""Tables and lists of pairs on a terminal. Widths are counted in cells (two for a Japanese character); control characters are
+replaced.
 
-Rows are written as they come. The first ones say how wide the columns are; on a terminal what does not fit is cut, in a pipe
-nothing is.
+Rows are written as they arrive. The first rows decide the width of the columns; on a terminal a cell that is too long is cut, in
+a pipe nothing is.
 """
 
 from __future__ import annotations
@@ -15,44 +16,45 @@ from typing import TextIO
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 
+from tadoru.cli.output import _
 from tadoru.jobs.reporting.output import supports_colour
 from tadoru.log import printable
 
 _SAMPLED_ROWS = 200
-"""Rows that say how wide a column is."""
+"""Rows that decide the width of the columns."""
 _GAP = "  "
 _MIN_WIDTH = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """One column of a table."""
+class TableColumn:
+    """A column of a table. Its heading is translated when it is shown."""
 
-    heading: str
-    to_right: bool = False
-    """Numbers stand at the right."""
+    heading: str = ""
+    align_right: bool = False
+    """For numbers."""
     may_shrink: bool = False
-    """It is cut when there is no room."""
+    """Whether its cells may be cut to fit the terminal."""
 
 
 def single_line(text: str) -> str:
-    """A text on one line that can not steer a terminal."""
+    """A text on one line, without control characters."""
     return printable(" ".join(text.split()))
 
 
 def terminal_width(out: TextIO) -> int | None:
-    """How wide whoever reads this sees it; None in a pipe or a file."""
+    """The width of the terminal; None in a pipe or a file."""
     return shutil.get_terminal_size().columns if out.isatty() or "COLUMNS" in os.environ else None
 
 
-def write_table(out: TextIO, columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> int:
-    """Write a table; how many rows it had. Without rows nothing is written."""
+def write_table(out: TextIO, columns: Sequence[TableColumn], rows: Iterable[Sequence[str]]) -> int:
+    """Write a table, or nothing if there are no rows. Returns the number of rows."""
     count, rest = 0, iter([single_line(cell) for cell in row] for row in rows)
     first = list(islice(rest, _SAMPLED_ROWS))
     if not first:
         return 0
     widths = _widths(columns, first, terminal_width(out))
-    heading = _format_row(columns, [column.heading for column in columns], widths)
+    heading = _format_row(columns, [_(column.heading) for column in columns], widths)
     out.write(f"\x1b[1m{heading}\x1b[0m\n" if supports_colour(out) else f"{heading}\n")
     for row in chain(first, rest):
         out.write(_format_row(columns, row, widths) + "\n")
@@ -60,9 +62,9 @@ def write_table(out: TextIO, columns: Sequence[Column], rows: Iterable[Sequence[
     return count
 
 
-def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int | None) -> list[tuple[int, bool]]:
-    """How wide each column is, and whether it is cut."""
-    widths = [max(cell_len(column.heading), *(cell_len(row[place]) for row in rows)) for place, column in enumerate(columns)]
+def _widths(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]], room: int | None) -> list[tuple[int, bool]]:
+    """The width of each column, and whether its cells are cut."""
+    widths = [max(cell_len(_(column.heading)), *(cell_len(row[place]) for row in rows)) for place, column in enumerate(columns)]
     shrinking = [place for place, column in enumerate(columns) if column.may_shrink]
     if room is None or not shrinking:
         return [(width, False) for width in widths]
@@ -76,7 +78,7 @@ def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int 
     return [(width, column.may_shrink) for width, column in zip(widths, columns, strict=True)]
 
 
-def _format_row(columns: Sequence[Column], row: Sequence[str], widths: Sequence[tuple[int, bool]]) -> str:
+def _format_row(columns: Sequence[TableColumn], row: Sequence[str], widths: Sequence[tuple[int, bool]]) -> str:
     cells = []
     for cell, column, (width, is_cut) in zip(row, columns, widths, strict=True):
         used = cell_len(cell)
@@ -84,7 +86,7 @@ def _format_row(columns: Sequence[Column], row: Sequence[str], widths: Sequence[
             cells.append(set_cell_size(_cut(cell, width - 1) + "…", width))
         else:
             space = " " * (width - used)
-            cells.append(space + cell if column.to_right else cell + space)
+            cells.append(space + cell if column.align_right else cell + space)
     return _GAP.join(cells).rstrip()
 
 
@@ -93,9 +95,9 @@ def _cut(text: str, width: int) -> str:
 
 
 def write_pairs(out: TextIO, pairs: Iterable[tuple[str, str]], indent: str = "") -> None:
-    """Names and what they hold, one below the other; a long text goes on below itself."""
+    """Write names and values in two columns; a long value is wrapped."""
     kept = [(name, text) for name, text in pairs if text]
-    left = max((cell_len(name) for name, _ in kept), default=0)
+    left = max((cell_len(name) for name, _text in kept), default=0)
     room = terminal_width(out)
     for name, text in kept:
         head = indent + name + " " * (left - cell_len(name)) + _GAP
@@ -110,7 +112,7 @@ def _wrap(text: str, width: int | None) -> Iterator[str]:
 
 
 def _break_line(line: str, width: int) -> Iterator[str]:
-    """Lines of at most so many cells, broken at spaces where there are some."""
+    """Lines of at most so many cells, broken at spaces where possible."""
     while cell_len(line) > width:
         start = chop_cells(line, width)[0]
         cut = start.rfind(" ")

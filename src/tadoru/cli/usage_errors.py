@@ -1,6 +1,6 @@
-"""What to say when a command was typed wrongly: what is wrong, and what to do, with the likely word where there is one.
+"""Messages for mistyped commands: what is wrong and what to do, with the closest known name where there is one.
 
-click finds the mistakes; its own words for them are a programmer's.
+click finds the mistakes; its own messages are written for programmers.
 """
 
 from __future__ import annotations
@@ -10,16 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import click
 
+from tadoru.cli.output import _, translate_text
 from tadoru.errors import UsageError
 from tadoru.extras import PACKAGES, not_installed, repair_instructions
 
-URL_COMMANDS = (("map its links", "links"), ("find its problems", "audit"), ("read its documentation", "docs"))
-"""What can be done with the address of a site."""
-_NUMBERS = {click.types.IntParamType: "a whole number", click.types.FloatParamType: "a number"}
-
 
 def format_usage_error(error: click.ClickException) -> str:
-    """The mistake in our words."""
+    """The message of an error of click."""
     match error:
         case click.NoSuchOption():
             return _no_such_option(error)
@@ -32,41 +29,48 @@ def format_usage_error(error: click.ClickException) -> str:
         case click.UsageError() if error.message.startswith("Got unexpected extra"):
             return _too_many(error)
         case click.UsageError() if error.message.startswith("Missing command"):
-            return f"“{_path(error)}” needs a command: `{_path(error)} --help` lists them."
+            return _("“{path}” needs a command: `{path} --help` lists them.", path=_path(error))
     return error.format_message()
 
 
 def no_such_command(path: str, name: str, known: Iterable[str]) -> UsageError:
-    """A word that is no command of the group at this path."""
+    """The error for an unknown command of the group at this path."""
     near = closest_match(name, known)
     if near:
-        return UsageError(f"There is no command “{path} {name}”; did you mean “{path} {near}”?")
-    return UsageError(f"There is no command “{path} {name}”; `{path} --help` lists them.")
+        return UsageError("Unknown command “{path} {name}”; did you mean “{path} {near}”?", path=path, name=name, near=near)
+    return UsageError("Unknown command “{path} {name}”; `{path} --help` lists them.", path=path, name=name)
 
 
 def nested_command(name: str, groups: Sequence[str]) -> UsageError:
-    """A command that stands below another one."""
-    meant = " or ".join(f"“tadoru {group} {name}”" for group in groups)
-    return UsageError(f"There is no command “tadoru {name}”; did you mean {meant}?")
+    """The error for a command that belongs to a group."""
+    first, *more = (f"“tadoru {group} {name}”" for group in groups)
+    if more:
+        return UsageError(
+            "Unknown command “tadoru {name}”; did you mean {first} or {second}?", name=name, first=first, second=more[0]
+        )
+    return UsageError("Unknown command “tadoru {name}”; did you mean {near}?", name=name, near=first)
 
 
 def missing_package(error: ModuleNotFoundError) -> tuple[str, int]:
-    """A package that an option needs and that is not installed, and the exit code."""
+    """The message and the exit code for a package that is not installed."""
     name = (error.name or "").partition(".")[0]
     if name not in PACKAGES:
-        return f"Tadoru is not whole ({error}): {repair_instructions()}.", 1
+        return _("The installation is incomplete ({error}). {fix}", error=error, fix=translate_text(repair_instructions())), 1
     extra, purpose = PACKAGES[name]
-    return not_installed(purpose, extra), UsageError.exit_code
+    return translate_text(not_installed(purpose, extra)), UsageError.exit_code
 
 
-def url_without_command(address: str) -> UsageError:
-    """The address of a site where a command should be."""
-    ways = ", ".join(f"`tadoru {command} {address}` to {what}" for what, command in URL_COMMANDS)
-    return UsageError(f"Say what to do with {address}: {ways}.")
+def url_without_command(url: str) -> UsageError:
+    """The error for a URL where a command is expected."""
+    return UsageError(
+        "Choose a command for {url}: `tadoru links {url}` to map its links, `tadoru audit {url}` to find its problems, "
+        "`tadoru docs {url}` to download its documentation.",
+        url=url,
+    )
 
 
 def closest_match(word: str, known: Iterable[str]) -> str | None:
-    """The word that was likely meant, if there is one."""
+    """The known word that is closest to a word, if one is close enough."""
     words = list(known)
     lower = word.lower()
     near = difflib.get_close_matches(lower, words, n=1)
@@ -81,21 +85,21 @@ def _path(error: click.UsageError) -> str:
 def _no_such_option(error: click.NoSuchOption) -> str:
     ctx, name = error.ctx, error.option_name
     if ctx is None:
-        return f"There is no option {name}."
+        return _("Unknown option {name}.", name=name)
     above = next((one for one in _parents(ctx) if name in _names(one.command.get_params(one))), None)
     if above is not None and ctx.info_name:
         child = ctx.command_path.removeprefix(above.command_path).split()[0]
-        return f"{name} stands before “{child}”: {above.command_path} {name} … {child}."
+        return _("{name} goes before “{child}”: {path} {name} … {child}.", name=name, child=child, path=above.command_path)
     near = _closest_option(name, ctx)
     if near:
-        return f"“{ctx.command_path}” has no option {name}; did you mean {near}?"
+        return _("“{path}” has no option {name}; did you mean {near}?", path=ctx.command_path, name=name, near=near)
     if isinstance(ctx.command, click.Group) and ctx.parent is None:
-        return f"“tadoru” itself has no option {name}: options stand after the command, as in `tadoru links URL --depth 2`."
-    return f"“{ctx.command_path}” has no option {name}; `{ctx.command_path} --help-all` lists them."
+        return _("“tadoru” has no option {name}: options go after the command, as in `tadoru links URL --depth 2`.", name=name)
+    return _("“{path}” has no option {name}; `{path} --help-all` lists them.", path=ctx.command_path, name=name)
 
 
 def _closest_option(name: str, ctx: click.Context) -> str | None:
-    """A visible option where one is as near as another that is not shown; `-depth` is likely `--depth`."""
+    """The closest option, preferably one that the help shows; `-depth` is likely `--depth`."""
     shown = [one for one in ctx.command.get_params(ctx) if isinstance(one, click.Option) and not one.hidden]
     every = [one for one in ctx.command.get_params(ctx) if isinstance(one, click.Option)]
     word = f"--{name.lstrip('-')}" if len(name) > 2 else name
@@ -122,53 +126,67 @@ def _parents(ctx: click.Context) -> Iterator[click.Context]:
 def _missing(error: click.MissingParameter) -> str:
     path, parameter = _path(error), error.param
     if parameter is None or error.ctx is None:
-        return f"“{path}” needs something more: see `{path} --help`."
-    what = _parameter_name(parameter, error.ctx)
+        return _("“{path}” needs more input. See `{path} --help`.", path=path)
+    name = _parameter_name(parameter, error.ctx)
     if isinstance(parameter.type, click.Choice):
-        what += f" ({', '.join(map(str, parameter.type.choices))})"
+        name += f" ({', '.join(map(str, parameter.type.choices))})"
     examples = getattr(error.ctx.command, "examples", ())
-    return f"“{path}” needs {what}: " + (f"for example `{examples[0][0]}`." if examples else f"see `{path} --help`.")
+    if examples:
+        return _("“{path}” needs {name}, for example `{example}`.", path=path, name=name, example=examples[0][0])
+    return _("“{path}” needs {name}. See `{path} --help`.", path=path, name=name)
 
 
 def _bad_value(error: click.BadParameter) -> str:
     parameter, path = error.param, _path(error)
     if parameter is None or error.ctx is None:
-        return f"{error.message.rstrip('.')}: see `{path} --help`."
-    what, kind = _parameter_name(parameter, error.ctx), parameter.type
+        return _("{reason}: see `{path} --help`.", reason=error.message.rstrip("."), path=path)
+    name, kind = _parameter_name(parameter, error.ctx), parameter.type
     if isinstance(kind, click.Choice):
-        return f"{what} must be one of {', '.join(map(str, kind.choices))}."
-    for number, words in _NUMBERS.items():
-        if isinstance(kind, number):
-            return f"{what} must be {words}{_bounds(kind)}."
-    return f"{what} can not be used ({error.message.rstrip('.')}): see `{path} --help`."
+        return _("{name} must be one of {choices}.", name=name, choices=", ".join(map(str, kind.choices)))
+    if isinstance(kind, click.types.IntParamType):
+        return _whole_number(name, kind)
+    if isinstance(kind, click.types.FloatParamType):
+        return _("{name} must be a number.", name=name)
+    return _("{name} cannot be used ({reason}). See `{path} --help`.", name=name, reason=error.message.rstrip("."), path=path)
 
 
-def _bounds(kind: click.ParamType[object]) -> str:
+def _whole_number(name: str, kind: click.ParamType[object]) -> str:
     least, most = getattr(kind, "min", None), getattr(kind, "max", None)
-    return (f" from {least:,}" if least is not None else "") + (f" to {most:,}" if most is not None else "")
+    if least is not None and most is not None:
+        return _("{name} must be a whole number from {least} to {most}.", name=name, least=f"{least:,}", most=f"{most:,}")
+    if least is not None:
+        return _("{name} must be a whole number of at least {least}.", name=name, least=f"{least:,}")
+    return _("{name} must be a whole number.", name=name)
 
 
 def _bad_option_use(error: click.BadOptionUsage) -> str:
     ctx, name = error.ctx, error.option_name
     if "does not take a value" in error.message:
-        return f"{name} is on or off and takes no value: write {name} alone."
+        return _("{name} takes no value: write {name} alone.", name=name)
     option = None if ctx is None else next((one for one in ctx.command.get_params(ctx) if name in one.opts), None)
     shape = "VALUE" if option is None or ctx is None else option.make_metavar(ctx)
-    return f"{name} needs a value: {name} {shape}."
+    return _("{name} needs a value: {name} {shape}.", name=name, shape=shape)
 
 
 def _too_many(error: click.UsageError) -> str:
-    # Only the first of them is repeated: a value that was not quoted may be followed by a secret.
+    # Only the first word is repeated: a value that was not quoted may be followed by a secret.
     first = error.message.partition("(")[2].rstrip(")").split(" ")[0]
     path, ctx = _path(error), error.ctx
     arguments = [] if ctx is None else [one for one in ctx.command.get_params(ctx) if isinstance(one, click.Argument)]
     takes = " ".join(one.make_metavar(ctx) for one in arguments) if ctx is not None else ""
-    wants = f"takes only {takes}" if takes else "takes options only"
-    return f"“{path}” {wants}, and “{first}” is more than that: a value with spaces stands in quotes; see `{path} --help`."
+    if takes:
+        return _(
+            "“{path}” takes only {takes}; “{word}” is too many. Quote values that contain spaces; see `{path} --help`.",
+            path=path, takes=takes, word=first,
+        )  # fmt: skip
+    return _(
+        "“{path}” takes only options; “{word}” is too many. Quote values that contain spaces; see `{path} --help`.",
+        path=path, word=first,
+    )  # fmt: skip
 
 
 def _parameter_name(parameter: click.Parameter, ctx: click.Context) -> str:
-    """The parameter as a person would name it."""
+    """The parameter as it is written: the metavar of an argument, the longest name of an option."""
     if isinstance(parameter, click.Argument):
         is_choice = isinstance(parameter.type, click.Choice)
         return (parameter.name or "").upper() if is_choice else parameter.make_metavar(ctx).partition(" | ")[0]

@@ -1,6 +1,6 @@
-"""The options of each job as typed values, with their defaults: what the Python API takes, and what flags and files fill.
+"""The options of each job as typed values with defaults: the parameters of the Python API.
 
-How they are spelt outside is in `settings`; where their values come from is in `config`.
+Their flags and keys are in `settings`; their values are resolved in `resolve`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ USER_AGENT = f"Tadoru/{VERSION} (+{PROJECT_URL})"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlOptions:
-    """What every crawling job understands."""
+    """Options of all crawling jobs."""
 
     depth: int | None = None
     limit: int = 0
@@ -47,7 +47,7 @@ class CrawlOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinksOptions(CrawlOptions):
-    """What `tadoru links` understands beyond it."""
+    """Options of `tadoru links`."""
 
     depth: int | None = 3
     limit: int = 1000
@@ -68,7 +68,7 @@ class LinksOptions(CrawlOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditOptions(CrawlOptions):
-    """What `tadoru audit` understands beyond it."""
+    """Options of `tadoru audit`."""
 
     delay: float = 0.1
     concurrency: int = 10
@@ -99,7 +99,7 @@ class AuditOptions(CrawlOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocsOptions(CrawlOptions):
-    """What `tadoru docs` understands beyond it."""
+    """Options of `tadoru docs`."""
 
     depth: int | None = 2
     delay: float = 0.5
@@ -125,7 +125,7 @@ class DocsOptions(CrawlOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventsOptions:
-    """What `tadoru events` understands. It follows no links, and so shares only its manners with the crawling jobs."""
+    """Options of `tadoru events`. It follows no links, so it shares only the politeness options with the crawling jobs."""
 
     database: str = "./var/tadoru.db"
     files: str | None = None
@@ -157,55 +157,55 @@ class EventsOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeOptions:
-    """What `tadoru serve` understands."""
+    """Options of `tadoru serve`."""
 
     database: str = "./var/tadoru.db"
     host: str = "127.0.0.1"
     port: int = 8000
     workers: int = 1
     base_url: str | None = None
-    """The address that the world knows the service by, when something stands in front of it."""
+    """The public URL of the service, if it is behind a proxy."""
     allow_host: tuple[str, ...] = ()
     trusted_proxy: tuple[str, ...] = ()
     rate_limit: int = 300
-    """Requests a minute for each address; 0 for no limit."""
+    """Requests per minute and IP address; 0 for no limit."""
     key_rate_limit: int = 1200
-    """Requests a minute for each key and each person who is signed in; 0 for no limit."""
+    """Requests per minute and API key or user; 0 for no limit."""
     cors: tuple[str, ...] = ()
     embed: tuple[str, ...] = ()
-    """Sites that may show the calendar in a frame of theirs, or `*`."""
+    """Origins that may embed the calendar in a frame, or `*`."""
     timezone: str = "UTC"
     lang: str = "en"
     site_name: str = "Tadoru"
     contact: str | None = None
-    """Where somebody finds who is responsible."""
+    """A page or a mailto: URL of the operator."""
     audit_days: int = 400
-    """Days that the audit log is kept for; 0 for ever."""
+    """Days to keep the audit log; 0 for no limit."""
     shutdown_timeout: float = 20.0
     crawls_at_once: int = 2
-    """Crawls that the service runs at the same time."""
+    """Crawls to run at the same time."""
     crawls_queued: int = 50
-    """Crawls that one user may have in the queue."""
+    """Maximum queued crawls per user."""
     crawl_private: tuple[str, ...] = ()
-    """Private addresses that crawls and their webhooks may reach, as `host:port`; `*` for all of them."""
+    """Private addresses that crawls and their webhooks may reach, as `host:port`; `*` for all."""
     crawl_quota: int = 20 * 1024**3
-    """Bytes that the files of crawls and documentation sites may take together; 0 for no limit."""
+    """Maximum bytes of the files of crawls and documentation sites; 0 for no limit."""
     notify: tuple[str, ...] = ()
     webhook_secret: str | None = None
-    """Signs what is sent to webhooks."""
+    """Signs webhooks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerOptions:
-    """What `tadoru worker` understands."""
+    """Options of `tadoru worker`."""
 
     database: str = ""
     hosts: int = 50
-    """Hosts that it asks at a time."""
+    """Hosts to crawl at the same time."""
     slice: float = 30.0
-    """Seconds for which it asks one, before others have their turn."""
+    """Seconds for one host before another takes over."""
     name: str = ""
     metrics: str | None = None
-    """Where it answers for its metrics, as `address:port`."""
+    """Where to serve metrics, as `address:port`."""
     events: bool = True
-    """Whether it collects the sources of the calendar in the same database."""
+    """Whether to collect the event sources in the same database."""

@@ -1,5 +1,5 @@
-"""What values an option takes: each function reads one, from a flag, a variable or a file, or says in a few words what it must
-be. The table of options is in `settings`."""
+"""Parsers of option values from flags, variables and files. Each raises UsageError with what the value must be, as the end of a
+sentence that begins with the name of the option. The table of options is in `settings`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Parser = Callable[[Any], Any]
 
 def parse_text(value: Any) -> str:
     if not isinstance(value, str | int | float) or isinstance(value, bool) or value == "":
-        raise UsageError("must be a text that is not empty")
+        raise UsageError("must not be empty")
     # Before it becomes a header, a file name or part of a sentence.
     if any(char < " " and char != "\t" for char in str(value)):
-        raise UsageError("must not hold line breaks or other control characters")
+        raise UsageError("must not contain line breaks or other control characters")
     return str(value)
 
 
@@ -32,8 +32,7 @@ def parse_flag(value: Any) -> bool:
 
 
 def whole_number(least: int, most: int = 10**9) -> Parser:
-    """A whole number within bounds."""
-    bounds = f"from {least} to {most:,}"
+    """The parser of whole numbers in a range."""
 
     def parse(value: Any) -> int:
         try:
@@ -41,7 +40,7 @@ def whole_number(least: int, most: int = 10**9) -> Parser:
         except ValueError:
             number = least - 1
         if isinstance(value, bool) or not least <= number <= most:
-            raise UsageError(f"must be a whole number {bounds}")
+            raise UsageError("must be a whole number from {least} to {most}", least=least, most=f"{most:,}")
         return number
 
     return parse
@@ -55,26 +54,27 @@ def parse_duration(value: Any) -> float:
     """`1.5`, `500ms`, `2s`, `10m`, `1h`."""
     match = re.fullmatch(r"\s*+(\d++(?:\.\d*+)?|\.\d++)\s*+(ms|s|m|h|)\s*+", str(value))
     if match is None or isinstance(value, bool):
-        raise UsageError("must be a time such as 1.5, 500ms or 2s")
+        raise UsageError("must be a duration such as 1.5, 500ms or 2s")
     seconds = float(match[1]) * _UNITS[match[2]]
     if seconds > MAX_DURATION:
-        raise UsageError("must be at most a year")
+        raise UsageError("must be at most one year")
     return seconds
 
 
 def parse_positive_duration(value: Any) -> float:
     seconds = parse_duration(value)
     if seconds <= 0:
-        raise UsageError("must be a time longer than 0, such as 10 or 500ms")
+        raise UsageError("must be a duration greater than 0, such as 10 or 500ms")
     return seconds
 
 
 def parse_delay(value: Any) -> float:
-    """A gap between requests. A bare number over 60 was most likely meant as milliseconds."""
+    """A delay between requests. A number over 60 without a unit was probably meant as milliseconds."""
     seconds = parse_duration(value)
     if seconds > 60 and re.fullmatch(r"\s*[\d.]+\s*", str(value)):
-        hint = f"write {value}ms for milliseconds or {value}s if you mean it"
-        raise UsageError(f"is in seconds, and {value} would be very long: {hint}")
+        raise UsageError(
+            "is in seconds, and {value} is very long: write {value}ms for milliseconds, or {value}s to confirm", value=value
+        )
     return seconds
 
 
@@ -104,14 +104,14 @@ def parse_host_and_port(value: Any) -> str:
 def one_of(*options: str) -> Parser:
     def parse(value: Any) -> str:
         if value not in options:
-            raise UsageError(f"must be one of {', '.join(options)}")
+            raise UsageError("must be one of {choices}", choices=", ".join(options))
         return str(value)
 
     return parse
 
 
 def parse_process_count(value: Any) -> int | None:
-    """A number of processes; `auto` is None."""
+    """A number of processes; None for `auto`."""
     number: int | None = None if str(value).strip().lower() == "auto" else whole_number(1, 256)(value)
     return number
 
@@ -123,15 +123,15 @@ def parse_regex(value: Any) -> str:
     try:
         re.compile(value)
     except re.error as error:
-        raise UsageError(f"must be a regular expression ({error})") from None
+        raise UsageError("must be a regular expression ({error})", error=error) from None
     return value
 
 
 def parse_origin(value: Any) -> str:
-    """The address of a service: a scheme and a host, and nothing after it."""
+    """An origin: a scheme and a host, without a path."""
     match = re.fullmatch(r"(https?://[A-Za-z0-9.\-\[\]:]+?)/?", str(value).strip(), re.IGNORECASE)
     if match is None:
-        raise UsageError("must be an address such as https://events.example, without a path")
+        raise UsageError("must be a URL without a path, such as https://events.example")
     return match[1]
 
 
@@ -142,16 +142,16 @@ def parse_time_zone(value: Any) -> str:
     try:
         return ZoneInfo(str(value)).key
     except (KeyError, ValueError, OSError):
-        raise UsageError("must be the name of a time zone such as Asia/Tokyo or UTC") from None
+        raise UsageError("must be a time zone such as Asia/Tokyo or UTC") from None
 
 
 def parse_frame_origin(value: Any) -> str:
-    """A site that may show us in a frame: its origin, or `*` for any."""
+    """The origin of a site that may embed pages, or `*` for any."""
     return "*" if str(value).strip() == "*" else parse_origin(value)
 
 
 def parse_name(value: Any) -> str:
-    """A name that stands in titles: one line, not long."""
+    """A short name on one line, for titles."""
     given = " ".join(parse_text(value).split())
     if not given or len(given) > 100 or not given.isprintable():
         raise UsageError("must be a name of at most 100 characters")
@@ -159,8 +159,8 @@ def parse_name(value: Any) -> str:
 
 
 def parse_contact_url(value: Any) -> str:
-    """A page, or an address for mail."""
+    """The URL of a page, or a mailto: URL."""
     given = parse_text(value).strip()
     if re.fullmatch(r"https?://[^\s<>\"'\\]+|mailto:[^\s<>\"'\\@]+@[^\s<>\"'\\@]+", given, re.IGNORECASE) is None:
-        raise UsageError("must be an address such as https://town.example/imprint or mailto:office@town.example")
+        raise UsageError("must be a URL such as https://town.example/imprint or mailto:office@town.example")
     return given

@@ -1,7 +1,7 @@
-"""Where option values come from: flags, then `TADORU_*` (and LinkTadoru's `LT_*`) variables, then a file, then defaults.
+"""Values of options from all sources: flags, then `TADORU_*` (and LinkTadoru's `LT_*`) variables, then a file, then defaults.
 
-A file has a `[crawl]` section for every job and one for each job; an unknown key is an error, with the likely spelling.
-LinkTadoru's flat keys are understood in `linktadoru.yml` and in a file named with `--config`.
+A file has a `[crawl]` section for all jobs and one section per job; an unknown key is an error that names the closest one.
+LinkTadoru's flat keys are accepted in `linktadoru.yml` and in a file named with `--config`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from tadoru.config.options import CrawlOptions, EventsOptions, ServeOptions, WorkerOptions
 from tadoru.config.settings import CRAWL, JOB_SETTINGS, Setting, SettingRole
-from tadoru.errors import ConfigError, UsageError, without_passwords
+from tadoru.errors import ConfigError, Message, UsageError, without_passwords
 
 DISCOVERED_FILES = ("tadoru.yml", "tadoru.toml", "linktadoru.yml")
 SECTIONS = ("crawl", *JOB_SETTINGS)
@@ -22,7 +22,7 @@ _LINKTADORU_IGNORED = frozenset({
     "seed_urls", "database_path", "follow_external_hosts", "allowed_schemes", "auth",
     "log_level", "log_console", "log_file", "log_max_size", "log_max_backups",
 })  # fmt: skip
-"""LinkTadoru's keys that mean nothing to a job which has no such option."""
+"""Keys of LinkTadoru that are ignored by a job without such an option."""
 
 CREDENTIALS = frozenset(
     setting.name
@@ -30,43 +30,43 @@ CREDENTIALS = frozenset(
     for setting in job
     if setting.role in (SettingRole.CREDENTIAL, SettingRole.CREDENTIAL_NAME)
 )
-"""Options that hold secrets, could be made to, or name what holds them."""
+"""Options that hold secrets, may hold them, or name what holds them."""
 
 _CREDENTIAL_NAMES = frozenset(
     setting.name for job in JOB_SETTINGS.values() for setting in job if setting.role is SettingRole.CREDENTIAL_NAME
 )
 
 BROWSER_VARIABLE = "TADORU_CHROMIUM"
-"""Names the browser program; no option of a job (`fetch.browser.chromium`)."""
+"""Names the browser program; not an option of a job (`fetch.browser.chromium`)."""
 
 Options = TypeVar("Options", bound=CrawlOptions | EventsOptions | ServeOptions | WorkerOptions)
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedConfig:
-    """Values by option, and where each came from."""
+    """The values of options, and the source of each."""
 
     values: dict[str, Any]
     sources: dict[str, str]
     file: Path | None
     warnings: tuple[str, ...] = ()
-    is_found: bool = False
-    """Whether the file was only found in the working folder: nobody named it, and anybody may have put it there."""
+    is_discovered: bool = False
+    """Whether the file was discovered in the working folder, where anybody may have put it, and not named by the user."""
 
-    def is_from_found(self, name: str) -> bool:
-        """Whether a file that was only found sets this option."""
-        return self.is_found and self.file is not None and self.sources.get(name) == self.file.name
+    def is_from_discovered_file(self, name: str) -> bool:
+        """Whether a discovered file sets this option."""
+        return self.is_discovered and self.file is not None and self.sources.get(name) == self.file.name
 
     def has_other_credentials(self) -> bool:
-        """Whether a credential comes from elsewhere than from a found file; what that file only names is elsewhere too."""
+        """Whether a credential does not come from the discovered file itself; what that file only names is outside it too."""
         names = {name for name in CREDENTIALS if name in self.sources}
-        return any(name in _CREDENTIAL_NAMES or not self.is_from_found(name) for name in names)
+        return any(name in _CREDENTIAL_NAMES or not self.is_from_discovered_file(name) for name in names)
 
 
 def resolve_config(
     job: str, flags: Mapping[str, Any], environ: Mapping[str, str], file: Path | None, folder: Path
 ) -> ResolvedConfig:
-    """Put the values together. `flags` holds only what was given, already parsed."""
+    """Combine the values of all sources. `flags` has only the options that were given, parsed."""
     settings = {setting.name: setting for setting in JOB_SETTINGS[job]}
     found = file or next((folder / name for name in DISCOVERED_FILES if (folder / name).is_file()), None)
     layers: list[dict[str, tuple[Any, str]]] = []
@@ -78,27 +78,36 @@ def resolve_config(
     merged: dict[str, tuple[Any, str]] = {}
     for layer in layers:
         if "scope" in layer:
-            merged.pop("subdomains", None)  # Two names for one thing: the stronger source decides.
+            merged.pop("subdomains", None)  # Two options for the same thing: the stronger source wins.
         merged |= layer
     values = {name: value for name, (value, _) in merged.items()}
     sources = {name: source for name, (_, source) in merged.items()}
-    effective = ResolvedConfig(values, sources, found, _unknown_variables(environ), is_found=found is not None and file is None)
+    effective = ResolvedConfig(
+        values, sources, found, _unknown_variables(environ), is_discovered=found is not None and file is None
+    )
     _check_discovered_file(effective, settings.values())
     return effective
 
 
 def _check_discovered_file(effective: ResolvedConfig, settings: Iterable[Setting]) -> None:
-    """The one rule for a file that was only found: it does not choose where the credentials of others are sent."""
+    """A discovered file must not decide where credentials are sent that are not its own."""
     for setting in settings:
-        if not effective.is_from_found(setting.name):
+        if not effective.is_from_discovered_file(setting.name):
             continue
         is_server = setting.role is SettingRole.STORAGE and "://" in effective.values[setting.name]
         if is_server or (setting.role is SettingRole.DESTINATION and effective.has_other_credentials()):
             assert effective.file is not None
-            why = "a server is signed in to with what the environment holds" if is_server else "credentials come from elsewhere"
+            values = {"file": effective.file.name, "key": setting.name, "option": setting.flags[0]}
+            if is_server:
+                raise ConfigError(
+                    "{file} in this folder sets {key}, and that server would receive credentials of the environment. Pass "
+                    "{option} on the command line, or name the file with --config.",
+                    **values,
+                )
             raise ConfigError(
-                f"{effective.file.name} in this folder sets {setting.name}, and {why}: give {setting.flags[0]} yourself, or name "
-                f"the file with --config."
+                "{file} in this folder sets {key}, but credentials come from outside this file. Pass {option} on the command "
+                "line, or name the file with --config.",
+                **values,
             )
 
 
@@ -108,7 +117,7 @@ def build_options(kind: type[Options], effective: ResolvedConfig) -> Options:
 
 
 def describe_options(kind: type[Options], options: Options, effective: ResolvedConfig, job: str) -> dict[str, dict[str, Any]]:
-    """For `--show-config`: every option with its value, secrets hidden, and its source."""
+    """All options with their value, secrets hidden, and their source, for `--show-config`."""
     secret = {setting.name for setting in JOB_SETTINGS[job] if setting.secret}
     listing = {}
     for field in fields(kind):
@@ -133,11 +142,11 @@ def _parse_value(setting: Setting, value: Any, where: str) -> Any:
         if not setting.many:
             return setting.parse(value)
         items = value
-        if setting.name == "header" and isinstance(value, Mapping):  # Headers read best as keys and values.
+        if setting.name == "header" and isinstance(value, Mapping):  # Headers may be written as keys and values.
             items = [f"{name}: {content}" for name, content in value.items()]
         return tuple(setting.parse(item) for item in (items if isinstance(items, list) else [items]))
     except UsageError as error:
-        raise ConfigError(f"{where} {error}.") from None
+        raise ConfigError("{option} {problem}.", option=where, problem=error) from None
 
 
 def _from_environ(environ: Mapping[str, str], settings: Mapping[str, Setting]) -> dict[str, tuple[Any, str]]:
@@ -147,7 +156,7 @@ def _from_environ(environ: Mapping[str, str], settings: Mapping[str, Setting]) -
         variable = ours if ours in environ else theirs
         if variable and environ.get(variable):
             raw = environ[variable]
-            # One a line: a comma may be part of a regular expression or of a header.
+            # One per line: a comma may be part of a regular expression or of a header.
             value: Any = [line for line in raw.splitlines() if line.strip()] if setting.many else raw
             found[setting.name] = (_parse_value(setting, value, variable), variable)
     headers = [
@@ -161,10 +170,10 @@ def _from_environ(environ: Mapping[str, str], settings: Mapping[str, Setting]) -
 
 
 def _unknown_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Variables that look like ours and are not: said, because a misspelt one would do nothing in silence."""
+    """Warnings about unknown `TADORU_*` variables: a misspelt one would be ignored silently."""
     every = {f"TADORU_{setting.name.upper()}" for group in JOB_SETTINGS.values() for setting in group} | {BROWSER_VARIABLE}
     return tuple(
-        f"{name} is not a variable of Tadoru{_did_you_mean(name, every)}"
+        _unknown(Message("Unknown variable {name}", name=name), name, every)
         for name in sorted(environ)
         if name.startswith("TADORU_") and name not in every
     )
@@ -173,16 +182,18 @@ def _unknown_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
 def _from_file(
     path: Path, job: str, settings: Mapping[str, Setting], environ: Mapping[str, str], *, given: bool
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """The values, and the variables that the file takes some of them from."""
+    """The values, and the variables that the file reads some of them from."""
     data = _load(path)
     if path.name == "linktadoru.yml" or (given and data and not any(name in SECTIONS for name in data)):
         return _from_linktadoru(path, data, settings, environ)
     values: dict[str, Any] = {}
     for section, content in data.items():
         if section not in SECTIONS:
-            raise ConfigError(f"{path}: there is no section “{section}”{_did_you_mean(section, SECTIONS)}")
+            raise ConfigError(
+                _unknown(Message("{file}: unknown section “{section}”", file=path, section=section), section, SECTIONS)
+            )
         if content is not None and not isinstance(content, Mapping):
-            raise ConfigError(f"{path}: the section “{section}” must hold keys and values.")
+            raise ConfigError("{file}: the section “{section}” must contain keys and values.", file=path, section=section)
     shared = {setting.name for setting in CRAWL}
     for section in ("crawl", job):
         for key, value in (data.get(section) or {}).items():
@@ -190,7 +201,8 @@ def _from_file(
             if name not in settings and section == "crawl" and name in shared:
                 continue  # For the jobs that have it.
             if name not in settings:
-                raise ConfigError(f"{path}: [{section}] has no key “{key}”{_did_you_mean(name, settings)}")
+                unknown = Message("{file}: unknown key “{key}” in [{section}]", file=path, key=key, section=section)
+                raise ConfigError(_unknown(unknown, name, settings))
             values[name] = _parse_value(settings[name], value, f"{path}: {section}.{key}")
     return values, {}
 
@@ -213,14 +225,17 @@ def _from_linktadoru(
         if key.startswith("auth_") and key.endswith("_env") and key[:-4] in by_key:
             setting, variable = by_key[key[:-4]], str(value)
             if not environ.get(variable):
-                raise ConfigError(f"{path}: {key} names the variable {variable}, which is not set.")
+                raise ConfigError(
+                    "{file}: {key} names the variable {variable}, which is not set.", file=path, key=key, variable=variable
+                )
             values[setting.name], lent[setting.name] = _parse_value(setting, environ[variable], variable), variable
         elif key in by_key:
             values[by_key[key].name] = _parse_value(by_key[key], value, f"{path}: {key}")
         elif key == "respect_robots" and "ignore_robots" in settings:
             values["ignore_robots"] = not _parse_value(settings["ignore_robots"], value, f"{path}: {key}")
         elif key not in _LINKTADORU_IGNORED:
-            raise ConfigError(f"{path}: there is no key “{key}”{_did_you_mean(key, [*by_key, *_LINKTADORU_IGNORED])}")
+            unknown = Message("{file}: unknown key “{key}”", file=path, key=key)
+            raise ConfigError(_unknown(unknown, key, [*by_key, *_LINKTADORU_IGNORED]))
     return values, lent
 
 
@@ -228,8 +243,8 @@ def _load(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise ConfigError(f"The configuration {path} can not be read ({reason}): check --config.") from None
+        reason = error.strerror if isinstance(error, OSError) else Message("not UTF-8 text")
+        raise ConfigError("Cannot read the configuration {file} ({reason}). Check --config.", file=path, reason=reason) from None
     data: Any
     if path.suffix == ".toml":
         import tomllib
@@ -237,24 +252,35 @@ def _load(path: Path) -> dict[str, Any]:
         try:
             data = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise ConfigError(f"{path} is not valid TOML: {error}.") from None
+            raise ConfigError("{file} is not valid TOML: {error}.", file=path, error=error) from None
     else:
         import yaml
 
         try:
             data = yaml.safe_load(text)
         except yaml.YAMLError as error:
-            # Not its own words: they quote the line, and it may hold a password.
+            # Without the message of the library: it quotes the line, which may contain a password.
             mark = getattr(error, "problem_mark", None)
-            where = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-            raise ConfigError(f"{path} is not valid YAML{where}: mend it there.") from None
+            if mark is None:
+                raise ConfigError("{file} is not valid YAML.", file=path) from None
+            raise ConfigError(
+                "{file} is not valid YAML. Fix line {line}, column {column}.",
+                file=path,
+                line=mark.line + 1,
+                column=mark.column + 1,
+            ) from None
     if data is None:
         return {}
     if not isinstance(data, dict):
-        raise ConfigError(f"{path} must hold keys and values.")
+        raise ConfigError("{file} must contain keys and values.", file=path)
     return data
 
 
-def _did_you_mean(name: Any, known: Any) -> str:
+def _unknown(problem: Message, name: Any, known: Any) -> Message:
+    """A message about an unknown name, with the closest known one."""
     near = difflib.get_close_matches(str(name), [str(one) for one in known], n=1)
-    return f"; did you mean “{near[0]}”?" if near else "."
+    return (
+        Message("{problem}; did you mean “{near}”?", problem=problem, near=near[0])
+        if near
+        else Message("{problem}.", problem=problem)
+    )

@@ -1,4 +1,4 @@
-"""The small town Hoshimachi / 星町, served on loopback, so that every job can be tried without a network.
+"""The site of a small town, Hoshimachi / 星町, served on loopback, to try every job without network access.
 
     site/       the town's files as they are written: pages, pictures, feeds, documentation, robots.txt
     pages.py    a file and its layout become an answer

@@ -130,11 +130,11 @@ class DemoRequestHandler(BaseHTTPRequestHandler):
 
 
 def open_server(port: int, changes: Path | None = None) -> DemoServer:
-    """The server for today, bound and not yet serving. Raises UsageError when the port can not be had."""
+    """The server for today, bound and not yet serving. Raises UsageError when the port cannot be had."""
     try:
         return DemoServer(port, to_datetime(SystemClock().now()).date(), changes)
     except OSError as error:
-        raise UsageError(f"Port {port} of {HOST} can not be used ({error.strerror}); give another --port, or none.") from None
+        raise UsageError(f"Port {port} of {HOST} cannot be used ({error.strerror}); give another --port, or none.") from None
 
 
 @contextmanager

@@ -1,9 +1,9 @@
-"""`tadoru docs URL`: the command around the job, and the way to `docs search`, `docs list` and `docs refresh`."""
+"""`tadoru docs URL`: downloads a documentation site; `docs search | list | refresh` are in `sites`."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,23 +13,23 @@ import click
 from tadoru.cli.docs.sites import docs_list, docs_refresh, docs_search
 from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.options import job_options, print_config, resolve_options, run_options
+from tadoru.cli.output import _, ngettext
 from tadoru.config.options import DocsOptions
 from tadoru.config.resolve import describe_options
 from tadoru.config.settings import JOB_SETTINGS
 from tadoru.errors import BrowserMissing, Interrupted, NothingToCrawl, SeedUnreachable
-from tadoru.jobs.reporting.formatting import format_count
 from tadoru.log import printable
 
 if TYPE_CHECKING:
     from tadoru.cli.progress import CrawlProgress
-    from tadoru.jobs.docs.bundle.model import BundleSummary
+    from tadoru.jobs.docs.bundle.model import BundleSummary, DocChanges
     from tadoru.jobs.docs.run import DocsCrawl, DocsOutcome
 
 EXAMPLES = (
     ("tadoru docs https://docs.example.com", "into .context/docs-example-com"),
-    ("tadoru docs https://docs.example.com --diff", "later: only what changed"),
-    ("tadoru docs https://example.com/docs/ --scope path -d 5", "only below /docs/, five links deep"),
-    ('tadoru docs search .context/docs-example-com "rate limit"', "find something in it"),
+    ("tadoru docs https://docs.example.com --diff", "later: only changes"),
+    ("tadoru docs https://example.com/docs/ --scope path -d 5", "only below /docs/, up to five links deep"),
+    ('tadoru docs search .context/docs-example-com "rate limit"', "search it"),
 )
 MOST_USED = (
     "depth", "limit", "scope", "include", "exclude", "delay", "ignore_robots", "render", "output", "diff", "pages",
@@ -40,7 +40,9 @@ MAX_LISTED_CHANGES = 20
 
 
 class DocsCommand(DocumentedCommand):
-    """A URL is crawled; `search`, `list` and `refresh` are commands of their own."""
+    """Takes a URL, or one of the subcommands `search`, `list` and `refresh`."""
+
+    subcommands: Mapping[str, click.Command] = SUBCOMMANDS
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -48,7 +50,7 @@ class DocsCommand(DocumentedCommand):
         other = SUBCOMMANDS.get(args[0]) if args else None
         if other is not None:
             return other.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
-        if args and args[0].isalpha() and args[0] != "localhost":  # Neither a URL nor the name of a host.
+        if args and args[0].isalpha() and args[0] != "localhost":  # Neither a URL nor a host name.
             from tadoru.cli.usage_errors import closest_match, no_such_command
 
             if closest_match(args[0], SUBCOMMANDS) is not None:
@@ -60,24 +62,28 @@ class DocsCommand(DocumentedCommand):
 
 
 def _complete_subcommand(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """What a shell may complete in the place of a URL."""
+    """Completions in the place of a URL."""
     return [name for name in SUBCOMMANDS if name.startswith(incomplete)]
 
 
 @click.command(
-    cls=DocsCommand, groups=JOB_SETTINGS["docs"], most_used=MOST_USED, examples=EXAMPLES, short_help="A documentation site as Markdown.",
-)  # fmt: skip
+    cls=DocsCommand,
+    groups=JOB_SETTINGS["docs"],
+    most_used=MOST_USED,
+    examples=EXAMPLES,
+    short_help="Download a documentation site as Markdown.",
+)
 @click.argument("url", metavar="URL | search | list | refresh", shell_complete=_complete_subcommand)
 @job_options("docs", DocsOptions())
 @run_options
 def docs(url: str, dry_run: bool, config_file: str | None, show_config: bool, **values: Any) -> int:
-    """Read a documentation site into a folder, as Markdown for people and for language models.
+    """Download a documentation site into a folder as Markdown, for people and language models.
 
-    The same command again goes on, or reads the site again; --diff asks only for what changed.
+    Rerun the command to resume or to download the site again; --diff downloads only changes.
     """
     options, settled = resolve_options("docs", DocsOptions, values, config_file)
     if "depth" in settled.sources and "sitemap" not in settled.sources:
-        options = replace(options, sitemap="off")  # So many links from the start is what was asked for.
+        options = replace(options, sitemap="off")  # --depth limits the pages to those within so many links.
     if show_config:
         return print_config("docs", options, settled)
     _check(options, url)
@@ -90,7 +96,7 @@ def docs(url: str, dry_run: bool, config_file: str | None, show_config: bool, **
 
 
 def _check(options: DocsOptions, url: str) -> None:
-    """Everything that can be wrong with the command itself, before any network use."""
+    """Validate options and arguments before any request."""
     from tadoru.jobs.crawl_setup import access_for
     from tadoru.jobs.docs.bundle.output_folder import check_folder
     from tadoru.jobs.docs.bundle.tokens import token_counter
@@ -106,7 +112,7 @@ def _check(options: DocsOptions, url: str) -> None:
 
 
 def crawl(options: DocsOptions, url: str, config: dict[str, Any], *, quiet: bool, verbose: int, log_format: str) -> int:
-    """Crawl and write. Raises what ends the command with another code than 0."""
+    """Crawl the site and write its files. Raises TadoruError."""
     from tadoru.cli.progress import CrawlProgress
     from tadoru.clock import SystemClock
     from tadoru.jobs import launch
@@ -119,10 +125,10 @@ def crawl(options: DocsOptions, url: str, config: dict[str, Any], *, quiet: bool
         ended = launch.run(prepared.plan, display.notify, display.watch)
     finished = launch.run_loop(finish(options, prepared, ended))
     if ended.stopped and not ended.out_of_time:
-        raise Interrupted(f"Stopped; to go on, run the same command again (the crawl is in {prepared.root}).")
+        raise Interrupted("Stopped. To resume, rerun the command (the crawl is in {database}).", database=prepared.root)
     _check_start_url(finished)
     if finished.written is None:
-        display.note(f"Another process is still crawling into {prepared.root}: it will write the files.")
+        display.note(_("Another process is still crawling into {folder} and will write the files.", folder=prepared.root))
         return 0
     if not quiet:
         print_summary(finished.written, prepared.root, diff=options.diff)
@@ -133,32 +139,48 @@ def crawl(options: DocsOptions, url: str, config: dict[str, Any], *, quiet: bool
 
 def _report_start(options: DocsOptions, prepared: DocsCrawl, display: CrawlProgress) -> None:
     if prepared.recrawl:
-        display.note(f"Asking {prepared.start} for what changed." if options.diff else f"Reading {prepared.start} again.")
+        text = (
+            _("Looking for changes in {url}.", url=prepared.start)
+            if options.diff
+            else _("Downloading {url} again.", url=prepared.start)
+        )
+        display.note(text)
     elif prepared.resumed:
-        display.note(f"Going on with the crawl of {prepared.start}.")
+        display.note(_("Resuming the crawl of {url}.", url=prepared.start))
 
 
 def _check_start_url(finished: DocsOutcome) -> None:
-    """When nothing could be crawled, say why."""
+    """Raise an error with the reason if nothing could be crawled."""
     state = finished.start
     if state is None:
         return
     if state.status == "error":
-        kind = (state.error_type or "no answer").replace("_", " ")
-        raise SeedUnreachable(f"{state.url} could not be reached ({kind}).")
-    raise NothingToCrawl(f"Nothing could be crawled from {state.url}: {state.reason}.")
+        kind = (state.error_type or "no_response").replace("_", " ")
+        raise SeedUnreachable("Cannot reach {url} ({reason}).", url=state.url, reason=kind)
+    raise NothingToCrawl("Nothing to crawl from {url}: {reason}.", url=state.url, reason=state.reason)
 
 
 def print_summary(written: BundleSummary, root: Path, *, diff: bool) -> None:
-    """What is there now, on stdout."""
-    specs = f", {format_count(written.specs, 'API specification')}" if written.specs else ""
-    sys.stdout.write(f"{format_count(written.pages, 'page')}{specs}, about {written.tokens:,} tokens, in {root}\n")
-    changes = written.changes
+    """Print what was written, on stdout."""
+    parts = [ngettext("{count} page", "{count} pages", written.pages)]
+    if written.specs:
+        parts.append(ngettext("{count} API specification", "{count} API specifications", written.specs))
+    parts.append(_("about {count} tokens", count=f"{written.tokens:,}"))
+    sys.stdout.write(_("{parts}, in {folder}", parts=", ".join(parts), folder=root) + "\n")
     if diff:
-        counts = f"{len(changes.added)} added, {len(changes.changed)} changed, {len(changes.removed)} removed"
-        sys.stdout.write(f"{counts if changes else 'Nothing changed'}.\n")
-        rows = [(word, one) for word in ("added", "changed", "removed") for one in getattr(changes, word)]
-        for word, change in rows[:MAX_LISTED_CHANGES]:
-            sys.stdout.write(f"  {word:<8} {printable(change.url)}\n")
-        if len(rows) > MAX_LISTED_CHANGES:
-            sys.stdout.write(f"  … {len(rows) - MAX_LISTED_CHANGES} more in {root / 'changes.md'}\n")
+        _print_changes(written.changes, root)
+
+
+def _print_changes(changes: DocChanges, root: Path) -> None:
+    counts = {word: len(getattr(changes, word)) for word in ("added", "changed", "removed")}
+    if changes:
+        sys.stdout.write(_("{added} added, {changed} changed, {removed} removed.", **counts) + "\n")
+    else:
+        sys.stdout.write(_("No changes.") + "\n")
+    labels = {"added": _("added"), "changed": _("changed"), "removed": _("removed")}
+    rows = [(label, change) for word, label in labels.items() for change in getattr(changes, word)]
+    for label, change in rows[:MAX_LISTED_CHANGES]:
+        sys.stdout.write(f"  {label:<8} {printable(change.url)}\n")
+    if len(rows) > MAX_LISTED_CHANGES:
+        more = len(rows) - MAX_LISTED_CHANGES
+        sys.stdout.write(_("  … {count} more in {file}", count=more, file=root / "changes.md") + "\n")

@@ -1,4 +1,4 @@
-"""`tadoru docs list | refresh | search` and `tadoru mcp`: commands on documentation sites that are already crawled."""
+"""`tadoru docs list | refresh | search` and `tadoru mcp`: commands on documentation sites that are already downloaded."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from tadoru.cli.help import DocumentedCommand
-from tadoru.cli.output import format_option, write_json
-from tadoru.cli.table import Column, write_table
+from tadoru.cli.output import _, format_option, translate_error, write_json
+from tadoru.cli.table import TableColumn, write_table
 from tadoru.errors import TadoruError, UsageError
 from tadoru.log import printable
 
@@ -22,39 +22,43 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    "list", cls=DocumentedCommand, examples=(("tadoru docs list", "the sites in .context"),), short_help="List crawled sites.",
+    "list", cls=DocumentedCommand, examples=(("tadoru docs list", "the sites in .context"),), short_help="List downloaded sites.",
 )  # fmt: skip
 @click.argument("folders", nargs=-1, metavar="[DIR]...")
 @format_option("text", "json", or_json=True)
 def docs_list(folders: tuple[str, ...], form: str) -> int:
-    """List the crawled sites below folders; .context when left out."""
+    """List the downloaded sites below folders; default: .context."""
     cards = _find_sites(folders)
     if form == "json":
         write_json([card.as_json() for card in cards])
         return 0
     columns = (
-        Column("Folder"), Column("Pages", to_right=True), Column("Tokens", to_right=True), Column("Checked"),
-        Column("Title", may_shrink=True), Column("URL", may_shrink=True),
-    )  # fmt: skip
+        TableColumn("Folder"),
+        TableColumn("Pages", align_right=True),
+        TableColumn("Tokens", align_right=True),
+        TableColumn("Checked"),
+        TableColumn("Title", may_shrink=True),
+        TableColumn("URL", may_shrink=True),
+    )
     write_table(sys.stdout, columns, map(_site_row, cards))
     return 0
 
 
 def _site_row(card: SiteSummary) -> tuple[str, ...]:
-    checked = card.last_checked[:16].replace("T", " ") or "never"
+    checked = card.last_checked[:16].replace("T", " ") or _("never")
     return str(_relative(card.folder)), f"{card.pages:,}", f"{card.tokens:,}", checked, card.title, card.url
 
 
 @click.command(
-    "refresh", cls=DocumentedCommand, examples=(("tadoru docs refresh .context", "every site in it, for cron"),),
-    short_help="Update crawled sites.",
+    "refresh", cls=DocumentedCommand, examples=(("tadoru docs refresh .context", "all sites in it, for cron"),),
+    short_help="Update downloaded sites.",
 )  # fmt: skip
 @click.argument("folders", nargs=-1, metavar="[DIR]...")
-@click.option("-q", "--quiet", is_flag=True, help="Say only what went wrong.")
+@click.option("-q", "--quiet", is_flag=True, help="Only errors.")
 def docs_refresh(folders: tuple[str, ...], quiet: bool) -> int:
-    """Ask the sites below folders for what changed, each with the options it was crawled with; .context when left out.
+    """Update the sites below folders, each with the options of its first download; default: .context.
 
-    A site that fails does not keep the others from being updated; the exit code is then that of the last failure.
+    If a site fails, the others are still updated; the exit code is that of the last failure.
     """
     from tadoru.cli.docs import crawl
     from tadoru.jobs.docs.run import stored_options
@@ -68,7 +72,7 @@ def docs_refresh(folders: tuple[str, ...], quiet: bool) -> int:
                 sys.stdout.flush()
             crawl(options, url, config, quiet=quiet, verbose=0, log_format="text")
         except TadoruError as error:
-            sys.stderr.write(f"tadoru: {_relative(card.folder)}: {printable(str(error))}\n")
+            sys.stderr.write(f"tadoru: {_relative(card.folder)}: {printable(translate_error(error))}\n")
             code = error.exit_code
             if code == 130:
                 break
@@ -76,7 +80,7 @@ def docs_refresh(folders: tuple[str, ...], quiet: bool) -> int:
 
 
 def _relative(folder: Path) -> Path:
-    """A folder as a person would name it from here."""
+    """The path of a folder, relative if it is below the working folder."""
     here = Path.cwd()
     return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
@@ -87,41 +91,43 @@ def _find_sites(folders: tuple[str, ...]) -> list[SiteSummary]:
     roots = [Path(folder) for folder in folders or (".context",)]
     for root in roots:
         if not root.is_dir():
-            raise UsageError(f"There is no folder {root}: give one that `tadoru docs URL` wrote, or the folder above it.")
+            raise UsageError("Folder {folder} not found. Give one that `tadoru docs URL` wrote, or its parent.", folder=root)
     cards = DocsLibrary(roots).sites()
     if not cards:
-        raise UsageError(f"There is no crawled site in {', '.join(map(str, roots))}: make one with `tadoru docs URL`.")
+        raise UsageError(
+            "No downloaded site in {folders}. Create one with `tadoru docs URL`.", folders=", ".join(map(str, roots))
+        )
     return cards
 
 
 SEARCH_EXAMPLES = (
-    ('tadoru docs search .context/docs-example-com "rate limit"', "the sections about it"),
-    ("tadoru docs search .context/docs-example-com 設定 -n 3", "words of any script"),
-    ('tadoru docs search site "exact phrase" -- -without', "a word that must not be there"),
-    ("tadoru docs search site install -f json | jq -r .hits[0].file", "for scripts"),
+    ('tadoru docs search .context/docs-example-com "rate limit"', "the sections on a subject"),
+    ("tadoru docs search .context/docs-example-com 設定 -n 3", "words in any script"),
+    ('tadoru docs search site "exact phrase" -- -without', "without a word"),
+    ("tadoru docs search site install -f json | jq -r .hits[0].file", "as JSON"),
 )
 
 
 @click.command(
-    "search", cls=DocumentedCommand, examples=SEARCH_EXAMPLES, short_help="Search a crawled site.",
+    "search", cls=DocumentedCommand, examples=SEARCH_EXAMPLES, short_help="Search a downloaded site.",
 )  # fmt: skip
 @click.argument("folder", metavar="DIR")
 @click.argument("words", nargs=-1, required=True, metavar="QUERY")
-@click.option("-n", "--limit", type=click.IntRange(1, 200), default=10, metavar="N", help="How many sections at most. [10]")
+@click.option("-n", "--limit", type=click.IntRange(1, 200), default=10, metavar="N", help="Maximum sections. [10]")
 @format_option("text", "json", or_json=True)
 def docs_search(folder: str, words: tuple[str, ...], limit: int, form: str) -> int:
-    """Find the sections of a crawled site that say something about a subject. Exits 0 also when there are none."""
+    """Find sections of a downloaded site. Exits with status 0 even if there are none."""
     from tadoru.jobs.docs.search import search_site
 
     root = Path(folder)
     if not root.is_dir():
-        raise UsageError(f"There is no folder {folder}: give the one that `tadoru docs URL` wrote.")
+        raise UsageError("Folder {folder} not found. Give the one that `tadoru docs URL` wrote.", folder=folder)
     found = search_site(root, _query(words), limit)
     if form == "json":
         write_json({"query": found.query, "how": found.how, "hits": [hit.as_json() for hit in found.hits]})
         return 0
     if not found.hits:
-        sys.stderr.write("Nothing found: try fewer or other words.\n")
+        sys.stderr.write(_("No results. Try fewer or other words.") + "\n")
     for hit in found.hits:
         place = " › ".join(hit.path) or hit.title
         sys.stdout.write(f"{printable(place)}\n  {printable(hit.url)}\n  {hit.file}\n  {printable(hit.snippet)}\n\n")
@@ -129,30 +135,30 @@ def docs_search(folder: str, words: tuple[str, ...], limit: int, form: str) -> i
 
 
 def _query(words: tuple[str, ...]) -> str:
-    """What a shell took apart, together again: an argument with spaces was a phrase if there were others beside it."""
+    """The query of several arguments: one with spaces was a phrase in quotes."""
     return words[0] if len(words) == 1 else " ".join(f'"{word}"' if " " in word and '"' not in word else word for word in words)
 
 
 MCP_EXAMPLES = (
-    ("tadoru mcp .context", "every site crawled into this folder, over stdio"),
-    ("tadoru mcp .context --http --port 8765", "over HTTP, for this machine only"),
+    ("tadoru mcp .context", "all sites in this folder, over stdio"),
+    ("tadoru mcp .context --http --port 8765", "over HTTP on loopback"),
 )
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @click.command(
-    "mcp", cls=DocumentedCommand, examples=MCP_EXAMPLES, short_help="Answer an agent's questions from crawled sites (MCP).",
+    "mcp", cls=DocumentedCommand, examples=MCP_EXAMPLES, short_help="Serve downloaded documentation to agents (MCP).",
 )  # fmt: skip
 @click.argument("folders", nargs=-1, metavar="[DIR]...")
-@click.option("--http", is_flag=True, help="Streamable HTTP instead of stdin and stdout.")
-@click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Where to listen with --http. [127.0.0.1]")
+@click.option("--http", is_flag=True, help="Use streamable HTTP instead of stdin and stdout.")
+@click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Address to listen on with --http. [127.0.0.1]")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8765, metavar="N", help="The port with --http; 0: a free one. [8765]"
+    "--port", type=click.IntRange(0, 65535), default=8765, metavar="N", help="Port with --http; 0 for any free port. [8765]"
 )
 def mcp(folders: tuple[str, ...], http: bool, host: str, port: int) -> int:
-    """Serve crawled documentation to agents: list_sites, search_docs, get_page, list_headings, refresh_site.
+    """Serve downloaded documentation to agents: list_sites, search_docs, get_page, list_headings, refresh_site.
 
-    Each DIR is the folder of a site, or holds such folders; .context when left out.
+    Each DIR is the folder of a site, or contains such folders; default: .context.
     """
     from tadoru.jobs.docs.run import refresh_site
 
@@ -161,12 +167,12 @@ def mcp(folders: tuple[str, ...], http: bool, host: str, port: int) -> int:
 
 
 def serve_sites(roots: list[Path], *, http: bool, host: str, port: int, refresh: RefreshSite | None = None) -> None:
-    """Serve until the client leaves or somebody stops it."""
+    """Serve until the client disconnects or the process is stopped."""
     from tadoru.jobs.docs.library import DocsLibrary
     from tadoru.jobs.docs.mcp import build_server, serve_http, serve_stdio
 
     server = build_server(DocsLibrary(roots), refresh)
     if http and host not in LOOPBACK:
-        sys.stderr.write(f"Anybody who can reach {host} can read these sites: there is no password.\n")
+        sys.stderr.write(_("Warning: anyone who can reach {host} can read these sites; there is no password.", host=host) + "\n")
     with suppress(KeyboardInterrupt):
         asyncio.run(serve_http(server, host, port) if http else serve_stdio(server))

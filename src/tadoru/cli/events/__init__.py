@@ -1,6 +1,6 @@
-"""`tadoru events`: the group of commands around the calendar, and what they share: which database, which files, who asks.
+"""`tadoru events`: the group of commands for the calendar, and what they share: the database, its files, the user, dates as text.
 
-Each command lives in a module of its own and is imported when it is called.
+The commands are in the modules of this package and are imported when they are called.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import click
 from tadoru.cli.help import CommandGroup
 from tadoru.cli.inputs import check_database_name
 from tadoru.cli.options import resolve_options
+from tadoru.cli.output import _
 from tadoru.config.options import EventsOptions
 from tadoru.errors import UsageError
 
@@ -29,59 +30,59 @@ if TYPE_CHECKING:
 
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "sources": ("tadoru.cli.events.sources:sources", "Where events are collected from: add, list, test, edit, import …"),
-    "run": ("tadoru.cli.events.collect:run", "Collect once: all sources, those that are due, or one."),
-    "worker": ("tadoru.cli.events.collect:worker", "Collect for ever, each source when its time has come."),
-    "list": ("tadoru.cli.events.listing:list_events", "The calendar, as a table, JSON, CSV or ICS."),
-    "show": ("tadoru.cli.events.listing:show", "One event, and where everything about it comes from."),
-    "add": ("tadoru.cli.events.edit:add", "Add an event by hand."),
-    "edit": ("tadoru.cli.events.edit:edit", "Change an event by hand; no source overwrites what you write."),
-    "hide": ("tadoru.cli.events.edit:hide", "Take an event out of the calendar."),
-    "unhide": ("tadoru.cli.events.edit:unhide", "Put it back."),
-    "review": ("tadoru.cli.events.review:review", "Questions for a person: list, show, merge, keep-apart, fix, retry, dismiss."),
-    "merges": ("tadoru.cli.events.review:merges", "What was merged, and how to take it back."),
-    "runs": ("tadoru.cli.events.collect:runs", "The log of collecting."),
-    "status": ("tadoru.cli.events.collect:status", "How the sources do: failures, delays, what waits."),
-    "enrich": ("tadoru.cli.events.enrich:enrich", "Models that give events a category: train, evaluate, show."),
-    "search-sync": ("tadoru.cli.events.maintenance:search_sync", "Bring a search engine up to date with the calendar."),
-    "prune": ("tadoru.cli.events.maintenance:prune", "Archive what is long over; drop old snapshots and run logs."),
-    "backup": ("tadoru.cli.events.maintenance:backup", "Write everything into one file."),
-    "restore": ("tadoru.cli.events.maintenance:restore", "Put a backup back."),
-    "copy": ("tadoru.cli.events.maintenance:copy", "Copy everything into another database."),
-    "doctor": ("tadoru.cli.events.maintenance:doctor", "Check that everything that is needed is there."),
+    "sources": ("tadoru.cli.events.sources:sources", "Manage event sources: add, list, test, edit, import …"),
+    "run": ("tadoru.cli.events.collect:run", "Collect once: all sources, due sources, or one."),
+    "worker": ("tadoru.cli.events.collect:worker", "Collect continuously, each source when it is due."),
+    "list": ("tadoru.cli.events.listing:list_events", "List events as a table, JSON, CSV or ICS."),
+    "show": ("tadoru.cli.events.listing:show", "Show an event and the source of each field."),
+    "add": ("tadoru.cli.events.edit:add", "Add an event manually."),
+    "edit": ("tadoru.cli.events.edit:edit", "Edit an event; edits override sources."),
+    "hide": ("tadoru.cli.events.edit:hide", "Hide an event from the calendar."),
+    "unhide": ("tadoru.cli.events.edit:unhide", "Show a hidden event again."),
+    "review": ("tadoru.cli.events.review:review", "Review queue: list, show, merge, keep-apart, fix, retry, dismiss."),
+    "merges": ("tadoru.cli.events.review:merges", "List merges and undo them."),
+    "runs": ("tadoru.cli.events.collect:runs", "List collection runs."),
+    "status": ("tadoru.cli.events.collect:status", "Show source health: failures, delays, open reviews."),
+    "enrich": ("tadoru.cli.events.enrich:enrich", "Category models: train, evaluate, show."),
+    "search-sync": ("tadoru.cli.events.maintenance:search_sync", "Synchronise a search engine with the calendar."),
+    "prune": ("tadoru.cli.events.maintenance:prune", "Archive past events; delete old snapshots and run logs."),
+    "backup": ("tadoru.cli.events.maintenance:backup", "Back up everything into one file."),
+    "restore": ("tadoru.cli.events.maintenance:restore", "Restore a backup."),
+    "copy": ("tadoru.cli.events.maintenance:copy", "Copy everything to another database."),
+    "doctor": ("tadoru.cli.events.maintenance:doctor", "Check the installation of the calendar."),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class EventsContext:
-    """What was said before the sub-command."""
+    """The options before the subcommand."""
 
     database: str | None
     config_file: str | None
 
     def options(self, values: dict[str, Any] | None = None) -> EventsOptions:
-        """Every option from flags, variables, files and defaults."""
-        options, _ = resolve_options("events", EventsOptions, values or {}, self.config_file)
+        """All options from flags, variables, files and defaults."""
+        options, _settled = resolve_options("events", EventsOptions, values or {}, self.config_file)
         options = options if self.database is None else replace(options, database=self.database)
         check_database_name(options.database)
         return options
 
     def open(self, options: EventsOptions | None = None) -> AbstractContextManager[CalendarStore]:
-        """The database, made when it is not there."""
+        """The database; it is created if it does not exist."""
         from tadoru.store.calendar.store import open_calendar
 
         return closing(open_calendar((options or self.options()).database))
 
 
 def calendar_files(options: EventsOptions) -> FileStore:
-    """Where snapshots and run logs are kept: beside the database, unless it is said."""
+    """The store of snapshots and run logs: next to the database by default."""
     from tadoru.store.files import beside, open_files
 
     return open_files(options.files or beside(options.database))
 
 
 def current_user() -> str:
-    """Who is at the keyboard, for histories."""
+    """The name of the user, for histories."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -89,19 +90,19 @@ def current_user() -> str:
 
 
 @click.group(
-    cls=CommandGroup, places=COMMANDS, short_help="One calendar from many sources.",
+    cls=CommandGroup, lazy_commands=COMMANDS, short_help="Collect events from many sources into one calendar.",
     examples=(
-        ("tadoru events sources add --name Town --type ics --url https://town.example/calendar.ics", "a source"),
-        ("tadoru events run --all", "collect"),
-        ("tadoru events list --city 盛岡市 --from 2026-08-01 --format ics", "the calendar"),
-        ("tadoru events worker", "collect for ever, each source when it is due"),
+        ("tadoru events sources add --name Town --type ics --url https://town.example/calendar.ics", "add a source"),
+        ("tadoru events run --all", "collect from all sources"),
+        ("tadoru events list --city 盛岡市 --from 2026-08-01 --format ics", "export a month"),
+        ("tadoru events worker", "collect continuously"),
     ),
 )  # fmt: skip
-@click.option("-d", "--database", metavar="FILE|URL", help="The events: a file, or postgresql://…. [./var/tadoru.db]")
-@click.option("--config", "config_file", metavar="FILE", help="Read this configuration.")
+@click.option("-d", "--database", metavar="FILE|URL", help="Database: a file or postgresql://…. [./var/tadoru.db]")
+@click.option("--config", "config_file", metavar="FILE", help="Configuration file.")
 @click.pass_context
 def events(ctx: click.Context, database: str | None, config_file: str | None) -> None:
-    """One calendar from many sources: collected, cleaned, without duplicates, and nothing lost."""
+    """Collect events from many sources into one calendar: normalised, deduplicated, with full history."""
     ctx.obj = EventsContext(database, config_file)
 
 
@@ -110,19 +111,22 @@ _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 @contextmanager
 def open_existing_calendar(place: EventsContext) -> Iterator[tuple[CalendarStore, EventsOptions]]:
-    """The database, which must be there: a name with a slip of the pen makes no new one."""
+    """The database, which must exist: a typo in its name must not create a new one."""
     from tadoru.store.calendar.database import is_postgresql
 
     options = place.options()
     if not is_postgresql(options.database) and not Path(options.database).is_file():
-        hint = "add a source with `tadoru events sources add`, or name the database: `tadoru events -d FILE …`."
-        raise UsageError(f"There is no database {options.database}: {hint}")
+        raise UsageError(
+            "Database {database} not found. Add a source with `tadoru events sources add`, or name the database: "
+            "`tadoru events -d FILE …`.",
+            database=options.database,
+        )
     with place.open(options) as store:
         yield store, options
 
 
 def write_json_array(items: list[dict[str, Any]]) -> None:
-    """A plain JSON array on stdout, an object a line."""
+    """Write a JSON array to stdout, one object per line."""
     from tadoru.jobs.events.publish.json_documents import json_array
 
     for piece in json_array(items):
@@ -130,11 +134,11 @@ def write_json_array(items: list[dict[str, Any]]) -> None:
 
 
 def format_event_time(time: EventTime | None, of: str) -> str:
-    """When something takes place, for people: where it takes place, a day first."""
+    """The dates of an event as text, in its time zone."""
     from tadoru.store.calendar.drafts import zone_or_utc
 
     if time is None:
-        return "no date"
+        return _("no date")
     first, last = time.local_date, time.last_date
     text = _day(first)
     start = time.starts_at.astimezone(zone_or_utc(of))
@@ -150,12 +154,12 @@ def format_event_time(time: EventTime | None, of: str) -> str:
 
 
 def format_event_dates(event: CalendarEvent) -> str:
-    """The same of an event as it stands."""
+    """The first dates of an event as text."""
     from tadoru.store.calendar.drafts import zone_or_utc
     from tadoru.store.calendar.records import EventTime
 
     if event.starts_at is None or event.local_date is None:
-        return "no date"
+        return _("no date")
     last = event.local_date
     if event.ends_at is not None and event.ends_at > event.starts_at:
         last = max(last, (event.ends_at.astimezone(zone_or_utc(event.timezone)) - timedelta(microseconds=1)).date())

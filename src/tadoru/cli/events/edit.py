@@ -1,5 +1,4 @@
-"""`tadoru events add | edit | hide | unhide`: what a person does to the calendar. A field that a person wrote is theirs: no
-source writes over it until it is released."""
+"""`tadoru events add | edit | hide | unhide`: manual edits of the calendar. They override sources until they are released."""
 
 from __future__ import annotations
 
@@ -11,31 +10,31 @@ import click
 
 from tadoru.cli.events import EventsContext, current_user, format_event_dates, open_existing_calendar
 from tadoru.cli.help import DocumentedCommand
-from tadoru.cli.output import format_option, write_json
+from tadoru.cli.output import _, format_option, ngettext, write_json
 from tadoru.cli.table import single_line
 from tadoru.errors import UsageError
-from tadoru.jobs.reporting.formatting import format_count
+from tadoru.i18n.translation import N_
 
 if TYPE_CHECKING:
     from tadoru.store.calendar.records import CalendarEvent
     from tadoru.store.calendar.store import CalendarStore
 
 _EVENT_FIELDS = {
-    "title": ("--title", "TEXT", "What it is called."),
-    "starts": ("--starts", "WHEN", "When it begins, in any form that sources use: 2026-08-01 10:00, 令和8年8月1日 10時~12時."),
-    "ends": ("--ends", "WHEN", "When it ends; a day alone is the last day, included."),
-    "venue": ("--venue", "TEXT", "Where: the place."),
-    "address": ("--address", "TEXT", "Where: the address."),
-    "city": ("--city", "NAME", "Where: the city; without it, what the address says."),
-    "lat": ("--lat", "DEGREES", "Where: latitude."),
-    "lon": ("--lon", "DEGREES", "Where: longitude."),
-    "category": ("--category", "NAME", "What kind of event."),
-    "price": ("--price", "TEXT", "What it costs."),
-    "organizer": ("--organizer", "TEXT", "Who holds it."),
-    "url": ("--url", "URL", "Its page."),
-    "image": ("--image", "URL", "A picture."),
-    "description": ("--description", "TEXT", "Text, or HTML."),
-    "timezone": ("--timezone", "ZONE", "The zone of its dates [the installation's]."),
+    "title": ("--title", "TEXT", "Title."),
+    "starts": ("--starts", "WHEN", "Start, in any format that sources use: 2026-08-01 10:00, 令和8年8月1日 10時~12時."),
+    "ends": ("--ends", "WHEN", "End; a date without a time means through that day."),
+    "venue": ("--venue", "TEXT", "Venue."),
+    "address": ("--address", "TEXT", "Address."),
+    "city": ("--city", "NAME", "City; default: from the address."),
+    "lat": ("--lat", "DEGREES", "Latitude."),
+    "lon": ("--lon", "DEGREES", "Longitude."),
+    "category": ("--category", "NAME", "Category."),
+    "price": ("--price", "TEXT", "Price."),
+    "organizer": ("--organizer", "TEXT", "Organizer."),
+    "url": ("--url", "URL", "Web page."),
+    "image": ("--image", "URL", "Image URL."),
+    "description": ("--description", "TEXT", "Description: text or HTML."),
+    "timezone": ("--timezone", "ZONE", "Time zone of the dates; default: that of the installation."),
 }
 
 
@@ -46,20 +45,20 @@ def _field_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command(
-    cls=DocumentedCommand, short_help="Add an event by hand.",
+    cls=DocumentedCommand, short_help="Add an event manually.",
     sections={
-        "What": ["title", "category", "price", "organizer", "url", "image", "description"],
-        "When": ["starts", "ends", "timezone", "all_day"],
-        "Where": ["venue", "address", "city", "lat", "lon"],
+        "Event": ["title", "category", "price", "organizer", "url", "image", "description"],
+        "Time": ["starts", "ends", "timezone", "all_day"],
+        "Place": ["venue", "address", "city", "lat", "lon"],
     },
-    examples=(("tadoru events add --title 朝市 --starts '2026-08-01 6:00' --venue 駅前広場", "an event"),),
+    examples=(("tadoru events add --title 朝市 --starts '2026-08-01 6:00' --venue 駅前広場", "add an event"),),
 )  # fmt: skip
 @_field_options
-@click.option("--all-day", is_flag=True, help="It is of whole days.")
+@click.option("--all-day", is_flag=True, help="All-day event.")
 @format_option("text", "json")
 @click.pass_obj
 def add(place: EventsContext, /, all_day: bool, form: str, **given: str | None) -> int:
-    """Add an event by hand. It is compared with no other: what you add is in the calendar."""
+    """Add an event manually. It is published without a search for duplicates."""
     from tadoru.jobs.events.dedupe.matcher import EventMatcher
     from tadoru.jobs.events.event_input import parse_new_event
 
@@ -69,26 +68,26 @@ def add(place: EventsContext, /, all_day: bool, form: str, **given: str | None) 
     options = place.options()
     with place.open(options) as store:
         draft = parse_new_event(values, options.timezone, store.now())
-        _report_event(store, store.create_event(draft, EventMatcher(), current_user()), "was added", form)
+        _report_event(store, store.create_event(draft, EventMatcher(), current_user()), N_("Added event {id}: {event}"), form)
         _report_notes(draft.extra.get("notes", ""))
     return 0
 
 
 @click.command(
-    cls=DocumentedCommand, short_help="Change an event by hand.",
+    cls=DocumentedCommand, short_help="Edit an event; edits override sources.",
     examples=(
-        ("tadoru events edit 12 --set venue=市民会館 --set price=無料", "two fields that are yours now"),
-        ("tadoru events edit 12 --set 'starts=2026-08-02 10:00'", "another time; it keeps its length"),
-        ("tadoru events edit 12 --release venue", "let the sources say it again"),
+        ("tadoru events edit 12 --set venue=市民会館 --set price=無料", "override two fields"),
+        ("tadoru events edit 12 --set 'starts=2026-08-02 10:00'", "move it; the duration stays"),
+        ("tadoru events edit 12 --release venue", "use the source value again"),
     ),
 )  # fmt: skip
 @click.argument("event_id", type=int, metavar="ID")
-@click.option("--set", "pairs", multiple=True, metavar="FIELD=VALUE", help="Write a field; an empty value empties it.")
-@click.option("--release", "released", multiple=True, metavar="FIELD", help="Give a field back to the sources.")
+@click.option("--set", "pairs", multiple=True, metavar="FIELD=VALUE", help="Set a field; an empty value clears it (repeatable).")
+@click.option("--release", "released", multiple=True, metavar="FIELD", help="Use the source value of a field again (repeatable).")
 @format_option("text", "json")
 @click.pass_obj
 def edit(place: EventsContext, event_id: int, pairs: tuple[str, ...], released: tuple[str, ...], form: str) -> int:
-    """Change an event by hand; no source overwrites what you write.
+    """Edit an event. Edits override sources until they are released.
 
     Fields: title, description, starts, ends, venue, address, city, lat, lon, category, price, organizer, url, image, timezone,
     when_note, all_day and cancelled (yes or no).
@@ -98,9 +97,9 @@ def edit(place: EventsContext, event_id: int, pairs: tuple[str, ...], released: 
 
     values, names = fields_from_pairs(pairs), [resolve_field(name) for name in released]
     if not values and not names:
-        raise UsageError("There is nothing to change: say what with --set field=value or --release field.")
+        raise UsageError("Nothing to change. Give --set FIELD=VALUE or --release FIELD.")
     if both := sorted(values.keys() & set(names)):
-        raise UsageError(f"The field {both[0]} can not be set and released at once: do one of them.")
+        raise UsageError("Cannot both set and release the field {field}. Choose one.", field=both[0])
     with open_existing_calendar(place) as (store, options):
         event = store.event(event_id)
         times = store.times(event_id)
@@ -110,8 +109,8 @@ def edit(place: EventsContext, event_id: int, pairs: tuple[str, ...], released: 
         if changes:
             event = store.edit_event(event_id, changes, EventMatcher(), current_user())
             if len(times) > 1 and not changes.get("occurrences", times):
-                sys.stderr.write(f"Event {event_id} had {len(times)} dates, and is one event now.\n")
-        _report_event(store, event, "was changed", form)
+                sys.stderr.write(_("Event {id} had {count} dates and now has one.", id=event_id, count=len(times)) + "\n")
+        _report_event(store, event, N_("Changed event {id}: {event}"), form)
     return 0
 
 
@@ -119,40 +118,44 @@ def _release(store: CalendarStore, event: CalendarEvent, names: list[str]) -> Ca
     from tadoru.jobs.events.dedupe.matcher import EventMatcher
     from tadoru.jobs.events.event_input import draft_fields
 
-    owners = store.story(event.id).owners
+    owners = store.provenance(event.id).owners
     for name in names:
         if not any(owners[field].owner == "person" for field in draft_fields([name]) if field in owners):
-            raise UsageError(f"The field {name} of event {event.id} is not a person's: there is nothing to release.")
-    return store.give_back_fields(event.id, draft_fields(names), EventMatcher(), current_user())
+            raise UsageError(
+                "The field {field} of event {id} was not edited manually: nothing to release.", field=name, id=event.id
+            )
+    return store.release_fields(event.id, draft_fields(names), EventMatcher(), current_user())
 
 
 @click.command(
-    cls=DocumentedCommand, short_help="Take an event out of the calendar.",
-    examples=(("tadoru events hide 12", "it stays known, and is not shown"),),
+    cls=DocumentedCommand, short_help="Hide an event from the calendar.",
+    examples=(("tadoru events hide 12", "no source brings it back"),),
 )  # fmt: skip
 @click.argument("event_id", type=int, metavar="ID")
 @click.pass_obj
 def hide(place: EventsContext, event_id: int) -> int:
-    """Take an event out of the calendar. It stays known, so that no source brings it back."""
-    with open_existing_calendar(place) as (store, _):
-        _report_event(store, store.hide_event(event_id, current_user()), "is hidden now", "text")
+    """Hide an event from the calendar. It is kept, so that no source brings it back."""
+    with open_existing_calendar(place) as (store, _options):
+        _report_event(store, store.hide_event(event_id, current_user()), N_("Hid event {id}: {event}"), "text")
     return 0
 
 
 @click.command(
-    cls=DocumentedCommand, short_help="Put it back.",
-    examples=(("tadoru events list --hidden --all", "what is hidden"), ("tadoru events unhide 12", "show it again")),
+    cls=DocumentedCommand, short_help="Show a hidden event again.",
+    examples=(("tadoru events list --hidden --all", "list hidden events"), ("tadoru events unhide 12", "show event 12 again")),
 )  # fmt: skip
 @click.argument("event_id", type=int, metavar="ID")
 @click.pass_obj
 def unhide(place: EventsContext, event_id: int) -> int:
-    """Put an event back into the calendar."""
-    with open_existing_calendar(place) as (store, _):
-        _report_event(store, store.unhide_event(event_id, current_user()), "is in the calendar again", "text")
+    """Show a hidden event in the calendar again."""
+    with open_existing_calendar(place) as (store, _options):
+        _report_event(
+            store, store.unhide_event(event_id, current_user()), N_("Event {id} is in the calendar again: {event}"), "text"
+        )
     return 0
 
 
-def _report_event(store: CalendarStore, event: CalendarEvent, what: str, form: str) -> None:
+def _report_event(store: CalendarStore, event: CalendarEvent, message: str, form: str) -> None:
     from tadoru.jobs.events.publish.json_documents import event_json
     from tadoru.store.calendar.event_records import find_event_record
 
@@ -162,9 +165,9 @@ def _report_event(store: CalendarStore, event: CalendarEvent, what: str, form: s
         write_json(event_json(found))
         return
     place = " · ".join(part for part in (event.venue, event.city) if part)
-    dates = f" and {format_count(event.times - 1, 'more date')}" if event.times > 1 else ""
-    words = f"Event {event.id} {what}: {event.title} · {format_event_dates(event)} {event.timezone}{dates}{' · ' + place if place else ''}"
-    sys.stdout.write(single_line(words) + "\n")
+    more = ngettext(" and {count} more date", " and {count} more dates", event.times - 1) if event.times > 1 else ""
+    text = f"{event.title} · {format_event_dates(event)} {event.timezone}{more}{' · ' + place if place else ''}"
+    sys.stdout.write(single_line(_(message, id=event.id, event=text)) + "\n")
 
 
 def _report_notes(notes: str) -> None:

@@ -1,6 +1,6 @@
-"""`tadoru events enrich train | evaluate | show`: models that give events a category, made of data that a person supplies.
+"""`tadoru events enrich train | evaluate | show`: models that assign categories to events.
 
-What a run does with a model is asked for with `--enrich category --category-model FILE`.
+A run uses a model with `--enrich category --category-model FILE`.
 """
 
 from __future__ import annotations
@@ -14,40 +14,40 @@ import click
 from tadoru.cli.events import EventsContext, open_existing_calendar
 from tadoru.cli.help import CommandGroup
 from tadoru.cli.inputs import check_writable
-from tadoru.cli.output import format_option, write_json
-from tadoru.cli.table import Column, single_line, write_pairs, write_table
+from tadoru.cli.output import _, format_option, ngettext, write_json
+from tadoru.cli.table import TableColumn, single_line, write_pairs, write_table
 from tadoru.errors import UsageError
-from tadoru.jobs.reporting.formatting import format_count
 
 if TYPE_CHECKING:
     from tadoru.jobs.events.enrich.training import ModelEvaluation, TrainingSample
 
 _TEXT = click.option(
-    "--text", "text", metavar="COLUMNS", help="The columns of title, description and venue, with commas. [by their usual names]"
+    "--text",
+    "text",
+    metavar="COLUMNS",
+    help="Columns of title, description and venue, separated by commas; default: by their usual names.",
 )
-_CATEGORY = click.option("--category", metavar="COLUMN", help="The column of the category. [by its usual names]")
+_CATEGORY = click.option("--category", metavar="COLUMN", help="Column of the category; default: by its usual names.")
 _GROUP = click.option(
-    "--group", metavar="COLUMN", help="Rows that are alike in this column are tried together, such as those of a municipality."
+    "--group", metavar="COLUMN", help="Keep rows with the same value in this column together, such as those of a municipality."
 )
-_FROM_DATABASE = click.option(
-    "--from-database", is_flag=True, help="Learn from the categories that sources and persons gave to the events in the database."
-)
+_FROM_DATABASE = click.option("--from-database", is_flag=True, help="Train with the events in the database that have a category.")
 
 
 @click.group(
-    cls=CommandGroup, short_help="Models of categories.",
-    examples=(("tadoru events enrich train events.csv -o categories.npz", "from a table with titles and categories"),),
+    cls=CommandGroup, short_help="Category models.",
+    examples=(("tadoru events enrich train events.csv -o categories.npz", "train with a table of titles and categories"),),
 )  # fmt: skip
 def enrich() -> None:
-    """Make and try models that give events a category where their source gives none."""
+    """Train and evaluate models that assign a category where the source has none."""
 
 
 @enrich.command(
-    short_help="Make a model.",
+    short_help="Train a model.",
     examples=(
-        ("tadoru events enrich train events.csv -o categories.npz", "from a table with titles and categories"),
-        ("tadoru events enrich train --from-database -o categories.npz", "from what is collected"),
-        ("tadoru events run --all --enrich category --category-model categories.npz", "use it"),
+        ("tadoru events enrich train events.csv -o categories.npz", "train with a table of titles and categories"),
+        ("tadoru events enrich train --from-database -o categories.npz", "train with collected events"),
+        ("tadoru events run --all --enrich category --category-model categories.npz", "use the model"),
     ),
 )  # fmt: skip
 @click.argument("files", metavar="[FILE.csv]...", nargs=-1)
@@ -55,36 +55,39 @@ def enrich() -> None:
 @_TEXT
 @_CATEGORY
 @_GROUP
-@click.option("-o", "--output", required=True, metavar="FILE", help="Where to write the model.")
-@click.option("--no-trial", is_flag=True, help="Do not try it first; how good it is stays unknown.")
+@click.option("-o", "--output", required=True, metavar="FILE", help="File of the model.")
+@click.option("--no-trial", is_flag=True, help="Skip the evaluation.")
 @click.pass_obj
 def train(
     place: EventsContext, /, files: tuple[str, ...], from_database: bool, output: str, no_trial: bool, **columns: Any
 ) -> int:
-    """Make a model of events whose category is known, and say how good it is on events that it has not seen."""
+    """Train a model with events whose category is known, and evaluate it on unseen events."""
     from tadoru.clock import SystemClock, to_datetime
     from tadoru.jobs.events.enrich import training
 
     path = Path(output)
-    check_writable(path, "The model")
+    check_writable(path, "--output")
     samples = _samples(place, files, from_database, **columns)
     evaluation = None if no_trial else training.evaluate_model(samples, _report_progress)
-    source = "the database" if from_database else ", ".join(Path(file).name for file in files[:5])
+    source = "database" if from_database else ", ".join(Path(file).name for file in files[:5])
     source += f" and {len(files) - 5} more" if len(files) > 5 else ""
     model = training.train_model(samples, to_datetime(SystemClock().now()), evaluation, source)
     model.save(path)
     if evaluation is not None:
         write_evaluation(evaluation)
     size = f"{len(model.data) / 1024:,.0f} KiB"
-    sys.stderr.write(
-        f"Wrote {single_line(output)}: {len(model.classes)} categories of {format_count(len(samples), 'event')}, {size}.\n"
-    )
+    events = ngettext("{count} event", "{count} events", len(samples))
+    text = _(
+        "Wrote {file}: {categories} categories from {events}, {size}.",
+        file=single_line(output), categories=len(model.classes), events=events, size=size,
+    )  # fmt: skip
+    sys.stderr.write(text + "\n")
     return 0
 
 
 @enrich.command(
-    short_help="Try what a model would do.",
-    examples=(("tadoru events enrich evaluate events.csv --group city", "no city is on both sides"),),
+    short_help="Evaluate a model.",
+    examples=(("tadoru events enrich evaluate events.csv --group city", "cross-validate by city"),),
 )  # fmt: skip
 @click.argument("files", metavar="[FILE.csv]...", nargs=-1)
 @_FROM_DATABASE
@@ -94,7 +97,7 @@ def train(
 @format_option("text", "json")
 @click.pass_obj
 def evaluate(place: EventsContext, /, files: tuple[str, ...], from_database: bool, form: str, **columns: Any) -> int:
-    """Cross-validate: learn from four fifths, try the fifth, five times. Nothing is written."""
+    """Evaluate by five-fold cross-validation. Nothing is written."""
     from dataclasses import asdict
 
     from tadoru.jobs.events.enrich import training
@@ -108,13 +111,13 @@ def evaluate(place: EventsContext, /, files: tuple[str, ...], from_database: boo
 
 
 @enrich.command(
-    short_help="What is known of a model.",
-    examples=(("tadoru events enrich show categories.npz", "its categories, and how it was made"),),
+    short_help="Show a model.",
+    examples=(("tadoru events enrich show categories.npz", "its categories and training"),),
 )  # fmt: skip
 @click.argument("file", metavar="FILE")
 @format_option("text", "json")
 def show(file: str, form: str) -> int:
-    """Show how a model was made, how good it is, and which categories it knows."""
+    """Show the training, the quality and the categories of a model."""
     from dataclasses import asdict
 
     from tadoru.jobs.events.enrich.category_model import load_model
@@ -124,11 +127,18 @@ def show(file: str, form: str) -> int:
     if form == "json":
         write_json({"digest": model.digest, "classes": list(model.classes), **asdict(known)})
         return 0
-    tried = "not tried" if known.macro_f1 is None else f"{known.macro_f1:.3f} (accuracy {known.accuracy:.3f})"
-    pairs = [("Model", model.digest), ("Made", known.trained_on), ("From", known.source), ("Events", f"{known.rows:,}")]
+    tried = (
+        _("not evaluated")
+        if known.macro_f1 is None
+        else _("{f1} (accuracy {accuracy})", f1=f"{known.macro_f1:.3f}", accuracy=f"{known.accuracy:.3f}")
+    )
+    pairs = [
+        (_("Model"), model.digest), (_("Trained"), known.trained_on), (_("Source"), known.source),
+        (_("Events"), f"{known.rows:,}"),
+    ]  # fmt: skip
     write_pairs(sys.stdout, [*pairs, ("Macro-F1", tried)])
     sys.stdout.write("\n")
-    columns = (Column("Category"), Column("Events", to_right=True))
+    columns = (TableColumn("Category"), TableColumn("Events", align_right=True))
     write_table(sys.stdout, columns, [(name, f"{count:,}") for name, count in known.counts.items()])
     return 0
 
@@ -140,15 +150,15 @@ def _samples(
     from tadoru.jobs.events.enrich.training import samples_from_tables
 
     if bool(files) == from_database:
-        raise UsageError("Say what to learn from: one or more tables, or --from-database.")
+        raise UsageError("Training data missing. Give one or more tables, or --from-database.")
     if from_database:
         if text or category or group:
-            raise UsageError("--text, --category and --group name columns of a table: leave them out with --from-database.")
-        with open_existing_calendar(place) as (store, _):
+            raise UsageError("--text, --category and --group are columns of a table. Omit them with --from-database.")
+        with open_existing_calendar(place) as (store, _options):
             return of_database(store)
     names = tuple(name.strip() for name in text.split(",")) if text else ()
     if len(names) > 3 or not all(names):
-        raise UsageError("--text names up to three columns: of the title, the description and the venue.")
+        raise UsageError("--text takes up to three columns: title, description and venue.")
     return samples_from_tables([Path(file) for file in files], text=names, category=category, group=group)
 
 
@@ -158,18 +168,29 @@ def _report_progress(line: str) -> None:
 
 
 def write_evaluation(evaluation: ModelEvaluation) -> None:
-    columns = (Column("Category"), *(Column(name, to_right=True) for name in ("Events", "Precision", "Recall", "F1")))
+    columns = (
+        TableColumn("Category"), TableColumn("Events", align_right=True), TableColumn("Precision", align_right=True),
+        TableColumn("Recall", align_right=True), TableColumn("F1", align_right=True),
+    )  # fmt: skip
     rows = [
         (one.category, f"{one.count:,}", f"{one.precision:.2f}", f"{one.recall:.2f}", f"{one.f1:.2f}")
         for one in evaluation.scores
     ]
     write_table(sys.stdout, columns, rows)
     sys.stdout.write("\n")
-    shares = ", ".join(f"{least:.0%} sure: {share:.0%} ({right:.0%} right)" for least, share, right in evaluation.sure)
-    of_parts = f"{evaluation.macro_f1_of_parts:.3f} as the mean of the parts"
+    shares = ", ".join(
+        _("{confidence} sure: {share} ({right} right)", confidence=f"{least:.0%}", share=f"{share:.0%}", right=f"{right:.0%}")
+        for least, share, right in evaluation.sure
+    )
+    of_folds = f"{evaluation.macro_f1_of_parts:.3f}"
     write_pairs(sys.stdout, [
-        ("Macro-F1", f"{evaluation.macro_f1:.3f} over all categories, {of_parts}"),
-        ("Accuracy", f"{evaluation.accuracy:.3f}; always the most frequent category: {evaluation.majority:.3f}"),
-        ("Events that get a category", shares),
-        ("Groups", f"{evaluation.groups:,}"),
+        ("Macro-F1", _(
+            "{f1} over all categories, {mean} as the mean of the folds", f1=f"{evaluation.macro_f1:.3f}", mean=of_folds,
+        )),
+        (_("Accuracy"), _(
+            "{accuracy}; always the most frequent category: {majority}",
+            accuracy=f"{evaluation.accuracy:.3f}", majority=f"{evaluation.majority:.3f}",
+        )),
+        (_("Events that get a category"), shares),
+        (_("Groups"), f"{evaluation.groups:,}"),
     ])  # fmt: skip

@@ -1,4 +1,4 @@
-"""A question for a person, as it is shown: both sides field by field, what spoke for and against, and the ways to answer."""
+"""`tadoru events review` and `tadoru events merges`: decisions that need a person, and undoing merges."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import click
 from tadoru.cli.events import EventsContext, current_user, format_event_dates, open_existing_calendar, write_json_array
 from tadoru.cli.events.listing import format_reason, source_name
 from tadoru.cli.help import CommandGroup
-from tadoru.cli.output import format_option, format_time, write_json
-from tadoru.cli.table import Column, single_line, write_pairs, write_table
+from tadoru.cli.output import _, format_option, format_time, ngettext, translate_error, translate_text, write_json
+from tadoru.cli.table import TableColumn, single_line, write_pairs, write_table
 from tadoru.errors import TadoruError, UsageError
-from tadoru.jobs.reporting.formatting import format_count
-from tadoru.parse.normal_text import plain_text
+from tadoru.i18n.translation import N_
+from tadoru.parse.text_cleaning import plain_text
 from tadoru.store.calendar.event_records import event_records
 
 if TYPE_CHECKING:
@@ -29,94 +29,90 @@ if TYPE_CHECKING:
     from tadoru.store.calendar.store import CalendarStore
 
 
-_COMPARED_FIELDS = (
-    "title",
-    "when",
-    "timezone",
-    "venue",
-    "address",
-    "city",
-    "category",
-    "price",
-    "organizer",
-    "url",
-    "description",
-    "source",
-)
+_COMPARED_FIELDS = {
+    "title": N_("title"), "when": N_("when"), "timezone": N_("time zone"), "venue": N_("venue"), "address": N_("address"),
+    "city": N_("city"), "category": N_("category"), "price": N_("price"), "organizer": N_("organizer"), "url": "URL",
+    "description": N_("description"), "source": N_("source"),
+}  # fmt: skip
+"""Fields of the comparison, with their labels."""
 _TEXT_FIELDS = ("title", "timezone", "venue", "address", "city", "category", "price", "organizer", "url")
 MAX_SIDE_TEXT = 200
 
 
 def write_review(out: TextIO, store: CalendarStore, found: ReviewItem, zone: str) -> None:
-    """The question for a person."""
+    """Write a review as text: a comparison or the raw item, the evidence, and the commands that resolve it."""
     names = {source.id: source.name for source in store.sources()}
-    out.write(f"Review {found.id}: {found.reason.value}, asked {format_time(found.created_at, zone)}\n")
+    created = format_time(found.created_at, zone)
+    out.write(_("Review {id}: {reason}, created {created}", id=found.id, reason=found.reason.value, created=created) + "\n")
     if found.resolved_at is not None:
-        out.write(
-            f"Answered {format_time(found.resolved_at, zone)} by {single_line(found.by)}: {single_line(found.resolution)}\n"
-        )
+        text = _(
+            "Resolved {time} by {user}: {resolution}",
+            time=format_time(found.resolved_at, zone), user=single_line(found.by), resolution=single_line(found.resolution),
+        )  # fmt: skip
+        out.write(text + "\n")
     if found.detail.get("why"):
         out.write(f"{single_line(str(found.detail['why']))}\n")
     out.write("\n")
     raw = found.detail.get("raw")
     if raw:
-        out.write(
-            f"What {source_name(found.source_id, names)} says in {single_line(str(found.detail.get('position', 'a row')))}\n"
-        )
+        position = single_line(str(found.detail.get("position", _("an item"))))
+        out.write(_("Data of {source} in {position}", source=source_name(found.source_id, names), position=position) + "\n")
         write_pairs(out, ((str(name), _format_raw(value)) for name, value in raw.items() if name != "position"), "  ")
     else:
         _write_comparison(out, _compared(store, found, names))
         _write_evidence(out, found)
     if found.resolved_at is None:
         out.write("\n")
-        for words, command in _actions(found, is_row=bool(raw)):
-            out.write(f"  {words}: {command}\n")  # whole, so that it can be copied
+        for action, command in _actions(found, is_row=bool(raw)):
+            out.write(f"  {action}: {command}\n")  # The whole command, to be copied.
 
 
 def _actions(found: ReviewItem, *, is_row: bool) -> list[tuple[str, str]]:
     command = "tadoru events review"
     if is_row:
         return [
-            ("Say what is missing", f"{command} fix {found.id} --set 'starts=2026-08-01 10:00'"),
-            ("Read it again", f"{command} retry {found.id}"),
-            ("Leave it out", f"{command} dismiss {found.id}"),
+            (_("Complete it"), f"{command} fix {found.id} --set 'starts=2026-08-01 10:00'"),
+            (_("Parse it again"), f"{command} retry {found.id}"),
+            (_("Dismiss it"), f"{command} dismiss {found.id}"),
         ]
     return [
-        ("One event", f"{command} merge {found.id}"),
-        ("Different events", f"{command} keep-apart {found.id}"),
-        ("Leave it as it is", f"{command} dismiss {found.id}"),
+        (_("Merge"), f"{command} merge {found.id}"),
+        (_("Keep separate"), f"{command} keep-apart {found.id}"),
+        (_("Dismiss"), f"{command} dismiss {found.id}"),
     ]
 
 
 def _write_comparison(out: TextIO, sides: list[tuple[str, dict[str, str]]]) -> None:
-    columns = [Column(""), *(Column(heading, may_shrink=True) for heading, _ in sides), Column("")]
+    columns = [TableColumn(), *(TableColumn(heading, may_shrink=True) for heading, _ in sides), TableColumn()]
     rows = []
-    for name in _COMPARED_FIELDS:
+    for name, label in _COMPARED_FIELDS.items():
         values = [side.get(name, "") for _, side in sides]
         if any(values):
-            rows.append([name, *values, "" if len(set(values)) == 1 else "differs"])
+            rows.append([_(label), *values, "" if len(set(values)) == 1 else _("differs")])
     write_table(out, columns, rows)
 
 
 def _write_evidence(out: TextIO, found: ReviewItem) -> None:
     score = found.detail.get("score")
     if isinstance(score, int | float):
-        out.write(f"\nScore {score:.2f}\n")
+        out.write("\n" + _("Score {score}", score=f"{score:.2f}") + "\n")
     for reason in found.detail.get("reasons", ()):
         out.write(f"  {single_line(format_reason(reason))}\n")
 
 
 def _compared(store: CalendarStore, found: ReviewItem, names: Mapping[int, str]) -> list[tuple[str, dict[str, str]]]:
-    """The events in question; or one event, and the row that may not be about it."""
+    """The events to compare; or an event, and the item that may not belong to it."""
     events = event_records(store, found.candidate_ids)
     sides = [
-        (f"Event {number}", _event_values(events[number].event, names)) for number in found.candidate_ids if number in events
+        (_("Event {id}", id=number), _event_values(events[number].event, names))
+        for number in found.candidate_ids
+        if number in events
     ]
     wanted = {number for name in ("sighting", "other") if isinstance(number := found.detail.get(name), int)}
     if wanted and found.candidate_ids:
-        said = [one for one in store.story(found.candidate_ids[0]).said if one.id in wanted and one.draft is not None]
+        said = [one for one in store.provenance(found.candidate_ids[0]).sightings if one.id in wanted and one.draft is not None]
         rows = [
-            (f"Row of source {one.source_id}", _draft_values(one.draft, source_name(one.source_id, names)))
+            (_("Item of source {id}", id=one.source_id), _draft_values(one.draft, source_name(one.source_id, names)))
             for one in said
             if one.draft is not None
         ]
@@ -144,7 +140,7 @@ def _shorten(text: str) -> str:
 
 
 def _format_raw(value: Any) -> str:
-    """A field of a row as it came; dates are marked as such in the database."""
+    """A field of a raw item; dates are marked as such in the database."""
     if isinstance(value, Mapping):
         if "datetime" in value or "date" in value:
             return str(value.get("datetime") or value.get("date"))
@@ -156,30 +152,30 @@ _REASONS = ("dedupe_conflict", "missing_required", "parse_error")
 
 
 @click.group(
-    cls=CommandGroup, short_help="Questions for a person.",
+    cls=CommandGroup, short_help="Review queue.",
     examples=(
-        ("tadoru events review list", "what waits for an answer"), ("tadoru events review show 3", "both sides, field by field"),
-        ("tadoru events review merge 3", "they are one event"),
+        ("tadoru events review list", "open reviews"), ("tadoru events review show 3", "compare field by field"),
+        ("tadoru events review merge 3", "merge two events"),
     ),
 )  # fmt: skip
 def review() -> None:
-    """Questions that only a person can answer.
+    """Review queue: decisions that need a person.
 
-    Whether two events are one: merge, keep-apart. What to do with a row that lacks something: fix, retry. Neither: dismiss.
+    Possible duplicates: merge, keep-apart. Incomplete items: fix, retry. To close a review without a change: dismiss.
     """
 
 
 @review.command(
-    "list", short_help="What waits for an answer.",
-    examples=(("tadoru events review list --reason dedupe_conflict", "which may be one event"),),
+    "list", short_help="List reviews.",
+    examples=(("tadoru events review list --reason dedupe_conflict", "possible duplicates"),),
 )  # fmt: skip
-@click.option("--reason", type=click.Choice(_REASONS), help="Only for this reason.")
-@click.option("--all", "every", is_flag=True, help="Also what was answered.")
-@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
+@click.option("--reason", type=click.Choice(_REASONS), help="Only reviews with this reason.")
+@click.option("--all", "every", is_flag=True, help="Include resolved reviews.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="Maximum number of reviews.")
 @format_option("table", "json")
 @click.pass_obj
 def list_reviews(place: EventsContext, /, reason: str | None, every: bool, limit: int | None, form: str) -> int:
-    """List the questions, the oldest first."""
+    """List reviews, oldest first."""
     from tadoru.jobs.events.publish.json_documents import review_json
     from tadoru.model.event import ReviewReason
     from tadoru.store.calendar.event_records import event_records
@@ -191,38 +187,38 @@ def list_reviews(place: EventsContext, /, reason: str | None, every: bool, limit
             return 0
         about = event_records(store, {event_id for one in found for event_id in one.candidate_ids})
         columns = [
-            Column("ID", to_right=True),
-            Column("Reason"),
-            Column("Asked"),
-            Column("Events"),
-            Column("Why", may_shrink=True),
+            TableColumn("ID", align_right=True),
+            TableColumn("Reason"),
+            TableColumn("Created"),
+            TableColumn("Events"),
+            TableColumn("Problem", may_shrink=True),
         ]
-        columns += [Column("About", may_shrink=True)]
-        columns += [Column("Answer")] if every else []
+        columns += [TableColumn("Titles", may_shrink=True)]
+        columns += [TableColumn("Resolution")] if every else []
         rows = (_review_row(one, about, options.timezone)[: len(columns)] for one in found)
         if not write_table(sys.stdout, columns, rows):
-            sys.stderr.write("Nothing waits for an answer.\n")
+            sys.stderr.write(_("No open reviews.") + "\n")
     return 0
 
 
 def _review_row(one: ReviewItem, about: Mapping[int, EventRecord], zone: str) -> list[str]:
     known = [about[event_id].event for event_id in one.candidate_ids if event_id in about]
-    titles = dict.fromkeys(event.title or "without a title" for event in known)
+    titles = dict.fromkeys(event.title or _("untitled") for event in known)
     score = one.detail.get("score")
-    why = str(one.detail.get("why") or (f"score {score:.2f}" if isinstance(score, int | float) else ""))
+    why = str(one.detail.get("why") or (_("score {score}", score=f"{score:.2f}") if isinstance(score, int | float) else ""))
     events = ", ".join(map(str, one.candidate_ids))
     return [str(one.id), one.reason.value, format_time(one.created_at, zone), events, why, " / ".join(titles), one.resolution]
 
 
 @review.command(
-    "show", short_help="One question, with both sides.",
-    examples=(("tadoru events review show 3", "both sides, field by field"),),
+    "show", short_help="Show a review.",
+    examples=(("tadoru events review show 3", "compare field by field"),),
 )  # fmt: skip
 @click.argument("review_id", type=int, metavar="ID")
 @format_option("text", "json")
 @click.pass_obj
 def show_review(place: EventsContext, /, review_id: int, form: str) -> int:
-    """Show one question: what is asked, both sides field by field, and how to answer."""
+    """Show a review: a comparison field by field, the evidence, and the commands that resolve it."""
     from tadoru.jobs.events.publish.json_documents import review_document
 
     with open_existing_calendar(place) as (store, options):
@@ -235,50 +231,51 @@ def show_review(place: EventsContext, /, review_id: int, form: str) -> int:
 
 
 @review.command(
-    "merge", short_help="They are one event.",
-    examples=(("tadoru events review merge 3 --keep 12", "event 12 takes in the other"),),
+    "merge", short_help="Merge two events.",
+    examples=(("tadoru events review merge 3 --keep 12", "keep event 12"),),
 )  # fmt: skip
 @click.argument("review_id", type=int, metavar="ID")
-@click.option("--keep", type=int, metavar="EVENT", help="The event that stays. [the older one]")
+@click.option("--keep", type=int, metavar="EVENT", help="Event to keep; default: the older one.")
 @click.pass_obj
 def merge_review(place: EventsContext, /, review_id: int, keep: int | None) -> int:
-    """They are one event. Nothing is lost: `tadoru events merges undo` takes it back."""
+    """Merge two events. `tadoru events merges undo` reverts it."""
     from tadoru.jobs.events.dedupe.matcher import EventMatcher
 
-    with open_existing_calendar(place) as (store, _):
+    with open_existing_calendar(place) as (store, _options):
         kept = store.review_merge(review_id, EventMatcher(), current_user(), keep=keep)
         event = store.event(kept)
         done = store.merges(event_id=kept, limit=1)
-        undo = f" Take it back: tadoru events merges undo {done[0].id}" if done else ""
-        sys.stdout.write(f"Merged into event {kept}: {single_line(event.title)} · {format_event_dates(event)}.{undo}\n")
+        text = _("Merged into event {id}: {event}.", id=kept, event=_format_event(event))
+        undo = " " + _("To undo: {command}", command=f"tadoru events merges undo {done[0].id}") if done else ""
+        sys.stdout.write(f"{text}{undo}\n")
     return 0
 
 
 @review.command(
-    "keep-apart", short_help="They are different events.",
-    examples=(("tadoru events review keep-apart 3", "and do not ask again"),),
+    "keep-apart", short_help="Keep two events separate.",
+    examples=(("tadoru events review keep-apart 3", "and close the review"),),
 )  # fmt: skip
 @click.argument("review_id", type=int, metavar="ID")
 @click.pass_obj
 def keep_apart(place: EventsContext, /, review_id: int) -> int:
-    """They are different events, whatever a comparison says."""
+    """Keep two events separate, and do not report them as duplicates again."""
     from tadoru.jobs.events.dedupe.matcher import EventMatcher
 
-    with open_existing_calendar(place) as (store, _):
+    with open_existing_calendar(place) as (store, _options):
         ids = store.review_keep_apart(review_id, EventMatcher(), current_user())
-        sys.stdout.write(f"Kept apart: events {', '.join(map(str, ids))}.\n")
+        sys.stdout.write(_("Kept separate: events {ids}.", ids=", ".join(map(str, ids))) + "\n")
     return 0
 
 
 @review.command(
-    "fix", short_help="Say what is missing.",
-    examples=(("tadoru events review fix 3 --set 'starts=2026-08-01 10:00'", "the row is an event now"),),
+    "fix", short_help="Complete an incomplete item.",
+    examples=(("tadoru events review fix 3 --set 'starts=2026-08-01 10:00'", "publish it with a start"),),
 )  # fmt: skip
 @click.argument("review_id", type=int, metavar="ID")
-@click.option("--set", "pairs", multiple=True, metavar="FIELD=VALUE", required=True, help="What the row should have said.")
+@click.option("--set", "pairs", multiple=True, metavar="FIELD=VALUE", required=True, help="Missing field (repeatable).")
 @click.pass_obj
 def fix(place: EventsContext, /, review_id: int, pairs: tuple[str, ...]) -> int:
-    """Say what a row lacks; it becomes an event. What you say is yours, the rest stays the source's."""
+    """Complete an item and publish it as an event. Your values override the source."""
     from tadoru.jobs.events.dedupe.matcher import EventMatcher
     from tadoru.jobs.events.event_input import fields_from_pairs, parse_completed_row
 
@@ -286,24 +283,24 @@ def fix(place: EventsContext, /, review_id: int, pairs: tuple[str, ...]) -> int:
     with open_existing_calendar(place) as (store, options):
         raw = store.review_raw(review_id)
         if raw is None:
-            raise UsageError(f"Review {review_id} is not about a row that lacks something: answer it with merge or keep-apart.")
+            raise UsageError("Review {id} is not about an incomplete item. Use merge or keep-apart.", id=review_id)
         draft = parse_completed_row(raw, values, _rules(store, store.review(review_id), options))
         event = store.event(store.review_fix(review_id, draft, EventMatcher(), current_user()))
-        sys.stdout.write(f"Event {event.id} is in the calendar now: {single_line(event.title)} · {format_event_dates(event)}.\n")
+        sys.stdout.write(_("Published event {id}: {event}.", id=event.id, event=_format_event(event)) + "\n")
     return 0
 
 
 @review.command(
-    "retry", short_help="Read the row again.",
-    examples=(("tadoru events review retry --all", "after the settings of a source were changed"),),
+    "retry", short_help="Parse an incomplete item again.",
+    examples=(("tadoru events review retry --all", "after the settings of a source have changed"),),
 )  # fmt: skip
 @click.argument("review_id", type=int, metavar="ID", required=False)
-@click.option("--all", "every", is_flag=True, help="Every row that lacks something.")
+@click.option("--all", "every", is_flag=True, help="All incomplete items.")
 @click.pass_obj
 def retry(place: EventsContext, /, review_id: int | None, every: bool) -> int:
-    """Read a row again, with the settings that its source has now."""
+    """Parse an incomplete item again with the current settings of its source."""
     if (review_id is None) is not every:
-        raise UsageError("Say which review is to be tried again: its ID, or --all.")
+        raise UsageError("Give the ID of a review, or --all.")
     with open_existing_calendar(place) as (store, options):
         if review_id is not None:
             sys.stdout.write(_retry(store, store.review(review_id), options)[1] + "\n")
@@ -311,9 +308,9 @@ def retry(place: EventsContext, /, review_id: int | None, every: bool) -> int:
         waiting = [one for one in store.reviews() if one.reason.value != "dedupe_conflict"]
         read = sum(_try_retry(store, one, options) for one in waiting)
         rest = len(waiting) - read
-        sys.stdout.write(
-            f"{read} of {format_count(len(waiting), 'row')} can be read now" + (f"; {rest} can not yet.\n" if rest else ".\n")
-        )
+        items = ngettext("{count} incomplete item", "{count} incomplete items", len(waiting))
+        text = _("Completed {done} of {items}.", done=read, items=items)
+        sys.stdout.write(text + (" " + _("{count} remain.", count=rest) if rest else "") + "\n")
     return 0
 
 
@@ -321,7 +318,7 @@ def _try_retry(store: CalendarStore, one: ReviewItem, options: EventsOptions) ->
     try:
         return _retry(store, one, options)[0]
     except TadoruError as error:
-        sys.stderr.write(f"Review {one.id}: {single_line(str(error))}\n")
+        sys.stderr.write(_("Review {id}: {error}", id=one.id, error=single_line(translate_error(error))) + "\n")
         return False
 
 
@@ -332,16 +329,24 @@ def _retry(store: CalendarStore, one: ReviewItem, options: EventsOptions) -> tup
 
     raw = store.review_raw(one.id)
     if raw is None:
-        raise UsageError(f"Review {one.id} is not about a row that lacks something: answer it with merge or keep-apart.")
+        raise UsageError("Review {id} is not about an incomplete item. Use merge or keep-apart.", id=one.id)
     outcome = normalise(raw, _rules(store, one, options))
     is_read = store.review_retry(one.id, outcome, EventMatcher(), current_user())
     if isinstance(outcome, QuarantinedEvent):
         return (
             False,
-            f"The row still lacks something: {single_line(outcome.why)} Say it with tadoru events review fix {one.id} --set …",
+            _(
+                "The item is still incomplete: {problem} Complete it with {command}",
+                problem=single_line(translate_text(outcome.why)),
+                command=f"tadoru events review fix {one.id} --set …",
+            ),
         )
     event = store.event(one.candidate_ids[0])
-    return is_read, f"Event {event.id} is in the calendar now: {single_line(event.title)} · {format_event_dates(event)}."
+    return is_read, _("Published event {id}: {event}.", id=event.id, event=_format_event(event))
+
+
+def _format_event(event: CalendarEvent) -> str:
+    return f"{single_line(event.title)} · {format_event_dates(event)}"
 
 
 def _rules(store: CalendarStore, one: ReviewItem, options: EventsOptions) -> SourceRules:
@@ -352,31 +357,32 @@ def _rules(store: CalendarStore, one: ReviewItem, options: EventsOptions) -> Sou
 
 
 @review.command(
-    "dismiss", short_help="Leave everything as it is.",
-    examples=(("tadoru events review dismiss 3", "and do not ask again"),),
+    "dismiss", short_help="Close a review without a change.",
+    examples=(("tadoru events review dismiss 3", "and close the review"),),
 )  # fmt: skip
 @click.argument("review_id", type=int, metavar="ID")
 @click.pass_obj
 def dismiss(place: EventsContext, /, review_id: int) -> int:
-    """Leave everything as it is, and do not ask again until something changes."""
-    with open_existing_calendar(place) as (store, _):
+    """Close a review without a change. It is opened again only if the data changes."""
+    with open_existing_calendar(place) as (store, _options):
         store.review_dismiss(review_id, current_user())
-        sys.stdout.write(f"Review {review_id} was dismissed.\n")
+        sys.stdout.write(_("Dismissed review {id}.", id=review_id) + "\n")
     return 0
 
 
 @click.group(
-    cls=CommandGroup, invoke_without_command=True, short_help="What was merged.",
+    cls=CommandGroup, invoke_without_command=True, short_help="List merges and undo them.",
     examples=(
-        ("tadoru events merges --event 12", "what event 12 took in, and why"), ("tadoru events merges undo 7", "take it back"),
+        ("tadoru events merges --event 12", "merges of event 12 and their evidence"),
+        ("tadoru events merges undo 7", "undo a merge"),
     ),
 )  # fmt: skip
 @click.option("--event", "event_id", type=int, metavar="ID", help="Only merges of this event.")
-@click.option("-n", "--limit", type=click.IntRange(min=1), default=50, metavar="N", help="At most so many. [50]")
+@click.option("-n", "--limit", type=click.IntRange(min=1), default=50, metavar="N", help="Maximum number of merges. [50]")
 @format_option("table", "json")
 @click.pass_context
 def merges(ctx: click.Context, /, event_id: int | None, limit: int, form: str) -> int:
-    """What was merged, the newest first, and why. `tadoru events merges undo ID` takes a merge back."""
+    """List merges with their evidence, newest first. `tadoru events merges undo ID` undoes one."""
     from tadoru.cli.events.listing import write_merge
     from tadoru.jobs.events.publish.json_documents import merge_json
 
@@ -384,7 +390,7 @@ def merges(ctx: click.Context, /, event_id: int | None, limit: int, form: str) -
         return 0
     with open_existing_calendar(ctx.obj) as (store, options):
         if event_id is not None:
-            store.event(event_id)  # says so when there is none
+            store.event(event_id)  # Raises UsageError if it does not exist.
         found = store.merges(event_id=event_id, limit=limit)
         if form == "json":
             write_json_array([merge_json(one) for one in found])
@@ -392,21 +398,23 @@ def merges(ctx: click.Context, /, event_id: int | None, limit: int, form: str) -
         for one in found:
             write_merge(sys.stdout, one, options.timezone)
         if not found:
-            sys.stderr.write("Nothing was merged.\n")
+            sys.stderr.write(_("No merges.") + "\n")
     return 0
 
 
 @merges.command(
-    short_help="Take a merge back.",
-    examples=(("tadoru events merges undo 7", "both are events again, and are kept apart"),),
+    short_help="Undo a merge.",
+    examples=(("tadoru events merges undo 7", "split them and keep them separate"),),
 )  # fmt: skip
 @click.argument("merge_id", type=int, metavar="MERGE")
 @click.pass_obj
 def undo(place: EventsContext, /, merge_id: int) -> int:
-    """Take a merge back. The two are kept apart from now on."""
+    """Undo a merge. The two events are kept separate from then on."""
     from tadoru.jobs.events.dedupe.matcher import EventMatcher
 
-    with open_existing_calendar(place) as (store, _):
+    with open_existing_calendar(place) as (store, _options):
         kept, other = store.undo_merge(merge_id, EventMatcher(), current_user())
-        sys.stdout.write(f"Events {kept} and {other} are two again, and are kept apart from now on.\n")
+        sys.stdout.write(
+            _("Split into events {first} and {second}; they are kept separate from now on.", first=kept, second=other) + "\n"
+        )
     return 0

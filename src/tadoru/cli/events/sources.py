@@ -1,4 +1,4 @@
-"""`tadoru events sources …`: the register of sources on the command line."""
+"""`tadoru events sources …`: manages the sources that events are collected from."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ import click
 from tadoru.cli.events import EventsContext, current_user
 from tadoru.cli.help import CommandGroup
 from tadoru.cli.options import job_options
-from tadoru.cli.output import format_option, format_time
-from tadoru.cli.table import Column, write_table
+from tadoru.cli.output import _, format_option, format_time, ngettext
+from tadoru.cli.table import TableColumn, write_table
 from tadoru.config.options import EventsOptions
 from tadoru.config.settings import JOB_SETTINGS
-from tadoru.errors import UsageError, quoted
-from tadoru.jobs.reporting.formatting import format_count
+from tadoru.errors import Message, UsageError, quoted
 from tadoru.log import printable
 
 if TYPE_CHECKING:
@@ -26,24 +25,24 @@ if TYPE_CHECKING:
 
 SOURCE_TYPES = "rss|ics|api|html|csv"
 _SOURCE_OPTIONS = (
-    click.option("--city", metavar="NAME", help="Where its events take place, when they do not say it."),
-    click.option("--frequency", metavar="high|normal|low", help="Every 3, 12 or 24 hours. [normal]"),
-    click.option("--low-hours", type=int, metavar="N", help="Hours between two runs of low frequency, 24 to 72. [24]"),
-    click.option("--timezone", metavar="ZONE", help="Where its dates are meant, such as Asia/Tokyo."),
-    click.option("--priority", type=int, metavar="N", help="The greater one is collected first, and believed first. [0]"),
-    click.option("--depends-on", type=int, metavar="ID", help="Collect it after this one."),
-    click.option("--licence", metavar="TEXT", help="The licence of its data, such as CC BY 4.0."),
-    click.option("--terms-url", metavar="URL", help="Its terms of use."),
-    click.option("--notes", metavar="TEXT", help="For yourself."),
-    click.option("--secret", metavar="VARIABLE", help="The variable that holds its key or password (see the setting auth)."),
-    click.option("--set", "pairs", metavar="KEY=VALUE", multiple=True, help="A setting of its reader (repeatable)."),
-    click.option("--allow-private", is_flag=True, default=None, help="Let it lead to private and loopback addresses."),
+    click.option("--city", metavar="NAME", help="City of events that do not state one."),
+    click.option("--frequency", metavar="high|normal|low", help="Interval: 3, 12 or 24 hours. [normal]"),
+    click.option("--low-hours", type=int, metavar="N", help="Low-frequency interval in hours, 24 to 72. [24]"),
+    click.option("--timezone", metavar="ZONE", help="Time zone of its dates, such as Asia/Tokyo."),
+    click.option("--priority", type=int, metavar="N", help="Priority; higher wins. [0]"),
+    click.option("--depends-on", type=int, metavar="ID", help="Collect after this source."),
+    click.option("--licence", metavar="TEXT", help="Licence of its data, such as CC BY 4.0."),
+    click.option("--terms-url", metavar="URL", help="Terms of use."),
+    click.option("--notes", metavar="TEXT", help="Internal notes."),
+    click.option("--secret", metavar="VARIABLE", help="Variable that holds its key or password (see the setting auth)."),
+    click.option("--set", "pairs", metavar="KEY=VALUE", multiple=True, help="Parser setting (repeatable)."),
+    click.option("--allow-private", is_flag=True, default=None, help="Allow private and loopback addresses."),
 )
 
 _SECTIONS = {
-    "What it is": ("name", "kind", "url", "city", "timezone", "licence", "terms_url", "notes"),
-    "When to collect it": ("frequency", "low_hours", "priority", "depends_on", "disabled"),
-    "How to read it": ("pairs", "secret", "allow_private"),
+    "Source": ("name", "kind", "url", "city", "timezone", "licence", "terms_url", "notes"),
+    "Schedule": ("frequency", "low_hours", "priority", "depends_on", "disabled"),
+    "Parser": ("pairs", "secret", "allow_private"),
 }
 
 
@@ -54,15 +53,15 @@ def _source_options(function: Any) -> Any:
 
 
 @click.group(
-    cls=CommandGroup, short_help="Where events are collected from.",
+    cls=CommandGroup, short_help="Manage event sources.",
     examples=(
-        ("tadoru events sources add --name Town --type ics --url https://town.example/events.ics", "a new one"),
-        ("tadoru events sources test 1", "what would be read, without storing it"),
-        ("tadoru events sources list", "how they do"),
+        ("tadoru events sources add --name Town --type ics --url https://town.example/events.ics", "add a source"),
+        ("tadoru events sources test 1", "preview without storing"),
+        ("tadoru events sources list", "list with health"),
     ),
 )  # fmt: skip
 def sources() -> None:
-    """Where events are collected from."""
+    """Manage the sources that events are collected from."""
 
 
 @sources.command(
@@ -72,14 +71,14 @@ def sources() -> None:
         ("tadoru events sources add --name Hall --type html --url https://hall.example/ --frequency low", "a page"),
     ),
 )  # fmt: skip
-@click.option("--name", required=True, metavar="NAME", help="What to call it.")
-@click.option("--type", "kind", required=True, metavar=SOURCE_TYPES, help="What it is written in.")
-@click.option("--url", required=True, metavar="URL", help="Where it is.")
+@click.option("--name", required=True, metavar="NAME", help="Name of the source.")
+@click.option("--type", "kind", required=True, metavar=SOURCE_TYPES, help="Format of the source.")
+@click.option("--url", required=True, metavar="URL", help="URL of the source.")
 @_source_options
-@click.option("--disabled", is_flag=True, help="Do not collect it yet.")
+@click.option("--disabled", is_flag=True, help="Add it disabled.")
 @click.pass_obj
 def add(place: EventsContext, /, name: str, kind: str, url: str, pairs: tuple[str, ...], disabled: bool, **given: Any) -> int:
-    """Add a source. It is collected by the next `tadoru events run`."""
+    """Add a source. The next `tadoru events run` collects it."""
     from tadoru.jobs.events.collect import source_registry as register
     from tadoru.jobs.events.collect.source_settings import settings_from_pairs
     from tadoru.jobs.launch import run_loop
@@ -88,15 +87,19 @@ def add(place: EventsContext, /, name: str, kind: str, url: str, pairs: tuple[st
     values |= {"name": name, "type": kind, "url": url, "settings": settings_from_pairs(pairs), "enabled": not disabled}
     with place.open() as store:
         source = run_loop(register.add_source(store, values, current_user()))
-    sys.stdout.write(f"Source {source.id} was added: {printable(source.name)} ({source.type}, {source.frequency}).\n")
+    text = _(
+        "Added source {id}: {name} ({type}, {frequency}).",
+        id=source.id, name=printable(source.name), type=source.type, frequency=source.frequency,
+    )  # fmt: skip
+    sys.stdout.write(text + "\n")
     return 0
 
 
-@sources.command("list", short_help="List the sources.", examples=(("tadoru events sources list", "with how they do"),))
+@sources.command("list", short_help="List the sources.", examples=(("tadoru events sources list", "with their health"),))
 @format_option("table", "json")
 @click.pass_obj
 def list_sources(place: EventsContext, form: str) -> int:
-    """List the sources, with how they do."""
+    """List the sources with their health."""
     with place.open() as store:
         health = {one.source_id: one for one in store.health()}
         found = store.sources()
@@ -111,12 +114,17 @@ def list_sources(place: EventsContext, form: str) -> int:
             rows.append(source_json(source) | {name: state[name] for name in learnt} | {"rows": health[source.id].rows})
         return _print_json(rows)
     if not found:
-        sys.stdout.write("There are no sources yet: add one with `tadoru events sources add`.\n")
+        sys.stdout.write(_("No sources yet. Add one with `tadoru events sources add`.") + "\n")
         return 0
     columns = (
-        Column("ID", to_right=True), Column("Name", may_shrink=True), Column("Type"), Column("City", may_shrink=True),
-        Column("Every"), Column("Events", to_right=True), Column("State", may_shrink=True),
-    )  # fmt: skip
+        TableColumn("ID", align_right=True),
+        TableColumn("Name", may_shrink=True),
+        TableColumn("Type"),
+        TableColumn("City", may_shrink=True),
+        TableColumn("Frequency"),
+        TableColumn("Events", align_right=True),
+        TableColumn("State", may_shrink=True),
+    )
     lines = (
         (
             str(source.id), source.name, source.type.value, source.city, source.frequency, f"{health[source.id].rows:,}",
@@ -130,17 +138,17 @@ def list_sources(place: EventsContext, form: str) -> int:
 
 def _format_state(source: EventSource, known: CollectionState) -> str:
     if known.failures:
-        return f"failed {known.failures}×: {known.last_error}"
+        return _("failed {count}×: {error}", count=known.failures, error=known.last_error)
     if not source.enabled:
-        return "disabled"
-    return "well" if known.last_success else "not yet collected"
+        return _("disabled")
+    return _("healthy") if known.last_success else _("not yet collected")
 
 
-@sources.command(short_help="Show a source.", examples=(("tadoru events sources show 3", "all that is known of source 3"),))
+@sources.command(short_help="Show a source.", examples=(("tadoru events sources show 3", "all fields of source 3"),))
 @click.argument("source_id", type=int, metavar="ID")
 @click.pass_obj
 def show(place: EventsContext, source_id: int) -> int:
-    """Show a source: its fields, its settings, and what collecting it has taught."""
+    """Show a source: its fields, its settings and its state."""
     from tadoru.jobs.events.publish.json_documents import source_json, state_json
 
     with place.open() as store:
@@ -149,20 +157,20 @@ def show(place: EventsContext, source_id: int) -> int:
 
 
 @sources.command(
-    short_help="Change a source.", sections=_SECTIONS,
+    short_help="Edit a source.", sections=_SECTIONS,
     examples=(
-        ("tadoru events sources edit 3 --frequency high", "every three hours"),
-        ("tadoru events sources edit 3 --set selectors.title=h2", "a setting of its reader"),
+        ("tadoru events sources edit 3 --frequency high", "collect every three hours"),
+        ("tadoru events sources edit 3 --set selectors.title=h2", "set a parser setting"),
     ),
 )  # fmt: skip
 @click.argument("source_id", type=int, metavar="ID")
-@click.option("--name", metavar="NAME", help="What to call it.")
-@click.option("--type", "kind", metavar=SOURCE_TYPES, help="What it is written in.")
-@click.option("--url", metavar="URL", help="Where it is.")
+@click.option("--name", metavar="NAME", help="Name of the source.")
+@click.option("--type", "kind", metavar=SOURCE_TYPES, help="Format of the source.")
+@click.option("--url", metavar="URL", help="URL of the source.")
 @_source_options
 @click.pass_obj
 def edit(place: EventsContext, /, source_id: int, kind: str | None, pairs: tuple[str, ...], **given: Any) -> int:
-    """Change a source. `--set key=` takes a setting away."""
+    """Edit a source. `--set KEY=` removes a setting."""
     from tadoru.jobs.events.collect import source_registry as register
     from tadoru.jobs.events.collect.source_settings import settings_from_pairs
     from tadoru.jobs.launch import run_loop
@@ -174,43 +182,43 @@ def edit(place: EventsContext, /, source_id: int, kind: str | None, pairs: tuple
         if pairs:
             values["settings"] = settings_from_pairs(pairs, store.source(source_id).settings)
         if not values:
-            raise UsageError("Nothing to change was given: see `tadoru events sources edit --help`.")
+            raise UsageError("Nothing to change. See `tadoru events sources edit --help`.")
         source = run_loop(register.edit_source(store, source_id, values, current_user()))
-    sys.stdout.write(f"Source {source.id} was changed.\n")
+    sys.stdout.write(_("Changed source {id}.", id=source.id) + "\n")
     return 0
 
 
-@sources.command(short_help="Collect sources again.", examples=(("tadoru events sources enable 3 4", "from now on"),))
+@sources.command(short_help="Enable sources.", examples=(("tadoru events sources enable 3 4", "collect them again"),))
 @click.argument("source_ids", type=int, metavar="ID...", nargs=-1, required=True)
 @click.pass_obj
 def enable(place: EventsContext, source_ids: tuple[int, ...]) -> int:
-    """Collect these sources again."""
+    """Enable sources: they are collected again."""
     with place.open() as store:
         for one in source_ids:
             store.enable_source(one, current_user())
             store.schedule(one, 0.0)
-            sys.stdout.write(f"Source {one} is enabled.\n")
+            sys.stdout.write(_("Enabled source {id}.", id=one) + "\n")
     return 0
 
 
-@sources.command(short_help="Leave sources alone.", examples=(("tadoru events sources disable 3", "until it is enabled again"),))
+@sources.command(short_help="Disable sources.", examples=(("tadoru events sources disable 3", "stop collecting it"),))
 @click.argument("source_ids", type=int, metavar="ID...", nargs=-1, required=True)
 @click.pass_obj
 def disable(place: EventsContext, source_ids: tuple[int, ...]) -> int:
-    """Leave these sources alone; their events stay."""
+    """Disable sources: they are not collected. Their events are kept."""
     with place.open() as store:
         for one in source_ids:
             store.disable_source(one, current_user())
-            sys.stdout.write(f"Source {one} is disabled.\n")
+            sys.stdout.write(_("Disabled source {id}.", id=one) + "\n")
     return 0
 
 
-@sources.command(short_help="Forget a source.", examples=(("tadoru events sources remove 3", "asks before it does"),))
+@sources.command(short_help="Remove a source.", examples=(("tadoru events sources remove 3", "after a confirmation"),))
 @click.argument("source_id", type=int, metavar="ID")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Skip the confirmation.")
 @click.pass_obj
 def remove(place: EventsContext, source_id: int, yes: bool) -> int:
-    """Forget a source and its snapshots. Its events and its history stay."""
+    """Remove a source and its snapshots. Its events and its history are kept."""
     from tadoru.cli.events import calendar_files
 
     with place.open() as store:
@@ -218,35 +226,37 @@ def remove(place: EventsContext, source_id: int, yes: bool) -> int:
         if not yes:
             if not sys.stdin.isatty():
                 raise UsageError(
-                    f"Removing source {source_id} ({source.name}) can not be undone: say --yes, or disable it instead."
-                )
-            click.confirm(f"Remove source {source_id} ({printable(source.name)})?", abort=True, err=True)
+                    "Removing source {id} ({name}) cannot be undone. Confirm with --yes, or disable it instead.",
+                    id=source_id, name=source.name,
+                )  # fmt: skip
+            click.confirm(_("Remove source {id} ({name})?", id=source_id, name=printable(source.name)), abort=True, err=True)
         calendar_files(place.options()).delete(store.remove_source(source_id, current_user()))
-    sys.stdout.write(f"Source {source_id} was removed; its events stay.\n")
+    sys.stdout.write(_("Removed source {id}. Its events are kept.", id=source_id) + "\n")
     return 0
 
 
 @sources.command(
-    "import", short_help="Add the sources of a file.",
+    "import", short_help="Import sources from a file.",
     examples=(("tadoru events sources import sources.yml", "YAML, OPML or CSV"),),
 )  # fmt: skip
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @click.pass_obj
 def import_sources(place: EventsContext, file: Path) -> int:
-    """Add the sources of a YAML, OPML or CSV file. All are checked before the first is added; known ones are left alone."""
+    """Import sources from a YAML, OPML or CSV file. All are validated first; existing ones are not changed."""
     from tadoru.jobs.events.collect import source_registry
     from tadoru.jobs.launch import run_loop
 
     try:
         text = file.read_text("utf-8")
     except UnicodeDecodeError:
-        raise UsageError(f"{file} is not UTF-8 text: save it as UTF-8 and try again.") from None
+        raise UsageError("Cannot read {file}: it is not UTF-8 text. Save it as UTF-8.", file=file) from None
     except OSError as error:
-        raise UsageError(f"{file} can not be read ({error.strerror}): check its name.") from None
+        raise UsageError("Cannot read {file} ({reason}). Check its name.", file=file, reason=error.strerror) from None
     entries = source_registry.parse_source_file(text, file.name)
     with place.open() as store:
         added, known = run_loop(_import(store, entries))
-    sys.stdout.write(f"Added {format_count(added, 'source')}; {known} {'was' if known == 1 else 'were'} there already.\n")
+    sources = ngettext("{count} source", "{count} sources", added)
+    sys.stdout.write(_("Added {sources}; {known} already existed.", sources=sources, known=known) + "\n")
     return 0
 
 
@@ -258,10 +268,13 @@ async def _import(store: CalendarStore, entries: list[Any]) -> tuple[int, int]:
         try:
             ready.append((entry, register.check_source(entry.values)))
         except UsageError as error:
-            problems.append(f"{entry.where}: {error}")
+            problems.append(Message("{where}: {error}", where=entry.where, error=error))
     if problems:
-        more = f" There {'is' if len(problems) == 2 else 'are'} {len(problems) - 1} more like this." if len(problems) > 1 else ""
-        raise UsageError(f"{problems[0]}{more} Nothing was imported.")
+        if len(problems) == 1:
+            raise UsageError("{problem} Nothing was imported.", problem=problems[0])
+        raise UsageError(
+            "{problem} {more} more problems like this. Nothing was imported.", problem=problems[0], more=len(problems) - 1
+        )
     ids = {source.name: source.id for source in store.sources()}
     addresses = {(source.url, source.type) for source in store.sources()}
     added = 0
@@ -270,7 +283,11 @@ async def _import(store: CalendarStore, entries: list[Any]) -> tuple[int, int]:
             continue
         if entry.depends_on:
             if entry.depends_on not in ids:
-                raise UsageError(f"{entry.where}: there is no source named {quoted(entry.depends_on)} before it to depend on.")
+                raise UsageError(
+                    "{where}: the source {name} that it depends on must come before it.",
+                    where=entry.where,
+                    name=quoted(entry.depends_on),
+                )
             values["depends_on"] = ids[entry.depends_on]
         source = await register.add_source(store, values, current_user())
         ids[source.name] = source.id
@@ -278,26 +295,28 @@ async def _import(store: CalendarStore, entries: list[Any]) -> tuple[int, int]:
     return added, len(ready) - added
 
 
-@sources.command(short_help="Who changed what.", examples=(("tadoru events sources history 3", "of source 3, and when"),))
+@sources.command(
+    short_help="Show the changes of a source.", examples=(("tadoru events sources history 3", "changes of source 3"),)
+)
 @click.argument("source_id", type=int, metavar="ID")
 @format_option("table", "json")
 @click.pass_obj
 def history(place: EventsContext, source_id: int, form: str) -> int:
-    """Who changed what about a source, and when."""
+    """Show the changes of a source: when, by whom, and which field."""
     from tadoru.jobs.events.publish.json_documents import change_json
 
     with place.open() as store:
         changes = store.source_history(source_id)
     if not changes:
-        raise UsageError(f"There never was a source {source_id}: list them with `tadoru events sources list`.")
+        raise UsageError("Source {id} not found. List them with `tadoru events sources list`.", id=source_id)
     if form == "json":
         return _print_json([change_json(one) for one in changes])
     columns = (
-        Column("When"),
-        Column("Who"),
-        Column("Field"),
-        Column("Before", may_shrink=True),
-        Column("After", may_shrink=True),
+        TableColumn("Time"),
+        TableColumn("User"),
+        TableColumn("Field"),
+        TableColumn("Before", may_shrink=True),
+        TableColumn("After", may_shrink=True),
     )
     zone = place.options().timezone
     rows = ((format_time(one.at, zone), one.by, one.field, _format_value(one.old), _format_value(one.new)) for one in changes)
@@ -306,16 +325,16 @@ def history(place: EventsContext, source_id: int, form: str) -> int:
 
 
 @sources.command(
-    short_help="Fetch a source, and store nothing.", groups=JOB_SETTINGS["events"],
-    examples=(("tadoru events sources test 3", "what would be read"), ("tadoru events sources test 3 -f json", "all of it")),
+    short_help="Fetch a source without storing anything.", groups=JOB_SETTINGS["events"],
+    examples=(("tadoru events sources test 3", "preview its events"), ("tadoru events sources test 3 -f json", "as JSON")),
 )  # fmt: skip
 @click.argument("source_id", type=int, metavar="ID")
-@click.option("-n", "--limit", type=click.IntRange(min=1), default=10, metavar="N", help="Events to show. [10]")
+@click.option("-n", "--limit", type=click.IntRange(min=1), default=10, metavar="N", help="Maximum events to show. [10]")
 @format_option("table", "json")
 @job_options("events", EventsOptions(), ("delay", "timeout", "ignore_robots", "user_agent", "proxy", "insecure"))
 @click.pass_obj
 def test(place: EventsContext, /, source_id: int, limit: int, form: str, **given: Any) -> int:
-    """Fetch a source and show what would be read, without storing it. The next run uses what was fetched, for an hour."""
+    """Fetch a source and show its events without storing them. A run within the next hour uses the fetched data."""
     from tadoru.cli.events import calendar_files
     from tadoru.jobs.events.collect.trial import try_source
     from tadoru.jobs.launch import run_loop

@@ -1,4 +1,4 @@
-"""`tadoru serve`: answering until stopped. Its users and keys are kept by `serve_users` and `serve_keys`."""
+"""`tadoru serve`: runs the web service; users, API keys and crawls are managed by its subcommands."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from tadoru.cli.events import current_user
 from tadoru.cli.help import CommandGroup
 from tadoru.cli.inputs import check_database_name
 from tadoru.cli.options import job_options, print_config, resolve_options
+from tadoru.cli.output import _
 from tadoru.config import resolve
 from tadoru.config.options import EventsOptions, ServeOptions
 from tadoru.config.settings import JOB_SETTINGS
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
     from tadoru.store.service import ServiceStore
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "users": ("tadoru.cli.serve.accounts:users", "Who may sign in: add, list, link, revoke."),
-    "keys": ("tadoru.cli.serve.accounts:keys", "Keys for programs: add, list, revoke."),
-    "crawls": ("tadoru.cli.serve.crawls:crawls", "Crawls of the service: add, list, remove."),
-    "backup": ("tadoru.cli.serve.crawls:backup", "Copy everything into a folder, while it runs."),
+    "users": ("tadoru.cli.serve.accounts:users", "Manage users: add, list, link, role, revoke."),
+    "keys": ("tadoru.cli.serve.accounts:keys", "Manage API keys: add, list, revoke."),
+    "crawls": ("tadoru.cli.serve.crawls:crawls", "Manage crawls: add, list, remove."),
+    "backup": ("tadoru.cli.serve.crawls:backup", "Back up everything into a folder."),
 }
 
 MOST_USED = (
@@ -42,52 +43,52 @@ MOST_USED = (
 
 @dataclass(frozen=True, slots=True)
 class ServeContext:
-    """What was said before the sub-command."""
+    """The options before the subcommand."""
 
     options: ServeOptions
 
     @contextmanager
     def store(self, database: str | None, *, new: bool = False) -> Iterator[ServiceStore]:
-        """The database, which must be there unless a new one is fine: a slip of the pen makes none."""
+        """The database, which must exist unless `new`: a typo in its name must not create one."""
         from tadoru.store.calendar.database import is_postgresql
         from tadoru.store.service import open_service
 
         place = database or self.options.database
         if not new and not is_postgresql(place) and not Path(place).is_file():
-            raise UsageError(f"There is no database {place}: name it with `tadoru serve -d FILE …`.")
+            raise UsageError("Database {database} not found. Name it with `tadoru serve -d FILE …`.", database=place)
         with closing(open_service(place)) as store:
             yield store
 
 
 def command_line_actor() -> Actor:
-    """Who types the command, for the audit log."""
+    """The user of the command line, for the audit log."""
     from tadoru.store.accounts.audit_log import Actor
 
     return Actor(who=f"{current_user()} (command line)")
 
 
 @click.group(
-    cls=CommandGroup, places=COMMANDS, groups=JOB_SETTINGS["serve"], most_used=MOST_USED, invoke_without_command=True,
-    short_help="Publish the calendar.",
+    cls=CommandGroup, lazy_commands=COMMANDS, groups=JOB_SETTINGS["serve"], most_used=MOST_USED, invoke_without_command=True,
+    short_help="Run the web service.",
     examples=(
-        ("tadoru serve", "on http://127.0.0.1:8000, for this machine"),
+        ("tadoru serve", "on http://127.0.0.1:8000"),
         ("tadoru serve --base-url https://events.example", "behind a proxy"),
-        ("tadoru serve users link admin", "a link to sign in with, once"),
-        ("tadoru serve keys add ci --scope events:read", "a key for a program"),
+        ("tadoru serve users link admin", "print a one-time sign-in link"),
+        ("tadoru serve keys add ci --scope events:read", "create an API key"),
     ),
 )  # fmt: skip
 @job_options("serve", ServeOptions())
-@click.option("--config", "config_file", metavar="FILE", help="Read this configuration.")
-@click.option("--show-config", is_flag=True, help="Print the effective configuration, secrets hidden.")
-@click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How to write log lines.")
-@click.option("-q", "--quiet", is_flag=True, help="No line for each request.")
+@click.option("--config", "config_file", metavar="FILE", help="Configuration file.")
+@click.option("--show-config", is_flag=True, help="Print the resolved configuration, secrets hidden.")
+@click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="Format of log lines.")
+@click.option("-q", "--quiet", is_flag=True, help="No access log.")
 @click.pass_context
 def serve(
     ctx: click.Context, /, config_file: str | None, show_config: bool, log_format: str, quiet: bool, **given: Any
 ) -> int | None:
-    """Publish the calendar: pages, feeds and REST, for everybody; sources, questions and runs for those who sign in.
+    """Run the web service: public calendar pages, feeds and API; sources, reviews, crawls and settings after sign-in.
 
-    At the first start a link to sign in is shown, on a terminal only. Otherwise `tadoru serve users link admin` prints one.
+    The first start shows a sign-in link, on a terminal only; `tadoru serve users link admin` prints one at any time.
     """
     options, settled = resolve_options("serve", ServeOptions, given, config_file)
     check_database_name(options.database)
@@ -101,13 +102,13 @@ def serve(
 
 
 def _events_options(options: ServeOptions, config_file: str | None) -> EventsOptions:
-    """How sources are collected, from the same file and variables."""
+    """The options for collecting events, from the same file and variables."""
     settled = resolve.resolve_config("events", {}, os.environ, Path(config_file) if config_file else None, Path.cwd())
     return replace(resolve.build_options(EventsOptions, settled), database=options.database)
 
 
 def _crawl_defaults(config_file: str | None) -> dict[str, dict[str, Any]]:
-    """How crawls are run that somebody asks the service for; no starts, no files, no credentials."""
+    """Default options of crawls that the service runs; without start URLs, files and credentials."""
     from tadoru.jobs.service_crawl import OPERATOR_SETTINGS, OPTIONS_BY_JOB
 
     file = Path(config_file) if config_file else None
@@ -128,8 +129,8 @@ def _run_service(options: ServeOptions, config_file: str | None, log_format: str
     with closing(open_socket(options)) as listening:
         port = listening.getsockname()[1]
         here = public_url(options, port)
-        with closing(open_service(options.database)) as store:  # Before anything is promised.
-            sys.stderr.write(f"Tadoru serves {here}/ from now on; Ctrl-C stops it.\n")
+        with closing(open_service(options.database)) as store:  # Before the service is announced.
+            sys.stderr.write(_("Serving on {url}/. Press Ctrl-C to stop.", url=here) + "\n")
             _report_first_sign_in(store, options.database, here)
         sys.stderr.flush()
         start = ServerConfig(
@@ -140,19 +141,23 @@ def _run_service(options: ServeOptions, config_file: str | None, log_format: str
 
 
 def _report_first_sign_in(store: ServiceStore, database: str, here: str) -> None:
-    """While nobody has ever signed in, say how to."""
-
+    """Show how to sign in, as long as nobody has."""
     known = [user for user in store.users() if user.revoked_at is None]
     if any(user.has_password or user.last_sign_in for user in known):
         return
     if not sys.stderr.isatty():
         place = "" if database == ServeOptions().database else f"-d {shlex.quote(without_passwords(database))} "
-        sys.stderr.write(f"Nobody has signed in yet: `tadoru serve {place}users link admin` prints a link for it.\n")
+        text = _(
+            "No administrator yet. Run `{command}` to print a one-time sign-in link.",
+            command=f"tadoru serve {place}users link admin",
+        )
+        sys.stderr.write(text + "\n")
         return
     admin = next((user for user in known if user.role == "admin"), None) or store.add_user("admin", "admin", command_line_actor())
-    sys.stderr.write(f"To sign in as {admin.name}, once, within an hour:\n  {create_sign_in_link(here, store, admin.name)}\n")
+    link = create_sign_in_link(here, store, admin.name)
+    sys.stderr.write(_("To sign in as {user}, open this one-time link within an hour:", user=admin.name) + f"\n  {link}\n")
 
 
 def create_sign_in_link(here: str, store: ServiceStore, name: str) -> str:
-    """A new one-time link for a user."""
+    """A new one-time sign-in link for a user."""
     return f"{here}/welcome?token={store.make_link(name, command_line_actor())}"

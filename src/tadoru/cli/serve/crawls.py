@@ -1,4 +1,4 @@
-"""`tadoru serve crawls add | list | remove`, and `tadoru serve backup`: the crawls of a service, and all it has."""
+"""`tadoru serve crawls add | list | remove` and `tadoru serve backup`: manages the crawls of the service, and backs it up."""
 
 from __future__ import annotations
 
@@ -8,46 +8,53 @@ from pathlib import Path
 import click
 
 from tadoru.cli.help import CommandGroup, DocumentedCommand
-from tadoru.cli.output import format_option, format_time, write_json
+from tadoru.cli.output import _, format_option, format_time, write_json
 from tadoru.cli.serve import ServeContext, command_line_actor
 from tadoru.cli.serve.accounts import database_option
-from tadoru.cli.table import Column, single_line, write_table
+from tadoru.cli.table import TableColumn, single_line, write_table
 from tadoru.clock import iso
 
 
 @click.group(
-    cls=CommandGroup, short_help="Crawls of the service.",
-    examples=(("tadoru serve crawls add site.db", "show a crawl that is there"),),
+    cls=CommandGroup, short_help="Manage crawls.",
+    examples=(("tadoru serve crawls add site.db", "add an existing crawl"),),
 )  # fmt: skip
 def crawls() -> None:
-    """The crawls that the service shows and runs. New ones are started on its pages, or over REST."""
+    """Manage the crawls of the service. New crawls are started on its pages or with the API."""
 
 
 @crawls.command(
-    "add", short_help="Show a crawl that is there.",
-    examples=(("tadoru serve crawls add site.db", "what `tadoru audit` or `tadoru links --state` wrote"),
-              ("tadoru serve crawls add .context/docs-python-org", "a site of `tadoru docs`")),
+    "add", short_help="Add an existing crawl.",
+    examples=(("tadoru serve crawls add site.db", "of `tadoru audit` or `tadoru links --state`"),
+              ("tadoru serve crawls add .context/docs-python-org", "of `tadoru docs`")),
 )  # fmt: skip
 @click.argument("path", metavar="FILE|DIR")
-@click.option("--name", default="", metavar="TEXT", help="What to call it; its start when left out.")
+@click.option("--name", default="", metavar="TEXT", help="Name of the crawl; default: its start URL.")
 @database_option
 @click.pass_obj
 def add_crawl(desk: ServeContext, /, path: str, name: str, database: str | None) -> int:
-    """Add a crawl by its path: a database, or the folder of a documentation site. Its files stay where they are."""
+    """Add an existing crawl: a database, or the folder of a documentation site. Its files are not moved."""
     from tadoru.serve.crawl_runner.operator_commands import import_crawl
 
     with desk.store(database, new=True) as store:
         crawl = import_crawl(store, path, command_line_actor(), name)
-    sys.stderr.write(f"Added crawl {crawl.id}, {single_line(crawl.name)} ({crawl.job}, {crawl.state.value}).\n")
+    text = _(
+        "Added crawl {id}: {name} ({job}, {state}).",
+        id=crawl.id,
+        name=single_line(crawl.name),
+        job=crawl.job,
+        state=crawl.state.value,
+    )
+    sys.stderr.write(text + "\n")
     return 0
 
 
-@crawls.command("list", short_help="Which crawls there are.", examples=(("tadoru serve crawls list", "the newest first"),))
+@crawls.command("list", short_help="List crawls.", examples=(("tadoru serve crawls list", "newest first"),))
 @format_option("table", "json")
 @database_option
 @click.pass_obj
 def list_crawls(desk: ServeContext, /, form: str, database: str | None) -> int:
-    """Every crawl, the newest first."""
+    """List crawls, newest first."""
     with desk.store(database) as store:
         found = store.crawls(limit=10_000)
     if form == "json":
@@ -63,8 +70,8 @@ def list_crawls(desk: ServeContext, /, form: str, database: str | None) -> int:
         return 0
     zone = desk.options.timezone
     columns = (
-        Column("ID", to_right=True), Column("Name", may_shrink=True), Column("Job"), Column("State"),
-        Column("Pages", to_right=True), Column("Ended"), Column("Place", may_shrink=True),
+        TableColumn("ID", align_right=True), TableColumn("Name", may_shrink=True), TableColumn("Job"), TableColumn("State"),
+        TableColumn("Pages", align_right=True), TableColumn("Ended"), TableColumn("Location", may_shrink=True),
     )  # fmt: skip
     rows = (
         (
@@ -74,42 +81,40 @@ def list_crawls(desk: ServeContext, /, form: str, database: str | None) -> int:
         for one in found
     )  # fmt: skip
     if not write_table(sys.stdout, columns, rows):
-        sys.stderr.write("There are no crawls yet: start one on the pages of the service, or add one by its path.\n")
+        sys.stderr.write(_("No crawls yet. Start one on the pages of the service, or add one by its path.") + "\n")
     return 0
 
 
-@crawls.command(
-    "remove", short_help="Forget a crawl.", examples=(("tadoru serve crawls remove 4", "with the files made for it"),)
-)
+@crawls.command("remove", short_help="Remove a crawl.", examples=(("tadoru serve crawls remove 4", "and its files"),))
 @click.argument("number", type=int, metavar="ID")
 @database_option
 @click.pass_obj
 def remove_crawl(desk: ServeContext, /, number: int, database: str | None) -> int:
-    """Forget a crawl that does not run, with the files that the service made for it; what was added by its path stays."""
+    """Remove a crawl that is not running, with the files that the service created for it; files that were added are kept."""
     from tadoru.serve.crawl_runner.crawl_files import remove_crawl_files
 
     with desk.store(database) as store:
         crawl = store.remove_crawl(number, command_line_actor())
         remove_crawl_files(store.database, crawl)
-    stays = "" if crawl.is_ours else f" Its files stay in {single_line(crawl.place)}."
-    sys.stderr.write(f"Removed crawl {crawl.id}, {single_line(crawl.name)}.{stays}\n")
+    kept = "" if crawl.is_ours else " " + _("Its files are kept in {folder}.", folder=single_line(crawl.place))
+    sys.stderr.write(_("Removed crawl {id}: {name}.", id=crawl.id, name=single_line(crawl.name)) + f"{kept}\n")
     return 0
 
 
 @click.command(
-    "backup", cls=DocumentedCommand, short_help="Copy everything, while it runs.",
-    examples=(("tadoru serve backup backup-2026-08-01", "and RESTORE.txt in it says how to put it back"),),
+    "backup", cls=DocumentedCommand, short_help="Back up everything into a folder.",
+    examples=(("tadoru serve backup backup-2026-08-01", "RESTORE.txt in it explains how to restore"),),
 )  # fmt: skip
 @click.argument("folder", metavar="DIR")
 @database_option
 @click.pass_obj
 def backup(desk: ServeContext, /, folder: str, database: str | None) -> int:
-    """Copy the service's database, its crawls and documentation sites and the files of events into a new folder."""
+    """Back up the database of the service, its crawls, documentation sites and event files into a new folder, while it runs."""
     from tadoru.serve.crawl_runner.operator_commands import back_up
 
     with desk.store(database) as store:
         back_up(store, Path(folder), lambda what: None)
-    sys.stderr.write(f"Everything is in {single_line(folder)}; RESTORE.txt there says how to put it back.\n")
+    sys.stderr.write(_("Backed up to {folder}. RESTORE.txt in it explains how to restore.", folder=single_line(folder)) + "\n")
     return 0
 
 
