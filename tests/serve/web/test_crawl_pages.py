@@ -127,7 +127,7 @@ def test_a_redirect_shows_its_steps_and_a_page_its_headers(browser: Browser, sho
         page.goto(shop.url(f"/manage/crawls/{audit.id}/pages/1"))
         page.get_by_text("Response headers").click()
         assert "<script>document.title=2</script>" in text(page)
-        page.get_by_text("Structured data").click()
+        page.get_by_text("Structured data (1)").click()
         assert "</b><img src=x>" in text(page)
 
 
@@ -136,7 +136,7 @@ def test_what_got_worse_is_on_the_overview_and_leads_to_the_comparison(browser: 
         page.goto(shop.url("/manage"))
         page.get_by_role("region", name="Crawls").get_by_role("link", name="Shop <img").last.click()
         changes = page.get_by_role("region", name="Page changes")
-        assert "Broken" in changes.inner_text()
+        assert "Newly broken" in changes.inner_text()
         assert "/shoes/red" in changes.inner_text(), "what broke is not folded away"
         findings = page.get_by_role("region", name="Finding changes")
         assert "Client error (4xx)" in findings.inner_text()

@@ -1,24 +1,24 @@
-// What a page shows while it is open: the service tells over a WebSocket what happens, and the places that are about it follow.
+// Updates a page while it is open. The service sends messages over a WebSocket; elements name the subjects that they show:
 //
-// data-live="crawl/12"    what a place is about; several, with spaces between, and crawl/* for all
-// data-field="pages"      inside: the text is that field of the newest message
+// data-live="crawl/12"    the subjects of an element, separated by spaces; crawl/* for all crawls
+// data-field="pages"      inside: shows this field of the newest message
 // data-field-value, -max  the same for <progress>
-// data-live-notices       inside: a list that gets each notice as a line
-// data-live-refresh       the place is made anew by the server when something happened (by its id, or its order)
-// data-live-reload        the page is loaded anew, once, when what it is about has ended
-// data-live-every="5"     places to refresh are made anew every so many seconds, where no message tells
+// data-live-notices       inside: a list to which each notice is added
+// data-live-refresh       the element is replaced by the server's version after a message (by its id, else by its order)
+// data-live-reload        the page is reloaded once when the subject has ended
+// data-live-every="5"     elements are refreshed every 5 seconds, where there are no messages
 //
-// Nothing here is needed to use a page, and nothing of it is ever markup: texts are set as texts.
+// Pages work without this script. It never inserts markup from messages: texts are set as texts.
 (() => {
   "use strict";
   const script = document.currentScript;
-  const places = () => [...document.querySelectorAll("[data-live]")];
+  const liveElements = () => [...document.querySelectorAll("[data-live]")];
   const every = Number(document.querySelector("[data-live-every]")?.dataset.liveEvery || 0);
-  if (window.tadoruLive || !("WebSocket" in window) || (!places().length && !every)) return;
+  if (window.tadoruLive || !("WebSocket" in window) || (!liveElements().length && !every)) return;
   window.tadoruLive = true;
 
-  const words = JSON.parse(script.dataset.words || "{}");
-  const written = new Intl.NumberFormat(document.documentElement.lang || "en", { maximumFractionDigits: 1 });
+  const texts = JSON.parse(script.dataset.words || "{}");
+  const numberFormat = new Intl.NumberFormat(document.documentElement.lang || "en", { maximumFractionDigits: 1 });
   const busy = ["queued", "running"];
   let after = script.dataset.after === undefined ? null : Number(script.dataset.after);
   let socket = null, tries = 0, timer = 0, refreshing = 0, isOver = false, isReloading = false, lastRefresh = -1e9;
@@ -29,28 +29,28 @@
   region.setAttribute("aria-live", "polite");
   document.body.append(region);
   const announce = (key, values) => {
-    if (words[key]) region.textContent = words[key].replace(/\{(\w+)\}/g, (all, name) => values[name] ?? "");
+    if (texts[key]) region.textContent = texts[key].replace(/\{(\w+)\}/g, (all, name) => values[name] ?? "");
   };
 
   const subjects = () => {
-    const found = new Set(places().flatMap((place) => place.dataset.live.split(/\s+/).filter(Boolean)));
+    const found = new Set(liveElements().flatMap((place) => place.dataset.live.split(/\s+/).filter(Boolean)));
     return found.size > 100 ? ["crawl/*", "source/*"] : [...found];
   };
   const about = (subject) => {
     const every = subject.split("/")[0] + "/*";
-    return places().filter((place) => place.dataset.live.split(/\s+/).some((one) => one === subject || one === every));
+    return liveElements().filter((place) => place.dataset.live.split(/\s+/).some((one) => one === subject || one === every));
   };
 
   function connect() {
     clearTimeout(timer);
-    if (socket || isOver || isReloading || document.hidden || tries > 12 || !places().length) return;
+    if (socket || isOver || isReloading || document.hidden || tries > 12 || !liveElements().length) return;
     try {
       socket = new WebSocket(location.origin.replace(/^http/, "ws") + "/ws");
     } catch {
       return;
     }
     const mine = socket;
-    mine.onmessage = (event) => { if (mine === socket) hear(event.data); };
+    mine.onmessage = (event) => { if (mine === socket) receive(event.data); };
     mine.onclose = (event) => {
       if (mine !== socket) return;
       socket = null;
@@ -67,7 +67,7 @@
     if (old) old.close(1000);
   }
 
-  function hear(text) {
+  function receive(text) {
     let message;
     try { message = JSON.parse(text); } catch { return; }
     if (message.kind === "hello") {
@@ -80,7 +80,7 @@
     } else if (message.body) {
       after = message.id;
       about(message.subject).forEach((place) => show(place, message));
-      if (message.kind !== "crawl.progress" && message.kind !== "crawl.notice") tell(message);
+      if (message.kind !== "crawl.progress" && message.kind !== "crawl.notice") announceState(message);
     }
   }
 
@@ -88,7 +88,7 @@
     for (const one of place.querySelectorAll("[data-field]")) {
       const value = body[one.dataset.field] ?? body.counts?.[one.dataset.field];
       if (value === undefined) continue;
-      one.textContent = typeof value === "number" ? written.format(value) : words[`${one.dataset.field}.${value}`] ?? value;
+      one.textContent = typeof value === "number" ? numberFormat.format(value) : texts[`${one.dataset.field}.${value}`] ?? value;
     }
     for (const bar of place.querySelectorAll("[data-field-value]")) {
       const { fieldValue, fieldMax } = bar.dataset;
@@ -111,7 +111,7 @@
     }
   }
 
-  function tell({ kind, subject, body }) {
+  function announceState({ kind, subject, body }) {
     const name = body.name || document.querySelector(`[data-live="${subject}"][data-live-name]`)?.dataset.liveName || "";
     if (name) announce(`${kind}.${body.state ?? body.status}`, { ...body, name });
   }
@@ -138,7 +138,7 @@
         old.replaceWith(document.importNode(made, true));
         if (focused) document.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus();
       });
-    } catch { /* The next message tries again. */ }
+    } catch { /* The next message triggers another attempt. */ }
   }
 
   document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : ((tries = 0), connect())));
