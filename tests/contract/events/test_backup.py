@@ -114,7 +114,7 @@ def test_a_copy_is_made_into_an_empty_database_only(full: CalendarStore, new_sto
     other = new_store("sqlite")
     other.add_source({"name": "new", "type": "rss", "url": "https://example.org"}, by="ren")
     before = dump(other)
-    with pytest.raises(UsageError, match="is not empty: copy into a new one"):
+    with pytest.raises(UsageError, match="is not empty. Copy into a new one"):
         copy_calendar(full, other)
     assert dump(other) == before
 
@@ -190,28 +190,28 @@ def test_a_backup_taken_while_others_write_is_whole(
 def test_nothing_is_written_over(full: CalendarStore, tmp_path: Path, clock: FakeClock) -> None:
     file = tmp_path / "backup.db"
     full.backup(str(file))
-    with pytest.raises(UsageError, match=r"backup.db exists already: give another name"):
+    with pytest.raises(UsageError, match=r"backup.db already exists. Choose another name"):
         full.backup(str(file))
-    with pytest.raises(UsageError, match="exists already: move it away"):
+    with pytest.raises(UsageError, match="already exists. Move it away"):
         restore_calendar(str(file), str(file), clock)
-    with pytest.raises(UsageError, match=r"exists already|is not empty"):
+    with pytest.raises(UsageError, match=r"already exists|is not empty"):
         restore_calendar(str(file), full.database, clock)
 
 
 def test_what_is_no_backup_is_not_restored(tmp_path: Path, clock: FakeClock) -> None:
-    with pytest.raises(UsageError, match="There is no file"):
+    with pytest.raises(UsageError, match="not found"):
         restore_calendar(str(tmp_path / "nothing.db"), str(tmp_path / "new.db"), clock)
     other = tmp_path / "other.db"
     with sqlite3.connect(other) as sql:
         sql.execute("CREATE TABLE mine(x)")
-    with pytest.raises(StoreError, match="not one of Tadoru's events"):
+    with pytest.raises(StoreError, match="not a Tadoru calendar"):
         restore_calendar(str(other), str(tmp_path / "new.db"), clock)
     text = tmp_path / "text.db"
     text.write_text("no database\n" * 100)
     with pytest.raises(StoreError, match="is not a SQLite database"):
         restore_calendar(str(text), str(tmp_path / "new.db"), clock)
     (tmp_path / "empty.db").touch()
-    with pytest.raises(UsageError, match="is empty: give the path of a backup"):
+    with pytest.raises(UsageError, match="is empty. Choose a backup"):
         restore_calendar(str(tmp_path / "empty.db"), str(tmp_path / "new.db"), clock)
     assert not (tmp_path / "new.db").exists()
 

@@ -218,15 +218,15 @@ def test_a_number_that_is_no_number_is_nothing_in_either_database(store: Calenda
 
 COPY = """
 import sys
-from tadoru.store.calendar.backup import copy_events
-from tadoru.store.calendar.store import open_events
+from tadoru.store.calendar.backup import copy_calendar
+from tadoru.store.calendar.store import open_calendar
 
 def progress(table, rows):
     if table == "sightings" and rows:
         print("here", flush=True)
         sys.stdin.readline()
 
-copy_events(open_events(sys.argv[1]), open_events(sys.argv[2]), progress)
+copy_calendar(open_calendar(sys.argv[1]), open_calendar(sys.argv[2]), progress)
 """
 
 
@@ -259,7 +259,7 @@ def test_nobody_writes_into_a_copy_before_it_is_whole(
 
         def write(table: str, _rows: int) -> None:
             if table == "events":
-                with pytest.raises(StoreError, match="locked by another program"):
+                with pytest.raises(StoreError, match="locked by another process"):
                     other.add_source({"name": "B", "type": "rss", "url": "https://example.org"}, by="ren")
 
         copy_calendar(store, new, write)

@@ -63,12 +63,12 @@ def test_undoing_in_the_reverse_order_restores_a_chain_of_merges(
     first = store.merge_events(other, 3, matcher, by="mika")
     second = store.merge_events(one, other, matcher, by="mika")
     assert store.event(one).times == 4
-    with pytest.raises(UsageError, match=rf"Event {other} was merged into {one} later: undo that merge first"):
+    with pytest.raises(UsageError, match=rf"Event {other} was merged into {one} later. Undo that merge first"):
         store.undo_merge(first.id, matcher, by="mika")
     store.undo_merge(second.id, matcher, by="mika")
     store.undo_merge(first.id, matcher, by="mika")
     assert dump(store, *WHOLE, without=MOVING) == before
-    with pytest.raises(UsageError, match="was undone already"):
+    with pytest.raises(UsageError, match="is already undone"):
         store.undo_merge(first.id, matcher, by="mika")
 
 
@@ -114,7 +114,9 @@ def test_events_kept_apart_from_an_absorbed_one_are_apart_from_the_other_too(
     assert [(row["low_id"], row["high_id"]) for row in dump(store, "apart")["apart"]] == [(1, 2), (2, parted)]
 
 
-def test_what_a_person_has_hidden_stays_hidden_in_a_merge(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
+def test_what_a_person_has_hidden_stays_hidden_in_a_merge(
+    store: CalendarStore, collect: Collector, matcher: PlainMatcher
+) -> None:
     one, other = two(collect)
     store.hide_event(other, by="ren")
     done = store.merge_events(one, other, matcher, by="mika")
@@ -168,12 +170,12 @@ def test_merging_what_can_not_be_merged_is_said_in_a_sentence(
     one, other = two(collect)
     with pytest.raises(UsageError, match="cannot be merged with itself"):
         store.merge_events(one, one, matcher, by="mika")
-    with pytest.raises(UsageError, match="There is no event 77"):
+    with pytest.raises(UsageError, match="Event 77 not found"):
         store.merge_events(one, 77, matcher, by="mika")
     store.merge_events(one, other, matcher, by="mika")
-    with pytest.raises(UsageError, match=rf"Event {other} was merged into {one}: use that one"):
+    with pytest.raises(UsageError, match=rf"Event {other} was merged into {one}. Use that one"):
         store.merge_events(one, other, matcher, by="mika")
-    with pytest.raises(UsageError, match="There is no merge 9"):
+    with pytest.raises(UsageError, match="Merge 9 not found"):
         store.undo_merge(9, matcher, by="mika")
 
 

@@ -70,7 +70,7 @@ def test_a_newer_database_is_not_copied_by_an_old_program_that_would_leave_somet
     store: CalendarStore, tmp_path: Path, clock: FakeClock
 ) -> None:
     migrate.prepare_database(store, NEWER, later_revisions(tmp_path, fails=False))
-    refused = pytest.raises(StoreError, match=r"was written by a newer Tadoru \(format 9001\): update Tadoru to copy it")
+    refused = pytest.raises(StoreError, match=r"a newer version of Tadoru wrote it \(format 9001\)")
     with closing(open_calendar(str(tmp_path / "copy.db"), clock)) as other, refused:
         copy_calendar(store, other)
 
@@ -102,7 +102,7 @@ def test_a_migration_that_never_gets_its_turn_says_so_and_changes_nothing(addres
         newer = Migration(address, later_revisions(tmp_path, fails=False), attempts=1)
         newer.start()
         newer.join()
-    assert "is in use all the time and could not be brought to format 9001: end what reads it" in str(newer.error)
+    assert "to format 9001: it is always in use. Stop long-running readers" in str(newer.error)
     with psycopg.connect(address) as sql:
         assert sql.execute(f"SELECT version_num FROM {migrate.VERSION_TABLE}").fetchone() == (VERSIONS[-1],)
 

@@ -134,7 +134,7 @@ def test_an_older_database_is_brought_up_to_date_with_what_it_holds(empty: str, 
         assert sql.execute(text("SELECT name, colour FROM sources")).all() == [("A", "red")]
         assert sql.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalars().all() == ["9001"]
     store.close()
-    assert "was written by a newer Tadoru (format 9001)" in refused(empty, clock)
+    assert "a newer version of Tadoru wrote it (format 9001)" in refused(empty, clock)
 
 
 def test_a_migration_that_fails_leaves_the_database_as_it_was(empty: str, clock: FakeClock, tmp_path: Path) -> None:
@@ -150,8 +150,8 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(empty: str, clock:
 
 IMPORTED = """
 import sys
-from tadoru.store.calendar.store import open_events
-open_events(sys.argv[1]).close()
+from tadoru.store.calendar.store import open_calendar
+open_calendar(sys.argv[1]).close()
 print(sorted(name for name in sys.modules if name.split(".")[0] in ("alembic", "mako")))
 """
 
@@ -167,9 +167,9 @@ def test_a_database_that_is_up_to_date_is_opened_without_the_migrations_library(
 
 OPEN = """
 import sys
-from tadoru.store.calendar.store import open_events
+from tadoru.store.calendar.store import open_calendar
 sys.stdin.readline()
-store = open_events(sys.argv[1])
+store = open_calendar(sys.argv[1])
 print(len(store.sources()))
 store.close()
 """
@@ -207,7 +207,7 @@ def refused(database: str, clock: FakeClock) -> str:
 def test_a_file_that_is_no_database_is_refused(tmp_path: Path, clock: FakeClock) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("no database, but long enough to be read as one\n" * 50)
-    assert refused(str(file), clock) == f"{file} is not a SQLite database: give another file, or remove this one."
+    assert refused(str(file), clock) == f"{file} is not a SQLite database. Choose another file, or remove this one."
     assert file.read_text().startswith("no database")
 
 
@@ -216,7 +216,7 @@ def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path: Path,
     with sqlite3.connect(file) as sql:
         sql.execute("CREATE TABLE mine(x)")
     before = file.read_bytes()
-    assert refused(str(file), clock).endswith("is a SQLite database, but not one of Tadoru's events: give another file.")
+    assert refused(str(file), clock).endswith("is a SQLite database, but not a Tadoru calendar. Choose another file.")
     assert file.read_bytes() == before
 
 
@@ -224,7 +224,7 @@ def test_a_crawl_is_no_events_database(tmp_path: Path, clock: FakeClock) -> None
     from tadoru.store.crawl.open import open_store
 
     open_store(str(tmp_path / "crawl.db"), clock)
-    assert "not one of Tadoru's events" in refused(str(tmp_path / "crawl.db"), clock)
+    assert "not a Tadoru calendar" in refused(str(tmp_path / "crawl.db"), clock)
 
 
 def test_a_damaged_database_is_named_as_such(tmp_path: Path, clock: FakeClock) -> None:
@@ -240,7 +240,7 @@ def test_a_damaged_database_is_named_as_such(tmp_path: Path, clock: FakeClock) -
         finally:
             store.close()
 
-    with pytest.raises(StoreError, match=r"is damaged \(.*\): restore a backup"):
+    with pytest.raises(StoreError, match=r"is damaged \(.*\). Restore a backup"):
         use()
 
 
@@ -250,7 +250,7 @@ def test_a_locked_database_is_named_as_such(tmp_path: Path, clock: FakeClock) ->
     store = open_calendar(str(file), clock, patience=0.05)
     holder = sqlite3.connect(file, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StoreError, match="is locked by another program: close it there"):
+    with pytest.raises(StoreError, match="is locked by another process. Close that process"):
         store.add_source({"name": "A", "type": "rss", "url": "https://example.org"}, by="test")
     holder.execute("ROLLBACK")
     holder.close()
@@ -262,7 +262,7 @@ def test_a_database_of_a_newer_program_is_refused(empty: str, clock: FakeClock) 
     with store.write() as sql:
         sql.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '0999', readable_by = '0998'"))
     store.close()
-    assert "was written by a newer Tadoru (format 0999): update Tadoru to read it." in refused(empty, clock)
+    assert "a newer version of Tadoru wrote it (format 0999). Update Tadoru." in refused(empty, clock)
 
 
 def test_a_postgresql_database_with_tables_of_others_is_refused(postgres: PostgresServer, clock: FakeClock) -> None:
@@ -274,13 +274,13 @@ def test_a_postgresql_database_with_tables_of_others_is_refused(postgres: Postgr
 
 def test_a_server_that_is_not_there_is_named_without_the_password(clock: FakeClock, tmp_path: Path) -> None:
     said = refused(f"postgresql://mika:geheim@/events?host={tmp_path}", clock)
-    assert "cannot be reached" in said
+    assert "Cannot connect to" in said
     assert "geheim" not in said
     assert "\n" not in said
 
 
 def test_a_postgresql_database_that_does_not_exist_is_named(postgres: PostgresServer, clock: FakeClock) -> None:
-    assert "does not exist: make it with `createdb`" in refused(postgres.address("nowhere"), clock)
+    assert "does not exist. Create it with `createdb`" in refused(postgres.address("nowhere"), clock)
 
 
 @pytest.mark.parametrize("address", ["postgresql://[", "postgresql://host:port/name"])

@@ -139,9 +139,9 @@ def test_a_title_comes_before_a_description_and_a_whole_word_before_a_part_of_on
 
 def test_without_words_there_is_no_relevance_and_signs_find_nothing(store: CalendarStore, collect: Collector) -> None:
     collect.run(collect.source(), [draft("花火")])
-    with pytest.raises(UsageError, match="needs words"):
+    with pytest.raises(UsageError, match="needs a search"):
         events_by_relevance(store, EventFilter())
     assert events_by_relevance(store, EventFilter(q="%")).items == ()
     for cursor in ("x", "W10", "WzAsIDFd", store.events().next_cursor or "WyIyMDI2LTA4LTAxVDAxOjAwOjAwKzAwOjAwIiwgMTJd"):
-        with pytest.raises(UsageError, match="begin again"):
+        with pytest.raises(UsageError, match="Start again"):
             events_by_relevance(store, EventFilter(q="花火"), cursor=cursor)

@@ -14,10 +14,10 @@ from tests.contract.events.matching import many
 
 WORK = """
 import sys
-from tadoru.store.calendar.store import open_events
+from tadoru.store.calendar.store import open_calendar
 from tests.contract.events.matching import PlainMatcher, many
 address, source, stop_after = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-store = open_events(address)
+store = open_calendar(address)
 run = store.start_run(source, store.join(3600))
 print("ready", flush=True)
 sys.stdin.readline()

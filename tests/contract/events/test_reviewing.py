@@ -41,19 +41,21 @@ def test_merging_answers_it(store: CalendarStore, collect: Collector, matcher: P
     assert (review.resolution, review.by, review.resolved_at) == ("merge", "mika", store.now())
     (done,) = store.merges()
     assert (done.kept_id, done.absorbed_id, done.score, done.reasons) == (1, 2, 0.6, ("titles begin alike",))
-    with pytest.raises(UsageError, match=r"was answered already \(merge\)"):
+    with pytest.raises(UsageError, match=r"is already resolved \(merge\)"):
         store.review_merge(number, matcher, by="mika")
 
 
 def test_a_person_says_which_one_is_kept(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
     number = doubtful(collect)
-    with pytest.raises(UsageError, match="is not about event 9: it is about 1, 2"):
+    with pytest.raises(UsageError, match="is not about event 9, but about 1, 2"):
         store.review_merge(number, matcher, by="mika", keep=9)
     assert store.review_merge(number, matcher, by="mika", keep=2) == 2
     assert store.event(1).merged_into == 2
 
 
-def test_a_pair_that_is_kept_apart_is_not_asked_about_again(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
+def test_a_pair_that_is_kept_apart_is_not_asked_about_again(
+    store: CalendarStore, collect: Collector, matcher: PlainMatcher
+) -> None:
     assert store.review_keep_apart(doubtful(collect), matcher, by="mika") == (1, 2)
     second = store.source(2)
     for title in ("星まつり前夜祭", "星まつり前々夜祭", "星まつり2023"):
@@ -73,7 +75,7 @@ def test_keeping_apart_what_was_merged_since_is_refused(store: CalendarStore, co
     store.request_review(ReviewRequest("mine:1", (1, 2), ReviewReason.DEDUPE_CONFLICT, None, {}))
     store.merge_events(1, 2, matcher, by="ren")
     (own,) = store.reviews()
-    with pytest.raises(UsageError, match="were merged since: undo that merge"):
+    with pytest.raises(UsageError, match="were merged in the meantime. Undo that merge"):
         store.review_keep_apart(own.id, matcher, by="mika")
 
 
@@ -111,7 +113,7 @@ def test_reviews_are_listed_in_pages_oldest_first(store: CalendarStore) -> None:
     store.review_dismiss(first[0].id, by="mika")
     assert [one.subject for one in store.reviews(is_open=False)] == ["mine:0"]
     assert len(store.reviews(is_open=None)) == 5
-    with pytest.raises(UsageError, match="There is no review 99: list them with"):
+    with pytest.raises(UsageError, match="Review 99 not found. `tadoru events review list`"):
         store.review(99)
 
 
@@ -158,7 +160,7 @@ def test_a_row_is_read_again_with_better_settings(store: CalendarStore, collect:
 
 
 def test_fix_is_no_answer_to_a_doubtful_pair(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
-    with pytest.raises(UsageError, match="answer it with merge or keep-apart"):
+    with pytest.raises(UsageError, match="Resolve it with merge or keep-apart"):
         store.review_fix(doubtful(collect), draft(), matcher, by="mika")
 
 
@@ -257,7 +259,7 @@ def test_the_row_that_contradicts_can_be_given_an_event_of_its_own(store: Calend
     ids = store.review_keep_apart(clash(collect), collect.matcher, by="mika")
     assert [store.event(one).price for one in ids] == ["500円", "800円"]
     assert collect.run(store.source(2), [draft(uid="b", price="800円")]).unchanged == 1
-    with pytest.raises(UsageError, match="was taken apart already"):
+    with pytest.raises(UsageError, match="are already separate"):
         store.undo_merge(store.merges()[0].id, collect.matcher, by="mika")
 
 

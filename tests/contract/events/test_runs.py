@@ -46,7 +46,7 @@ def test_runs_are_listed_newest_first_and_in_pages(store: CalendarStore, collect
     assert [run.id for run in store.runs()] == ids[::-1]
     assert [run.id for run in store.runs(limit=1, before=ids[2])] == [ids[1]]
     assert [run.id for run in store.runs(source_id=one.id)] == [ids[2], ids[0]]
-    with pytest.raises(UsageError, match="There is no run 99"):
+    with pytest.raises(UsageError, match="Run 99 not found"):
         store.run(99)
 
 

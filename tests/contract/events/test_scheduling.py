@@ -156,8 +156,8 @@ def test_a_source_that_takes_its_worker_down_each_time_waits_its_turn(
 
 WORK = """
 import sys
-from tadoru.store.calendar.store import open_events
-store = open_events(sys.argv[1])
+from tadoru.store.calendar.store import open_calendar
+store = open_calendar(sys.argv[1])
 worker = store.join(3600)
 (source,) = store.lease_due(worker)
 store.start_run(source.id, worker)

@@ -46,11 +46,11 @@ def test_a_source_keeps_every_field(store: CalendarStore) -> None:
     [
         pytest.param({"name": "A", "type": "rss"}, "A source needs a url", id="no address"),
         pytest.param({**GIVEN, "name": " "}, "A source needs a name", id="a name of spaces"),
-        pytest.param({**GIVEN, "type": "xls"}, "cannot be of the type “xls”: use rss, ics, api, html, csv", id="type"),
-        pytest.param({**GIVEN, "frequency": "hourly"}, "“hourly” is unknown: use high, normal, low", id="frequency"),
+        pytest.param({**GIVEN, "type": "xls"}, "Unknown source type “xls”. Use rss, ics, api, html, csv", id="type"),
+        pytest.param({**GIVEN, "frequency": "hourly"}, "Unknown frequency “hourly”. Use high, normal, low", id="frequency"),
         pytest.param({**GIVEN, "low_hours": 100}, "from 24 to 72", id="hours"),
-        pytest.param({**GIVEN, "colour": "red"}, "has no field “colour”", id="an unknown field"),
-        pytest.param({**GIVEN, "depends_on": 7}, "There is no source 7", id="a source that is not there"),
+        pytest.param({**GIVEN, "colour": "red"}, "Unknown field “colour”", id="an unknown field"),
+        pytest.param({**GIVEN, "depends_on": 7}, "Source 7 not found", id="a source that is not there"),
     ],
 )
 def test_what_does_not_fit_is_said_in_a_sentence(store: CalendarStore, given: dict[str, Any], said: str) -> None:
@@ -66,7 +66,7 @@ def test_two_sources_may_not_have_one_name(store: CalendarStore) -> None:
         lambda: store.add_source(GIVEN, by="mika"),
         lambda: store.edit_source(other.id, {"name": "盛岡市"}, by="mika"),
     ):
-        with pytest.raises(UsageError, match="There is a source named “盛岡市” already"):
+        with pytest.raises(UsageError, match="A source named “盛岡市” already exists"):
             change()
 
 
@@ -103,7 +103,7 @@ def test_a_source_can_not_wait_for_itself(store: CalendarStore) -> None:
     first = store.add_source(GIVEN, by="mika")
     second = store.add_source({**GIVEN, "name": "B", "depends_on": first.id}, by="mika")
     third = store.add_source({**GIVEN, "name": "C", "depends_on": second.id}, by="mika")
-    with pytest.raises(UsageError, match="would wait for itself"):
+    with pytest.raises(UsageError, match="would depend on itself"):
         store.edit_source(first.id, {"depends_on": third.id}, by="mika")
 
 
@@ -120,7 +120,7 @@ def test_events_of_a_removed_source_stay(collect: Collector) -> None:
 
 def test_a_source_that_is_not_there_is_said_in_a_sentence(store: CalendarStore) -> None:
     for ask in (store.source, store.state, lambda one: store.remove_source(one, by="mika")):
-        with pytest.raises(UsageError, match="There is no source 5: list them with"):
+        with pytest.raises(UsageError, match="Source 5 not found. `tadoru events sources list`"):
             ask(5)
 
 

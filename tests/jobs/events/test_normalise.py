@@ -62,7 +62,7 @@ def test_a_row_becomes_an_event_in_our_terms() -> None:
     assert found.extra == {
         "定員": "30人",
         "doors": "17:30",
-        "notes": "Latitude and longitude were exchanged, and were turned round.",
+        "notes": "Latitude and longitude were swapped; corrected.",
         "price_currency": "JPY",
         "price_min": "0",
         "price_max": "500",
@@ -72,24 +72,24 @@ def test_a_row_becomes_an_event_in_our_terms() -> None:
 @pytest.mark.parametrize("title", [None, "", "  ", "\u200b\u202e\x00", "<br>"])
 def test_an_event_without_a_title_is_quarantined(title: str | None) -> None:
     found = quarantined(title=title)
-    assert (found.reason, found.why) == (ReviewReason.MISSING_REQUIRED, "There is no title.")
+    assert (found.reason, found.why) == (ReviewReason.MISSING_REQUIRED, "Title missing.")
     assert found.raw.title == title
 
 
 @pytest.mark.parametrize(
     "fields, why",
     [
-        ({"start": None}, "There is no start."),
-        ({"start": " "}, "There is no start."),
-        ({"start": None, "when_note": "あ" * 101}, "There is no start."),
+        ({"start": None}, "Start date missing."),
+        ({"start": " "}, "Start date missing."),
+        ({"start": None, "when_note": "あ" * 101}, "Start date missing."),
         (
             {"start": None, "when_note": "毎週水曜日"},
-            "There is no start, and none in the note: “毎週水曜日” says how often, but not from when to when.",
+            "Start date missing, and none in the note: “毎週水曜日” says how often, but not from when to when.",
         ),
-        ({"start": None, "when_note": "8月1日"}, "There is no start, and none in the note: the note has no year."),
+        ({"start": None, "when_note": "8月1日"}, "Start date missing, and none in the note: The note has no year."),
         (
             {"start": None, "when_note": "長期間", "end": date(2026, 8, 31)},
-            "There is no start, and none in the note: “長期間” is not a date that can be read, "
+            "Start date missing, and none in the note: “長期間” is not a date that can be read, "
             "and there is only an end beside it.",
         ),
     ],
@@ -102,13 +102,13 @@ def test_an_event_without_a_start_is_quarantined(fields: dict[str, Any], why: st
 @pytest.mark.parametrize(
     "start, why",
     [
-        ("随時", "The start cannot be read: “随時” is not a date that can be read."),
-        ("8月上旬", "The start cannot be read: “8月上旬” names no day: it is not settled, or only a part of a month or year."),
-        ("2026-02-30", "The start cannot be read: 2026-02-30 is not a date of 2026."),
-        (date(1, 1, 1), "The start cannot be read: 0001-01-01 is not in a year that can be meant."),
+        ("随時", "Cannot read the start: “随時” is not a date that can be read."),
+        ("8月上旬", "Cannot read the start: “8月上旬” names no day: it is not settled, or only a part of a month or year."),
+        ("2026-02-30", "Cannot read the start: 2026-02-30 is not a date of 2026."),
+        (date(1, 1, 1), "Cannot read the start: 0001-01-01 is not in a year that can be meant."),
         (
             datetime(9999, 12, 31, tzinfo=UTC),
-            "The start cannot be read: 9999-12-31 00:00:00+00:00 is not in a year that can be meant.",
+            "Cannot read the start: 9999-12-31 00:00:00+00:00 is not in a year that can be meant.",
         ),
     ],
 )
@@ -120,7 +120,7 @@ def test_an_event_whose_date_can_not_be_read_is_quarantined(start: str | date, w
 def test_a_date_with_a_year_is_taken_from_the_note_when_there_is_no_other() -> None:
     found = draft(start=None, when_note="2026/8/1", start_time="10:30")
     assert found.occurrence.starts_at == tokyo(2026, 8, 1, 10, 30)
-    assert found.extra["notes"] == "The date was read from the note: the source gives none."
+    assert found.extra["notes"] == "Date taken from the note, because the source has none."
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_an_event_has_its_own_zone_when_it_says_so() -> None:
 def test_a_zone_that_is_not_known_is_the_zone_of_the_source(name: str) -> None:
     found = draft(timezone=name)
     assert found.timezone == "Asia/Tokyo"
-    assert found.extra["notes"].endswith("is not known; Asia/Tokyo was taken.")
+    assert found.extra["notes"].endswith("; used Asia/Tokyo.")
 
 
 def test_whole_days_end_at_the_midnight_after_the_last() -> None:
@@ -265,7 +265,7 @@ def test_a_description_that_is_cut_closes_its_tags() -> None:
 def test_a_link_that_is_no_web_address_is_left_out(url: str) -> None:
     found = draft(url=url, image=url)
     assert (found.url, found.image) == ("", "")
-    assert found.extra["notes"] == "The link is not a web address."
+    assert found.extra["notes"] == "The link is not a web URL."
 
 
 def test_the_city_is_the_events_else_the_addresss_else_the_sources() -> None:

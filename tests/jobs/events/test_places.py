@@ -52,13 +52,13 @@ def test_a_point_is_read_in_each_writing(latitude: str | float | None, longitude
     [
         (None, None, NO_COORDINATES),
         ("", " ", NO_COORDINATES),
-        ("139.75", "35.7", Coordinates(35.7, 139.75, "Latitude and longitude were exchanged, and were turned round.")),
-        ("0", "0.0", Coordinates(None, None, "The coordinates are 0, 0, and were left out.")),
-        ("95", "200", Coordinates(None, None, "The coordinates are not on the globe, and were left out.")),
-        ("here", "139", Coordinates(None, None, "The coordinates cannot be read, and were left out.")),
-        ("35°99'00\"", "139", Coordinates(None, None, "The coordinates cannot be read, and were left out.")),
-        (float("nan"), 139.0, Coordinates(None, None, "The coordinates cannot be read, and were left out.")),
-        ("35.7", None, Coordinates(None, None, "Only one coordinate is given; it was left out.")),
+        ("139.75", "35.7", Coordinates(35.7, 139.75, "Latitude and longitude were swapped; corrected.")),
+        ("0", "0.0", Coordinates(None, None, "Coordinates are 0, 0; ignored.")),
+        ("95", "200", Coordinates(None, None, "Coordinates out of range; ignored.")),
+        ("here", "139", Coordinates(None, None, "Invalid coordinates; ignored.")),
+        ("35°99'00\"", "139", Coordinates(None, None, "Invalid coordinates; ignored.")),
+        (float("nan"), 139.0, Coordinates(None, None, "Invalid coordinates; ignored.")),
+        ("35.7", None, Coordinates(None, None, "Only one coordinate; ignored.")),
     ],
 )
 def test_a_point_that_can_not_be_true_is_left_out_with_a_note(

@@ -66,7 +66,7 @@ def test_a_mistake_is_named(kind: str, settings: dict[str, Any], words: str) -> 
         ({"type": "xls"}, "rss, ics, api, html, csv"),
         ({"url": "ftp://town.example/"}, "ftp"),
         ({"timezone": "Tokyo"}, "Asia/Tokyo"),
-        ({"secret": "Bearer abc"}, "name of a variable"),
+        ({"secret": "Bearer abc"}, "name of an environment variable"),
     ],
 )
 def test_a_source_that_can_not_be_saved_is_said_in_a_sentence(values: dict[str, Any], words: str) -> None:
@@ -105,10 +105,10 @@ def test_yaml_opml_and_csv_give_the_same_sources() -> None:
         ("a.txt", "x", "must end in"),
         ("a.yml", "a: [", "not valid YAML"),
         ("a.yml", "a: 1", "list of sources"),
-        ("a.yml", "- {name: a, type: ics}", "no url"),
+        ("a.yml", "- {name: a, type: ics}", "url is missing"),
         ("a.yml", "- {name: a, type: ics, url: x, colour: red}", "colour"),
         ("a.yml", "- {name: a, type: ics, url: x, priority: high}", "priority"),
-        ("a.yml", "[]", "no source in"),
+        ("a.yml", "[]", "contains no sources"),
         ("a.csv", "a,b\n1,2\n", "columns name, type and url"),
         ("a.opml", "<opml>", "not valid OPML"),
         ("a.opml", '<!DOCTYPE x [<!ENTITY a "b">]><opml/>', "entities"),

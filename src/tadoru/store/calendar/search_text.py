@@ -144,7 +144,7 @@ _REST = "…"
 _HALF_SOUNDS = "\uff9e\uff9f"
 """Half-width voicing marks, which belong to the character before."""
 _SPACED = rf"(?:(?!{UNSPACED})[^\W_])"
-_PIECE = re.compile(rf"{UNSPACED}+|{_SPACED}+")
+_PIECE = re.compile(rf"(?:(?![\W_]){UNSPACED})+|{_SPACED}+")
 
 
 class SearchHighlight(NamedTuple):

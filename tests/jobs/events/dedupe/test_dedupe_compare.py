@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from tadoru.jobs.events.dedupe import REASON_MESSAGES, MatchVerdict, ReasonCode, compare_events
+from tadoru.i18n.translation import translator
+from tadoru.jobs.events.dedupe import REASON_MESSAGES, FieldConflict, MatchReason, MatchVerdict, ReasonCode, compare_events
+from tadoru.jobs.events.dedupe.reasons import reason_message
 from tadoru.jobs.events.dedupe.similarity import normalise_text
 from tadoru.model.event import EventDraft
 from tests.jobs.events.dedupe.event_drafts import at, draft
@@ -280,14 +283,28 @@ def test_coordinates_correct_what_names_say() -> None:
 
 def test_the_reasons_say_why_in_words() -> None:
     found = compare_events(draft(), draft(when="2026-08-01T13:30"), same_source=False)
-    assert found.why.startswith("The start times differ: 10:00 and 13:30.")
+    assert found.why.startswith("Start times differ: 10:00 and 13:30")
     assert found.score <= min(reason.limit for reason in found.reasons) < 1
     assert {reason.field for reason in found.reasons} >= {"title", "time", "venue", "day"}
 
 
-def test_every_reason_has_a_sentence() -> None:
+def test_every_reason_has_a_message() -> None:
     assert set(REASON_MESSAGES) == set(ReasonCode)
-    assert all(sentence.endswith(".") for sentence in REASON_MESSAGES.values())
+    assert all(message and not message.endswith(".") for message in REASON_MESSAGES.values())
+
+
+def test_the_message_of_a_stored_reason_can_be_translated() -> None:
+    found = MatchReason("time", 0.0, 0.2, ReasonCode.TIME_DIFFERS, ("10:00", "13:30"))
+    stored = json.loads(json.dumps({**found._asdict(), "why": found.why}))
+    assert stored["why"] == "Start times differ: 10:00 and 13:30"
+    assert translator("ja").text(reason_message(stored)) == "開始時刻が違います（10:00 と 13:30）"
+    conflict = FieldConflict("price", "500円", "無料", 2)
+    stored = json.loads(json.dumps({**conflict._asdict(), "why": conflict.why}))
+    assert (
+        translator("ja").text(reason_message(stored)) == "料金が違います。「500円」を表示していますが、別の情報源では「無料」です"
+    )
+    assert reason_message("an old sentence") == "an old sentence"
+    assert reason_message({"code": "no.such", "values": [], "why": "unknown"}) == "unknown"
 
 
 @pytest.mark.parametrize(

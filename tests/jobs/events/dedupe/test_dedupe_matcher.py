@@ -57,7 +57,7 @@ def test_a_doubtful_pair_goes_to_a_person_with_the_reasons(store: CalendarStore)
     applied = collect(store, "blog", draft(when="2026-08-01T10:30"))
     assert (applied.inserted, applied.review) == (1, 1)
     (review,) = store.reviews(reason=ReviewReason.DEDUPE_CONFLICT)
-    assert "The start times differ: 10:30 and 10:00." in [reason["why"] for reason in review.detail["reasons"]]
+    assert "Start times differ: 10:30 and 10:00" in [reason["why"] for reason in review.detail["reasons"]]
     store.review_merge(review.id, JUDGE, "ada")
     (line,) = store.events().items
     assert line.event.starts_at == at("2026-08-01T10:00").starts_at
@@ -69,7 +69,7 @@ def test_what_merged_sources_disagree_about_is_asked(store: CalendarStore) -> No
     (line,) = store.events().items
     assert line.event.price == "500円"
     (review,) = store.reviews(reason=ReviewReason.DEDUPE_CONFLICT)
-    assert review.detail["reasons"] == ["The sources disagree about the price: “500円” is shown, “1,000円” is said elsewhere."]
+    assert review.detail["reasons"] == ["Price differs: “500円” is shown, another source has “1,000円”"]
 
 
 def test_rows_numbered_anew_find_their_events(store: CalendarStore) -> None:

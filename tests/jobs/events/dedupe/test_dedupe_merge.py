@@ -146,7 +146,7 @@ def test_extra_is_put_together_name_by_name() -> None:
 
 def test_a_conflict_says_what_is_shown_in_a_sentence() -> None:
     conflict = FieldConflict("price", "500円", "無料", 2)
-    assert conflict.why == "The sources disagree about the price: “500円” is shown, “無料” is said elsewhere."
+    assert conflict.why == "Price differs: “500円” is shown, another source has “無料”"
 
 
 def _says(value: Any) -> bool:

@@ -172,7 +172,7 @@ async def test_the_budget_holds_and_starts_anew_the_next_day(llm: LanguageModel,
         found = await asyncio.gather(*(endpoint.ask(about(f"Choir {number}")) for number in range(9)))
         assert sum(one is not None for one in found) == 3
         assert len(llm.asked) == 3
-        assert desk.said == [("enrich", "The budget of 3 questions is used up; the rest waits.")]
+        assert desk.said == [("enrich", "The budget of 3 questions is used up; the rest is enriched later.")]
         known, unknown = found.index(LlmAnswer("Music")), found.index(None)
         # What is known costs nothing.
         assert await endpoint.ask(about(f"Choir {known}")) == LlmAnswer("Music")

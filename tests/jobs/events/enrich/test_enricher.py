@@ -157,13 +157,13 @@ async def test_the_signature_changes_with_what_is_used(model: CategoryModel) -> 
     "options, why",
     [
         ({"enrich": ("category",)}, "--category-model FILE"),
-        ({"enrich": ("category",), "category_model": "/nowhere/x.npz"}, "cannot be read"),
+        ({"enrich": ("category",), "category_model": "/nowhere/x.npz"}, "Cannot read the model"),
         ({"enrich": ("llm",)}, "--llm-url and --llm-model"),
         ({"enrich": ("llm",), "llm_url": "http://127.0.0.1:1", "llm_model": ""}, "--llm-url and --llm-model"),
-        ({"enrich": ("llm",), "llm_url": "ftp://llm.example", "llm_model": "m"}, "--llm-url cannot be used"),
-        ({"enrich": ("llm",), "llm_url": "http://127.0.0.1:1/v1?key=x", "llm_model": "m"}, "no query"),
+        ({"enrich": ("llm",), "llm_url": "ftp://llm.example", "llm_model": "m"}, "Invalid --llm-url"),
+        ({"enrich": ("llm",), "llm_url": "http://127.0.0.1:1/v1?key=x", "llm_model": "m"}, "must not have a query"),
         ({"enrich": ("llm",), "llm_url": "http://127.0.0.1:1", "llm_model": "m", "llm_key": "UNSET_KEY"}, "UNSET_KEY"),
-        ({"enrich": ("llm",), "llm_url": "http://127.0.0.1:1", "llm_model": "m", "llm_key": "sk-12-34"}, "never the key itself"),
+        ({"enrich": ("llm",), "llm_url": "http://127.0.0.1:1", "llm_model": "m", "llm_key": "sk-12-34"}, "not the key itself"),
     ],
 )
 async def test_what_can_not_work_is_said_before_anything_is_collected(tmp_path: Path, options: dict[str, Any], why: str) -> None:

@@ -119,14 +119,14 @@ def test_a_group_is_never_on_both_sides() -> None:
 
 
 def test_too_little_to_learn_from_is_said() -> None:
-    with pytest.raises(UsageError, match="20 rows and two categories"):
+    with pytest.raises(UsageError, match="The minimum is 20 rows and 2 categories"):
         train_model(made(10), NOW)
-    with pytest.raises(UsageError, match="only 2 groups"):
+    with pytest.raises(UsageError, match="with 2 groups in 5 folds"):
         evaluate_model([TrainingSample(one.texts, one.category, f"town {number % 2}") for number, one in enumerate(made(40))])
 
 
 def test_a_model_that_can_not_be_written_is_said(model: CategoryModel, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="cannot be written"):
+    with pytest.raises(StoreError, match="Cannot write the model"):
         model.save(tmp_path / "missing" / "model.npz")
 
 
@@ -169,9 +169,9 @@ def test_a_file_that_is_no_model_is_refused_in_a_sentence(model: CategoryModel, 
     for name, content in bad.items():
         file = tmp_path / f"{name}.npz"
         file.write_bytes(content)
-        with pytest.raises(ConfigError, match="is not a model of categories"):
+        with pytest.raises(ConfigError, match="is not a category model"):
             load_model(file)
-    with pytest.raises(ConfigError, match="check its name"):
+    with pytest.raises(ConfigError, match="Check the path"):
         load_model(tmp_path / "missing.npz")
 
 

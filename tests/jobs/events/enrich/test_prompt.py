@@ -39,13 +39,13 @@ def test_a_category_is_given_in_the_spelling_of_the_list() -> None:
 def test_any_other_category_is_refused(category: Any) -> None:
     found = parse_answer(said(category=category, summary="Fine."), ASKED)
     assert (found.category, found.summary) == ("", "Fine.")
-    assert found.refused == ("The category is not one of the list.",)
+    assert found.rejected == ("The category is not in the list.",)
 
 
 @pytest.mark.parametrize(
     "summary, why",
     [
-        ("x" * (LONGEST_SUMMARY + 1), "letters"),
+        ("x" * (LONGEST_SUMMARY + 1), "characters"),
         ("<script>alert(1)</script>", "markup"),
         ("a < b", "markup"),
         ("&lt;b&gt;", "markup"),
@@ -54,19 +54,19 @@ def test_any_other_category_is_refused(category: Any) -> None:
         ("See [here](x)", "link"),
         ("See https://evil.example", "link"),
         ("See www.evil.example", "link"),
-        (["a"], "not a text"),
-        (3, "not a text"),
+        (["a"], "not text"),
+        (3, "not text"),
     ],
 )
 def test_a_summary_that_is_long_or_has_markup_or_links_is_refused(summary: Any, why: str) -> None:
     found = parse_answer(said(category="音楽", summary=summary), ASKED)
     assert (found.category, found.summary) == ("音楽", "")
-    assert why in found.refused[0]
+    assert why in found.rejected[0]
 
 
 @pytest.mark.parametrize("answer", ["", "Sure! Here is the JSON:", "[]", "null", '"音楽"', "{", "[" * 100_000, "```\nx\n```"])
 def test_what_is_no_object_is_refused(answer: str) -> None:
-    assert parse_answer(answer, ASKED) == LlmAnswer(refused=("The answer is not a JSON object.",))
+    assert parse_answer(answer, ASKED) == LlmAnswer(rejected=("The answer is not a JSON object.",))
 
 
 def test_a_field_that_was_not_asked_for_is_not_taken() -> None:

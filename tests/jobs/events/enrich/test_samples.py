@@ -40,10 +40,10 @@ def test_several_tables_are_a_group_each(tmp_path: Path) -> None:
         ("", {}, "none of the columns title"),
         ("a,b\n1,2\n", {}, "none of the columns title"),
         ("title,b\n1,2\n", {}, "none of the columns category"),
-        ("title,category\n", {"group": "city"}, "no column “city”; it has title, category. Check --group"),
+        ("title,category\n", {"group": "city"}, "no column “city”. It has: title, category. Check --group"),
         ("title,category\n", {"text": ("name",)}, "no column “name”"),
         ("title,category\n", {"category": "kind"}, "no column “kind”"),
-        ("title,category\n" + '"' + "x" * 200_000, {}, "cannot be read as CSV in line"),
+        ("title,category\n" + '"' + "x" * 200_000, {}, "as CSV: see line"),
     ],
 )
 def test_what_a_table_lacks_is_said(tmp_path: Path, text: str, options: dict[str, str], why: str) -> None:
@@ -52,5 +52,5 @@ def test_what_a_table_lacks_is_said(tmp_path: Path, text: str, options: dict[str
 
 
 def test_a_table_that_is_not_there_is_said(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be read"):
+    with pytest.raises(UsageError, match="Cannot read"):
         samples_from_tables([tmp_path / "missing.csv"])
