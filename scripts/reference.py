@@ -13,10 +13,10 @@ from pathlib import Path
 import database
 import graphql_reference
 import live_messages
-from tadoru.config.options import AuditOptions, DocsOptions, EventsOptions, LinksOptions, ServeOptions, WorkerOptions
-from tadoru.config.settings import JOB_SETTINGS, Setting
 
 from tadoru import errors
+from tadoru.config.options import AuditOptions, DocsOptions, EventsOptions, LinksOptions, ServeOptions, WorkerOptions
+from tadoru.config.settings import JOB_SETTINGS, Setting
 from tadoru.jobs.audit import score
 from tadoru.jobs.audit.catalogue import CheckCatalogue
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
@@ -93,7 +93,7 @@ def _checks() -> str:
         f"{len(every)} checks: {len(page)} run on each page during the crawl, {len(SITE_CHECKS)} on the whole site afterwards "
         "(*site*). The id of a\ncheck never changes: the database, `--fail-on`, suppressions and baselines refer to it. Set a "
         "threshold with `--threshold ID=NUMBER`.\n",
-        "`error`: broken for visitors or for search engines. `warning`: likely to cost visits, trust or security. `notice`: worth\n"
+        "`error`: broken for visitors or search engines. `warning`: likely to cost visits, trust or security. `notice`: worth\n"
         "improving. `info`: may be intended.\n",
         "## Health score\n",
         (score.__doc__ or "").partition("\n\n")[2].strip() + "\n",

@@ -65,7 +65,7 @@ def test_a_threshold_of_a_plugin_can_be_set(tadoru: Tadoru, site: Site, tmp_path
 
 
 def test_installed_plugins_are_listed_with_their_checks(tadoru: Tadoru, tmp_path: Path) -> None:
-    assert tadoru("plugins").out.startswith("No plugins are installed.")
+    assert tadoru("plugins").out.startswith("No plugins installed.")
     assert tadoru("plugins", "--json").out == "[]\n"
     folder = install(EXAMPLE, tmp_path / "packages")
     plugin(folder, "tadoru-broken", "import nothing_of_that_name")

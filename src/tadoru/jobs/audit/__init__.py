@@ -1,1 +1,1 @@
-"""The `audit` job: a site's problems, in a database. Here its pure half: what a page is checked for (`catalogue`, `checks`)."""
+"""The `audit` job: crawls a site, checks its pages (`checks`) and the whole site (`site_checks`), and stores the findings."""

@@ -16,7 +16,7 @@ from tadoru.parse.extract import Extraction
 from tadoru.parse.html import HtmlDocument, looks_like_html
 from tadoru.parse.page import PageView, read_page
 from tadoru.parse.rendering import needs_rendering, rendering_differences
-from tadoru.parse.structured import StructuredDataItem
+from tadoru.parse.structured import StructuredThing
 from tadoru.parse.text_width import DESCRIPTION_SIZE, TITLE_SIZE, pixels
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import UrlCleaner, UrlResolver
@@ -220,11 +220,11 @@ def _alternates(view: PageView) -> list[AlternateUrl]:
     return html + http
 
 
-def _item(item: StructuredDataItem) -> StructuredItem:
+def _item(item: StructuredThing) -> StructuredItem:
     return StructuredItem(item.syntax, ", ".join(item.types), _properties(item, iter(range(MAX_VALUES))))
 
 
-def _properties(item: StructuredDataItem, budget: Iterator[int]) -> dict[str, object]:
+def _properties(item: StructuredThing, budget: Iterator[int]) -> dict[str, object]:
     """The values of an item and of its nested items as plain data, up to the limit: one item may be reachable many times."""
     found: dict[str, object] = {}
     for name, values in item.properties.items():
@@ -234,8 +234,8 @@ def _properties(item: StructuredDataItem, budget: Iterator[int]) -> dict[str, ob
     return found
 
 
-def _plain(value: str | StructuredDataItem, budget: Iterator[int]) -> object:
-    return _properties(value, budget) | {"@type": ", ".join(value.types)} if isinstance(value, StructuredDataItem) else value
+def _plain(value: str | StructuredThing, budget: Iterator[int]) -> object:
+    return _properties(value, budget) | {"@type": ", ".join(value.types)} if isinstance(value, StructuredThing) else value
 
 
 def _extracted(extractions: tuple[Extraction, ...], document: HtmlDocument, response: Response) -> dict[str, list[str]] | None:

@@ -157,7 +157,7 @@ async def prepare(
         url_filter = UrlFilter(scope, check_external=options.check_external, follow=job.follow, trap_cap=options.trap_limit)
         if await apply_rules(store, url_filter, options.depth):
             await store.reconsider_resources(scope.is_internal, externals=options.check_external)
-        await apply_limits(store, bounds_for(options), anew=recrawl)
+        await apply_limits(store, bounds_for(options), restarted=recrawl)
         if stored and new:
             await store.recall()
         await queue_start_urls(store, url_filter, starts, new)

@@ -90,7 +90,7 @@ def run(context: PageContext) -> Iterator[Finding]:
 
 
 def _shifts_layout(image: ImageElement) -> bool:
-    """Whether the layout shifts when the image loads. An inline image (data: URL) is there immediately."""
+    """Whether the layout moves when the image loads. An inline image (data: URL) is there immediately."""
     return bool(image.src) and not (image.width and image.height) and not image.src.startswith("data:")
 
 

@@ -37,7 +37,7 @@ LARGE = _define(
     "page-large-for-site",
     Severity.INFO,
     title=N_("Much larger than the rest of the site"),
-    why=N_("Most pages of the site (95%) are smaller."),
+    why=N_("The page is larger than 95% of the pages of the site."),
     fix=N_("Find out what makes this page larger than others."),
     threshold=Threshold(500_000, "bytes"),
 )
