@@ -91,7 +91,7 @@ def test_known_links_are_suppressed_and_unused_entries_are_told(tadoru: Tadoru, 
     assert (done.code, bad(done.result)) == (0, {})
     said = tadoru.links(worn.url(), *CHECK[:2], "--suppress", "known.txt").out
     assert "Every link works, except 3 that you accept." in said
-    assert done.err == "known.txt, line 4: nothing matched “/never-seen/ # old”; it can go.\n"
+    assert done.err == "known.txt, line 4: “/never-seen/ # old” matched nothing and can be removed.\n"
 
 
 def test_a_bad_line_of_the_suppressions_is_told_before_anybody_is_asked(tadoru: Tadoru, worn: Site) -> None:

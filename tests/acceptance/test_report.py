@@ -62,7 +62,7 @@ def test_suppressions_that_matched_nothing_are_told_on_stderr(site: Tadoru) -> N
     (site.folder / "known.txt").write_text("test-long * # fine\ntest-old * # gone\n")
     done = site("report", "site.db", "-f", "json", "--suppress", "known.txt")
     assert done.result["totals"]["suppressed"] == 2
-    assert done.err == "known.txt, line 2: “test-old * # gone” matches nothing. Remove it.\n"
+    assert done.err == "known.txt, line 2: “test-old * # gone” matched nothing and can be removed.\n"
 
 
 def test_a_report_does_not_change_the_crawl(site: Tadoru) -> None:
