@@ -75,6 +75,6 @@ def test_what_is_no_time_is_nothing(text: str) -> None:
 
 def test_without_its_library_there_is_a_sentence(store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(UsageError, match=r"Packages for --format parquet are not installed: .*pip install .*\[parquet\]'"):
+    with pytest.raises(UsageError, match=r"Packages for --format parquet are not installed\. .*pip install .*\[parquet\]'"):
         exported(store, "parquet", tmp_path / "p.parquet")
     assert list(tmp_path.iterdir()) == []

@@ -144,6 +144,6 @@ def test_a_damaged_body_is_a_sentence() -> None:
 
 def test_without_its_library_there_is_a_sentence(store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "warcio.warcwriter", None)
-    with pytest.raises(UsageError, match=r"Packages for --format warc are not installed: .*pip install .*\[warc\]'"):
+    with pytest.raises(UsageError, match=r"Packages for --format warc are not installed\. .*pip install .*\[warc\]'"):
         exported(store, "warc", tmp_path / "p.warc.gz")
     assert list(tmp_path.iterdir()) == []

@@ -113,6 +113,6 @@ def test_any_text_makes_a_workbook_that_can_be_read(texts: list[str]) -> None:
 
 def test_without_its_library_there_is_a_sentence(store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "xlsxwriter", None)
-    with pytest.raises(UsageError, match=r"Packages for --format xlsx are not installed: .*pip install .*\[xlsx\]'"):
+    with pytest.raises(UsageError, match=r"Packages for --format xlsx are not installed\. .*pip install .*\[xlsx\]'"):
         exported(store, "xlsx", tmp_path / "p.xlsx")
     assert list(tmp_path.iterdir()) == []

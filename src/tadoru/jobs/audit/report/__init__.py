@@ -126,7 +126,7 @@ async def _write(request: ReportRequest, out: TextIO, clock: Clock, *, colour: b
 def _notes(report: AuditReport) -> list[str]:
     return [
         report.translate.gettext(
-            "{file}, line {line}: “{text}” matches nothing. Remove it.",
+            "{file}, line {line}: “{text}” matched nothing and can be removed.",
             file=report.suppressions.name,
             line=entry.line,
             text=entry.text,
