@@ -73,7 +73,7 @@ def test_installed_plugins_are_listed_with_their_checks(tadoru: Tadoru, tmp_path
     assert done.code == 0
     lines = done.out.splitlines()
     assert lines[0] == "tadoru-broken 1.0: checks"
-    assert "(ModuleNotFoundError: No module named 'nothing_of_that_name')" in lines[1]
+    assert "ModuleNotFoundError: No module named 'nothing_of_that_name'" in lines[1]
     assert lines[2:] == [
         "tadoru-check-example 1.0.0: copyright",
         "  notice   example-old-copyright            Outdated copyright year",

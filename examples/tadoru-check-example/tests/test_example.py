@@ -40,7 +40,7 @@ def test_only_a_year_long_past_is_found(html: str, expected: list[str]) -> None:
     assert details(html) == expected
 
 
-def test_an_error_page_is_not_judged() -> None:
+def test_an_error_page_is_not_checked() -> None:
     assert details("<p>© 2019</p>", status=404) == []
 
 
