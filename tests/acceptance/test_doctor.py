@@ -27,18 +27,18 @@ def test_what_is_wrong_is_told_with_what_to_do_and_an_exit_code(tadoru: Tadoru) 
     (tadoru.folder / "tadoru.toml").write_text("[audit]\ndeelay = 1\n", "utf-8")
     done = tadoru("doctor", "-d", "postgresql://nobody@127.0.0.1:1/none", env={"TADORU_CHROMIUM": "/nowhere/browser"})
     assert done.code == 1
-    wrong = {line.split()[1]: line for line in done.out.splitlines() if line.startswith("BAD")}
+    wrong = {line.split()[1]: line for line in done.out.splitlines() if line.startswith("FAIL")}
     assert set(wrong) == {"configuration", "browser", "database"}
     assert "deelay" in wrong["configuration"]
     assert "/nowhere/browser" in wrong["browser"]
-    assert "cannot be reached" in wrong["database"]
+    assert "Cannot reach the database" in wrong["database"]
     assert "Correct or unset it." in done.out
 
 
 def test_the_database_of_the_environment_is_tried_too(tadoru: Tadoru) -> None:
     done = tadoru("doctor", env={"TADORU_DATABASE": "postgresql://nobody@127.0.0.1:1/none"})
     assert done.code == 1
-    assert [line for line in done.out.splitlines() if line.startswith("BAD") and "cannot be reached" in line]
+    assert [line for line in done.out.splitlines() if line.startswith("FAIL") and "Cannot reach the database" in line]
 
 
 @pytest.mark.parametrize(
@@ -51,14 +51,15 @@ def test_a_file_that_holds_no_crawl_is_told(tadoru: Tadoru, content: bytes | Non
         path.write_bytes(content)
     done = tadoru("doctor", "-d", "site.db")
     assert done.code == 1
-    assert [line for line in done.out.splitlines() if line.startswith("BAD") and "database" in line and words in line]
+    assert [line for line in done.out.splitlines() if line.startswith("FAIL") and "database" in line and words in line]
     assert path.exists() == (content is not None)
 
 
 def test_a_database_of_the_service_that_others_can_read_is_named(tadoru: Tadoru) -> None:
     assert tadoru("serve", "users", "add", "mia").code == 0
     file = tadoru.folder / "var" / "tadoru.db"
-    assert "open to other users" not in tadoru("doctor").out
+    assert "Other users of this machine" not in tadoru("doctor").out
     file.chmod(0o644)
     told = tadoru("doctor")
-    assert "is open to other users of this machine (mode 644): run `chmod 600" in " ".join(told.out.split())
+    assert "Other users of this machine can read" in told.out
+    assert "(mode 644). Run `chmod 600" in " ".join(told.out.split())

@@ -62,7 +62,7 @@ def explained(tadoru: Tadoru, *arguments: str) -> tuple[bool, str, dict[str, str
 
 def test_an_ordinary_page_would_be_crawled_at_the_host_s_pace(tadoru: Tadoru, house: Site) -> None:
     crawled, because, rows = explained(tadoru, house.url("/a"))
-    assert (crawled, because) == (True, "every rule allows it")
+    assert (crawled, because) == (True, "all rules allow it")
     assert rows["scope"] == "in scope"
     assert "one request every 3 s" in rows["pace"]
     assert "Crawl-delay" in rows["pace"]
@@ -104,7 +104,7 @@ def test_an_endless_looking_url_is_told_its_cap(tadoru: Tadoru, house: Site) -> 
 def test_a_stored_crawl_tells_what_became_of_the_url(tadoru: Tadoru, house: Site) -> None:
     assert paths(tadoru.map(house.url(), "--state", "crawl.db", "--depth", "1", "--ignore-robots", "--exclude", "private"))
     _, _, rows = explained(tadoru, house.url("/a"), "--state", "crawl.db")
-    assert (rows["known"], rows["found on"]) == ("completed, 1 link from the start: answered 200", house.url("/"))
+    assert (rows["known"], rows["found on"]) == ("completed, 1 link from the start URL: status 200", house.url("/"))
     assert explained(tadoru, house.url("/nowhere"), "--state", "crawl.db")[2]["known"] == "not found by this crawl"
     done = tadoru("explain", house.url(), "--state", "none.db")
     assert (done.code, done.sentence) == (2, "No crawl in none.db. Check --state.")

@@ -100,7 +100,7 @@ async def test_a_state_file_of_another_crawl_is_refused(tmp_path: Path) -> None:
     state = str(tmp_path / "state.db")
     async with Site() as site:
         await tadoru.links_async(site.url("/leaf/1"), state=state, **UNHURRIED)
-        with pytest.raises(UsageError, match="holds the crawl of"):
+        with pytest.raises(UsageError, match="contains the crawl of"):
             await tadoru.links_async(site.url("/leaf/2"), state=state, **UNHURRIED)
 
 

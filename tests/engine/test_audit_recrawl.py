@@ -285,7 +285,7 @@ def stopped_after(site: Site, count: int) -> Callable[[Crawler], None]:
     """Stops a crawl once so many more requests were seen."""
     limit = len(site.requests) + count
 
-    def steer(crawl: Crawler) -> None:
+    def on_created(crawl: Crawler) -> None:
         async def watch() -> None:
             while len(site.requests) < limit:
                 await site.news()
@@ -293,7 +293,7 @@ def stopped_after(site: Site, count: int) -> Callable[[Crawler], None]:
 
         site.in_background(watch())
 
-    return steer
+    return on_created
 
 
 @pytest.mark.parametrize("asked", [{"recrawl": True}, {}], ids=["by the same command", "by going on"])
@@ -307,7 +307,7 @@ async def test_a_recrawl_that_was_stopped_is_finished_first(tmp_path: Path, aske
         await audit.run("/")
         before = kept(audit)
         first = len(site.requests)
-        ended = await audit.run(recrawl=True, concurrency=2, steer=stopped_after(site, 10))
+        ended = await audit.run(recrawl=True, concurrency=2, on_created=stopped_after(site, 10))
         assert ended.stopped
         assert audit.one("count(*) > 0 FROM pages WHERE status = 'queued'") == (1,)
         await audit.run(**asked)

@@ -139,6 +139,6 @@ async def test_a_crawl_can_run_twice_over_the_same_file_without_asking_again(tmp
         await setup.run()
         before = len(site.requests)
         held: list[Crawler] = []
-        (ended,) = await setup.run(steer=held.append)
+        (ended,) = await setup.run(on_created=held.append)
     assert len(site.requests) == before
     assert not ended.stopped

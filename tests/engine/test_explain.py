@@ -16,7 +16,7 @@ from tests.support.site import Site
 @pytest.mark.parametrize(
     "path, crawled, words",
     [
-        ("/fine", True, "every rule allows it"),
+        ("/fine", True, "all rules allow it"),
         ("/no/entry", False, "robots.txt line 2: Disallow: /no"),
         ("/skip/it", False, "excluded by pattern /skip/"),
         ("/x/x/x/x/x", False, "trap: the path segment “x” occurs 5 times"),
@@ -37,7 +37,7 @@ async def test_a_stored_crawl_adds_what_it_knows(tmp_path: Path) -> None:
         options = LinksOptions(state=setup.database)
         known = await explain_url(site.url("/tree/9/2/4"), None, options)
         unknown = await explain_url(site.url("/nowhere"), None, options)
-    assert known.rows["known"] == "completed, 2 links from the start: answered 200"
+    assert known.rows["known"] == "completed, 2 links from the start URL: status 200"
     assert known.rows["found on"] == site.url("/tree/9/2/1")
     assert unknown.rows["known"] == "not found by this crawl"
 

@@ -21,7 +21,7 @@ class Shift:
         self._crawls: list[Crawler] = []
         plan = setup.prepared.plan
         self._task = asyncio.create_task(
-            launch.crawl(plan, setup.notices.append, steer=self._crawls.append, assignment=self.assignment)
+            launch.crawl(plan, setup.notices.append, on_created=self._crawls.append, assignment=self.assignment)
         )
 
     async def end(self) -> None:

@@ -111,7 +111,7 @@ async def test_a_paced_crawl_holds_no_more_pages_than_it_is_about_to_request(tmp
     async with Site() as site:
         setup = await set_up(site, tmp_path, "/links/200", ignore_robots=True, delay=0.02)
         crawls: list[Crawler] = []
-        running = asyncio.create_task(setup.run(steer=crawls.append))
+        running = asyncio.create_task(setup.run(on_created=crawls.append))
         await site.requested("/leaf/9")
         store = setup.store(SystemClock())
         counted = await store.counts()

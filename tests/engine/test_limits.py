@@ -102,6 +102,6 @@ async def test_a_page_that_waits_to_be_asked_again_when_the_limit_is_reached_say
         site.page("/", links=["/bad/drop", "/leaf/1", "/leaf/2", "/leaf/3"])
         pages = by_path(site, await crawl(site, limit=3, concurrency=1, ignore_robots=True))
     assert pages["/bad/drop"].not_fetched == (
-        f"stopped before it could be asked again: {site.base.removeprefix('http://')} closed the connection without an answer."
+        f"stopped before it was retried: {site.base.removeprefix('http://')} closed the connection without a response."
     )
     assert pages["/leaf/3"].not_fetched == "stopped before it was requested"

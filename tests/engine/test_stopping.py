@@ -42,7 +42,7 @@ async def test_stopping_lets_requests_in_flight_finish_and_gives_the_rest_back(t
         held = [f"/tree/60/3/{page}" for page in (1, 2, 3)]
         gates = [site.hold(path) for path in held]
         crawls: list[Crawler] = []
-        running = asyncio.create_task(setup.run(steer=crawls.append))
+        running = asyncio.create_task(setup.run(on_created=crawls.append))
         for path in held:
             await site.requested(path)
         crawls[0].stop()
@@ -62,7 +62,7 @@ async def test_stopping_does_not_wait_for_a_turn_that_is_far_off(tmp_path: Path)
         site.robots("User-agent: *\nCrawl-delay: 50\n")
         setup = await set_up(site, tmp_path, "/tree/5/2/0")
         crawls: list[Crawler] = []
-        running = asyncio.create_task(setup.run(steer=crawls.append))
+        running = asyncio.create_task(setup.run(on_created=crawls.append))
         await site.requested("/robots.txt")
         async with asyncio.timeout(45):
             while not crawls[0]._page_fetch._waiting:  # noqa: ASYNC110 - nothing announces that a visit waits for its turn
@@ -79,7 +79,7 @@ async def test_stopping_does_not_wait_for_a_slow_robots_txt(tmp_path: Path) -> N
         gate = site.hold("/robots.txt")
         setup = await set_up(site, tmp_path, "/tree/5/2/0", timeout=60.0)
         crawls: list[Crawler] = []
-        running = asyncio.create_task(setup.run(steer=crawls.append))
+        running = asyncio.create_task(setup.run(on_created=crawls.append))
         await site.requested("/robots.txt")
         crawls[0].stop()
         async with asyncio.timeout(45):
@@ -91,7 +91,7 @@ async def test_stopping_does_not_wait_for_a_slow_robots_txt(tmp_path: Path) -> N
 async def test_stopping_before_anything_began_is_harmless(tmp_path: Path) -> None:
     async with Site() as site:
         setup = await set_up(site, tmp_path, "/tree/5/2/0")
-        (ended,) = await setup.run(steer=lambda crawl: crawl.stop())
+        (ended,) = await setup.run(on_created=lambda crawl: crawl.stop())
         assert ended.stopped
         assert site.requests == []
         await finish_and_compare(site, setup, 5)
@@ -120,7 +120,7 @@ async def test_cancelling_after_stopping_ends_it_at_once(tmp_path: Path, held: s
         site.hold(held)
         setup = await set_up(site, tmp_path, "/tree/9/2/0", timeout=60.0)
         crawls: list[Crawler] = []
-        running = asyncio.create_task(setup.run(steer=crawls.append))
+        running = asyncio.create_task(setup.run(on_created=crawls.append))
         await site.requested(held)
         crawls[0].stop()
         running.cancel()

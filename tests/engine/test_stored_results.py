@@ -78,7 +78,7 @@ async def test_a_crawl_whose_file_was_removed_meanwhile_is_an_error_and_not_an_e
         await setup.run()
         for suffix in ("", "-wal", "-shm"):
             (tmp_path / f"crawl.db{suffix}").unlink(missing_ok=True)
-        with pytest.raises(StoreError, match=r"crawl\.db was removed or replaced while the crawl ran"):
+        with pytest.raises(StoreError, match=r"crawl\.db was removed or replaced during the crawl"):
             await setup.result()
 
 

@@ -28,7 +28,7 @@ class CrawlSession:
         self._crawls: list[Crawler] = []
         policy = replace(plan.policy, concurrency=max(plan.policy.concurrency, hosts))
         self._task = asyncio.create_task(
-            launch.crawl(replace(plan, policy=policy), notify, steer=self._crawls.append, assignment=self._assignment)
+            launch.crawl(replace(plan, policy=policy), notify, on_created=self._crawls.append, assignment=self._assignment)
         )
 
     @property

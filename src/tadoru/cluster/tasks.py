@@ -110,7 +110,7 @@ class WorkerTasks:
 
         stop_task = asyncio.create_task(stop_when_requested())
         try:
-            return await launch.crawl(plan, self._metrics.notify, steer=begun.append)
+            return await launch.crawl(plan, self._metrics.notify, on_created=begun.append)
         finally:
             stop_task.cancel()
 

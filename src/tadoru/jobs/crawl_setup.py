@@ -1,4 +1,4 @@
-"""From options to `NetworkAccess`: who the crawl says it is, which credentials go to which origins, and where it may connect."""
+"""Prepares a crawl from its options: network access, policy, scope, start URLs and limits; and reads how it ended."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tadoru.store.crawl.runs import RunOutcome
 
 
 def access_for(options: CrawlOptions, exemptions: Exemptions, sites: Sequence[str]) -> NetworkAccess:
-    """Credentials, headers and cookies are bound to the origins the person named. Raises UsageError."""
+    """The network access of a crawl; credentials, headers and cookies are for the origins of the sites. Raises UsageError."""
     if options.allow_private:
         exemptions = exemptions | Exemptions(allow_all=True)
     return NetworkAccess(
@@ -40,7 +40,7 @@ def access_for(options: CrawlOptions, exemptions: Exemptions, sites: Sequence[st
 
 
 def uses_credentials(options: CrawlOptions) -> bool:
-    """Whether the site is told anything that strangers do not know."""
+    """Whether requests contain secrets."""
     return bool(options.auth_type or options.header or options.cookies)
 
 
@@ -60,9 +60,13 @@ def _credentials(options: CrawlOptions, origins: frozenset[str]) -> Credentials:
         try:
             text = Path(options.cookies).read_text(encoding="utf-8")
         except UnicodeDecodeError:
-            raise UsageError(f"The cookies file {options.cookies} cannot be read (not UTF-8 text): save it as UTF-8.") from None
+            raise UsageError(
+                "Cannot read the cookie file {file}: it is not UTF-8 text. Save it as UTF-8.", file=options.cookies
+            ) from None
         except OSError as error:
-            raise UsageError(f"The cookies file {options.cookies} cannot be read ({error.strerror}): check its name.") from None
+            raise UsageError(
+                "Cannot read the cookie file {file}: {reason}. Check its name.", file=options.cookies, reason=error.strerror
+            ) from None
         credentials = credentials.with_cookie_file(text, SystemClock().now())
     return credentials
 
@@ -70,14 +74,19 @@ def _credentials(options: CrawlOptions, origins: frozenset[str]) -> Credentials:
 def _required(options: CrawlOptions, name: str) -> str:
     value: str | None = getattr(options, name)
     if not value:
-        raise UsageError(f"--auth-type {options.auth_type} needs --{name.replace('_', '-')} (or TADORU_{name.upper()}).")
+        raise UsageError(
+            "--auth-type {type} needs {option} (or {variable}).",
+            type=options.auth_type,
+            option=f"--{name.replace('_', '-')}",
+            variable=f"TADORU_{name.upper()}",
+        )
     return value
 
 
 def _header(text: str) -> tuple[str, str]:
     name, colon, value = text.partition(":")
     if not colon or not name.strip():
-        raise UsageError("--header needs the form “Name: value”.")
+        raise UsageError("--header needs the format “Name: value”.")
     return name.strip(), value.strip()
 
 
@@ -85,12 +94,12 @@ Options = TypeVar("Options", bound=CrawlOptions | EventsOptions)
 
 
 def parse_options(job: str, kind: type[Options], options: dict[str, Any]) -> Options:
-    """The options of a job. Raises UsageError."""
+    """The options of a job from keyword arguments, checked as on the command line. Raises UsageError."""
     known = {setting.name: setting for setting in JOB_SETTINGS[job]}
     found: dict[str, Any] = {}
     for name, value in options.items():
         if name not in known:
-            raise UsageError(f"{job}() was given an option it does not know: {name}.")
+            raise UsageError("{job}() has no option {name}.", job=job, name=name)
         setting = known[name]
         try:
             if value is None:
@@ -100,20 +109,20 @@ def parse_options(job: str, kind: type[Options], options: dict[str, Any]) -> Opt
             else:
                 found[name] = setting.parse(value)
         except UsageError as error:
-            raise UsageError(f"{job}(): {name} {error}.") from None
+            raise UsageError("{job}(): {name} {problem}.", job=job, name=name, problem=error) from None
     return kind(**found)
 
 
 MAX_SITES = 100
-"""Starts that the scope names when every host is in it: of more than these nothing depends on it, and every worker holds it."""
+"""Maximum start URLs in a scope of all hosts: it does not depend on them, and each worker holds it."""
 MANY_HOSTS = 1_000
-"""More than a person has looked at one by one."""
+"""With more hosts than this, private ones are exempt only if they are IP addresses."""
 START_URLS_PER_TRANSACTION = 2_000
-"""Starts made known in one transaction: others want to write too."""
+"""Start URLs written in one transaction, so that other workers can write in between."""
 
 
 def policy_for(options: CrawlOptions) -> CrawlPolicy:
-    """How to crawl, as every job understands it."""
+    """The crawl policy from the options that all jobs share."""
     return CrawlPolicy(
         delay=options.delay,
         concurrency=options.concurrency,
@@ -126,9 +135,10 @@ def policy_for(options: CrawlOptions) -> CrawlPolicy:
 
 
 async def resolve_exemptions(store: CrawlStore, new_starts: Sequence[str], allowed: Exemptions | None = None) -> Exemptions:
-    """Decided once, when a start is first named: a name that was public then is not let through as a private one later.
+    """The private hosts that may be crawled. Decided once, when a start URL is first given: a name that was public then is
+    blocked if it becomes private later.
 
-    With `allowed` it was nobody at this machine who named the starts: then exactly that is let through, and nothing is kept.
+    With `allowed` the start URLs were not given by a user of this machine: then exactly these are allowed and nothing is stored.
     """
     if allowed is not None:
         return allowed
@@ -144,13 +154,13 @@ async def resolve_exemptions(store: CrawlStore, new_starts: Sequence[str], allow
 
 
 def _exemptible(starts: Sequence[str]) -> Sequence[str]:
-    """The starts that may be let through to private addresses: of a long list only those that say themselves that they are."""
+    """The start URLs that may be on private addresses; of a long list only those with an IP address."""
     keys = {url: split_port(host_key(url))[0] for url in starts}
     return starts if len(set(keys.values())) <= MANY_HOSTS else [url for url, host in keys.items() if is_ip_address(host)]
 
 
 async def resolve_scope(store: CrawlStore, scope: Scope, new_starts: Sequence[str] = ()) -> Scope:
-    """The scope of this run, on the sites that the starts turned out to be."""
+    """The scope of this run, on the sites that the start URLs redirected to."""
 
     def agreed(text: str | None) -> str:
         sites = Scope.from_dict(json.loads(text)).sites if text is not None else scope.sites
@@ -161,7 +171,7 @@ async def resolve_scope(store: CrawlStore, scope: Scope, new_starts: Sequence[st
 
 
 async def apply_rules(store: CrawlStore, url_filter: UrlFilter, max_depth: int | None) -> bool:
-    """When other rules hold than in the last run, decide anew about every URL that was not requested; whether they do."""
+    """If the rules have changed since the last run, decide again about all URLs that were not requested. True if they have."""
     rules, sites = json.dumps(url_filter.rules), json.dumps(url_filter.scope.sites)
     were, there = await store.get_meta("rules"), await store.get_meta("rules_sites")
     if (were, there) == (rules, sites):
@@ -169,18 +179,18 @@ async def apply_rules(store: CrawlStore, url_filter: UrlFilter, max_depth: int |
 
     def decide(url: str, seed: bool) -> LinkTarget | None:
         target = url_filter.decide_again(url, seed)
-        # A site that only moved is still asked at its old place: what became of it is worth knowing.
+        # A site that only moved is still requested at its old URLs, to record their state.
         return target if target.internal or were != rules else None
 
     await store.reconsider(decide, max_depth=max_depth)
-    # Last: a process that is killed before does it again.
+    # Last: a process that is killed before repeats it.
     await store.set_meta("rules", rules)
     await store.set_meta("rules_sites", sites)
     return True
 
 
 async def add_start_urls(store: CrawlStore, new: Sequence[str]) -> tuple[str, ...]:
-    """The starts of the crawl with new ones among them."""
+    """Add start URLs to the crawl and return all of them."""
 
     def added(text: str | None) -> str:
         return json.dumps(list(dict.fromkeys((*json.loads(text or "[]"), *new))))
@@ -189,7 +199,7 @@ async def add_start_urls(store: CrawlStore, new: Sequence[str]) -> tuple[str, ..
 
 
 async def queue_start_urls(store: CrawlStore, url_filter: UrlFilter, starts: Sequence[str], new: Sequence[str]) -> None:
-    """Ask for new starts, and for all of them as long as none was answered: what was down may be up by now."""
+    """Queue new start URLs, and all of them if none was answered yet: a site may be reachable now."""
     if not await store.has_answered_seeds():
         await store.forget_failed_robots()
         new = starts
@@ -197,18 +207,18 @@ async def queue_start_urls(store: CrawlStore, url_filter: UrlFilter, starts: Seq
         await store.add([url_filter.start_target(url) for url in new[first : first + START_URLS_PER_TRANSACTION]], seed=True)
 
 
-async def apply_limits(store: CrawlStore, bounds: BreadthLimits, *, anew: bool) -> None:
-    """Hold the crawl within bounds. When they are others than in the last run, or it begins anew, what was skipped for one of
-    them is decided again."""
+async def apply_limits(store: CrawlStore, bounds: BreadthLimits, *, restarted: bool) -> None:
+    """Apply limits to the crawl. If they have changed since the last run, or the crawl starts again, URLs that were skipped for a
+    limit are decided again."""
     store.bound(bounds)
     text = json.dumps(asdict(bounds))
-    if anew or text != (await store.get_meta("bounds") or json.dumps(asdict(BreadthLimits()))):
+    if restarted or text != (await store.get_meta("bounds") or json.dumps(asdict(BreadthLimits()))):
         await store.take_up()
         await store.set_meta("bounds", text)
 
 
 def run_outcome(ended: CrawlOutcome) -> RunOutcome:
-    """How a run ended, as the store keeps it."""
+    """The outcome of a run as it is stored."""
     if ended.stopped:
         return RunOutcome.TIME if ended.out_of_time else RunOutcome.INTERRUPTED
     return RunOutcome.LIMIT if ended.limit_reached else RunOutcome.COMPLETE
@@ -216,7 +226,7 @@ def run_outcome(ended: CrawlOutcome) -> RunOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartFailure:
-    """What became of the start URLs."""
+    """Why a start URL could not be crawled."""
 
     url: str
     status: str
@@ -225,9 +235,9 @@ class StartFailure:
 
 
 async def start_failure(store: CrawlStore) -> StartFailure | None:
-    """Why there is nothing, when every start failed or was refused; None when at least one was answered.
+    """The first failure if all start URLs failed or were refused; None when at least one was answered.
 
-    A start that redirects is what waits at the end of that: a page of the same depth.
+    Of a redirected start URL the target counts, which is a page of the same depth.
     """
     worst: StartFailure | None = None
     async for row in store.pages():

@@ -1,4 +1,4 @@
-"""Why a URL would or would not be crawled: every rule that a crawl asks, asked for one URL."""
+"""Why a URL would or would not be crawled: applies each rule of a crawl to one URL."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tadoru.clock import SystemClock
 from tadoru.config.options import AuditOptions, DocsOptions, LinksOptions
 from tadoru.engine.request_flow import follow_redirects
 from tadoru.engine.site_probe import META_KEY as SURVEY
+from tadoru.errors import Message
 from tadoru.fetch.guard import DnsCache, private_exemptions
 from tadoru.jobs.audit.run import build_scope as audit_scope
 from tadoru.jobs.crawl_setup import access_for
@@ -31,7 +32,7 @@ from tadoru.store.crawl.open import open_store
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """The verdict, the rule that decided, and what every rule said."""
+    """The decision, its reason, and the result of each rule."""
 
     url: str
     crawled: bool
@@ -43,11 +44,11 @@ class Explanation:
 
 
 CrawlingOptions = LinksOptions | AuditOptions | DocsOptions
-WANTED = "a page of the documentation"
+WANTED = Message("a page of the documentation")
 
 
 async def explain_url(text: str, start: str | None, options: CrawlingOptions) -> Explanation:
-    """Ask every rule. Only robots.txt is requested, and only if the URL gets that far."""
+    """Apply all rules. Only robots.txt is requested, and only if no other rule refuses the URL."""
     url = parse_typed_url(text)
     url = canonical(url, cleaning=UrlCleaner(options.strip_tracking, options.strip_sessions)) or url
     starts: tuple[str, ...] = (parse_typed_url(start) if start else f"{origin(url)}/",)
@@ -59,7 +60,7 @@ async def explain_url(text: str, start: str | None, options: CrawlingOptions) ->
     if isinstance(options, DocsOptions):
         rows["variant"] = await _variant(url, starts, options, database) or WANTED
     verdict = await _apply_rules(url, _scope(options, sites), starts, options, rows)
-    return Explanation(url=url, crawled=verdict is None, because=verdict or "every rule allows it", rows=rows)
+    return Explanation(url=url, crawled=verdict is None, because=verdict or Message("all rules allow it"), rows=rows)
 
 
 def _scope(options: CrawlingOptions, sites: tuple[str, ...]) -> Scope:
@@ -71,7 +72,7 @@ def _scope(options: CrawlingOptions, sites: tuple[str, ...]) -> Scope:
 
 
 def stored_crawl(options: CrawlingOptions, start: str) -> str | None:
-    """The crawl that is asked too, when there is one."""
+    """The database of a stored crawl, if there is one."""
     if isinstance(options, LinksOptions):
         return options.state
     database = crawl_database_path(site_folder(options, start)) if isinstance(options, DocsOptions) else Path(options.database)
@@ -81,7 +82,7 @@ def stored_crawl(options: CrawlingOptions, start: str) -> str | None:
 async def _stored(
     url: str, database: str, starts: tuple[str, ...], rows: dict[str, str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What a stored crawl knows of the URL: the starts the person named, which alone are trusted, and the sites they led to."""
+    """Add what a stored crawl knows of the URL; returns its start URLs, and the sites that they redirected to."""
     sites = starts
     store = open_store(database, SystemClock())
     try:
@@ -89,14 +90,14 @@ async def _stored(
         if known is not None and scope is not None:
             starts, sites = tuple(json.loads(known)), Scope.from_dict(json.loads(scope)).sites
             rows["start"] = sites[0]
-        rows["known"] = "not found by this crawl"
+        rows["known"] = Message("not found by this crawl")
         async for page in store.pages():
             if page.url == url:
-                reason = page.skip_reason or page.error_message or (f"answered {page.status_code}" if page.status_code else "")
-                rows["known"] = f"{page.status}, {format_count(page.depth, 'link')} from the start" + (
-                    f": {reason}" if reason else ""
-                )
-                rows["found on"] = page.parent_url or "given as a start"
+                reason = page.skip_reason or page.error_message or (f"status {page.status_code}" if page.status_code else "")
+                rows["known"] = Message(
+                    "{status}, {links} from the start URL", status=page.status, links=format_count(page.depth, "link")
+                ) + (f": {reason}" if reason else "")
+                rows["found on"] = page.parent_url or Message("start URL")
                 break
     finally:
         await store.close()
@@ -106,19 +107,24 @@ async def _stored(
 async def _apply_rules(
     url: str, scope: Scope, starts: tuple[str, ...], options: CrawlingOptions, rows: dict[str, str]
 ) -> str | None:
-    """The reason of the first rule that refuses."""
+    """The reason of the first rule that refuses the URL; None when it is crawled."""
     verdict = scope.decide(url)
     rows["scope"] = verdict.reason
     is_checked = verdict.admission is Admission.EXTERNAL and _checks(options)
     if is_checked:
-        rows["scope"] += "; it is requested once, and nothing on it is followed"
+        rows["scope"] += "; it is requested once, and its links are not followed"
     elif verdict.admission is not Admission.FOLLOW:
         return verdict.reason
     if rows.get("variant", WANTED) != WANTED:
         return rows["variant"]
     if options.trap_limit and not is_checked:
         shape, trap = traps.shape_refusal(url), traps.pattern(url, options.trap_limit)
-        rows["traps"] = shape or (f"{trap.why}: at most {trap.cap} such URLs ({trap.key})" if trap else "an ordinary URL")
+        if trap is None:
+            rows["traps"] = shape or Message("an ordinary URL")
+        else:
+            rows["traps"] = shape or Message(
+                "{kind}: at most {limit} such URLs ({key})", kind=trap.why, limit=trap.cap, key=trap.key
+            )
         if shape:
             return f"trap: {shape}"
     names = DnsCache(SystemClock())
@@ -129,7 +135,7 @@ async def _apply_rules(
     where = split_url(url)
     is_open = not is_ip_address(where.host) or exemptions.covers(where.host, where.port)
     refusal = None if is_open else address.block_reason(where.host.strip("[]"))
-    rows["address"] = refusal or "allowed as far as the name tells; checked again when connecting"
+    rows["address"] = refusal or Message("allowed; checked again when connecting")
     if refusal:
         return refusal
     return await _apply_robots(url, exemptions, starts, options, rows)
@@ -142,7 +148,7 @@ def _checks(options: CrawlingOptions) -> bool:
 
 
 async def _variant(url: str, starts: tuple[str, ...], options: DocsOptions, database: str | None) -> str | None:
-    """Why a page says only what another one says: by what a crawl learnt of the site, else as the start's address tells."""
+    """Why a page is a variant of another one: by the probe of a stored crawl, otherwise by the start URL."""
     if url in starts:
         return None
     known = asdict(detect_edition(starts[0], ()))
@@ -161,7 +167,7 @@ async def _apply_robots(
     crawl_delay = None
     refusal = None
     if options.ignore_robots:
-        rows["robots"] = "ignored, as asked"
+        rows["robots"] = Message("ignored (--ignore-robots)")
     else:
         fetcher = build_fetcher(access_for(options, exemptions, starts), 1)
         try:
@@ -173,11 +179,13 @@ async def _apply_robots(
             rules = robots.read(status=answer.status, failure=None, body=answer.body)
         else:
             rules = robots.read(status=None, failure=answer.kind, body=b"")
-        said = rules.allows(url)
+        decision = rules.allows(url)
         crawl_delay = rules.paced_delay
-        rows["robots"] = said.reason
-        refusal = None if said.allowed else said.reason
-    gap = max(options.delay, crawl_delay or 0.0)
-    whose = " (its Crawl-delay)" if (crawl_delay or 0) > options.delay else ""
-    rows["pace"] = f"one request every {gap:g} s to {host_key(url)}{whose}"
+        rows["robots"] = decision.reason
+        refusal = None if decision.allowed else decision.reason
+    gap, host = f"{max(options.delay, crawl_delay or 0.0):g}", host_key(url)
+    if (crawl_delay or 0.0) > options.delay:
+        rows["pace"] = Message("one request every {seconds} s to {host} (its Crawl-delay)", seconds=gap, host=host)
+    else:
+        rows["pace"] = Message("one request every {seconds} s to {host}", seconds=gap, host=host)
     return refusal

@@ -1,7 +1,7 @@
-"""Where a crawl's objects meet: store, fetcher, engine, and the sibling processes that share the work.
+"""Runs a crawl: connects store, fetcher and engine, and starts the sibling processes that share the work.
 
-A sibling is a whole engine of its own on the same store, as a second invocation of the command would be; so one process more
-needs no protocol between processes, and one process less is a dead worker like any other.
+A sibling is a complete engine on the same store, like a second invocation of the command. So processes need no protocol between
+them, and a lost process is like any lost worker.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from tadoru.store.crawl.open import open_store
 
 T = TypeVar("T")
 ProgressCallback = Callable[[CrawlMetrics, float], None]
-"""Told now and then how the crawl stands, and how busy this process is, from 0 to 1."""
+"""Called from time to time with the metrics of the crawl and the utilization of this process, from 0 to 1."""
 PROGRESS_INTERVAL = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkAccess:
-    """How the crawl presents itself to servers, and where it may connect."""
+    """How the crawl identifies itself to servers, and where it may connect."""
 
     user_agent: str
     exemptions: Exemptions = Exemptions()
@@ -54,20 +54,20 @@ class NetworkAccess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderOptions:
-    """How a browser is used, where one is."""
+    """How the browser renders pages."""
 
     quiet: float = 0.5
-    """Seconds in which nothing may move before a page counts as complete."""
+    """Seconds without any activity after which a page counts as settled."""
     headed: bool = False
     profile: str | None = None
-    """A folder that keeps its session."""
+    """A profile folder that keeps the session."""
     places: int = 2
     """Pages at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlPlan:
-    """A crawl, ready to run. Picklable, so that a sibling can be given it."""
+    """A crawl that is ready to run. Picklable for sibling processes."""
 
     job: CrawlJob
     policy: CrawlPolicy
@@ -76,23 +76,23 @@ class CrawlPlan:
     durable: bool = True
     processes: int = 1
     render: bool = False
-    """Whether pages may be given to a browser."""
+    """Whether pages may be rendered."""
     rendering: RenderOptions = RenderOptions()
 
-    def share(self) -> CrawlPlan:
-        """One process's part: its share of the places for requests in flight."""
+    def for_one_process(self) -> CrawlPlan:
+        """The plan of one process, with its share of the concurrent requests."""
         return replace(self, policy=replace(self.policy, concurrency=max(1, -(-self.policy.concurrency // self.processes))))
 
 
-def pick_processes(asked: int | None, delay: float) -> int:
-    """`auto`: a paced crawl of a site never needs more than one core; an unpaced one takes them all."""
-    if asked is not None:
-        return asked
+def pick_processes(processes: int | None, delay: float) -> int:
+    """The number of processes. By default one, because a paced crawl of a site needs no more, and all cores without a delay."""
+    if processes is not None:
+        return processes
     return (os.cpu_count() or 1) if delay == 0 else 1
 
 
 def run_loop(main: Coroutine[Any, Any, T]) -> T:
-    """Run on uvloop where there is one."""
+    """Run a coroutine, with uvloop where it is available."""
     factory: Callable[[], asyncio.AbstractEventLoop] | None = None
     if sys.platform != "win32":
         import uvloop
@@ -103,7 +103,8 @@ def run_loop(main: Coroutine[Any, Any, T]) -> T:
 
 
 def build_renderer(access: NetworkAccess, rendering: RenderOptions, before: WaitForTurn, allow: MayRequest) -> Renderer:
-    # Late: only a crawl that renders needs it.
+    """A browser for the crawl."""
+    # Imported late: only a crawl that renders needs it.
     from tadoru.fetch.browser.browser import Browser, BrowserOptions
     from tadoru.fetch.browser.request_filter import BrowserPolicy
 
@@ -123,7 +124,8 @@ def build_renderer(access: NetworkAccess, rendering: RenderOptions, before: Wait
 
 
 def build_fetcher(access: NetworkAccess, concurrency: int) -> Fetcher:
-    from tadoru.fetch import http  # Late: the HTTP client takes 0.3 s to import, and a mistake in the command needs none.
+    """The fetcher of a crawl."""
+    from tadoru.fetch import http  # Imported late: aiohttp takes 0.3 s to import.
 
     return http.build_http_fetcher(
         user_agent=access.user_agent,
@@ -140,12 +142,12 @@ async def crawl(
     notify: Notify,
     *,
     watch: ProgressCallback | None = None,
-    steer: Callable[[Crawler], None] | None = None,
+    on_created: Callable[[Crawler], None] | None = None,
     clock: Clock | None = None,
     assignment: HostAssignment | None = None,
 ) -> CrawlOutcome:
-    """This process's share. `steer` is handed the crawl before it starts, to be able to stop it; a roster says which hosts it
-    may ask, when somebody else decides that."""
+    """Run the part of a crawl that one process does. `on_created` is called with the crawler before it starts, to be able to stop
+    it. With an assignment only the assigned hosts are crawled."""
     clock = clock or SystemClock()
     store = open_store(plan.database, clock, durable=plan.durable)
     fetcher = build_fetcher(plan.access, plan.policy.concurrency)
@@ -156,8 +158,8 @@ async def crawl(
         )
         if plan.render:
             renderer = work.render_with(partial(build_renderer, plan.access, plan.rendering))
-        if steer is not None:
-            steer(work)
+        if on_created is not None:
+            on_created(work)
         async with _report_progress(store, work, watch, clock):
             return await work.run()
     finally:
@@ -173,30 +175,30 @@ async def _report_progress(store: CrawlStore, work: Crawler, watch: ProgressCall
         yield
         return
 
-    async def look() -> None:
+    async def report() -> None:
         while True:
             watch(await store.metrics(), work.utilization)
             await clock.sleep(PROGRESS_INTERVAL)
 
-    looking = asyncio.create_task(look())
+    progress_task = asyncio.create_task(report())
     try:
         yield
     finally:
-        looking.cancel()
+        progress_task.cancel()
         with suppress(asyncio.CancelledError):
-            await looking
+            await progress_task
         watch(await store.metrics(), work.utilization)
 
 
 def run(plan: CrawlPlan, notify: Notify, watch: ProgressCallback | None = None) -> CrawlOutcome:
-    """The whole crawl from a command: siblings, signals, this process's share. The main thread only."""
-    import_module("tadoru.fetch.http")  # Before the fork: siblings must not import it once more each.
+    """Run a crawl from a command, with sibling processes and signal handling. In the main thread only."""
+    import_module("tadoru.fetch.http")  # Before the fork, so that siblings need not import it again.
     siblings = SiblingProcesses(plan, notify)
     block_stop_signals()
     try:
         siblings.start()
         tune_process()
-        return run_loop(_run_with_signals(plan.share(), notify, watch, siblings))
+        return run_loop(_run_with_signals(plan.for_one_process(), notify, watch, siblings))
     except BaseException:
         siblings.stop(now=True)
         raise
@@ -207,7 +209,7 @@ def run(plan: CrawlPlan, notify: Notify, watch: ProgressCallback | None = None) 
 
 
 def block_stop_signals() -> None:
-    """Signals that ask to stop wait until there is a crawl to answer them: a sibling may be at work before this process is."""
+    """Block stop signals until the crawl can handle them: a sibling may run before this process does."""
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *stop_signals()})
 
@@ -218,9 +220,9 @@ def unblock_stop_signals() -> None:
 
 
 def tune_process() -> None:
-    """Settings for a process that does nothing but crawl: both were measured, parsing takes half the time with them.
+    """Tune the garbage collector and malloc for a crawl: measured, parsing takes half the time.
 
-    glibc gives the memory of each parsed page back to the system and faults it in again for the next one, unless told to keep it.
+    glibc would return the memory of each parsed page to the system and request it again for the next one.
     """
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
@@ -233,7 +235,7 @@ def tune_process() -> None:
 
 
 def _release_memory() -> None:
-    """The crawl is over: its memory is the system's again before a report is written."""
+    """Return the memory of the crawl to the system before a report is written."""
     gc.collect()
     if sys.platform == "linux":
         libc = ctypes.CDLL(None)
@@ -247,36 +249,36 @@ _M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3
 async def _run_with_signals(
     plan: CrawlPlan, notify: Notify, watch: ProgressCallback | None, siblings: SiblingProcesses
 ) -> CrawlOutcome:
-    """Ctrl-C or SIGTERM once: finish what is in flight. Twice: stop now; leases are given back either way."""
-    held: list[Crawler] = []
-    task = asyncio.create_task(crawl(plan, notify, watch=watch, steer=held.append))
-    asked = 0
+    """The first Ctrl-C or SIGTERM finishes requests in flight, the second stops immediately; leases are released either way."""
+    crawlers: list[Crawler] = []
+    task = asyncio.create_task(crawl(plan, notify, watch=watch, on_created=crawlers.append))
+    signals = 0
 
-    def asked_to_stop() -> None:
-        nonlocal asked
-        asked += 1
-        siblings.stop(now=asked > 1)
-        if asked == 1 and held:
-            held[0].stop()
+    def stop() -> None:
+        nonlocal signals
+        signals += 1
+        siblings.stop(now=signals > 1)
+        if signals == 1 and crawlers:
+            crawlers[0].stop()
         else:
             task.cancel()
 
-    with handle_stop_signals(asked_to_stop):
+    with handle_stop_signals(stop):
         unblock_stop_signals()
         try:
             ended = await task
         except asyncio.CancelledError:
-            if not asked:
+            if not signals:
                 raise
             ended = CrawlOutcome(stopped=True)
-        # With the loop still there to hear it: a second signal is for those that are still at work.
+        # While the loop still handles signals: a second one is for the siblings that are still running.
         await siblings.ended()
         return ended
 
 
 @contextmanager
 def handle_stop_signals(call: Callable[[], None]) -> Iterator[None]:
-    """Call it for every signal that asks to stop."""
+    """Call a function for each stop signal."""
     loop = asyncio.get_running_loop()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, *stop_signals())}
     with suppress(NotImplementedError):
@@ -288,41 +290,43 @@ def handle_stop_signals(call: Callable[[], None]) -> Iterator[None]:
         with suppress(NotImplementedError):
             for number, handler in before.items():
                 loop.remove_signal_handler(number)
-                signal.signal(number, handler)  # The loop leaves the system's own behind: to die without a word.
+                signal.signal(number, handler)  # The loop would leave the default handler, which ends the process silently.
 
 
-# A fork costs milliseconds and no second import; nothing has started a thread yet when siblings start.
+# A fork takes milliseconds and no second import; no thread has been started yet when siblings start.
 _Fork = multiprocessing.get_context("fork").Process if sys.platform == "linux" else None
 _Process = _Fork or multiprocessing.get_context("spawn").Process
 
 
 class SiblingProcesses:
-    """The other processes of this crawl. They end by themselves when the work is done, or when this process is gone."""
+    """The other processes of this crawl. They end when the work is done or when this process ends."""
 
     def __init__(self, plan: CrawlPlan, notify: Notify) -> None:
-        # Only a fork can hand over the caller's own notify; a spawned sibling shows in the shared counts alone.
-        told = notify if _Process is _Fork else _ignore
-        self._processes = [_Process(target=_run_sibling, args=(plan, told), name=f"tadoru-{n}") for n in range(1, plan.processes)]
+        # Only a forked process can use `notify`; a spawned one is visible in the shared counts only.
+        sibling_notify = notify if _Process is _Fork else _ignore
+        self._processes = [
+            _Process(target=_run_sibling, args=(plan, sibling_notify), name=f"tadoru-{n}") for n in range(1, plan.processes)
+        ]
 
     def start(self) -> None:
         for process in self._processes:
             process.start()
 
     def stop(self, *, now: bool = False) -> None:
-        """Ask them to finish what is in flight; `now`: end them, because a second SIGTERM might be merged with the first."""
+        """Let them finish requests in flight; `now`: kill them, because a second SIGTERM might be merged with the first."""
         for process in self._processes:
             if process.is_alive():
                 process.kill() if now else process.terminate()
 
     async def ended(self) -> None:
-        """Return when all of them have ended."""
+        """Wait until all of them have ended."""
         if sys.platform == "win32":
-            return  # Their sentinels cannot be watched by a loop; `join` waits.
+            return  # The loop cannot watch their sentinels; `join` waits.
         loop = asyncio.get_running_loop()
         for process in self._processes:
-            gone = asyncio.Event()
-            loop.add_reader(process.sentinel, gone.set)
-            await gone.wait()
+            ended = asyncio.Event()
+            loop.add_reader(process.sentinel, ended.set)
+            await ended.wait()
             loop.remove_reader(process.sentinel)
 
     def join(self) -> None:
@@ -331,31 +335,31 @@ class SiblingProcesses:
 
 
 def _run_sibling(plan: CrawlPlan, notify: Notify) -> None:
-    """The main function of a sibling."""
+    """The main function of a sibling process."""
     for number in {signal.SIGINT, *stop_signals()} - {signal.SIGTERM}:
-        signal.signal(number, signal.SIG_IGN)  # The parent tells when to stop; what a terminal sends reaches both.
+        signal.signal(number, signal.SIG_IGN)  # The parent stops it; signals of a terminal reach both.
     tune_process()
-    # What is wrong with the store or the options the parent meets too, and says.
+    # The parent reports errors of the store or the options.
     with suppress(TadoruError, KeyboardInterrupt):
-        run_loop(_crawl_as_sibling(plan.share(), notify))
+        run_loop(_crawl_as_sibling(plan.for_one_process(), notify))
 
 
 async def _crawl_as_sibling(plan: CrawlPlan, notify: Notify) -> None:
     loop = asyncio.get_running_loop()
-    held: list[Crawler] = []
-    task = asyncio.create_task(crawl(plan, notify, steer=held.append))
-    asked = 0
+    crawlers: list[Crawler] = []
+    task = asyncio.create_task(crawl(plan, notify, on_created=crawlers.append))
+    signals = 0
 
-    def asked_to_stop() -> None:
-        nonlocal asked
-        asked += 1
-        if asked == 1 and held:
-            held[0].stop()
+    def stop() -> None:
+        nonlocal signals
+        signals += 1
+        if signals == 1 and crawlers:
+            crawlers[0].stop()
         else:
             task.cancel()
 
     with suppress(NotImplementedError):
-        loop.add_signal_handler(signal.SIGTERM, asked_to_stop)
+        loop.add_signal_handler(signal.SIGTERM, stop)
     unblock_stop_signals()
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -364,5 +368,5 @@ async def _crawl_as_sibling(plan: CrawlPlan, notify: Notify) -> None:
         await task
 
 
-def _ignore(notice: CrawlNotification) -> None:
-    """Nobody is told."""
+def _ignore(notification: CrawlNotification) -> None:
+    """Drop a notification."""

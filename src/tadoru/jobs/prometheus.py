@@ -1,6 +1,6 @@
-"""Numbers in the text format of Prometheus: the service and the workers write theirs alike. Pure.
+"""The text format of Prometheus, for the metrics of the service and of workers. Pure.
 
-What a label says may come from a site or a person: it is escaped, and can end neither its line nor its quotes.
+Labels may contain text of sites and users: they are escaped.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 Sample = tuple[Mapping[str, str], float]
 
 
-def format_metric(name: str, words: str, rows: Iterable[Sample], kind: str = "gauge") -> Iterator[str]:
-    """The lines of one metric; none when it has no rows."""
-    told = [f"{name}{_labels(labels)} {value}" for labels, value in rows]
-    if told:
-        yield f"# HELP {name} {words}"
+def format_metric(name: str, help_text: str, samples: Iterable[Sample], kind: str = "gauge") -> Iterator[str]:
+    """The lines of one metric; none when it has no samples."""
+    lines = [f"{name}{_labels(labels)} {value}" for labels, value in samples]
+    if lines:
+        yield f"# HELP {name} {help_text}"
         yield f"# TYPE {name} {kind}"
-        yield from told
+        yield from lines
 
 
 def _labels(labels: Mapping[str, str]) -> str:
-    told = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels.items())
-    return f"{{{told}}}" if told else ""
+    lines = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels.items())
+    return f"{{{lines}}}" if lines else ""
 
 
 def _escaped(text: str) -> str:

@@ -1,7 +1,7 @@
-"""A crawl that somebody else runs: the service. One door to the jobs `audit`, `links` and `docs`, with what a run came to.
+"""Runs a crawl for the service: the jobs `audit`, `links` and `docs` with one interface, and the result of a run.
 
-Who asked for it was not at this machine. So no private host is let through because it was named, nothing of the operator's
-configuration that holds credentials goes along, and one process does the work: the service runs several crawls beside each other.
+The crawl was not requested by a user of this machine. So no private host is exempt because it is a start URL, credentials in the
+configuration of the operator are not used, and one process does the work, because the service runs several crawls at a time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tadoru.clock import SystemClock
 from tadoru.config.options import AuditOptions, CrawlOptions, DocsOptions, LinksOptions
 from tadoru.engine.crawl import Crawler, CrawlOutcome
 from tadoru.engine.notifications import Notify
-from tadoru.errors import UsageError
+from tadoru.errors import Message, UsageError, quoted
 from tadoru.jobs import launch
 from tadoru.jobs.audit import run as audit_job
 from tadoru.jobs.audit.trend import audit_changes, audit_figures
@@ -38,57 +38,57 @@ OPERATOR_SETTINGS = frozenset({
     "user_agent", "proxy", "insecure", "delay", "concurrency", "timeout", "max_response_size", "trap_limit", "strip_tracking",
     "strip_sessions", "resources", "threshold", "no_plugins", "render", "tokenizer", "spa_wait",
 })  # fmt: skip
-"""What an operator's configuration sets for crawls of the service. Starts, files and credentials are not among them."""
+"""The settings of the operator that apply to crawls of the service: no start URLs, files or credentials."""
 MAX_REMOVED_SHARE = 0.2
-"""The share of a documentation site's pages that may go at once before it is a regression; a handful always may."""
+"""The share of removed pages of a documentation site above which a run is a regression; up to `MAX_REMOVED` never are."""
 MAX_REMOVED = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlTask:
-    """What is to be crawled."""
+    """A crawl of the service."""
 
     job: str
     starts: tuple[str, ...]
     options: CrawlOptions
     path: Path
-    """The crawl's database, or the folder of a documentation site."""
+    """The database of the crawl, or the folder of a documentation site."""
     again: bool = False
-    """Ask for everything again; otherwise go on with what is there."""
+    """Crawl everything again; otherwise resume."""
     allowed: Exemptions = Exemptions()
-    """The private addresses that may be reached."""
+    """The private hosts that may be crawled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlHooks:
-    """Who is told what while it runs."""
+    """Functions that are called during the run."""
 
     notify: Notify
     watch: launch.ProgressCallback
-    steer: Callable[[Crawler], None]
-    """Handed the crawl before it starts, to be able to stop it."""
-    begun: Callable[[], None]
-    """Called when everything is set up: from here on it can be gone on with."""
+    on_created: Callable[[Crawler], None]
+    """Called with the crawler before it starts, to be able to stop it."""
+    on_prepared: Callable[[], None]
+    """Called when everything is prepared: from here on the crawl can be resumed."""
     is_stopped: Callable[[], bool]
-    """Whether it was stopped before there was anything to steer."""
+    """Whether it was stopped before the crawler was created."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """What a run came to."""
+    """The result of a run."""
 
     is_over: bool
-    """False when it was interrupted: there is more to do."""
+    """False when it was interrupted and can be resumed."""
     error: str = ""
-    """Why nothing was crawled, in a sentence."""
+    """Why nothing was crawled."""
     notes: tuple[str, ...] = ()
     figures: Mapping[str, Any] = field(default_factory=dict)
     changes: Mapping[str, Any] = field(default_factory=dict)
 
 
-def options_for(job: str, operators: Mapping[str, Any], chosen: Mapping[str, Any]) -> CrawlOptions:
-    """The options of a job: its defaults, the operator's, and what was chosen. Values come from JSON."""
-    kept = {name: value for name, value in operators.items() if name in OPERATOR_SETTINGS} | dict(chosen)
+def options_for(job: str, operators: Mapping[str, Any], given: Mapping[str, Any]) -> CrawlOptions:
+    """The options of a job: its defaults, those of the operator, and those of the crawl. Values come from JSON."""
+    kept = {name: value for name, value in operators.items() if name in OPERATOR_SETTINGS} | dict(given)
     known = OPTIONS_BY_JOB[job].__dataclass_fields__
     values: dict[str, Any] = {name: _tuples(value) for name, value in kept.items() if name in known}
     return replace(OPTIONS_BY_JOB[job](**values), processes=1)
@@ -98,50 +98,51 @@ def _tuples(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def run_crawl_task(order: CrawlTask, hooks: CrawlHooks) -> RunResult:
-    """Crawl, and analyse or write what was found. Not for use inside an event loop. Raises TadoruError."""
-    match order.options:
+def run_crawl_task(task: CrawlTask, hooks: CrawlHooks) -> RunResult:
+    """Crawl, and analyse or write the results. Not for use inside an event loop. Raises TadoruError."""
+    match task.options:
         case AuditOptions():
-            return _audit(order, order.options, hooks)
+            return _audit(task, task.options, hooks)
         case LinksOptions():
-            return _links(order, order.options, hooks)
+            return _links(task, task.options, hooks)
         case DocsOptions():
-            return _docs(order, order.options, hooks)
-    raise UsageError(f"There is no job “{order.job}”.")
+            return _docs(task, task.options, hooks)
+    raise UsageError("There is no job {job}.", job=quoted(task.job))
 
 
 def _crawl(plan: launch.CrawlPlan, hooks: CrawlHooks) -> CrawlOutcome:
-    hooks.begun()
+    hooks.on_prepared()
     if hooks.is_stopped():
         return CrawlOutcome(stopped=True)
-    return run_loop(launch.crawl(plan, hooks.notify, watch=hooks.watch, steer=hooks.steer))
+    return run_loop(launch.crawl(plan, hooks.notify, watch=hooks.watch, on_created=hooks.on_created))
 
 
-def _config(order: CrawlTask) -> dict[str, Any]:
-    """What the crawl's own database keeps of the options: never the operator's proxy, which may hold a password."""
-    kept = {name: getattr(order.options, name) for name in type(order.options).__dataclass_fields__}
-    return kept | {"proxy": "***" if order.options.proxy else None}
+def _config(task: CrawlTask) -> dict[str, Any]:
+    """The options that are stored with the crawl: without the proxy of the operator, which may contain a password."""
+    kept = {name: getattr(task.options, name) for name in type(task.options).__dataclass_fields__}
+    return kept | {"proxy": "***" if task.options.proxy else None}
 
 
 def _is_interrupted(ended: CrawlOutcome) -> bool:
     return ended.stopped and not ended.out_of_time
 
 
-def _start_error(state: StartFailure | None) -> str:
-    if state is None:
+def _start_error(failure: StartFailure | None) -> str:
+    if failure is None:
         return ""
-    if state.status == "error":
-        if state.error_type == FailureKind.BLOCKED_ADDRESS:
-            return f"{state.url} is not crawled from here: {state.reason.rstrip('.')}."
-        return f"{state.url} could not be reached ({(state.error_type or 'no answer').replace('_', ' ')})."
-    return f"Nothing could be crawled from {state.url}: {state.reason}."
+    if failure.status == "error":
+        if failure.error_type == FailureKind.BLOCKED_ADDRESS:
+            return Message("{url} cannot be crawled from here: {reason}.", url=failure.url, reason=failure.reason.rstrip("."))
+        reason = (failure.error_type or "no response").replace("_", " ")
+        return Message("{url} could not be reached ({reason}).", url=failure.url, reason=reason)
+    return Message("Nothing could be crawled from {url}: {reason}.", url=failure.url, reason=failure.reason)
 
 
-def _audit(order: CrawlTask, options: AuditOptions, hooks: CrawlHooks) -> RunResult:
+def _audit(task: CrawlTask, options: AuditOptions, hooks: CrawlHooks) -> RunResult:
     clock = SystemClock()
-    order.path.parent.mkdir(parents=True, exist_ok=True)
-    options = replace(options, database=str(order.path), recrawl=order.again)
-    prepared = run_loop(audit_job.prepare(options, order.starts, _config(order), order.allowed))
+    task.path.parent.mkdir(parents=True, exist_ok=True)
+    options = replace(options, database=str(task.path), recrawl=task.again)
+    prepared = run_loop(audit_job.prepare(options, task.starts, _config(task), task.allowed))
     began = clock.monotonic()
     nothing = CrawlOutcome(stopped=False, limit_reached=True)
     ended = nothing if prepared.nothing_to_do else _crawl(prepared.plan, hooks)
@@ -152,7 +153,7 @@ def _audit(order: CrawlTask, options: AuditOptions, hooks: CrawlHooks) -> RunRes
         return RunResult(is_over=True, error=error)
     notes = (f"Nothing was crawled: {prepared.nothing_to_do.replace('--limit', 'the limit').partition(', or')[0]}.",)
     if not is_analysed:
-        return RunResult(is_over=True, notes=("Another process is still crawling into the same database.",))
+        return RunResult(is_over=True, notes=(Message("Another process is still crawling into the same database."),))
     return RunResult(
         is_over=True,
         notes=notes if prepared.nothing_to_do else (),
@@ -161,12 +162,12 @@ def _audit(order: CrawlTask, options: AuditOptions, hooks: CrawlHooks) -> RunRes
     )
 
 
-def _links(order: CrawlTask, options: LinksOptions, hooks: CrawlHooks) -> RunResult:
+def _links(task: CrawlTask, options: LinksOptions, hooks: CrawlHooks) -> RunResult:
     clock = SystemClock()
-    order.path.parent.mkdir(parents=True, exist_ok=True)
-    if order.again and order.path.is_file() and run_loop(_is_done(order.path, options.limit)):
-        _set_aside(order.path)
-    prepared = run_loop(links_job.prepare(options, order.starts, str(order.path), durable=True, allowed=order.allowed))
+    task.path.parent.mkdir(parents=True, exist_ok=True)
+    if task.again and task.path.is_file() and run_loop(_is_done(task.path, options.limit)):
+        _set_aside(task.path)
+    prepared = run_loop(links_job.prepare(options, task.starts, str(task.path), durable=True, allowed=task.allowed))
     began = clock.monotonic()
     ended = _crawl(prepared.plan, hooks)
     if _is_interrupted(ended):
@@ -178,9 +179,9 @@ def _links(order: CrawlTask, options: LinksOptions, hooks: CrawlHooks) -> RunRes
     if error := _start_error(run_loop(links_job.read_start_state(prepared))):
         return RunResult(is_over=True, error=error)
     report = LinksReport(
-        result=result, edges=lambda: stored_edges(str(order.path)), broken=result.bad_links, show_external=True, checked=True
+        result=result, edges=lambda: stored_edges(str(task.path)), broken=result.bad_links, show_external=True, checked=True
     )
-    with open_output(str(order.path.with_name("result.json"))) as out:
+    with open_output(str(task.path.with_name("result.json"))) as out:
         write_links_report(report, "json", out)
     kinds = [one.kind for one in result.bad_links]
     figures = {"pages": result.total_processed, "errors": len(result.failed_urls), "broken_links": len(kinds)}
@@ -188,7 +189,7 @@ def _links(order: CrawlTask, options: LinksOptions, hooks: CrawlHooks) -> RunRes
 
 
 async def _is_done(path: Path, limit: int) -> bool:
-    """Whether a crawl of links has nothing left to ask for."""
+    """Whether a crawl of links has nothing left to request."""
     store = open_store(str(path), SystemClock())
     try:
         counts = await store.counts()
@@ -198,17 +199,17 @@ async def _is_done(path: Path, limit: int) -> bool:
 
 
 def _set_aside(path: Path) -> None:
-    """A crawl of links begins anew in a file of its own; the last one is kept beside it until then."""
+    """Rename the database of the last crawl of links: a new crawl starts in a new file."""
     for ending in ("", "-wal", "-shm"):
         with suppress(FileNotFoundError):
             Path(f"{path}{ending}").replace(f"{path.with_suffix('')}.before.db{ending}")
 
 
-def _docs(order: CrawlTask, options: DocsOptions, hooks: CrawlHooks) -> RunResult:
-    was = (order.path / "index.json").exists()
-    options = replace(options, output=str(order.path), diff=was)
-    order.path.parent.mkdir(parents=True, exist_ok=True)
-    prepared = run_loop(docs_job.prepare(options, order.starts[0], _config(order), order.allowed))
+def _docs(task: CrawlTask, options: DocsOptions, hooks: CrawlHooks) -> RunResult:
+    has_previous = (task.path / "index.json").exists()
+    options = replace(options, output=str(task.path), diff=has_previous)
+    task.path.parent.mkdir(parents=True, exist_ok=True)
+    prepared = run_loop(docs_job.prepare(options, task.starts[0], _config(task), task.allowed))
     ended = _crawl(prepared.plan, hooks)
     finished = run_loop(docs_job.finish(options, prepared, ended))
     if _is_interrupted(ended):
@@ -216,7 +217,7 @@ def _docs(order: CrawlTask, options: DocsOptions, hooks: CrawlHooks) -> RunResul
     written = finished.written
     if written is None:
         return RunResult(
-            is_over=True, error=_start_error(finished.start) or "Another process is still crawling into the same folder."
+            is_over=True, error=_start_error(finished.start) or Message("Another process is still crawling into the same folder.")
         )
     changes = written.changes
     figures = {
@@ -224,11 +225,11 @@ def _docs(order: CrawlTask, options: DocsOptions, hooks: CrawlHooks) -> RunResul
         "added": len(changes.added), "changed": len(changes.changed), "removed": len(changes.removed),
     }  # fmt: skip
     notes = (finished.missing,) if finished.missing else ()
-    return RunResult(is_over=True, notes=notes, figures=figures, changes=docs_changes(figures) if was else {})
+    return RunResult(is_over=True, notes=notes, figures=figures, changes=docs_changes(figures) if has_previous else {})
 
 
 def docs_changes(figures: Mapping[str, int]) -> dict[str, Any]:
-    """Whether so many pages of a documentation site are gone that somebody should know."""
+    """The changes of a documentation site, which are a regression if many pages were removed."""
     gone = figures["removed"]
     is_worse = gone > max(MAX_REMOVED, MAX_REMOVED_SHARE * (figures["pages"] + gone))
     reasons = [regression("pages_gone", gone=gone, pages=figures["pages"] + gone)] if is_worse else []
@@ -236,7 +237,7 @@ def docs_changes(figures: Mapping[str, int]) -> dict[str, Any]:
 
 
 def links_changes(figures: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    """Whether more links are broken than in the run before."""
+    """The changes of a crawl of links, which are a regression if more links are broken than before."""
     was, now = int(before.get("broken_links", 0)), int(figures.get("broken_links", 0))
     reasons = [regression("broken_links", count=now, before=was)] if now > was else []
     return regression_changes(reasons) | {"new": max(0, now - was), "fixed": max(0, was - now)}

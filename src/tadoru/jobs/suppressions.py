@@ -1,11 +1,11 @@
-r"""Suppression files: what is known and accepted, one entry a line, each with its reason after ` # `.
+r"""Suppression files: known and accepted problems, one entry per line, each with its reason after ` # `.
 
     # a line that starts with a hash is a comment
     https://example.com/gone        # a whole URL
     https://example.com/old/*       # an asterisk stands for anything
     /^https://intranet\./           # a regular expression between slashes, searched for in the URL
 
-This is what all jobs share. What else an entry may say is the job's own: `links.suppress`, `audit.suppress`.
+This is what all jobs share. Further parts of an entry are defined by the job: `links.suppress`, `audit.suppress`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class SuppressionLine(NamedTuple):
-    """One entry as it stands in the file."""
+    """One line of a suppression file."""
 
     number: int
     text: str
@@ -34,13 +34,15 @@ def read_suppression_file(name: str) -> str:
     try:
         return Path(name).read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise UsageError(f"The suppression file {name} can not be read (not UTF-8 text): save it as UTF-8.") from None
+        raise UsageError("Cannot read the suppression file {file}: it is not UTF-8 text. Save it as UTF-8.", file=name) from None
     except OSError as error:
-        raise UsageError(f"The suppression file {name} can not be read ({error.strerror}): check its name.") from None
+        raise UsageError(
+            "Cannot read the suppression file {file}: {reason}. Check its name.", file=name, reason=error.strerror
+        ) from None
 
 
 def parse_suppressions(text: str, name: str, parse: Callable[[SuppressionLine], T]) -> tuple[T, ...]:
-    """Every entry as `parse` reads it. What that raises becomes a UsageError with the line's number."""
+    """All entries as `parse` reads them. Its errors are raised as a UsageError with the line number."""
     entries = []
     for number, raw in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
         line = raw.strip()
@@ -49,12 +51,12 @@ def parse_suppressions(text: str, name: str, parse: Callable[[SuppressionLine], 
             try:
                 entries.append(parse(SuppressionLine(number, line, body.strip(), reason.strip())))
             except (ValueError, re.error) as problem:
-                raise UsageError(f"{name}, line {number}: {problem}.") from None
+                raise UsageError("{file}, line {number}: {problem}.", file=name, number=number, problem=problem) from None
     return tuple(entries)
 
 
 def url_pattern(text: str) -> re.Pattern[str]:
-    """What is searched for in a URL. Raises ValueError or re.error. A host without its slash is the same URL."""
+    """The pattern of an entry for URLs. Raises ValueError or re.error. A host without its slash is the same URL."""
     if text.startswith("/"):
         if len(text) < 3 or not text.endswith("/"):
             raise ValueError(f"“{text}” is a regular expression without its closing slash")

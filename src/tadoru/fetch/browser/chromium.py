@@ -17,7 +17,6 @@ PROGRAM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome
 DROPPED_SWITCHES = ("--disable-popup-blocking",)
 """Switches of Playwright that are not used: popups stay blocked."""
 
-HOW_TO_INSTALL = "install one with `apt-get install chromium`, or set TADORU_CHROMIUM to its path"
 NO_BROWSER = (
     "No browser was found to render pages. Install one with `apt-get install chromium`, or set TADORU_CHROMIUM to its path."
 )
