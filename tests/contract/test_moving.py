@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from tadoru.errors import UsageError
-from tadoru.store.moving import move_crawl
-from tadoru.store.open import open_audit
-from tadoru.store.postgres.dialect import COLUMNS
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.copy_crawl import move_crawl
+from tadoru.store.crawl.open import open_audit
+from tadoru.store.crawl.postgres.dialect import COLUMNS
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import done, lease, lease_one, started, target, to, url
 from tests.support.clock import FakeClock
 from tests.support.pg_crawls import crawl_on
@@ -102,7 +102,7 @@ def to_more() -> list[str]:
 async def test_nothing_is_copied_over_a_crawl_that_is_there(kind: str, made: Made) -> None:
     original, other = await filled(made("sqlite")), await filled(made(kind))
     before = content(other)
-    with pytest.raises(UsageError, match="There is a crawl in"):
+    with pytest.raises(UsageError, match="already has a crawl"):
         await move_crawl(original, other)
     assert content(other) == before
 

@@ -95,6 +95,6 @@ async def test_a_crawl_that_was_never_audited_has_pages_too() -> None:
 async def test_damaged_header_fields_are_a_sentence() -> None:
     store = await audited(":memory:")
     store.sql.execute("UPDATE page_details SET headers = '[1]'")
-    with pytest.raises(StoreError, match=r"the header fields of https://a\.example/a can not be read"):
+    with pytest.raises(StoreError, match=r"cannot read the header fields of https://a\.example/a"):
         list(store.stored_pages())
     await store.close()

@@ -37,7 +37,7 @@ async def test_a_lock_of_another_program_is_waited_for_and_then_named(store: Sql
         await store.finish(worker, [done(got, "new")], max_depth=None)
     assert (
         str(caught.value)
-        == f"The database {store.path} is locked by another program: close it there and run the same command again."
+        == f"The database {store.path} is locked by another process. Close that process and rerun the command."
     )
     assert PATIENCE <= clock.monotonic() < PATIENCE + 1
     assert (await store.counts()).processing == 1
@@ -70,8 +70,8 @@ async def test_a_full_disk_loses_nothing(store: SqliteStore) -> None:
     store.sql.execute(f"PRAGMA max_page_count = {pages + 3}").fetchone()
     with pytest.raises(StoreError) as caught:
         await store.finish(worker, [outcome], max_depth=None)
-    expected = "could not be written (database or disk is full): free some disk space and run the same command again."
-    assert str(caught.value) == f"The database {store.path} {expected}"
+    expected = "(database or disk is full). Free some disk space and rerun the command."
+    assert str(caught.value) == f"Cannot write to the database {store.path} {expected}"
     assert (await rows(store), await store.counts()) == before
     store.sql.execute("PRAGMA max_page_count = 100000").fetchone()
     assert await store.finish(worker, [outcome], max_depth=None) == 1

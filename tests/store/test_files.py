@@ -89,13 +89,13 @@ def test_a_key_that_leads_out_of_the_folder_is_none(tmp_path: Path, key: str) ->
 
 def test_a_folder_that_can_not_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "var").write_bytes(b"a file is in the way")
-    with pytest.raises(StoreError, match="can not be written"):
+    with pytest.raises(StoreError, match="Cannot write"):
         FolderFiles(tmp_path).put("var/a", b"x")
 
 
 def test_a_bucket_that_is_not_there_is_said(bucket: str) -> None:
     assert open_files(f"s3://{bucket}").get("var/a") is None
-    with pytest.raises(StoreError, match="can not be used"):
+    with pytest.raises(StoreError, match="Cannot use"):
         open_files("s3://there-is-no-such-bucket/x").put("var/a", b"x")
 
 
@@ -107,5 +107,5 @@ def test_a_place_that_can_not_be_used_is_refused(place: str) -> None:
 
 def test_object_storage_without_its_package_is_refused_before_anything_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "boto3", None)
-    with pytest.raises(UsageError, match=r"Packages for object storage are not installed: .*pip install .*\[s3\]'"):
+    with pytest.raises(UsageError, match=r"Packages for object storage are not installed\. .*pip install .*\[s3\]'"):
         open_files("s3://bucket/prefix")

@@ -47,7 +47,7 @@ async def test_names_choose_the_backend() -> None:
 def test_a_text_file_is_refused_and_kept(tmp_path: Path) -> None:
     notes = tmp_path / "notes.txt"
     notes.write_text("milk\n")
-    assert refusal(notes) == f"{notes} is not a SQLite database: give another file, or remove this one."
+    assert refusal(notes) == f"{notes} is not a SQLite database. Choose another file, or remove this one."
     assert notes.read_text() == "milk\n"
 
 
@@ -57,7 +57,7 @@ def test_a_database_of_another_program_is_refused_and_kept(tmp_path: Path) -> No
         other.execute("CREATE TABLE photos(name)")
     other.close()
     before = file.read_bytes()
-    assert refusal(file) == f"{file} is a SQLite database, but not one of Tadoru's: give another file."
+    assert refusal(file) == f"{file} is a SQLite database, but not a Tadoru crawl. Choose another file."
     assert file.read_bytes() == before
     assert list(tmp_path.iterdir()) == [file]
 
@@ -68,21 +68,21 @@ async def test_a_crawl_of_a_newer_program_is_refused_and_kept(tmp_path: Path) ->
     store.sql.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     await store.close()
     before = file.read_bytes()
-    assert refusal(file) == f"{file} was written by a newer Tadoru (format {SCHEMA_VERSION + 1}): update Tadoru to read it."
+    assert refusal(file) == f"{file} was written by a newer Tadoru (format {SCHEMA_VERSION + 1}). Upgrade Tadoru to read it."
     assert file.read_bytes() == before
 
 
 @pytest.mark.parametrize("name", ["", "missing/crawl.db"], ids=["a folder", "a folder that is not there"])
 def test_what_can_not_be_a_file_is_refused(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
-    assert refusal(path) == f"The database {path} can not be opened for writing: check the folder and its permissions."
+    assert refusal(path) == f"Cannot open the database {path} for writing. Check the folder and its permissions."
 
 
 def test_a_file_that_another_program_holds_is_refused_after_a_while(tmp_path: Path) -> None:
     file = tmp_path / "crawl.db"
     other = sqlite3.connect(file, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
-    expected = f"The database {file} is locked by another program: close it there and run the same command again."
+    expected = f"The database {file} is locked by another process. Close that process and rerun the command."
     assert refusal(file) == expected
     other.close()
 
@@ -95,7 +95,7 @@ async def test_a_damaged_file_is_said_to_be_damaged(tmp_path: Path) -> None:
     with file.open("r+b") as raw:
         raw.seek(8192)
         raw.write(b"\xa5" * (file.stat().st_size - 8192))
-    expected = "is damaged (database disk image is malformed): restore a copy, or start a new crawl with another file."
+    expected = "is damaged (database disk image is malformed). Restore a copy, or start a new crawl with another file."
     assert refusal(file) == f"The database {file} {expected}"
 
 
@@ -116,18 +116,18 @@ def as_seen_by_a_visitor(checkout: Path, file: Path, *, folder_mode: int, file_m
     return process.start(checkout, "visit", file).communicate()[0]
 
 
-@pytest.mark.parametrize("writable", [False, True], ids=["in a folder that can not be written", "in a folder that can"])
+@pytest.mark.parametrize("writable", [False, True], ids=["in a folder that cannot be written", "in a folder that can"])
 async def test_a_file_that_may_only_be_read_says_so(checkout: Path, open_folder: Path, writable: bool) -> None:
     file = open_folder / "crawl.db"
     store = open_store(str(file), FakeClock())
     await store.set_meta("job", "links")
     await store.close()
     said = as_seen_by_a_visitor(checkout, file, file_mode=0o444, folder_mode=0o777 if writable else 0o555)
-    assert said == f"The database {file} can not be opened for writing: check the folder and its permissions.\n"
+    assert said == f"Cannot open the database {file} for writing. Check the folder and its permissions.\n"
 
 
 def test_a_folder_that_may_only_be_read_says_so(checkout: Path, open_folder: Path) -> None:
     file = open_folder / "crawl.db"
     said = as_seen_by_a_visitor(checkout, file, folder_mode=0o555)
-    assert said == f"The database {file} can not be opened for writing: check the folder and its permissions.\n"
+    assert said == f"Cannot open the database {file} for writing. Check the folder and its permissions.\n"
     assert not file.exists()

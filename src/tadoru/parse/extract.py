@@ -39,7 +39,7 @@ class Extraction:
         match = _SPEC.fullmatch(text.strip())
         if match is None:
             raise UsageError(
-                f"--extract {quoted(text)} must have the form name=css:SELECTOR, name=xpath:PATH or name=regex:PATTERN."
+                "--extract {text} must have the form name=css:SELECTOR, name=xpath:PATH or name=regex:PATTERN.", text=quoted(text)
             )
         found = cls(match[1], match[2], match[3].strip())  # type: ignore[arg-type]
         found._check()
@@ -54,10 +54,14 @@ class Extraction:
             elif not is_selector(split_selector(self.expression)[0]):
                 raise ValueError("it cannot be parsed")
         except ImportError:
-            raise UsageError(f"--extract {self.name}: {not_installed('XPath', 'xpath')}") from None
+            raise UsageError("--extract {name}: {problem}", name=self.name, problem=not_installed("XPath", "xpath")) from None
         except (re.error, ValueError) as error:
             raise UsageError(
-                f"--extract {self.name}: {quoted(self.expression)} is not a valid {self.language} ({error})."
+                "--extract {name}: {expression} is not a valid {language} expression ({reason}).",
+                name=self.name,
+                expression=quoted(self.expression),
+                language=self.language,
+                reason=error,
             ) from None
 
     def find(self, document: HtmlDocument, response: Response) -> list[str]:

@@ -1,1 +1,1 @@
-"""The database door. A crawl is a namespace: one SQLite file (or, for tests and small uses, memory). SQL lives only here."""
+"""Databases: one crawl each (`crawl`), the calendar, accounts, crawls of the service, the state of a cluster. All SQL is here."""

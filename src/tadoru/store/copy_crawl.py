@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tadoru.clock import Clock
-from tadoru.errors import StoreError, UsageError
+from tadoru.errors import NewerFormat, UsageError
+from tadoru.i18n.translation import N_
 from tadoru.store.calendar.database import CalendarDatabase
 from tadoru.store.calendar.migrate import APPLICATION_ID as EVENTS_MARK
 from tadoru.store.calendar.migrate import VERSION_TABLE, needs_migration
@@ -87,14 +88,16 @@ def look_at(database: str, clock: Clock) -> CopySource:
 
 def _look_into(path: Path) -> CopySource:
     if not path.is_file() or not path.stat().st_size:
-        raise UsageError(f"There is no database {path}: give the file of a crawl, or of events.")
+        raise UsageError("Database {path} not found. Choose the file of a crawl or of a calendar.", path=path)
     with translated(str(path)), closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as sql:
         mark: int = sql.execute("PRAGMA application_id").fetchone()[0]
         if mark == CRAWL_MARK:
             number: int = sql.execute("PRAGMA user_version").fetchone()[0]
             return CopySource(DatabaseKind.CRAWL, str(number) if number < SCHEMA_VERSION else None)
         if mark != EVENTS_MARK:
-            raise UsageError(f"{path} is a SQLite database, but not one of Tadoru's: give the file of a crawl, or of events.")
+            raise UsageError(
+                "{path} is a SQLite database, but neither a Tadoru crawl nor a calendar. Choose another file.", path=path
+            )
         found: str = sql.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchone()[0]
     return CopySource(DatabaseKind.EVENTS, found if needs_migration(found) else None)
 
@@ -105,10 +108,18 @@ def _look_for_crawl(database: str) -> CopySource:
 
     number = format_at(parse(database), len(FORMATS))
     if number is None:
-        what = "no crawl" if names_crawl(database) else "neither a crawl nor events"
-        raise UsageError(f"There is {what} in {parse(database).shown}: check the address.")
+        message = (
+            N_("No crawl in {path}. Check the URL.")
+            if names_crawl(database)
+            else N_("No crawl or calendar in {path}. Check the URL.")
+        )
+        raise UsageError(message, path=parse(database).shown)
     if number > len(FORMATS):  # It can be worked on; but what is not known of it would be left behind.
-        raise StoreError(f"{parse(database).shown} was written by a newer Tadoru (format {number}): update Tadoru to copy it.")
+        raise NewerFormat(
+            "{path} was written by a newer Tadoru (format {format}). Upgrade Tadoru to copy it.",
+            path=parse(database).shown,
+            format=number,
+        )
     return CopySource(DatabaseKind.CRAWL, str(number) if number < len(FORMATS) else None)
 
 
@@ -122,7 +133,7 @@ async def move_crawl(since: SqliteStore, to: SqliteStore, progress: Progress = _
     with since.one_moment():
         async with to.write() as sql:
             if any(sql.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in ("pages", "crawl_meta")):
-                raise UsageError(f"There is a crawl in {to.path} already: copy into a new one.")
+                raise UsageError("{path} already has a crawl. Copy into a new one.", path=to.path)
             sql.execute("DELETE FROM texts")
             for table, columns in COLUMNS.items():
                 if table not in _NOT_COPIED:

@@ -1,7 +1,6 @@
-"""Where a list goes on: a cursor holds the sort keys of the last row that was shown, so that no list is ever counted through.
+"""Cursors of lists: the sort keys of the last row shown, so that no list is paged by counting.
 
-A cursor comes back from strangers, and what it holds goes to the database as values: anything that could not have been made here
-is refused.
+A cursor comes from outside, and its values go to the database: whatever could not have been created here is refused.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ LONGEST = 8_000
 
 
 class UnknownCursor(UsageError):
-    """A cursor that is none of this list."""
+    """A cursor that does not belong to the list."""
 
 
 def encode_cursor(order: str, keys: Sequence[Key]) -> str:
@@ -38,7 +37,7 @@ def decode_cursor(cursor: str, order: str, kinds: Sequence[type]) -> tuple[Key, 
             raise ValueError
         return tuple(_checked(value, kind) for value, kind in zip(found[1:], kinds, strict=True))
     except (ValueError, RecursionError, binascii.Error):
-        raise UnknownCursor("This place in the list is unknown: begin again without `cursor`.") from None
+        raise UnknownCursor("Invalid cursor. Start again without `cursor`.") from None
 
 
 def _checked(value: object, kind: type) -> Key:

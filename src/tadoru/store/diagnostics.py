@@ -1,4 +1,4 @@
-"""Whether a database could be used: asked by `tadoru doctor`, and leaving nothing behind."""
+"""Checks whether a database could be used, for `tadoru doctor`; leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OLDEST_SERVER = 14
 
 
 class ServerStatus(NamedTuple):
-    """What a PostgreSQL server says of itself."""
+    """Version and settings of a PostgreSQL server."""
 
     version: str
     is_old: bool
@@ -43,9 +43,13 @@ def try_folder(folder: Path) -> None:
                 sql.execute("CREATE TABLE one (number INTEGER)")
                 sql.commit()
             if mode != "wal":
-                raise StoreError(f"{folder} is on a file system that cannot be shared between processes: use a local disk.")
+                raise StoreError(
+                    "The file system of {folder} cannot be shared between processes. Use a local disk.", folder=folder
+                )
     except (OSError, sqlite3.Error) as error:
-        raise StoreError(f"Nothing can be written to {folder} ({error}): go to a folder of yours, or mend its rights.") from error
+        raise StoreError(
+            "Cannot write to {folder} ({reason}). Use another folder, or fix its permissions.", folder=folder, reason=error
+        ) from error
 
 
 def ask_server(database: str, clock: Clock) -> ServerStatus:

@@ -1,7 +1,7 @@
-"""The search index of one documentation site: a SQLite file that can be thrown away and made again from the pages.
+"""The search index of one documentation site: a SQLite file that can be deleted and rebuilt from the pages.
 
-It keeps the sections of each page as they are, so that a page can be read from it too, and an index over their words that holds
-no text of its own. What is a section, and what to do with what is found, is `jobs/docs/search.py`.
+It stores the sections of each page, so that a page can be read from it too, and a full-text index without a copy of the text.
+Sections and ranking are defined in `jobs/docs/search.py`.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class IndexedPage:
 
 @dataclass(frozen=True, slots=True)
 class SearchHitRow:
-    """A section that was found; the lower the rank, the better."""
+    """A section that matches; a lower rank is better."""
 
     url: str
     title: str

@@ -1,6 +1,6 @@
-"""Files that belong to a database without being in it: snapshots and run logs, by key, in a folder or on object storage.
+"""Files that belong to a database: snapshots and run logs, by key, in a folder or on object storage.
 
-A key is a path such as `var/snapshots/7/2026-08-01/ab12.ics`. A file is there whole or not at all. No other room knows boto3.
+A key is a path such as `var/snapshots/7/2026-08-01/ab12.ics`. A file is complete or absent. Only this module imports boto3.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def open_files(place: str) -> FileStore:
     if place.startswith("s3://"):
         return ObjectStorage(place)
     if "://" in place:
-        raise UsageError(f"Files cannot be kept at {place}: give a folder, or s3://bucket/prefix.")
+        raise UsageError("Cannot store files at {place}. Use a folder, or s3://bucket/prefix.", place=place)
     return FolderFiles(Path(place))
 
 
@@ -90,7 +90,9 @@ class FolderFiles:
                     Path(unfinished).unlink()
                 raise
         except OSError as error:
-            raise StoreError(f"{path} cannot be written ({error.strerror}): check its permissions, and the disk.") from error
+            raise StoreError(
+                "Cannot write {path} ({reason}). Check its permissions and the disk.", path=path, reason=error.strerror
+            ) from error
 
     def get(self, key: str) -> bytes | None:
         try:
@@ -98,7 +100,9 @@ class FolderFiles:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            raise StoreError(f"{self.path(key)} cannot be read ({error.strerror}).") from error
+            raise StoreError(
+                "Cannot read {path} ({reason}). Check its permissions.", path=self.path(key), reason=error.strerror
+            ) from error
 
     def exists(self, key: str) -> bool:
         return self.path(key).is_file()
@@ -122,13 +126,13 @@ class FolderFiles:
 
 
 class ObjectStorage:
-    """A bucket of S3 or of what speaks its language. Keys and the endpoint come from the usual AWS variables and files."""
+    """A bucket of S3 or a compatible service; keys and the endpoint come from the usual AWS variables and files."""
 
     def __init__(self, place: str) -> None:
         parts = urlsplit(place)
         self._bucket, self._prefix = parts.netloc, parts.path.strip("/")
         if not self._bucket:
-            raise UsageError(f"{place} names no bucket: write it as s3://bucket/prefix.")
+            raise UsageError("Bucket missing in {place}. Use s3://bucket/prefix.", place=place)
         # Looked for before anything begins, and imported, which takes long, when there is something to put or get.
         if find_spec("boto3") is None:
             raise UsageError(not_installed("object storage", "s3"))
@@ -150,7 +154,9 @@ class ObjectStorage:
         try:
             yield
         except (BotoCoreError, ClientError) as error:
-            raise StoreError(f"{self.name} cannot be used ({error}): check the bucket and the AWS variables.") from error
+            raise StoreError(
+                "Cannot use {place} ({reason}). Check the bucket and the AWS variables.", place=self.name, reason=error
+            ) from error
 
     def put(self, key: str, data: bytes) -> None:
         with self._translated():

@@ -1,8 +1,8 @@
-"""Words to search by, for every script: what is put into the index, and what a query asks of it. Pure.
+"""Search terms for every script: what goes into the index, and what a query looks for. Pure.
 
-SQLite's tokenizer knows words that have spaces between them. Chinese, Japanese and Korean do not, or not enough: a run of them is
-given to it as its overlapping pairs of characters, and a word of a query as the same pairs side by side. That finds words of two
-characters, which an index of trigrams does not, and costs languages with spaces nothing.
+SQLite's tokenizer splits at spaces. A run of Chinese, Japanese or Korean text is indexed as its overlapping pairs of
+characters, and a word of a query becomes the same pairs side by side. That finds words of two characters, which a trigram
+index does not, and costs languages with spaces nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MOST_LENGTH = 400
 
 @dataclass(frozen=True, slots=True)
 class SearchTerms:
-    """A query, taken apart."""
+    """A parsed query."""
 
     wanted: tuple[str, ...]
     """Words and phrases as the index has them."""
@@ -58,7 +58,7 @@ def indexed(text: str) -> str:
 
 
 class _Twice(dict[str, str]):
-    """Where one pair ends and the next begins, by the character that both have."""
+    """Separates overlapping pairs at the character they share."""
 
     def __missing__(self, char: str) -> str:
         return self.setdefault(char, f"{char} {char}")

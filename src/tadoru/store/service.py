@@ -1,4 +1,4 @@
-"""The database of the service: the events, who may see and change them, and the crawls that it drives."""
+"""The database of the service: the calendar, accounts, and the crawls that the service runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tadoru.store.served_crawls.claims import CrawlClaims
 
 
 class ServiceStore(CrawlClaims, AccountCleanup, Sessions, Users, ApiKeys, AuditLog, CalendarStore):
-    """Everything that the service keeps. Threads may share it; a method is one transaction unless it says else."""
+    """Everything that the service stores; threads may share it, and a method is one transaction unless it says otherwise."""
 
 
 def open_service(

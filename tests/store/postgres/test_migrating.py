@@ -198,7 +198,7 @@ def test_a_migration_that_never_gets_its_turn_says_so_and_changes_nothing(crawl:
         newer.start()
         newer.join()
         reader.execute("ROLLBACK")
-    assert "is in use all the time and could not be brought to format" in str(newer.error)
+    assert "it is in use. Stop long-running readers" in str(newer.error)
     assert columns(crawl) == before
 
 
@@ -217,11 +217,11 @@ def test_a_newer_crawl_is_worked_on_as_far_as_it_says_so_but_not_copied(crawl: s
     newer = Migration(crawl, later)
     newer.run()
     PostgresStore(crawl, FakeClock()).link.close()
-    with pytest.raises(StoreError, match=r"was written by a newer Tadoru .* update Tadoru to copy it"):
+    with pytest.raises(StoreError, match=r"was written by a newer Tadoru .* Upgrade Tadoru to copy it"):
         look_at(crawl, FakeClock())
     with opened(crawl) as link:
         link.run("UPDATE crawl_format SET readable_by = %s", [len(LATER)])
-        with pytest.raises(StoreError, match=r"was written by a newer Tadoru .* update Tadoru to read it"):
+        with pytest.raises(StoreError, match=r"was written by a newer Tadoru .* Upgrade Tadoru to read it"):
             format_of(link, parse(crawl).schema, len(FORMATS))
 
 
@@ -238,6 +238,6 @@ def test_no_script_takes_from_an_old_program_what_it_needs() -> None:
         assert NARROWS.search(words)
     assert not NARROWS.search("ALTER TABLE a ADD COLUMN b TEXT NOT NULL DEFAULT ''; CREATE TABLE c (d TEXT NOT NULL)")
     crawls = [SCRIPTS.joinpath(name) for name in FORMATS]
-    revisions = resources.files("tadoru.store").joinpath("events", "migrations", "versions").iterdir()
+    revisions = resources.files("tadoru.store").joinpath("calendar", "migrations", "versions").iterdir()
     for script in (*crawls, *(one for one in revisions if one.name.endswith(".postgresql.sql"))):
         assert not NARROWS.search(script.read_text(encoding="utf-8")), script.name

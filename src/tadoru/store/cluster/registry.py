@@ -1,7 +1,6 @@
-"""What the workers of a cluster have in common: which crawls are theirs, who works, and which hosts wait for somebody.
+"""The state that the workers of a cluster share: crawls, workers, and hosts that wait for a worker.
 
-In a schema of its own beside the crawls, together with the tables of the task engine. The rooms of `cluster` ask it; SQL stays
-here.
+It is a schema of its own beside the crawls, together with the tables of the task engine.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ def slice_prefix(crawl: str) -> str:
 
 
 class ClusterCrawl(NamedTuple):
-    """A crawl that the workers do."""
+    """A crawl that is assigned to the cluster."""
 
     name: str
     job: str
@@ -110,7 +109,7 @@ class ClusterRegistry:
         for crawl in self.crawls():
             if crawl.name == name:
                 return crawl
-        raise UsageError(f"The cluster has no crawl {name}: `tadoru cluster status` lists them.")
+        raise UsageError("Crawl {name} not found in the cluster. `tadoru cluster status` lists them.", name=name)
 
     def crawls(self) -> list[ClusterCrawl]:
         rows = self._link.run(_CRAWLS).fetchall()

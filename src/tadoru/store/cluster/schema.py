@@ -1,8 +1,8 @@
-"""The tables of a cluster, ours and the task engine's: made, and brought to a newer format while workers of the older one work.
+"""The tables of a cluster, ours and the task engine's: created, and migrated while workers of the older version run.
 
-Both follow one rule: what is older is brought up in order, what is newer is worked on as far as it says that it can be. The task
-engine says it by the names of its changes: those for before an update (`_pre_`) leave its older programs working, those for after
-it (`_post_`) do not, and wait until no such worker is left.
+Older formats are migrated in order; newer ones are used if they declare that this program can. The task engine declares it in the
+names of its migrations: those before an update (`_pre_`) keep older programs working, those after it (`_post_`) do not, and wait
+until no such worker is left.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _OLDER_WORKERS = """SELECT count(*) FROM workers WHERE engine < %s AND seen_at >
 
 
 class TaskEngineSchema(NamedTuple):
-    """The tables of the task engine, as this program's version of it wants them."""
+    """The task engine's tables, as this version of it needs them."""
 
     whole: str
     """All of them, for a new cluster."""
@@ -57,7 +57,7 @@ class TaskEngineSchema(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What is there."""
+    """What the database has now."""
 
     version: int
     readable_by: int
@@ -93,7 +93,7 @@ def _found(link: PgConnection) -> _Found | None:
 
 def _refuse_newer(link: PgConnection, found: _Found, engine: TaskEngineSchema) -> None:
     if found.readable_by > len(_FORMATS) or found.engine_needs > engine.last:
-        raise NewerFormat(f"The cluster in {link.shown} was set up by a newer Tadoru: update Tadoru to work for it.")
+        raise NewerFormat("The cluster in {path} was set up by a newer Tadoru. Upgrade Tadoru to work for it.", path=link.shown)
 
 
 def _bring_up(link: PgConnection, engine: TaskEngineSchema) -> None:
@@ -126,8 +126,8 @@ def _change_engine(link: PgConnection, found: _Found, engine: TaskEngineSchema) 
         if older and _AFTER in name:
             if any(_AFTER not in later for later in missing[at:]):
                 raise StoreError(
-                    f"Workers of an older Tadoru work for the cluster in {link.shown}, too old to stand beside this one:"
-                    " stop them, then start this one."
+                    "The cluster in {path} has workers of an older, incompatible Tadoru. Stop them, then start this one.",
+                    path=link.shown,
                 )
             break
         link.run(engine.read(name))

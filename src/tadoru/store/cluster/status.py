@@ -1,4 +1,4 @@
-"""A cluster at one moment, as values: what the command, the page and the interface show. No driver is needed to hold them."""
+"""The status of a cluster at one moment, as the command, the page and the API show it. Needs no database driver."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class WorkerStatus(NamedTuple):
-    """A worker, as it last said."""
+    """A worker, as it last reported."""
 
     name: str
     machine: str
@@ -25,7 +25,7 @@ class WorkerStatus(NamedTuple):
 
 
 class ClusterCrawlStatus(NamedTuple):
-    """A crawl that the workers do, or did."""
+    """A crawl of the cluster, running or finished."""
 
     name: str
     job: str
@@ -44,7 +44,7 @@ class ClusterCrawlStatus(NamedTuple):
 
 
 class QueueStatus(NamedTuple):
-    """The pieces of work, by how they stand."""
+    """The numbers of queued tasks by state."""
 
     waiting: int
     again: int
@@ -57,7 +57,7 @@ class QueueStatus(NamedTuple):
 
 
 class HostStatus(NamedTuple):
-    """A host that is asked slowly, or that something is wrong with."""
+    """A host that is slowed down or has a problem."""
 
     name: str
     crawl: str
@@ -76,7 +76,7 @@ class HostStatus(NamedTuple):
 
 
 class ClusterStatus(NamedTuple):
-    """All of it."""
+    """Workers, crawls, queue and hosts."""
 
     at: datetime
     """By the database's clock, as every other time here."""

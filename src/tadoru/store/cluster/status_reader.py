@@ -1,7 +1,7 @@
-"""Looking at a cluster, and changing the state of its crawls: what `tadoru cluster`, the page and the interface ask.
+"""Reads the status of a cluster and changes the state of its crawls, for `tadoru cluster`, the page and the API.
 
-One look is one transaction that only reads. What it reads grows with the hosts that wait and not with the pages: some tenths of a
-second for a million hosts. It is bounded in time, and whoever looks again and again rests longer where a look takes longer.
+A status is read in one read-only transaction. Its cost grows with waiting hosts, not with pages: some tenths of a second for a
+million hosts. It is bounded in time, and repeated reads wait longer where a read takes longer.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 from psycopg import sql as names
 
 from tadoru.errors import UsageError
+from tadoru.i18n.translation import N_
 from tadoru.store.cluster.registry import SCHEMA, STALLED
 from tadoru.store.cluster.status import ClusterCrawlStatus, ClusterStatus, HostStatus, QueueStatus, WorkerStatus
 from tadoru.store.crawl.postgres.connection import PgConnection, said
@@ -57,7 +58,7 @@ _DROP_WAITING = "DELETE FROM procrastinate_jobs WHERE args ->> 'crawl' = %s AND 
 
 
 class ClusterStatusReader:
-    """A connection to look at a cluster through. Not for several threads at a time."""
+    """A connection that reads the status of a cluster; not for several threads at the same time."""
 
     def __init__(self, database: str) -> None:
         """Raises UsageError for an address that is none, StoreError when the database cannot be reached."""
@@ -75,9 +76,7 @@ class ClusterStatusReader:
     def look(self, *, most_hosts: int = MOST_HOSTS) -> ClusterStatus:
         """The cluster at this moment. Raises UsageError when there is none."""
         if not self.is_there():
-            raise UsageError(
-                f"There is no cluster in {self.shown}: `tadoru worker --database postgresql://…` makes one and works for it."
-            )
+            raise UsageError("No cluster in {path}. Create one with `tadoru worker --database postgresql://…`.", path=self.shown)
         with self._transaction(_BEGIN):
             at = self._rows("SELECT clock_timestamp()")[0][0]
             workers = tuple(self._workers())
@@ -126,30 +125,28 @@ class ClusterStatusReader:
     # ---- changes
     def stop(self, crawl: str) -> None:
         """No more of a crawl is begun: workers end the slices they have, and what waits is taken out of the queue."""
-        self._change(crawl, "open", "stopped", "clock_timestamp()", "It is {state}: only a crawl that is open can be stopped.")
+        self._change(crawl, "open", "stopped", "clock_timestamp()", N_("Cannot stop crawl {name}: it is {state}, not open."))
 
     def resume(self, crawl: str) -> None:
         """Go on with a crawl: a worker sees it with its next sweep."""
-        words = (
-            "It is {state}: only a crawl that was stopped or has failed can go on; `tadoru audit` begins one that is done anew."
-        )
-        self._change(crawl, "stopped failed", "open", "NULL", words)
+        message = N_("Cannot resume crawl {name}: it is {state}, not stopped or failed. Start it again with `tadoru audit`.")
+        self._change(crawl, "stopped failed", "open", "NULL", message)
 
     def forget(self, crawl: str) -> None:
         """The cluster has nothing to do with a crawl any more; what it found stays in the database."""
         with self._transaction("BEGIN"):
             if self._state_of(crawl) == "open":
-                raise UsageError(f"The crawl {crawl} is open: stop it first with `tadoru cluster stop {crawl}`.")
+                raise UsageError("Crawl {name} is open. Stop it first with `tadoru cluster stop {name}`.", name=crawl)
             text = "SELECT count(*) FROM procrastinate_jobs WHERE args ->> 'crawl' = %s AND status = 'doing'"
             if self._rows(text, [crawl])[0][0]:
-                raise UsageError(f"Workers are still at the crawl {crawl}: try again in a minute.")
+                raise UsageError("Workers still process crawl {name}. Try again in a minute.", name=crawl)
             self._link.run(_DROP_WAITING, [crawl])
             self._link.run("DELETE FROM crawls WHERE name = %s", [crawl])
 
     def _change(self, crawl: str, of: str, to: str, ended: str, refusal: str) -> None:
         with self._transaction("BEGIN"):
             if (state := self._state_of(crawl)) not in of.split():
-                raise UsageError(f"The crawl {crawl} cannot be changed so. {refusal.format(state=state)}")
+                raise UsageError(refusal, name=crawl, state=state)
             text = f"UPDATE crawls SET state = %s, error = '', ended_at = {ended} WHERE name = %s"
             self._link.run(text, [to, crawl])
             self._link.run(_DROP_WAITING, [crawl])
@@ -158,7 +155,7 @@ class ClusterStatusReader:
         """The state of a crawl, which nobody else changes until the transaction ends. Raises UsageError."""
         rows = self._rows("SELECT state FROM crawls WHERE name = %s FOR UPDATE", [crawl]) if self.is_there() else []
         if not rows:
-            raise UsageError(f"The cluster in {self.shown} has no crawl {crawl}: `tadoru cluster status` lists them.")
+            raise UsageError("Crawl {name} not found in the cluster. `tadoru cluster status` lists them.", name=crawl)
         return str(rows[0][0])
 
     # ---- asking

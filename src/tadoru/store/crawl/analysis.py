@@ -1,7 +1,7 @@
-"""Keeping what is known once a crawl has ended: site findings, scores, depths, health. Replaced as a whole, in one transaction.
+"""Stores what is known once a crawl has ended: site findings, scores, depths, health; replaced as a whole in one transaction.
 
-Findings are put aside in a temporary table while they are looked for, which takes a while and holds up nobody; what others see
-changes all at once. Looking is in `site`.
+Findings are collected in a temporary table first, which takes a while and blocks nobody. The checks themselves are in
+`jobs.audit.site_checks`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _OF_THE_SITE = """SELECT severity, count(*) FROM checks
 
 
 class SiteFinding(NamedTuple):
-    """A check applies to a page in the light of all others, or to something that is no page."""
+    """A finding about a page that needs the whole site, or about something that is not a page."""
 
     check_id: str
     page: int
@@ -49,7 +49,7 @@ class SiteFinding(NamedTuple):
 
 
 class SeverityCounts(NamedTuple):
-    """How many are how bad, none counted twice."""
+    """Numbers of URLs by their worst finding."""
 
     error: int = 0
     warning: int = 0
@@ -57,7 +57,7 @@ class SeverityCounts(NamedTuple):
 
 
 class SiteHealth(NamedTuple):
-    """What the health score is made of."""
+    """The values that the health score is computed from."""
 
     pages: int
     """Pages of the site that answered, redirects not counted."""
@@ -68,7 +68,7 @@ class SiteHealth(NamedTuple):
 
 
 class AnalysisWriter(Database):
-    """The room for what is computed over the whole crawl."""
+    """Writes the results of the site checks."""
 
     def site_view(self, *, likeness: float) -> SiteView:
         """The crawl as arrays. `likeness`: from which similarity on, 0 to 1, two pages are near duplicates."""

@@ -1,7 +1,7 @@
-"""Looking through the links of a crawl: all of them, those of a page, those to a page, or those that lead nowhere.
+"""Lists the links of a crawl: all, those of a page, those to a page, or broken ones.
 
-Links lie by their source. Once a crawl has ended there is an index of their targets too (`read.settle`), and what is asked by
-target goes by it; until then it is a pass over the links.
+Links are stored by source. Once a crawl has ended there is an index by target too (`reader.settle`); until then a query by target
+scans the links.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _BY_TARGET = f"""FROM pages t NOT INDEXED CROSS JOIN link_relations r INDEXED BY
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkFilter:
-    """Which links. What is None or empty does not matter."""
+    """Which links to list; None or empty means any."""
 
     source: int | None = None
     target: int | None = None
@@ -62,7 +62,7 @@ class LinkListRow(NamedTuple):
 
 
 class LinkBrowser(Database):
-    """The links, to look through."""
+    """Reads lists of links."""
 
     def link_lines(
         self, chosen: LinkFilter, *, limit: int = 50, cursor: str | None = None

@@ -75,7 +75,7 @@ _WHOSE = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageFilter:
-    """Which pages. What is None or empty does not matter."""
+    """Which pages to list; None or empty means any."""
 
     internal: bool | None = True
     statuses: tuple[str, ...] = ()
@@ -135,7 +135,7 @@ class AffectedPageRow(NamedTuple):
 
 
 class PageBrowser(Database):
-    """The pages, to look through."""
+    """Reads lists of pages and single pages."""
 
     def page_lines(
         self, chosen: PageFilter, *, sort: str = "url", falls: bool | None = None, limit: int = 50, cursor: str | None = None
@@ -307,7 +307,7 @@ _AT_ONCE = 10_000
 
 
 class CrawlTotals(NamedTuple):
-    """So many URLs stand so, at such a depth."""
+    """The number of URLs with one state and depth."""
 
     internal: bool
     status: str
@@ -317,7 +317,7 @@ class CrawlTotals(NamedTuple):
 
 
 class TotalsBrowser(Database):
-    """Counting."""
+    """Reads the totals of a crawl."""
 
     def standing(self) -> tuple[list[CrawlTotals], list[tuple[int, int]]]:
         """How many URLs stand where, those of the site and the others; and how many answers of the site took so many

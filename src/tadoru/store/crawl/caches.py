@@ -1,4 +1,4 @@
-"""A bounded memory of what was met lately: the caches in front of the database."""
+"""Bounded caches in front of the database."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ V = TypeVar("V")
 
 
 class BoundedCache(dict[K, V]):
-    """A dict that drops its older half when it is full. Reading costs what a dict costs, which is the point."""
+    """A dict that drops its older half when it is full; reads cost as much as those of a dict."""
 
     def __init__(self, capacity: int) -> None:
         super().__init__()
@@ -36,7 +36,9 @@ class BoundedCache(dict[K, V]):
 
 
 class TextCache(BoundedCache[str, V]):
-    """One whose keys are URLs or texts: long ones are not remembered, because a hundred thousand would take too much memory."""
+    """A cache with URLs or texts as keys; long keys are not cached, because a hundred thousand of them would take too much
+    memory.
+    """
 
     def __setitem__(self, key: str, value: V) -> None:
         if len(key) <= MAX_CACHED_LENGTH:

@@ -1,7 +1,7 @@
-"""Keeping a crawl within its `BreadthLimits`, inside the transaction that would overstep them.
+"""Keeps a crawl within its `BreadthLimits`, in the transaction that would exceed them.
 
-What is over a bound is skipped with its reason and stays known. `Batch` calls `Bounding.hold` for the hosts that a transaction
-touched, so nobody who writes has to think of it. `CrawlLimits` is the room for what is done about it later.
+A URL over a limit is skipped with a reason and stays known. `PageWriter` calls `LimitChecker.hold` for the hosts that a
+transaction touched. `CrawlLimits` queues skipped URLs again when the limits allow it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class _Host(NamedTuple):
 
 
 class LimitChecker:
-    """The bounds in one transaction."""
+    """The limits within one transaction."""
 
     def __init__(self, db: Database) -> None:
         self.db = db
@@ -112,7 +112,7 @@ class LimitChecker:
 
 
 class CrawlLimits(Database):
-    """The room of bounds."""
+    """Sets the limits of a crawl and queues URLs again when there is capacity."""
 
     def bound(self, bounds: BreadthLimits) -> None:
         self.bounds = bounds

@@ -1,7 +1,7 @@
-"""One SQLite file: opening it, its transactions, its version, and its errors as sentences.
+"""One SQLite file: opening, transactions, format version, and error messages.
 
-One connection a process, used from the event loop itself: each statement is short, and a thread would fight the parser for the
-interpreter lock at every row. Only waiting for another process's transaction is asynchronous.
+There is one connection per process, used on the event loop: each statement is short, and a thread would compete with the
+parser for the interpreter lock at every row. Only waiting for the transaction of another process is asynchronous.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from contextlib import asynccontextmanager, contextmanager
 from importlib import resources
 
 from tadoru.clock import Clock, to_datetime
-from tadoru.errors import StoreError
+from tadoru.errors import NewerFormat, StoreError
+from tadoru.i18n.translation import N_
 from tadoru.rules.budget import BreadthLimits
 from tadoru.store.crawl.caches import TextCache
 
@@ -41,11 +42,11 @@ def listed(numbers: Iterable[int]) -> str:
 
 @contextmanager
 def translated(path: str) -> Iterator[None]:
-    """SQLite's errors as one sentence each."""
+    """Translates the errors of SQLite into StoreError."""
     try:
         yield
     except sqlite3.DatabaseError as error:
-        raise StoreError(_sentence(error, path)) from error
+        raise StoreError(_message(error), path=path, reason=error) from error
 
 
 def _is_busy(error: sqlite3.DatabaseError) -> bool:
@@ -57,23 +58,24 @@ def is_read_only(error: BaseException | None) -> bool:
     return str(getattr(error, "sqlite_errorname", "")).startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN"))
 
 
-def _sentence(error: sqlite3.DatabaseError, path: str) -> str:
+def _message(error: sqlite3.DatabaseError) -> str:
+    """The message for an error, with `path` and `reason` as values."""
     name = getattr(error, "sqlite_errorname", "")
     if name.startswith("SQLITE_NOTADB"):
-        return f"{path} is not a SQLite database: give another file, or remove this one."
+        return N_("{path} is not a SQLite database. Choose another file, or remove this one.")
     if name.startswith("SQLITE_CORRUPT"):
-        return f"The database {path} is damaged ({error}): restore a copy, or start a new crawl with another file."
+        return N_("The database {path} is damaged ({reason}). Restore a copy, or start a new crawl with another file.")
     if name.startswith("SQLITE_FULL") or name.startswith("SQLITE_IOERR"):
-        return f"The database {path} could not be written ({error}): free some disk space and run the same command again."
+        return N_("Cannot write to the database {path} ({reason}). Free some disk space and rerun the command.")
     if is_read_only(error):
-        return f"The database {path} cannot be opened for writing: check the folder and its permissions."
+        return N_("Cannot open the database {path} for writing. Check the folder and its permissions.")
     if name.startswith("SQLITE_BUSY"):
-        return f"The database {path} is locked by another program: close it there and run the same command again."
-    return f"The database {path} failed: {error}."
+        return N_("The database {path} is locked by another process. Close that process and rerun the command.")
+    return N_("The database {path} failed: {reason}.")
 
 
 class Database:
-    """A connection with its caches. The rooms of the store (`Frontier`, `Hosts`, `Reader`) are built on it."""
+    """A connection with its caches; the parts of the store (`Frontier`, `Hosts`, `CrawlReader`) are built on it."""
 
     def __init__(self, path: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE) -> None:
         self._begin_state(path, clock, patience)
@@ -153,9 +155,13 @@ class Database:
         if self._is_empty():
             return
         if self.sql.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-            raise StoreError(f"{self.path} is a SQLite database, but not one of Tadoru's: give another file.")
+            raise StoreError("{path} is a SQLite database, but not a Tadoru crawl. Choose another file.", path=self.path)
         if self._format() > SCHEMA_VERSION:
-            raise StoreError(f"{self.path} was written by a newer Tadoru (format {self._format()}): update Tadoru to read it.")
+            raise NewerFormat(
+                "{path} was written by a newer Tadoru (format {format}). Upgrade Tadoru to read it.",
+                path=self.path,
+                format=self._format(),
+            )
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[sqlite3.Connection]:

@@ -34,7 +34,7 @@ _LATEST = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class DocumentVersion:
-    """What a page said for a while."""
+    """The text of a page during some time."""
 
     id: int
     """0 for what it says now."""
@@ -47,7 +47,7 @@ class DocumentVersion:
 
 @dataclass(frozen=True, slots=True)
 class DocumentChange:
-    """A page that a run found added, changed or gone."""
+    """A page that a run found added, changed or removed."""
 
     kind: str
     url: str
@@ -59,7 +59,7 @@ class DocumentChange:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRunChanges:
-    """What one run found different from the run before."""
+    """The differences of one run from the run before."""
 
     run: int
     at: datetime
@@ -186,7 +186,7 @@ _LINKS = """SELECT t.url FROM link_relations r JOIN pages t ON t.id = r.target_i
 
 
 class DocumentPlace(NamedTuple):
-    """Where a page stands: what its order is worked out from."""
+    """The position of a page on the site, from which the reading order is computed."""
 
     page_id: int
     url: str
@@ -197,7 +197,7 @@ class DocumentPlace(NamedTuple):
 
 
 class DocumentRow(NamedTuple):
-    """A page as it is kept."""
+    """A page as it is stored."""
 
     url: str
     depth: int
@@ -276,7 +276,7 @@ def _put_offered(sql: sqlite3.Connection, page: int, offered: Sequence[OfferedPa
 
 
 class DocumentStore(Database):
-    """The documentation half of the store."""
+    """Reads and writes the pages of a documentation site."""
 
     def document_places(self) -> list[DocumentPlace]:
         """Every page that belongs to the site today, by depth and URL.

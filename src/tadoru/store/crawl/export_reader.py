@@ -1,7 +1,6 @@
-"""Reading a crawl for exports: every table row by row, chosen by filters; the pages for a sitemap; the graph; the stored bodies.
+"""Reads a crawl for exports: every table with filters, the pages for a sitemap, the graph, the stored bodies.
 
-Everything is streamed from SQLite and nothing is gathered, whatever the size. Unlike the rest of the store it is synchronous: an
-export does nothing else at the same time.
+Everything is streamed. Unlike the rest of the store it is synchronous: an export does nothing else at the same time.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _OF_THE_SITE = "p.internal AND p.purpose = 'page'"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportSelection:
-    """Which rows. What is empty or None does not matter."""
+    """Which rows to export; None or empty means any."""
 
     codes: tuple[tuple[int, int], ...] = ()
     """Ranges of status codes, both ends included."""
@@ -55,7 +54,7 @@ class ExportNode(NamedTuple):
 
 
 class StoredPage(NamedTuple):
-    """An answer as it was received: its header fields, and its body compressed by zlib, None for a redirect without one."""
+    """A stored response: header fields, and the body compressed with zlib, None for a redirect without one."""
 
     url: str
     status_code: int
@@ -82,7 +81,7 @@ def unused_filters(name: str, chosen: ExportSelection) -> list[str]:
 
 
 class ExportReader(Database):
-    """The exporting part of the store."""
+    """Streams the rows of exports."""
 
     _says_within = False
 
@@ -227,7 +226,9 @@ class ExportReader(Database):
         try:
             return [(str(name), str(value)) for name, value in json.loads(text or "[]")]
         except (ValueError, TypeError):
-            raise StoreError(f"The database {self.path} is damaged: the header fields of {url} cannot be read.") from None
+            raise StoreError(
+                "The database {path} is damaged: cannot read the header fields of {url}.", path=self.path, url=url
+            ) from None
 
 
 def _statement(columns: Sequence[str], read: TableQuery, conditions: Sequence[str], *, within: bool) -> str:

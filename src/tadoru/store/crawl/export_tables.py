@@ -1,7 +1,7 @@
-"""The tables that an export offers: their columns, what kind of value each holds, and the SQL that reads them.
+"""The tables of an export: their columns, the kind of each value, and the SQL that reads them.
 
-Nothing is run here: that, and filtering, is in `dump`. Each statement goes through the pages by URL, so that two exports of one
-site can be compared line by line, and hardly any sorts: an index or a primary key has the order.
+Statements are run in `export_reader`. Each goes through the pages by URL, so that two exports of one site can be compared line
+by line; most need no sorting, because an index or a primary key has the order.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tadoru.store.crawl.records import UNLINKED
 
 
 class ColumnKind(Enum):
-    """What a cell holds, and as what it comes from the database."""
+    """The kind of a value, and its form in the database."""
 
     TEXT = "text"
     INTEGER = "integer"
@@ -38,7 +38,7 @@ class ExportColumn(NamedTuple):
 
 
 class TableQuery(NamedTuple):
-    """One statement, without its columns and filters."""
+    """One statement without its columns and filters."""
 
     source: str
     order: str
@@ -49,7 +49,7 @@ class TableQuery(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportTable:
-    """A table of an export. What is None has no meaning for it, and a filter by it is refused."""
+    """A table of an export; a filter that is None for it is refused."""
 
     columns: tuple[ExportColumn, ...]
     reads: tuple[TableQuery, ...]

@@ -32,7 +32,7 @@ million, and sorting them each time would take all day."""
 
 
 class StoredCheck(NamedTuple):
-    """A check of the catalogue that the crawl was judged by."""
+    """A check of the catalogue that is stored with the crawl."""
 
     number: int
     scope: str
@@ -40,7 +40,7 @@ class StoredCheck(NamedTuple):
 
 
 class FindingPlace(NamedTuple):
-    """Where a finding is: enough to choose among millions of them."""
+    """The position of a finding, to choose among millions of them."""
 
     check_number: int
     page_id: int
@@ -50,7 +50,7 @@ class FindingPlace(NamedTuple):
 
 
 class FindingRow(NamedTuple):
-    """A finding with what is known of its page."""
+    """A finding with its page."""
 
     check_number: int
     page_id: int
@@ -74,7 +74,7 @@ class Inlink(NamedTuple):
 
 
 class FindingReader(Database):
-    """The findings of a crawl."""
+    """Reads findings, checks and inlinks."""
 
     _links = ""
 
@@ -197,7 +197,7 @@ _CHECK = """INSERT INTO checks(id, scope, check_group, severity, title, why, fix
 
 
 class CheckCatalogueStore(Database):
-    """What checks need of the store."""
+    """Stores the check catalogue, and reads validators and metrics."""
 
     async def install_checks(self, checks: Iterable[Check], scope: str, thresholds: dict[str, float] | None = None) -> None:
         """Make checks known, with their words as they are now and the thresholds that hold. Their numbers stay."""

@@ -1,4 +1,4 @@
-"""Leases: who may request which URL. Built so that `kill -9` loses nothing and two workers never share a URL."""
+"""The frontier: leases of URLs to workers. `kill -9` loses nothing, and two workers never lease the same URL."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ HostRow = tuple[int, str, float | None, float | None, float | None, float | None
 
 
 class Frontier(PageWriting):
-    """The queue half of the store."""
+    """Leases URLs and takes back the leases of dead workers."""
 
     async def join(self, ttl: float) -> int:
         me = workers.current()

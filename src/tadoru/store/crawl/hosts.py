@@ -1,7 +1,7 @@
-"""Hosts: the pace that every worker shares, and what robots.txt said. In the store, so that two workers are as polite as one.
+"""Hosts: the pace that all workers share, and the answers for robots.txt.
 
-A slot is taken, the request goes out, and only then does the gap start (`sent`): a slow connect cannot bring two requests close
-together. A worker that dies between the two blocks nobody: its slot falls free when its death is noticed, or after `hold`.
+A slot is taken, the request is sent, and only then the gap starts (`sent`), so a slow connect cannot bring two requests close
+together. A worker that dies in between blocks nobody: its slot is free when its death is noticed, or after `hold`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CLAIM = "INSERT OR REPLACE INTO robots(origin, owner, claimed_until) VALUES (?,
 
 
 class Hosts(Database):
-    """The politeness half of the store."""
+    """Slots, paces and robots.txt answers of hosts."""
 
     async def take_slot(self, worker: int, host: str, hold: float) -> float:
         async with self.write() as sql:

@@ -1,8 +1,7 @@
-"""What the engine asks of a store: the contract that every backend keeps (`tests/contract` runs one suite over all of them).
+"""The interface of a crawl store, which every backend implements (`tests/contract` runs one suite over all of them).
 
-Durations, never points in time, cross this border: each backend measures with its own clock, so that several machines on one
-database agree. Every method is one transaction; when it returns, what it says has happened survives `kill -9`. The values that
-cross it are in `values`, and part of the contract: they are named here too.
+Durations, never points in time, cross this interface: each backend measures with its own clock, so that several machines on one
+database agree. Every method is one transaction; when it returns, its effect survives `kill -9`. The records are in `records`.
 """
 
 from __future__ import annotations
@@ -61,7 +60,6 @@ __all__ = [
     "TOO_DEEP",
     "TRAPPED_HOST",
     "UNLINKED",
-    "RetryOutcome",
     "CompletedOutcome",
     "CrawlCounts",
     "CrawlStore",
@@ -71,28 +69,29 @@ __all__ = [
     "Lease",
     "LeaseBatch",
     "LinkRow",
+    "LinkTarget",
     "NamedPage",
     "Outcome",
     "PageFacts",
     "PageRow",
     "PageStatus",
-    "UrlPurpose",
     "RefusedOutcome",
     "ReleasedOutcome",
     "ResourceLease",
     "ResourceResult",
+    "RetryOutcome",
     "RobotsRecord",
     "SitemapRecord",
-    "LinkTarget",
     "TrapRecord",
     "UnchangedOutcome",
+    "UrlPurpose",
     "Validators",
     "longest_wait",
 ]
 
 
 class CrawlStore(Protocol):
-    """One crawl: its frontier, its hosts, its pages and links."""
+    """One crawl: its frontier, hosts, pages and links."""
 
     async def join(self, ttl: float) -> int:
         """Become a worker of this crawl; the leases taken under the returned number live for `ttl` seconds after each `renew`."""

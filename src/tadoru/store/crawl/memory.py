@@ -1,7 +1,6 @@
-"""A crawl held in memory, in plain Python: for tests, for small uses, and to say what the other backends mean.
+"""A crawl in memory, in plain Python: for tests, for small uses, and as the reference for the other backends.
 
-Nothing is kept when it is closed or forgotten. Workers of one process share a crawl by sharing the object; no method gives way
-to another one in its middle, so each is a transaction.
+Nothing is kept after `close`. Workers of one process share the object; no method yields in the middle, so each is a transaction.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ from tadoru.store.crawl.rescope import Decide
 
 
 class MemoryStore(MemoryLimits, MemorySideWork):
-    """The whole contract over two dictionaries."""
+    """The whole interface over dictionaries."""
 
     def __init__(self, clock: Clock) -> None:
         MemoryLimits.__init__(self, clock)

@@ -51,7 +51,7 @@ class MemoryHost:
 
 
 class MemoryHosts:
-    """Hosts and robots of a crawl."""
+    """Hosts and robots.txt answers of a crawl."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -131,7 +131,7 @@ class MemoryHosts:
 
 
 class MemoryLimits(MemoryHosts):
-    """Hosts, and what keeps their pages within bounds."""
+    """Hosts, and the limits of their pages."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(clock)
@@ -229,7 +229,7 @@ class _Resource:
 
 
 class MemorySideWork:
-    """What is done beside the pages."""
+    """Singleton tasks, sitemaps and resources."""
 
     clock: Clock
 

@@ -1,7 +1,7 @@
-"""The pages of a crawl held in memory: what is known, where each stands, and how far from the start it is.
+"""The pages of a crawl in memory: known URLs, their states, and their depths.
 
-The same rules as `learn` and `batch`, told without SQL: simple enough to be read as their explanation, and to be the oracle that
-the contract's differential test holds SQLite against. Leases and time belong to `memory`.
+The same rules as `page_writer` without SQL: simple enough to explain them, and the oracle of the contract's differential test.
+Leases and time are in `memory`.
 """
 
 from __future__ import annotations

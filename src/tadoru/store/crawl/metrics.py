@@ -1,7 +1,7 @@
-"""What somebody who watches a crawl wants to know, as counters in the store: one truth for any number of processes.
+"""Metrics of a crawl as counters in the store, for any number of processes.
 
-Response times are counted in classes, each half as wide again as the one before it, so that a percentile is read from forty
-numbers, never more than a quarter off.
+Response times are counted in classes, each 1.5 times as wide as the one before, so that a percentile is read from forty
+numbers and is at most a quarter off.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _STATUS, _ERROR, _RESPONSE = "status:", "error:", "ms:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlMetrics:
-    """A crawl at one moment."""
+    """The metrics of a crawl at one moment."""
 
     counts: CrawlCounts
     statuses: Mapping[int, int] = field(default_factory=dict)

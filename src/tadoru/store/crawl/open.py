@@ -1,4 +1,4 @@
-"""Opening a store by its name: a file, `:memory:` (SQLite without a file), or `memory:` (plain Python)."""
+"""Opens a store by name: a file, a PostgreSQL URL, `:memory:` (SQLite without a file), or `memory:` (plain Python)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def open_existing(name: str, clock: Clock) -> SqliteStore:
         return PostgresStore(name, clock, new=False)
     path = Path(name)
     if not path.is_file() or not path.stat().st_size:
-        raise UsageError(f"There is no crawl in {name}: give the database that `tadoru audit` wrote.")
+        raise UsageError("No crawl in {path}. Choose the database of an audit.", path=name)
     try:
         return SqliteStore(name, clock)
     except StoreError as error:

@@ -1,4 +1,4 @@
-"""Writing what a job keeps of a page, inside the transaction that writes the page itself."""
+"""Writes a job's records of a page in the transaction that writes the page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OF_A_PAGE = ("page_details", "page_hreflang", "page_items", "resource_uses", "b
 
 
 class PageDetailWriter:
-    """The audit's rows of one transaction, gathered and written together."""
+    """The rows of one transaction, collected and written together."""
 
     def __init__(self, db: Database) -> None:
         self._db = db

@@ -55,7 +55,7 @@ _FIND_TEXTS = f"""WITH wanted(text) AS (VALUES {", ".join(["(?)"] * _TEXTS)})
 
 
 class UrlWriter:
-    """What a transaction learns, and what that changes in the counters."""
+    """The new URLs and texts of one transaction, and the counters they change."""
 
     def __init__(self, db: Database, max_depth: int | None) -> None:
         self.db = db
@@ -190,7 +190,7 @@ _LOWER = """UPDATE pages SET depth = ?, parent_id = ? WHERE id = ? AND depth > ?
 
 
 class PageWriter(UrlWriter):
-    """The writes of one transaction, with the counters they move."""
+    """The writes of one transaction, and the counters they change."""
 
     def __init__(self, db: Database, worker: int, max_depth: int | None) -> None:
         super().__init__(db, max_depth)
@@ -478,7 +478,7 @@ class PageWriter(UrlWriter):
 
 
 class PageWriting(Database):
-    """What the rooms that write pages are built on."""
+    """Base of the parts of the store that write pages."""
 
     def batch(self, worker: int, max_depth: int | None) -> PageWriter:
         """The writes of one transaction. Call inside `write`."""

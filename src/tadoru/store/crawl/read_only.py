@@ -1,7 +1,7 @@
-"""A crawl opened to be looked at only, also while it runs: nothing is ever written, migrated or locked.
+"""A crawl opened read-only, also while it runs: nothing is written, migrated or locked.
 
-Readers and the one who writes do not wait for each other (SQLite's WAL); each request opens the file, reads and closes it. What
-is not there yet, or not any more, is told apart from what is broken.
+Readers and the writer do not wait for each other (SQLite's WAL); each request opens the file, reads and closes it. A missing
+crawl is distinguished from a damaged one.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _PATIENCE = 5.0
 
 
 class CrawlNotReadable(UsageError):
-    """There is no crawl in the file: it has not begun, or is gone."""
+    """The file has no crawl: it has not started, or was deleted."""
 
 
 class ReadOnlyCrawl(PageBrowser, LinkBrowser, TotalsBrowser, SqliteStore):
-    """A crawl to look at. Whatever would write fails with StoreError."""
+    """A crawl for reading; writing raises StoreError."""
 
     def __init__(self, path: Path | str) -> None:
         file = Path(path)
         if not file.is_file() or not file.stat().st_size:
-            raise CrawlNotReadable("There is nothing to read of this crawl: it has not begun, or its file is gone.")
+            raise CrawlNotReadable("No data for this crawl: it has not started, or its file was deleted.")
         super().__init__(str(file), SystemClock(), patience=_PATIENCE)
 
     def _connect(self) -> sqlite3.Connection:
@@ -62,11 +62,11 @@ class ReadOnlyCrawl(PageBrowser, LinkBrowser, TotalsBrowser, SqliteStore):
 
     def _prepare(self, durable: bool) -> None:
         if self._is_empty():
-            raise CrawlNotReadable("This crawl is just being made: ask again in a moment.")
+            raise CrawlNotReadable("This crawl is being created. Try again in a moment.")
         self._check_origin()
         if self._format() < SCHEMA_VERSION:
             raise CrawlNotReadable(
-                "This crawl is of an older Tadoru: `tadoru report` brings its file to the present format, once."
+                "This crawl was written by an older Tadoru. Run `tadoru report` on its file once to upgrade it."
             )
         self.sql.execute("PRAGMA cache_size = -16384")
 

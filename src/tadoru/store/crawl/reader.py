@@ -1,4 +1,4 @@
-"""Reading a crawl for reports: streamed, in an order that does not depend on timing."""
+"""Reads a crawl for reports: streamed, in an order that does not depend on timing."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _BEGINNING = "UPDATE pages SET hops = 0 WHERE id = (SELECT id FROM pages WHERE h
 
 
 class CrawlReader(Database):
-    """The reporting half of the store."""
+    """Reads pages, links and traps."""
 
     _INDEXES: tuple[str, ...] = (
         "CREATE INDEX IF NOT EXISTS links_by_target ON link_relations(target_id)",

@@ -47,7 +47,7 @@ def longest_wait(gap: float) -> float:
 
 
 class PageStatus(StrEnum):
-    """Where a URL stands. The values are the seed's, in the database as they are here."""
+    """The state of a URL, with the values of the database."""
 
     DISCOVERED = "discovered"
     """Known, and not to be requested (an external link, say)."""
@@ -63,7 +63,7 @@ class PageStatus(StrEnum):
 
 
 class UrlPurpose(StrEnum):
-    """What a URL is requested for."""
+    """Why a URL is requested."""
 
     PAGE = "page"
     CHECK = "check"
@@ -73,7 +73,7 @@ class UrlPurpose(StrEnum):
 
 
 class LinkTarget(NamedTuple):
-    """A URL to be known to the crawl, and what the rules decided about it."""
+    """A URL with the decision of the rules about it."""
 
     url: str
     host: str
@@ -86,7 +86,7 @@ class LinkTarget(NamedTuple):
 
 
 class FoundLink(NamedTuple):
-    """A link of a page, its target decided."""
+    """A link of a page with its target."""
 
     target: LinkTarget
     kind: str
@@ -97,7 +97,7 @@ class FoundLink(NamedTuple):
 
 
 class Lease(NamedTuple):
-    """A URL this worker owns until it finishes it, gives it back, or stops renewing."""
+    """A URL that this worker owns until it finishes it, releases it, or stops renewing."""
 
     page_id: int
     url: str
@@ -113,7 +113,7 @@ class Lease(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageFacts:
-    """What one answer said, under the seed's column names."""
+    """The facts of one response, under the column names of the database."""
 
     status_code: int
     title: str | None = None
@@ -136,7 +136,7 @@ class PageFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletedOutcome:
-    """An answer was read: its facts, its links, and where it redirects."""
+    """A response was read: its facts, links, and redirect target."""
 
     lease: Lease
     facts: PageFacts
@@ -152,14 +152,14 @@ class CompletedOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnchangedOutcome:
-    """The server says that the page is as it was: what is known of it stays."""
+    """The server reports that the page has not changed."""
 
     lease: Lease
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedOutcome:
-    """No usable answer, for good."""
+    """No usable response, after all retries."""
 
     lease: Lease
     kind: str
@@ -169,7 +169,7 @@ class FailedOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryOutcome:
-    """To be requested once more, not before `after` seconds from now."""
+    """To be requested again, not before `after` seconds from now."""
 
     lease: Lease
     after: float
@@ -179,7 +179,7 @@ class RetryOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedOutcome:
-    """Not requested: robots, say."""
+    """Not requested, for example because of robots.txt."""
 
     lease: Lease
     reason: str
@@ -188,7 +188,7 @@ class RefusedOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleasedOutcome:
-    """Given back untouched."""
+    """Released without a request."""
 
     lease: Lease
 
@@ -197,14 +197,14 @@ Outcome = CompletedOutcome | UnchangedOutcome | FailedOutcome | RetryOutcome | R
 
 
 class Validators(NamedTuple):
-    """What a page was last sent with, to ask whether it changed."""
+    """ETag and Last-Modified of a page, for conditional requests."""
 
     etag: str | None
     last_modified: str | None
 
 
 class SitemapRecord(NamedTuple):
-    """A sitemap that was asked for."""
+    """A sitemap that was requested."""
 
     url: str
     level: int
@@ -218,14 +218,14 @@ class SitemapRecord(NamedTuple):
 
 
 class NamedPage(NamedTuple):
-    """A page that a sitemap names."""
+    """A page that a sitemap lists."""
 
     target: LinkTarget
     lastmod: str | None
 
 
 class ResourceLease(NamedTuple):
-    """A resource this worker tries."""
+    """A resource that this worker checks."""
 
     resource_id: int
     url: str
@@ -235,7 +235,7 @@ class ResourceLease(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceResult:
-    """What came of trying a resource."""
+    """The result of checking a resource."""
 
     resource_id: int
     status: str
@@ -253,7 +253,7 @@ class ResourceResult:
 
 
 class HostState(NamedTuple):
-    """A host as the store knows it, with its pace and for how long it wants to be left alone."""
+    """A host with its pace and the time until its next slot."""
 
     host: str
     pace: Pace | None
@@ -262,7 +262,7 @@ class HostState(NamedTuple):
 
 
 class LeaseBatch(NamedTuple):
-    """What a call to `lease` gave."""
+    """The result of one call of `lease`."""
 
     leases: list[Lease]
     hosts: dict[str, HostState]
@@ -270,7 +270,7 @@ class LeaseBatch(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlCounts:
-    """How many URLs stand where."""
+    """Numbers of URLs by state."""
 
     discovered: int = 0
     queued: int = 0
@@ -288,7 +288,7 @@ class CrawlCounts:
 
 
 class RobotsRecord(NamedTuple):
-    """A robots.txt as it was answered, and how old that answer is."""
+    """An answer for robots.txt, and its age."""
 
     status: int | None
     failure: str | None
@@ -303,7 +303,7 @@ class RobotsRecord(NamedTuple):
 
 
 class TrapRecord(NamedTuple):
-    """A class of URLs that was cut off."""
+    """A URL pattern that was cut off as a crawler trap."""
 
     key: str
     why: str
@@ -364,7 +364,7 @@ class StructuredItem(NamedTuple):
 
 
 class ResourceUse(NamedTuple):
-    """A resource that a page is made of."""
+    """A resource that a page uses."""
 
     url: str
     host: str
@@ -404,7 +404,7 @@ class Specification(NamedTuple):
 
 
 class OfferedPage(NamedTuple):
-    """A page as Markdown that the site gives in another place than the page itself."""
+    """A page as Markdown that the site offers at another URL."""
 
     url: str
     markdown: str
@@ -412,7 +412,7 @@ class OfferedPage(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRecords:
-    """One URL, judged. Also of one that gave no answer, or was not asked: then only the first three say something."""
+    """A job's records of one URL; without a response only the first three fields are set."""
 
     indexable: bool
     indexability: str

@@ -1,7 +1,7 @@
-"""Deciding anew about URLs that are known but were not requested, when other rules hold than on the day they were found.
+"""Filters known URLs that were not requested again, when the rules have changed since they were found.
 
-A start was added or moved to another host, `--exclude` was given, `--check-external` was switched on: what was another site's may
-be ours now, and what waits may no longer be wanted. Pages that were requested stay what they are. One pass over the pages.
+A start URL was added or moved to another host, `--exclude` was given, `--check-external` was switched on. Requested pages stay
+as they are. This takes one pass over the pages.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def stands_elsewhere(status: str, purpose: str, internal: bool, reason: str | No
 
 
 class Rescope(Database):
-    """The room for second thoughts."""
+    """Applies changed rules to known URLs."""
 
     async def reconsider(self, decide: Decide, *, max_depth: int | None) -> int:
         changed, last = 0, 0

@@ -17,7 +17,7 @@ _SITEMAP = """INSERT INTO sitemaps(url, level, named_by, status, kind, status_co
 
 
 class SitemapStore(PageWriting):
-    """The sitemap half of the store."""
+    """Stores sitemaps and the pages they list."""
 
     async def put_sitemap(self, record: SitemapRecord) -> int:
         problems = json.dumps(record.problems, ensure_ascii=False) if record.problems else None
@@ -61,7 +61,7 @@ _MOVE = "UPDATE resources SET internal = ?, status = ? WHERE id = ?"
 
 
 class ResourceTasks(Database):
-    """The resource half of the store."""
+    """Leases resources and stores their results."""
 
     async def reconsider_resources(self, is_internal: Callable[[str], bool], *, externals: bool) -> None:
         """Other rules hold: which of those that were not tried belong to the site, and whether others are tried too."""

@@ -1,7 +1,7 @@
-"""Reading a run of a crawl back, the last one or an earlier one: its pages with their findings, in the order of their URLs.
+"""Reads the pages of a run, the last one or an earlier one, with their findings, by URL.
 
-Two runs, of one database or of two, are compared by walking through both at once; so everything here is streamed, and a million
-pages take no more memory than ten. Runs begin and end in `runs`.
+Two runs, of one database or of two, are compared by iterating over both at once, so everything is streamed. Runs start and end
+in `runs`.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class PageState(NamedTuple):
 
 
 class StrayFinding(NamedTuple):
-    """A finding about something that is no page of the site: a resource, a sitemap, a page of another site, the site itself."""
+    """A finding about something that is not a page of the site: a resource, a sitemap, an external page, the site itself."""
 
     key: str
     url: str
@@ -81,7 +81,7 @@ class StrayFinding(NamedTuple):
 
 
 class CheckTexts(NamedTuple):
-    """A check as the database knows it."""
+    """A check as the database stores it."""
 
     number: int
     id: str
@@ -92,7 +92,7 @@ class CheckTexts(NamedTuple):
 
 
 class RunPages(Database):
-    """Earlier and present states of the pages. A `run` of None is the present."""
+    """Reads the pages of runs; a `run` of None is the current one."""
 
     async def page_states(self, run: int | None, rewrite: Rewrite | None = None) -> AsyncIterator[PageState]:
         """The pages of the site by their key: those that were requested, and those that were not to be."""

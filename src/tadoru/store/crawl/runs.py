@@ -1,8 +1,7 @@
-"""Runs: the first crawl of a site and each re-crawl of it, and what the earlier ones found.
+"""Runs: the first crawl of a site and each re-crawl, and the results of earlier ones.
 
-The pages and findings of the last run are where everybody looks for them (`pages`, `page_findings`). When a re-crawl begins,
-what `compare` needs of them is copied into `page_history` and `finding_history`, and the last few of those are kept. Reading a
-run back is in `states`.
+Pages and findings of the last run are in `pages` and `page_findings`. When a re-crawl starts, what `compare` needs of them is
+copied into `page_history` and `finding_history`, and the last few of those are kept. `run_pages` reads them.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ class StoredRun(NamedTuple):
 
 
 class CrawlRuns(Database):
-    """The history of a crawl."""
+    """The runs of a crawl."""
 
     async def begin_run(self, kind: str, config: Mapping[str, Any], version: str) -> int:
         """The number of the run that is going on from now: the last one is continued, if there is one."""

@@ -1,4 +1,4 @@
-"""Chores: work that is done once for the whole crawl, by one worker. When that worker dies, another takes it up."""
+"""Tasks that are done once per crawl, by one worker. When that worker dies, another one takes over."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tadoru.store.crawl.database import Database, stamp, translated
 
 
 class SingletonTasks(Database):
-    """Who does what, and what is done."""
+    """Claims and finishes tasks (table `chores`)."""
 
     async def claim_task(self, worker: int, name: str) -> bool:
         async with self.write() as sql:

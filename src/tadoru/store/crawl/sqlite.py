@@ -1,4 +1,4 @@
-"""The SQLite store: its rooms over one `Database`."""
+"""The SQLite store: its parts over one `Database`."""
 
 from __future__ import annotations
 

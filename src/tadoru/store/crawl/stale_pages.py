@@ -1,8 +1,8 @@
-"""Pages that a re-crawl does not find any more and that nothing names: they are no part of the site now, and nobody's fault.
+"""Pages that a re-crawl does not find any more and that nothing links to or lists: they are no longer part of the site.
 
-A page that was deleted together with every link to it would be told as broken for ever, and a gate of a pipeline would never be
-green again. At the end of a re-crawl such a page is retired: its row stays, for the runs before, with the purpose `gone`; what
-was kept of it goes. The next re-crawl asks for it once more.
+A page that was deleted together with every link to it would be reported as broken for ever, and a pipeline would never pass
+again. At the end of a re-crawl such a page gets the purpose `gone`; its row stays for earlier runs. The next re-crawl requests
+it once more.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _RECALL = "UPDATE pages SET purpose = 'page', status = 'queued', not_before = 0,
 
 
 class StalePages(Database):
-    """The room for pages that are gone."""
+    """Marks pages that are gone."""
 
     async def retire(self) -> int:
         """Put away what did not answer and is named nowhere; how many. Only after a re-crawl: a first crawl has no such pages."""

@@ -1,7 +1,7 @@
-"""What a report reads of an audited crawl: counts, distributions, and the first rows of every list.
+"""The figures of an audit report: counts, distributions, and the first rows of every list.
 
-Reports are written synchronously, so these read synchronously. Each is one pass over a table or goes by an index, and returns
-what fits in memory whatever the size of the crawl. Findings and the links that lead to them are in `found`.
+Reports are written synchronously, so these methods are synchronous. Each is one pass over a table or uses an index, and
+returns a bounded result. Findings and inlinks are in `findings`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MOST_HOPS = 20
 
 
 class StateCount(NamedTuple):
-    """So many URLs stand so."""
+    """The number of URLs in one state."""
 
     internal: bool
     status: str
@@ -33,7 +33,7 @@ class StateCount(NamedTuple):
 
 
 class PageFigures(NamedTuple):
-    """A page in a list of slow or large ones."""
+    """A page in a list of slow or large pages."""
 
     page_id: int
     url: str
@@ -53,7 +53,7 @@ class RedirectHop(NamedTuple):
 
 
 class RedirectRow(NamedTuple):
-    """A redirect with all its steps; the last is where it ends, as far as that is known."""
+    """A redirect with all its steps; the last is the final URL, if known."""
 
     hops: tuple[RedirectHop, ...]
     inlinks: int | None
@@ -72,7 +72,7 @@ class SitemapSummary(NamedTuple):
 
 
 class SitemapFigures(NamedTuple):
-    """The sitemaps against the crawl."""
+    """Sitemaps compared with the crawl."""
 
     sitemaps: int
     pages: int
@@ -86,14 +86,14 @@ class SitemapFigures(NamedTuple):
 
 
 class DuplicateCluster(NamedTuple):
-    """Pages that say nearly the same, the first of them by name."""
+    """Near duplicates, with the first of them by URL."""
 
     pages: int
     urls: tuple[str, ...]
 
 
 class GraphNodeRow(NamedTuple):
-    """A page in the picture of the site."""
+    """A page of the graph."""
 
     page_id: int
     url: str
@@ -107,7 +107,7 @@ class GraphNodeRow(NamedTuple):
 
 
 class SummaryReader(Database):
-    """The figures of a crawl."""
+    """Reads the figures of a crawl."""
 
     def _all(self, statement: str, *values: Any) -> list[Any]:
         with translated(self.path):

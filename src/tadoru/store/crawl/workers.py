@@ -1,7 +1,7 @@
-"""Who a worker is and whether it lives: how a lease of a killed process is noticed at once on the same machine.
+"""The identity of a worker, and whether its process is alive, so that the lease of a killed process is noticed at once.
 
-A process is its machine (and boot, and pid namespace), its pid and the tick it started at; pids are reused, the pair is not.
-Where that cannot be read, only the expiry of the lease tells.
+A process is its machine (with boot and pid namespace), its pid and its start tick; pids are reused, the pair is not. Where
+that cannot be read, only the expiry of the lease counts.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class WorkerIdentity(NamedTuple):
-    """One process, told apart from every other one."""
+    """One process."""
 
     machine: str
     pid: int

@@ -1,7 +1,7 @@
-"""A connection to PostgreSQL that is asked as SQLite's is: the only room of the crawl store that knows the driver.
+"""A connection to PostgreSQL with the interface of SQLite's: the only module of the crawl store that imports the driver.
 
-What only reads is run when its rows are asked for: a few at once, and many, when somebody goes through them, by a cursor of the
-server, so that memory does not grow with what is read.
+A query runs when its rows are read: a few at once, and many through a server-side cursor, so that memory does not grow with
+the result.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.json import set_json_loads
 
 from tadoru.errors import StoreError, UsageError
+from tadoru.i18n.translation import N_
 from tadoru.store.crawl.postgres import dialect
 from tadoru.store.crawl.postgres.crawl_url import CrawlUrl
 
@@ -40,11 +41,11 @@ _numbers = count(1)
 
 
 class DeadlockVictim(StoreError):
-    """PostgreSQL ended this transaction so that others could go on: nothing of it happened, and it may be tried again."""
+    """PostgreSQL rolled this transaction back to resolve a deadlock; it can be repeated."""
 
 
 class ConnectionLost(StoreError):
-    """The database cannot be reached, or went away: that says nothing about what is in it."""
+    """The database cannot be reached, or the connection was lost."""
 
 
 def with_defaults(dsn: str, defaults: Mapping[str, str]) -> str:
@@ -56,11 +57,11 @@ def with_defaults(dsn: str, defaults: Mapping[str, str]) -> str:
 
 @contextmanager
 def said(where: str) -> Iterator[None]:
-    """The driver's errors as one sentence each."""
+    """Translates the errors of the driver into StoreError."""
     try:
         yield
     except psycopg.Error as error:
-        raise _kind(error)(_sentence(error, where)) from error
+        raise _translate(error, where) from error
 
 
 def _kind(error: psycopg.Error) -> type[StoreError]:
@@ -70,20 +71,24 @@ def _kind(error: psycopg.Error) -> type[StoreError]:
     return ConnectionLost if is_gone else StoreError
 
 
-def _sentence(error: psycopg.Error, where: str) -> str:
-    first = str(error).strip().partition("\n")[0].rstrip(".")
+def _translate(error: psycopg.Error, where: str) -> StoreError:
+    first = str(error).strip().partition("\n")[0].rstrip(".").removeprefix("connection failed: ")
+    return _kind(error)(_message(error), path=where, reason=first)
+
+
+def _message(error: psycopg.Error) -> str:
+    """The message for an error, with `path` and `reason` as values."""
     if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
-        detail = first.removeprefix("connection failed: ")
-        return f"The database {where} cannot be reached ({detail}): check the address, and that the server is running."
+        return N_("Cannot reach the database {path} ({reason}). Check the URL, and that the server is running.")
     if error.sqlstate in _WENT:
-        return f"The database {where} went away ({first}): run the same command again when it is back."
+        return N_("Lost the connection to the database {path} ({reason}). Rerun the command when it is available again.")
     if error.sqlstate in ("53100", "53200"):
-        return f"The database {where} has no room left ({first}): free some and run the same command again."
+        return N_("The database {path} is out of space ({reason}). Free some space and rerun the command.")
     if error.sqlstate == "55P03":
-        return f"The crawl {where} is locked by another program: close it there and run this again."
+        return N_("The crawl {path} is locked by another process. Close that process and rerun the command.")
     if error.sqlstate in ("28P01", "28000", "3D000", "42501"):
-        return f"The database {where} cannot be used ({first}): check the address, the user and its rights."
-    return f"The database {where} failed: {first}."
+        return N_("Cannot use the database {path} ({reason}). Check the URL, the user and its permissions.")
+    return N_("The database {path} failed: {reason}.")
 
 
 def _as_text(value: str | bytes) -> str:
@@ -117,11 +122,9 @@ class PgConnection:
             link.execute(prepared)
             set_json_loads(_as_text, link)
         except psycopg.ProgrammingError:
-            raise UsageError(
-                "The database address cannot be read: write it as postgresql://user@host/name?crawl=NAME."
-            ) from None
+            raise UsageError("Invalid database URL. Use postgresql://user@host/name?crawl=NAME.") from None
         except psycopg.Error as error:
-            raise _kind(error)(_sentence(error, self.shown)) from error
+            raise _translate(error, self.shown) from error
         return link
 
     @property
@@ -206,7 +209,7 @@ class PgConnection:
                 out.write_row(row)
 
     def create_function(self, *_given: object, **_named: object) -> None:
-        raise UsageError("URLs can be rewritten in comparisons of crawls in files only: copy the crawl to a file first.")
+        raise UsageError("Only crawls in files can be compared with rewritten URLs. Copy the crawl to a file first.")
 
     def close(self) -> None:
         self._link.close()
@@ -215,7 +218,7 @@ class PgConnection:
 
 
 class PgRows:
-    """What a statement answers."""
+    """The result of a statement."""
 
     def __init__(self, link: PgConnection, text: str, values: Values) -> None:
         self._sql = link

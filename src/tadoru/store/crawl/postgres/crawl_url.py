@@ -1,4 +1,4 @@
-"""Addresses of crawls on PostgreSQL: `postgresql://user@host/db?crawl=NAME`. A crawl is a schema of the database."""
+"""URLs of crawls on PostgreSQL: `postgresql://user@host/db?crawl=NAME`. A crawl is a schema of the database."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def names_crawl(database: str) -> bool:
 
 
 class CrawlUrl(NamedTuple):
-    """Where a crawl is."""
+    """The database and the name of a crawl."""
 
     dsn: str
     """The database itself, as its driver wants it."""
@@ -48,10 +48,10 @@ def parse(database: str) -> CrawlUrl:
         given = parse_qsl(found.query, keep_blank_values=True)
         _ = found.port
     except ValueError:
-        raise UsageError("The database address cannot be read: write it as postgresql://user@host/name?crawl=NAME.") from None
+        raise UsageError("Invalid database URL. Use postgresql://user@host/name?crawl=NAME.") from None
     name = next((value for key, value in given if key == "crawl"), DEFAULT)
     if not _NAME.fullmatch(name):
-        raise UsageError(f"{quoted(name)} cannot be the name of a crawl: use up to 48 lower-case letters, digits, - and _.")
+        raise UsageError("Invalid crawl name {name}. Use up to 48 lower-case letters, digits, - and _.", name=quoted(name))
     rest = urlencode([(key, value) for key, value in given if key != "crawl"])
     return CrawlUrl(urlunsplit(found._replace(scheme="postgresql", query=rest)), name)
 

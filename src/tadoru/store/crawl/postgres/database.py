@@ -1,9 +1,9 @@
 """One crawl on PostgreSQL: its schema, its transactions, and its clock.
 
-There are two kinds of transactions. What is decided by looking at the whole crawl (the numbers of pages, the shortest paths) is
-written by one at a time, as in a file: `write`; who has to wait for it waits asynchronously. What concerns a host, a worker or
-some pages is one statement that locks these rows and no others: `at_once`. Whoever locks rows of several tables does so in one
-order: workers, pages, hosts by number, counters by name; so that nobody waits for somebody who waits for him.
+There are two kinds of transactions. Decisions over the whole crawl (numbers of pages, shortest paths) are written by one
+process at a time: `write`, with asynchronous waiting. What concerns a host, a worker or some pages is one statement that locks
+only these rows: `at_once`. Rows of several tables are locked in one order (workers, pages, hosts by number, counters by name),
+so that no deadlock can arise.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ updated."""
 
 
 class SharedClock:
-    """The database's time between two looks at it; waiting is this process's own affair."""
+    """The database's time, extrapolated between two reads of it."""
 
     def __init__(self, own: Clock) -> None:
         self._own = own
@@ -58,7 +58,7 @@ class SharedClock:
 
 
 class PgDatabase(Database):
-    """A connection with its caches, under the rooms of the store."""
+    """A connection with its caches, below the parts of the store."""
 
     def __init__(
         self, path: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE, new: bool = True
@@ -84,7 +84,7 @@ class PgDatabase(Database):
     def _prepare_schema(self, schema: str, *, new: bool) -> None:
         found = format_of(self.link, schema, len(FORMATS))
         if found is None and not new:
-            raise UsageError(f"There is no crawl in {self.path}: give the database that `tadoru audit` wrote.")
+            raise UsageError("No crawl in {path}. Choose the database of an audit.", path=self.path)
         if found is None or found < len(FORMATS):
             migrate(self.link, schema, FORMATS, READABLE_BY)
         self._look_at_clock()
@@ -141,7 +141,9 @@ class PgDatabase(Database):
                 raise
             self._turn.release()
             if waited > self._patience:
-                raise StoreError(f"The crawl {self.path} is locked by another program: close it there and run this again.")
+                raise StoreError(
+                    "The crawl {path} is locked by another process. Close that process and rerun the command.", path=self.path
+                )
             await self.clock.sleep(pause)
             waited += pause
             pause = min(pause * 1.5, 0.02)

@@ -1,7 +1,7 @@
-"""Statements of the store in PostgreSQL's dialect. Pure: text in, text out, each statement once.
+"""Translates the store's SQL into PostgreSQL's dialect. Pure: text in, text out, each statement once.
 
-The store's statements are written for SQLite, in words that both know wherever there are such. What is left is little and
-regular: how values are named, how a row replaces another, hints for SQLite's planner, and a few functions.
+Statements are written for SQLite in portable SQL where possible. The rest is regular: parameters, upserts, planner hints, and
+a few functions.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Leases on PostgreSQL: pages by `FOR UPDATE SKIP LOCKED`, in one statement, whoever else is leasing or writing.
+"""Leases on PostgreSQL: pages by `FOR UPDATE SKIP LOCKED`, in one statement, concurrently with other leases and writes.
 
-The hosts that are named are locked first, in the order of their numbers; then others, passing over those that somebody has
-locked; then their pages, in the same way; the counters at last. So two that lease at once take different pages, and nobody waits
-in a circle. Only with a limit do those that lease wait for each other: what may still be leased is read after that, and nothing
-but another lease can make it less.
+The named hosts are locked first, by number; then others, skipping locked ones; then their pages in the same way; the counters
+last. So two leases take different pages, and no deadlock can arise. Only with a page limit do leases wait for each other.
 """
 
 from __future__ import annotations
@@ -102,7 +100,7 @@ _OF_HOST = 10
 
 
 class PgFrontier(PgDatabase, Frontier):
-    """The queue half of the store."""
+    """The frontier on PostgreSQL."""
 
     _was_empty = False
     """The last lease gave nothing."""
@@ -170,7 +168,7 @@ class PgFrontier(PgDatabase, Frontier):
 
 
 class PgCrawlLimits(PgDatabase, CrawlLimits):
-    """The room of bounds."""
+    """The limits of a crawl on PostgreSQL."""
 
     async def take_up(self) -> int:
         return await self.retried(super().take_up)

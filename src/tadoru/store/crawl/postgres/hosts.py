@@ -33,7 +33,7 @@ _CARRY = """UPDATE hosts h SET next_at = greatest(h.next_at, asked.free_at) FROM
 
 
 class SharedHosts:
-    """The other crawls that ask hosts now, as this one knows them."""
+    """Other crawls of the database that request the same hosts."""
 
     def __init__(self, link: PgConnection) -> None:
         self._link = link
@@ -102,7 +102,7 @@ _FORGET = "DELETE FROM robots WHERE fetched_at IS NOT NULL AND (status IS NULL O
 
 
 class PgHosts(PgDatabase, Hosts):
-    """The politeness half of the store."""
+    """Slots, paces and robots.txt answers of hosts on PostgreSQL."""
 
     @cached_property
     def _neighbours(self) -> SharedHosts:

@@ -1,9 +1,8 @@
-"""Bringing a crawl on PostgreSQL to another format while others work on it.
+"""Migrates a crawl on PostgreSQL while others work on it.
 
-One process does it, in one transaction, while nobody is in the middle of writing; the others go on reading, wait their turn to
-write, or find it done. A statement that has to have a table alone waits for it a moment only, because whoever comes to that
-table meanwhile has to wait behind it; then everything is let go, and tried again. What a new format may contain, so that programs
-of the format before it can go on, is told in `docs/explanation/formats.md`.
+One process migrates, in one transaction; the others continue to read, wait to write, or find it done. A statement that needs a
+table exclusively waits only briefly, because others queue behind it; then everything is rolled back and repeated.
+`docs/explanation/formats.md` describes what a new format may contain.
 """
 
 from __future__ import annotations
@@ -34,7 +33,9 @@ def format_of(link: PgConnection, schema: str, known: int) -> int | None:
         return None
     version, readable_by = link.run(f'SELECT version, readable_by FROM "{schema}".crawl_format').fetchone() or (0, 0)
     if readable_by > known:
-        raise NewerFormat(f"{link.shown} was written by a newer Tadoru (format {version}): update Tadoru to read it.")
+        raise NewerFormat(
+            "{path} was written by a newer Tadoru (format {format}). Upgrade Tadoru to read it.", path=link.shown, format=version
+        )
     return int(version)
 
 
@@ -66,8 +67,9 @@ def migrate(
                 raise
             if not left:
                 raise StoreError(
-                    f"{link.shown} is in use all the time and could not be brought to format {len(formats)}:"
-                    " end what reads it for long, and run this again."
+                    "Cannot migrate {path} to format {format}: it is in use. Stop long-running readers and rerun the command.",
+                    path=link.shown,
+                    format=len(formats),
                 ) from error
         link.run("SELECT pg_sleep(%s * (0.5 + random()))", [_PAUSE])  # Those who waited have their turn.
 

@@ -1,8 +1,7 @@
-"""Writing what became of leased URLs, in PostgreSQL's own words where there are thousands of rows: arrays in, COPY for links.
+"""Writes outcomes with arrays and COPY, for thousands of rows in few round trips.
 
-Each question to a database on another machine is a journey, and others wait while one writes. So all that a transaction will have
-to know is looked up at once (`expect`, `take_over`), most of it before its turn comes (`look_ahead`), and new pages are gathered
-and written together, before anything looks at them.
+Everything that a transaction needs is looked up at once (`expect`, `take_over`), most of it before its turn (`look_ahead`),
+and new pages are collected and written together.
 """
 
 from __future__ import annotations

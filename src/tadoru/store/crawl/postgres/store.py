@@ -1,4 +1,4 @@
-"""The PostgreSQL store: the rooms of the store over one `PgDatabase`."""
+"""The PostgreSQL store: the parts of the store over one `PgDatabase`."""
 
 from __future__ import annotations
 

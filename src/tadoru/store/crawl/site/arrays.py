@@ -21,7 +21,7 @@ EXAMPLES = 5
 
 
 class PairGroups(NamedTuple):
-    """A page, how many others belong to it, and the first of them by URL."""
+    """A page, the number of others in its group, and the first of them by URL."""
 
     page: int
     total: int
@@ -29,9 +29,9 @@ class PairGroups(NamedTuple):
 
 
 class PairCollector:
-    """Pairs (page, other), given in any number of portions. What is kept does not grow with the pairs, only with the pages.
+    """Collects pairs (page, other) in any number of portions; memory grows with pages, not with pairs.
 
-    The examples are the first by URL, because ids depend on the order in which a crawl happened to go.
+    Examples are the first by URL, because ids depend on the order of the crawl.
     """
 
     def __init__(self, place: Ids, by_place: Ids) -> None:
@@ -84,7 +84,7 @@ PERMANENT = (301, 308)
 
 
 class UrlState(IntEnum):
-    """Where a URL stands, as far as checks care."""
+    """The state of a URL, as far as checks need it."""
 
     UNASKED = 0
     """Known, and not to be requested."""
@@ -98,7 +98,7 @@ class UrlState(IntEnum):
 
 
 class UrlVerdict(IntEnum):
-    """What a URL is good for as the target of a link or a statement."""
+    """Whether a URL is a valid target of a link or an annotation."""
 
     UNKNOWN = 0
     """It was not requested, or too large to be read."""

@@ -1,4 +1,4 @@
-"""Pages that say the same: exactly, by equal values, and nearly, by their sketches (`rules.minhash`)."""
+"""Duplicate pages: exact, by equal values, and near, by their sketches (`rules.minhash`)."""
 
 from __future__ import annotations
 

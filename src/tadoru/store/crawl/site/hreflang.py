@@ -1,4 +1,4 @@
-"""hreflang across pages: who names whom in which language, and who is named back."""
+"""hreflang across pages: which page names which in which language, and whether it is returned."""
 
 from __future__ import annotations
 

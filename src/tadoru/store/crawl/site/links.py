@@ -31,7 +31,7 @@ class InlinkExamples:
 
 @dataclass(frozen=True)
 class LinkQuery:
-    """Links to ask for: those that lead to certain pages."""
+    """A query for links to certain pages."""
 
     targets: Flags
     by_target: bool = False
@@ -76,7 +76,7 @@ _TOKENS = frozenset({"nofollow", "ugc", "sponsored"})
 
 @dataclass(frozen=True)
 class SiteLinks:
-    """Links between known URLs; those of a page to itself are left out. Of several from one page to another the best counts."""
+    """Links between known URLs, without those of a page to itself; of several from one page to another the best counts."""
 
     starts: Numbers
     """The links of page `p` are those from `starts[p]` up to `starts[p + 1]`."""

@@ -1,4 +1,4 @@
-"""Every URL of a crawl in arrays: what it is, what it answered, where it points. Read in one pass over all of them."""
+"""Every URL of a crawl in arrays: type, status, targets; read in one pass."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _PAGES = """SELECT p.id, CASE WHEN p.purpose = 'check' THEN 2 WHEN p.internal AN
 
 
 class ContentSketches(NamedTuple):
-    """The sketches of indexable pages, a row each: half of what is kept of a page, and only needed to find near duplicates."""
+    """The sketches of indexable pages, one row each; only needed to find near duplicates."""
 
     rows: NDArray[np.uint8]
     pages: Ids
@@ -53,7 +53,7 @@ class ContentSketches(NamedTuple):
 
 @dataclass(frozen=True)
 class SitePages:
-    """One array a fact, indexed by page id. 0 is no page."""
+    """One array per fact, indexed by page id; 0 is no page."""
 
     internal: Flags
     """Pages of the site."""

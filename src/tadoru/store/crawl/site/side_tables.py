@@ -1,4 +1,4 @@
-"""What pages are made of, what sitemaps name, what fragments point at, what robots.txt said: the side tables of a crawl."""
+"""The side tables of a crawl: resources, sitemaps, fragments, robots.txt answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AT_A_TIME = 500_000
 
 
 class SiteResource(NamedTuple):
-    """Something that pages are made of, and what came of asking for it."""
+    """A resource of pages, and the result of checking it."""
 
     number: int
     url: str
@@ -31,7 +31,7 @@ class SiteResource(NamedTuple):
 
 
 class SiteSitemap(NamedTuple):
-    """A sitemap that was asked for."""
+    """A sitemap that was requested."""
 
     number: int
     url: str
@@ -47,7 +47,7 @@ class SiteSitemap(NamedTuple):
 
 
 class SiteRobots(NamedTuple):
-    """What an origin of the site answered for robots.txt."""
+    """An origin's answer for robots.txt."""
 
     origin: str
     status: int | None
@@ -125,7 +125,7 @@ def robots(sql: sqlite3.Connection, origins: Iterable[str]) -> list[SiteRobots]:
 
 
 class SiteFragments:
-    """Links to places within other pages, where the places of those pages are known."""
+    """Links to fragments of pages whose ids are known."""
 
     def __init__(self, sql: sqlite3.Connection, pages: SitePages) -> None:
         self._sql = sql

@@ -1,4 +1,4 @@
-"""A crawled site as its checks see it: arrays of pages and links, the side tables, and the URLs behind page ids."""
+"""A crawled site for site checks: arrays of pages and links, side tables, and URLs by page id."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_REMEMBERED = 100_000
 
 
 class NamedUrls(NamedTuple):
-    """A page with how many others belong to it, some of them by URL."""
+    """A page with the number of others in its group, some of them by URL."""
 
     page: int
     total: int
@@ -38,7 +38,7 @@ class NamedUrls(NamedTuple):
 
 @dataclass
 class SiteView:
-    """One crawl. Reads, never writes."""
+    """One crawl, read-only."""
 
     sql: sqlite3.Connection
     now: float
