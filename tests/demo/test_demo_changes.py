@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
     ],
 )
 def test_a_file_is_the_answer_to_its_address(target: str, body: str, kind: str, folder: Path) -> None:
-    answer = FileOverrides(folder).answer(target)
+    answer = FileOverrides(folder).respond(target)
     assert answer is not None
     assert (answer.status, answer.body.decode(), answer.type) == (200, body, kind)
 
@@ -52,18 +52,18 @@ def test_a_file_is_the_answer_to_its_address(target: str, body: str, kind: str, 
     ],
 )
 def test_everything_else_is_left_to_the_town(target: str, folder: Path) -> None:
-    assert FileOverrides(folder).answer(target) is None
+    assert FileOverrides(folder).respond(target) is None
 
 
 def test_a_file_counts_from_the_moment_it_is_saved_until_it_is_taken_away(folder: Path) -> None:
     changes = FileOverrides(folder)
     page = folder / "new.html"
-    assert changes.answer("/new.html") is None
+    assert changes.respond("/new.html") is None
     page.write_text("new", "utf-8")
-    assert changes.answer("/new.html") is not None
+    assert changes.respond("/new.html") is not None
     page.unlink()
-    assert changes.answer("/new.html") is None
+    assert changes.respond("/new.html") is None
 
 
 def test_without_a_folder_nothing_is_changed() -> None:
-    assert FileOverrides(None).answer("/feed.xml") is None
+    assert FileOverrides(None).respond("/feed.xml") is None

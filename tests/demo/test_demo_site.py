@@ -53,7 +53,7 @@ def walk(town: DemoSite) -> Walk:
         path = waiting.pop()
         if path in found.statuses or "month=" in path:
             continue
-        answer = town.answer(path)
+        answer = town.respond(path)
         found.statuses[path] = answer.status
         if answer.location:
             waiting.append(answer.location)
@@ -97,7 +97,7 @@ def test_every_fragment_exists_but_the_ones_missing_on_purpose(walk: Walk) -> No
 def test_one_redirect_is_a_chain_and_one_is_a_loop(town: DemoSite) -> None:
     def hops(path: str) -> list[str]:
         seen: list[str] = []
-        while (location := town.answer(path).location) and location not in seen:
+        while (location := town.respond(path).location) and location not in seen:
             seen.append(location)
             path = location
         return seen
@@ -138,34 +138,34 @@ def test_every_resource_of_a_page_is_there(town: DemoSite, walk: Walk) -> None:
         for element in page.css(selector)
     }
     assert len(resources) >= 4
-    assert [path for path in resources if town.answer(path).status != 200] == []
+    assert [path for path in resources if town.respond(path).status != 200] == []
 
 
 def test_the_sitemap_lists_one_page_that_nobody_links(town: DemoSite, walk: Walk) -> None:
-    tree = ET.fromstring(town.answer("/sitemap.xml").body)
+    tree = ET.fromstring(town.respond("/sitemap.xml").body)
     listed = {
         (element.text or "").removeprefix(BASE) for element in tree.iter("{http://www.sitemaps.org/schemas/sitemap/0.9}loc")
     }
-    assert {town.answer(path).status for path in listed} == {200}
+    assert {town.respond(path).status for path in listed} == {200}
     assert listed - set(walk.pages) == {"/festival-archive.html"}
 
 
 def test_robots_forbids_a_page_that_is_linked(town: DemoSite, walk: Walk) -> None:
-    lines = town.answer("/robots.txt").body.decode().splitlines()
+    lines = town.respond("/robots.txt").body.decode().splitlines()
     assert "Disallow: /private/" in lines
     assert f"Sitemap: {BASE}/sitemap.xml" in lines
     assert "/private/press.html" in walk.pages
 
 
 def test_nothing_is_left_unfilled(town: DemoSite, walk: Walk) -> None:
-    marks = [path for path, answer in town.answers.items() if b"{{" in answer.body or b"[[" in answer.body]
+    marks = [path for path, answer in town.responses.items() if b"{{" in answer.body or b"[[" in answer.body]
     assert marks == []
-    assert "[[" not in town.answer("/calendar").body.decode()
+    assert "[[" not in town.respond("/calendar").body.decode()
     assert first(walk.pages["/"], "link[rel=canonical]").attributes["href"] == f"{BASE}/"
 
 
 def test_the_oldest_page_is_in_shift_jis(town: DemoSite) -> None:
-    answer = town.answer("/archive/")
+    answer = town.respond("/archive/")
     assert answer.type == "text/html; charset=shift_jis"
     assert "町の記憶" in answer.body.decode("shift_jis")
     with pytest.raises(UnicodeDecodeError):
@@ -186,7 +186,7 @@ def test_an_event_page_states_its_event_for_machines(offset: int, slug: str, tit
 
 
 def test_the_calendar_shows_the_events_of_its_month(town: DemoSite) -> None:
-    text = town.answer("/calendar?month=2026-12").body.decode()
+    text = town.respond("/calendar?month=2026-12").body.decode()
     grid = text[text.index("<tbody>") : text.index("</tbody>")]
     assert '<span>6</span><a href="/events/concert.html">' in grid
     assert "star-festival" not in grid
@@ -194,13 +194,13 @@ def test_the_calendar_shows_the_events_of_its_month(town: DemoSite) -> None:
 
 @pytest.mark.parametrize("month", ["2026-13", "2026-00", "0000-05", "26-01", "x", "２０２６-01x"])
 def test_a_month_that_is_none_is_not_found(month: str, town: DemoSite) -> None:
-    assert town.answer(f"/calendar?month={month}").status == 404
+    assert town.respond(f"/calendar?month={month}").status == 404
 
 
 @given(year=st.integers(1, 9999), month=st.integers(1, 12))
 def test_the_calendar_has_no_end(year: int, month: int, town: DemoSite) -> None:
     def neighbour(of: str, rel: str) -> str:
-        answer = town.answer(of)
+        answer = town.respond(of)
         assert answer.status == 200
         return first(LexborHTMLParser(answer.body), f"a[rel={rel}]").attributes["href"] or ""
 
@@ -211,16 +211,16 @@ def test_the_calendar_has_no_end(year: int, month: int, town: DemoSite) -> None:
 
 
 def test_the_api_has_two_pages(town: DemoSite) -> None:
-    first = json.loads(town.answer("/api/events").body)
-    second = json.loads(town.answer(first["next"].removeprefix(BASE)).body)
-    assert town.answer("/api/events?page=1").body == town.answer("/api/events").body
+    first = json.loads(town.respond("/api/events").body)
+    second = json.loads(town.respond(first["next"].removeprefix(BASE)).body)
+    assert town.respond("/api/events?page=1").body == town.respond("/api/events").body
     assert second["next"] is None
     assert len(first["events"]) + len(second["events"]) == first["total"] == second["total"]
-    assert town.answer("/api/events?page=3").status == 404
+    assert town.respond("/api/events?page=3").status == 404
 
 
 def test_the_ics_keeps_to_its_form(town: DemoSite) -> None:
-    body = town.answer("/events.ics").body
+    body = town.respond("/events.ics").body
     lines = body.split(b"\r\n")
     assert b"\n" not in body.replace(b"\r\n", b"")
     assert max(len(line) for line in lines) <= 75
@@ -230,7 +230,7 @@ def test_the_ics_keeps_to_its_form(town: DemoSite) -> None:
 
 
 def test_the_csv_has_the_columns_of_the_municipal_event_list(town: DemoSite) -> None:
-    rows = list(csv.DictReader(io.StringIO(town.answer("/opendata/events.csv").body.decode("utf-8-sig"), newline="")))
+    rows = list(csv.DictReader(io.StringIO(town.respond("/opendata/events.csv").body.decode("utf-8-sig"), newline="")))
     assert len(rows[0]) == 32
     assert [row["イベント名"] for row in rows] == ["星まつり", "もちつき大会", "朝市", "子育て相談会", "冬の写真展"]
     assert [row["開始日"] for row in rows[:3]] == ["2026/11/21", "2026/11/28", "令和8年11月22日（日）"]
@@ -238,9 +238,9 @@ def test_the_csv_has_the_columns_of_the_municipal_event_list(town: DemoSite) -> 
 
 
 def test_the_feed_is_well_formed_and_leads_to_pages(town: DemoSite) -> None:
-    items = list(ET.fromstring(town.answer("/feed.xml").body).iter("item"))
+    items = list(ET.fromstring(town.respond("/feed.xml").body).iter("item"))
     assert len(items) == 4
-    assert {town.answer((item.findtext("link") or "").removeprefix(BASE)).status for item in items} == {200}
+    assert {town.respond((item.findtext("link") or "").removeprefix(BASE)).status for item in items} == {200}
 
 
 def test_the_documentation_shows_code_in_many_languages(walk: Walk) -> None:
@@ -402,5 +402,5 @@ def test_the_server_ends_when_its_parent_is_killed() -> None:
 
 def test_a_taken_port_is_told_in_a_sentence(address: str) -> None:
     port = int(address.rpartition(":")[2])
-    with pytest.raises(UsageError, match=rf"Port {port} of 127\.0\.0\.1 can not be used"), running_site(port):
+    with pytest.raises(UsageError, match=rf"Cannot use port {port} of 127\.0\.0\.1"), running_site(port):
         pass

@@ -17,7 +17,7 @@ import click
 
 from tadoru.cli.help import CommandGroup, DocumentedCommand
 from tadoru.cli.options import job_options, print_config, resolve_options
-from tadoru.cli.output import _, format_duration, format_option, ngettext
+from tadoru.cli.output import N_, _, format_duration, format_option, ngettext
 from tadoru.cli.table import TableColumn, single_line, write_pairs, write_table
 from tadoru.clock import Clock, iso
 from tadoru.config import resolve
@@ -25,7 +25,6 @@ from tadoru.config.options import EventsOptions, WorkerOptions
 from tadoru.config.settings import JOB_SETTINGS
 from tadoru.errors import Interrupted, UsageError
 from tadoru.extras import not_installed
-from tadoru.i18n.translation import N_
 from tadoru.log import Log
 
 if TYPE_CHECKING:

@@ -17,9 +17,8 @@ import click
 
 from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.main import run
-from tadoru.cli.output import _, current_language, set_language
+from tadoru.cli.output import N_, _, current_language, set_language
 from tadoru.errors import UsageError
-from tadoru.i18n.translation import N_
 
 SHOWN_LINES = 24
 """Lines of each paragraph of a result that are shown."""
@@ -223,9 +222,9 @@ def _serve_site(port: int, changes: str | None) -> int:
     if changes is not None and not Path(changes).is_dir():
         raise UsageError("Folder {folder} not found. Create it and add the pages to replace.", folder=changes)
     with open_server(port, Path(changes) if changes else None) as server:
-        print(f"{server.address}/", flush=True)
+        print(f"{server.url}/", flush=True)
         _note(_("Serving the demo site until Ctrl-C. In another terminal, try:"))
-        _note(f"  tadoru links {server.address}/ --delay 0 --check")
+        _note(f"  tadoru links {server.url}/ --delay 0 --check")
         try:
             server.serve_forever()
         except KeyboardInterrupt:

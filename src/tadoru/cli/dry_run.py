@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TextIO
 
-from tadoru.cli.output import _, ngettext
+from tadoru.cli.output import N_, _, ngettext
 from tadoru.config.options import AuditOptions, CrawlOptions, DocsOptions, LinksOptions
 from tadoru.errors import without_passwords
-from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.run import bounds_for
 from tadoru.jobs.audit.run import build_scope as audit_scope
 from tadoru.jobs.docs.run import build_scope as docs_scope

@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +14,8 @@ import click
 from tadoru.errors import UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from click.shell_completion import CompletionItem
 
 
@@ -46,6 +47,8 @@ def read_seed_urls(name: str | None) -> Iterator[str]:
 
 def _seed_lines(name: str) -> Iterator[tuple[int, str]]:
     """The lines that are neither empty nor a comment, with their numbers."""
+    from pathlib import Path  # Late: help and completion do not need it.
+
     try:
         with nullcontext(sys.stdin) if name == "-" else Path(name).open(encoding="utf-8") as file:
             for number, line in enumerate(file, start=1):

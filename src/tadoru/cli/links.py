@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,22 +17,24 @@ from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.inputs import check_writable, read_seed_urls
 from tadoru.cli.options import job_options, print_config, resolve_options, run_options
 from tadoru.cli.output import _, ngettext, translate_text
-from tadoru.cli.progress import CrawlProgress
 from tadoru.config.options import LinksOptions
 from tadoru.config.settings import JOB_SETTINGS
 from tadoru.errors import GateExceeded, Interrupted, Message, NothingToCrawl, SeedUnreachable, TadoruError, UsageError
-from tadoru.jobs.links.broken import LinkGates
-from tadoru.jobs.links.report import LinksReport, write_links_report
-from tadoru.jobs.links.report.text import write_annotations
-from tadoru.jobs.links.result import CrawlResult
-from tadoru.jobs.links.result_reader import stored_edges
-from tadoru.jobs.links.suppressions import LinkSuppressions
-from tadoru.jobs.reporting.output import open_output, supports_colour
-from tadoru.jobs.suppressions import read_suppression_file
+
+if TYPE_CHECKING:
+    from tadoru.cli.progress import CrawlProgress
+    from tadoru.jobs.links.result import CrawlResult
+    from tadoru.jobs.links.suppressions import LinkSuppressions
 
 
 def _write_result(result: CrawlResult, options: LinksOptions, database: str, display: CrawlProgress) -> list[str]:
     """Write the result to its destination; returns the messages of the gates that were exceeded."""
+    from tadoru.jobs.links.broken import LinkGates
+    from tadoru.jobs.links.report import LinksReport, write_links_report
+    from tadoru.jobs.links.report.text import write_annotations
+    from tadoru.jobs.links.result_reader import stored_edges
+    from tadoru.jobs.reporting.output import open_output, supports_colour
+
     result, accepted = _apply_suppressions(result, options, display)
     report = LinksReport(
         result=result,
@@ -56,6 +58,9 @@ def _read_suppressions(options: LinksOptions) -> LinkSuppressions | None:
     """The suppressions of `--suppress`. Raises UsageError."""
     if options.suppress is None:
         return None
+    from tadoru.jobs.links.suppressions import LinkSuppressions
+    from tadoru.jobs.suppressions import read_suppression_file
+
     return LinkSuppressions.parse(read_suppression_file(options.suppress), options.suppress)
 
 

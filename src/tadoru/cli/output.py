@@ -5,16 +5,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable
-from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tadoru.errors import Message, TadoruError
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 LANGUAGES = ("en", "ja")
 _ENGLISH = "en"
@@ -56,6 +57,11 @@ def _(message: str, /, **values: object) -> str:
     from tadoru.i18n.translation import translator
 
     return translator(_state.language).gettext(message, **values)
+
+
+def N_(message: str) -> str:  # noqa: N802 (the name that gettext's tools know)
+    """Mark a message where it is defined; it is translated where it is shown."""
+    return message
 
 
 def ngettext(one: str, many: str, count: int, /, **values: object) -> str:
@@ -100,6 +106,8 @@ def format_option(*formats: str, or_json: bool = False) -> Callable[[Callable[..
 
 def write_json(value: Any) -> None:
     """One JSON value on stdout."""
+    import json  # Late: help and completion do not need it.
+
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 

@@ -12,9 +12,8 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
+from types import ModuleType
 from typing import TextIO
-
-from rich.cells import cell_len, chop_cells, set_cell_size
 
 from tadoru.cli.output import _
 from tadoru.jobs.reporting.output import supports_colour
@@ -24,6 +23,13 @@ _SAMPLED_ROWS = 200
 """Rows that decide the width of the columns."""
 _GAP = "  "
 _MIN_WIDTH = 8
+
+
+def _cells() -> ModuleType:
+    """The functions that measure and cut text in cells. Imported late: help does not need them."""
+    from rich import cells
+
+    return cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +70,10 @@ def write_table(out: TextIO, columns: Sequence[TableColumn], rows: Iterable[Sequ
 
 def _widths(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]], room: int | None) -> list[tuple[int, bool]]:
     """The width of each column, and whether its cells are cut."""
-    widths = [max(cell_len(_(column.heading)), *(cell_len(row[place]) for row in rows)) for place, column in enumerate(columns)]
+    widths = [
+        max(_cells().cell_len(_(column.heading)), *(_cells().cell_len(row[place]) for row in rows))
+        for place, column in enumerate(columns)
+    ]
     shrinking = [place for place, column in enumerate(columns) if column.may_shrink]
     if room is None or not shrinking:
         return [(width, False) for width in widths]
@@ -81,9 +90,9 @@ def _widths(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]], room:
 def _format_row(columns: Sequence[TableColumn], row: Sequence[str], widths: Sequence[tuple[int, bool]]) -> str:
     cells = []
     for cell, column, (width, is_cut) in zip(row, columns, widths, strict=True):
-        used = cell_len(cell)
+        used = _cells().cell_len(cell)
         if used > width and is_cut:
-            cells.append(set_cell_size(_cut(cell, width - 1) + "…", width))
+            cells.append(_cells().set_cell_size(_cut(cell, width - 1) + "…", width))
         else:
             space = " " * (width - used)
             cells.append(space + cell if column.align_right else cell + space)
@@ -91,19 +100,19 @@ def _format_row(columns: Sequence[TableColumn], row: Sequence[str], widths: Sequ
 
 
 def _cut(text: str, width: int) -> str:
-    return chop_cells(text, width)[0].rstrip() if text else ""
+    return _cells().chop_cells(text, width)[0].rstrip() if text else ""
 
 
 def write_pairs(out: TextIO, pairs: Iterable[tuple[str, str]], indent: str = "") -> None:
     """Write names and values in two columns; a long value is wrapped."""
     kept = [(name, text) for name, text in pairs if text]
-    left = max((cell_len(name) for name, _text in kept), default=0)
+    left = max((_cells().cell_len(name) for name, _text in kept), default=0)
     room = terminal_width(out)
     for name, text in kept:
-        head = indent + name + " " * (left - cell_len(name)) + _GAP
-        space = max(20, room - cell_len(head)) if room else None
+        head = indent + name + " " * (left - _cells().cell_len(name)) + _GAP
+        space = max(20, room - _cells().cell_len(head)) if room else None
         for number, line in enumerate(_wrap(text, space)):
-            out.write((head if number == 0 else " " * cell_len(head)) + line + "\n")
+            out.write((head if number == 0 else " " * _cells().cell_len(head)) + line + "\n")
 
 
 def _wrap(text: str, width: int | None) -> Iterator[str]:
@@ -113,8 +122,8 @@ def _wrap(text: str, width: int | None) -> Iterator[str]:
 
 def _break_line(line: str, width: int) -> Iterator[str]:
     """Lines of at most so many cells, broken at spaces where possible."""
-    while cell_len(line) > width:
-        start = chop_cells(line, width)[0]
+    while _cells().cell_len(line) > width:
+        start = _cells().chop_cells(line, width)[0]
         cut = start.rfind(" ")
         if cut > len(start) // 2:
             start = start[:cut]

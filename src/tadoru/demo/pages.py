@@ -1,7 +1,7 @@
-"""From the town's files to answers: a page's facts and body go into a layout, addresses and days are filled in.
+"""Renders the files of the site as responses: the fields and the body of a page go into a layout, with URLs and dates filled in.
 
-An `.html` file begins with facts, one a line (`title: 星町`), then a blank line, then its body. A line of the layout that asks
-for a fact the page does not state is left out; that is how a page comes to have no title. Everything is read once, at the start.
+An `.html` file begins with fields, one per line (`title: 星町`), then a blank line, then its body. A line of the layout that uses
+a field which the page does not have is omitted; that is how a page has no title. All files are read once, at the start.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from importlib.resources.abc import Traversable
 
 TOKYO = timezone(timedelta(hours=9))
 _REIWA = 2018
-"""The year before the era's first."""
+"""The year before the first year of the era."""
 _JAPANESE_DAYS = "月火水木金土日"
 _DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 _MONTHS = "January February March April May June July August September October November December".split()
@@ -35,12 +35,12 @@ _TOKEN = re.compile(r"\{\{(" + "|".join(DATE_FORMATS) + r")([+-]\d+)\}\}")
 
 
 def next_monday(day: date) -> date:
-    """The first Monday later than a day."""
+    """The first Monday after a day."""
     return day + timedelta(days=7 - day.weekday())
 
 
 def fill_dates(text: str, monday: date) -> str:
-    """The text with its days in it."""
+    """The text with its dates filled in."""
     return _TOKEN.sub(lambda token: DATE_FORMATS[token[1]](monday + timedelta(days=int(token[2]))), text)
 
 
@@ -54,13 +54,13 @@ MEDIA_TYPES = {
     "xml": "application/xml",
 }
 _CRLF = frozenset({"ics", "csv"})
-"""RFC 5545 and RFC 4180 end lines so, and readers may depend on it."""
-_FACT = re.compile(r"\{\{(\w+)\}\}")
+"""RFC 5545 and RFC 4180 require CRLF, and parsers may depend on it."""
+_FIELD = re.compile(r"\{\{(\w+)\}\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoResponse:
-    """What the server says to a request."""
+    """The response to a request."""
 
     status: int = 200
     type: str = "text/html; charset=utf-8"
@@ -70,28 +70,28 @@ class DemoResponse:
 
 @dataclass(frozen=True, slots=True)
 class PageRenderer:
-    """Fills texts of the town: its layouts, its address, and the Monday its days are counted from."""
+    """Renders pages with layouts, the base URL, and the Monday that dates are relative to."""
 
     layouts: dict[str, str]
     base: str
     monday: date
 
     def page(self, text: str, status: int = 200) -> DemoResponse:
-        """A page with its facts on top, as an answer."""
+        """The response of a page with its fields at the top."""
         head, _, body = text.partition("\n\n")
-        facts = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in head.splitlines())}
-        charset = facts.setdefault("charset", "utf-8")
-        facts |= {"body": body, "lang": facts.get("lang", "ja")}
-        layout = self.layouts[facts.get("layout", "town")]
-        dressed = self.text(_fill_layout(layout, facts)).encode(charset, "xmlcharrefreplace")
-        return DemoResponse(status=status, type=f"text/html; charset={charset}", body=dressed)
+        fields = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in head.splitlines())}
+        charset = fields.setdefault("charset", "utf-8")
+        fields |= {"body": body, "lang": fields.get("lang", "ja")}
+        layout = self.layouts[fields.get("layout", "town")]
+        body_bytes = self.text(_fill_layout(layout, fields)).encode(charset, "xmlcharrefreplace")
+        return DemoResponse(status=status, type=f"text/html; charset={charset}", body=body_bytes)
 
     def text(self, text: str) -> str:
-        """A text with its addresses and days in it."""
+        """A text with its URLs and dates filled in."""
         return fill_dates(text.replace("{{base}}", self.base), self.monday)
 
     def file(self, name: str, data: bytes) -> DemoResponse:
-        """A file as an answer."""
+        """The response of a file."""
         suffix = name.rpartition(".")[2]
         if suffix == "html":
             return self.page(data.decode())
@@ -99,13 +99,13 @@ class PageRenderer:
         return DemoResponse(type=MEDIA_TYPES[suffix], body=(text.replace("\n", "\r\n") if suffix in _CRLF else text).encode())
 
 
-def _fill_layout(layout: str, facts: dict[str, str]) -> str:
-    lines = (line for line in layout.splitlines() if all(name in facts or name == "base" for name in _FACT.findall(line)))
-    return _FACT.sub(lambda token: facts.get(token[1], token[0]), "\n".join(lines) + "\n")
+def _fill_layout(layout: str, fields: dict[str, str]) -> str:
+    lines = (line for line in layout.splitlines() if all(name in fields or name == "base" for name in _FIELD.findall(line)))
+    return _FIELD.sub(lambda token: fields.get(token[1], token[0]), "\n".join(lines) + "\n")
 
 
 def read_files() -> dict[str, bytes]:
-    """Every file of the town by its path."""
+    """All files of the site by path."""
     return dict(_walk(files("tadoru.demo") / "site", ""))
 
 

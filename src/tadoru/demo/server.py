@@ -1,7 +1,7 @@
-"""Files that take the place of the town's own, so that somebody can mend the demo site and crawl it again.
+"""The server of the demo site on 127.0.0.1, in its own process while jobs crawl it, and files that replace those of the site.
 
-The folder is read anew for each request: a page is mended by saving a file. What is asked for is looked up among the files that
-are there; no address of a request is ever made into a path.
+`python -m tadoru.demo.server --port 0` prints its URL and serves until its standard input ends, so that it never outlives the
+command that started it. The responses are in `routes.py`.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ _TYPES = {**MEDIA_TYPES, "html": "text/html; charset=utf-8"}
 
 
 class FileOverrides:
-    """The files of a folder as answers; of no folder, none."""
+    """The files of a folder as responses. The folder is read for each request, so that saving a file changes the site."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
 
-    def answer(self, target: str) -> DemoResponse | None:
-        """What the folder has for a request target such as `/town/` or `/docs/limits.html`."""
+    def respond(self, target: str) -> DemoResponse | None:
+        """The response for a request target such as `/town/` or `/docs/limits.html`, if the folder has the file."""
         path = unquote(target.partition("?")[0])
         file = self._files().get(f"{path}index.html" if path.endswith("/") else path)
         if file is None:
             return None
         try:
             return DemoResponse(type=_TYPES[file.suffix[1:]], body=file.read_bytes())
-        except OSError:  # It was taken away just now.
+        except OSError:  # It has just been deleted.
             return None
 
     def _files(self) -> dict[str, Path]:
-        """Every file by the path that it is asked for with."""
+        """All files by their URL path. A request is looked up here and never becomes a path itself."""
         if self._folder is None:
             return {}
-        # One without content is being written just now, perhaps from the very answer that is asked for.
+        # An empty file is still being written, perhaps from the very response that is requested.
         files = (file for file in self._folder.rglob("*") if file.suffix[1:] in _TYPES and file.is_file() and file.stat().st_size)
         return {f"/{file.relative_to(self._folder).as_posix()}": file for file in files}
 
@@ -62,7 +62,7 @@ _TAG = re.compile(r'"[^"]*"')
 
 
 class DemoServer(ThreadingMixIn, TCPServer):
-    """The town, listening. Not `HTTPServer`: that one asks DNS for the machine's name before it starts."""
+    """The listening server. Not `HTTPServer`, which looks up the name of the machine in DNS before it starts."""
 
     daemon_threads = True
     allow_reuse_address = True
@@ -70,21 +70,21 @@ class DemoServer(ThreadingMixIn, TCPServer):
 
     def __init__(self, port: int, today: date, changes: Path | None = None) -> None:
         super().__init__((HOST, port), DemoRequestHandler)
-        self.changes = FileOverrides(changes)
+        self.overrides = FileOverrides(changes)
         monday = next_monday(today)
-        self.address = f"http://{HOST}:{self.server_address[1]}"
-        self.town = DemoSite.build(self.address, monday)
-        # The Monday that was: the days in the pages changed then, all at once.
+        self.url = f"http://{HOST}:{self.server_address[1]}"
+        self.site = DemoSite.build(self.url, monday)
+        # The last Monday: all dates in the pages changed then.
         self.changed = datetime(monday.year, monday.month, monday.day, tzinfo=UTC) - timedelta(days=7)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up is no error of ours."""
+        """Ignore clients that disconnect."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
 
 class DemoRequestHandler(BaseHTTPRequestHandler):
-    """One connection: GET and HEAD, kept alive, with conditional requests."""
+    """Handles GET and HEAD with keep-alive and conditional requests."""
 
     server: DemoServer
     protocol_version = "HTTP/1.1"
@@ -94,29 +94,29 @@ class DemoRequestHandler(BaseHTTPRequestHandler):
     wbufsize = -1
 
     def do_GET(self) -> None:
-        """Answer a GET."""
-        answer = self.server.changes.answer(self.path) or self.server.town.answer(self.path)
-        tag = f'"{hashlib.sha256(answer.body).hexdigest()[:16]}"'
-        if answer.status == 200 and self._has(tag):
-            answer = DemoResponse(status=304)
-        self.send_response(answer.status)
-        if answer.location is not None:
-            self.send_header("Location", answer.location)
-        if answer.status in (200, 304):
+        """Respond to GET."""
+        response = self.server.overrides.respond(self.path) or self.server.site.respond(self.path)
+        tag = f'"{hashlib.sha256(response.body).hexdigest()[:16]}"'
+        if response.status == 200 and self._has(tag):
+            response = DemoResponse(status=304)
+        self.send_response(response.status)
+        if response.location is not None:
+            self.send_header("Location", response.location)
+        if response.status in (200, 304):
             self.send_header("ETag", tag)
             self.send_header("Last-Modified", format_datetime(self.server.changed, usegmt=True))
             self.send_header("Cache-Control", "no-cache")
-        if answer.status != 304:
-            self.send_header("Content-Type", answer.type)
-            self.send_header("Content-Length", str(len(answer.body)))
+        if response.status != 304:
+            self.send_header("Content-Type", response.type)
+            self.send_header("Content-Length", str(len(response.body)))
         self.end_headers()
-        if self.command != "HEAD" and answer.status != 304:
-            self.wfile.write(answer.body)
+        if self.command != "HEAD" and response.status != 304:
+            self.wfile.write(response.body)
 
     do_HEAD = do_GET  # noqa: N815
 
     def _has(self, tag: str) -> bool:
-        """Does the client hold this body already? A tag is asked before a date, as RFC 9110 says."""
+        """Whether the client has this body already. A tag is compared before a date (RFC 9110)."""
         tags = self.headers["If-None-Match"]
         if tags is not None:
             return tags.strip() == "*" or tag in _TAG.findall(tags)
@@ -126,21 +126,26 @@ class DemoRequestHandler(BaseHTTPRequestHandler):
             return False
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """The crawl says what it does; the server need not."""
+        """Write no access log."""
 
 
 def open_server(port: int, changes: Path | None = None) -> DemoServer:
-    """The server for today, bound and not yet serving. Raises UsageError when the port cannot be had."""
+    """The server, bound but not yet serving. Raises UsageError if the port is not available."""
     try:
         return DemoServer(port, to_datetime(SystemClock().now()).date(), changes)
     except OSError as error:
-        raise UsageError(f"Port {port} of {HOST} cannot be used ({error.strerror}); give another --port, or none.") from None
+        raise UsageError(
+            "Cannot use port {port} of {host} ({reason}). Choose another --port, or omit it.",
+            port=port,
+            host=HOST,
+            reason=error.strerror,
+        ) from None
 
 
 @contextmanager
 def running_site(port: int = 0) -> Iterator[str]:
-    """The site's address, served by another process for as long as the block lasts."""
-    # A process, because crawls fork, and a fork beside a thread can hang; a session, because Ctrl-C is for the crawl to act on.
+    """The URL of the site, served by another process for the duration of the block."""
+    # A process, because crawls fork, and a fork next to a thread can hang; a session, so that only the crawl receives Ctrl-C.
     process = subprocess.Popen(  # noqa: S603
         [sys.executable, "-P", "-m", "tadoru.demo.server", "--port", str(port)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", start_new_session=True,
@@ -166,10 +171,10 @@ def main() -> None:
     try:
         server = open_server(parser.parse_args().port)
     except UsageError as error:
-        print(error)  # noqa: T201 - for the one who started us, who tells it apart from an address
+        print(error)  # noqa: T201 - for the parent process, which distinguishes it from a URL
         sys.exit(error.exit_code)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    print(server.address, flush=True)  # noqa: T201
+    print(server.url, flush=True)  # noqa: T201
     sys.stdin.read()
 
 

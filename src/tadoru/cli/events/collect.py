@@ -13,12 +13,11 @@ import click
 from tadoru.cli.events import EventsContext, calendar_files, open_existing_calendar, write_json_array
 from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.options import job_options
-from tadoru.cli.output import _, format_duration, format_option, format_time, ngettext, write_json
+from tadoru.cli.output import N_, _, format_duration, format_option, format_time, ngettext, write_json
 from tadoru.cli.table import TableColumn, write_pairs, write_table
 from tadoru.config.options import EventsOptions
 from tadoru.config.settings import JOB_SETTINGS
 from tadoru.errors import Interrupted, UsageError
-from tadoru.i18n.translation import N_
 from tadoru.log import Log, printable
 
 if TYPE_CHECKING:
@@ -76,8 +75,8 @@ class CollectProgress:
         fields: dict[str, Any] = {"source_id": source.id, "run_id": run.id, "status": str(run.status), **run.counts}
         if run.error_summary:
             fields["error"] = run.error_summary
-        if collected.sweep is not None and collected.sweep.is_drop:
-            fields["drop"] = f"{collected.sweep.missing} of {collected.sweep.known} missing, none marked as vanished"
+        if collected.missing is not None and collected.missing.is_drop:
+            fields["drop"] = f"{collected.missing.missing} of {collected.missing.known} missing, none marked as vanished"
         worth = "warning" if collected.failed or "drop" in fields else "info"
         self._log.write(worth, f"collected {source.name}", **fields)
         self._progress()

@@ -10,10 +10,9 @@ import click
 
 from tadoru.cli.events import EventsContext, current_user, format_event_dates, open_existing_calendar
 from tadoru.cli.help import DocumentedCommand
-from tadoru.cli.output import _, format_option, ngettext, write_json
+from tadoru.cli.output import N_, _, format_option, ngettext, write_json
 from tadoru.cli.table import single_line
 from tadoru.errors import UsageError
-from tadoru.i18n.translation import N_
 
 if TYPE_CHECKING:
     from tadoru.store.calendar.records import CalendarEvent

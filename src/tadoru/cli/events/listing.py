@@ -15,12 +15,10 @@ import click
 from tadoru.cli.events import EventsContext, format_event_dates, format_event_time, open_existing_calendar
 from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.inputs import check_writable
-from tadoru.cli.output import LANGUAGES, FormatChoice, _, current_language, format_option, format_time, ngettext, write_json
+from tadoru.cli.output import LANGUAGES, N_, FormatChoice, _, current_language, format_option, format_time, ngettext, write_json
 from tadoru.cli.table import single_line, write_pairs
 from tadoru.errors import UsageError
-from tadoru.i18n.translation import N_
 from tadoru.log import printable
-from tadoru.parse.text_cleaning import plain_text
 
 if TYPE_CHECKING:
     from tadoru.store.calendar.event_records import EventRecord
@@ -113,6 +111,8 @@ def _field_value(event: CalendarEvent, field: str) -> str:
         case "is_cancelled":
             return _("yes") if event.cancelled_at else ""
         case "description":
+            from tadoru.parse.text_cleaning import plain_text
+
             text = " ".join(plain_text(event.description).split())
             return text if len(text) <= MAX_DESCRIPTION else text[:MAX_DESCRIPTION].rstrip() + "…"
     value: str = getattr(event, field)

@@ -18,12 +18,11 @@ from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.inputs import check_writable
 from tadoru.cli.installation import print_diagnosis
 from tadoru.cli.options import job_options
-from tadoru.cli.output import _, format_option, ngettext
+from tadoru.cli.output import N_, _, format_option, ngettext
 from tadoru.cli.table import single_line
 from tadoru.config.options import EventsOptions
 from tadoru.config.settings import JOB_SETTINGS
 from tadoru.errors import Message, TadoruError, UsageError, without_passwords
-from tadoru.i18n.translation import N_
 
 if TYPE_CHECKING:
     from tadoru.config.options import EventsOptions

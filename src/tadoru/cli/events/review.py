@@ -11,16 +11,11 @@ import click
 from tadoru.cli.events import EventsContext, current_user, format_event_dates, open_existing_calendar, write_json_array
 from tadoru.cli.events.listing import format_reason, source_name
 from tadoru.cli.help import CommandGroup
-from tadoru.cli.output import _, format_option, format_time, ngettext, translate_error, translate_text, write_json
+from tadoru.cli.output import N_, _, format_option, format_time, ngettext, translate_error, translate_text, write_json
 from tadoru.cli.table import TableColumn, single_line, write_pairs, write_table
 from tadoru.errors import TadoruError, UsageError
-from tadoru.i18n.translation import N_
-from tadoru.parse.text_cleaning import plain_text
-from tadoru.store.calendar.event_records import event_records
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tadoru.config.options import EventsOptions
     from tadoru.jobs.events.normalise.normaliser import SourceRules
     from tadoru.model.event import EventDraft
@@ -102,6 +97,8 @@ def _write_evidence(out: TextIO, found: ReviewItem) -> None:
 
 def _compared(store: CalendarStore, found: ReviewItem, names: Mapping[int, str]) -> list[tuple[str, dict[str, str]]]:
     """The events to compare; or an event, and the item that may not belong to it."""
+    from tadoru.store.calendar.event_records import event_records
+
     events = event_records(store, found.candidate_ids)
     sides = [
         (_("Event {id}", id=number), _event_values(events[number].event, names))
@@ -135,6 +132,8 @@ def _draft_values(draft: EventDraft, source: str) -> dict[str, str]:
 
 
 def _shorten(text: str) -> str:
+    from tadoru.parse.text_cleaning import plain_text
+
     plain = " ".join(plain_text(text).split())
     return plain if len(plain) <= MAX_SIDE_TEXT else plain[:MAX_SIDE_TEXT].rstrip() + "…"
 
