@@ -94,9 +94,9 @@ def teller(path: str, rate: float, seconds: float, done: Any) -> None:
     while (now := time.time()) < end:
         number += 1
         body = {"crawl_id": 1, "pages": number, "errors": 0, "queued": 10, "known": number + 10, "rate": rate, "seconds": 0}
-        store.tell("crawl.progress", "crawl/1", body)
+        store.publish_message("crawl.progress", "crawl/1", body)
         if number % 50 == 0:
-            store.tell("crawl.state", "crawl/1", {"crawl_id": 1, "job": "audit", "name": "Bench", "state": "running"})
+            store.publish_message("crawl.state", "crawl/1", {"crawl_id": 1, "job": "audit", "name": "Bench", "state": "running"})
         time.sleep(max(0.0, now + 1 / rate - time.time()))
     store.close()
     done.put(number)

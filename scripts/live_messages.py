@@ -1,4 +1,4 @@
-"""The page about live messages, from their types."""
+"""The reference page of live messages, from their types."""
 
 from __future__ import annotations
 
@@ -6,26 +6,25 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from tadoru.serve.live.messages import ASKED, MOST_SUBJECTS, SAID, TOLD
-from tadoru.serve.live.talk import CODES, THIN
-from tadoru.serve.live.wire import LARGEST
+from tadoru.serve.live.connection import CLOSE_CODES, MAX_MESSAGE_BYTES, THIN_THRESHOLD
+from tadoru.serve.live.messages import CLIENT_REQUESTS, CONNECTION_MESSAGES, EVENT_MESSAGES, MAX_SUBJECTS
 
 _ABOUT = f"""# Live messages
 
-`GET /ws` opens a WebSocket that tells what happens while it happens. A browser is known by its session and has to come from a
-page of the service; a program sends a key as `Authorization: Bearer …` with at least one of the scopes `crawls:read`, `runs:read`
-and `sources:read`, and hears of what they allow. Each message is one JSON object in a text frame; one that you send has at most
-{LARGEST // 1024} KiB.
+`GET /ws` opens a WebSocket for live messages about crawls, runs and sources. A browser uses its session and must connect from a
+page of the service; a program sends an API key as `Authorization: Bearer …` with at least one of the scopes `crawls:read`,
+`runs:read` and `sources:read`, and receives the messages of its scopes. Each message is one JSON object in a text frame; a
+request has at most {MAX_MESSAGE_BYTES // 1024} KiB.
 
-Listen to subjects: `crawl/12`, `source/3`, or all of them with `crawl/*` and `source/*`; {MOST_SUBJECTS} at most. Remember the
-`id` of the last message you saw. After a break, subscribe with it as `after`, and you get what came since, in order and each
-message once, and then what is new. Messages are kept for a day. When yours is older, `gap` says so: read the present state over
-REST. Who is so slow, or was away for so long, that {THIN} messages or more wait, gets only the newest progress of each crawl, and
-everything else.
+Subscribe to subjects: `crawl/12`, `source/3`, or all of them with `crawl/*` and `source/*`; at most {MAX_SUBJECTS}. Remember
+the `id` of the last message you received. After a break, subscribe with it as `after`: you get the messages since then, in order
+and each once, and then new ones. Messages are stored for a day. If yours is older, you get `gap`: read the current state over REST. If
+{THIN_THRESHOLD} or more messages are pending for a client, it gets only the newest progress of each crawl, and all other
+messages.
 
-A process of the service holds 2,000 connections, 50 of one person or key, 200 from one address, and takes 120 messages a minute
-on each. With `--workers` these bounds hold for each process; rate limits, which count the opening of a connection too, hold for
-all of them together.
+A process of the service accepts 2,000 connections, 50 per user or API key, 200 per address, and 120 requests per minute on each.
+With `--workers` these limits apply to each process; rate limits, which also count new connections, apply to all processes
+together.
 
 ```json
 {{"kind": "subscribe", "subjects": ["crawl/12", "source/*"], "after": 4711}}
@@ -34,18 +33,18 @@ all of them together.
 
 
 def page() -> str:
-    lines = [_ABOUT, "## What you may send\n"]
-    for one in ASKED:
+    lines = [_ABOUT, "## Requests\n"]
+    for one in CLIENT_REQUESTS:
         lines += _described(one)
-    lines += ["## What the service says of the connection\n"]
-    for said in SAID:
-        lines += _described(said)
-    lines += ["## What is told of crawls and sources\n", "Each of these has `kind`, `id`, `at`, `subject` and a `body` with:\n"]
-    for told in TOLD:
-        lines += _described(told, told.model_fields["body"].annotation)
-    lines += ["## Why a connection is closed\n", "| code | why |", "|---|---|"]
-    lines += [f"| {code} | {why} |" for code, why in CODES.items()]
-    lines += ["", "The service pings every 20 seconds; whoever does not answer within 20 more is disconnected.", ""]
+    lines += ["## Messages about the connection\n"]
+    for message in CONNECTION_MESSAGES:
+        lines += _described(message)
+    lines += ["## Messages about crawls and sources\n", "Each of these has `kind`, `id`, `at`, `subject` and a `body` with:\n"]
+    for event in EVENT_MESSAGES:
+        lines += _described(event, event.model_fields["body"].annotation)
+    lines += ["## Close codes\n", "| code | reason |", "|---|---|"]
+    lines += [f"| {code} | {why} |" for code, why in CLOSE_CODES.items()]
+    lines += ["", "The service pings every 20 seconds and disconnects clients that do not answer within another 20 seconds.", ""]
     return "\n".join(lines)
 
 

@@ -80,7 +80,7 @@ def test_crawls_of_the_format_before_count_for_whoever_added_them(old: ServiceSt
         for number in range(1, 5):
             sql.execute(text(row), {"name": str(number), "at": old.now() if not old.is_sqlite else old.now().isoformat()})
         for number, by in enumerate((Actor(who="ann", user_id=7), Actor(who="ann", user_id=7), Actor(who="key:ci", key_id=3)), 1):
-            old.recorded(sql, by, "crawl.add", f"crawl/{number}")
+            old.add_audit_entry(sql, by, "crawl.add", f"crawl/{number}")
     store = open_service(old.database, clock)
     with store.read() as sql:
         found = sql.execute(text("SELECT owner, queued_by FROM crawls ORDER BY id")).all()

@@ -58,8 +58,8 @@ def test_the_runs_of_the_last_days_are_those_that_ended_since(store: ServiceStor
 def test_the_last_notices_about_a_crawl_are_in_their_order(store: ServiceStore, by: Actor) -> None:
     assert store.notices_about("crawl/1") == ()
     for number in range(4):
-        store.tell("crawl.notice", "crawl/1", {"text": str(number)})
-        store.tell("crawl.notice", "crawl/2", {"text": "another"})
-        store.tell("crawl.progress", "crawl/1", {"pages": number})
+        store.publish_message("crawl.notice", "crawl/1", {"text": str(number)})
+        store.publish_message("crawl.notice", "crawl/2", {"text": "another"})
+        store.publish_message("crawl.progress", "crawl/1", {"pages": number})
     assert [one.body["text"] for one in store.notices_about("crawl/1", limit=3)] == ["1", "2", "3"]
     assert [one.body["text"] for one in store.notices_about("crawl/1", among=6)] == ["2", "3"]

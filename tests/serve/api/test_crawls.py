@@ -168,7 +168,7 @@ def test_what_a_crawl_said_is_read(crawl_desk: CrawlDesk) -> None:
     assert crawl_desk.viewer.get(where).json() == {"items": []}
     for number in range(3):
         body = {"crawl_id": crawl_desk.waiting.id, "level": "warning", "text": f"<b>{number}</b>"}
-        crawl_desk.store.tell("crawl.notice", f"crawl/{crawl_desk.waiting.id}", body)
+        crawl_desk.store.publish_message("crawl.notice", f"crawl/{crawl_desk.waiting.id}", body)
     found = crawl_desk.viewer.get(f"{where}?limit=2").json()["items"]
     assert [(one["level"], one["text"]) for one in found] == [("warning", "<b>1</b>"), ("warning", "<b>2</b>")]
     assert crawl_desk.viewer.get(crawl_desk.at(crawl_desk.audit, "/notices")).json() == {"items": []}

@@ -107,14 +107,14 @@ def test_crawls_of_the_command_line_are_added_shown_and_forgotten(house: House, 
     assert [line.split()[-3:-1] for line in shown] == [["finished", "2"], ["finished", "2"]], "with how many pages they have"
     assert house.run_again(3).figures["pages"] == 2, "it can be gone on with"
     for given, words in (
-        ("mine.db", "was already added"), ("nothing.db", "There is no crawl"), (".", "was not written by `tadoru docs`"),
+        ("mine.db", "was already added"), ("nothing.db", "No crawl in "), (".", "was not written by `tadoru docs`"),
     ):  # fmt: skip
         with pytest.raises(UsageError, match=words):
             import_crawl(house.store, str(tmp_path / given), BY)
     listed = json.loads(tadoru("serve", "-d", database, "crawls", "list", "--format", "json").out)
     assert [(one["id"], one["name"]) for one in listed][1:2] == [(3, "Mine")]
     removed = tadoru("serve", "-d", database, "crawls", "remove", "3")
-    assert removed.err == f"Removed crawl 3, Mine. Its files stay in {tmp_path / 'mine.db'}.\n"
+    assert removed.err == f"Removed crawl 3: Mine. Its files are kept in {tmp_path / 'mine.db'}.\n"
     assert (tmp_path / "mine.db").is_file()
     assert tadoru("serve", "-d", database, "backup", "kept").code == 0
     assert (tmp_path / "kept" / "var" / "crawls" / "1" / "crawl.db").is_file()

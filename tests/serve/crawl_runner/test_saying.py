@@ -56,9 +56,15 @@ def test_progress_is_what_was_counted_and_how_fast() -> None:
         (SiteMoved(old="http://a.example/", new="http://b.example/"), "redirects to http://b.example/. Crawling that site."),
         (SitemapRead(url="http://a.example/s.xml", urls=0, problem="It is no XML."), "has a problem: It is no XML."),
         (LeasesRecovered(count=1200), "Resumed 1,200 URLs of a process that ended early."),
-        (PageTruncated(url="http://a.example/", reasons=("it has too many links",)), "Skipped a part of http://a.example/: it"),
+        (
+            PageTruncated(url="http://a.example/", reasons=("it has too many links",)),
+            "Skipped a part of http://a.example/: it has too many links.",
+        ),
         (PageNotRendered(url="http://a.example/", reason="There is no browser.", browser_missing=True), "There is no browser."),
-        (PageHandlerFailed(url="http://a.example/", trace="secret trace"), "Bug in Tadoru on http://a.example/."),
+        (
+            PageHandlerFailed(url="http://a.example/", trace="secret trace"),
+            "Bug in Tadoru on http://a.example/. Please report it",
+        ),
     ],
 )  # fmt: skip
 def test_what_a_person_should_hear_is_a_sentence(strict: House, notice: CrawlNotification, words: str) -> None:

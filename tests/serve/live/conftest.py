@@ -73,7 +73,7 @@ class Hall:
 
     def tell(self, number: int = 1, *, kind: str = "crawl.notice", **body: Any) -> int:
         """Something happens to a crawl; the number of the message."""
-        self.store.tell(kind, f"crawl/{number}", {"crawl_id": number, "text": "", **body})
+        self.store.publish_message(kind, f"crawl/{number}", {"crawl_id": number, "text": "", **body})
         return self.store.message_span()[1]
 
     @asynccontextmanager

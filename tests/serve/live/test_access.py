@@ -47,11 +47,11 @@ async def test_a_key_hears_what_its_scope_says(shared: Hall, scope: str) -> None
         theirs, others = ("crawl/*", "source/*") if scope == "crawls:read" else ("source/*", "crawl/*")
         assert (await client.subscribe(others))["kind"] == "error"
         await client.subscribe(theirs)
-        shared.store.tell("run.started", "source/1", {"run_id": 1, "source_id": 1, "status": "running"})
-        shared.store.tell("source.health", "source/1", {"source_id": 1, "name": "a", "status": "well"})
+        shared.store.publish_message("run.started", "source/1", {"run_id": 1, "source_id": 1, "status": "running"})
+        shared.store.publish_message("source.health", "source/1", {"source_id": 1, "name": "a", "status": "well"})
         shared.tell(1)
-        shared.store.tell("run.ended", "source/1", {"run_id": 1, "source_id": 1, "status": "success"})
-        shared.store.tell("source.health", "source/1", {"source_id": 1, "name": "last", "status": "well"})
+        shared.store.publish_message("run.ended", "source/1", {"run_id": 1, "source_id": 1, "status": "success"})
+        shared.store.publish_message("source.health", "source/1", {"source_id": 1, "name": "last", "status": "well"})
         shared.tell(1, text="last")
         found = [await client.hear() for _ in range(1 if scope == "crawls:read" else 2)]
         assert {one["kind"].partition(".")[0] for one in found} == heard

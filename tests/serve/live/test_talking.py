@@ -52,7 +52,7 @@ def everything(store: ServiceStore) -> int:
     crawl = store.add_crawl("Site", "audit", ["https://site.example/"], {}, BY)
     assert store.claim_crawl(me, at_once=1) is not None
     store.beat(crawl.id, me, {"pages": 3, "errors": 1, "queued": 2, "known": 6, "rate": 1.5, "seconds": 2.0})
-    store.tell("crawl.notice", f"crawl/{crawl.id}", {"crawl_id": crawl.id, "level": "warning", "text": "<b>slow</b>"})
+    store.publish_message("crawl.notice", f"crawl/{crawl.id}", {"crawl_id": crawl.id, "level": "warning", "text": "<b>slow</b>"})
     store.end_crawl(crawl.id, me, CrawlState.FAILED, error="It broke.")
     store.remove_crawl(crawl.id, BY)
     source = store.add_source({"name": "Town", "type": "ics", "url": "https://town.example/"}, "test")

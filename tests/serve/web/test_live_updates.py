@@ -126,7 +126,7 @@ def follow(page: Page, world: World, more: str = "") -> None:
 
 
 def tell(world: World, kind: str, **body: object) -> None:
-    world.store.tell(kind, "crawl/77", {"crawl_id": 77, **body})
+    world.store.publish_message(kind, "crawl/77", {"crawl_id": 77, **body})
 
 
 def test_numbers_states_and_notices_of_a_crawl_are_shown_as_they_come(browser: Browser, town: World) -> None:

@@ -205,15 +205,15 @@ def list_affected(
 def list_pages(
     request: Request,
     crawl_id: CrawlId,
-    asked: Annotated[CrawlPagesQuery, Query()],
+    query: Annotated[CrawlPagesQuery, Query()],
     who: CurrentPrincipal,
     service: CurrentService,
 ) -> Response:
     """The pages of a crawl, filtered and sorted."""
-    falls = None if asked.order is None else asked.order == "down"
+    falls = None if query.order is None else query.order == "down"
     with open_crawl(service, crawl_id) as path:
         found, more = crawl_results.list_pages(
-            path, asked.filter(), sort=asked.sort, falls=falls, limit=asked.limit, cursor=asked.cursor
+            path, query.filter(), sort=query.sort, falls=falls, limit=query.limit, cursor=query.cursor
         )
     next_url = next_page_url(request, more)
     return json_response(request, who, {"items": found, "next": next_url}, next_url=next_url)
@@ -243,13 +243,13 @@ def read_page(
 def list_links(
     request: Request,
     crawl_id: CrawlId,
-    asked: Annotated[CrawlLinksQuery, Query()],
+    query: Annotated[CrawlLinksQuery, Query()],
     who: CurrentPrincipal,
     service: CurrentService,
 ) -> Response:
     """The links of a crawl with source, target and anchor text."""
     with open_crawl(service, crawl_id) as path:
-        found, more = crawl_results.list_links(path, asked.filter(), limit=asked.limit, cursor=asked.cursor)
+        found, more = crawl_results.list_links(path, query.filter(), limit=query.limit, cursor=query.cursor)
     next_url = next_page_url(request, more)
     return json_response(request, who, {"items": found, "next": next_url}, next_url=next_url)
 
@@ -346,12 +346,12 @@ def _content(*types: str) -> dict[int | str, dict[str, Any]]:
     | _content(*(form.media_type for form in crawl_results.DOWNLOAD_FORMATS.values()), "application/zip"),
     summary="Export a crawl",
 )
-def export_crawl(crawl_id: CrawlId, asked: Annotated[CrawlExportQuery, Query()], service: CurrentService) -> Response:
+def export_crawl(crawl_id: CrawlId, query: Annotated[CrawlExportQuery, Query()], service: CurrentService) -> Response:
     """The crawl as a file, streamed. A large sitemap is an archive of several."""
     with open_crawl(service, crawl_id) as path:
-        made = crawl_results.export_crawl(path, asked.form, asked.table, asked.selection(), now=to_datetime(service.clock.now()))
-    tables = asked.table[0] if len(asked.table) == 1 else "tables"
-    what = tables if crawl_results.DOWNLOAD_FORMATS[asked.form].of_tables else asked.form
+        made = crawl_results.export_crawl(path, query.form, query.table, query.selection(), now=to_datetime(service.clock.now()))
+    tables = query.table[0] if len(query.table) == 1 else "tables"
+    what = tables if crawl_results.DOWNLOAD_FORMATS[query.form].of_tables else query.form
     return _download(made, f"crawl-{crawl_id}-{what}{made.suffix}")
 
 

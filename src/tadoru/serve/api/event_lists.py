@@ -108,20 +108,20 @@ class EventListReader:
         if self._quick is not None:
             self._quick.close()
 
-    async def read(self, asked: EventListQuery, who: Principal) -> DocumentPage:
+    async def read(self, query: EventListQuery, who: Principal) -> DocumentPage:
         """A page of events, as `read_event_page`."""
         if not self._is_opened:
             self._is_opened = True
             self._quick = await self._threads.run(FastPageReader, self._service.store)
-        if self._quick is not None and asked.limit <= MAX_INLINE_PAGE and asked.order == "starts":
+        if self._quick is not None and query.limit <= MAX_INLINE_PAGE and query.order == "starts":
             with usage_errors_as(422):
                 page = page_if_fast(
-                    self._quick, event_filter(asked, who, self._service),
-                    limit=asked.limit, cursor=asked.cursor, backwards=asked.is_backwards,
+                    self._quick, event_filter(query, who, self._service),
+                    limit=query.limit, cursor=query.cursor, backwards=query.is_backwards,
                 )  # fmt: skip
             if page is not None and page.items:
-                return _with_matches(page, asked.q)
-        return await self._threads.run(read_event_page, asked, who, self._service)
+                return _with_matches(page, query.q)
+        return await self._threads.run(read_event_page, query, who, self._service)
 
 
 def list_reader_of(request: Request) -> EventListReader:
@@ -132,23 +132,23 @@ def list_reader_of(request: Request) -> EventListReader:
     return lists
 
 
-def read_event_page(asked: EventListQuery, who: Principal, service: Service) -> DocumentPage:
+def read_event_page(query: EventListQuery, who: Principal, service: Service) -> DocumentPage:
     """A page of events. A city without events is tried as a part of a name."""
-    store, chosen = service.store, event_filter(asked, who, service)
+    store, chosen = service.store, event_filter(query, who, service)
     with usage_errors_as(422):
-        page = _read_sorted(asked, store, chosen)
+        page = _read_sorted(query, store, chosen)
         if not page.items and chosen.city is not None and (whole := resolve_city(store, chosen)) != chosen:
-            page = _read_sorted(asked, store, whole)
-    return _with_matches(page, asked.q)
+            page = _read_sorted(query, store, whole)
+    return _with_matches(page, query.q)
 
 
-def _read_sorted(asked: EventListQuery, store: EventQueries, chosen: EventFilter) -> DocumentPage:
+def _read_sorted(query: EventListQuery, store: EventQueries, chosen: EventFilter) -> DocumentPage:
     """A page in the requested order. Quarantined events may have no date and are sorted by update."""
-    if asked.order == "relevance":
-        return page_by_relevance(store, chosen, limit=asked.limit, cursor=asked.cursor)
-    by_change = asked.order == "updated" or asked.status == "quarantine"
+    if query.order == "relevance":
+        return page_by_relevance(store, chosen, limit=query.limit, cursor=query.cursor)
+    by_change = query.order == "updated" or query.status == "quarantine"
     read = page_by_change if by_change else page_by_time
-    return read(store, chosen, limit=asked.limit, cursor=asked.cursor, backwards=asked.is_backwards)
+    return read(store, chosen, limit=query.limit, cursor=query.cursor, backwards=query.is_backwards)
 
 
 def _with_matches(page: DocumentPage, words: str | None) -> DocumentPage:

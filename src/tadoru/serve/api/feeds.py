@@ -69,10 +69,10 @@ def _feed_responses(media: str, words: str) -> dict[int | str, dict[str, Any]]:
     "/api/v1/events.ics", response_class=Response, responses=_feed_responses(ICS, "A calendar (RFC 5545)."), summary="Subscribe"
 )
 def events_ics(
-    request: Request, asked: Annotated[FeedQuery, Query()], who: CurrentPrincipal, service: CurrentService
+    request: Request, query: Annotated[FeedQuery, Query()], who: CurrentPrincipal, service: CurrentService
 ) -> Response:
     """The calendar for calendar apps. Each event keeps its UID; cancelled events are marked as cancelled."""
-    chosen, lang = _feed_filter(asked, service), _lang(asked, service)
+    chosen, lang = _feed_filter(query, service), _lang(query, service)
 
     def write() -> Iterator[str]:
         zones = zones_in_use(service.store, chosen)
@@ -86,14 +86,14 @@ def events_ics(
 @router.get(
     "/api/v1/events.rss", response_class=Response, responses=_feed_responses(RSS, "A feed (RSS 2.0)."), summary="RSS feed"
 )
-def events_rss(request: Request, asked: Annotated[RssQuery, Query()], who: CurrentPrincipal, service: CurrentService) -> Response:
+def events_rss(request: Request, query: Annotated[RssQuery, Query()], who: CurrentPrincipal, service: CurrentService) -> Response:
     """The next events for feed readers."""
-    chosen, lang = _feed_filter(asked, service), _lang(asked, service)
+    chosen, lang = _feed_filter(query, service), _lang(query, service)
     site = request_origin(request)
     own = f"{site}{request.url.path}" + (f"?{request.url.query}" if request.url.query else "")
 
     def write() -> Iterator[str]:
-        told, built = iterate_events(service.store, chosen, limit=asked.limit), service.store.last_change()
+        told, built = iterate_events(service.store, chosen, limit=query.limit), service.store.last_change()
         return rss_feed(told, name=_name(chosen, service), site=site, own=own, lang=lang, built=built)
 
     return _feed(request, who, service, RSS, "events.rss", write)
@@ -106,16 +106,16 @@ def events_rss(request: Request, asked: Annotated[RssQuery, Query()], who: Curre
     responses=_feed_responses(CSV, "A table (RFC 4180)."),
     summary="CSV table",
 )
-def events_csv(request: Request, asked: Annotated[CsvQuery, Query()], who: CurrentPrincipal, service: CurrentService) -> Response:
+def events_csv(request: Request, query: Annotated[CsvQuery, Query()], who: CurrentPrincipal, service: CurrentService) -> Response:
     """The events for spreadsheets, one row per event; the columns are the JSON fields."""
-    chosen = _feed_filter(asked, service)
+    chosen = _feed_filter(query, service)
     return _feed(
         request,
         who,
         service,
         CSV,
         "events.csv",
-        lambda: csv_rows(iterate_events(service.store, chosen), mark=asked.bom),
+        lambda: csv_rows(iterate_events(service.store, chosen), mark=query.bom),
         attached=True,
     )
 
@@ -127,10 +127,10 @@ def events_csv(request: Request, asked: Annotated[CsvQuery, Query()], who: Curre
     "/api/v1/events.jsonld", response_class=Response, responses=_feed_responses(JSON_LD, "A graph."), summary="schema.org JSON-LD"
 )
 def events_json_ld(
-    request: Request, asked: Annotated[FeedQuery, Query()], who: CurrentPrincipal, service: CurrentService
+    request: Request, query: Annotated[FeedQuery, Query()], who: CurrentPrincipal, service: CurrentService
 ) -> Response:
     """The events as schema.org JSON-LD."""
-    chosen, site = _feed_filter(asked, service), request_origin(request)
+    chosen, site = _feed_filter(query, service), request_origin(request)
     return _feed(
         request, who, service, JSON_LD, "events.jsonld", lambda: schema_org_graph(iterate_events(service.store, chosen), site)
     )
@@ -157,15 +157,15 @@ def event_ics(
     return _feed(request, who, service, ICS, f"event-{event.id}.ics", write, attached=True, modified=event.updated_at)
 
 
-def _feed_filter(asked: EventQuery, service: Service) -> EventFilter:
+def _feed_filter(query: EventQuery, service: Service) -> EventFilter:
     """The filter of a feed: always public events, whoever the principal is. Raises HttpProblem."""
-    if asked.status not in (None, EventStatus.ACTIVE.value):
+    if query.status not in (None, EventStatus.ACTIVE.value):
         raise HttpProblem(422, "Feeds contain public events only. Remove “status”.")
-    return resolve_city(service.store, event_filter(asked, ANONYMOUS, service))
+    return resolve_city(service.store, event_filter(query, ANONYMOUS, service))
 
 
-def _lang(asked: FeedQuery, service: Service) -> str:
-    return asked.lang or _language(service)
+def _lang(query: FeedQuery, service: Service) -> str:
+    return query.lang or _language(service)
 
 
 def _language(service: Service) -> str:

@@ -140,12 +140,12 @@ def _without_null(schema: dict[str, Any]) -> None:
     schema.pop("title", None)
     if schema.get("default", "") is None:
         del schema["default"]
-    said = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
-    if len(said) == 1:
+    choices = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
+    if len(choices) == 1:
         schema.pop("anyOf")
-        schema.update({**said[0], **schema})
-    elif said:
-        schema["anyOf"] = said
+        schema.update({**choices[0], **schema})
+    elif choices:
+        schema["anyOf"] = choices
 
 
 def _complete_responses(operation: dict[str, Any], method: str, schemas: dict[str, Any]) -> None:
@@ -277,8 +277,8 @@ def _lacking(schema: Json, schemas: Json, name: str, depth: int) -> Any:
 
 
 def _first_of(choices: list[Json], schemas: Json, name: str, depth: int) -> Any:
-    said = [one for one in choices if one.get("type") != "null"] or choices
-    return example_of(said[0], schemas, name, depth)
+    choices = [one for one in choices if one.get("type") != "null"] or choices
+    return example_of(choices[0], schemas, name, depth)
 
 
 def _by_kind(schema: Json, schemas: Json, name: str, depth: int) -> Any:

@@ -104,9 +104,9 @@ def next_page_url(request: Request, cursor: str | int | None) -> str | None:
     """The URL of the next page, or None."""
     if cursor is None:
         return None
-    asked: str = request.scope["query_string"].decode("latin-1")
-    if "cursor" not in asked and _PLAIN.fullmatch(asked):  # Nothing needs to be escaped again.
-        return f"{request.scope['path']}?{asked}{'&' if asked else ''}cursor={cursor}"
+    query: str = request.scope["query_string"].decode("latin-1")
+    if "cursor" not in query and _PLAIN.fullmatch(query):  # Nothing needs to be escaped again.
+        return f"{request.scope['path']}?{query}{'&' if query else ''}cursor={cursor}"
     rest = [(name, value) for name, value in request.query_params.multi_items() if name != "cursor"]
     return f"{request.url.path}?{urlencode([*rest, ('cursor', str(cursor))])}"
 

@@ -169,4 +169,4 @@ class WebhookNotifier:
 
     def _add_notice(self, crawl: ServedCrawl, is_recovery: bool, text: str) -> None:
         body = {"crawl_id": crawl.id, "level": "info" if is_recovery else "warning", "text": text}
-        self._service.store.tell("crawl.notice", f"crawl/{crawl.id}", body)
+        self._service.store.publish_message("crawl.notice", f"crawl/{crawl.id}", body)

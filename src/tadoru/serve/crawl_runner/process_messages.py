@@ -95,7 +95,7 @@ class NoticeSender:
     def send(self, level: str, text: str) -> None:
         """Send a notice immediately."""
         body = {"crawl_id": self._id, "level": level, "text": printable(text)[:MAX_NOTICE_LENGTH]}
-        self._store.tell("crawl.notice", f"crawl/{self._id}", body)
+        self._store.publish_message("crawl.notice", f"crawl/{self._id}", body)
 
     def send_pending(self) -> None:
         """Send the notices since the last call."""

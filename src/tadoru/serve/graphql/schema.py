@@ -81,9 +81,9 @@ def _pages(  # noqa: PLR0913, PLR0917 - one argument per filter
         "status": status, "q": q, "depth": depth, "indexable": indexable, "check": check, "sort": sort, "limit": first,
         "cursor": after,
     }  # fmt: skip
-    asked = CrawlPagesQuery.model_validate({name: value for name, value in given.items() if value is not None})
+    query = CrawlPagesQuery.model_validate({name: value for name, value in given.items() if value is not None})
     with open_crawl(info.context.service, root["id"]) as path:
-        found, more = crawl_results.list_pages(path, asked.filter(), sort=asked.sort, limit=asked.limit, cursor=asked.cursor)
+        found, more = crawl_results.list_pages(path, query.filter(), sort=query.sort, limit=query.limit, cursor=query.cursor)
     return page_document(list(found), more)
 
 
@@ -205,8 +205,8 @@ def events(  # noqa: PLR0913, PLR0917 - the filters of a list, each an argument
         "city": city, "from": since, "to": until, "category": category, "q": q, "near": near, "source": source, "sort": sort,
         "updated_since": updated_since, "status": status, "all": every, "limit": first, "cursor": after,
     }  # fmt: skip
-    asked = StrictQuery.model_validate({name: value for name, value in given.items() if value is not None})
-    found = read_event_page(asked, info.context.caller, info.context.service)
+    query = StrictQuery.model_validate({name: value for name, value in given.items() if value is not None})
+    found = read_event_page(query, info.context.caller, info.context.service)
     return page_document(_with_sources(info, found.items), found.next_cursor)
 
 
@@ -258,10 +258,10 @@ def reviews(
     info: FieldInfo, state: str = "open", reason: str | None = None, first: int = DEFAULT_PAGE_SIZE, after: str | None = None
 ) -> Any:  # fmt: skip
     """The review queue, oldest first."""
-    asked = None if reason is None else ReviewReason(parse_choice(reason, "reason", tuple(ReviewReason)))
+    wanted = None if reason is None else ReviewReason(parse_choice(reason, "reason", tuple(ReviewReason)))
     which = parse_choice(state, "state", get_args(admin_lists.ReviewState))
     limit, cursor = parse_number(first, "first", most=MAX_PAGE_SIZE), parse_number(after or 0, "after", least=0)
-    found = admin_lists.reviews_page(info.context.service, state=which, reason=asked, limit=limit, cursor=cursor)
+    found = admin_lists.reviews_page(info.context.service, state=which, reason=wanted, limit=limit, cursor=cursor)
     info.context.events.want(number for one in found.items for number in one["candidate_ids"])
     return page_document(_with_sources(info, found.items), found.next_cursor)
 

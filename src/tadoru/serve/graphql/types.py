@@ -96,9 +96,9 @@ def _graphql_type(annotation: Any, field: str) -> Any:
     if origin is Annotated:
         return _graphql_type(inner[0], field)
     if origin in (Union, types.UnionType):
-        said = [one for one in inner if one is not type(None)]
-        kind = _graphql_type(said[0], field) if len(said) == 1 else JSON
-        return kind | None if len(said) < len(inner) else kind
+        members = [one for one in inner if one is not type(None)]
+        kind = _graphql_type(members[0], field) if len(members) == 1 else JSON
+        return kind | None if len(members) < len(inner) else kind
     if origin is list:
         return list[_graphql_type(inner[0], field.removesuffix("s"))]  # type: ignore[misc]
     if origin is Literal:

@@ -138,7 +138,7 @@ class LiveConnection:
         except ValueError as error:
             return ErrorMessage(text=str(error))
 
-    # ---- What is said -------------------------------------------------------------------------------------------------
+    # ---- Sending ------------------------------------------------------------------------------------------------------
     async def _send_all(self) -> None:
         while self._ending is None and not self._is_gone:
             self._wakeup.clear()

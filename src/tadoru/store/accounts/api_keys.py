@@ -50,7 +50,7 @@ class ApiKeys(AuditLog):
             sql.execute(insert(api_keys).values(**about, **times, user_id=owner))
             until = expires_at.isoformat(timespec="seconds") if expires_at else None
             detail = {"name": name, "scopes": sorted(set(scopes)), "owner": user, "expires_at": until}
-            self.recorded(sql, by, "key.add", f"tdr_{prefix}", **detail)
+            self.add_audit_entry(sql, by, "key.add", f"tdr_{prefix}", **detail)
             row = sql.execute(_with_owner().where(api_keys.c.prefix == prefix)).mappings().one()
             return _key_from_row(dict(row)), whole
 
@@ -65,7 +65,7 @@ class ApiKeys(AuditLog):
                 raise UsageError("API key {key} not found. List the keys with `tadoru serve keys list`.", key=prefix)
             if row["revoked_at"] is None:
                 sql.execute(update(api_keys).where(is_it).values(revoked_at=self.now()))
-                self.recorded(sql, by, "key.revoke", f"tdr_{row['prefix']}", name=row["name"])
+                self.add_audit_entry(sql, by, "key.revoke", f"tdr_{row['prefix']}", name=row["name"])
             return _key_from_row(dict(sql.execute(_with_owner().where(is_it)).mappings().one()))
 
     def key_of(self, text: str) -> ApiKey | None:

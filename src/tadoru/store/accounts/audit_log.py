@@ -100,9 +100,9 @@ class AuditLog(CalendarDatabase):
     def record(self, by: Actor, what: str, subject: str = "", **detail: Any) -> None:
         """Add an entry."""
         with self.write() as sql:
-            self.recorded(sql, by, what, subject, **detail)
+            self.add_audit_entry(sql, by, what, subject, **detail)
 
-    def recorded(self, sql: Connection, by: Actor, what: str, subject: str = "", **detail: Any) -> None:
+    def add_audit_entry(self, sql: Connection, by: Actor, what: str, subject: str = "", **detail: Any) -> None:
         """Add an entry in the transaction of the change itself."""
         row = {"at": self.now(), "who": by.who, "user_id": by.user_id, "key_id": by.key_id, "address": by.address}
         sql.execute(insert(audit_log).values(**row, what=what, subject=subject, detail=detail))

@@ -85,7 +85,7 @@ class Users(AuditLog):
             else:
                 sql.execute(update(users).where(users.c.id == found.id).values(values))
                 self._revoke_keys(sql, found.id)
-            self.recorded(sql, by, "user.add", name, role=role)
+            self.add_audit_entry(sql, by, "user.add", name, role=role)
             return _by_name(sql, name)
 
     def set_role(self, name: str, role: str, by: Actor) -> User:
@@ -96,7 +96,7 @@ class Users(AuditLog):
             if user.role == "admin" and role != "admin":
                 _keep_one_admin(sql, user)
             sql.execute(update(users).where(users.c.id == user.id).values(role=role))
-            self.recorded(sql, by, "user.role", user.name, before=user.role, role=role)
+            self.add_audit_entry(sql, by, "user.role", user.name, before=user.role, role=role)
             return _by_name(sql, user.name)
 
     def set_password(self, name: str, password: str, by: Actor) -> None:
@@ -107,7 +107,7 @@ class Users(AuditLog):
             user = _by_name(sql, normalize_user_name(name))
             sql.execute(update(users).where(users.c.id == user.id).values(password=secret, link_hash=None, link_until=None))
             sql.execute(delete(sessions).where(sessions.c.user_id == user.id))
-            self.recorded(sql, by, "user.password", user.name)
+            self.add_audit_entry(sql, by, "user.password", user.name)
 
     def revoke_user(self, name: str, by: Actor) -> User:
         """Revoke a user with all sessions, keys, links and the password. The last administrator cannot be revoked."""
@@ -118,7 +118,7 @@ class Users(AuditLog):
             gone = {"revoked_at": self.now(), "password": "", "link_hash": None, "link_until": None}
             sql.execute(update(users).where(users.c.id == user.id).values(gone))
             sql.execute(delete(sessions).where(sessions.c.user_id == user.id))
-            self.recorded(sql, by, "user.revoke", user.name, keys=self._revoke_keys(sql, user.id))
+            self.add_audit_entry(sql, by, "user.revoke", user.name, keys=self._revoke_keys(sql, user.id))
             return user
 
     def _revoke_keys(self, sql: Connection, user_id: int) -> list[str]:
@@ -134,7 +134,7 @@ class Users(AuditLog):
             user = _by_name(sql, normalize_user_name(name))
             values = {"link_hash": hash_token(token), "link_until": self.now() + holds}
             sql.execute(update(users).where(users.c.id == user.id).values(values))
-            self.recorded(sql, by, "user.link", user.name)
+            self.add_audit_entry(sql, by, "user.link", user.name)
         return token
 
     def user_of_link(self, token: str) -> User | None:
@@ -218,7 +218,7 @@ class Sessions(Users):
         sql.execute(insert(sessions).values(token_hash=hash_token(token), user_id=user.id, **times, **about))
         sql.execute(update(users).where(users.c.id == user.id).values(last_sign_in=now))
         who = Actor(who=user.name, user_id=user.id, address=by.address)
-        self.recorded(sql, who, "session.start", user.name)
+        self.add_audit_entry(sql, who, "session.start", user.name)
         return token
 
     def session(self, token: str) -> UserSession | None:
@@ -242,7 +242,7 @@ class Sessions(Users):
         with self.write() as sql:
             gone = sql.execute(delete(sessions).where(sessions.c.token_hash == hash_token(token)))
             if gone.rowcount:
-                self.recorded(sql, by, "session.end", by.who)
+                self.add_audit_entry(sql, by, "session.end", by.who)
 
 
 _SESSION_COLUMNS = ("id", "created_at", "last_seen_at", "expires_at", "address", "agent")
@@ -296,5 +296,5 @@ class AccountCleanup(AuditLog):
             links = sql.execute(update(users).where(unused).values(link_hash=None, link_until=None)).rowcount
             lines = sql.execute(delete(audit_log).where(old)).rowcount if old is not None else 0
             if lines:
-                self.recorded(sql, SERVICE_ACTOR, "audit.prune", "", lines=lines)
+                self.add_audit_entry(sql, SERVICE_ACTOR, "audit.prune", "", lines=lines)
         return PruneResult(lines=lines, sessions=gone, links=links)

@@ -22,7 +22,7 @@ LIVE_MESSAGES_LOCK = 0x7AD0_0005
 class LiveMessages(CalendarDatabase):
     """Writes and reads live messages."""
 
-    def tell(self, kind: str, subject: str, body: Mapping[str, Any]) -> None:
+    def publish_message(self, kind: str, subject: str, body: Mapping[str, Any]) -> None:
         """Add a message."""
         with self.write() as sql:
             self.add_live_message(sql, kind, subject, body)

@@ -68,7 +68,7 @@ class CrawlRegister(AuditLog, LiveMessages):
             if not place:
                 own = f"docs/{number}" if job == "docs" else f"crawls/{number}/crawl.db"
                 sql.execute(update(crawls).where(crawls.c.id == number).values(place=own))
-            self.recorded(sql, by, "crawl.add", f"crawl/{number}", name=name, job=job, starts=list(starts))
+            self.add_audit_entry(sql, by, "crawl.add", f"crawl/{number}", name=name, job=job, starts=list(starts))
             self._publish_state(sql, number)
             return self._crawl(sql, number)
 
@@ -150,7 +150,7 @@ class CrawlRegister(AuditLog, LiveMessages):
             if found.state is CrawlState.RUNNING:
                 raise CrawlBusy("Crawl {id} is running. Stop it first.", id=number)
             sql.execute(delete(crawls).where(crawls.c.id == number))
-            self.recorded(sql, by, "crawl.remove", f"crawl/{number}", name=found.name)
+            self.add_audit_entry(sql, by, "crawl.remove", f"crawl/{number}", name=found.name)
             self.add_live_message(sql, "crawl.removed", f"crawl/{number}", {"crawl_id": number})
             return found
 
@@ -208,7 +208,7 @@ class CrawlRegister(AuditLog, LiveMessages):
 
     def _change(self, sql: Connection, number: int, by: Actor, what: str, **values: Any) -> None:
         sql.execute(update(crawls).where(crawls.c.id == number).values(values))
-        self.recorded(sql, by, what, f"crawl/{number}")
+        self.add_audit_entry(sql, by, what, f"crawl/{number}")
         self._publish_state(sql, number)
 
     def _publish_state(self, sql: Connection, number: int) -> None:
