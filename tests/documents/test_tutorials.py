@@ -27,7 +27,7 @@ def test_a_tutorial_does_what_it_says(tutorial: Path, tmp_path: Path) -> None:
 def test_a_tutorial_says_what_you_will_have_and_where_to_go_on(tutorial: Path) -> None:
     text = tutorial.read_text("utf-8")
     assert re.search(r"\A# .+\n\nIn (ten minutes|a quarter of an hour) you will have\n\n- ", text)
-    assert len(re.findall(r"^- .*\]\(\.\./|^- .*\]\(\w", text.partition("\n## What next\n")[2], re.M)) >= 2
+    assert len(re.findall(r"^- .*\]\(\.\./|^- .*\]\(\w", text.partition("\n## Next steps\n")[2], re.M)) >= 2
     assert len(list(steps(text))) >= 12
 
 
@@ -125,7 +125,7 @@ def test_a_command_that_fails_is_noticed_unless_the_text_asks_how(tmp_path: Path
         ("a\n…\nb\n", "a\nb\n"),
         ("a\n…\nb\n", "a\n1\n2\nb\n"),
         ("a … c\n", "a and then c\n"),
-        ("a\n", "17 pages, 2 waiting, 9.2/s, about 0 s left; no errors\na"),
+        ("a\n", "17 pages, 2 queued, 9.2/s, about 0 s left; no errors\na"),
         ("tdr_wi4zr4gh  x\n", "tdr_aaaabbbb  x\n"),
         ("about 2,425 tokens\n", "about 99 tokens\n"),
         ("score   60.0 → 63.3 (+3.3)\n", "score   59.5 → 62.8 (+3.3)\n"),

@@ -46,7 +46,7 @@ _BLOCK = re.compile(
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 _DAYS = "Mon|Tue|Wed|Thu|Fri|Sat|Sun"
 _MOMENT = r"\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})"
-_PROGRESS = re.compile(r"^\d[\d,]* pages?, \d[\d,]* waiting, .*\n", re.M)
+_PROGRESS = re.compile(r"^\d[\d,]* pages?, \d[\d,]* queued, .*\n", re.M)
 """Said now and then while something takes long; on a terminal it is a bar that goes away."""
 LOOSE = (
     # How it looks in the text, and what may stand there instead.
