@@ -1,4 +1,4 @@
-"""A matcher that a reader can predict, and drafts to matcher. The product's own is tested where it lives; the database takes any."""
+"""A matcher with predictable results, and drafts to compare. The product's own matcher has its own tests."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def test_a_copy_is_made_into_an_empty_database_only(full: CalendarStore, new_sto
     other = new_store("sqlite")
     other.add_source({"name": "new", "type": "rss", "url": "https://example.org"}, by="ren")
     before = dump(other)
-    with pytest.raises(UsageError, match="is not empty. Copy into a new one"):
+    with pytest.raises(UsageError, match=r"is not empty\. Copy into a new one"):
         copy_calendar(full, other)
     assert dump(other) == before
 
@@ -192,7 +192,7 @@ def test_nothing_is_written_over(full: CalendarStore, tmp_path: Path, clock: Fak
     full.backup(str(file))
     with pytest.raises(UsageError, match=r"backup.db already exists. Choose another name"):
         full.backup(str(file))
-    with pytest.raises(UsageError, match="already exists. Move it away"):
+    with pytest.raises(UsageError, match=r"already exists\. Move it away"):
         restore_calendar(str(file), str(file), clock)
     with pytest.raises(UsageError, match=r"already exists|is not empty"):
         restore_calendar(str(file), full.database, clock)
@@ -211,7 +211,7 @@ def test_what_is_no_backup_is_not_restored(tmp_path: Path, clock: FakeClock) -> 
     with pytest.raises(StoreError, match="is not a SQLite database"):
         restore_calendar(str(text), str(tmp_path / "new.db"), clock)
     (tmp_path / "empty.db").touch()
-    with pytest.raises(UsageError, match="is empty. Choose a backup"):
+    with pytest.raises(UsageError, match=r"is empty\. Choose a backup"):
         restore_calendar(str(tmp_path / "empty.db"), str(tmp_path / "new.db"), clock)
     assert not (tmp_path / "new.db").exists()
 

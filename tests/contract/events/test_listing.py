@@ -229,7 +229,7 @@ def test_without_postgis_plain_columns_serve(store: CalendarStore) -> None:
 def test_one_event_is_found_by_its_id(store: CalendarStore, collect: Collector) -> None:
     collect.run(collect.source(), [draft()])
     assert store.event(1).id == 1
-    with pytest.raises(UsageError, match="Event 5 not found. `tadoru events list --all`"):
+    with pytest.raises(UsageError, match=r"Event 5 not found\. `tadoru events list --all`"):
         store.event(5)
 
 

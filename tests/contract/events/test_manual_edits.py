@@ -103,13 +103,13 @@ def test_a_hidden_event_is_not_listed_and_stays_hidden(store: CalendarStore, col
 
 def test_edits_that_make_no_sense_are_said_in_a_sentence(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
     collect.run(collect.source(), [draft()], (bad(),))
-    with pytest.raises(UsageError, match="The field “colour” of an event cannot be edited. Choose from"):
+    with pytest.raises(UsageError, match=r"The field “colour” of an event cannot be edited\. Choose from"):
         store.edit_event(1, {"colour": "red"}, matcher, by="mika")
     with pytest.raises(UsageError, match="Title missing"):
         store.edit_event(1, {"title": " "}, matcher, by="mika")
-    with pytest.raises(UsageError, match="is in quarantine. Complete it with"):
+    with pytest.raises(UsageError, match=r"is in quarantine\. Complete it with"):
         store.edit_event(2, {"title": "会"}, matcher, by="mika")
-    with pytest.raises(UsageError, match="is in quarantine. Resolve its review first"):
+    with pytest.raises(UsageError, match=r"is in quarantine\. Resolve its review first"):
         store.hide_event(2, by="mika")
     with pytest.raises(UsageError, match="Event 9 not found"):
         store.edit_event(9, {"title": "会"}, matcher, by="mika")

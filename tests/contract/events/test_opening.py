@@ -17,8 +17,7 @@ from tadoru.errors import StoreError, TadoruError, UsageError
 from tadoru.store.calendar import migrate
 from tadoru.store.calendar.database import CalendarDatabase
 from tadoru.store.calendar.migrate import VERSION_TABLE, VERSIONS
-from tadoru.store.calendar.schema import metadata
-from tadoru.store.calendar.schema import search_metadata as search_metadata
+from tadoru.store.calendar.schema import metadata, search_metadata
 from tadoru.store.calendar.store import CalendarStore, open_calendar
 from tests.contract.events.conftest import OpenEvents
 from tests.support.clock import FakeClock
@@ -250,7 +249,7 @@ def test_a_locked_database_is_named_as_such(tmp_path: Path, clock: FakeClock) ->
     store = open_calendar(str(file), clock, patience=0.05)
     holder = sqlite3.connect(file, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StoreError, match="is locked by another process. Close that process"):
+    with pytest.raises(StoreError, match=r"is locked by another process\. Close that process"):
         store.add_source({"name": "A", "type": "rss", "url": "https://example.org"}, by="test")
     holder.execute("ROLLBACK")
     holder.close()

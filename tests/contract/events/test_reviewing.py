@@ -75,7 +75,7 @@ def test_keeping_apart_what_was_merged_since_is_refused(store: CalendarStore, co
     store.request_review(ReviewRequest("mine:1", (1, 2), ReviewReason.DEDUPE_CONFLICT, None, {}))
     store.merge_events(1, 2, matcher, by="ren")
     (own,) = store.reviews()
-    with pytest.raises(UsageError, match="were merged in the meantime. Undo that merge"):
+    with pytest.raises(UsageError, match=r"were merged in the meantime\. Undo that merge"):
         store.review_keep_apart(own.id, matcher, by="mika")
 
 
@@ -113,7 +113,7 @@ def test_reviews_are_listed_in_pages_oldest_first(store: CalendarStore) -> None:
     store.review_dismiss(first[0].id, by="mika")
     assert [one.subject for one in store.reviews(is_open=False)] == ["mine:0"]
     assert len(store.reviews(is_open=None)) == 5
-    with pytest.raises(UsageError, match="Review 99 not found. `tadoru events review list`"):
+    with pytest.raises(UsageError, match=r"Review 99 not found\. `tadoru events review list`"):
         store.review(99)
 
 

@@ -120,7 +120,7 @@ def test_events_of_a_removed_source_stay(collect: Collector) -> None:
 
 def test_a_source_that_is_not_there_is_said_in_a_sentence(store: CalendarStore) -> None:
     for ask in (store.source, store.state, lambda one: store.remove_source(one, by="mika")):
-        with pytest.raises(UsageError, match="Source 5 not found. `tadoru events sources list`"):
+        with pytest.raises(UsageError, match=r"Source 5 not found\. `tadoru events sources list`"):
             ask(5)
 
 
