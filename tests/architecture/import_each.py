@@ -96,7 +96,7 @@ class Trial:
         """Import one module in this process, then what leads to it in processes forked from here."""
         try:
             importlib.import_module(base)
-        except BaseException:  # Whatever it is, the module can not be imported.
+        except BaseException:  # Whatever it is, the module cannot be imported.
             traceback.print_exc()
             return group
         return self.settle(loaded | self.reach[base], [name for name in group if name != base])

@@ -25,7 +25,7 @@ def run(source: Path, code: str, *arguments: str) -> str:
 
 
 def failing(source: Path, *known: str) -> list[str]:
-    """The modules below a folder that can not be imported first; packages of others that are `known` are there already."""
+    """The modules below a folder that cannot be imported first; packages of others that are `known` are there already."""
     script = Path(import_each.__file__).read_text("utf-8")
     return json.loads(run(source, script, str(source), *known))
 

@@ -21,14 +21,14 @@ BOUNDS = {
 }
 """Expressions, by the beginning of their place, that are given no more than so many characters."""
 VARYING = {
-    "tadoru/jobs/audit/compare/run_handles.py:rewriting": "typed at a terminal",
+    "tadoru/jobs/audit/compare/run_handles.py:parse_rewrites": "typed at a terminal",
     "tadoru/jobs/docs/content/class_names.py:_words": "called when the module is imported, so tried with the rest",
     "tadoru/jobs/events/dedupe/venues.py:_without": "an escaped name",
     "tadoru/jobs/links/broken.py:compile_patterns": "typed for a crawl, which is a process of its own",
     "tadoru/jobs/links/suppressions.py:_parse_entry": "typed at a terminal",
     "tadoru/jobs/suppressions.py:url_pattern": "typed at a terminal",
     "tadoru/parse/dates/clocks.py:_half": "words of a table",
-    "tadoru/parse/dates/words.py:_words": "called when the module is imported, so tried with the rest",
+    "tadoru/parse/dates/vocabulary.py:_words": "called when the module is imported, so tried with the rest",
     "tadoru/parse/extract.py:_check": "typed for a crawl, which is a process of its own",
     "tadoru/parse/extract.py:find": "typed for a crawl, which is a process of its own",
     "tadoru/parse/linear_regex.py:__init__": "compiled to be checked, never run",

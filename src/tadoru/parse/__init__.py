@@ -1,1 +1,3 @@
-"""From bytes to values: charset, HTML, links, the head of a page, sitemaps. No I/O; whatever the bytes are, nothing hangs."""
+"""From bytes to values: charsets, HTML, links, page heads, sitemaps, dates, event sources. No I/O, and bounded time on any
+input.
+"""

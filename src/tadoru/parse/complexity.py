@@ -1,9 +1,9 @@
-"""Refuses markup that would cost the HTML parser out of all proportion to its size.
+"""Refuses markup that would cost the HTML parser far more than its size suggests.
 
 Building a tree is quadratic in the worst case: each tag may walk the open elements, unclosed formatting (`<b x=1><p><b x=2>…`)
-is copied into every block that follows (25 KB of it make two million elements), and each attribute is compared with those before
-it on its tag. `check` estimates these from the tags alone. Nearly every page passes a glance that costs a small part of the
-parsing; the others are read tag by tag. It is an estimate: what slips through is left to the limits of the process.
+is copied into every block that follows (25 KB of it make two million elements), and each attribute is compared with those
+before it on its tag. `check` estimates these costs from the tags alone. Nearly every page passes a quick test; the others are
+read tag by tag. What the estimate misses is left to the limits of the process.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _CLOSED_BY_THE_NEXT = frozenset(b"p li dt dd option optgroup tr td th thead tbod
 
 
 class PageTooComplex(ValueError):
-    """A page whose markup cannot be read within the bounds."""
+    """The markup of a page exceeds the limits."""
 
 
 def check(body: bytes) -> None:

@@ -1,10 +1,10 @@
-"""The text of a page that matters: read without menus and scripts, counted, and brought into the form duplicates are compared in.
+"""The main text of a page: without menus and scripts, counted, and normalised for the comparison of duplicates.
 
-What `content_hash` hashes: the text of `<main>` (or `role=main`), or of the body when there is none, without navigation, site
-header and footer, asides, scripts, styles, noscript and drawings; ASCII letters in lower case, ASCII punctuation and white space
-as one space, apostrophes left out, each Chinese or Japanese character a word of its own. Hashed by SHA-256, in UTF-8.
+`content_hash` covers the text of `<main>` (or `role=main`), or of the body when there is none, without navigation, site header
+and footer, asides, scripts, styles, noscript and drawings; ASCII letters in lower case, ASCII punctuation and white space as
+one space, apostrophes removed, each Chinese or Japanese character as a word. It is a SHA-256 of the UTF-8 text.
 
-How alike two texts are is judged in `rules.minhash`.
+Similarity of two texts is computed in `rules.minhash`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class PageContent:
 
 
 class ContentParts:
-    """Which parts of a page are read: the main one, if it is marked as such, without those that belong to the site."""
+    """The parts of a page that are read: the main one if it is marked, without those that belong to the site."""
 
     def __init__(self, document: HtmlDocument, candidates: Iterable[Picked]) -> None:
         """`candidates` are the elements with one of the tags `PARTS` or with a role."""

@@ -96,7 +96,7 @@ _XML = re.compile(rb"""<\?xml[^>]*?\sencoding\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
 
 class Encoding(NamedTuple):
-    """A charset and where the knowledge comes from."""
+    """A charset and its source."""
 
     name: str
     source: str

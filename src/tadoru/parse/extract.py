@@ -1,7 +1,7 @@
-"""Custom extraction: values that the person wants of every page, named and described as `name=css:…`, `xpath:…` or `regex:…`.
+"""Custom extraction: values of every page, given as `name=css:…`, `name=xpath:…` or `name=regex:…`.
 
-A CSS selector may end in `::attr(name)`; otherwise the text of each element is taken. A regular expression gives its first
-group, or all of its match.
+A CSS selector may end in `::attr(name)`; otherwise the text of each element is taken. A regular expression returns its first
+group, or the whole match.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ATTRIBUTE = "::attr("
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """One value to take of every page."""
+    """One value to extract from every page."""
 
     name: str
     language: Language

@@ -1,6 +1,6 @@
-"""What a page says about itself: title, description, canonical, language, robots, headings.
+"""The metadata of a page: title, description, canonical, language, robots, headings.
 
-Values are as the page states them, white space collapsed, URLs resolved; what they mean for indexing is judged by the audit.
+Values are as the page states them, white space collapsed, URLs resolved; the audit decides what they mean for indexing.
 Elements are taken from the whole page, because one wrong tag in the head makes a parser move what follows into the body.
 """
 
@@ -27,7 +27,7 @@ _ROBOTS = frozenset({"robots", "googlebot", "googlebot-news", "bingbot"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageHead:
-    """A page's statements about itself; None or empty where it makes none."""
+    """The metadata of a page; None or empty where it is missing."""
 
     title: str | None
     titles: int
@@ -60,7 +60,7 @@ def read_head(document: HtmlDocument, page_url: str) -> PageHead:
 
 
 class HeadReader:
-    """Takes them element by element, in document order. Of metas with the same name the first one counts."""
+    """Collects the metadata element by element, in document order; of metas with the same name the first one counts."""
 
     def __init__(self, document: HtmlDocument, base: str, resolver: UrlResolver) -> None:
         self._document = document

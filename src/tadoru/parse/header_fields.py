@@ -1,7 +1,7 @@
-"""Response header fields that speak about the page: `Link`, `X-Robots-Tag`, `Set-Cookie`, `Refresh`.
+"""Response header fields about the page: `Link`, `X-Robots-Tag`, `Set-Cookie`, `Refresh`.
 
-Read as leniently as those who act on them; what a field means for the page is judged by the audit. Robots directives in `<meta>`
-are written in the same words, so they are taken apart here too.
+They are parsed as leniently as browsers and search engines do; the audit decides what they mean. Robots directives in `<meta>`
+have the same syntax and are parsed here too.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class HeaderLink(NamedTuple):
 
 
 class RobotsDirective(NamedTuple):
-    """One robots directive: for whom, what, and its value where it has one."""
+    """One robots directive: crawler, name, and value if it has one."""
 
     agent: str
     """In lower case; `robots` is everyone."""
@@ -37,7 +37,7 @@ class RobotsDirective(NamedTuple):
 
 
 class ResponseCookie(NamedTuple):
-    """What a `Set-Cookie` field says about a cookie, without its value: that may be a secret."""
+    """The attributes of a `Set-Cookie` field, without the value, which may be secret."""
 
     name: str
     secure: bool

@@ -1,10 +1,10 @@
-"""A parsed page: the only room that knows the HTML parser (Lexbor, through selectolax).
+"""A parsed page: the only module that imports the HTML parser (Lexbor, through selectolax).
 
-The parser builds the tree that a browser without scripts builds: the content of `<noscript>` is part of the page, that of
-`<template>`, comments and scripts is not. Links and the head are read from it in `links` and `head`.
+The tree is that of a browser without scripts: the content of `<noscript>` is part of the page, that of `<template>`, comments
+and scripts is not. Links and metadata are read from it in `links` and `head`.
 
-Selectors given to `Document.select` must be lists of simple ones (`a[href],area[href]`): those take one walk over the tree, in
-document order, while a combinator takes a walk for each element, which is too long on hostile pages.
+Selectors for `HtmlDocument.select` must be lists of simple ones (`a[href],area[href]`): those take one pass over the tree, in
+document order, while a combinator takes a pass for each element, which is too slow on hostile pages.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _HTML_START = re.compile(
 
 
 class HtmlDocument:
-    """A page as a tree. Holds the parser's memory: use it, take what you need, drop it."""
+    """A page as a tree; it holds the parser's memory, so read what you need and drop it."""
 
     __slots__ = ("encoding", "left_out", "size", "tree")
 
@@ -143,6 +143,12 @@ def tag_ids(names: Iterable[str]) -> dict[int, str]:
 def looks_like_html(body: bytes) -> bool:
     """Whether browsers take a body for HTML that came without a word about what it is."""
     return _HTML_START.match(body) is not None
+
+
+def is_leaf(element: Element) -> bool:
+    """Whether an element contains no other elements: it is empty or has one text. A selector on it costs far more than this."""
+    first = element.first_child
+    return first is None or (first.is_text_node and first.next is None)
 
 
 def has_words(node: Element | None) -> bool:

@@ -1,8 +1,8 @@
-"""Reads JSON that is nearly JSON: what pages carry in their JSON-LD after templates and editors have been at it.
+"""Reads JSON that is nearly valid, as it occurs in the JSON-LD of pages.
 
-Mended: comments, commas too many or missing, control characters and bare quotes in texts, single quotes, names without quotes,
-brackets that are never closed, and anything after the end. What is right is read by the standard library; only the rest comes
-here. Nothing but `ValueError` is raised, and the time is linear in the length.
+It accepts comments, missing and extra commas, control characters and bare quotes in texts, single quotes, names without
+quotes, brackets that are never closed, and anything after the end. Valid JSON is read by the standard library. Only
+`ValueError` is raised, and the time is linear in the length.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Regular expressions that a person types into a source: written as Python has them, run by RE2. The one module that knows it.
+"""Regular expressions from the settings of a source: Python's syntax, run by RE2 in linear time.
 
-Python's own engine can take for ever, and holds the whole process meanwhile. RE2 takes linear time. It knows no lookaround and no
-backreferences. It reads `\\d`, `\\w` and `\\s` as ASCII, so that these are written out for it: sources have full-width digits and
-Japanese letters.
+Python's own engine can take exponential time and blocks the process. RE2 has no lookaround and no backreferences. It reads
+`\\d`, `\\w` and `\\s` as ASCII, so these are expanded: sources have full-width digits and Japanese letters.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _INSIDE = {f"\\{name}": signs for name, signs in _SETS.items()} | {r"\D": r"\P{N
 
 
 class LinearRegex:
-    """A compiled expression. Raises ValueError, which says why, for one that cannot be run in linear time or is none."""
+    """A compiled expression; ValueError explains why one cannot be run in linear time or is invalid."""
 
     def __init__(self, pattern: str) -> None:
         if len(pattern) > MOST_LENGTH:

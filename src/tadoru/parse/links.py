@@ -1,7 +1,7 @@
-"""The links of a page: where they lead, what they say, and what kind they are.
+"""The links of a page: targets, anchor texts and kinds.
 
-Links are what a browser without scripts would see: not what stands in comments, templates or scripts. Which of them are
-followed is decided elsewhere (`rules.scope`); pages are parsed in `html`.
+Links are those that a browser without scripts shows, without comments, templates and scripts. `rules.scope` decides which are
+followed; `html` parses pages.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class UnusualLinks(NamedTuple):
 
 
 class LinkReader:
-    """Reads the links of a page, and what else its anchors show."""
+    """Reads the links of a page, and other properties of its anchors."""
 
     def __init__(self, document: HtmlDocument, base: str, resolver: UrlResolver) -> None:
         self.links: list[Link] = []

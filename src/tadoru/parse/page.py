@@ -1,8 +1,8 @@
-"""Everything the checks of an audit need to know about one page, as one value: `PageView`.
+"""Everything that the checks of an audit need about one page: `PageView`.
 
-Facts only, as the page states them; what is right or wrong is said by the checks (`jobs.audit.checks`). The tree is walked once
-(`walk`) for everything that hangs on the name of an element; `content` reads the text, `structured` and this module look for
-attributes that any element may have.
+It holds facts as the page states them; the checks (`jobs.audit.checks`) evaluate them. The tree is walked once (`walk`) for
+everything that depends on element names; `content` reads the text, `structured` and this module look for attributes that any
+element may have.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LONGEST_HEAD = 256 * 1024
 
 
 class MarkupFaults(NamedTuple):
-    """What the bytes say."""
+    """Faults of the markup that only the bytes show."""
 
     heads: int
     bodies: int
@@ -86,7 +86,7 @@ _META_WITHIN = 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageView:
-    """A page, read. Made for being checked and dropped: it holds the page's text."""
+    """A parsed page, to be checked and dropped: it holds the page's text."""
 
     url: str
     head: PageHead

@@ -1,8 +1,7 @@
-"""What is kept of one page at most, and the words for what is left out of a page that has more.
+"""Limits of what is kept of one page, and the texts for what is left out.
 
-A page may be small on the wire and name a million things, or repeat one long value in each of them. The limits are several times
-what the largest pages written for readers have: the index of a manual has some 20,000 links, a long single-page specification
-200,000 elements.
+A small page may contain a million items, or repeat one long value in each of them. The limits are several times what the
+largest pages for readers have: the index of a manual has some 20,000 links, a long single-page specification 200,000 elements.
 """
 
 from __future__ import annotations

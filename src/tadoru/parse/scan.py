@@ -1,7 +1,7 @@
-"""The pages that a page leads to, read from its bytes without building a tree: all that a map of links needs, for less.
+"""Reads the link targets of a page from its bytes, without building a tree: enough for a link map, and faster.
 
-Only for *plain* pages, where every `<a …>` is known to be a start tag: see `read_plain_markup`. Any other is left to the tree (`links`).
-`tests/parse/test_scan.py` holds one against the other: on plain pages they agree.
+This is only for *plain* pages, where every `<a …>` is known to be a start tag: see `read_plain_markup`. All others are read
+from a tree (`links`). `tests/parse/test_scan.py` compares both.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ODD_MARKS = re.compile(rb"""="[^"]|='[^']""")
 
 
 class PlainMarkup(NamedTuple):
-    """A plain page."""
+    """The markup of a plain page."""
 
     markup: bytes
     """Text and tags only."""
@@ -103,7 +103,7 @@ def _raw_text(body: bytes, begin: int, name: bytes) -> tuple[bytes, int]:
 
 
 class _Foreign:
-    """Which places of a page are within an `<svg>` or `<math>`. Asked from front to back, so that no byte is read again."""
+    """Which positions of a page are within an `<svg>` or `<math>`; read from front to back, so that no byte is read twice."""
 
     def __init__(self, body: bytes) -> None:
         self._body = body
@@ -155,7 +155,7 @@ _REFERENCE = re.compile(r"&(?:#[xX]?[0-9a-fA-F]+;?|([A-Za-z][A-Za-z0-9]*)(;?)(=?
 
 
 class ScannedLinks(NamedTuple):
-    """What a plain page says."""
+    """The links and metadata of a plain page."""
 
     links: list[Link]
     """Each target once, with the first text that leads there."""
@@ -165,7 +165,7 @@ class ScannedLinks(NamedTuple):
 
 
 class LinkScanner:
-    """Scans pages, remembering across them: the menus of a site are the same bytes on most of its pages."""
+    """Scans pages with a cache across them: the menus of a site are the same bytes on most of its pages."""
 
     def __init__(self, resolver: UrlResolver) -> None:
         self._resolver = resolver

@@ -1,8 +1,8 @@
-"""Sitemaps: reading one (XML, index, plain text, RSS or Atom, gzipped or not), and the search for all of a site.
+"""Sitemaps: reads one (XML, index, plain text, RSS or Atom, gzipped or not), and discovers all of a site.
 
-`read` takes bytes and returns what could be read, with the problems in sentences; it never raises, and neither a gzip bomb nor
-XML entities make it grow. `SitemapSearch` says which URL to ask for next and is told the answer: the engine does the fetching,
-and what one file holds is dropped before the next is read.
+`read` takes bytes and returns what could be read, with a list of problems; it never raises, and neither gzip bombs nor XML
+entities make it grow. `SitemapSearch` returns the next URL to request and receives the response: the engine does the fetching,
+and the content of one file is dropped before the next is read.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _DATE_TAGS = frozenset({"lastmod", "pubdate", "updated", "date"})
 
 
 class SitemapEntry(NamedTuple):
-    """A page that a sitemap names."""
+    """A page that a sitemap lists."""
 
     url: str
     lastmod: str | None
@@ -56,7 +56,7 @@ class Sitemap(NamedTuple):
 
 
 class SitemapFile(NamedTuple):
-    """One sitemap that was asked for, and what came of it."""
+    """One sitemap that was requested, and the result."""
 
     url: str
     level: int
@@ -72,7 +72,7 @@ class SitemapFile(NamedTuple):
 
 
 class _Stop(Exception):
-    """Enough has been read, or all that may be; the argument is the problem."""
+    """Reading ends here; the argument is the problem."""
 
 
 def read(body: bytes, url: str, *, max_bytes: int = MAX_BYTES, max_urls: int = MAX_URLS) -> Sitemap:
@@ -92,7 +92,7 @@ def read(body: bytes, url: str, *, max_bytes: int = MAX_BYTES, max_urls: int = M
 
 
 class SitemapSearch:
-    """The sitemaps of a site, one after the other: those that were named, else a guess, then those that indexes name."""
+    """The sitemaps of a site in order: those that are declared, else a guess, then those of indexes."""
 
     def __init__(
         self, named: Iterable[tuple[str, str]], origins: Iterable[str], *, max_sitemaps: int = 500, max_urls: int = 5_000_000
@@ -167,7 +167,7 @@ class SitemapSearch:
 
 
 class _Found:
-    """What has been read of one sitemap. Faults of single URLs are counted: however many, they make one sentence."""
+    """The content of one sitemap; faults of single URLs are counted and reported once."""
 
     def __init__(self, url: str, max_urls: int) -> None:
         self.kind: Kind = "urlset"
@@ -284,7 +284,9 @@ def _read_xml(first: bytes, chunks: Iterator[bytes], found: _Found) -> None:
 
 
 class _XmlReader:
-    """Listens to the XML parser. Names are taken without their namespace: sitemaps are found with and without it."""
+    """Receives the events of the XML parser; names are compared without their namespace, because sitemaps occur with and
+    without it.
+    """
 
     def __init__(self, found: _Found) -> None:
         self.parser = expat.ParserCreate()

@@ -1,7 +1,7 @@
 """Structured data of a page: JSON-LD, microdata and RDFa Lite, as items with a type and properties.
 
-Nothing raises: broken JSON is among the problems. Which properties an item must have is in `parse.structured`. Properties are
-names without their vocabulary (`name`, not `https://schema.org/name`); the words of other vocabularies keep their prefix.
+Nothing raises: broken JSON is reported as a problem. Properties are names without their vocabulary (`name`, not
+`https://schema.org/name`); names of other vocabularies keep their prefix. A table lists the properties that each type needs.
 """
 
 from __future__ import annotations
@@ -133,13 +133,13 @@ _REFERENCES = {
 
 @dataclass(frozen=True, slots=True)
 class ReadingRules:
-    """How much is read, and how strictly: what the audit judges is read as it stands, what the events job uses is mended."""
+    """How much is read, and how strictly: the audit reads data as it is, the events job repairs it."""
 
     most_items: int = 500
     most_properties: int = 10_000
     max_text: int = 1_000
     is_lenient: bool = False
-    """Whether broken JSON is mended, and objects that do not say what they are are items all the same."""
+    """Whether broken JSON is repaired, and objects without a type are items too."""
 
 
 STRICT = ReadingRules()
@@ -147,7 +147,7 @@ STRICT = ReadingRules()
 
 @dataclass(slots=True)
 class StructuredThing:
-    """Something a page describes."""
+    """An item that a page describes."""
 
     syntax: Syntax
     types: tuple[str, ...]
@@ -165,7 +165,7 @@ class StructuredThing:
 
 @dataclass(frozen=True, slots=True)
 class StructuredData:
-    """All items of a page, the nested ones too, in order; and what could not be read."""
+    """All items of a page, nested ones too, in order; and what could not be read."""
 
     items: tuple[StructuredThing, ...] = ()
     problems: tuple[str, ...] = ()
@@ -319,7 +319,7 @@ def _from_markup(document: HtmlDocument, scopes: list[Element], manner: ReadingR
 
 
 class _Nesting:
-    """Which item stands within which other: trees that are not too deep, whatever a page says."""
+    """Which item is within which other: trees of bounded depth, whatever the page says."""
 
     def __init__(self) -> None:
         self._around: dict[int, StructuredThing] = {}

@@ -1,8 +1,8 @@
-"""Texts of events, cleaned: to compare (`clean_title`, `clean_venue`), to show (`display_text`, `one_line`, `plain_text`), and as
-safe HTML (`sanitise_html`).
+"""Cleans the texts of events: to compare (`clean_title`, `clean_venue`), to show (`display_text`, `one_line`, `plain_text`),
+and as safe HTML (`sanitise_html`).
 
-Cleaning for comparison takes away how a text is written, never what it says: numbers, ages, and the branch in parentheses stay,
-for they tell one event from the next. How alike two texts are is judged by the events job; dates are read in `parse.dates`.
+Cleaning for comparison removes differences of writing, never of meaning: numbers, ages, and the branch in parentheses stay,
+because they distinguish events. Similarity is computed by the events job; dates are parsed in `parse.dates`.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def clean_title(text: str) -> str:
 
 
 def clean_venue(text: str) -> str:
-    """A venue in the form in which venues are compared: as a title, and floors in one spelling."""
+    """A venue in the form in which venues are compared: as a title, with storeys in one spelling."""
     bare = _bare(text)
     return _bare(_FLOOR.sub(lambda found: f"{'地下' if found[1] else ''}{found[2]}階", bare)) if _FLOOR.search(bare) else bare
 
@@ -96,7 +96,7 @@ def _is_kept(sign: str) -> bool:
 
 
 def display_text(text: str, limit: int | None = None) -> str:
-    """A text as people read it: mended where a charset was mistaken, without control characters, with single spaces."""
+    """A text for display: repaired where a charset was mistaken, without control characters, with single spaces."""
     if _UNTIDY.search(text) or not unicodedata.is_normalized("NFC", text):
         text = _tidied(html.unescape(text) if _ENTITY.search(text) else text)
         text = _SPACES.sub(" ", unicodedata.normalize("NFC", text))
@@ -116,7 +116,7 @@ def one_line(text: str, limit: int | None = None) -> str:
 
 
 def _tidied(text: str) -> str:
-    """Mended where a charset was mistaken, one kind of line end, and nothing that cannot be seen."""
+    """Repairs mistaken charsets, and removes invisible characters and other line ends than \\n."""
     if _MOJIBAKE.search(text):
         import ftfy  # it costs a tenth of a second to load, and few texts need it
 

@@ -1,7 +1,7 @@
-"""How much room a text takes in a list of search results, where what does not fit is cut off.
+"""The width of a text in search results, where longer texts are cut off.
 
-Widths are those of Arial, the face of the result pages, in thousandths of its size; for signs that are not in the table a letter
-stands in, and every full-width sign is as wide as the face is high. An estimate: kerning and bold words are not in it.
+Widths are those of Arial, in thousandths of its size; characters that are not in the table count as an average letter,
+full-width ones as the font's height. It is an estimate without kerning and bold words.
 """
 
 from __future__ import annotations

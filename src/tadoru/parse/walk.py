@@ -1,7 +1,6 @@
-"""The walk over a page's elements: each is looked at once, and handed to those who want to know of it (`head`, `links`).
+"""One pass over the elements of a page, each handed to the readers that need it (`head`, `links`).
 
-What no other reader takes is collected here: headings, images, forms, scripts, oddities. Works for `page`, which puts the results
-into a value.
+Headings, images, forms, scripts and oddities are collected here, for `page`.
 """
 
 from __future__ import annotations
@@ -63,21 +62,21 @@ class ImageElement(NamedTuple):
 
 
 class FormElement(NamedTuple):
-    """A form and where it is sent."""
+    """A form and its target."""
 
     action: str
     method: str
 
 
 class UnnamedControl(NamedTuple):
-    """A link without words."""
+    """A link without text."""
 
     href: str
     has_image: bool
 
 
 class ElementWalk:
-    """What has been met on a page."""
+    """The elements of a page, by kind."""
 
     def __init__(self, document: HtmlDocument, page_url: str, resolver: UrlResolver) -> None:
         self._document = document

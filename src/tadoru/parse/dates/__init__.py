@@ -1,11 +1,10 @@
-"""Written dates and times, read: `read_when`. Japanese first, then ISO 8601, mail dates and the written forms of Europe.
+"""Parses written dates and times: `read_when`. Japanese first, then ISO 8601, mail dates and European forms.
 
-The way of a text: `prepare` makes its writing uniform, `recurrence` takes out prose like "every second Wednesday", `scan` makes
-tokens of it (with the words of `names` and the times of `clocks`), `phrase` puts them together, `years` finds the years that were
-left out, and `assemble` makes occurrences. `note` reads the prose beside a date, `exact` the forms that machines write.
+`scan` makes the writing uniform and finds tokens (with `vocabulary` and `clocks`), `recurrence` takes out phrases like "every
+second Wednesday", `phrase` groups the tokens, `years` infers missing years, and `assemble` creates occurrences. `note` parses
+the prose beside a date, `exact` the forms that machines write.
 
-What cannot be read is said to be unreadable, with the reason: nothing here guesses a day. Cleaning of other texts is
-`parse.text_cleaning`; what an event needs besides a date is known to the normaliser of the events job.
+What cannot be parsed is returned as unreadable, with the reason: no day is ever guessed.
 """
 
 from tadoru.parse.dates.note import without_repeats

@@ -33,7 +33,7 @@ class DaySession:
 
 @dataclass(slots=True)
 class AssembledDates:
-    """What was made, and what there is to say about it."""
+    """The occurrences, and notes about them."""
 
     zone: ZoneInfo
     occurrences: list[Occurrence] = field(default_factory=list)
@@ -103,7 +103,7 @@ class AssembledDates:
         return moment.replace(tzinfo=timezone(timedelta(minutes=offset))).astimezone(self.zone)
 
     def doors(self, phrase: DatePhrase) -> datetime | None:
-        """When the doors open, on the first day."""
+        """The time of admission on the first day."""
         if not self.occurrences:
             return None
         first = self.occurrences[0]
@@ -112,7 +112,7 @@ class AssembledDates:
             return first.starts_at - timedelta(minutes=minutes_before) if minutes_before and first.has_time else None
         minute = minutes(phrase.doors)
         start = first.starts_at.hour * 60 + first.starts_at.minute
-        # "午後1時 (0時30分開場)": the doors open just before, in the same half of the day.
+        # "午後1時 (0時30分開場)": admission is just before, in the same half of the day.
         if (
             first.has_time
             and phrase.doors.half is None

@@ -1,4 +1,4 @@
-"""Times of day: finding them in a text, and settling what "2" means beside "午後" or after "午前10時".
+"""Times of day: finds them in a text, and resolves what "2" means beside "午後" or after "午前10時".
 
 Minutes count from the midnight of the day they are written beside: 25:00 is 1500, and 24:00 the end of the day.
 """

@@ -1,7 +1,7 @@
-"""What prose beside a date says of it: a rule, a list of dates, a shorter period, hours, the doors.
+"""Parses the prose beside a date: a rule, a list of dates, a shorter period, hours, the time of admission.
 
-A note explains the columns and never overrules them: its dates count only within the event's own days, its hours only when no
-column gives any.
+A note explains the columns and never overrides them: its dates count only within the event's own days, its hours only when no
+column has any.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def without_repeats(note: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DateNote:
-    """A note, read."""
+    """A parsed note."""
 
     prepared: str
     phrase: DatePhrase

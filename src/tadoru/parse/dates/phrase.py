@@ -1,6 +1,7 @@
-"""Tokens put together: which day begins a range and which ends it, which times belong to which days, which are the doors.
+"""Groups tokens: which day starts a range and which ends it, which times belong to which days, and which is the time of
+admission.
 
-The result still has days without years (`years` finds them) and times without a date (`assemble` joins them).
+The result still has days without years (`years` infers them) and times without a date (`assemble` joins them).
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class DateGroup:
 
 @dataclass(slots=True)
 class DatePhrase:
-    """What a text says of days and times."""
+    """The days and times of a text."""
 
     groups: list[DateGroup] = field(default_factory=list)
     month: MonthToken | None = None

@@ -1,4 +1,4 @@
-"""`read_when`: the whole reading of a written date, from text to occurrences or to the reason why there are none."""
+"""`read_when`: from the text of a date to occurrences, or to the reason why there are none."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def read_when(
 
 
 class _Reading:
-    """One reading, with what it needs to know of the place and the day."""
+    """One parse, with its time zone and current time."""
 
     def __init__(self, today: date, zone: ZoneInfo, order: DayMonthOrder) -> None:
         self._today = today

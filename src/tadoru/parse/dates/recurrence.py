@@ -1,7 +1,7 @@
-"""Prose that says how often: "毎月第2水曜日", "期間中の金曜日のみ", "every Saturday"; recognised, and expanded between two dates.
+"""Phrases for recurrence: "毎月第2水曜日", "期間中の金曜日のみ", "every Saturday"; recognised, and expanded between two dates.
 
-A rule with an exception nobody can count (public holidays, days off, "in principle") is recognised and not expanded. Rules of
-calendars (RRULE) are read with the calendars.
+A rule with an exception that cannot be computed (public holidays, days off, "in principle") is recognised and not expanded.
+Rules of calendars (RRULE) are in `parse.sources.ics_rule`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _TIMES = re.compile(r"全\s?(?P<all>\d{1,3})\s?[回日]|[(]\s?(?P<so>\d{1,3})\s?
 
 @dataclass(frozen=True, slots=True)
 class RecurrencePhrase:
-    """How often something takes place."""
+    """A recurrence rule."""
 
     text: str
     weekdays: frozenset[int] = frozenset()

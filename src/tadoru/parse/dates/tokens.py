@@ -1,4 +1,4 @@
-"""What reading a written date gives: `ParsedDate`, or `UnreadableDate` with the reason; and the tokens a text is made into on the way."""
+"""The result of parsing a date (`ParsedDate`, or `UnreadableDate` with the reason), and the tokens of a text."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class YearSource(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedDate:
-    """A written date, read."""
+    """A parsed date."""
 
     occurrences: tuple[Occurrence, ...]
     """At least one, in order; each date of a list and each date of a rule that could be expanded."""
     doors: datetime | None = None
-    """When the doors open, of the first occurrence."""
+    """The time of admission to the first occurrence."""
     year: YearSource = YearSource.WRITTEN
     recurrence: str = ""
     """The rule as it is written, when there is one."""
@@ -45,7 +45,7 @@ class ParsedDate:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableDate:
-    """No day can be told from this text."""
+    """No day can be read from the text."""
 
     text: str
     reason: str
@@ -75,7 +75,7 @@ class DateMark(StrEnum):
 
 
 class DayHalf(StrEnum):
-    """What stands beside an hour."""
+    """The word beside an hour."""
 
     AM = "am"
     PM = "pm"
@@ -91,7 +91,7 @@ class DayHalf(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DayToken:
-    """A day, with whatever of it is written."""
+    """A day, with the parts that are written."""
 
     text: str
     year: int | None = None
@@ -119,7 +119,7 @@ class TimeToken:
 
 @dataclass(frozen=True, slots=True)
 class YearToken:
-    """A year that stands before its month."""
+    """A year before its month."""
 
     text: str
     value: int
@@ -150,7 +150,7 @@ class WeekdaysToken:
 
 @dataclass(frozen=True, slots=True)
 class MinutesBefore:
-    """So many minutes before the start."""
+    """A number of minutes before the start."""
 
     text: str
     minutes: int
@@ -168,4 +168,4 @@ Token = DayToken | TimeToken | YearToken | MonthToken | WeekdaysToken | MinutesB
 
 
 class NotADate(Exception):
-    """The text names a day that does not exist, or too little of one."""
+    """The text names a day that does not exist, or is incomplete."""

@@ -1,4 +1,4 @@
-"""The words and signs of dates in the languages that are read: eras, months, weekdays, ranges, lists, and the order of day and month."""
+"""Words and signs of dates in all languages: eras, months, weekdays, ranges, lists, and the order of day and month."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Whole dates from days that were written without year or month: carried on from their neighbours, or inferred.
+"""Completes dates that are written without year or month: taken from their neighbours, or inferred.
 
-Inferred how: by the fiscal year that is named; else by the weekday, in the years around now; else the next time the day comes.
+A year is inferred from the fiscal year that is named; else from the weekday, in the years around now; else it is the next time
+the day occurs.
 """
 
 from __future__ import annotations

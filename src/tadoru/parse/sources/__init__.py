@@ -1,5 +1,5 @@
-"""The readers of event sources: bytes of a feed, a calendar, an API, a page or a table in, raw events and problems out.
+"""Readers of event sources: bytes of a feed, calendar, API response, page or table in, raw events and problems out.
 
-They decide nothing about events: what a date means, which city it is, whether two are one is said elsewhere (`parse.dates`,
-`jobs.events`). They fetch nothing, and whatever a site sends makes them neither raise nor run for long.
+They do not interpret events: dates, cities and duplicates are handled elsewhere (`parse.dates`, `jobs.events`). They fetch
+nothing, never raise because of the content, and take bounded time.
 """

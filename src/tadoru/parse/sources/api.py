@@ -1,9 +1,10 @@
-"""Reads the answers of JSON interfaces by a mapping: JMESPath expressions say where the events are and what each field is.
+"""Reads the responses of JSON APIs by a mapping: JMESPath expressions say where the events are and what each field is.
 
 Settings: `items` (the list of events), `each` (a list within an item, every element of which is an event), `fields` (field:
-expression, or a mapping with `path`, `default`, `join`, `map`), `constants`, `epoch` (times are numbers), `pagination` (`paging`)
-and `most_pages`. The only room that knows jmespath. Keys and passwords of an interface are the fetcher's, and what is HTML stays
-HTML. JSON is mended only where nothing can be misread: control characters in texts, and the guard that some put before it.
+expression, or a mapping with `path`, `default`, `join`, `map`), `constants`, `epoch` (times are numbers), `pagination`
+(`ApiPaging`) and `most_pages`. This is the only module that imports jmespath. Credentials are handled by the fetcher, and HTML
+stays HTML. JSON is repaired only where nothing can be misread: control characters in texts, and the prefix that some APIs add
+against script inclusion.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Next = tuple[str | None, str]
 
 @dataclass(frozen=True, slots=True)
 class ApiPaging:
-    """How the pages of an interface hang together."""
+    """How the pages of an API follow each other."""
 
     kind: str = "none"
     most: int = 50
@@ -158,7 +159,7 @@ _FAILURES = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError
 
 @dataclass(frozen=True, slots=True)
 class FieldPath:
-    """Where one field of an event is, and what is done to its value."""
+    """The expression for one field of an event, and what is done to its value."""
 
     path: str
     default: str = ""
@@ -181,7 +182,7 @@ class FieldPath:
 
 @dataclass(frozen=True, slots=True)
 class ApiSettings:
-    """How an interface is read."""
+    """How an API is read."""
 
     items: str = "@"
     """Gives the list of events; an answer that is a list needs nothing."""

@@ -1,6 +1,6 @@
-"""Feeds (RSS 0.9x, 1.0, 2.0, Atom, JSON Feed): bytes in, one raw event for each item out.
+"""Feeds (RSS 0.9x, 1.0, 2.0, Atom, JSON Feed): bytes in, one raw event per item out.
 
-XML is read in `feed_xml`, an item of it in `feed_item`, JSON in `feed_json`; dates in an item's words are found in `feed_when`.
+`feed_xml` reads XML, `feed_item` one item of it and the dates in its text.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ MAX_URL_CHARACTERS = 20_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedSettings:
-    """What a person may say about a feed."""
+    """The settings of a feed."""
 
     date_from: tuple[str, ...] = ("title", "description")
     """Where the date is looked for, in this order, when no event namespace gives it: title, description, published; or none."""

@@ -1,6 +1,6 @@
-"""One item of a feed (RSS of every version, Atom) as a raw event: which element says what, and where the event's time may be.
+"""One item of a feed (RSS of every version, Atom) as a raw event.
 
-The date of publication is not the event's time. It is taken from the namespaces made for it, else from the words, else from what
+The date of publication is not the event's time. The time is taken from the namespaces for events, else from the text, else as
 the settings say.
 """
 
@@ -136,7 +136,7 @@ _KIND = "http://schemas.google.com/g/2005#kind"
 
 @dataclass(frozen=True, slots=True)
 class DateLocation:
-    """Where an item's date is looked for when no namespace gives it."""
+    """Where an item's date is read when no namespace has it."""
 
     places: tuple[str, ...] = ("title", "description")
     pattern: LinearRegex | None = None

@@ -1,9 +1,9 @@
-"""The XML of feeds, one item at a time, by expat: attacks end it, and the faults that feeds really have are mended.
+"""The XML of feeds, one item at a time, by expat: attacks end it, and common faults are repaired.
 
-Mended before parsing: charsets that expat does not know, signs that no XML may hold, a bare `&`, the named entities of HTML,
-whatever stands before the document. An item that is not well-formed all the same is left out, and reading goes on at the next.
-A document type is cut out, so that no entity is ever declared, and nothing outside of the document is read. What the elements
-mean is in `feed_item`.
+Repaired before parsing: charsets that expat does not know, characters that XML forbids, a bare `&`, HTML's named entities,
+anything before the document. An item that is still not well-formed is skipped, and reading continues at the next one. A
+document type is removed, so that no entity is ever declared, and nothing outside of the document is read. `feed_item`
+interprets the elements.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class XmlElement:
 
 
 class _Stop(Exception):
-    """The document is not read any further; the argument is the reason."""
+    """Reading ends here; the argument is the reason."""
 
 
 def read_xml(
@@ -164,7 +164,7 @@ def _parse(data: bytes, listener: _Listener, problems: ReadProblems) -> None:
 
 
 class _Listener:
-    """Hears what expat finds: keeps one item at a time, and what is said about the feed."""
+    """Receives the events of expat: keeps one item at a time, and the properties of the feed."""
 
     def __init__(self, url: str, problems: ReadProblems, take: Callable[[int, XmlElement], bool]) -> None:
         self.feed: XmlElement | None = None

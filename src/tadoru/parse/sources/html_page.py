@@ -35,7 +35,7 @@ Node = Any
 
 
 class SelectablePage:
-    """A page in the trees that are asked for."""
+    """A page as trees for CSS and XPath, built when needed."""
 
     def __init__(self, body: bytes, content_type: str | None) -> None:
         """Raises PageTooComplex."""
@@ -93,7 +93,7 @@ class SelectorExpression:
 
 @dataclass(frozen=True, slots=True)
 class FieldSelector:
-    """How the value of one field is taken."""
+    """How the value of one field is selected."""
 
     expression: SelectorExpression | None = None
     attribute: str = ""
@@ -206,7 +206,7 @@ MOST_LINKS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class HtmlSettings:
-    """How pages are read. Without settings: by schema.org's words only."""
+    """How pages are read; without settings only schema.org types are read."""
 
     markup: bool = True
     """Whether schema.org's words are looked for."""

@@ -1,7 +1,7 @@
-"""Calendars (ICS, RFC 5545): bytes in, one raw event for each event or series out.
+"""Calendars (ICS, RFC 5545): bytes in, one raw event per event or series out.
 
-This is the way in; it puts the VEVENTs of one UID together. Lines are read in `ics_lines`, values in `ics_values`, rules in
-`ics_rule`, zones in `ics_zones`, one event in `ics_event`, the dates of a series in `ics_series`.
+This module groups the VEVENTs of one UID. `ics_lines` reads lines and values, `ics_rule` rules, `ics_zones` time zones,
+`ics_events` events and series.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _CHANGE_STEPS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IcsSettings:
-    """What a person may say about a calendar."""
+    """The settings of a calendar."""
 
     days_back: int = 1
     days_ahead: int = 366

@@ -53,7 +53,7 @@ class CalendarContext:
 
 @dataclass(frozen=True, slots=True)
 class EventSpan:
-    """When an event is, on the wall of `zone`."""
+    """Start and duration of an event, in local time of `zone`."""
 
     start: datetime
     length: IcsDuration | None
@@ -202,7 +202,7 @@ _DRESSED_UP = frozenset({time(), time(23, 59), time(23, 59, 59)})
 
 @dataclass(frozen=True, slots=True)
 class OccurrenceWindow:
-    """Which occurrences are wanted."""
+    """Which occurrences are returned."""
 
     low: datetime
     high: datetime
@@ -211,7 +211,7 @@ class OccurrenceWindow:
 
 @dataclass(slots=True)
 class SeriesOverrides:
-    """What single dates of a series are changed to, by the moment (or day) at which they would have been."""
+    """Changes of single dates of a series, by their original time or day."""
 
     removed: set[datetime | date] = field(default_factory=set)
     spans: dict[datetime | date, EventSpan] = field(default_factory=dict)
@@ -234,7 +234,7 @@ class SeriesOverrides:
 
 
 class SeriesShift(NamedTuple):
-    """From this time on the wall on: later by so much, and so long."""
+    """From this local time on, the series is later by an offset and has another duration."""
 
     since: datetime
     by: timedelta
@@ -242,7 +242,7 @@ class SeriesShift(NamedTuple):
 
 
 class IcsSeries:
-    """One event that may take place several times."""
+    """One event with one or more occurrences."""
 
     def __init__(
         self, component: IcsComponent, span: EventSpan, place: CalendarContext, window: OccurrenceWindow, steps: StepBudget

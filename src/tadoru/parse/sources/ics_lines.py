@@ -43,7 +43,7 @@ class IcsProperty:
 
 @dataclass(frozen=True, slots=True)
 class LocalStamp:
-    """A date, or a time of day as a clock on the wall shows it."""
+    """A date, or a local time."""
 
     wall: datetime
     """Naive; midnight of a date."""
@@ -58,7 +58,7 @@ class LocalStamp:
 
 
 class IcsDuration(NamedTuple):
-    """How long something lasts: days on the wall, whatever is done to the clocks meanwhile, and then time that passes."""
+    """A duration: days in local time, whatever the clocks do meanwhile, and then elapsed time."""
 
     days: int = 0
     passing: timedelta = timedelta(0)
@@ -157,7 +157,7 @@ _PROPERTY = re.compile(r"([A-Za-z0-9-]++)[ \t]*+[;:]")
 
 @dataclass(slots=True)
 class IcsComponent:
-    """What stands between a BEGIN and its END."""
+    """The content between a BEGIN and its END."""
 
     name: str
     position: str

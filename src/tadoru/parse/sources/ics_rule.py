@@ -1,7 +1,7 @@
-"""Recurrence rules (RRULE): reading one, and the times it names between two moments.
+"""Recurrence rules (RRULE): parses one, and computes its times between two moments.
 
-Times are those of a clock on the wall, without a zone. Every day looked at and every time made is a step; steps are counted
-and end, whatever a rule says. A rule without COUNT begins near the window, not at the event's first day.
+Times are local, without a zone. Every day looked at and every time created is a step; steps are limited, whatever a rule says.
+A rule without COUNT starts near the window, not at the event's first day.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ _OTHERS = frozenset({"FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST", "BYDAY", "RSC
 
 
 class RuleRefused(Exception):
-    """A rule that is not followed; the argument is the reason."""
+    """A rule that is not supported; the argument is the reason."""
 
 
 class OutOfSteps(Exception):
-    """A rule took more steps than it may."""
+    """A rule exceeded its steps."""
 
 
 class StepBudget:
-    """How much may still be done."""
+    """The number of steps that are left."""
 
     def __init__(self, left: int, reserve: int = 0) -> None:
         self.left = left

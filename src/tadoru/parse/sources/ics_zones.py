@@ -1,8 +1,9 @@
-"""The time zones of a calendar: names of the tz database, of Windows, behind a maker's prefix, or drawn by the calendar itself.
+"""The time zones of a calendar: names of the tz database, of Windows, with a vendor's prefix, or defined by the calendar
+itself.
 
-A known name is read from the tz database and not from the calendar's own VTIMEZONE, which is often old. A zone turns the time on
-the wall into a moment and back; a time that the clock skips is read with the offset before the gap, one that it shows twice is
-the first (RFC 5545, 3.3.5).
+A known name is read from the tz database and not from the calendar's VTIMEZONE, which is often old. A zone converts local time
+to a moment and back; a local time in a gap is read with the offset before the gap, an ambiguous one is the first (RFC 5545,
+3.3.5).
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ _MOST_STEPS = 60_000
 
 
 class CalendarZone(Protocol):
-    """Where a clock hangs."""
+    """A time zone of a calendar."""
 
     @property
     def name(self) -> str | None:
@@ -113,7 +114,7 @@ class NamedZone:
 
 
 class ZoneTransition(NamedTuple):
-    """A moment at which a drawn zone's clocks are changed."""
+    """A moment at which the offset of an embedded zone changes."""
 
     moment: datetime
     """UTC, naive."""
@@ -127,7 +128,7 @@ class ZoneTransition(NamedTuple):
 
 
 class EmbeddedZone:
-    """A zone as a VTIMEZONE draws it. It has no name that others know, so its moments carry a fixed offset."""
+    """A zone defined by a VTIMEZONE; it has no common name, so its moments carry a fixed offset."""
 
     name: str | None = None
 
@@ -180,7 +181,7 @@ def known_zone(name: str) -> NamedZone | None:
 
 
 class CalendarZones:
-    """The zones one calendar speaks of."""
+    """The time zones of one calendar."""
 
     def __init__(self, drawn: Iterable[IcsComponent], now: datetime, steps: StepBudget) -> None:
         self._drawn: dict[str, IcsComponent] = {}

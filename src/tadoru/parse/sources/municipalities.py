@@ -1,6 +1,6 @@
-"""The municipalities of Japan by the codes that the state gave them, as `municipalities.tsv` lists them.
+"""The municipalities of Japan by their official codes, from `municipalities.tsv`.
 
-A line is a code and a name; a prefecture stands before its own. The list is part of the code, and read once.
+A line is a code and a name; a prefecture comes before its municipalities. The list is read once.
 """
 
 from __future__ import annotations

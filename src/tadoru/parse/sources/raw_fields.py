@@ -24,7 +24,7 @@ def read_problem(position: str, reason: str, sample: str = "") -> ParseProblem:
 
 
 class ReadProblems:
-    """A list that does not grow without end."""
+    """A bounded list of problems."""
 
     def __init__(self) -> None:
         self._found: list[ParseProblem] = []

@@ -28,7 +28,7 @@ _NUMBERS = (("byMonth", "BYMONTH"), ("byMonthDay", "BYMONTHDAY"), ("byMonthWeek"
 
 @dataclass(frozen=True, slots=True)
 class ScheduleWindow:
-    """When it is, and the zone of those who do not say theirs."""
+    """The current time, and the zone for items that name none."""
 
     now: datetime | None = None
     """None: series are not unrolled."""
@@ -37,7 +37,7 @@ class ScheduleWindow:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleSeries:
-    """What a schedule says."""
+    """A parsed schedule."""
 
     rule: str
     start: str
@@ -137,7 +137,7 @@ _FREE = frozenset({"true", "yes", "1", "http://schema.org/true", "https://schema
 
 
 class SchemaOrgItems:
-    """The items of a page; what is said of one thing in several places is brought together by its id."""
+    """The items of a page; descriptions of one thing in several places are joined by id."""
 
     def __init__(self, items: Iterable[StructuredThing]) -> None:
         self._by_id: dict[str, StructuredThing] = {}
@@ -193,7 +193,7 @@ class SchemaOrgItems:
 
 @dataclass(frozen=True, slots=True)
 class SchemaOrgPlace:
-    """Where something takes place."""
+    """A venue with its address."""
 
     venue: str = ""
     address: str = ""

@@ -1,7 +1,7 @@
-"""The settings of a source as a person gives them: a mapping from a file or from `--set key=value`, taken out key by key.
+"""The settings of a source: a mapping from a file or from `--set key=value`, read key by key.
 
-Every value that does not fit, and every key that nobody asked for, ends in a `ConfigError` of one sentence that names the key
-and says what is allowed. Which keys there are is each reader's own.
+Every invalid value and every unknown key raises a `ConfigError` that names the key and what is allowed. Each reader defines
+its own keys.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NO = frozenset({"false", "no", "off", "0"})
 
 
 class SettingsReader:
-    """A mapping of settings. Take what is known, then call `done`."""
+    """A mapping of settings; take the known keys, then call `done`."""
 
     def __init__(self, mapping: Mapping[str, object], path: str = "") -> None:
         self._rest = dict(mapping)

@@ -1,7 +1,7 @@
-"""Reads tables of events (CSV): the layouts of Japanese municipalities as they are, any other by the names of its columns.
+"""Reads tables of events (CSV): the layouts of Japanese municipalities, and any other by its column names.
 
-Cells are texts and stay texts. One that begins with `=`, `+`, `-` or `@` is nothing special here; a spreadsheet would take it for
-a formula, so whoever writes a table for people must make it harmless again.
+Cells are texts. One that starts with `=`, `+`, `-` or `@` is nothing special here; a spreadsheet would take it for a formula,
+so exports must escape it.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ _YEN = re.compile(r"[0-9０-９,，]+")
 
 @dataclass(frozen=True, slots=True)
 class TableSettings:
-    """How a table is read. The layouts of municipalities need no settings."""
+    """How a table is read; the municipal layouts need no settings."""
 
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Field to the names (or numbers) of its columns, the best first."""
@@ -164,7 +164,7 @@ def read_csv(body: bytes, content_type: str | None, url: str, settings: TableSet
 
 
 class TableLayout:
-    """What the columns of one table mean."""
+    """The meaning of the columns of one table."""
 
     def __init__(self, header: TableHeader, settings: TableSettings) -> None:
         self.names = _distinct(header.names)
@@ -391,7 +391,7 @@ def _cells(reader: Iterator[list[str]], lines: _Lines) -> tuple[list[str], str]:
 
 
 class _Lines:
-    """The lines of a text, a row at a time: the reader of CSV is stopped when it takes too many for one row."""
+    """The lines of a text, one row at a time; the CSV reader is stopped when a row has too many."""
 
     def __init__(self, text: str) -> None:
         lines = io.StringIO(text, newline=None)
@@ -421,7 +421,7 @@ class _Lines:
 
 
 class TableHeader(NamedTuple):
-    """Where the names of the columns are."""
+    """The row with the column names."""
 
     delimiter: str
     row: int

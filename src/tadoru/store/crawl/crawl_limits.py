@@ -16,7 +16,7 @@ from tadoru.store.crawl.database import Database, translated
 from tadoru.store.crawl.records import HOST_SPENT, QUEUE_FULL, SUBDOMAINS, TRAPPED_HOST
 
 PUT_OFF = "put_off"
-"""The counter of URLs that wait for room in the queue."""
+"""The counter of URLs that wait for a place in the queue."""
 AT_A_TIME = 20_000
 """URLs that come back into the queue in one transaction."""
 _CHUNK = 64

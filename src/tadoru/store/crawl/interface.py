@@ -122,11 +122,10 @@ class CrawlStore(Protocol):
         ...
 
     def bound(self, bounds: BreadthLimits) -> None:
-        """Keep to these in everything that is done through this handle; every worker of a crawl is given the same.
+        """Apply these limits to everything done through this handle; every worker of a crawl gets the same.
 
-        What is over a bound is skipped, with its reason: pages of a host that was asked often enough, pages of hosts that their
-        domain has too many of, and what the queue has no room for. Of the last those nearest to the start stay, and of the
-        others none that a person named.
+        URLs over a limit are skipped with a reason: pages of a host with enough requests, hosts of a domain with too many, and
+        URLs for which the queue has no space. Of the last, those nearest to the start URL stay, and start URLs always.
         """
         ...
 

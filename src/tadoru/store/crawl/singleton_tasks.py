@@ -6,7 +6,7 @@ from tadoru.store.crawl.database import Database, stamp, translated
 
 
 class SingletonTasks(Database):
-    """Claims and finishes tasks (table `chores`)."""
+    """Claims and finishes tasks."""
 
     async def claim_task(self, worker: int, name: str) -> bool:
         async with self.write() as sql:

@@ -56,7 +56,7 @@ class SharedHosts:
 
 # A wait that is too long to be true was written before the clock was put back.
 _TAKE = f"""WITH moment AS MATERIALIZED (SELECT shared_now() AS now),
-    mended AS (UPDATE hosts SET next_at = now + coalesce(gap, 0) FROM moment
+    corrected AS (UPDATE hosts SET next_at = now + coalesce(gap, 0) FROM moment
         WHERE name = %(host)s AND next_at - now > greatest(coalesce(gap, 0), {MAX_HOLD})),
     taken AS (UPDATE hosts SET slot_owner = %(worker)s, slot_until = now + %(hold)s FROM moment
         WHERE name = %(host)s AND next_at <= now AND (slot_owner IS NULL OR slot_until <= now) RETURNING 1)
