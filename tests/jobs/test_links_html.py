@@ -129,6 +129,16 @@ def test_the_verdict_says_what_matters(given: LinksReport, kind: str, words: str
     assert verdict.attributes["class"] == f"verdict {kind}"
 
 
+def test_the_page_is_japanese_from_head_to_foot() -> None:
+    given = replace(invented(900), lang="ja")
+    tree = parsed(replace(given, result=replace(given.result, stopped="time limit", traps=(SkippedTrap("/n", "暦", 3),))))
+    assert [node.attributes["lang"] for node in tree.css("html")] == ["ja"]
+    headings = [heading.text() for heading in tree.css("h2, h3, th, dt, .lead, .note, .verdict, .legend li, option")]
+    assert len(headings) > 30
+    assert [heading for heading in headings if not re.search("[ぁ-んァ-ヶ一-龠]", heading)] == ["URL"]
+    assert "クロールは途中で終了しました: 制限時間" in (tree.html or "")
+
+
 def test_every_url_is_in_the_table_with_its_status() -> None:
     given = invented(300)
     rows = parsed(given).css("#urls tbody tr")

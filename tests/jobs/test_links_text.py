@@ -56,6 +56,14 @@ def test_a_small_site_reads_well() -> None:
     assert text_of(small()) == SMALL
 
 
+def test_a_report_is_written_in_japanese() -> None:
+    text = text_of(replace(small(), lang="ja", checked=True))
+    assert "\nリンク切れ (1)\n" in text
+    assert "  · 未取得: disallowed by robots.txt" in text
+    assert "\n概要\n  URL       検出6件中 4件を取得\n" in text
+    assert not set(re.findall(r"[A-Za-z]+", text.partition("概要")[2])) - {"URL"}
+
+
 def test_the_order_of_urls_does_not_change_the_text() -> None:
     given = invented(200)
     turned = replace(given.result, internal_urls=given.result.internal_urls[::-1], external_urls=given.result.external_urls[::-1])

@@ -194,7 +194,7 @@ def test_lists_are_there(tmp_path: Path) -> None:
 
 
 def test_a_chosen_group_stands_alone(tmp_path: Path) -> None:
-    tree = parsed(small(tmp_path / "site.db"), choice=CheckFilter(groups=("titles",)))
+    tree = parsed(small(tmp_path / "site.db"), check_filter=CheckFilter(groups=("titles",)))
     assert [check.attributes["id"] for check in tree.css("details.check")] == ["check-test-long", "check-test-plain"]
 
 

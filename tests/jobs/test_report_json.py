@@ -107,7 +107,7 @@ def test_it_speaks_japanese(tmp_path: Path) -> None:
 
 
 def test_a_chosen_check_stands_alone(tmp_path: Path) -> None:
-    data = read(small(tmp_path / "site.db"), choice=CheckFilter(checks=("test-long",)))
+    data = read(small(tmp_path / "site.db"), check_filter=CheckFilter(checks=("test-long",)))
     assert [check["id"] for check in data["checks"]] == ["test-long"]
     assert {item["check"] for item in data["findings"]} == {"test-long"}
 

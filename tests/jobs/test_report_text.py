@@ -104,7 +104,7 @@ def test_a_crawl_that_has_everything_says_nothing_of_the_kind(tmp_path: Path, ou
 
 
 def test_a_named_check_is_listed_page_by_page_with_the_links_that_lead_there(tmp_path: Path) -> None:
-    text = told(small(tmp_path / "site.db"), choice=CheckFilter(checks=(BROKEN.id,)), list_all=True)
+    text = told(small(tmp_path / "site.db"), check_filter=CheckFilter(checks=(BROKEN.id,)), list_all=True)
     assert text.endswith(
         "✗ Broken page (1)  test-broken\n  Why it matters: Nobody finds it.\n  How to fix it: Mend it.\n\n"
         "  /about/team\n      404\n      ← / “Who we are”\n      ← /about “Our team”\n"
@@ -117,7 +117,7 @@ def test_more_links_than_are_shown_are_counted(tmp_path: Path) -> None:
     for number in range(15):
         crawl.link(crawl.page(f"{number:02}", 1), target, "home")
     crawl.find(BROKEN, target)
-    text = told(crawl.save(), choice=CheckFilter(checks=(BROKEN.id,)), list_all=True)
+    text = told(crawl.save(), check_filter=CheckFilter(checks=(BROKEN.id,)), list_all=True)
     assert text.count("← /") == 10
     assert "      ← and 5 more\n" in text
 
@@ -153,7 +153,7 @@ def test_a_site_without_a_fault_is_told_so(tmp_path: Path) -> None:
     ],
 )
 def test_only_what_was_chosen_is_shown(tmp_path: Path, choice: CheckFilter, shown: set[str]) -> None:
-    text = told(small(tmp_path / "site.db"), choice=choice)
+    text = told(small(tmp_path / "site.db"), check_filter=choice)
     assert {name for name in ("broken", "long", "plain", "calm") if f"  test-{name}\n" in text} == shown
 
 
@@ -168,7 +168,7 @@ def test_only_what_was_chosen_is_shown(tmp_path: Path, choice: CheckFilter, show
 )
 def test_a_name_that_is_unknown_is_told_with_one_that_is_not(tmp_path: Path, choice: CheckFilter, words: str) -> None:
     with pytest.raises(UsageError) as caught:
-        told(small(tmp_path / "site.db"), choice=choice)
+        told(small(tmp_path / "site.db"), check_filter=choice)
     assert str(caught.value).endswith(words)
 
 
@@ -179,7 +179,7 @@ def test_what_is_suppressed_is_counted_and_told(tmp_path: Path) -> None:
     text = told(path, suppress=str(known))
     assert "Warnings (1)" in text
     assert "  1 known finding suppressed.\n" in text
-    listed = told(path, suppress=str(known), choice=CheckFilter(checks=("test-long",)), list_all=True)
+    listed = told(path, suppress=str(known), check_filter=CheckFilter(checks=("test-long",)), list_all=True)
     assert "/about\n" not in listed
     assert listed.endswith("  1 suppressed: the board likes it\n")
 

@@ -16,7 +16,7 @@ import click
 from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.inputs import check_writable, read_seed_urls
 from tadoru.cli.options import job_options, print_config, resolve_options, run_options
-from tadoru.cli.output import _, ngettext, translate_text
+from tadoru.cli.output import _, current_language, ngettext, translate_text
 from tadoru.config.options import LinksOptions
 from tadoru.config.settings import JOB_SETTINGS
 from tadoru.errors import GateExceeded, Interrupted, Message, NothingToCrawl, SeedUnreachable, TadoruError, UsageError
@@ -43,6 +43,7 @@ def _write_result(result: CrawlResult, options: LinksOptions, database: str, dis
         show_external=options.include_external or options.check,
         checked=options.check or options.fragments or options.fail_on is not None,
         accepted=accepted,
+        lang=current_language(),
     )
     to_file = options.output not in (None, "-")
     with open_output(options.output if to_file else None) as out:
@@ -50,7 +51,7 @@ def _write_result(result: CrawlResult, options: LinksOptions, database: str, dis
     if to_file:
         display.note(_("Wrote {file}.", file=options.output))
     if os.environ.get("GITHUB_ACTIONS") == "true":
-        write_annotations(report.broken, sys.stderr)
+        write_annotations(report.broken, sys.stderr, lang=report.lang)
     return LinkGates.parse(options.fail_on).exceeded(result) if options.fail_on else []
 
 

@@ -67,7 +67,7 @@ def report(
         database=database,
         form=form,
         lang=lang or current_language(),
-        choice=CheckFilter(groups=groups, severity=Severity(severity), checks=checks),
+        check_filter=CheckFilter(groups=groups, severity=Severity(severity), checks=checks),
         list_all=list_all or (form == "text" and bool(checks)),
         suppress=suppress,
         baseline=baseline,

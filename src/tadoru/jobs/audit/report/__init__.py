@@ -57,7 +57,7 @@ class ReportRequest:
     database: str
     form: str = "text"
     lang: str = "en"
-    choice: CheckFilter = CheckFilter()
+    check_filter: CheckFilter = CheckFilter()
     list_all: bool = False
     suppress: str | None = None
     baseline: str | None = None
@@ -106,7 +106,7 @@ async def _write(request: ReportRequest, out: TextIO, clock: Clock, *, colour: b
                     raise UsageError(
                         "{database} contains no audit. Create one with `tadoru audit URL -d FILE`.", database=request.database
                     )
-                chosen = request.choice.of(catalogue)
+                chosen = request.check_filter.select(catalogue)
                 extent = ReportExtent(lists=False) if request.list_all else report_format.extent
                 report = AuditReport(
                     summary=await read_summary(store, chosen, suppressions, extent),

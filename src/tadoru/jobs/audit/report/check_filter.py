@@ -24,7 +24,7 @@ class CheckFilter:
     checks: tuple[str, ...] = ()
     """Ids, with * as a wildcard."""
 
-    def of(self, catalogue: Sequence[StoredCheck]) -> tuple[StoredCheck, ...]:
+    def select(self, catalogue: Sequence[StoredCheck]) -> tuple[StoredCheck, ...]:
         """The selected checks. Raises UsageError for an unknown name."""
         all_groups, all_ids = sorted({each.check.group for each in catalogue}), sorted(each.check.id for each in catalogue)
         for group in self.groups:
