@@ -42,8 +42,8 @@ PLAIN = {
     "hosts", "slice", "events", "name", "metrics",
 }  # fmt: skip
 CLASSES = {
-    SettingRole.CREDENTIAL: CREDENTIALS, SettingRole.CREDENTIAL_NAME: CREDENTIAL_NAMES, SettingRole.DESTINATION: DESTINATIONS, SettingRole.START: STARTS,
-    SettingRole.STORAGE: STORAGES, SettingRole.PLAIN: PLAIN,
+    SettingRole.CREDENTIAL: CREDENTIALS, SettingRole.CREDENTIAL_NAME: CREDENTIAL_NAMES,
+    SettingRole.DESTINATION: DESTINATIONS, SettingRole.START: STARTS, SettingRole.STORAGE: STORAGES, SettingRole.PLAIN: PLAIN,
 }  # fmt: skip
 SECRET = "s3cret/of#ours"
 SERVER = f"postgresql://ann:{SECRET}@127.0.0.1:1/town"

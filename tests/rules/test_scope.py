@@ -186,7 +186,7 @@ def test_a_bad_pattern_is_refused_by_name_before_the_crawl(option: str) -> None:
 
 
 def test_an_unknown_mode_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(UsageError, match="“site” is not a valid scope. Use one of host, domain, path, all"):
+    with pytest.raises(UsageError, match=r"“site” is not a valid scope\. Use one of host, domain, path, all"):
         Scope.from_dict({"mode": "site", "sites": [], "include": [], "exclude": []})
 
 

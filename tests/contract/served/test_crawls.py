@@ -231,11 +231,11 @@ def test_a_regression_is_told_by_one_and_a_quiet_run_by_nobody(store: ServiceSto
         store.end_crawl(1, ME, CrawlState.FINISHED, changes=changes)
         store.run_crawl(1, by)
     assert [run.id for run in store.unnotified_runs()] == [2, 3]
-    assert store.mark_notified(2)
-    assert not store.mark_notified(2)
+    assert store.mark_run_notified(2)
+    assert not store.mark_run_notified(2)
     store.mark_unnotified(2)
     assert [run.id for run in store.unnotified_runs()] == [2, 3]
-    assert all(store.mark_notified(number) for number in (2, 3))
+    assert all(store.mark_run_notified(number) for number in (2, 3))
     assert store.unnotified_runs() == ()
 
 

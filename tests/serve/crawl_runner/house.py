@@ -74,8 +74,9 @@ class House:
         crawl = self.store.claim_crawl(current(), at_once=99)
         assert crawl is not None
         assert crawl.id == crawl_id
-        errand = CrawlRequest(database=self.database, crawl_id=crawl_id, operators={}, private=self.service.options.crawl_private)
-        run_crawl(errand, self.store, StopRequest(), self.service.log)
+        private = self.service.options.crawl_private
+        request = CrawlRequest(database=self.database, crawl_id=crawl_id, operators={}, private=private)
+        run_crawl(request, self.store, StopRequest(), self.service.log)
         return self.store.crawl_runs(crawl_id)[0]
 
     def run_again(self, crawl_id: int) -> CrawlRun:

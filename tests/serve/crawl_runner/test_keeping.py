@@ -120,8 +120,8 @@ def test_crawls_of_the_command_line_are_added_shown_and_forgotten(house: House, 
     assert (tmp_path / "kept" / "var" / "crawls" / "1" / "crawl.db").is_file()
 
 
-def test_an_errand_comes_across_as_it_is() -> None:
-    errand = CrawlRequest(
+def test_a_crawl_request_comes_across_as_it_is() -> None:
+    request = CrawlRequest(
         database="postgresql://u:p@h/d", crawl_id=7, operators={"delay": 1.0}, private=("a:1",), log_level="debug"
     )
-    assert CrawlRequest.from_json(errand.to_json()) == errand
+    assert CrawlRequest.from_json(request.to_json()) == request

@@ -83,7 +83,8 @@ def test_options_that_become_headers_and_links_are_what_they_should_be() -> None
     assert parse_name(" 町の \t 暦 ") == "町の 暦"
     assert parse_contact_url("mailto:office@town.example") == "mailto:office@town.example"
     for parse, given in (
-        (parse_frame_origin, "https://town.example; script-src *"), (parse_frame_origin, "'self'"), (parse_frame_origin, "https://a b"),
+        (parse_frame_origin, "https://town.example; script-src *"), (parse_frame_origin, "'self'"),
+        (parse_frame_origin, "https://a b"),
         (parse_contact_url, "javascript:alert(1)"), (parse_contact_url, "https://a.example/\" onclick=\"x"),
         (parse_contact_url, "office"),
         (parse_name, "x" * 101), (parse_name, "a\nb"), (parse_name, "a\u202eb"),

@@ -114,7 +114,7 @@ def test_a_crawl_is_stopped_resumed_and_forgotten(seen: SeenCluster, view: Clust
     seen.crawl("shops", "a.example", "b.example")
     seen.put_slices("shops", "a.example", "b.example")
     seen.put_slices("other", "c.example")
-    with pytest.raises(UsageError, match="is open. Stop it first"):
+    with pytest.raises(UsageError, match=r"is open\. Stop it first"):
         view.forget("shops")
     view.stop("shops")
     found = view.look()
@@ -150,7 +150,7 @@ def test_a_crawl_that_is_done_can_not_go_on(filled: SeenCluster) -> None:
 @pytest.mark.parametrize("change", ["stop", "resume", "forget"])
 def test_a_crawl_that_the_cluster_does_not_have_is_one_sentence(change: str, filled: SeenCluster) -> None:
     with closing(ClusterStatusReader(filled.database)) as view:
-        with pytest.raises(UsageError, match="Crawl nix'; DROP not found in the cluster. `tadoru cluster status` lists them"):
+        with pytest.raises(UsageError, match=r"Crawl nix'; DROP not found in the cluster\. `tadoru cluster status` lists them"):
             getattr(view, change)("nix'; DROP")
         assert len(view.look().crawls) == 2
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tadoru.clock import Clock, SystemClock
+from tadoru.config.resolve import BROWSER_VARIABLE
 from tadoru.errors import BrowserMissing
 from tadoru.extras import not_installed
 from tadoru.fetch.browser import chromium
@@ -222,7 +223,10 @@ class Browser:
         driver = await async_playwright().start()
         try:
             if program is None and not await asyncio.to_thread(os.path.exists, driver.chromium.executable_path):
-                raise BrowserMissing(chromium.NO_BROWSER)
+                raise BrowserMissing(
+                    "No browser found to render pages. Install one with `apt-get install chromium`, or set {name} to its path.",
+                    name=BROWSER_VARIABLE,
+                )
             return await self._open(driver, program)
         except Error as error:
             await driver.stop()

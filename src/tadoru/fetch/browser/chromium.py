@@ -17,9 +17,6 @@ PROGRAM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome
 DROPPED_SWITCHES = ("--disable-popup-blocking",)
 """Switches of Playwright that are not used: popups stay blocked."""
 
-NO_BROWSER = (
-    "No browser was found to render pages. Install one with `apt-get install chromium`, or set TADORU_CHROMIUM to its path."
-)
 
 _MAX_REASON = 200
 _DISABLED_FEATURES = (

@@ -139,8 +139,9 @@ class PageActivity:
             return None
         waited_for = [began for began in self._requests.values() if began + LONG_REQUEST_SECONDS > now]
         if not waited_for:
-            patience = self._quiet if self._is_loaded else MOVING_FACTOR * self._quiet
-            return min(max(self._last_request, self._last_change) + patience, self._last_request + MOVING_FACTOR * self._quiet)
+            quiet_period = self._quiet if self._is_loaded else MOVING_FACTOR * self._quiet
+            latest = self._last_request + MOVING_FACTOR * self._quiet
+            return min(max(self._last_request, self._last_change) + quiet_period, latest)
         timeout_at = max(waited_for) + LONG_REQUEST_SECONDS
         if self._polls >= POLL_COUNT:
             return min(timeout_at, self._last_change + max(UNCHANGED_SECONDS, self._quiet))

@@ -1,6 +1,6 @@
 """Notifies of regressions and recoveries of crawled sites: the operator's `--notify` targets and the crawl's webhook.
 
-Each run is reported once, by the process that claims it (`mark_notified`). A webhook URL is user input: its request goes through
+Each run is reported once, by the process that claims it (`mark_run_notified`). A webhook URL is user input: its request goes through
 the address guard, follows no redirects, and is signed if there is a secret. The URL may be a secret and is in no message.
 """
 
@@ -119,7 +119,7 @@ class WebhookNotifier:
         """Claim the pending notifications and send them."""
         store = self._service.store
         for run in store.unnotified_runs():
-            if not self._stopping.is_set() and store.mark_notified(run.id):
+            if not self._stopping.is_set() and store.mark_run_notified(run.id):
                 self._threads.submit(self._notify_of, run)
 
     def stop(self) -> None:

@@ -169,7 +169,7 @@ class CrawlClaims(CrawlRegister):
         with self.read() as sql:
             return tuple(CrawlRun(**row) for row in sql.execute(query.order_by(crawl_runs.c.id)).mappings())
 
-    def mark_notified(self, run_id: int) -> bool:
+    def mark_run_notified(self, run_id: int) -> bool:
         """Claim the notification of a run; False if another process has it."""
         with self.write() as sql:
             query = update(crawl_runs).where(crawl_runs.c.id == run_id, crawl_runs.c.told_at.is_(None))
