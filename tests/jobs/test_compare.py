@@ -263,7 +263,7 @@ async def test_what_can_not_be_compared_is_refused_with_what_to_do(tmp_path: Pat
         ([f"{one}@2", two], "Available runs: 1."),
         ([two, f"{two}@3"], "Available runs: 1, 2."),
         ([one, empty], "contains no crawl yet"),
-        ([one, str(tmp_path / "none.db")], "There is no crawl in"),
+        ([one, str(tmp_path / "none.db")], "No crawl in"),
     ):
         with pytest.raises(UsageError) as refused:
             await open_runs(names, FakeClock())
