@@ -192,11 +192,11 @@ async def test_with_the_persons_proxy_pages_come_through_it(site: Site, secure: 
         through.append(url)
         return True
 
-    door = outer.add_client(seen)
+    outer_client = outer.add_client(seen)
     browser = Browser(
         user_agent="x",
         exemptions=Exemptions.for_urls([site.url(), secure.url()]),
-        proxy=f"http://{door.name}:{door.password}@{outer.address}",
+        proxy=f"http://{outer_client.name}:{outer_client.password}@{outer.address}",
         verify_tls=False,
     )
     for place in (site, secure):

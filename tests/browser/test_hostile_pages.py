@@ -90,7 +90,7 @@ async def test_a_page_that_sends_on_for_ever(site: Site, browser: Browser, scrip
 @pytest.mark.parametrize(
     "target", ["file:///etc/passwd", "chrome://crash", "view-source:http://127.0.0.1/", "data:text/html,gone"]
 )
-async def test_a_page_can_not_leave_the_web(site: Site, browser: Browser, target: str) -> None:
+async def test_a_page_cannot_leave_the_web(site: Site, browser: Browser, target: str) -> None:
     site.html("/leaves", f"<p>text<iframe src='{target}'></iframe><script>location.href = '{target}'</script>")
     page = rendered(await render(browser, site.url("/leaves")))
     assert page.url == site.url("/leaves")

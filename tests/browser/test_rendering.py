@@ -108,7 +108,7 @@ async def test_what_stands_in_shadow_trees_stands_in_its_place(site: Site, brows
     assert "unseen" not in html
 
 
-async def test_a_page_can_not_forge_what_is_taken(site: Site, browser: Browser) -> None:
+async def test_a_page_cannot_forge_what_is_taken(site: Site, browser: Browser) -> None:
     site.html("/forger", "<p>real<script>Object.defineProperty(Element.prototype, 'outerHTML', {get: () => 'forged'});"
         "XMLSerializer.prototype.serializeToString = () => 'forged'; JSON.stringify = () => 'forged'</script>")  # fmt: skip
     assert shown(await render(browser, site.url("/forger"))).startswith("<html><head></head><body><p>real<script>")

@@ -1,4 +1,4 @@
-"""What a worker counts, and the door where it answers with it: asked over real connections."""
+"""What a worker counts, and the HTTP server that publishes it, over real connections."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_any_text_is_an_address_or_one_sentence(text: str) -> None:
 
 
 @pytest.fixture
-async def door(metrics: WorkerMetrics) -> AsyncIterator[int]:
+async def port(metrics: WorkerMetrics) -> AsyncIterator[int]:
     server = await serve_metrics(metrics, "127.0.0.1", 0)
     yield server.sockets[0].getsockname()[1]
     server.close()
@@ -191,9 +191,9 @@ async def talk(port: int, said: bytes) -> bytes:
     return answer
 
 
-async def test_metrics_are_answered_as_prometheus_asks(door: int, metrics: WorkerMetrics) -> None:
+async def test_metrics_are_answered_as_prometheus_asks(port: int, metrics: WorkerMetrics) -> None:
     metrics.notify(done("a.example"))
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{door}") as client:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
         told = await client.get("/metrics?x=1")
         assert (told.status_code, told.headers["content-type"]) == (200, "text/plain; version=0.0.4; charset=utf-8")
         assert told.text == metrics.text()
@@ -206,12 +206,12 @@ async def test_metrics_are_answered_as_prometheus_asks(door: int, metrics: Worke
         assert (await client.post("/metrics", content=b"x" * 10)).headers["allow"] == "GET, HEAD"
 
 
-async def test_a_name_that_is_not_this_machine_is_turned_away_on_loopback(door: int) -> None:
+async def test_a_name_that_is_not_this_machine_is_turned_away_on_loopback(port: int) -> None:
     for name, status in (
-        ("evil.example", 421), (f"evil.example:{door}", 421), ("10.0.0.1", 421), ("", 421),
-        ("localhost", 200), (f"LOCALHOST:{door}", 200), (f"127.0.0.1:{door}", 200), (f"[::1]:{door}", 200),
+        ("evil.example", 421), (f"evil.example:{port}", 421), ("10.0.0.1", 421), ("", 421),
+        ("localhost", 200), (f"LOCALHOST:{port}", 200), (f"127.0.0.1:{port}", 200), (f"[::1]:{port}", 200),
     ):  # fmt: skip
-        answer = await talk(door, f"GET /metrics HTTP/1.1\r\nHost: {name}\r\n\r\n".encode())
+        answer = await talk(port, f"GET /metrics HTTP/1.1\r\nHost: {name}\r\n\r\n".encode())
         assert answer.startswith(f"HTTP/1.1 {status} ".encode()), name
 
 
@@ -223,28 +223,26 @@ async def test_a_name_that_is_not_this_machine_is_turned_away_on_loopback(door: 
         (b"GET /metrics HTTP/1.1\r\nA: " + b"x" * 4 * MAX_HEAD_BYTES + b"\r\n\r\n", b"431"),
     ],
 )  # fmt: skip
-async def test_what_is_no_request_for_metrics_is_refused(door: int, said: bytes, status: bytes) -> None:
+async def test_what_is_no_request_for_metrics_is_refused(port: int, said: bytes, status: bytes) -> None:
     try:
-        answer = await talk(door, said)
+        answer = await talk(port, said)
     except ConnectionResetError:  # The rest of what was too long was not read.
         assert status == b"431"
     else:
         assert answer[:12] == b"HTTP/1.1 " + status
 
 
-async def test_who_goes_away_or_says_nothing_keeps_nobody_else_from_being_answered(door: int) -> None:
-    silent = [await asyncio.open_connection("127.0.0.1", door) for _ in range(5)]
-    answer = await talk(door, b"GET /healthz HTTP/1.0\r\n\r\n")
+async def test_who_goes_away_or_says_nothing_keeps_nobody_else_from_being_answered(port: int) -> None:
+    silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(5)]
+    answer = await talk(port, b"GET /healthz HTTP/1.0\r\n\r\n")
     assert answer.endswith(b"\r\n\r\nok\n")
     for _, writer in silent:
         writer.close()
 
 
-async def test_a_place_that_is_taken_is_one_sentence(door: int, metrics: WorkerMetrics) -> None:
-    with pytest.raises(
-        UsageError, match=f"Cannot serve metrics at 127.0.0.1:{door}: .* Choose another address with --metrics"
-    ):
-        await serve_metrics(metrics, "127.0.0.1", door)
+async def test_a_place_that_is_taken_is_one_sentence(port: int, metrics: WorkerMetrics) -> None:
+    with pytest.raises(UsageError, match=f"Cannot serve metrics at 127.0.0.1:{port}: .* Choose another address with --metrics"):
+        await serve_metrics(metrics, "127.0.0.1", port)
 
 
 async def test_a_worker_answers_as_long_as_it_works_and_only_where_it_was_told_to(metrics: WorkerMetrics) -> None:

@@ -72,7 +72,7 @@ def test_a_newer_program_makes_the_changes_that_are_missing_in_order_and_once(cl
     assert made(cluster) == {"01_pre_a", "50_post_b"}
 
 
-def test_a_change_that_older_programs_can_not_bear_waits_until_they_are_gone(cluster: ClusterRegistry, database: str) -> None:
+def test_a_change_that_older_programs_cannot_bear_waits_until_they_are_gone(cluster: ClusterRegistry, database: str) -> None:
     prepare_schema(cluster)
     old = cluster.register("old", "den", 1, "0.1.0")
     newer = ClusterRegistry(database)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tadoru.config.options import AuditOptions
 
+from tadoru.config.options import AuditOptions
 from tadoru.engine import crawl as engine
 from tadoru.engine.crawl import Crawler
 from tadoru.jobs.audit.run import join_audit, prepare

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from tadoru.config.options import LinksOptions
-
 from tadoru.jobs import launch
 from tadoru.jobs.links.run import links_async, prepare, read_result
 from tests.support.crawling import UNHURRIED, FastClock, by_path, crawl, set_up

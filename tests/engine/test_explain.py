@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tadoru.config.options import LinksOptions
 
+from tadoru.config.options import LinksOptions
 from tadoru.jobs.explain import explain_url
 from tests.support.crawling import set_up
 from tests.support.site import Site

@@ -13,8 +13,8 @@ from tests.support.crawling import Setup, set_up
 from tests.support.site import Site
 
 
-class Shift:
-    """An engine with a roster, at work."""
+class Session:
+    """A running crawler with a host assignment."""
 
     def __init__(self, setup: Setup) -> None:
         self.assignment = HostAssignment()
@@ -36,12 +36,12 @@ def host_of(site: Site) -> str:
 async def test_a_host_is_asked_until_nothing_is_left_and_then_its_slice_is_over(tmp_path: Path) -> None:
     async with Site() as site:
         setup = await set_up(site, tmp_path, "/tree/20/3/0", concurrency=4)
-        shift = Shift(setup)
-        idle = shift.assignment.assign(host_of(site))
+        session = Session(setup)
+        idle = session.assignment.assign(host_of(site))
         await idle.wait()
-        await shift.assignment.release(host_of(site))
+        await session.assignment.release(host_of(site))
         assert {site.hits(f"/tree/20/3/{page}") for page in range(20)} == {1}
-        await shift.end()
+        await session.end()
         counts = await setup.store(SystemClock()).counts()
     assert (counts.completed, counts.queued, counts.processing) == (20, 0, 0)
 
@@ -49,10 +49,10 @@ async def test_a_host_is_asked_until_nothing_is_left_and_then_its_slice_is_over(
 async def test_no_host_is_asked_that_nobody_gave(tmp_path: Path) -> None:
     async with Site() as site:
         setup = await set_up(site, tmp_path, "/tree/5/3/0")
-        shift = Shift(setup)
-        idle = shift.assignment.assign("other.example")
+        session = Session(setup)
+        idle = session.assignment.assign("other.example")
         await idle.wait()
-        await shift.end()
+        await session.end()
     assert site.paths == []
 
 
@@ -61,10 +61,10 @@ async def test_what_is_held_of_a_host_that_leaves_is_given_back_and_what_is_in_f
         site.page("/", links=[f"/{n}" for n in range(30)])
         gates = [site.hold(f"/{n}") for n in range(30)]
         setup = await set_up(site, tmp_path, "/", concurrency=2)
-        shift = Shift(setup)
-        shift.assignment.assign(host_of(site))
+        session = Session(setup)
+        session.assignment.assign(host_of(site))
         await site.requested("/0")
-        leaving = asyncio.create_task(shift.assignment.release(host_of(site)))
+        leaving = asyncio.create_task(session.assignment.release(host_of(site)))
         for gate in gates:
             gate.release()
         await leaving
@@ -72,9 +72,9 @@ async def test_what_is_held_of_a_host_that_leaves_is_given_back_and_what_is_in_f
         assert counts.processing == 0
         assert 2 <= counts.completed <= 4, "the start, and what was in flight"
         assert counts.completed + counts.queued == 31
-        idle = shift.assignment.assign(host_of(site))
+        idle = session.assignment.assign(host_of(site))
         await idle.wait()
-        await shift.end()
+        await session.end()
         counts = await setup.store(SystemClock()).counts()
     assert (counts.completed, counts.queued) == (31, 0)
 
@@ -83,11 +83,11 @@ async def test_a_process_that_is_stopped_lets_everybody_go(tmp_path: Path) -> No
     async with Site() as site:
         gate = site.hold("/tree/20/3/0")
         setup = await set_up(site, tmp_path, "/tree/20/3/0")
-        shift = Shift(setup)
-        idle = shift.assignment.assign(host_of(site))
+        session = Session(setup)
+        idle = session.assignment.assign(host_of(site))
         await site.requested("/tree/20/3/0")
-        ending = asyncio.create_task(shift.end())
+        ending = asyncio.create_task(session.end())
         gate.release()
         await ending
         assert idle.is_set()
-        await shift.assignment.release(host_of(site))
+        await session.assignment.release(host_of(site))

@@ -38,7 +38,7 @@ def send(queues: HostQueues, queue: HostQueue, now: float) -> Lease:
     return sent
 
 
-def test_the_lane_that_has_been_due_for_longest_comes_first() -> None:
+def test_the_queue_that_has_been_due_for_longest_comes_first() -> None:
     queues = filled(("a", 0.0, 3.0, 1), ("b", 0.0, 1.0, 1), ("c", 0.0, 2.0, 1))
     order = []
     while (queue := queues.pop_due(10.0)) is not None:
@@ -46,7 +46,7 @@ def test_the_lane_that_has_been_due_for_longest_comes_first() -> None:
     assert order == ["b", "c", "a"]
 
 
-def test_lanes_without_a_gap_take_turns() -> None:
+def test_queues_without_a_gap_take_turns() -> None:
     queues = filled(("a", 0.0, 0.0, 3), ("b", 0.0, 0.0, 3))
     order = ""
     while (queue := queues.pop_due(1.0)) is not None:
@@ -54,7 +54,7 @@ def test_lanes_without_a_gap_take_turns() -> None:
     assert order == "ababab"
 
 
-def test_a_lane_that_was_put_off_after_it_lined_up_waits() -> None:
+def test_a_queue_that_was_put_off_after_it_lined_up_waits() -> None:
     queues = filled(("a", 0.0, 0.0, 1))
     queues.by_host["a"].due = 5.0
     assert queues.pop_due(4.0) is None
@@ -62,7 +62,7 @@ def test_a_lane_that_was_put_off_after_it_lined_up_waits() -> None:
     assert queues.pop_due(5.0) is queues.by_host["a"]
 
 
-def test_a_paced_lane_does_not_line_up_while_a_request_is_on_its_way_out() -> None:
+def test_a_paced_queue_does_not_line_up_while_a_request_is_on_its_way_out() -> None:
     queues = filled(("a", 1.0, 0.0, 2))
     queue = queues.pop_due(0.0)
     assert queue is not None
@@ -74,7 +74,7 @@ def test_a_paced_lane_does_not_line_up_while_a_request_is_on_its_way_out() -> No
     assert queues.pop_due(100.0) is queue
 
 
-def test_lanes_that_were_emptied_offer_nothing_and_take_new_work() -> None:
+def test_queues_that_were_emptied_offer_nothing_and_take_new_work() -> None:
     queues = filled(("a", 0.0, 0.0, 3))
     queues.clear()
     assert (queues.waiting, queues.pop_due(1.0)) == (0, None)
@@ -82,7 +82,7 @@ def test_lanes_that_were_emptied_offer_nothing_and_take_new_work() -> None:
     assert queues.pop_due(1.0) is queues.by_host["a"]
 
 
-def test_idle_lanes_make_room_for_other_hosts_and_busy_ones_stay() -> None:
+def test_idle_queues_make_room_for_other_hosts_and_busy_ones_stay() -> None:
     queues = HostQueues(4)
     for host in "abc":
         queues.add([lease(1, host)], {host: HostState(host, paced(0.0), 0.0)}, 0.0)
@@ -97,7 +97,7 @@ def test_idle_lanes_make_room_for_other_hosts_and_busy_ones_stay() -> None:
     assert queues.free_places() == 2
 
 
-def test_a_lane_asks_for_more_when_it_is_half_empty() -> None:
+def test_a_queue_asks_for_more_when_it_is_half_empty() -> None:
     queues = filled(("free", 0.0, 0.0, 3), ("full", 0.0, 0.0, 6), ("paced", 1.0, 0.0, 0))
     assert queues.wants(2, 8) == {"free": 5, "full": 0, "paced": 2}
 
@@ -126,7 +126,7 @@ def test_every_url_is_sent_once_and_no_host_before_its_time(hosts: list[tuple[st
     assert queues.waiting == 0
 
 
-def test_a_lane_that_had_its_turn_makes_room_when_there_is_none() -> None:
+def test_a_queue_that_had_its_turn_makes_room_when_there_is_none() -> None:
     queues = HostQueues(2)
     queues.add([lease(1, "a"), lease(2, "a")], {"a": HostState("a", paced(1.0), 0.0)}, 0.0)
     queues.by_host["a"].started = 1
@@ -143,7 +143,7 @@ def test_a_lane_that_had_its_turn_makes_room_when_there_is_none() -> None:
     assert (set(queues.by_host), queues.free_places()) == ({"b"}, 1)
 
 
-def test_a_lane_that_sent_nothing_keeps_its_place_unless_its_host_wants_to_be_left_alone() -> None:
+def test_a_queue_that_sent_nothing_keeps_its_place_unless_its_host_wants_to_be_left_alone() -> None:
     queues = HostQueues(2)
     queues.add([lease(1, "a")], {"a": HostState("a", paced(1.0), 0.0)}, 0.0)
     queues.add([lease(2, "b")], {"b": HostState("b", paced(1.0), 300.0)}, 0.0)

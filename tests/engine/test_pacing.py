@@ -62,7 +62,7 @@ async def test_a_host_that_answers_slowly_is_still_asked_at_its_pace() -> None:
     assert keeps(site, 0.03)
 
 
-async def test_a_slow_start_can_not_bring_two_requests_together(tmp_path: Path) -> None:
+async def test_a_slow_start_cannot_bring_two_requests_together(tmp_path: Path) -> None:
     async with Site() as site:
         gate = site.hold("/tree/4/3/0")
         setup = await set_up(site, tmp_path, "/tree/4/3/0", delay=0.05, concurrency=4, ignore_robots=True)

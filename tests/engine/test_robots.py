@@ -69,7 +69,7 @@ async def test_a_robots_txt_that_recovers_is_believed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("behaviour", ["drop", "never"])
-async def test_a_robots_txt_that_can_not_be_had_forbids_everything(tmp_path: Path, behaviour: str) -> None:
+async def test_a_robots_txt_that_cannot_be_had_forbids_everything(tmp_path: Path, behaviour: str) -> None:
     async with Site() as site:
         site.misbehave("/robots.txt", behaviour)
         site.page("/")
@@ -108,7 +108,7 @@ async def test_a_robots_txt_that_redirects_to_nowhere_forbids_nothing(behaviour:
         ("http://127.0.0.1:1/robots.txt", "blocked_address"),
     ],
 )
-async def test_a_robots_txt_elsewhere_that_can_not_be_had_is_no_failure_of_the_pages(
+async def test_a_robots_txt_elsewhere_that_cannot_be_had_is_no_failure_of_the_pages(
     tmp_path: Path, target: str, kind: str
 ) -> None:
     async with Site() as site:

@@ -1,4 +1,4 @@
-"""The survey: asked once, before any page, by one worker; kept with the crawl; asked again where it taught nothing."""
+"""The probe of a site: made once, before any page, by one worker, and stored with the crawl; repeated if it found nothing."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_two_processes_ask_once_and_go_by_the_same_answer(tmp_path: Path) -> Non
         book.write(12)
         book.file("/part-1.md", "# Part 1\n\nBy hand.\n", "text/markdown")
         read(site, tmp_path / "out", processes=2, sitemap="off")
-        assert site.hits("/index.md") <= 2, "once by the survey, once for the page itself"
+        assert site.hits("/index.md") <= 2, "once by the probe, once for the page itself"
         assert site.hits("/llms.txt") == 1
         assert all(site.hits(f"/part-{number}.md") >= 1 for number in range(1, 12)), "every page is asked for its Markdown"
         assert len(entries(tmp_path / "out", site)) == 12

@@ -132,7 +132,7 @@ async def test_the_same_address_is_reached_when_the_person_named_it_or_allowed_e
     assert trap.connections == 2
 
 
-async def test_a_public_name_that_the_person_typed_can_not_become_a_private_address_later(trap: Site) -> None:
+async def test_a_public_name_that_the_person_typed_cannot_become_a_private_address_later(trap: Site) -> None:
     async def public(host: str) -> list[str]:
         return [PUBLIC]
 

@@ -120,7 +120,7 @@ def test_the_longer_path_comes_first() -> None:
     assert jar_after(SHOP, "a=1; Path=/", "b=2; Path=/dir").header(SHOP) == "b=2; a=1"
 
 
-def test_a_host_can_not_fill_the_memory() -> None:
+def test_a_host_cannot_fill_the_memory() -> None:
     jar = jar_after(SHOP, *(f"c{number}=1" for number in range(MAX_PER_HOST + 5)))
     kept = jar.header(SHOP).split("; ")
     assert len(kept) == MAX_PER_HOST
@@ -139,7 +139,7 @@ def test_no_expiry_raises(day: int, year: int, zone: str) -> None:
 
 
 @pytest.mark.parametrize("keep, second", [(True, "given=1; id=7"), (False, "given=1; id=old")], ids=["kept", "not kept"])
-async def test_the_built_door_keeps_a_session_only_when_asked_and_the_newer_cookie_wins(keep: bool, second: str) -> None:
+async def test_the_built_fetcher_keeps_a_session_only_when_asked_and_the_newer_cookie_wins(keep: bool, second: str) -> None:
     async with Site() as site:
         site.reply("/", headers={"Set-Cookie": "id=7; Path=/"})
         given_too = Credentials().with_cookies([site.base], ["given=1", "id=old"])

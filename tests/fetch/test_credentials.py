@@ -83,7 +83,7 @@ BAD_HEADERS = [
 
 
 @pytest.mark.parametrize("name, value", BAD_HEADERS)
-def test_a_header_that_can_not_be_set_is_refused_without_its_value(name: str, value: str) -> None:
+def test_a_header_that_cannot_be_set_is_refused_without_its_value(name: str, value: str) -> None:
     with pytest.raises(UsageError) as caught:
         Credentials().with_headers(HERE, ((name, value),))
     assert "s3cret" not in str(caught.value)
@@ -121,7 +121,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("make", BAD_INPUT, ids=WRONG)
-def test_input_that_can_not_be_used_is_a_usage_error(make: Callable[[], object]) -> None:
+def test_input_that_cannot_be_used_is_a_usage_error(make: Callable[[], object]) -> None:
     with pytest.raises(UsageError):
         make()
 
@@ -166,7 +166,7 @@ async def fetched(site: Site, path: str, credentials: Credentials, headers: Head
     return site.requests[-1].headers
 
 
-async def test_the_built_door_sends_them_to_their_origin_and_not_to_its_neighbour() -> None:
+async def test_the_built_fetcher_sends_them_to_their_origin_and_not_to_its_neighbour() -> None:
     async with Site() as mine, Site() as other:
         secret = Credentials().with_bearer([mine.base], "t").with_cookies([mine.base], ["a=1"])
         assert (await fetched(mine, "/", secret))["authorization"] == "Bearer t"

@@ -1,4 +1,4 @@
-"""The HTTP door against a real site on loopback: what a good answer holds, and the name of everything that goes wrong."""
+"""The HTTP fetcher against a real site on loopback: what a good answer holds, and the name of everything that goes wrong."""
 
 from __future__ import annotations
 
@@ -551,7 +551,7 @@ async def test_the_proxy_itself_is_no_place_to_crawl(site: Site, proxy: str) -> 
     assert site.connections == 0
 
 
-async def test_a_name_that_can_not_be_checked_is_not_handed_to_the_proxy(site: Site, proxy: str) -> None:
+async def test_a_name_that_cannot_be_checked_is_not_handed_to_the_proxy(site: Site, proxy: str) -> None:
     async def nothing(host: str) -> list[str]:
         return []
 
@@ -600,7 +600,7 @@ async def test_a_proxy_that_is_not_there_is_a_proxy_failure(site: Site) -> None:
 
 
 @pytest.mark.parametrize("proxy", ["socks5://me:pw@host:1080", "host:8080", "http://", "http://a:b:c"])
-def test_a_proxy_that_can_not_be_used_is_a_usage_error_without_its_password(proxy: str) -> None:
+def test_a_proxy_that_cannot_be_used_is_a_usage_error_without_its_password(proxy: str) -> None:
     with pytest.raises(UsageError) as caught:
         HttpFetcher(user_agent="x", exemptions=NO_EXEMPTIONS, proxy=proxy)
     assert "me:pw" not in str(caught.value)

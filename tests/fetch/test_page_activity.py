@@ -11,7 +11,7 @@ from tadoru.fetch.browser.page_timing import LONG_REQUEST_SECONDS, MOVING_FACTOR
 QUIET = 0.5
 
 
-def stir() -> PageActivity:
+def activity() -> PageActivity:
     """A page whose document is there at 1."""
     page = PageActivity(QUIET, 0.0)
     page.request_started("document", 0.1)
@@ -38,14 +38,14 @@ def test_a_document_that_a_script_keeps_from_being_read_to_its_end_is_not_waited
 
 
 def test_a_plain_page_rests_a_moment_after_it_is_there() -> None:
-    page = stir()
+    page = activity()
     assert page.settles_at(1.0) == 1.5
     assert page.last_activity == 1.0
 
 
 @pytest.mark.parametrize("what", ["document_changed", "asked and answered"])
 def test_whatever_moves_begins_the_wait_again(what: str) -> None:
-    page = stir()
+    page = activity()
     if what == "document_changed":
         page.document_changed(1.4)
     else:
@@ -56,7 +56,7 @@ def test_whatever_moves_begins_the_wait_again(what: str) -> None:
 
 
 def test_a_request_on_its_way_is_waited_for_until_it_looks_like_one_that_waits_for_news() -> None:
-    page = stir()
+    page = activity()
     page.request_started("a", 1.2)
     assert page.settles_at(3.0) == 1.2 + LONG_REQUEST_SECONDS
     assert page.settles_at(1.2 + LONG_REQUEST_SECONDS) == pytest.approx(1.2 + QUIET)
@@ -65,7 +65,7 @@ def test_a_request_on_its_way_is_waited_for_until_it_looks_like_one_that_waits_f
 
 
 def test_an_answer_nobody_asked_for_moves_nothing() -> None:
-    page = stir()
+    page = activity()
     moves = page.changes
     page.request_ended("unknown", 1.2)
     assert page.changes == moves
@@ -73,7 +73,7 @@ def test_an_answer_nobody_asked_for_moves_nothing() -> None:
 
 
 def test_time_spent_waiting_for_a_turn_is_not_the_sites() -> None:
-    page = stir()
+    page = activity()
     page.request_held("a")
     page.request_started("a", 1.2)
     assert page.settles_at(100.0) is None
@@ -82,7 +82,7 @@ def test_time_spent_waiting_for_a_turn_is_not_the_sites() -> None:
 
 
 def test_a_page_that_moves_without_asking_for_anything_rests_all_the_same() -> None:
-    page = stir()
+    page = activity()
     for tenth in range(11, 40):
         page.document_changed(tenth / 10)
     assert page.settles_at(3.9) == 0.9 + MOVING_FACTOR * QUIET
@@ -90,7 +90,7 @@ def test_a_page_that_moves_without_asking_for_anything_rests_all_the_same() -> N
 
 
 def test_a_page_that_polls_rests_when_nothing_comes_of_it() -> None:
-    page = stir()
+    page = activity()
     for number in range(20):
         page.request_started(str(number), 1 + number / 10)
         if number:
@@ -100,7 +100,7 @@ def test_a_page_that_polls_rests_when_nothing_comes_of_it() -> None:
 
 
 def test_a_poll_that_brings_something_is_worth_waiting_for() -> None:
-    page = stir()
+    page = activity()
     for number in range(4):
         page.request_started(str(number), 2.0)
         page.request_ended(str(number), 2.1)
@@ -110,7 +110,7 @@ def test_a_poll_that_brings_something_is_worth_waiting_for() -> None:
 
 
 def test_another_document_begins_anew() -> None:
-    page = stir()
+    page = activity()
     page.request_started("old", 1.1)
     page.request_started("new", 1.2)
     page.document_replaced("new", 1.3)
@@ -132,7 +132,7 @@ STEPS = st.lists(
 
 @given(STEPS)
 def test_a_page_that_is_left_alone_always_comes_to_rest(steps: list[tuple[str, str, float]]) -> None:
-    page, now = stir(), 1.0
+    page, now = activity(), 1.0
     for what, name, seconds in steps:
         now += seconds
         if what == "document_changed":

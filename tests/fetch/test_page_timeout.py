@@ -37,7 +37,7 @@ async def test_two_that_wait_together_stop_it_once() -> None:
     assert not reached
 
 
-async def test_a_page_can_not_wait_for_ever() -> None:
+async def test_a_page_cannot_wait_for_ever() -> None:
     allowance, loop = PageTimeout(), asyncio.get_running_loop()
     began = loop.time()
     async with allowance.limit(0.02):

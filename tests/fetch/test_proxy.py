@@ -329,7 +329,7 @@ async def test_a_guest_gets_no_more_bytes_than_it_may(site: Site, form: str) -> 
         assert client.failures[f"127.0.0.1:{site.port}"].kind == FailureKind.TOO_LARGE
 
 
-async def test_one_guest_can_not_take_all_connections(site: Site) -> None:
+async def test_one_client_cannot_take_all_connections(site: Site) -> None:
     gate = site.hold("/held")
     site.reply("/held", body="x")
     site.reply("/free", body="free")
@@ -369,8 +369,8 @@ async def test_with_the_persons_proxy_everything_goes_through_it(site: Site) -> 
     site.reply("/", body="seen")
     async with World(site) as outer:
         outer.proxy._dialer._guard = AddressGuard(Exemptions(allow_all=True))
-        door = outer.client()
-        upstream = UpstreamProxy.parse(f"http://{door.name}:{door.password}@{outer.proxy.address}")
+        outer_client = outer.client()
+        upstream = UpstreamProxy.parse(f"http://{outer_client.name}:{outer_client.password}@{outer.proxy.address}")
         async with World(site, {"private.example": ["10.0.0.1"]}, upstream) as inner:
             client = inner.client()
             assert (await inner.say(get(site.url("/")), client)).endswith(b"seen")
@@ -381,7 +381,7 @@ async def test_with_the_persons_proxy_everything_goes_through_it(site: Site) -> 
             assert client.failures["private.example"].kind == FailureKind.BLOCKED_ADDRESS
         assert site.connections == 2
         assert all("proxy-authorization" not in seen.headers for seen in site.requests)
-        wrong = UpstreamProxy.parse(f"http://{door.name}:wrong@{outer.proxy.address}")
+        wrong = UpstreamProxy.parse(f"http://{outer_client.name}:wrong@{outer.proxy.address}")
         async with World(site, upstream=wrong) as inner:
             for request in (get(site.url("/")), connect):
                 client = inner.client()
@@ -394,7 +394,7 @@ async def test_with_the_persons_proxy_everything_goes_through_it(site: Site) -> 
 
 
 @pytest.mark.parametrize("text", ["socks5://me:pw@h:1", "http://:pw@", "http://me:pw@h:port", "me:pw@h:80", "http://me:pw@[::1"])
-def test_a_proxy_that_can_not_be_used_is_refused_without_repeating_it(text: str) -> None:
+def test_a_proxy_that_cannot_be_used_is_refused_without_repeating_it(text: str) -> None:
     with pytest.raises(UsageError, match="http://host:port") as raised:
         UpstreamProxy.parse(text)
     assert "pw" not in str(raised.value)

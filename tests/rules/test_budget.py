@@ -24,20 +24,20 @@ from tadoru.rules.budget import Budget
     ],
 )
 def test_there_is_room_for_what_the_limit_leaves(limit: int, counted: int, in_flight: int, wanted: int, room: int) -> None:
-    assert Budget(limit).room(counted, in_flight, wanted) == room
+    assert Budget(limit).leasable(counted, in_flight, wanted) == room
 
 
 @given(st.integers(1, 50), st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8), st.integers(0, 8)), max_size=80))
 def test_a_crawl_that_asks_for_room_ends_at_most_at_its_limit(limit: int, steps: list[tuple[int, int, int]]) -> None:
     counted = in_flight = 0
     for wanted, finished, uncounted in steps:
-        in_flight += Budget(limit).room(counted, in_flight, wanted)
+        in_flight += Budget(limit).leasable(counted, in_flight, wanted)
         dropped = min(uncounted, in_flight)
         in_flight -= dropped
         done = min(finished, in_flight)
         in_flight, counted = in_flight - done, counted + done
         assert counted + in_flight <= limit
-    assert counted + in_flight + Budget(limit).room(counted, in_flight, limit) == limit
+    assert counted + in_flight + Budget(limit).leasable(counted, in_flight, limit) == limit
 
 
 @pytest.mark.parametrize(

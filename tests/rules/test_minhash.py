@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.rules.minhash import BINS, MIN_SHINGLES, MAX_WORDS, similarity, sketch
+from tadoru.rules.minhash import BINS, MAX_WORDS, MIN_SHINGLES, similarity, sketch
 from tadoru.rules.minhash import shingles as shingles_of
 from tests.support.similar_pairs import similar_pairs
 

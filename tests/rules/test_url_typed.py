@@ -81,7 +81,7 @@ def test_a_typed_url_gets_the_scheme_the_person_means(text: str, expected: str) 
         ("example.com/\udcff", "is not valid UTF-8"),
     ],
 )
-def test_a_typed_url_that_can_not_be_used_is_refused_in_one_sentence(text: str, says: str) -> None:
+def test_a_typed_url_that_cannot_be_used_is_refused_in_one_sentence(text: str, says: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_typed_url(text)
     message = str(caught.value)

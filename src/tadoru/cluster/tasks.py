@@ -101,16 +101,16 @@ class WorkerTasks:
         return True
 
     async def _crawl_remaining(self, plan: CrawlPlan) -> CrawlOutcome:
-        begun: list[Crawler] = []
+        crawlers: list[Crawler] = []
 
         async def stop_when_requested() -> None:
-            while not self._stopping.is_set() or not begun:
+            while not self._stopping.is_set() or not crawlers:
                 await self._clock.sleep(RETRY_INTERVAL)
-            begun[0].stop()
+            crawlers[0].stop()
 
         stop_task = asyncio.create_task(stop_when_requested())
         try:
-            return await launch.crawl(plan, self._metrics.notify, on_created=begun.append)
+            return await launch.crawl(plan, self._metrics.notify, on_created=crawlers.append)
         finally:
             stop_task.cancel()
 

@@ -14,9 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from tadoru.clock import Clock
-from tadoru.engine.context import CrawlContext
 from tadoru.engine.host_queues import HOST_BATCH, HostAssignment, HostQueue, HostQueues
-from tadoru.engine.job import CrawlJob, CrawlPolicy, SiteProbingJob
+from tadoru.engine.job import CrawlContext, CrawlJob, CrawlPolicy, SiteProbingJob
 from tadoru.engine.notifications import LeasesRecovered, Notify
 from tadoru.engine.page_fetch import PageFetch
 from tadoru.engine.resources import ResourceChecker
@@ -314,7 +313,7 @@ class Crawler:
         if counts.processing == 0:
             if counts.queued == 0:
                 return None if await self._store.refill() else False
-            if not self._policy.budget.room(counts.counted, 0, 1):
+            if not self._policy.budget.leasable(counts.counted, 0, 1):
                 return True
         return None
 

@@ -118,8 +118,8 @@ class HostQueues:
         wanted = {}
         for host, queue in self.by_host.items():
             depth = paced_depth if queue.is_paced else free_depth
-            room = depth - len(queue.leases)
-            wanted[host] = room if room * 2 > depth and not queue.leaving else 0
+            free = depth - len(queue.leases)
+            wanted[host] = free if free * 2 > depth and not queue.leaving else 0
         return wanted
 
     def free_places(self) -> int:
@@ -139,17 +139,17 @@ class HostQueues:
         ]
         return sorted(over, key=lambda queue: queue.opened_at)[:HOST_BATCH]
 
-    def drop_idle(self, now: float, patience: float) -> None:
+    def drop_idle(self, now: float, seconds: float) -> None:
         """Drop queues that were idle for a while, so that other hosts get a place: immediately when no place is free."""
         if len(self.by_host) < self._capacity // 2:
             return
-        patience = patience if self.free_places() else 0.0
+        seconds = seconds if self.free_places() else 0.0
         for host, queue in list(self.by_host.items()):
             if not queue.is_empty:
                 queue.idle_since = 0.0
             elif not queue.idle_since:
                 queue.idle_since = now
-            elif (now - queue.idle_since > patience or queue.leaving) and not queue.scheduled:
+            elif (now - queue.idle_since > seconds or queue.leaving) and not queue.scheduled:
                 del self.by_host[host]
 
     @property

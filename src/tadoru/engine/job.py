@@ -1,4 +1,7 @@
-"""The interface between the engine and a job. A job is a value, not a subclass of a crawler: it has a scope and reads pages."""
+"""The interface between the engine and a job, and what the parts of a crawl share in one process: its policy and context.
+
+A job is a value, not a subclass of a crawler: it has a scope and reads pages.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,14 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
+from tadoru.clock import Clock
+from tadoru.engine.notifications import Notify
+from tadoru.engine.url_filter import UrlFilter
+from tadoru.fetch.base import Fetcher, Renderer
 from tadoru.model.web import Answer, Link, RenderedPage, Response
 from tadoru.rules.budget import BreadthLimits, Budget
 from tadoru.rules.scope import Scope
+from tadoru.store.crawl.interface import CrawlStore
 from tadoru.store.crawl.records import PageRecords
 
 
@@ -133,3 +141,20 @@ class SiteProbingJob(Protocol):
     def extra_urls(self) -> Sequence[str]:
         """URLs that the probe found, which are requested whether or not a page links to them."""
         ...
+
+
+@dataclass(slots=True, kw_only=True)
+class CrawlContext:
+    """The job, policy and resources of a crawl in one process."""
+
+    job: CrawlJob
+    policy: CrawlPolicy
+    store: CrawlStore
+    fetcher: Fetcher
+    clock: Clock
+    notify: Notify
+    url_filter: UrlFilter
+    renderer: Renderer | None = None
+    worker: int = 0
+    """The number of this worker in the store; it changes when the worker was declared dead and joins again."""
+    stopping: bool = False

@@ -14,9 +14,8 @@ from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from typing import Any
 
-from tadoru.engine.context import CrawlContext
 from tadoru.engine.host_queues import HostQueue
-from tadoru.engine.job import ExtraRequest, FetchedPage, PageResult
+from tadoru.engine.job import CrawlContext, ExtraRequest, FetchedPage, PageResult
 from tadoru.engine.notifications import (
     HostSlowed,
     PageDone,

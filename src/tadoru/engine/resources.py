@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from tadoru.engine.context import CrawlContext
+from tadoru.engine.job import CrawlContext
 from tadoru.engine.page_fetch import PageFetch
 from tadoru.engine.request_flow import follow_redirects
 from tadoru.model.web import Answer, Request, Response

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 
-from tadoru.engine.context import CrawlContext
-from tadoru.engine.job import SiteProbingJob
+from tadoru.engine.job import CrawlContext, SiteProbingJob
 from tadoru.engine.page_fetch import PageFetch
 
 TASK_NAME = META_KEY = "survey"

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from itertools import islice
 
-from tadoru.engine.context import CrawlContext
+from tadoru.engine.job import CrawlContext
 from tadoru.engine.notifications import SitemapRead
 from tadoru.engine.page_fetch import PageFetch
 from tadoru.engine.request_flow import follow_redirects
@@ -56,7 +56,7 @@ class SitemapDiscovery:
     async def _is_limit_reached(self) -> bool:
         """Whether the page limit is reached: start URLs beyond it are never answered."""
         counts = await self._store.counts()
-        return not self._policy.budget.room(counts.counted, 0, 1)
+        return not self._policy.budget.leasable(counts.counted, 0, 1)
 
     async def _search(self) -> None:
         origins = list(dict.fromkeys(origin(site) for site in islice(self._url_filter.scope.sites, MAX_SITES)))

@@ -94,9 +94,9 @@ async def _stored(
         async for page in store.pages():
             if page.url == url:
                 reason = page.skip_reason or page.error_message or (f"status {page.status_code}" if page.status_code else "")
-                rows["known"] = Message(
-                    "{status}, {links} from the start URL", status=page.status, links=format_count(page.depth, "link")
-                ) + (f": {reason}" if reason else "")
+                links = format_count(page.depth, "link")
+                known = Message("{status}, {links} from the start URL", status=page.status, links=links)
+                rows["known"] = Message("{state}: {reason}", state=known, reason=reason) if reason else known
                 rows["found on"] = page.parent_url or Message("start URL")
                 break
     finally:

@@ -151,7 +151,8 @@ def _audit(task: CrawlTask, options: AuditOptions, hooks: CrawlHooks) -> RunResu
         return RunResult(is_over=False)
     if error := _start_error(run_loop(audit_job.read_start_state(prepared))):
         return RunResult(is_over=True, error=error)
-    notes = (f"Nothing was crawled: {prepared.nothing_to_do.replace('--limit', 'the limit').partition(', or')[0]}.",)
+    reason = prepared.nothing_to_do.replace("--limit", "the limit").partition(", or")[0]
+    notes = (Message("Nothing was crawled: {reason}.", reason=reason),)
     if not is_analysed:
         return RunResult(is_over=True, notes=(Message("Another process is still crawling into the same database."),))
     return RunResult(

@@ -18,7 +18,7 @@ class Budget:
     max_time: float | None = None
     """Seconds."""
 
-    def room(self, counted: int, in_flight: int, wanted: int) -> int:
+    def leasable(self, counted: int, in_flight: int, wanted: int) -> int:
         """How many of the `wanted` requests may be leased, so that the limit is exact even if all requests in flight count."""
         if self.limit == 0:
             return wanted
@@ -52,7 +52,7 @@ class BreadthLimits:
     def __bool__(self) -> bool:
         return bool(self.pages_per_host or self.hosts_per_domain or self.queued)
 
-    def room_at_host(self, requested: int, leased: int, wanted: int) -> int:
+    def leasable_at_host(self, requested: int, leased: int, wanted: int) -> int:
         """How many of the wanted pages of a host may be leased, so that the limit is exact even if all in flight count."""
         if not self.pages_per_host:
             return wanted
