@@ -18,8 +18,8 @@ request has at most {MAX_MESSAGE_BYTES // 1024} KiB.
 
 Subscribe to subjects: `crawl/12`, `source/3`, or all of them with `crawl/*` and `source/*`; at most {MAX_SUBJECTS}. Remember
 the `id` of the last message you received. After a break, subscribe with it as `after`: you get the messages since then, in order
-and each once, and then new ones. Messages are stored for a day. If yours is older, you get `gap`: read the current state over REST. If
-{THIN_THRESHOLD} or more messages are pending for a client, it gets only the newest progress of each crawl, and all other
+and each once, and then new ones. Messages are stored for a day. If yours is older, you get `gap`: read the current state over
+REST. If {THIN_THRESHOLD} or more messages are pending for a client, it gets only the newest progress of each crawl, and all other
 messages.
 
 A process of the service accepts 2,000 connections, 50 per user or API key, 200 per address, and 120 requests per minute on each.

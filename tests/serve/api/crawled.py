@@ -29,5 +29,5 @@ def _crawled(desk: Desk, site: Site, job: str) -> None:
     found = desk.store.claim_crawl(current(), at_once=99)
     assert found is not None
     private = (site.base.partition("//")[2],)
-    errand = CrawlRequest(database=desk.service.options.database, crawl_id=found.id, operators={}, private=private)
-    run_crawl(errand, desk.store, StopRequest(), desk.service.log)
+    request = CrawlRequest(database=desk.service.options.database, crawl_id=found.id, operators={}, private=private)
+    run_crawl(request, desk.store, StopRequest(), desk.service.log)

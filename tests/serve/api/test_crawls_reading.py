@@ -234,7 +234,7 @@ def test_what_has_not_begun_or_is_gone_is_a_clear_answer(read_desk: CrawlDesk, w
     waiting = read_desk.viewer.get(read_desk.at(read_desk.waiting, what))
     assert (waiting.status_code, "is queued and has no results" in waiting.json()["detail"]) == (409, True)
     lost = read_desk.viewer.get(read_desk.at(read_desk.lost, what))
-    assert (lost.status_code, "gone" in lost.json()["detail"]) == (409, True)
+    assert (lost.status_code, "its file was deleted" in lost.json()["detail"]) == (409, True)
     assert str(Path(read_desk.store.database).parent) not in lost.text
 
 
