@@ -38,7 +38,7 @@ BAD_USAGE = {
     "an extraction with a bad expression": ([START, "--extract", "price=regex:("], "--extract"),
     "an extraction with a bad path": ([START, "--extract", "price=xpath://["], "--extract"),
     "a baseline that is not there": ([START, "--baseline", "none.db"], "none.db"),
-    "suppressions that are not there": ([START, "--suppress", "none.txt"], "none.txt cannot be read (No such file"),
+    "suppressions that are not there": ([START, "--suppress", "none.txt"], "Cannot read the suppression file none.txt: No such file"),
     "a report of an unknown form": ([START, "--report", "report.pdf"], "report.pdf"),
     "a report without a folder": ([START, "--report", "none/report.html"], "folder none not found"),
     "a report that cannot be written": ([START, "--report", "/proc/report.html"], "cannot be written"),
@@ -301,7 +301,7 @@ def test_a_folder_that_can_not_be_written_is_exit_2(open_folder: Path) -> None:
     )
     done = Tadoru(open_folder).python(program, "audit", START, "-d", "crawl.db")
     assert (done.code, done.out) == (2, "")
-    assert "--database crawl.db cannot be written: check its permissions" in done.sentence
+    assert "--database crawl.db cannot be written. Check its permissions" in done.sentence
     assert list(open_folder.iterdir()) == []
 
 

@@ -83,7 +83,7 @@ def test_a_change_that_older_programs_cannot_bear_waits_until_they_are_gone(clus
     newer.prepare(tomorrow("01_pre_a", "50_post_b"))
     newer.close()
     assert made(cluster) == {"01_pre_a", "50_post_b"}
-    with pytest.raises(NewerFormat, match="was set up by a newer Tadoru: update Tadoru"):
+    with pytest.raises(NewerFormat, match="was set up by a newer Tadoru. Upgrade Tadoru"):
         prepare_schema(cluster)
 
 
@@ -91,7 +91,7 @@ def test_two_versions_too_far_apart_are_not_mixed(cluster: ClusterRegistry, data
     prepare_schema(cluster)
     cluster.register("old", "den", 1, "0.1.0")
     newer = ClusterRegistry(database)
-    with pytest.raises(StoreError, match="stop them, then start this one"):
+    with pytest.raises(StoreError, match="Stop them, then start this one"):
         newer.prepare(tomorrow("01_pre_a", "50_post_b", "51_pre_c"))
     newer.close()
     assert made(cluster) == set(), "all or nothing"
