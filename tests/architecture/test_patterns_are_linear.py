@@ -33,8 +33,7 @@ VARYING = {
     "tadoru/parse/extract.py:find": "typed for a crawl, which is a process of its own",
     "tadoru/parse/linear_regex.py:__init__": "compiled to be checked, never run",
     "tadoru/rules/scope.py:_compiled": "typed for a crawl, which is a process of its own",
-    "tadoru/serve/web/docs.py:marked": "escaped words",
-    "tadoru/serve/web/words_sentences.py:_pattern": "called when the module is imported, so tried with the rest",
+    "tadoru/serve/web/docs.py:highlight": "escaped words",
     "tadoru/config/parsers.py:pattern": "compiled to be checked, never run",
     "tadoru/store/calendar/search_text.py:_pattern": "escaped words",
 }

@@ -55,7 +55,7 @@ _KINDS = {"running": "mine", "queued": "mine", "finished": "good", "failed": "ba
 
 
 @dataclass(frozen=True, slots=True)
-class DocsSearchResult:
+class DocsHitRow:
     """A section in a list of search results."""
 
     url: str
@@ -229,12 +229,12 @@ def _found(found_in: Sequence[DocsSite], query: str) -> dict[str, Any]:
     return {"how": answer.how, "hits": [_hit(one) for one in answer.hits]}
 
 
-def _hit(one: pages.DocsSiteHit) -> DocsSearchResult:
+def _hit(one: pages.DocsSiteHit) -> DocsHitRow:
     hit = one.hit
     anchor = local_fragment(urldefrag(hit.url).fragment)
     url = f"{DOCS_URL}/{one.site.id}/pages/{hit.number}" + (f"#{anchor}" if anchor else "")
     path = " › ".join(step for step in hit.path if step != hit.title)
-    return DocsSearchResult(url, hit.title, path, highlight(one.snippet, one.words), one.site)
+    return DocsHitRow(url, hit.title, path, highlight(one.snippet, one.words), one.site)
 
 
 def highlight(text: str, words: Sequence[str]) -> Markup:
