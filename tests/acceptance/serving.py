@@ -98,7 +98,7 @@ def serving(tadoru: Tadoru, *arguments: str, env: Mapping[str, str] | None = Non
     try:
         assert process.stderr is not None
         line = process.stderr.readline()
-        assert line.startswith("Tadoru serves http"), line + process.stderr.read()
+        assert line.startswith("Serving on http"), line + process.stderr.read()
         yield Served(process, int(line.split()[2].rstrip("/").rpartition(":")[2]))
     finally:
         if process.poll() is None:

@@ -109,4 +109,4 @@ def test_a_crawl_is_copied_to_postgresql_and_back_and_gone_on_with(tadoru: Tador
     assert tadoru("audit", "-d", crawl, "--recrawl", *access, env=town.environment).code == 0
     again = tadoru("copy", "crawl.db", crawl)
     assert (again.code, "already has a crawl" in again.sentence) == (2, True)
-    assert tadoru("copy", crawl, crawl).sentence == "Cannot copy a crawl into itself: give another database."
+    assert tadoru("copy", crawl, crawl).sentence == "Cannot copy a crawl into itself. Give another database."

@@ -85,10 +85,10 @@ def test_a_crawl_is_stopped_resumed_and_forgotten_by_name(tadoru: Tadoru, seen: 
     where = ("-d", seen.database)
     for command, code, words in (
         ("forget", 2, "Crawl third is open. Stop it first with `tadoru cluster stop third`."),
-        ("stop", 0, "Stopped third; "),
-        ("resume", 0, "Opened third again; the workers go on with it."),
-        ("stop", 0, "Stopped third; "),
-        ("forget", 0, "The cluster has forgotten third; "),
+        ("stop", 0, "Stopped third. "),
+        ("resume", 0, "Resumed third."),
+        ("stop", 0, "Stopped third. "),
+        ("forget", 0, "Removed third from the cluster. "),
         ("resume", 2, "Crawl third not found in the cluster. `tadoru cluster status` lists them."),
     ):
         done = tadoru("cluster", command, "third", *where)

@@ -97,9 +97,9 @@ def test_a_server_without_either_is_one_sentence(folder: Path, address: str, cop
         ("other.db", "new.db", "other.db is a SQLite database, but neither a Tadoru crawl nor a calendar. Choose another file."),
         ("events.db", "crawl.db", "crawl.db is a SQLite database, but not a Tadoru calendar. Choose another file."),
         ("crawl.db", "events.db", "events.db is a SQLite database, but not a Tadoru crawl. Choose another file."),
-        ("events.db", "./events.db", "A database cannot be copied into itself: name another one."),
-        ("crawl.db", "./crawl.db", "A crawl cannot be copied into itself: name another database."),
-        ("events.db", "no/where.db", "TO no/where.db cannot be written: there is no folder no."),
+        ("events.db", "./events.db", "Cannot copy a database into itself. Give another one."),
+        ("crawl.db", "./crawl.db", "Cannot copy a crawl into itself. Give another database."),
+        ("events.db", "no/where.db", "TO no/where.db cannot be written: folder no not found."),
         ("events.db", "postgresql://h/d?crawl=x", "TO is the address of a crawl, and there are events in FROM: leave ?crawl="),
     ],
 )
@@ -125,7 +125,7 @@ def test_a_newer_format_is_refused_and_an_older_one_is_said(folder: Path, copy: 
         sql.commit()
     code, said = copy("old.db", "newer.db")
     first, last = said.splitlines()
-    assert (code, first) == (0, "old.db was of an older format (1), and is of the present one now.")
+    assert (code, first) == (0, "Migrated old.db from format 1 to the current one.")
     assert last == "Copied 2 URLs and 1 link into newer.db."
 
 

@@ -50,7 +50,7 @@ def shown(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Shown:
         try:
             for note in process.stderr:
                 notes.append(note)
-                if served := re.match(r"Tadoru serves http://(\S+)/ from now on", note):
+                if served := re.match(r"Serving on http://(\S+)/\.", note):
                     pages = {path: _page(served[1], path) for path in ("/", "/events.ics")}
                     break
             process.send_signal(signal.SIGINT)
@@ -83,7 +83,7 @@ def test_the_demo_runs_and_leaves_what_it_promises(shown: Shown) -> None:
     promised = {name for job in DEMO_JOBS for name, _ in job.made}
     assert {path.name for path in folder.iterdir() if path.stat().st_size} == {name.partition("/")[0] for name in promised}
     assert all((folder / name).exists() for name in promised)
-    _, _, end = done.stdout.partition("Where to look\n")
+    _, _, end = done.stdout.partition("Results\n")
     assert all(f"tadoru-demo/{name} " in end for name in promised)
     assert "tadoru demo --serve-only" in end
     assert (folder / "links.html").read_text("utf-8").lstrip().lower().startswith("<!doctype html>")
@@ -179,7 +179,7 @@ def test_a_port_in_use_is_one_sentence(more: list[str], checkout: Path, tmp_path
 
 @pytest.mark.parametrize(
     "more, said",
-    [(["--changes", "."], "give --serve-only too"), (["--serve-only", "--changes", "nowhere"], "There is no folder nowhere")],
+    [(["--changes", "."], "--changes needs --serve-only"), (["--serve-only", "--changes", "nowhere"], "Folder nowhere not found")],
     ids=["with jobs", "without a folder"],
 )
 def test_changes_that_can_not_be_served_are_one_sentence(more: list[str], said: str, checkout: Path, tmp_path: Path) -> None:

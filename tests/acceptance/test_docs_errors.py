@@ -59,7 +59,7 @@ def test_a_start_that_can_not_be_reached_is_exit_1(tadoru: Tadoru) -> None:
 
 def test_a_start_without_a_page_is_exit_4(tadoru: Tadoru, site: Site) -> None:
     done = crawl(tadoru, site, "-q", code=4)
-    assert done.sentence == f"Nothing could be crawled from {site.url('/')}: the status code is 404."
+    assert done.sentence == f"Nothing to crawl from {site.url('/')}: the status code is 404."
 
 
 def test_a_folder_of_another_site_is_refused(tadoru: Tadoru, site: Site, elsewhere: Site, book: Handbook) -> None:

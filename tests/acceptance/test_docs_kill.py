@@ -110,9 +110,9 @@ def test_one_signal_finishes_what_is_in_flight_and_the_same_command_goes_on(
     gate.release()
     stopped = finished(process)
     assert (stopped.code, stopped.out) == (130, "")
-    assert stopped.sentence == "Stopped; to go on, run the same command again (the crawl is in out)."
+    assert stopped.sentence == "Stopped. To resume, rerun the command (the crawl is in out)."
     resumed = crawl(tadoru, site)
-    assert resumed.err.splitlines()[0] == f"Going on with the crawl of {site.url('/')}."
+    assert resumed.err.splitlines()[0] == f"Resuming the crawl of {site.url('/')}."
     assert [page["title"] for page in index(tadoru.folder / "out")["pages"]] == ["Start", "Slow", "Later"]
     assert [site.hits(path) for path in ("/slow", "/later")] == [1, 1], "what was finished is not asked for again"
 

@@ -98,7 +98,7 @@ def test_without_a_browser_the_rest_is_finished_and_the_pages_are_named(tadoru: 
         again = crawl(tadoru, mixed, "--diff", "--spa-wait", "200ms")
         assert "2 added" in again.out, "the shell that did not change is read now that there is a browser"
         lost = crawl(tadoru, mixed, "--diff", code=3, env=NO_BROWSER)
-        assert "Nothing changed." in lost.out, "what a browser showed once stays, and what it led to"
+        assert "No changes." in lost.out, "what a browser showed once stays, and what it led to"
         assert set(entries(out, mixed)) == {"/", "/shell", "/plain", "/behind"}
 
 
@@ -114,7 +114,7 @@ def test_a_browser_is_used_for_empty_pages_only_unless_told(tadoru: Tadoru, mixe
     assert "```sh\nkettle --on\n```" in shell
     assert (out / ".tadoru" / "session").is_dir(), "--keep-session"
     before = tree(out)
-    assert "Nothing changed." in crawl(tadoru, mixed, "--spa-wait", "200ms", "--diff").out
+    assert "No changes." in crawl(tadoru, mixed, "--spa-wait", "200ms", "--diff").out
     assert tree(out) == before
     assert not (out / ".tadoru" / "session" / "SingletonLock").exists()
     mixed.html("/shell", SHELL.replace("Filled", "Filled anew"), headers={"ETag": '"2"'})

@@ -34,7 +34,7 @@ def test_a_crawled_site_is_searched_and_listed(tadoru: Tadoru, site: Site, book:
     lines = tadoru("docs", "search", "sites/one", "step").out
     assert "Part 1" in lines
     nothing = tadoru("docs", "search", "sites/one", "quixotic")
-    assert (nothing.code, nothing.out, nothing.err) == (0, "", "Nothing found: try fewer or other words.\n")
+    assert (nothing.code, nothing.out, nothing.err) == (0, "", "No results. Try fewer or other words.\n")
     listed = tadoru("docs", "list", "sites", "--json")
     (card,) = json.loads(listed.out)
     assert (card["pages"], card["url"]) == (4, site.url("/"))
@@ -56,7 +56,7 @@ def test_every_site_below_a_folder_is_refreshed_with_its_own_options(
     assert [lines[0], *lines[2:5]] == [
         ".context/one:", "0 added, 1 changed, 0 removed.", f"  changed  {site.url('/part-2')}", ".context/two:",
     ]  # fmt: skip
-    assert (lines[1].startswith("3 pages, "), lines[-1]) == (True, "Nothing changed.")
+    assert (lines[1].startswith("3 pages, "), lines[-1]) == (True, "No changes.")
     assert not (tadoru.folder / ".context" / "one" / "chunks").exists()
     site.misbehave("/robots.txt", "drop")
     failed = tadoru("docs", "refresh", ".context")

@@ -56,7 +56,7 @@ def test_an_event_is_added_and_is_in_the_calendar(tadoru: Tadoru) -> None:
     )
     done = tadoru("events", "-d", "events.db", "add", *given, "--timezone", "Asia/Tokyo", "--url", "https://town.example/")
     assert done.code == 0, done.err
-    assert done.out == "Event 1 was added: 朝市 · 2050-08-01 Mon 06:00–08:00 Asia/Tokyo · 駅前広場 · 盛岡市\n"
+    assert done.out == "Added event 1: 朝市 · 2050-08-01 Mon 06:00–08:00 Asia/Tokyo · 駅前広場 · 盛岡市\n"
     [found] = json.loads(tadoru("events", "-d", "events.db", "list", "--format", "json").out)
     assert (found["starts_at"], found["source_id"]) == ("2050-08-01T06:00:00+09:00", None)
     assert found["city"] == "盛岡市", "from the address"
@@ -74,16 +74,16 @@ def test_the_zone_of_the_installation_is_that_of_what_is_added(tadoru: Tadoru) -
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        (["--title", "x", "--starts", "いつか"], "This is no event yet: The start cannot be read"),
-        (["--title", " ", "--starts", "2050-08-01"], "This is no event yet: Title missing. Give a title."),
+        (["--title", "x", "--starts", "いつか"], "Cannot create an event: Cannot read the start: “いつか” is not a date that "),
+        (["--title", " ", "--starts", "2050-08-01"], "Cannot create an event: Title missing. Enter a title."),
         (
             ["--title", "x", "--starts", "2050-08-01", "--url", "javascript:alert(1)"],
-            "url javascript:alert(1) is no address of the web",
+            "url javascript:alert(1) is not a web URL. Write it as https://….",
         ),
-        (["--title", "x", "--starts", "2050-08-01", "--timezone", "Tokyo"], "timezone Tokyo must be the name of a time zone"),
-        (["--title", "x", "--starts", "2050-08-01", "--lat", "north"], "The position cannot be read: give both"),
-        (["--title", "x", "--starts", "2050-08-01 10:00", "--ends", "?"], "The end ? cannot be read, or is not after the start"),
-        (["--starts", "2050-08-01"], "“tadoru events add” needs --title: for example `tadoru events "),
+        (["--title", "x", "--starts", "2050-08-01", "--timezone", "Tokyo"], "timezone Tokyo must be a time zone such as Asia/Tokyo or UTC."),
+        (["--title", "x", "--starts", "2050-08-01", "--lat", "north"], "Invalid coordinates. Enter both, such as lat=39.70 and lon=141.15."),
+        (["--title", "x", "--starts", "2050-08-01 10:00", "--ends", "?"], "The end ? is invalid or not after the start. Write it as 2026-08-01 12:0"),
+        (["--starts", "2050-08-01"], "“tadoru events add” needs --title, for example `tadoru events add --title 朝市 --sta"),
     ],
 )
 def test_what_can_not_be_read_is_not_added(
@@ -141,12 +141,12 @@ def test_html_that_a_person_writes_is_made_safe(edit: Edit) -> None:
 
 def test_a_series_with_another_start_is_one_event_and_that_is_said(tadoru: Tadoru, calendar: Calendar) -> None:
     done = tadoru("events", "-d", "events.db", "edit", "3", "--set", "starts=2050-09-01 10:00")
-    assert done.err == "Event 3 had 9 dates, and is one event now.\n"
-    assert done.out == "Event 3 was changed: 体操教室 · 2050-09-01 Thu 10:00–11:00 Asia/Tokyo · 市民会館 · 盛岡市\n"
+    assert done.err == "Event 3 had 9 dates and now has one.\n"
+    assert done.out == "Changed event 3: 体操教室 · 2050-09-01 Thu 10:00–11:00 Asia/Tokyo · 市民会館 · 盛岡市\n"
 
 
 def test_a_hidden_event_is_not_in_the_calendar_until_it_is_put_back(tadoru: Tadoru, calendar: Calendar) -> None:
-    assert tadoru("events", "-d", "events.db", "hide", "1").out.startswith("Event 1 is hidden now: さんさ踊り")
+    assert tadoru("events", "-d", "events.db", "hide", "1").out.startswith("Hid event 1: さんさ踊り")
     assert "さんさ踊り" not in tadoru("events", "-d", "events.db", "list").out
     calendar.say(calendar.store.sources()[0], row("さんさ踊り", "2050-08-01 10:00", url="https://town.example/1"))
     assert calendar.store.event(1).status.value == "hidden", "no source brings it back"
@@ -158,21 +158,21 @@ def test_a_hidden_event_is_not_in_the_calendar_until_it_is_put_back(tadoru: Tado
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        (["edit", "1"], "There is nothing to change: say what with --set field=value or --release field."),
-        (["edit", "1", "--set", "venue"], "--set venue cannot be read: write it as field=value, such as --set venue=市民会館."),
-        (["edit", "1", "--set", "venu=x"], "An event has no field venu that can be set: did you mean venue?"),
-        (["edit", "1", "--set", "title="], "This is no event yet: Title missing. Give a title."),
+        (["edit", "1"], "Nothing to change. Give --set FIELD=VALUE or --release FIELD."),
+        (["edit", "1", "--set", "venue"], "Invalid --set venue. Write it as field=value, such as --set venue=市民会館."),
+        (["edit", "1", "--set", "venu=x"], "Unknown field venu of an event. Did you mean venue?"),
+        (["edit", "1", "--set", "title="], "Cannot create an event: Title missing. Enter a title."),
         (["edit", "1", "--set", "all_day=perhaps"], "all_day must be true or false."),
         (
             ["edit", "2", "--set", "all_day=no"],
-            "An event that is not of whole days needs a time: give it with the start, such as",
+            "An event that is not all day needs a start time, such as 2026-08-01 10:00.",
         ),
-        (["edit", "1", "--set", "price=1", "--release", "price"], "The field price cannot be set and released at once"),
-        (["edit", "1", "--release", "venue"], "The field venue of event 1 is not a person's: there is nothing to release."),
-        (["edit", "4", "--set", "venue=x"], "Event 4 is in quarantine: answer its review with `tadoru events review fix`."),
-        (["edit", "99", "--set", "venue=x"], "There is no event 99: "),
-        (["hide", "99"], "There is no event 99: "),
-        (["unhide", "4"], "Event 4 is in quarantine: "),
+        (["edit", "1", "--set", "price=1", "--release", "price"], "Cannot both set and release the field price"),
+        (["edit", "1", "--release", "venue"], "The field venue of event 1 was not edited manually: nothing to release."),
+        (["edit", "4", "--set", "venue=x"], "Event 4 is in quarantine. Complete it with `tadoru events review fix`."),
+        (["edit", "99", "--set", "venue=x"], "Event 99 not found. `tadoru events list --all` lists all events."),
+        (["hide", "99"], "Event 99 not found. `tadoru events list --all` lists all events."),
+        (["unhide", "4"], "Event 4 is in quarantine. Resolve its review first."),
         (["hide", "one"], "ID must be a whole number."),
     ],
 )

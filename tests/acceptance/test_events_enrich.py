@@ -125,9 +125,9 @@ def test_evaluating_tells_how_good_a_model_would_be(calendar: Calendar, examples
 @pytest.mark.parametrize(
     "arguments, why",
     [
-        (("train", "-o", "m.npz"), "Say what to learn from"),
-        (("train", "--from-database", "-o", "m.npz"), "There is no database"),
-        (("train", "--from-database", "--group", "x", "-o", "m.npz"), "name columns of a table"),
+        (("train", "-o", "m.npz"), "Training data missing"),
+        (("train", "--from-database", "-o", "m.npz"), "not found"),
+        (("train", "--from-database", "--group", "x", "-o", "m.npz"), "--text, --category and --group are columns of a table. Omit them with --from-database."),
         (("train", "examples.csv", "--text", "a,b,c,d", "-o", "m.npz"), "up to three columns"),
         (("evaluate", "examples.csv", "--category", "kind"), "no column “kind”"),
         (("show", "examples.csv"), "is not a category model"),
@@ -166,7 +166,7 @@ def test_an_endpoint_that_fails_costs_no_event(calendar: Calendar, site: Site, l
     calendar.add(site.url("/a.ics"), "ics")
     done = calendar.run(*with_llm(llm, "--llm-timeout", "200ms"))
     assert done.code == 0, done.err
-    assert "2 events read, 2 new" in done.out
+    assert "2 events parsed, 2 new" in done.out
     assert [(one.category, dict(one.extra)) for one in calendar.events()] == [("", {}), ("", {})]
     assert calendar.runs()[0].status == "success"
 
@@ -221,7 +221,7 @@ def test_a_file_that_was_merely_found_can_not_say_where_a_key_is_sent(calendar: 
     (calendar.folder / "tadoru.yml").write_text(json.dumps({"events": settings}))
     done = calendar.run(env={"HOME_KEY": "s3cret"})
     assert done.code == 2
-    assert "--llm-url yourself" in done.sentence
+    assert "Pass --llm-url on the command line" in done.sentence
     assert llm.asked == []
     named = calendar.tadoru(
         "events", "-d", calendar.database, "--config", "tadoru.yml", "run", "--all", env={"HOME_KEY": "s3cret"}

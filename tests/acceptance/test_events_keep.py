@@ -80,7 +80,7 @@ def test_old_snapshots_and_logs_go_old_events_are_archived_and_the_newest_snapsh
 
 def test_prune_tells_what_it_did(tadoru: Tadoru, calendar: Calendar) -> None:
     done = tadoru("events", "-d", "events.db", "prune", "--dry-run")
-    assert done.out == "Would be done: 1 event archived, 0 snapshots removed, 0 run logs removed.\n"
+    assert done.out == "Dry run: 1 event archived, 0 snapshots deleted, 0 run logs deleted.\n"
     assert tadoru("events", "-d", "events.db", "prune").out == "1 event archived, 0 snapshots removed, 0 run logs removed.\n"
     assert calendar.store.event(2).archived_at is not None
 
@@ -91,7 +91,7 @@ def test_a_backup_is_put_back_with_everything_in_it(tadoru: Tadoru, calendar: Ca
     assert "with 4 files" in done.err
     (tadoru.folder / "elsewhere").mkdir()
     done = tadoru("events", "-d", "elsewhere/new.db", "restore", "saved.tar.gz")
-    assert (done.code, done.err) == (0, "Restored 3 events, and 4 files into elsewhere/new.db.\n")
+    assert (done.code, done.err) == (0, "Restored 3 events and 4 files into elsewhere/new.db.\n")
     assert everything(calendar.path) == everything(str(tadoru.folder / "elsewhere" / "new.db"))
     there = FolderFiles(tadoru.folder / "elsewhere")
     assert there.get("var/snapshots/2/2050-01-01/ab2.ics") == b"body 2"
@@ -159,17 +159,17 @@ def test_nothing_of_a_strange_archive_is_written_elsewhere(tmp_path: Path, calen
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        (["backup", "saved.db", "--files"], "With --files a backup is an archive: give it a name that ends in .tar.gz, such as"),
-        (["backup", "saved.tar.gz"], "A backup that ends in .tar.gz holds the files too: add --files, or give a name that"),
-        (["backup", "events.db"], "events.db exists already: give another name."),
-        (["backup", "nowhere/saved.db"], "The backup nowhere/saved.db cannot be written: there is no folder nowhere."),
-        (["restore", "missing.db"], "The backup missing.db cannot be read (No such file or directory): check its name."),
-        (["restore", "words.txt"], "words.txt is no backup: give a file that `tadoru events backup` wrote."),
-        (["restore", "events.db"], "events.db is a database in use, and no backup: make one with"),
-        (["restore", "empty.tar.gz"], "empty.tar.gz is no backup: there is no events.db in it."),
+        (["backup", "saved.db", "--files"], "With --files, the name of a backup must end in .tar.gz, such as saved.tar.gz."),
+        (["backup", "saved.tar.gz"], "A .tar.gz backup includes files. Add --files, or give a name that ends in .db."),
+        (["backup", "events.db"], "events.db already exists. Give another name."),
+        (["backup", "nowhere/saved.db"], "FILE nowhere/saved.db cannot be written: folder nowhere not found."),
+        (["restore", "missing.db"], "Cannot read the backup missing.db (No such file or directory). Check the path."),
+        (["restore", "words.txt"], "words.txt is not a backup. Choose a file that `tadoru events backup` wrote."),
+        (["restore", "events.db"], "events.db is a database in use, not a backup. Create one with `tadoru events -d "),
+        (["restore", "empty.tar.gz"], "empty.tar.gz is not a backup: it has no events.db."),
         (["restore", "broken.tar.gz"], "The backup broken.tar.gz is damaged ("),
-        (["copy", "events.db"], "A database cannot be copied into itself: name another one."),
-        (["prune", "--snapshots-after", "soon"], "--snapshots-after soon cannot be read: write it in days, such as 90d."),
+        (["copy", "events.db"], "Cannot copy a database into itself. Give another one."),
+        (["prune", "--snapshots-after", "soon"], "--snapshots-after soon is not a duration. Write it in days, such as 90d."),
     ],
 )
 def test_bad_input_is_one_sentence(
@@ -204,7 +204,7 @@ def test_the_doctor_names_what_fails(tadoru: Tadoru, calendar: Calendar) -> None
     calendar.store.edit_source(1, {"secret": "A_VARIABLE_THAT_IS_NOT_SET"}, "test")
     done = tadoru("events", "-d", "events.db", "doctor")
     assert done.code == 0, "somebody should look, but it works"
-    assert "Source 2, 観光協会, failed 1 time in a row: The server answered 503." in done.out
+    assert "warn  sources     Source 2 (観光協会) fails (consecutive failures: 1): The server answered 503." in done.out
     assert "The variable A_VARIABLE_THAT_IS_NOT_SET, which source 1 needs, is not set here." in done.out
 
 

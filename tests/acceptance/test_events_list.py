@@ -128,7 +128,7 @@ def width(text: str) -> int:
 def test_a_table_stands_in_columns_with_japanese_text_and_fits_the_terminal(tadoru: Tadoru, calendar: Calendar) -> None:
     done = tadoru("events", "-d", "events.db", "list", env={"COLUMNS": "72"})
     heading, *lines = done.out.splitlines()
-    assert heading.split() == ["ID", "When", "What", "Where", "City"]
+    assert heading.split() == ["ID", "When", "Title", "Venue", "City"]
     assert max(map(width, lines)) <= 72
     where = width(heading[: heading.index("Where")])
     starts = {"体育", "駅前", "市民", "天文", "河川"}
@@ -156,19 +156,19 @@ def test_what_a_source_wrote_steers_no_terminal(tadoru: Tadoru, calendar: Calend
 
 def test_an_empty_list_says_what_else_there_is(tadoru: Tadoru, calendar: Calendar) -> None:
     done = tadoru("events", "-d", "events.db", "list", "--city", "岡市")
-    assert (done.code, done.out, done.err) == (0, "", "No events. There are some in 盛岡市.\n")
+    assert (done.code, done.out, done.err) == (0, "", "No events. There are events in 盛岡市.\n")
 
 
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        (["list", "--from", "soon"], "--from soon is no day: write it as 2026-08-01."),
-        (["list", "--from", "2050-08-02", "--to", "2050-08-01"], "--to 2050-08-01 is before --from 2050-08-02: exchange them."),
-        (["list", "--to", "2001-01-01"], "--to 2001-01-01 is before today: say with --from where to begin, or add --all."),
-        (["list", "--source", "99"], "There is no source 99: list them with `tadoru events sources list`."),
-        (["list", "--bom"], "--bom is for --format csv: leave it out, or add --format csv."),
-        (["list", "-o", "nowhere/x.csv"], "--output nowhere/x.csv cannot be written: there is no folder nowhere."),
-        (["show", "99"], "There is no event 99: list them with `tadoru events list --all`."),
+        (["list", "--from", "soon"], "--from soon is not a date. Write it as 2026-08-01."),
+        (["list", "--from", "2050-08-02", "--to", "2050-08-01"], "--to 2050-08-01 is before --from 2050-08-02. Swap them."),
+        (["list", "--to", "2001-01-01"], "--to 2001-01-01 is in the past. Add --from or --all."),
+        (["list", "--source", "99"], "Source 99 not found. `tadoru events sources list` lists them."),
+        (["list", "--bom"], "--bom needs --format csv."),
+        (["list", "-o", "nowhere/x.csv"], "--output nowhere/x.csv cannot be written: folder nowhere not found."),
+        (["show", "99"], "Event 99 not found. `tadoru events list --all` lists all events."),
     ],
 )
 def test_bad_input_is_one_sentence(
@@ -182,7 +182,7 @@ def test_bad_input_is_one_sentence(
 def test_a_database_that_is_not_there_is_not_made(tadoru: Tadoru) -> None:
     done = tadoru("events", "-d", "evnets.db", "list")
     assert done.code == 2
-    assert done.sentence.startswith("There is no database evnets.db: ")
+    assert done.sentence.startswith("Database evnets.db not found. Add a source with `tadoru events sources add`, or name the database: `tadoru events -d FILE …`.")
     assert list(tadoru.folder.iterdir()) == []
 
 
@@ -194,7 +194,7 @@ def test_the_story_of_an_event_tells_who_says_what(tadoru: Tadoru, calendar: Cal
     assert done.code == 0
     for words in (
         "Event 1: さんさ踊り", "2050-08-01 Mon 10:00–21:00", "source 1, 盛岡市: seen", f"source {other.id}, 観光協会: seen",
-        "無料 [source 3]", "by hand]", "Take it back: tadoru events merges undo 1", "organizer  nothing → 実行委員会",
+        "無料 [source 3]", "[edited by ", "To undo: tadoru events merges undo 1", "organizer  empty → 実行委員会",
     ):  # fmt: skip
         assert words in done.out, (words, done.out)
     story = json.loads(tadoru("events", "-d", "events.db", "show", "1", "--format", "json").out)

@@ -66,7 +66,7 @@ def test_a_pair_is_shown_side_by_side_with_the_reasons(tadoru: Tadoru, calendar:
     assert "15:00" in lines["when"]
     assert lines["when"].endswith("differs")
     assert not lines["title"].endswith("differs")
-    assert "The start times differ: 15:00 and 14:00." in out
+    assert "Start times differ: 15:00 and 14:00" in out
     assert "tadoru events review merge 3" in out
     found = json.loads(tadoru("events", "-d", "events.db", "review", "show", "3", "--format", "json").out)
     assert [one["id"] for one in found["events"]] == [1, 4]
@@ -76,7 +76,7 @@ def test_a_pair_is_shown_side_by_side_with_the_reasons(tadoru: Tadoru, calendar:
 def test_a_row_that_lacks_something_is_shown_with_what_it_says(say: Asked) -> None:
     out = say("review", "show", "1")
     assert "Start date missing." in out
-    assert "What source 1, 盛岡市 says in row 1" in out
+    assert "Data of source 1, 盛岡市 in row 1" in out
     assert "公民館" in out
     assert "tadoru events review fix 1 --set 'starts=2026-08-01 10:00'" in out
 
@@ -88,14 +88,14 @@ def test_merging_and_taking_it_back(calendar: Calendar, say: Asked) -> None:
     [record] = json.loads(say("merges", "--event", "1", "--format", "json"))
     assert (record["kept_id"], record["absorbed_id"], record["undone_at"]) == (4, 1, None)
     assert record["reasons"]
-    assert say("merges", "undo", str(record["id"])) == "Events 4 and 1 are two again, and are kept apart from now on.\n"
+    assert say("merges", "undo", str(record["id"])) == "Split into events 4 and 1; they are kept separate from now on.\n"
     assert titles(calendar) == ["読書会", "読書会"]
     assert "Undone" in say("merges")
-    assert "was undone already" in say("merges", "undo", str(record["id"]), code=2)
+    assert "Merge 1 is already undone." in say("merges", "undo", str(record["id"]), code=2)
 
 
 def test_keeping_apart_is_not_asked_again(calendar: Calendar, say: Asked) -> None:
-    assert say("review", "keep-apart", "3") == "Kept apart: events 1, 4.\n"
+    assert say("review", "keep-apart", "3") == "Kept separate: events 1, 4.\n"
     calendar.say(calendar.store.sources()[1], row("読書会", "2050-08-03 15:00", price="100円"))
     assert [one.id for one in calendar.store.reviews()] == [1, 2]
     assert "keep-apart" in say("review", "list", "--all")
@@ -113,8 +113,8 @@ def test_fixing_a_row_makes_an_event_of_it_in_which_only_the_fixed_field_is_a_pe
 
 
 def test_a_row_that_still_lacks_something_stays_in_the_queue(calendar: Calendar, say: Asked) -> None:
-    assert "The row still lacks something: Start date missing. Say it with" in say("review", "retry", "1")
-    assert say("review", "retry", "--all") == "0 of 2 rows can be read now; 2 cannot yet.\n"
+    assert "The item is still incomplete: Start date missing. Complete it with" in say("review", "retry", "1")
+    assert say("review", "retry", "--all") == "Completed 0 of 2 incomplete items. 2 remain.\n"
     assert [one.id for one in calendar.store.reviews()] == [1, 2, 3]
 
 
@@ -123,13 +123,13 @@ def test_a_row_is_read_again_with_the_settings_that_its_source_has_now(calendar:
     raw = row("外国の会", "04/05/2050 10:00")
     calendar.say(source, bad=[QuarantinedEvent(raw=raw, reason=ReviewReason.PARSE_ERROR, why="It could not be read then.")])
     calendar.store.edit_source(source.id, {"settings": {"date_order": "day"}}, "test")
-    assert say("review", "retry", "--all") == "1 of 3 rows can be read now; 2 cannot yet.\n"
+    assert say("review", "retry", "--all") == "Completed 1 of 3 incomplete items. 2 remain.\n"
     [found] = [one.event for one in calendar.store.events(limit=100).items if one.event.title == "外国の会"]
     assert str(found.local_date) == "2050-05-04", "the day comes first now"
 
 
 def test_a_dismissed_question_is_not_asked_again(calendar: Calendar, say: Asked) -> None:
-    assert say("review", "dismiss", "1") == "Review 1 was dismissed.\n"
+    assert say("review", "dismiss", "1") == "Dismissed review 1.\n"
     assert "日時未定の会" not in say("review", "list")
     assert titles(calendar) == ["読書会", "読書会"]
 
@@ -138,7 +138,7 @@ def test_nothing_waits(tadoru: Tadoru, calendar: Calendar) -> None:
     for number in (1, 2, 3):
         calendar.store.review_dismiss(number, "test")
     done = tadoru("events", "-d", "events.db", "review", "list")
-    assert (done.out, done.err) == ("", "Nothing waits for an answer.\n")
+    assert (done.out, done.err) == ("", "No open reviews.\n")
     assert tadoru("events", "-d", "events.db", "review", "list", "--format", "json").out == "[]\n"
 
 
@@ -146,14 +146,14 @@ def test_nothing_waits(tadoru: Tadoru, calendar: Calendar) -> None:
     "arguments, sentence",
     [
         (["review", "show", "99"], "Review 99 not found. `tadoru events review list` lists them."),
-        (["review", "merge", "3", "--keep", "2"], "Review 3 is not about event 2: it is about 1, 4."),
-        (["review", "fix", "3", "--set", "title=x"], "Review 3 is not about a row that lacks something: answer it with"),
-        (["review", "fix", "1", "--set", "starts=いつか"], "This is no event yet: The start cannot be read"),
-        (["review", "fix", "1"], "“tadoru events review fix” needs --set: for example `tadoru events "),
-        (["review", "retry"], "Say which review is to be tried again: its ID, or --all."),
-        (["review", "retry", "1", "--all"], "Say which review is to be tried again: its ID, or --all."),
-        (["merges", "undo", "99"], "There is no merge 99: "),
-        (["merges", "--event", "99"], "There is no event 99: "),
+        (["review", "merge", "3", "--keep", "2"], "Review 3 is not about event 2, but about 1, 4."),
+        (["review", "fix", "3", "--set", "title=x"], "Review 3 is not about an incomplete item. Use merge"),
+        (["review", "fix", "1", "--set", "starts=いつか"], "Cannot create an event: Cannot read the start: “いつか” is not a date that "),
+        (["review", "fix", "1"], "“tadoru events review fix” needs --set, for example `tadoru events review fix 3 --set '"),
+        (["review", "retry"], "Give the ID of a review, or --all."),
+        (["review", "retry", "1", "--all"], "Give the ID of a review, or --all."),
+        (["merges", "undo", "99"], "Merge 99 not found. `tadoru events show ID` lists the merges of an event."),
+        (["merges", "--event", "99"], "Event 99 not found. `tadoru events list --all` lists all events."),
     ],
 )
 def test_bad_input_is_one_sentence(arguments: list[str], sentence: str, say: Asked) -> None:

@@ -43,7 +43,7 @@ def test_the_log_is_a_plain_array_with_the_names_of_the_data_model(tadoru: Tador
 def test_the_log_of_one_source_as_a_table(tadoru: Tadoru, calendar: Calendar) -> None:
     done = tadoru("events", "-d", "events.db", "runs", "--source", "2", "--limit", "1")
     heading, line = done.out.splitlines()
-    assert heading.split() == "ID Source Began Took Status Fetched Parsed Stored Error".split()
+    assert heading.split() == "ID Source Started Duration Status Fetched Parsed Stored Error".split()
     assert "2 観光協会" in line
     assert line.endswith("The server answered 503.")
 
@@ -54,7 +54,7 @@ def test_a_run_that_is_under_way_has_no_status(calendar: Calendar, capsys: pytes
     [found] = json.loads(capsys.readouterr().out)
     assert (found["status"], found["finished_at"]) == (None, None)
     assert run(["events", "-d", calendar.path, "runs", "--limit", "1"]) == 0
-    assert "under way" in capsys.readouterr().out
+    assert "running" in capsys.readouterr().out
 
 
 def test_the_state_of_every_source_in_figures(tadoru: Tadoru, calendar: Calendar) -> None:
@@ -75,18 +75,18 @@ def test_the_state_of_every_source_in_figures(tadoru: Tadoru, calendar: Calendar
 def test_the_state_as_a_table(tadoru: Tadoru, calendar: Calendar) -> None:
     out = tadoru("events", "-d", "events.db", "status").out
     assert "2 in the calendar, 1 in quarantine" in out
-    assert "1 waits for an answer" in out
+    assert "1 open" in out
     assert any("failing" in line and "50%" in line and "failure: The server answered 503." in line for line in out.splitlines())
 
 
 def test_a_database_without_anything_says_what_to_do(tadoru: Tadoru) -> None:
     Calendar(tadoru.folder / "new.db").close()
     done = tadoru("events", "-d", "new.db", "runs")
-    assert (done.code, done.out, done.err) == (0, "", "Nothing was collected yet: `tadoru events run --all` does.\n")
+    assert (done.code, done.out, done.err) == (0, "", "No runs yet. Collect with `tadoru events run --all`.\n")
     assert tadoru("events", "-d", "new.db", "runs", "--format", "json").out == "[]\n"
-    assert "There are no sources: add one with" in tadoru("events", "-d", "new.db", "status").err
+    assert "No sources yet. Add one with" in tadoru("events", "-d", "new.db", "status").err
 
 
 def test_a_source_that_is_not_there(calendar: Calendar, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["events", "-d", calendar.path, "runs", "--source", "99"]) == 2
-    assert capsys.readouterr().err.startswith("tadoru: There is no source 99: ")
+    assert capsys.readouterr().err.startswith("tadoru: Source 99 not found. `tadoru events sources list` lists them.")

@@ -35,7 +35,7 @@ def test_what_a_run_collected_is_in_the_engine_and_an_engine_that_is_down_stops_
     stub.faults = {0: 503}
     done = calendar.run(*where(stub))
     assert done.code == 0
-    assert "Meilisearch has too much to do" in done.err
+    assert "Meilisearch is overloaded (status 503)" in done.err
     assert KEY not in done.err + done.out
     assert calendar.run(*where(stub)).code == 0
     assert len(stub.documents()) == len(calendar.titles()) == 2
@@ -61,7 +61,7 @@ def test_a_worker_tells_an_engine_what_it_collected(
 def test_a_command_without_an_engine_says_what_to_give(calendar: Calendar, stub: MeilisearchStub) -> None:
     done = calendar("search-sync")
     assert (done.code, done.out) == (2, "")
-    assert "give --search-engine and --search-url" in done.sentence
+    assert "No search engine is configured. Give --search-engine and --search-url." in done.sentence
     done = calendar("search-sync", *where(stub))
     assert done.code == 2
     assert "The variable SEARCH" in done.sentence
@@ -69,7 +69,7 @@ def test_a_command_without_an_engine_says_what_to_give(calendar: Calendar, stub:
 
 def test_an_engine_can_be_forgotten(calendar: Calendar, stub: MeilisearchStub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEARCH", KEY)
-    assert calendar("search-sync", *where(stub)).out == "The whole calendar: 0 events told, 0 removed.\n"
-    assert calendar("search-sync", "--forget", *where(stub)).out == "Nothing is noted for it any more.\n"
+    assert calendar("search-sync", *where(stub)).out == "Whole calendar: 0 events sent, 0 removed.\n"
+    assert calendar("search-sync", "--forget", *where(stub)).out == "Changes are no longer tracked for this engine.\n"
     with calendar.store() as store:
         assert store.search_targets() == ()

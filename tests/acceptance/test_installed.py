@@ -219,7 +219,7 @@ def serves(installed: Installed) -> None:
     """Templates, tables and their migrations come with the wheel: the pages of the demo's calendar are shown."""
     with installed.start(*USES["serve"]) as service:
         assert service.stderr is not None
-        address = next(filter(None, (re.search(r"serves (http://\S+)/", line) for line in service.stderr)))[1]
+        address = next(filter(None, (re.search(r"Serving on (http://\S+)/", line) for line in service.stderr)))[1]
         with urlopen(f"{address}/") as page:
             assert "星まつり" in page.read().decode()
         service.send_signal(signal.SIGINT)

@@ -175,7 +175,7 @@ def on_a_terminal(tadoru: Tadoru, *arguments: str, out: bool = False, env: dict[
 def test_a_terminal_shows_a_bar_that_goes_away(tadoru: Tadoru, site: Site) -> None:
     shown, out = on_a_terminal(tadoru, "links", site.url("/tree/12/4/0"), "--delay", "50ms", "-f", "json")
     assert "Crawling" in shown
-    assert re.search(r"\d+ pages?, \d+ waiting, [\d.]+/s, about \d+ s left", shown)
+    assert re.search(r"\d+ pages?, \d+ queued, [\d.]+/s, about \d+ s left", shown)
     assert re.search(r"no errors; p50 \d+ ms, p90 \d+ ms, \d+% busy", shown)
     assert "\x1b[2K" in shown, "the line is cleared"
     assert json.loads(out)["total_processed"] == 12

@@ -36,7 +36,7 @@ def test_it_answers_and_ends_when_it_is_asked_to(tadoru: Tadoru) -> None:
         done = service.stop()
     assert (done.code, done.out) == (0, "")
     first, *rest = done.err.splitlines()
-    assert first == "Nobody has signed in yet: `tadoru serve -d events.db users link admin` prints a link for it."
+    assert first == "No administrator yet. Run `tadoru serve -d events.db users link admin` to print a one-time sign-in link."
     assert [line.partition(" ms=")[0] for line in rest] == [
         "request method=GET path=/openapi.json status=200",
         "request method=GET path=/admin/sources status=401",
@@ -80,7 +80,7 @@ def test_the_first_link_is_shown_on_a_terminal_and_opens_once(tadoru: Tadoru) ->
     with on_terminal(tadoru) as (service, shown):
         link = re.search(r"http://127\.0\.0\.1:\d+/welcome\?token=([\w-]+)", shown)
         assert link is not None, shown
-        assert "To sign in as admin, once, within an hour:" in shown
+        assert "To sign in as admin, open this one-time link within an hour:" in shown
         data = urlencode({"token": link[1], "password": "correct horse battery", "again": "correct horse battery"})
         assert service.ask(f"/welcome?token={link[1]}", accept="text/html").status == 200
         told = service.ask("/welcome", "POST", data, **FORM)
@@ -153,7 +153,7 @@ def test_users_and_keys_come_and_go(tadoru: Tadoru) -> None:
     def serve(*arguments: str, stdin: str | None = None) -> Done:
         return tadoru("serve", "-d", "events.db", *arguments, stdin=stdin)
 
-    assert "There is no database events.db" in serve("users", "list").sentence
+    assert "Database events.db not found" in serve("users", "list").sentence
     serve("users", "link", "root")
     assert serve("users", "add", "mia", "--role", "viewer", "--password-stdin", stdin="correct horse\n").code == 0
     assert "at least 10 characters" in serve("users", "add", "x", "--password-stdin", stdin="short\n").err
@@ -168,7 +168,7 @@ def test_users_and_keys_come_and_go(tadoru: Tadoru) -> None:
     made = serve("keys", "add", "ci", "--scope", "sources:read", "--user", "mia", "--expires", "90d")
     key = made.out.strip()
     assert re.fullmatch(r"tdr_[a-z0-9]{8}_[\w-]{43}", key)
-    assert made.err == "Made the key ci. Keep it now: it is not shown again.\n"
+    assert made.err == "Created the key ci. Save it now: it is not shown again.\n"
     with serving(tadoru) as service:
         bearer = {"authorization": f"Bearer {key}"}
         assert service.ask("/admin/sources", **bearer).status == 200
@@ -227,7 +227,7 @@ def test_what_can_not_be_meant_is_refused(tadoru: Tadoru) -> None:
         (("--base-url", "events.example/path"), "--base-url must be an address such as https://events.example"),
         (("--timezone", "Nowhere"), "--timezone must be the name of a time zone"),
         (("--host", "999.1.1.1"), "Cannot listen on 999.1.1.1"),
-        (("nothing",), "There is no command “tadoru serve nothing”"),
+        (("nothing",), "Unknown command “tadoru serve nothing”"),
     ):
         done = tadoru("serve", "-d", "events.db", *arguments)
         assert (done.code, words in done.sentence) == (2, True), done.err
@@ -288,7 +288,7 @@ def test_garbage_on_the_socket_stops_nothing(tadoru: Tadoru) -> None:
         assert service.ask("/healthz").status == 200
         done = service.stop()
     assert done.code == 0
-    assert all(line.startswith(("{", "Nobody")) for line in done.err.splitlines()), done.err
+    assert all(line.startswith(("{", "No administrator")) for line in done.err.splitlines()), done.err
 
 
 def test_a_copy_of_the_service_without_its_packages_says_what_to_install(tadoru: Tadoru) -> None:

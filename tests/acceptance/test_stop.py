@@ -34,7 +34,7 @@ def pages_until_stopped(stopped: Done) -> int:
     """How many pages were done: one more may have begun in the moment of the signal, of which a second process hears later."""
     assert stopped.code == 130
     told = re.fullmatch(
-        r"tadoru: Stopped after ([23]) pages; to go on, run the same command again.", stopped.err.splitlines()[-1]
+        r"tadoru: Stopped after ([23]) pages. To resume, rerun the command.", stopped.err.splitlines()[-1]
     )
     assert told is not None, stopped.err
     return int(told[1])
@@ -59,7 +59,7 @@ def test_one_signal_finishes_what_is_in_flight_and_the_same_command_goes_on(
     }
     resumed = tadoru(*command)
     assert resumed.code == 0, resumed.err
-    assert resumed.err == f"Going on with the crawl of {slow.url()}.\n"
+    assert resumed.err == f"Resuming the crawl of {slow.url()}.\n"
     assert paths(resumed.result) == PAGES
     assert all(slow.hits(path) == 1 for path in PAGES), "what was finished is not asked for again"
 
@@ -93,7 +93,7 @@ def test_two_signals_stop_at_once_and_lose_nothing(processes: str, tadoru: Tador
     process.send_signal(signal.SIGINT)
     process.send_signal(signal.SIGTERM)
     stopped = finished(process)
-    assert (stopped.code, stopped.sentence) == (130, "Stopped after 1 page; to go on, run the same command again.")
+    assert (stopped.code, stopped.sentence) == (130, "Stopped after 1 page. To resume, rerun the command.")
     assert paths(stopped.result) == {"/", "/slow"}
     slow.hold("/slow").release()
     assert paths(tadoru(*command).result) == PAGES
@@ -108,7 +108,7 @@ def test_without_a_state_file_the_sentence_names_one_to_go_on_with(tadoru: Tador
     slow.hold("/slow").release()
     stopped = finished(process)
     assert stopped.code == 130
-    match = re.fullmatch(r"Stopped after [23] pages; to go on, run the same command again with --state (.+)\.", stopped.sentence)
+    match = re.fullmatch(r"Stopped after [23] pages. To resume, rerun the command with --state (.+)\.", stopped.sentence)
     assert match
     state = Path(shlex.split(match[1])[0])
     assert "s3cret" not in stopped.err + stopped.out

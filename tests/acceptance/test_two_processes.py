@@ -55,7 +55,7 @@ def test_a_live_command_takes_over_the_work_of_a_killed_one_at_once(tadoru: Tado
     site.wait_for(lambda site: site.hits(held) == 1)
     second = tadoru.start("links", site.url("/tree/40/3/0"), *arguments, "-u", "second", "-v")
     assert second.stderr is not None
-    assert "Going on with" in second.stderr.readline()
+    assert "Resuming" in second.stderr.readline()
     first.send_signal(signal.SIGKILL)
     finished(first)
     # A lease lasts a minute and the patience of this wait is half of it: only a death that was noticed gets here.

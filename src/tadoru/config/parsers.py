@@ -14,7 +14,7 @@ Parser = Callable[[Any], Any]
 
 def parse_text(value: Any) -> str:
     if not isinstance(value, str | int | float) or isinstance(value, bool) or value == "":
-        raise UsageError("must not be empty")
+        raise UsageError("must be non-empty text")
     # Before it becomes a header, a file name or part of a sentence.
     if any(char < " " and char != "\t" for char in str(value)):
         raise UsageError("must not contain line breaks or other control characters")

@@ -15,7 +15,18 @@ import click
 from tadoru.cli.events import EventsContext, format_event_dates, format_event_time, open_existing_calendar
 from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.inputs import check_writable
-from tadoru.cli.output import LANGUAGES, N_, FormatChoice, _, current_language, format_option, format_time, ngettext, write_json
+from tadoru.cli.output import (
+    LANGUAGES,
+    N_,
+    FormatChoice,
+    _,
+    current_language,
+    format_option,
+    format_time,
+    ngettext,
+    translate_text,
+    write_json,
+)
 from tadoru.cli.table import single_line, write_pairs
 from tadoru.errors import UsageError
 from tadoru.log import printable
@@ -178,10 +189,10 @@ def write_merge(out: TextIO, merge: MergeRecord, zone: str) -> None:
 
 
 def format_reason(reason: Any) -> str:
-    """A reason as the database stores it: a text, or an object that contains one."""
-    if isinstance(reason, Mapping):
-        return str(reason.get("why") or ", ".join(f"{name} {value}" for name, value in reason.items()))
-    return str(reason)
+    """The message of a reason as the database stores it."""
+    from tadoru.jobs.events.dedupe.reasons import reason_message
+
+    return translate_text(reason_message(reason))
 
 
 def format_review(review: ReviewItem, zone: str) -> str:

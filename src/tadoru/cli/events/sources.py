@@ -12,7 +12,7 @@ import click
 from tadoru.cli.events import EventsContext, current_user
 from tadoru.cli.help import CommandGroup
 from tadoru.cli.options import job_options
-from tadoru.cli.output import _, format_option, format_time, ngettext
+from tadoru.cli.output import _, current_language, format_option, format_time, ngettext
 from tadoru.cli.table import TableColumn, write_table
 from tadoru.config.options import EventsOptions
 from tadoru.config.settings import JOB_SETTINGS
@@ -345,7 +345,7 @@ def test(place: EventsContext, /, source_id: int, limit: int, form: str, **given
     if form == "json":
         _print_json(trial.to_dict())
     else:
-        trial.write(sys.stdout, limit)
+        trial.write(sys.stdout, limit, current_language())
     return 1 if trial.error else 0
 
 

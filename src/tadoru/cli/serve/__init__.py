@@ -118,7 +118,7 @@ def _crawl_defaults(config_file: str | None) -> dict[str, dict[str, Any]]:
 
 def _run_service(options: ServeOptions, config_file: str | None, log_format: str, level: str) -> None:
     try:
-        from tadoru.serve.auth.hosts import public_url
+        from tadoru.serve.auth.http_security import public_url
         from tadoru.serve.server import ServerConfig, open_socket, run_server
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "tadoru":

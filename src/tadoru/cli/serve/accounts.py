@@ -101,7 +101,7 @@ def list_users(desk: ServeContext, /, form: str, database: str | None) -> int:
 def print_link(desk: ServeContext, /, name: str, database: str | None) -> int:
     """Print a one-time sign-in link for NAME, valid for an hour; earlier links expire. If there is no admin yet, NAME is created
     as one."""
-    from tadoru.serve.auth.hosts import public_url
+    from tadoru.serve.auth.http_security import public_url
 
     with desk.store(database, new=True) as store:
         known = [user for user in store.users() if user.revoked_at is None]
@@ -178,7 +178,7 @@ def add_key(
 ) -> int:
     """Create an API key and print it. It is shown only once: the database has only its hash. Without --user it belongs to the
     operator, and revoking a user does not affect it."""
-    from tadoru.serve.auth.api_keys import create_api_key
+    from tadoru.serve.auth.authentication import create_api_key
 
     with desk.store(database) as store:
         until = None if expires is timedelta.max else store.now() + expires
