@@ -83,7 +83,7 @@ def test_a_change_that_older_programs_cannot_bear_waits_until_they_are_gone(clus
     newer.prepare(tomorrow("01_pre_a", "50_post_b"))
     newer.close()
     assert made(cluster) == {"01_pre_a", "50_post_b"}
-    with pytest.raises(NewerFormat, match="was set up by a newer Tadoru. Upgrade Tadoru"):
+    with pytest.raises(NewerFormat, match=r"was set up by a newer Tadoru\. Upgrade Tadoru"):
         prepare_schema(cluster)
 
 
