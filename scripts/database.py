@@ -1,4 +1,4 @@
-"""docs/reference/database.md: every table and view of a crawl, from the SQL that makes them and the words in columns.toml."""
+"""docs/reference/database.md: every table and view of a crawl, from the SQL scripts and the descriptions in columns.toml."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COMMENTED = re.compile(r"((?:^-- .*\n)*)^CREATE (TABLE|VIEW) (\w+)", re.MULTILIN
 
 
 def columns() -> dict[str, dict[str, str]]:
-    """What each column means: table or view → column → sentence. Raises SystemExit when words are missing or left over."""
+    """The description of each column: table or view → column → sentence. Raises SystemExit if one is missing or unused."""
     words: dict[str, Any] = tomllib.loads(WORDS.read_text("utf-8"))
     internal, general = words.pop("internal"), words.pop("any")
     schema = _schema()
@@ -34,7 +34,7 @@ def columns() -> dict[str, dict[str, str]]:
     left = [f"{name}.{column}" for name in words for column in words[name] if column not in schema.get(name, [])]
     left += [name for name in (*words, *internal) if name not in schema] + sorted(general.keys() - used)
     if missing or left:
-        raise SystemExit(f"scripts/columns.toml: no words for {missing}; nothing in the database for {left}")
+        raise SystemExit(f"scripts/columns.toml: no description for {missing}; not in the database: {left}")
     return found
 
 
@@ -45,25 +45,25 @@ def page() -> str:
     views = sorted((name for name in described if kinds[name] == "view"), key=lambda name: (*BEGIN_HERE, name).index(name))
     tables = [name for name in described if kinds[name] == "table" and name not in internal]
     lines = [
-        "# The database of a crawl\n",
-        "A crawl is one SQLite file. Times are UTC texts that SQLite's date functions understand. How to ask it the usual",
-        "questions is in [query](../how-to/query.md).\n",
+        "# Crawl database\n",
+        "A crawl is one SQLite file. Times are UTC texts that SQLite's date functions understand. For examples see",
+        "[query a crawl](../how-to/query.md).\n",
     ]
     for heading, names in (
-        ("Views: where to begin", views),
+        ("Views: start here", views),
         ("Tables", tables),
-        ("Tables of the crawl itself, which may change in any version", internal),
+        ("Internal tables, which may change in any version", internal),
     ):
         lines.append(f"## {heading}\n")
         for name in names:
-            lines += [f"### `{name}`\n", f"{sentences[name]}\n", "| column | what it is |", "|---|---|"]
+            lines += [f"### `{name}`\n", f"{sentences[name]}\n", "| column | description |", "|---|---|"]
             lines += [f"| `{column}` | {words} |" for column, words in described[name].items()]
             lines.append("")
     return "\n".join(lines)
 
 
 def public() -> dict[str, set[str]]:
-    """The columns that people may build on: table or view → its columns."""
+    """The public columns: table or view → its columns."""
     internal = tomllib.loads(WORDS.read_text("utf-8"))["internal"]
     return {name: set(found) for name, found in columns().items() if name not in internal}
 
@@ -91,7 +91,7 @@ def _kinds() -> dict[str, str]:
 
 
 def _sentences() -> dict[str, str]:
-    """What stands above each table and view; the last definition counts."""
+    """The comment above each table and view; the last definition counts."""
     found: dict[str, str] = {}
     for script in _scripts():
         for comment, _, name in COMMENTED.findall(script):

@@ -1,7 +1,7 @@
 -- Format 1: one crawl. The names `pages`, `links`, `crawl_errors`, `crawl_meta`, `completed_pages` and `queue_status` are a
--- contract with everybody who queries a crawl by hand; the rest serves them.
+-- contract with everyone who queries a crawl; the rest is internal.
 
--- Hosts: how many URLs wait, and the pace shared by every worker. Nobody sends before next_at, nor while another worker has the slot.
+-- Hosts: queued URLs, and the pace shared by every worker. No worker sends before next_at, or while another worker has the slot.
 CREATE TABLE hosts (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
@@ -12,7 +12,7 @@ CREATE TABLE hosts (
 );
 CREATE INDEX hosts_waiting ON hosts(next_at) WHERE queued > 0;
 
--- Pages: queue and results in one table, one row a URL.
+-- Pages: queue and results in one table, one row per URL.
 CREATE TABLE pages (
     id INTEGER PRIMARY KEY,
     url TEXT NOT NULL UNIQUE,
@@ -47,7 +47,7 @@ CREATE INDEX pages_owner ON pages(owner) WHERE owner IS NOT NULL;
 CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
 INSERT INTO texts(id, text) VALUES (0, '');
 
--- Link relations: one narrow row a link.
+-- Link relations: one narrow row per link.
 CREATE TABLE link_relations (
     source_id INTEGER NOT NULL,
     position INTEGER NOT NULL,
@@ -59,30 +59,30 @@ CREATE TABLE link_relations (
     PRIMARY KEY (source_id, position)
 ) WITHOUT ROWID;
 
--- Anchors: the fragment targets of a page, one per line, when a job asked for them.
+-- Anchors: the fragment targets of a page, one per line, if the job needs them.
 CREATE TABLE page_anchors (page_id INTEGER PRIMARY KEY, anchors TEXT NOT NULL);
 
--- Every failed attempt, also those that a retry mended.
+-- Every failed attempt, also those that succeeded on retry.
 CREATE TABLE crawl_errors (
     id INTEGER PRIMARY KEY, url TEXT NOT NULL, error_type TEXT NOT NULL, error_message TEXT, occurred_at TEXT NOT NULL
 );
--- The crawl itself: how it was configured, when it began and ended, and by which version.
+-- The crawl itself: its configuration, start, end and version.
 CREATE TABLE crawl_meta (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL);
--- Numbers that are kept while crawling, so that nobody has to count.
+-- Counters that are updated while crawling.
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 
--- Workers: who may hold leases, and until when.
+-- Workers: which may hold leases, and until when.
 CREATE TABLE workers (
     id INTEGER PRIMARY KEY AUTOINCREMENT, machine TEXT NOT NULL, pid INTEGER NOT NULL, started TEXT NOT NULL, expires_at REAL NOT NULL
 );
 
--- Robots: what each origin answered, or who is asking it now.
+-- Robots: the robots.txt of each origin, or the worker that fetches it now.
 CREATE TABLE robots (
     origin TEXT PRIMARY KEY, status INTEGER, failure TEXT, message TEXT NOT NULL DEFAULT '', body BLOB, fetched_at REAL,
     owner INTEGER, claimed_until REAL
 );
 
--- Traps: classes of URLs that may be endless, and how many of each are known.
+-- Traps: classes of URLs that may be endless, with the number of known URLs.
 CREATE TABLE traps (
     key TEXT PRIMARY KEY, why TEXT NOT NULL, known INTEGER NOT NULL, refused INTEGER NOT NULL DEFAULT 0, example TEXT NOT NULL
 ) WITHOUT ROWID;
@@ -100,6 +100,6 @@ SELECT id, url, status_code, title, meta_description, meta_robots, canonical_url
        response_size_bytes, content_type, content_length, last_modified, server, content_encoding, crawled_at
 FROM pages WHERE status = 'completed';
 
--- How many URLs stand where.
+-- The number of URLs by status.
 CREATE VIEW queue_status AS
 SELECT status, COUNT(*) AS count, MIN(added_at) AS oldest_item, MAX(added_at) AS newest_item FROM pages GROUP BY status;

@@ -1,4 +1,4 @@
--- Format 3: what `tadoru docs` keeps of a documentation site: each page as Markdown, and the number of its file for ever.
+-- Format 3: the data of `tadoru docs`: each page as Markdown, and the permanent number of its file.
 
 -- Documents: a page as Markdown.
 CREATE TABLE documents (
@@ -20,15 +20,15 @@ CREATE TABLE documents (
     prev_url TEXT
 );
 
--- Menus that pages show, each kept once.
+-- Menus of pages, each stored once.
 CREATE TABLE menus (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, urls BLOB NOT NULL);
 
--- Document numbers: of a page's file, given once, never to another page, kept when the page is gone.
+-- Document numbers: the number of a page's file, assigned once, never reused, kept when the page is gone.
 CREATE TABLE document_numbers (number INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE);
 
--- Specifications found on the way: OpenAPI, JSON Schema, GraphQL, AsyncAPI.
+-- Specifications found during the crawl: OpenAPI, JSON Schema, GraphQL, AsyncAPI.
 CREATE TABLE specifications (page_id INTEGER PRIMARY KEY, content_type TEXT NOT NULL, body BLOB NOT NULL);
 
--- Pages as Markdown that another file of the site holds, such as llms-full.txt.
+-- Pages as Markdown that are contained in another file of the site, such as llms-full.txt.
 CREATE TABLE offered_documents (url TEXT PRIMARY KEY, page_id INTEGER NOT NULL, markdown BLOB NOT NULL);
 CREATE INDEX offered_by ON offered_documents(page_id);

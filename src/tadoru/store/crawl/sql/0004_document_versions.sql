@@ -1,6 +1,6 @@
--- Format 4: what the pages of a documentation site said before, and what each run added, changed and removed.
+-- Format 4: earlier versions of documentation pages, and the changes of each run.
 
--- Document versions: what a page said before it said something else, or before it was gone; the newest few of each page.
+-- Document versions: earlier versions of a page, before it changed or was removed; the newest few of each page.
 CREATE TABLE document_versions (
     id INTEGER PRIMARY KEY, -- Grows: of two versions of a page the newer has the larger one.
     page_id INTEGER NOT NULL,
@@ -12,7 +12,7 @@ CREATE TABLE document_versions (
 );
 CREATE INDEX document_versions_of ON document_versions(page_id, id);
 
--- Document changes: what a run found different from the files of the run before.
+-- Document changes: the differences of a run from the previous run.
 CREATE TABLE document_changes (
     run_id INTEGER NOT NULL,
     url TEXT NOT NULL,

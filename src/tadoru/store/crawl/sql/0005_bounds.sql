@@ -1,4 +1,4 @@
--- Format 5: what keeps a crawl of very many hosts fair and within bounds.
+-- Format 5: limits and fairness for crawls of very many hosts.
 
 ALTER TABLE hosts ADD COLUMN asked INTEGER NOT NULL DEFAULT 0; -- Requests for its pages in this run.
 ALTER TABLE hosts ADD COLUMN leased INTEGER NOT NULL DEFAULT 0; -- Its pages that somebody holds now.
@@ -11,6 +11,6 @@ CREATE TEMP TABLE answered AS SELECT host_id, count(*) AS pages FROM pages
 UPDATE hosts SET asked = answered.pages FROM answered WHERE answered.host_id = hosts.id;
 DROP TABLE answered;
 
--- Hosts take turns: the one first that could have been asked for the longest time.
+-- Hosts take turns: the one that has been ready for the longest time comes first.
 DROP INDEX hosts_waiting;
 CREATE INDEX hosts_waiting ON hosts(max(next_at, turn_at)) WHERE queued > 0;

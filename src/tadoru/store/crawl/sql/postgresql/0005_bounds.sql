@@ -1,4 +1,4 @@
--- Format 5: what keeps a crawl of very many hosts fair and within bounds.
+-- Format 5: limits and fairness for crawls of very many hosts.
 
 ALTER TABLE hosts ADD COLUMN asked BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE hosts ADD COLUMN leased BIGINT NOT NULL DEFAULT 0;
@@ -11,6 +11,6 @@ UPDATE hosts SET asked = answered.pages FROM (
     WHERE purpose = 'page' AND (status = 'completed' OR status = 'error') GROUP BY host_id
 ) AS answered WHERE answered.host_id = hosts.id;
 
--- Hosts take turns: the one first that could have been asked for the longest time.
+-- Hosts take turns: the one that has been ready for the longest time comes first.
 DROP INDEX hosts_waiting;
 CREATE INDEX hosts_waiting ON hosts(GREATEST(next_at, turn_at)) WHERE queued > 0;
