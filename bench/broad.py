@@ -23,11 +23,11 @@ from hashlib import sha256
 from pathlib import Path
 
 from tadoru.clock import SystemClock
+from tadoru.config.options import AuditOptions
 from tadoru.engine.crawl import Crawler
 from tadoru.jobs.audit.run import prepare
 from tadoru.jobs.launch import run_loop
 from tadoru.model.web import Answer, Request, Response, Timings
-from tadoru.options import AuditOptions
 from tadoru.store.crawl.open import open_store
 
 HEAD = "<!doctype html><html lang=en><head><meta charset=utf-8><title>{0}</title></head><body><h1>{0}</h1>"
@@ -120,13 +120,13 @@ def _tell_hosts(options: AuditOptions, world: World) -> None:
 
 def read_seed_file(lines: int) -> None:
     """How long a file of starts takes to be read and put into a crawl, and what it costs in memory."""
-    from tadoru.cli.inputs import read_seeds
+    from tadoru.cli.inputs import read_seed_urls
 
     with tempfile.TemporaryDirectory() as folder:
         name = Path(folder) / "seeds.txt"
         name.write_text("".join(f"host-{number}.example/page\n" for number in range(lines)), encoding="utf-8")
         before, began = memory(), time.process_time()
-        urls = list(read_seeds(str(name)))
+        urls = list(read_seed_urls(str(name)))
         took = time.process_time() - began
         print(f"{len(urls)} lines read, cleaned, once each: {took:.1f} s of CPU, {memory() - before:.0f} MB more")
         options = AuditOptions(database=str(Path(folder) / "crawl.db"), follow_external_hosts=True)

@@ -131,7 +131,7 @@ class Bench:
         return found
 
     async def does_wait(self, work: Callable[[], Awaitable[object]]) -> bool:
-        """Whether this can not be done while somebody else is writing to the crawl."""
+        """Whether this cannot be done while somebody else is writing to the crawl."""
         self.store.link.run("SET lock_timeout TO '300ms'")
         try:
             async with self.other.write(), asyncio.timeout(0.3):

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from bench.install import Unavailable, environment, version
 from tadoru.jobs.docs.content import find_main_content
 from tadoru.jobs.docs.markdown import ConvertOptions, convert
-from tadoru.parse.html import Document
+from tadoru.parse.html import HtmlDocument
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = Path("/usr/share/doc/python3-doc/html")
@@ -81,7 +81,7 @@ def measure(page: Path) -> Cost:
     """One page, once."""
     body, url = page.read_bytes(), f"https://docs.example{page}"
     begun = time.process_time()
-    document = Document.parse(body, MEDIA_TYPE)
+    document = HtmlDocument.parse(body, MEDIA_TYPE)
     parsed = time.process_time()
     main = find_main_content(document, url)
     found = time.process_time()
@@ -143,7 +143,7 @@ def main() -> None:
 def _profile(pages: list[Path]) -> None:
     profile = cProfile.Profile()
     for page in pages:
-        document = Document.parse(page.read_bytes(), MEDIA_TYPE)
+        document = HtmlDocument.parse(page.read_bytes(), MEDIA_TYPE)
         root = find_main_content(document, "https://docs.example/").root
         profile.runcall(convert, root, base="https://docs.example/a/", options=ConvertOptions())
     pstats.Stats(profile).sort_stats("tottime").print_stats(30)

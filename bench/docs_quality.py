@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from tadoru.jobs.docs.content import MainContent, find_main_content
 from tadoru.jobs.docs.markdown import ConvertOptions, convert
-from tadoru.parse.html import Document
+from tadoru.parse.html import HtmlDocument
 
 CORPUS = Path(__file__).resolve().parent.parent.parent / "shared" / "corpora" / "wcxb-docs-dev"
 CONTENT_TYPE = "text/html; charset=utf-8"
@@ -100,7 +100,7 @@ def readable(markdown: str) -> str:
 
 def measure(sample: Sample) -> Result:
     """Read one page as the docs job does, and score it."""
-    document = Document.parse(sample.body, CONTENT_TYPE)
+    document = HtmlDocument.parse(sample.body, CONTENT_TYPE)
     started = time.process_time()
     main = find_main_content(document, sample.url)
     seconds = time.process_time() - started

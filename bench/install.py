@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 class Unavailable(Exception):
-    """One sentence on why something can not take part; the run goes on without it."""
+    """One sentence on why something cannot take part; the run goes on without it."""
 
 
 def _quietly(command: list[str], what: str) -> str:

@@ -21,7 +21,7 @@ from tadoru.jobs.audit.catalogue import CheckCatalogue
 from tadoru.jobs.audit.context import Limits, PageContext
 from tadoru.jobs.launch import tune_process
 from tadoru.model.web import Response
-from tadoru.parse.html import Document
+from tadoru.parse.html import HtmlDocument
 from tadoru.parse.page import read_page
 from tadoru.rules.url import UrlResolver
 
@@ -62,7 +62,7 @@ def read_all(pages: list[Response]) -> Iterator[Cost]:
     clock = time.process_time
     for response in pages:
         start = clock()
-        document = Document.parse(response.body, MEDIA_TYPE)
+        document = HtmlDocument.parse(response.body, MEDIA_TYPE)
         parsed = clock()
         view = read_page(document, response, resolver)
         was_read = clock()

@@ -42,8 +42,8 @@ def product(database: str, port: int) -> None:
     import uvicorn
 
     from tadoru.clock import SystemClock
+    from tadoru.config.options import ServeOptions
     from tadoru.log import Log
-    from tadoru.options import ServeOptions
     from tadoru.serve.app import build_app
     from tadoru.serve.server import limit_malloc_arenas
     from tadoru.serve.service import Service

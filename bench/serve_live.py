@@ -32,9 +32,9 @@ from bench.serve import free_port, wait_for
 
 def service(path: str, port: int, clients: int) -> None:
     import uvicorn
-    from tadoru.config.options import ServeOptions
 
     from tadoru.clock import SystemClock
+    from tadoru.config.options import ServeOptions
     from tadoru.log import Log
     from tadoru.serve.app import build_app
     from tadoru.serve.live import connection as wire

@@ -1,6 +1,6 @@
 """Serves a site on loopback with nginx and reads back from its log what a crawler really asked for.
 
-The log is the judge of every rate: crawlers do not count themselves. Where nginx can not be had, `fallback.py` serves and
+The log is the judge of every rate: crawlers do not count themselves. Where nginx cannot be had, `fallback.py` serves and
 writes the same log; it is slower, so the report names the server.
 """
 

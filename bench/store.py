@@ -60,7 +60,7 @@ def to_new() -> Links:
 
 
 class Stopwatch:
-    """Wall and CPU time of what runs inside `with`, summed. The CPU time is what a busy machine can not spoil."""
+    """Wall and CPU time of what runs inside `with`, summed. The CPU time is what a busy machine cannot spoil."""
 
     def __init__(self) -> None:
         self.wall = self.cpu = 0.0

@@ -20,11 +20,11 @@ stamp() { printf '%s\n%s\n' "$root" "$(<"$root/$1")" >"$venv/$1.stamp"; }
 # ensure LOCK: set up unless ready; of several at once, one works and the others wait for it.
 ensure() {
     ready "$1" && return
-    [[ -w $root ]] || die "can not write to $root, where ${venv##*/} is to be made."
+    [[ -w $root ]] || die "cannot write to $root, where ${venv##*/} is to be made."
     find_python
     exec 9>"$venv.lock"
     # flock(2) belongs to the open file, so the lock stays with this shell after Python has ended.
-    "$python" -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX)' || die "can not lock $venv.lock."
+    "$python" -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX)' || die "cannot lock $venv.lock."
     ready "$1" || set_up "$1"
     exec 9>&-
 }

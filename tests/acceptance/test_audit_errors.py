@@ -38,7 +38,10 @@ BAD_USAGE = {
     "an extraction with a bad expression": ([START, "--extract", "price=regex:("], "--extract"),
     "an extraction with a bad path": ([START, "--extract", "price=xpath://["], "--extract"),
     "a baseline that is not there": ([START, "--baseline", "none.db"], "none.db"),
-    "suppressions that are not there": ([START, "--suppress", "none.txt"], "Cannot read the suppression file none.txt: No such file"),
+    "suppressions that are not there": (
+        [START, "--suppress", "none.txt"],
+        "Cannot read the suppression file none.txt: No such file",
+    ),
     "a report of an unknown form": ([START, "--report", "report.pdf"], "report.pdf"),
     "a report without a folder": ([START, "--report", "none/report.html"], "folder none not found"),
     "a report that cannot be written": ([START, "--report", "/proc/report.html"], "cannot be written"),

@@ -74,7 +74,11 @@ def test_a_variable_holds_several_values_one_a_line(tadoru: Tadoru) -> None:
 BAD_FILES = {
     "an unknown key": ("tadoru.yml", "links: {dept: 3}", "unknown key “dept” in [links]; did you mean “depth”?"),
     "an unknown section": ("tadoru.yml", "lnks: {depth: 3}", "unknown section “lnks”; did you mean “links”?"),
-    "an unknown key in TOML": ("tadoru.toml", "[crawl]\nuser-agnt = 'x'", "unknown key “user-agnt” in [crawl]; did you mean “user_agent”?"),
+    "an unknown key in TOML": (
+        "tadoru.toml",
+        "[crawl]\nuser-agnt = 'x'",
+        "unknown key “user-agnt” in [crawl]; did you mean “user_agent”?",
+    ),
     "an unknown flat key": ("linktadoru.yml", "concurency: 3", "unknown key “concurency”; did you mean “concurrency”?"),
     "a wrong type": ("tadoru.yml", "crawl: {depth: [1, 2]}", "crawl.depth must be a whole number"),
     "a word for a switch": ("tadoru.yml", "links: {check: perhaps}", "links.check must be true or false"),
@@ -83,7 +87,11 @@ BAD_FILES = {
     "a file that is a list": ("tadoru.yml", "[1]", "must contain keys and values"),
     "broken YAML": ("tadoru.yml", f"crawl:\n  auth_password: '{SECRET}\n", "is not valid YAML. Fix line"),
     "broken TOML": ("tadoru.toml", f"[crawl]\nauth_password = '{SECRET}\n", "is not valid TOML"),
-    "a secret of the wrong type": ("tadoru.yml", f"crawl: {{auth_password: [{SECRET}]}}", "crawl.auth_password must be non-empty text"),
+    "a secret of the wrong type": (
+        "tadoru.yml",
+        f"crawl: {{auth_password: [{SECRET}]}}",
+        "crawl.auth_password must be non-empty text",
+    ),
 }
 
 

@@ -100,7 +100,7 @@ def test_a_server_without_either_is_one_sentence(folder: Path, address: str, cop
         ("events.db", "./events.db", "Cannot copy a database into itself. Give another one."),
         ("crawl.db", "./crawl.db", "Cannot copy a crawl into itself. Give another database."),
         ("events.db", "no/where.db", "TO no/where.db cannot be written: folder no not found."),
-        ("events.db", "postgresql://h/d?crawl=x", "TO is the address of a crawl, and there are events in FROM: leave ?crawl="),
+        ("events.db", "postgresql://h/d?crawl=x", "TO is the URL of a crawl, but FROM contains events. Remove ?crawl="),
     ],
 )
 def test_bad_input_is_one_sentence(since: str, to: str, sentence: str, folder: Path, copy: Copy) -> None:
@@ -117,7 +117,10 @@ def test_a_newer_format_is_refused_and_an_older_one_is_said(folder: Path, copy: 
         sql.execute(f"UPDATE {VERSION_TABLE} SET version_num = '0999'")
         sql.commit()
     code, said = copy("events.db", "new.db")
-    assert (code, said) == (1, "tadoru: events.db was written by a newer Tadoru (format 0999). Upgrade Tadoru to copy it.\n")
+    assert (code, said) == (
+        1,
+        "tadoru: Cannot copy events.db: a newer version of Tadoru wrote it (format 0999). Update Tadoru.\n",
+    )
     with closing(sqlite3.connect("old.db")) as sql:
         sql.executescript(resources.files("tadoru.store.crawl").joinpath("sql", FORMATS[0]).read_text("utf-8") + ROWS)
         sql.execute(f"PRAGMA application_id = {APPLICATION_ID}")

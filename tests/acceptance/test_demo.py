@@ -179,7 +179,10 @@ def test_a_port_in_use_is_one_sentence(more: list[str], checkout: Path, tmp_path
 
 @pytest.mark.parametrize(
     "more, said",
-    [(["--changes", "."], "--changes needs --serve-only"), (["--serve-only", "--changes", "nowhere"], "Folder nowhere not found")],
+    [
+        (["--changes", "."], "--changes needs --serve-only"),
+        (["--serve-only", "--changes", "nowhere"], "Folder nowhere not found"),
+    ],
     ids=["with jobs", "without a folder"],
 )
 def test_changes_that_can_not_be_served_are_one_sentence(more: list[str], said: str, checkout: Path, tmp_path: Path) -> None:

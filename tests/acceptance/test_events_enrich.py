@@ -127,7 +127,10 @@ def test_evaluating_tells_how_good_a_model_would_be(calendar: Calendar, examples
     [
         (("train", "-o", "m.npz"), "Training data missing"),
         (("train", "--from-database", "-o", "m.npz"), "not found"),
-        (("train", "--from-database", "--group", "x", "-o", "m.npz"), "--text, --category and --group are columns of a table. Omit them with --from-database."),
+        (
+            ("train", "--from-database", "--group", "x", "-o", "m.npz"),
+            "--text, --category and --group are columns of a table. Omit them with --from-database.",
+        ),
         (("train", "examples.csv", "--text", "a,b,c,d", "-o", "m.npz"), "up to three columns"),
         (("evaluate", "examples.csv", "--category", "kind"), "no column “kind”"),
         (("show", "examples.csv"), "is not a category model"),

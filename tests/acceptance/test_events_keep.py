@@ -67,7 +67,7 @@ def test_old_snapshots_and_logs_go_old_events_are_archived_and_the_newest_snapsh
     assert files.exists(keys[0])
     done = prune_calendar(made.store, files, made.store.now())
     assert done == planned
-    assert str(done) == "1 event archived, 1 snapshot removed, 1 run log removed"
+    assert str(done) == "1 event archived, 1 snapshot deleted, 1 run log deleted"
     assert [files.exists(key) for key in keys] == [False, True, True]
     assert [key.rpartition("/")[2] for key in files.keys("var/runlogs/")] == ["2.json", "3.json"]
     assert [one.id for one in made.store.runs()] == [4, 3, 2]
@@ -81,7 +81,7 @@ def test_old_snapshots_and_logs_go_old_events_are_archived_and_the_newest_snapsh
 def test_prune_tells_what_it_did(tadoru: Tadoru, calendar: Calendar) -> None:
     done = tadoru("events", "-d", "events.db", "prune", "--dry-run")
     assert done.out == "Dry run: 1 event archived, 0 snapshots deleted, 0 run logs deleted.\n"
-    assert tadoru("events", "-d", "events.db", "prune").out == "1 event archived, 0 snapshots removed, 0 run logs removed.\n"
+    assert tadoru("events", "-d", "events.db", "prune").out == "1 event archived, 0 snapshots deleted, 0 run logs deleted.\n"
     assert calendar.store.event(2).archived_at is not None
 
 
@@ -205,7 +205,7 @@ def test_the_doctor_names_what_fails(tadoru: Tadoru, calendar: Calendar) -> None
     done = tadoru("events", "-d", "events.db", "doctor")
     assert done.code == 0, "somebody should look, but it works"
     assert "warn  sources     Source 2 (観光協会) fails (consecutive failures: 1): The server answered 503." in done.out
-    assert "The variable A_VARIABLE_THAT_IS_NOT_SET, which source 1 needs, is not set here." in done.out
+    assert "The environment variable A_VARIABLE_THAT_IS_NOT_SET of source 1 is not set." in done.out
 
 
 def test_the_doctor_says_what_is_bad_and_fails(tadoru: Tadoru) -> None:

@@ -64,7 +64,7 @@ def test_a_command_without_an_engine_says_what_to_give(calendar: Calendar, stub:
     assert "No search engine is configured. Give --search-engine and --search-url." in done.sentence
     done = calendar("search-sync", *where(stub))
     assert done.code == 2
-    assert "The variable SEARCH" in done.sentence
+    assert "The environment variable SEARCH" in done.sentence
 
 
 def test_an_engine_can_be_forgotten(calendar: Calendar, stub: MeilisearchStub, monkeypatch: pytest.MonkeyPatch) -> None:

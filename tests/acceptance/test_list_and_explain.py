@@ -49,7 +49,7 @@ def test_a_dry_run_says_the_plan_and_asks_nobody(tadoru: Tadoru, house: Site) ->
     assert plan["start"] == house.url()
     assert "every 2 s" in plan["pace"]
     assert "1.0 min for 30 pages" in plan["pace"]
-    assert (plan["never"], plan["limit"], plan["result"]) == ("URLs that match /x", "30 pages", "json to out.json")
+    assert (plan["exclude"], plan["limit"], plan["result"]) == ("URLs that match /x", "30 pages", "json to out.json")
     assert plan["robots.txt"].startswith("obeyed")
     assert list(tadoru.folder.iterdir()) == [], "no state file and no output either"
 

@@ -33,9 +33,7 @@ def slow(site: Site) -> Site:
 def pages_until_stopped(stopped: Done) -> int:
     """How many pages were done: one more may have begun in the moment of the signal, of which a second process hears later."""
     assert stopped.code == 130
-    told = re.fullmatch(
-        r"tadoru: Stopped after ([23]) pages. To resume, rerun the command.", stopped.err.splitlines()[-1]
-    )
+    told = re.fullmatch(r"tadoru: Stopped after ([23]) pages. To resume, rerun the command.", stopped.err.splitlines()[-1])
     assert told is not None, stopped.err
     return int(told[1])
 

@@ -34,7 +34,7 @@ VARYING = {
     "tadoru/parse/linear_regex.py:__init__": "compiled to be checked, never run",
     "tadoru/rules/scope.py:_compiled": "typed for a crawl, which is a process of its own",
     "tadoru/serve/web/docs.py:highlight": "escaped words",
-    "tadoru/config/parsers.py:pattern": "compiled to be checked, never run",
+    "tadoru/config/parsers.py:parse_regex": "compiled to be checked, never run",
     "tadoru/store/calendar/search_text.py:_pattern": "escaped words",
 }
 """Functions whose expressions are made when they are called, and why they are not slow."""

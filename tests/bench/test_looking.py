@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tadoru.clock import SystemClock
 from tadoru.cluster import queue
-from tadoru.store.base import PageStatus, Target
-from tadoru.store.postgres import cluster as tables
-from tadoru.store.postgres.cluster import Cluster, slice_prefix
-from tadoru.store.postgres.store import PostgresStore
+from tadoru.store.cluster import registry as tables
+from tadoru.store.cluster.registry import ClusterRegistry, slice_prefix
+from tadoru.store.crawl.interface import LinkTarget, PageStatus
+from tadoru.store.crawl.postgres.store import PostgresStore
 from tests.support.postgres import server
 
 HOSTS = 3_000
@@ -15,12 +15,12 @@ HOSTS = 3_000
 
 async def test_a_look_goes_along_the_index_of_hosts_that_wait() -> None:
     database = server().new_database()
-    cluster = Cluster(database)
+    cluster = ClusterRegistry(database)
     try:
-        queue.prepare(cluster)
+        queue.prepare_schema(cluster)
         store = PostgresStore(f"{database}&crawl=wide", SystemClock())
         names = [f"host-{number}.example" for number in range(HOSTS)]
-        await store.add([Target(f"https://{name}/", name, PageStatus.QUEUED) for name in names], seed=False)
+        await store.add([LinkTarget(f"https://{name}/", name, PageStatus.QUEUED) for name in names], seed=False)
         text = tables._WAITING.format(crawl='"crawl_wide"')
         values = {"prefix": slice_prefix("wide"), "most": 20}
         plan = "\n".join(row[0] for row in cluster._link.run(f"EXPLAIN (ANALYZE, TIMING off) {text}", values).fetchall())

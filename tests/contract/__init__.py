@@ -1,1 +1,1 @@
-"""One suite over every backend of the store: what `tadoru.store.base.CrawlStore` promises."""
+"""One suite over every backend of the store: what `tadoru.store.crawl.interface.CrawlStore` promises."""

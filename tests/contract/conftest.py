@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.store.base import CrawlStore
-from tadoru.store.events.open import open_events
-from tadoru.store.open import open_store
+from tadoru.store.calendar.store import open_calendar
+from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.open import open_store
 from tests.support.clock import FakeClock
 from tests.support.pg_crawls import crawl_on
 from tests.support.postgres import PostgresServer, server
@@ -62,7 +62,7 @@ def postgres() -> PostgresServer:
 def ready_made(postgres: PostgresServer) -> str:
     """A database with its tables, to copy: migrating each time would cost more than the tests."""
     address = postgres.new_database()
-    open_events(address, FakeClock()).close()
+    open_calendar(address, FakeClock()).close()
     return address.partition("@/")[2].partition("?")[0]
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from tadoru.rules.traps import Trap
-from tadoru.store.base import (
-    Completed,
+from tadoru.rules.traps import TrapPattern
+from tadoru.store.crawl.interface import (
+    CompletedOutcome,
     CrawlStore,
     FoundLink,
     Lease,
+    LinkTarget,
     PageFacts,
     PageRow,
     PageStatus,
-    Purpose,
-    Target,
+    UrlPurpose,
 )
 
 HOST = "a.example"
@@ -25,30 +25,32 @@ def url(path: str, host: str = HOST) -> str:
     return f"https://{host}/{path}"
 
 
-def target(path: str, host: str = HOST, status: PageStatus = PageStatus.QUEUED, reason: str = "") -> Target:
-    return Target(url(path, host), host, status, reason)
+def target(path: str, host: str = HOST, status: PageStatus = PageStatus.QUEUED, reason: str = "") -> LinkTarget:
+    return LinkTarget(url(path, host), host, status, reason)
 
 
-def trapped(path: str, cap: int, key: str = "calendar of /") -> Target:
-    return Target(url(path), HOST, PageStatus.QUEUED, trap=Trap(key, "calendar", cap))
+def trapped(path: str, cap: int, key: str = "calendar of /") -> LinkTarget:
+    return LinkTarget(url(path), HOST, PageStatus.QUEUED, trap=TrapPattern(key, "calendar", cap))
 
 
-def external(path: str, *, check: bool = False) -> Target:
-    status, purpose = (PageStatus.QUEUED, Purpose.CHECK) if check else (PageStatus.DISCOVERED, Purpose.PAGE)
-    return Target(url(path, "b.example"), "b.example", status, "another site", purpose, internal=False)
+def external(path: str, *, check: bool = False) -> LinkTarget:
+    status, purpose = (PageStatus.QUEUED, UrlPurpose.CHECK) if check else (PageStatus.DISCOVERED, UrlPurpose.PAGE)
+    return LinkTarget(url(path, "b.example"), "b.example", status, "another site", purpose, internal=False)
 
 
-def to(*targets: Target | str) -> list[FoundLink]:
+def to(*targets: LinkTarget | str) -> list[FoundLink]:
     """Links to these, in this order."""
     found = [target(each) if isinstance(each, str) else each for each in targets]
     return [FoundLink(each, "a", f"to {each.url}", "", position, "") for position, each in enumerate(found)]
 
 
-def done(lease: Lease, *targets: Target | str, redirect: Target | str | None = None, status: int | None = None) -> Completed:
+def done(
+    lease: Lease, *targets: LinkTarget | str, redirect: LinkTarget | str | None = None, status: int | None = None
+) -> CompletedOutcome:
     """An answer with links to these, or a redirect."""
     onward = target(redirect) if isinstance(redirect, str) else redirect
     code = status or (200 if onward is None else 301)
-    return Completed(lease=lease, facts=PageFacts(status_code=code), links=to(*targets), redirect=onward)
+    return CompletedOutcome(lease=lease, facts=PageFacts(status_code=code), links=to(*targets), redirect=onward)
 
 
 async def lease(store: CrawlStore, worker: int, number: int = 1, *, host: str = HOST, limit: int = 0) -> list[Lease]:

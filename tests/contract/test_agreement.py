@@ -14,28 +14,28 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from tadoru.rules.bounds import Bounds
+from tadoru.rules.budget import BreadthLimits
 from tadoru.rules.pace import Pace
-from tadoru.rules.traps import Trap
-from tadoru.store.base import (
-    Again,
-    Completed,
+from tadoru.rules.traps import TrapPattern
+from tadoru.store.crawl.interface import (
+    CompletedOutcome,
     CrawlStore,
-    Failed,
+    FailedOutcome,
     FoundLink,
     Lease,
+    LinkTarget,
     NamedPage,
     Outcome,
     PageFacts,
     PageStatus,
-    Purpose,
-    Refused,
-    Released,
+    RefusedOutcome,
+    ReleasedOutcome,
+    RetryOutcome,
     RobotsRecord,
-    Target,
+    UrlPurpose,
 )
-from tadoru.store.memory import MemoryStore
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.memory import MemoryStore
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.support.clock import FakeClock
 
 HOSTS = ["a.example", "b.one.example", "c.one.example"]
@@ -46,21 +46,25 @@ depth_limits = st.sampled_from([None, 0, 1, 2, 3])
 
 
 @st.composite
-def targets(draw: st.DrawFn) -> Target:
+def targets(draw: st.DrawFn) -> LinkTarget:
     host = draw(hosts)
     status = draw(st.sampled_from([PageStatus.QUEUED] * 5 + [PageStatus.SKIPPED, PageStatus.DISCOVERED]))
     reason = "" if status is PageStatus.QUEUED else "so they said"
-    outer = Trap("every calendar", "calendar", 3)
-    kinds = [Trap("one", "calendar", 2, outer), Trap("two", "calendar", 2, outer), Trap("facets", "facets", 1)]
+    outer = TrapPattern("every calendar", "calendar", 3)
+    kinds = [
+        TrapPattern("one", "calendar", 2, outer),
+        TrapPattern("two", "calendar", 2, outer),
+        TrapPattern("facets", "facets", 1),
+    ]
     trap = draw(st.sampled_from([None, None, *kinds]))
-    purpose = draw(st.sampled_from([Purpose.PAGE, Purpose.PAGE, Purpose.CHECK]))
-    return Target(f"https://{host}/{draw(paths)}", host, status, reason, purpose, host == HOSTS[0], trap)
+    purpose = draw(st.sampled_from([UrlPurpose.PAGE, UrlPurpose.PAGE, UrlPurpose.CHECK]))
+    return LinkTarget(f"https://{host}/{draw(paths)}", host, status, reason, purpose, host == HOSTS[0], trap)
 
 
 @st.composite
 def link_lists(draw: st.DrawFn) -> list[FoundLink]:
     found = draw(st.lists(st.tuples(targets(), st.sampled_from(["", "a text"]), st.sampled_from(["", "x", "y"])), max_size=4))
-    first: dict[str, Target] = {}  # The rules decide about a URL once; a page can not have two opinions of it.
+    first: dict[str, LinkTarget] = {}  # The rules decide about a URL once; a page cannot have two opinions of it.
     return [
         FoundLink(first.setdefault(target.url, target), "a", text, "", position, fragment)
         for position, (target, text, fragment) in enumerate(found)
@@ -70,18 +74,21 @@ def link_lists(draw: st.DrawFn) -> list[FoundLink]:
 outcome_makers: st.SearchStrategy[Callable[[Lease], Outcome]] = st.one_of(
     st.builds(
         lambda links, anchors: (
-            lambda lease: Completed(lease=lease, facts=PageFacts(status_code=200, title="t"), links=links, anchors=anchors)
+            lambda lease: CompletedOutcome(lease=lease, facts=PageFacts(status_code=200, title="t"), links=links, anchors=anchors)
         ),
         link_lists(),
         st.sampled_from([None, (), ("x",)]),
     ),
-    st.builds(lambda onward: lambda lease: Completed(lease=lease, facts=PageFacts(status_code=301), redirect=onward), targets()),
-    st.just(lambda lease: Failed(lease=lease, kind="tls_error", message="m")),
     st.builds(
-        lambda after: lambda lease: Again(lease=lease, after=after, kind="http_503", message="m"), st.sampled_from([0.0, 8.0])
+        lambda onward: lambda lease: CompletedOutcome(lease=lease, facts=PageFacts(status_code=301), redirect=onward), targets()
     ),
-    st.just(lambda lease: Refused(lease=lease, reason="robots")),
-    st.just(lambda lease: Released(lease=lease)),
+    st.just(lambda lease: FailedOutcome(lease=lease, kind="tls_error", message="m")),
+    st.builds(
+        lambda after: lambda lease: RetryOutcome(lease=lease, after=after, kind="http_503", message="m"),
+        st.sampled_from([0.0, 8.0]),
+    ),
+    st.just(lambda lease: RefusedOutcome(lease=lease, reason="robots")),
+    st.just(lambda lease: ReleasedOutcome(lease=lease)),
 )
 
 
@@ -107,13 +114,13 @@ class Agreement(RuleBasedStateMachine):
         return one
 
     @initialize(found=st.lists(targets(), min_size=1, max_size=4))
-    def begin(self, found: list[Target]) -> None:
+    def begin(self, found: list[LinkTarget]) -> None:
         for place in range(3):
             self.worker[place] = self.both(lambda store: store.join(60.0))
         self.both(lambda store: store.add(found, seed=True))
 
     @rule(found=st.lists(targets(), max_size=3), seed=st.booleans(), depth=st.integers(0, 3))
-    def add(self, found: list[Target], seed: bool, depth: int) -> None:
+    def add(self, found: list[LinkTarget], seed: bool, depth: int) -> None:
         self.both(lambda store: store.add(found, seed=seed, depth=0 if seed else depth))
 
     @rule(
@@ -143,7 +150,7 @@ class Agreement(RuleBasedStateMachine):
     )
     def bound(self, pages: int, hosts: int, queue: int) -> None:
         for store in (self.memory, self.sqlite):
-            store.bound(Bounds(pages_per_host=pages, hosts_per_domain=hosts, queued=queue))
+            store.bound(BreadthLimits(pages_per_host=pages, hosts_per_domain=hosts, queued=queue))
         self.both(lambda store: store.take_up())
 
     @rule()
@@ -155,11 +162,11 @@ class Agreement(RuleBasedStateMachine):
         self.both(lambda store: store.widen(max_depth))
 
     @rule(found=st.lists(targets(), max_size=3))
-    def name_pages(self, found: list[Target]) -> None:
+    def name_pages(self, found: list[LinkTarget]) -> None:
         self.both(lambda store: store.name_pages(1, [NamedPage(target, None) for target in found]))
 
     @rule(found=st.lists(targets(), max_size=6), max_depth=depth_limits)
-    def reconsider(self, found: list[Target], max_depth: int | None) -> None:
+    def reconsider(self, found: list[LinkTarget], max_depth: int | None) -> None:
         now = {target.url: target for target in found}
         self.both(lambda store: store.reconsider(lambda url, seed: now.get(url), max_depth=max_depth))
 

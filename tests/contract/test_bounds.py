@@ -8,22 +8,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tadoru.model.web import FailureKind
-from tadoru.rules.bounds import Bounds
-from tadoru.store.base import (
+from tadoru.rules.budget import BreadthLimits
+from tadoru.store.crawl.interface import (
     HOST_SPENT,
     QUEUE_FULL,
     TRAPPED_HOST,
-    Again,
     CrawlStore,
-    Failed,
+    FailedOutcome,
+    LinkTarget,
     PageStatus,
-    Purpose,
-    Refused,
-    Released,
-    Target,
+    RefusedOutcome,
+    ReleasedOutcome,
+    RetryOutcome,
     TrapRecord,
+    UrlPurpose,
 )
-from tadoru.store.memory import MemoryStore
+from tadoru.store.crawl.memory import MemoryStore
 from tests.contract.conftest import Open
 from tests.contract.crawls import TTL, done, external, lease, rows, started, statuses, target
 from tests.support.clock import FakeClock
@@ -41,7 +41,7 @@ async def queued(store: CrawlStore) -> list[str]:
 async def test_two_workers_together_never_lease_more_of_a_host_than_it_may_be_asked_for(handles: Open) -> None:
     stores = [handles(), handles()]
     for store in stores:
-        store.bound(Bounds(pages_per_host=3))
+        store.bound(BreadthLimits(pages_per_host=3))
     first = await started(stores[0], *"abcdef")
     second = await stores[1].join(TTL)
     held = await lease(stores[0], first, 2)
@@ -56,13 +56,13 @@ async def test_two_workers_together_never_lease_more_of_a_host_than_it_may_be_as
 
 
 async def test_what_was_not_asked_for_leaves_its_place_to_others(store: CrawlStore) -> None:
-    store.bound(Bounds(pages_per_host=2))
+    store.bound(BreadthLimits(pages_per_host=2))
     worker = await started(store, *"abcdef")
     one, two = await lease(store, worker, 6)
-    unreached = Again(lease=two, after=60.0, kind=FailureKind.DNS, message="No such host.")
-    await store.finish(worker, [Refused(lease=one, reason="robots.txt"), unreached], max_depth=None)
+    unreached = RetryOutcome(lease=two, after=60.0, kind=FailureKind.DNS, message="No such host.")
+    await store.finish(worker, [RefusedOutcome(lease=one, reason="robots.txt"), unreached], max_depth=None)
     three, four = await lease(store, worker, 6)
-    await store.finish(worker, [Released(lease=three)], max_depth=None)
+    await store.finish(worker, [ReleasedOutcome(lease=three)], max_depth=None)
     await store.leave(worker)
     worker = await store.join(TTL)
     again = await lease(store, worker, 6)
@@ -70,46 +70,48 @@ async def test_what_was_not_asked_for_leaves_its_place_to_others(store: CrawlSto
 
 
 async def test_an_answer_that_is_asked_for_again_counts_each_time(store: CrawlStore) -> None:
-    store.bound(Bounds(pages_per_host=2))
+    store.bound(BreadthLimits(pages_per_host=2))
     worker = await started(store, "a")
     for _ in range(2):
         [held] = await lease(store, worker, 6)
-        await store.finish(worker, [Again(lease=held, after=0.0, kind="http_503", message="Answered 503.")], max_depth=None)
+        await store.finish(
+            worker, [RetryOutcome(lease=held, after=0.0, kind="http_503", message="Answered 503.")], max_depth=None
+        )
     assert await reasons(store) == {"a": HOST_SPENT}
 
 
 async def test_links_that_are_only_checked_do_not_count(store: CrawlStore) -> None:
-    store.bound(Bounds(pages_per_host=1))
+    store.bound(BreadthLimits(pages_per_host=1))
     await store.add([external("x", check=True), external("y", check=True)], seed=False)
     worker = await store.join(TTL)
     for _ in "xy":
         [held] = await lease(store, worker, 1, host="b.example")
-        assert held.purpose is Purpose.CHECK
+        assert held.purpose is UrlPurpose.CHECK
         await store.finish(worker, [done(held)], max_depth=None)
     assert await reasons(store) == {}
 
 
 async def test_a_larger_number_of_pages_takes_up_what_was_left_out_and_a_smaller_one_leaves_out_more(store: CrawlStore) -> None:
-    store.bound(Bounds(pages_per_host=1))
+    store.bound(BreadthLimits(pages_per_host=1))
     worker = await started(store, *"abc")
     [held] = await lease(store, worker, 9)
-    await store.finish(worker, [Failed(lease=held, kind="http_500", message="Answered 500.")], max_depth=None)
+    await store.finish(worker, [FailedOutcome(lease=held, kind="http_500", message="Answered 500.")], max_depth=None)
     assert await reasons(store) == dict.fromkeys("bc", HOST_SPENT)
     assert await store.take_up() == 0
-    store.bound(Bounds(pages_per_host=2))
+    store.bound(BreadthLimits(pages_per_host=2))
     assert await store.take_up() == 2
     assert [one.url[-1] for one in await lease(store, worker, 9)] == ["b"]
     await store.leave(worker)
-    store.bound(Bounds(pages_per_host=1))
+    store.bound(BreadthLimits(pages_per_host=1))
     await store.take_up()
     assert await reasons(store) == dict.fromkeys("bc", HOST_SPENT)
-    store.bound(Bounds())
+    store.bound(BreadthLimits())
     await store.take_up()
     assert await queued(store) == ["b", "c"]
 
 
 async def test_what_a_larger_depth_lets_in_is_still_within_the_bounds(store: CrawlStore) -> None:
-    store.bound(Bounds(pages_per_host=1))
+    store.bound(BreadthLimits(pages_per_host=1))
     worker = await started(store, "a")
     [held] = await lease(store, worker)
     await store.finish(worker, [done(held, "b")], max_depth=0)
@@ -117,12 +119,12 @@ async def test_what_a_larger_depth_lets_in_is_still_within_the_bounds(store: Cra
     assert await reasons(store) == {"b": HOST_SPENT}
 
 
-def subdomain(name: str, path: str = "") -> Target:
+def subdomain(name: str, path: str = "") -> LinkTarget:
     return target(path, f"{name}.trap.example")
 
 
 async def test_a_domain_with_ever_new_hosts_is_cut_off_and_told_as_a_trap(store: CrawlStore) -> None:
-    store.bound(Bounds(hosts_per_domain=2))
+    store.bound(BreadthLimits(hosts_per_domain=2))
     worker = await started(store, "a")
     [held] = await lease(store, worker)
     links = [subdomain(name) for name in "abcd"] + [subdomain("a", "more"), subdomain("d", "more"), target("", "other.example")]
@@ -134,13 +136,13 @@ async def test_a_domain_with_ever_new_hosts_is_cut_off_and_told_as_a_trap(store:
         "https://d.trap.example/more",
     ]
     assert await store.traps() == [TrapRecord("*.trap.example", "subdomains", 2, 3, "https://d.trap.example/")]
-    store.bound(Bounds(hosts_per_domain=3))
+    store.bound(BreadthLimits(hosts_per_domain=3))
     await store.take_up()
     assert sorted(await reasons(store)) == ["https://d.trap.example/", "https://d.trap.example/more"]
 
 
 async def test_a_host_that_a_person_named_belongs_to_the_crawl(store: CrawlStore) -> None:
-    store.bound(Bounds(hosts_per_domain=1))
+    store.bound(BreadthLimits(hosts_per_domain=1))
     await store.add([subdomain("a")], seed=False)
     await store.add([subdomain("b"), subdomain("c")], seed=True)
     await store.add([subdomain("c", "x"), subdomain("d")], seed=False)
@@ -148,7 +150,7 @@ async def test_a_host_that_a_person_named_belongs_to_the_crawl(store: CrawlStore
 
 
 async def test_a_full_queue_keeps_what_is_nearest_and_puts_the_rest_off(store: CrawlStore) -> None:
-    store.bound(Bounds(queued=30))
+    store.bound(BreadthLimits(queued=30))
     await store.take_up()
     worker = await started(store, "a")
     for depth in (3, 2, 1):
@@ -169,7 +171,7 @@ async def test_a_full_queue_keeps_what_is_nearest_and_puts_the_rest_off(store: C
 
 
 async def test_one_host_can_not_fill_the_queue(store: CrawlStore) -> None:
-    store.bound(Bounds(queued=30))
+    store.bound(BreadthLimits(queued=30))
     await store.take_up()
     await store.add([target(f"{number:02}") for number in range(20)], seed=False)
     await store.add([target("", "b.example")], seed=False)
@@ -178,7 +180,7 @@ async def test_one_host_can_not_fill_the_queue(store: CrawlStore) -> None:
 
 
 async def test_everything_that_was_put_off_comes_back_in_the_end(store: CrawlStore) -> None:
-    store.bound(Bounds(queued=4))
+    store.bound(BreadthLimits(queued=4))
     await store.take_up()
     await store.add([target(f"{number}", f"{number % 5}.example") for number in range(24)], seed=False)
     worker, asked = await store.join(TTL), 0
@@ -201,7 +203,7 @@ async def test_everything_that_was_put_off_comes_back_in_the_end(store: CrawlSto
 )
 async def test_whatever_happens_no_host_is_asked_for_more_than_its_share(sizes: list[int], most: int, places: int, order) -> None:  # type: ignore[no-untyped-def]
     store = MemoryStore(FakeClock())
-    store.bound(Bounds(pages_per_host=most))
+    store.bound(BreadthLimits(pages_per_host=most))
     targets = [target(str(page), f"{host}.example") for host, size in enumerate(sizes) for page in range(size)]
     await store.add(targets, seed=False)
     workers, asked = [await store.join(TTL), await store.join(TTL)], Counter[str]()
@@ -209,8 +211,8 @@ async def test_whatever_happens_no_host_is_asked_for_more_than_its_share(sizes: 
         worker = order.choice(workers)
         got = await store.lease(worker, {}, new_hosts=places, per_host=2, limit=0)
         for one in got.leases:
-            outcome = order.choice([done, done, lambda lease: Released(lease=lease)])(one)
-            asked[one.host] += not isinstance(outcome, Released)
+            outcome = order.choice([done, done, lambda lease: ReleasedOutcome(lease=lease)])(one)
+            asked[one.host] += not isinstance(outcome, ReleasedOutcome)
             await store.finish(worker, [outcome], max_depth=None)
         if not (await store.counts()).queued:
             break

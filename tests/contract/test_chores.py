@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tadoru.store.base import CrawlStore, Failed, Refused
+from tadoru.store.crawl.interface import CrawlStore, FailedOutcome, RefusedOutcome
 from tests.contract.conftest import Open
 from tests.contract.crawls import TTL, done, lease, lease_one, started
 from tests.support.clock import FakeClock
@@ -13,50 +13,50 @@ CHORE = "sitemaps"
 async def test_a_chore_is_one_worker_s_at_a_time(handles: Open) -> None:
     one, two = handles(), handles()
     first, second = await one.join(TTL), await two.join(TTL)
-    assert await one.claim_chore(first, CHORE)
-    assert not await two.claim_chore(second, CHORE)
-    assert await one.claim_chore(first, CHORE), "who has it still has it"
-    assert await two.claim_chore(second, "another"), "chores are told apart by their names"
+    assert await one.claim_task(first, CHORE)
+    assert not await two.claim_task(second, CHORE)
+    assert await one.claim_task(first, CHORE), "who has it still has it"
+    assert await two.claim_task(second, "another"), "chores are told apart by their names"
 
 
 async def test_a_chore_is_done_once(handles: Open) -> None:
     one, two = handles(), handles()
     first, second = await one.join(TTL), await two.join(TTL)
-    await one.claim_chore(first, CHORE)
-    assert not await two.is_chore_done(CHORE)
-    await one.finish_chore(CHORE)
-    assert await two.is_chore_done(CHORE)
-    assert not await two.claim_chore(second, CHORE)
-    assert not await one.claim_chore(first, CHORE)
+    await one.claim_task(first, CHORE)
+    assert not await two.is_task_done(CHORE)
+    await one.finish_task(CHORE)
+    assert await two.is_task_done(CHORE)
+    assert not await two.claim_task(second, CHORE)
+    assert not await one.claim_task(first, CHORE)
 
 
 async def test_a_chore_that_nobody_claimed_is_not_done(store: CrawlStore) -> None:
-    assert not await store.is_chore_done(CHORE)
+    assert not await store.is_task_done(CHORE)
 
 
 async def test_the_chore_of_a_worker_that_left_is_free_again(store: CrawlStore) -> None:
     first, second = await store.join(TTL), await store.join(TTL)
-    await store.claim_chore(first, CHORE)
+    await store.claim_task(first, CHORE)
     await store.leave(first)
-    assert await store.claim_chore(second, CHORE)
+    assert await store.claim_task(second, CHORE)
 
 
 async def test_the_chore_of_a_worker_that_died_is_free_again(store: CrawlStore, clock: FakeClock) -> None:
     dead, living = await store.join(TTL), await store.join(9 * TTL)
-    await store.claim_chore(dead, CHORE)
+    await store.claim_task(dead, CHORE)
     clock.advance(TTL + 1)
-    assert not await store.claim_chore(living, CHORE)
+    assert not await store.claim_task(living, CHORE)
     await store.recover(living)
-    assert await store.claim_chore(living, CHORE)
+    assert await store.claim_task(living, CHORE)
 
 
 async def test_what_is_done_stays_done_when_its_worker_goes(store: CrawlStore) -> None:
     worker = await store.join(TTL)
-    await store.claim_chore(worker, CHORE)
-    await store.finish_chore(CHORE)
+    await store.claim_task(worker, CHORE)
+    await store.finish_task(CHORE)
     await store.leave(worker)
-    assert await store.is_chore_done(CHORE)
-    assert not await store.claim_chore(await store.join(TTL), CHORE)
+    assert await store.is_task_done(CHORE)
+    assert not await store.claim_task(await store.join(TTL), CHORE)
 
 
 async def test_a_seed_is_open_until_it_and_what_it_redirects_to_are_answered(store: CrawlStore) -> None:
@@ -76,7 +76,9 @@ async def test_a_start_that_is_refused_or_down_was_not_answered(store: CrawlStor
     worker = await started(store, "x", "y")
     x, y = await lease(store, worker, 2)
     await store.finish(
-        worker, [Refused(lease=x, reason="robots.txt"), Failed(lease=y, kind="dns_failure", message="m")], max_depth=None
+        worker,
+        [RefusedOutcome(lease=x, reason="robots.txt"), FailedOutcome(lease=y, kind="dns_failure", message="m")],
+        max_depth=None,
     )
     assert not await store.has_open_seeds()
     assert not await store.has_answered_seeds()

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.store.base import TOO_DEEP, CrawlStore, Lease, PageStatus
-from tadoru.store.open import open_store
+from tadoru.store.crawl.interface import TOO_DEEP, CrawlStore, Lease, PageStatus
+from tadoru.store.crawl.open import open_store
 from tests.contract.crawls import TTL, crawl, depths, done, lease, lease_one, rows, started, statuses, target
 from tests.support.clock import FakeClock
 

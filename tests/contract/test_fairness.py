@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from tadoru.store.base import CrawlStore, PageStatus, Target
+from tadoru.store.crawl.interface import CrawlStore, LinkTarget, PageStatus
 from tests.contract.crawls import done, target
 from tests.support.clock import FakeClock
 
@@ -37,7 +37,7 @@ async def test_a_host_with_very_many_urls_does_not_keep_others_waiting(store: Cr
 
 async def test_while_little_is_queued_each_worker_takes_its_part(store: CrawlStore) -> None:
     first, second = await store.join(TTL), await store.join(TTL)
-    targets = [Target(f"https://example.com/{number}", "example.com", PageStatus.QUEUED) for number in range(10)]
+    targets = [LinkTarget(f"https://example.com/{number}", "example.com", PageStatus.QUEUED) for number in range(10)]
     await store.add(targets, seed=False)
     taken = await store.lease(first, {"example.com": 64}, new_hosts=1, per_host=4, limit=0)
     assert len(taken.leases) == 5

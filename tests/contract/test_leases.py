@@ -5,7 +5,18 @@ from __future__ import annotations
 import pytest
 
 from tadoru.rules.pace import Pace
-from tadoru.store.base import Again, Completed, CrawlStore, Failed, Lease, Outcome, PageFacts, PageStatus, Refused, Released
+from tadoru.store.crawl.interface import (
+    CompletedOutcome,
+    CrawlStore,
+    FailedOutcome,
+    Lease,
+    Outcome,
+    PageFacts,
+    PageStatus,
+    RefusedOutcome,
+    ReleasedOutcome,
+    RetryOutcome,
+)
 from tests.contract.conftest import Open
 from tests.contract.crawls import HOST, TTL, done, external, lease, lease_one, row, started, statuses, target, to
 from tests.support.clock import FakeClock
@@ -75,7 +86,7 @@ async def test_hosts_that_only_have_waiting_retries_do_not_keep_others_from_bein
     worker = await store.join(TTL)
     await store.add([target("x", "a.example"), target("x", "b.example")], seed=False)
     [got] = (await store.lease(worker, {}, new_hosts=1, per_host=1, limit=0)).leases
-    await store.finish(worker, [Again(lease=got, after=30, kind="http_503", message="")], max_depth=None)
+    await store.finish(worker, [RetryOutcome(lease=got, after=30, kind="http_503", message="")], max_depth=None)
     leased = await store.lease(worker, {}, new_hosts=1, per_host=1, limit=0)
     assert [lease.host for lease in leased.leases] == ["b.example"]
 
@@ -137,12 +148,12 @@ async def test_a_worker_that_was_asleep_does_not_take_its_own_leases_back(handle
 
 def _late(got: Lease) -> list[Outcome]:
     return [
-        Completed(lease=got, facts=PageFacts(status_code=200), links=to("new"), redirect=None, anchors=["a"]),
-        Completed(lease=got, facts=PageFacts(status_code=301), redirect=target("new")),
-        Failed(lease=got, kind="dns_failure", message=""),
-        Again(lease=got, after=5.0, kind="http_503", message=""),
-        Refused(lease=got, reason="robots"),
-        Released(lease=got),
+        CompletedOutcome(lease=got, facts=PageFacts(status_code=200), links=to("new"), redirect=None, anchors=["a"]),
+        CompletedOutcome(lease=got, facts=PageFacts(status_code=301), redirect=target("new")),
+        FailedOutcome(lease=got, kind="dns_failure", message=""),
+        RetryOutcome(lease=got, after=5.0, kind="http_503", message=""),
+        RefusedOutcome(lease=got, reason="robots"),
+        ReleasedOutcome(lease=got),
     ]
 
 
@@ -167,7 +178,7 @@ async def test_an_outcome_is_recorded_once(store: CrawlStore) -> None:
     worker = await started(store, "x")
     got = await lease_one(store, worker)
     assert await store.finish(worker, [done(got), done(got)], max_depth=None) == 1
-    assert await store.finish(worker, [Failed(lease=got, kind="tls_error", message="")], max_depth=None) == 0
+    assert await store.finish(worker, [FailedOutcome(lease=got, kind="tls_error", message="")], max_depth=None) == 0
     assert (await store.counts()).counted == 1
     assert (await row(store, "x")).status == PageStatus.COMPLETED
 
@@ -184,7 +195,7 @@ async def test_finish_is_all_or_nothing(store: CrawlStore) -> None:
     worker = await started(store, "x", "y")
     first, second = await lease(store, worker, 2)
     before = [page async for page in store.pages()], await store.counts()
-    broken = Completed(lease=second, facts=PageFacts(status_code=200), links=Treacherous(to("p", "q")))  # type: ignore[arg-type]
+    broken = CompletedOutcome(lease=second, facts=PageFacts(status_code=200), links=Treacherous(to("p", "q")))  # type: ignore[arg-type]
     with pytest.raises(RuntimeError, match="broke in the middle"):
         await store.finish(worker, [done(first, "new"), broken], max_depth=None)
     assert ([page async for page in store.pages()], await store.counts()) == before

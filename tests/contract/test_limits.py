@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.store.base import Again, CrawlStore, Failed, Lease, Outcome, Refused, Released
-from tadoru.store.open import open_store
+from tadoru.store.crawl.interface import CrawlStore, FailedOutcome, Lease, Outcome, RefusedOutcome, ReleasedOutcome, RetryOutcome
+from tadoru.store.crawl.open import open_store
 from tests.contract.conftest import Open
 from tests.contract.crawls import TTL, done, lease, lease_one, started, target
 from tests.support.clock import FakeClock
@@ -42,9 +42,9 @@ async def test_what_was_not_answered_makes_room(store: CrawlStore, kind: str) ->
     worker = await started(store, "x", "y")
     [got] = await lease(store, worker, 5, limit=1)
     given: dict[str, Outcome] = {
-        "released": Released(lease=got),
-        "again": Again(lease=got, after=99, kind="k", message=""),
-        "refused": Refused(lease=got, reason="r"),
+        "released": ReleasedOutcome(lease=got),
+        "again": RetryOutcome(lease=got, after=99, kind="k", message=""),
+        "refused": RefusedOutcome(lease=got, reason="r"),
     }
     await store.finish(worker, [given[kind]], max_depth=None)
     assert len(await lease(store, worker, 5, limit=1)) == 1
@@ -54,7 +54,9 @@ async def test_what_was_not_answered_makes_room(store: CrawlStore, kind: str) ->
 async def test_what_was_answered_or_failed_is_counted(store: CrawlStore, kind: str) -> None:
     worker = await started(store, "x", "y")
     [got] = await lease(store, worker, 5, limit=1)
-    await store.finish(worker, [done(got) if kind == "completed" else Failed(lease=got, kind="k", message="")], max_depth=None)
+    await store.finish(
+        worker, [done(got) if kind == "completed" else FailedOutcome(lease=got, kind="k", message="")], max_depth=None
+    )
     assert await lease(store, worker, 5, limit=1) == []
     assert len(await lease(store, worker, 5, limit=0)) == 1
 
@@ -84,10 +86,10 @@ def test_a_crawl_with_a_limit_answers_exactly_so_many_pages(name: str, limit: in
             kind = data.draw(st.sampled_from(["answer", "answer", "fail", "release", "redirect", "refuse"]))
             outcomes: dict[str, Outcome] = {
                 "answer": done(got, f"{got.page_id}/more"),
-                "fail": Failed(lease=got, kind="k", message=""),
-                "release": Released(lease=got),
+                "fail": FailedOutcome(lease=got, kind="k", message=""),
+                "release": ReleasedOutcome(lease=got),
                 "redirect": done(got, redirect=f"{got.page_id}/onward"),
-                "refuse": Refused(lease=got, reason="r"),
+                "refuse": RefusedOutcome(lease=got, reason="r"),
             }
             await store.finish(worker, [outcomes[kind]], max_depth=None)
         counts = await store.counts()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tadoru.store.base import Again, Completed, CrawlStore, Failed, PageFacts, Refused
-from tadoru.store.metrics import Metrics
+from tadoru.store.crawl.interface import CompletedOutcome, CrawlStore, FailedOutcome, PageFacts, RefusedOutcome, RetryOutcome
+from tadoru.store.crawl.metrics import CrawlMetrics
 from tests.contract.conftest import Open
 from tests.contract.crawls import TTL, done, lease, lease_one, started
 
@@ -16,7 +16,7 @@ def answered(status: int = 200, ms: float | None = None, size: int | None = None
 
 async def test_a_crawl_that_has_not_begun_has_nothing_to_tell(store: CrawlStore) -> None:
     found = await store.metrics()
-    assert found == Metrics(counts=await store.counts())
+    assert found == CrawlMetrics(counts=await store.counts())
     assert found.percentile(0.5) is None
 
 
@@ -24,7 +24,7 @@ async def test_statuses_and_bytes_are_counted(store: CrawlStore) -> None:
     worker = await started(store, *"abc")
     a, b, c = await lease(store, worker, 3)
     facts = (answered(200, size=700), answered(404, size=30), answered(200))
-    outcomes = [Completed(lease=each, facts=said) for each, said in zip((a, b, c), facts, strict=True)]
+    outcomes = [CompletedOutcome(lease=each, facts=said) for each, said in zip((a, b, c), facts, strict=True)]
     await store.finish(worker, outcomes, max_depth=None)
     found = await store.metrics()
     assert (found.statuses, found.bytes, found.workers) == ({200: 2, 404: 1}, 730, 1)
@@ -40,11 +40,11 @@ async def test_a_redirect_is_a_status_too(store: CrawlStore) -> None:
 async def test_attempts_that_failed_are_counted_by_kind_each_time(store: CrawlStore) -> None:
     worker = await started(store, "x", "y", "z")
     x, y, z = await lease(store, worker, 3)
-    again = Again(lease=x, after=0.0, kind="http_503", message="Answered 503.")
-    failed = Failed(lease=y, kind="dns_failure", message="No such host.")
-    await store.finish(worker, [again, failed, Refused(lease=z, reason="robots.txt")], max_depth=None)
+    again = RetryOutcome(lease=x, after=0.0, kind="http_503", message="Answered 503.")
+    failed = FailedOutcome(lease=y, kind="dns_failure", message="No such host.")
+    await store.finish(worker, [again, failed, RefusedOutcome(lease=z, reason="robots.txt")], max_depth=None)
     [x] = await lease(store, worker)
-    await store.finish(worker, [Failed(lease=x, kind="http_503", message="Answered 503.")], max_depth=None)
+    await store.finish(worker, [FailedOutcome(lease=x, kind="http_503", message="Answered 503.")], max_depth=None)
     assert (await store.metrics()).errors == {"http_503": 2, "dns_failure": 1}
 
 
@@ -58,7 +58,7 @@ async def test_a_redirect_loop_is_an_error(store: CrawlStore) -> None:
 async def test_percentiles_are_within_their_class(store: CrawlStore, share: float, expected: float) -> None:
     worker = await started(store, *map(str, range(100)))
     leases = await lease(store, worker, 100)
-    outcomes = [Completed(lease=each, facts=answered(ms=float(number))) for number, each in enumerate(leases, 1)]
+    outcomes = [CompletedOutcome(lease=each, facts=answered(ms=float(number))) for number, each in enumerate(leases, 1)]
     await store.finish(worker, outcomes, max_depth=None)
     found = (await store.metrics()).percentile(share)
     assert found is not None
@@ -68,7 +68,7 @@ async def test_percentiles_are_within_their_class(store: CrawlStore, share: floa
 async def test_the_time_of_an_answer_is_waiting_and_reading_together(store: CrawlStore) -> None:
     worker = await started(store, "x")
     facts = PageFacts(status_code=200, ttfb_ms=40.0, download_time_ms=300.0)
-    await store.finish(worker, [Completed(lease=await lease_one(store, worker), facts=facts)], max_depth=None)
+    await store.finish(worker, [CompletedOutcome(lease=await lease_one(store, worker), facts=facts)], max_depth=None)
     found = (await store.metrics()).percentile(0.5)
     assert found is not None
     assert 340 <= found <= 340 * 1.5
@@ -79,7 +79,7 @@ async def test_every_handle_tells_the_same(handles: Open) -> None:
     first, second = await started(one, "x", "y"), await two.join(TTL)
     for store, worker in ((one, first), (two, second)):
         facts = answered(ms=5.0, size=100)
-        await store.finish(worker, [Completed(lease=await lease_one(store, worker), facts=facts)], max_depth=None)
+        await store.finish(worker, [CompletedOutcome(lease=await lease_one(store, worker), facts=facts)], max_depth=None)
     assert await one.metrics() == await two.metrics()
     assert (await one.metrics()).bytes == 200
     assert (await one.metrics()).workers == 2

@@ -5,8 +5,19 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from tadoru.clock import to_datetime
-from tadoru.rules.traps import Trap
-from tadoru.store.base import Again, Completed, Counts, CrawlStore, Failed, PageFacts, PageStatus, Refused, Released, TrapRecord
+from tadoru.rules.traps import TrapPattern
+from tadoru.store.crawl.interface import (
+    CompletedOutcome,
+    CrawlCounts,
+    CrawlStore,
+    FailedOutcome,
+    PageFacts,
+    PageStatus,
+    RefusedOutcome,
+    ReleasedOutcome,
+    RetryOutcome,
+    TrapRecord,
+)
 from tests.contract.crawls import HOST, done, external, lease, lease_one, row, rows, started, statuses, target, to, trapped, url
 from tests.support.clock import START, FakeClock
 
@@ -16,7 +27,7 @@ async def test_a_completed_page_shows_its_facts(store: CrawlStore, clock: FakeCl
     got = await lease_one(store, worker)
     clock.advance(2.5)
     facts = PageFacts(status_code=404, title="Gone ☃", content_type="text/html", ttfb_ms=1.5, download_time_ms=2.25)
-    assert await store.finish(worker, [Completed(lease=got, facts=facts)], max_depth=None) == 1
+    assert await store.finish(worker, [CompletedOutcome(lease=got, facts=facts)], max_depth=None) == 1
     found = await row(store, "x")
     assert found.status == "completed"
     assert (found.status_code, found.title, found.content_type, found.response_ms) == (404, "Gone ☃", "text/html", 3.75)
@@ -33,27 +44,29 @@ async def test_a_completed_page_shows_its_facts(store: CrawlStore, clock: FakeCl
 
 async def test_a_failed_page_shows_why(store: CrawlStore, clock: FakeClock) -> None:
     worker = await started(store, "x")
-    outcome = Failed(lease=await lease_one(store, worker), kind="dns_failure", message="No such host.")
+    outcome = FailedOutcome(lease=await lease_one(store, worker), kind="dns_failure", message="No such host.")
     await store.finish(worker, [outcome], max_depth=None)
     found = await row(store, "x")
     assert (found.status, found.error_type, found.error_message) == ("error", "dns_failure", "No such host.")
     assert found.crawled_at == to_datetime(clock.now())
-    assert await store.counts() == Counts(error=1, counted=1)
+    assert await store.counts() == CrawlCounts(error=1, counted=1)
 
 
 async def test_a_refused_page_was_never_requested(store: CrawlStore) -> None:
     worker = await started(store, "x")
-    await store.finish(worker, [Refused(lease=await lease_one(store, worker), reason="robots.txt: Disallow: /")], max_depth=None)
+    await store.finish(
+        worker, [RefusedOutcome(lease=await lease_one(store, worker), reason="robots.txt: Disallow: /")], max_depth=None
+    )
     found = await row(store, "x")
     assert (found.status, found.skip_reason, found.crawled_at) == ("skipped", "robots.txt: Disallow: /", None)
-    assert await store.counts() == Counts(skipped=1)
+    assert await store.counts() == CrawlCounts(skipped=1)
 
 
 async def test_a_released_page_is_as_it_was(store: CrawlStore) -> None:
     worker = await started(store, "x")
     before = await row(store, "x")
     got = await lease_one(store, worker)
-    assert await store.finish(worker, [Released(lease=got)], max_depth=None) == 1
+    assert await store.finish(worker, [ReleasedOutcome(lease=got)], max_depth=None) == 1
     assert await row(store, "x") == before
     assert await lease_one(store, worker) == got
 
@@ -63,10 +76,12 @@ async def test_a_retry_waits_for_its_time_and_is_counted(store: CrawlStore, cloc
     for attempt in range(3):
         got = await lease_one(store, worker)
         assert got.attempt == attempt
-        await store.finish(worker, [Again(lease=got, after=10.0, kind="http_503", message="Answered 503.")], max_depth=None)
+        await store.finish(
+            worker, [RetryOutcome(lease=got, after=10.0, kind="http_503", message="Answered 503.")], max_depth=None
+        )
         clock.advance(9.5)
         assert await lease(store, worker) == []
-        assert await store.counts() == Counts(queued=1)
+        assert await store.counts() == CrawlCounts(queued=1)
         clock.advance(0.5)
     assert (await row(store, "x")).error_type == "http_503"
 
@@ -74,14 +89,14 @@ async def test_a_retry_waits_for_its_time_and_is_counted(store: CrawlStore, cloc
 async def test_a_retry_that_waits_does_not_hold_up_those_behind_it(store: CrawlStore) -> None:
     worker = await started(store, "x", "y")
     got = await lease_one(store, worker)
-    await store.finish(worker, [Again(lease=got, after=10.0, kind="http_503", message="")], max_depth=None)
+    await store.finish(worker, [RetryOutcome(lease=got, after=10.0, kind="http_503", message="")], max_depth=None)
     assert [each.url for each in await lease(store, worker, 5)] == [url("y")]
 
 
 async def test_an_answer_after_a_retry_leaves_no_error(store: CrawlStore) -> None:
     worker = await started(store, "x")
     await store.finish(
-        worker, [Again(lease=await lease_one(store, worker), after=0.0, kind="tls_error", message="m")], max_depth=None
+        worker, [RetryOutcome(lease=await lease_one(store, worker), after=0.0, kind="tls_error", message="m")], max_depth=None
     )
     await store.finish(worker, [done(await lease_one(store, worker))], max_depth=None)
     found = await row(store, "x")
@@ -92,7 +107,7 @@ async def test_counters_tell_answers_from_redirects(store: CrawlStore) -> None:
     worker = await started(store, "x", "y", "z")
     x, y, _ = await lease(store, worker, 3)
     await store.finish(worker, [done(x, redirect="onward"), done(y, external("e"), "new")], max_depth=None)
-    assert await store.counts() == Counts(discovered=1, queued=2, processing=1, completed=2, counted=1, redirects=1)
+    assert await store.counts() == CrawlCounts(discovered=1, queued=2, processing=1, completed=2, counted=1, redirects=1)
     assert (await store.counts()).known == 6
 
 
@@ -154,7 +169,7 @@ async def test_the_cap_of_a_class_holds_across_pages_and_workers(store: CrawlSto
 
 async def test_a_class_of_classes_has_a_cap_of_its_own(store: CrawlStore) -> None:
     worker = await started(store, "x")
-    outer = Trap("every page", "session id", 3)
+    outer = TrapPattern("every page", "session id", 3)
     found = [trapped(f"{page}-{n}", cap=2, key=f"page {page}") for page in range(3) for n in range(3)]
     found = [each._replace(trap=each.trap and each.trap._replace(outer=outer)) for each in found]
     await store.finish(worker, [done(await lease_one(store, worker), *found)], max_depth=None)
@@ -194,7 +209,9 @@ async def test_texts_and_kinds_of_links_are_kept(store: CrawlStore) -> None:
     [link] = to("y")
     link = link._replace(text="Text 日本 'quoted'", rel="nofollow ugc", kind="area", fragment="part", position=7)
     await store.finish(
-        worker, [Completed(lease=await lease_one(store, worker), facts=PageFacts(status_code=200), links=[link])], max_depth=None
+        worker,
+        [CompletedOutcome(lease=await lease_one(store, worker), facts=PageFacts(status_code=200), links=[link])],
+        max_depth=None,
     )
     [found] = [found async for found in store.links()]
     assert found == (url("x"), url("y"), "Text 日本 'quoted'", "nofollow ugc", "area", 7, "part")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tadoru.store.base import Completed, CrawlStore, FoundLink, PageFacts
+from tadoru.store.crawl.interface import CompletedOutcome, CrawlStore, FoundLink, PageFacts
 from tests.contract.crawls import crawl, done, external, lease, lease_one, rows, started, target, to, url
 
 
@@ -71,13 +71,13 @@ async def test_fragments_are_looked_up_among_the_anchors_of_their_page(store: Cr
         jump("s", "top", 5),
     ]
     got = await lease_one(store, worker)
-    await store.finish(worker, [Completed(lease=got, facts=facts, links=links, anchors=["top", "end"])], max_depth=None)
+    await store.finish(worker, [CompletedOutcome(lease=got, facts=facts, links=links, anchors=["top", "end"])], max_depth=None)
     a_and_b = {got.url: got for got in await lease(store, worker, 9)}
     await store.finish(
         worker,
         [
-            Completed(lease=a_and_b[url("b")], facts=facts, anchors=[]),
-            Completed(lease=a_and_b[url("a")], facts=facts, links=[jump("b", "gone", 0)], anchors=["here", "there"]),
+            CompletedOutcome(lease=a_and_b[url("b")], facts=facts, anchors=[]),
+            CompletedOutcome(lease=a_and_b[url("a")], facts=facts, links=[jump("b", "gone", 0)], anchors=["here", "there"]),
         ],
         max_depth=None,
     )

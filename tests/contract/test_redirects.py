@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tadoru.store.base import CrawlStore
+from tadoru.store.crawl.interface import CrawlStore
 from tests.contract.crawls import crawl, done, lease, lease_one, row, rows, started, statuses, target, url
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.store.base import Completed, CrawlStore, PageFacts, ResourceLease, ResourceResult
-from tadoru.store.open import open_store
-from tadoru.store.records import PageRecords, ResourceUse
+from tadoru.store.crawl.interface import CompletedOutcome, CrawlStore, PageFacts, ResourceLease, ResourceResult
+from tadoru.store.crawl.open import open_store
+from tadoru.store.crawl.records import PageRecords, ResourceUse
 from tests.contract.conftest import Open
 from tests.contract.crawls import TTL, lease_one, started
 from tests.support.clock import FakeClock
@@ -26,7 +26,9 @@ async def used(store: CrawlStore, *uses: ResourceUse) -> int:
     """A worker of a crawl whose only page is made of these."""
     worker = await started(store, "x")
     records = PageRecords(indexable=True, indexability="indexable")
-    answer = Completed(lease=await lease_one(store, worker), facts=PageFacts(status_code=200), records=records, resources=uses)
+    answer = CompletedOutcome(
+        lease=await lease_one(store, worker), facts=PageFacts(status_code=200), records=records, resources=uses
+    )
     await store.finish(worker, [answer], max_depth=None)
     return worker
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.conftest import Open
 from tests.contract.crawls import statuses, url
 from tests.store.audited import Page, audit

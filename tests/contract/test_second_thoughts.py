@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from tadoru.store.base import TOO_DEEP, CrawlStore, PageStatus, Purpose, Refused, Target
+from tadoru.store.crawl.interface import TOO_DEEP, CrawlStore, LinkTarget, PageStatus, RefusedOutcome, UrlPurpose
 from tests.contract.crawls import done, external, lease, lease_one, row, started, statuses, target, trapped, url
 
 OTHER = "b.example"
 FAR = url("x", OTHER)
-INSIDE = Target(FAR, OTHER, PageStatus.QUEUED)
+INSIDE = LinkTarget(FAR, OTHER, PageStatus.QUEUED)
 CHECKED = external("x", check=True)
-EXCLUDED = Target(url("a"), "a.example", PageStatus.SKIPPED, "excluded by pattern a")
+EXCLUDED = LinkTarget(url("a"), "a.example", PageStatus.SKIPPED, "excluded by pattern a")
 
 
-async def decide(store: CrawlStore, *targets: Target, max_depth: int | None = None) -> int:
+async def decide(store: CrawlStore, *targets: LinkTarget, max_depth: int | None = None) -> int:
     """Only these are decided otherwise than they were."""
     by_url = {each.url: each for each in targets}
     return await store.reconsider(lambda url, seed: by_url.get(url), max_depth=max_depth)
 
 
 @pytest.mark.parametrize("now", [INSIDE, CHECKED], ids=["a page of the site", "to be tried"])
-async def test_another_site_s_page_that_is_wanted_now_is_queued(store: CrawlStore, now: Target) -> None:
+async def test_another_site_s_page_that_is_wanted_now_is_queued(store: CrawlStore, now: LinkTarget) -> None:
     worker = await started(store, "")
     await store.finish(worker, [done(await lease_one(store, worker), external("x"))], max_depth=None)
     assert await lease(store, worker, host=OTHER) == []
@@ -42,7 +42,7 @@ async def test_a_link_that_was_only_tried_becomes_a_page_and_is_counted_once(sto
     counts = await store.counts()
     assert (counts.counted, counts.completed, counts.queued) == (1, 1, 1)
     [got] = await lease(store, worker, host=OTHER)
-    assert got.purpose is Purpose.PAGE
+    assert got.purpose is UrlPurpose.PAGE
 
 
 async def test_what_waits_and_is_excluded_now_is_not_requested_and_comes_back_when_it_is_not(store: CrawlStore) -> None:
@@ -70,7 +70,7 @@ async def test_what_others_refused_stays_refused(store: CrawlStore) -> None:
     first = done(await lease_one(store, worker), "robots", trapped("trap/1", 1), trapped("trap/2", 1))
     await store.finish(worker, [first], max_depth=None)
     leases = {got.url: got for got in await lease(store, worker, 5)}
-    await store.finish(worker, [Refused(lease=leases[url("robots")], reason="robots.txt forbids it")], max_depth=None)
+    await store.finish(worker, [RefusedOutcome(lease=leases[url("robots")], reason="robots.txt forbids it")], max_depth=None)
     before = await statuses(store)
     assert await decide(store, target("robots"), target("trap/2")) == 0
     assert await statuses(store) == before
@@ -81,7 +81,7 @@ async def test_pages_that_were_requested_and_those_that_are_being_requested_stay
     first, _second = await lease(store, worker, 2)
     await store.finish(worker, [done(first)], max_depth=None)
     before = await statuses(store)
-    assert await decide(store, Target(url(""), "a.example", PageStatus.SKIPPED, "excluded"), EXCLUDED) == 0
+    assert await decide(store, LinkTarget(url(""), "a.example", PageStatus.SKIPPED, "excluded"), EXCLUDED) == 0
     assert await statuses(store) == before
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tadoru.store.base import Again, Counts, CrawlStore, Failed, PageStatus, Refused
+from tadoru.store.crawl.interface import CrawlCounts, CrawlStore, FailedOutcome, PageStatus, RefusedOutcome, RetryOutcome
 from tests.contract.conftest import Open
 from tests.contract.crawls import done, external, lease, lease_one, row, rows, started, target
 
@@ -10,7 +10,7 @@ from tests.contract.crawls import done, external, lease, lease_one, row, rows, s
 async def test_seeds_are_known_once(store: CrawlStore) -> None:
     assert await store.add([target("x"), target("y"), target("x")], seed=True) == 2
     assert await store.add([target("y"), target("z")], seed=True) == 1
-    assert await store.counts() == Counts(queued=3)
+    assert await store.counts() == CrawlCounts(queued=3)
 
 
 async def test_a_seed_that_was_done_is_not_done_again(store: CrawlStore) -> None:
@@ -43,7 +43,7 @@ async def test_a_seed_that_was_only_to_be_checked_is_read(store: CrawlStore) -> 
 async def test_a_seed_that_was_too_deep_or_refused_is_queued(store: CrawlStore) -> None:
     worker = await started(store, "x", "refused")
     x, refused = await lease(store, worker, 2)
-    await store.finish(worker, [done(x, "deep"), Refused(lease=refused, reason="robots")], max_depth=0)
+    await store.finish(worker, [done(x, "deep"), RefusedOutcome(lease=refused, reason="robots")], max_depth=0)
     assert (await store.counts()).skipped == 2
     await store.add([target("deep"), target("refused")], seed=True)
     assert len(await lease(store, worker, 5)) == 2
@@ -52,25 +52,29 @@ async def test_a_seed_that_was_too_deep_or_refused_is_queued(store: CrawlStore) 
 
 async def test_a_seed_that_failed_is_tried_again_from_the_beginning(store: CrawlStore) -> None:
     worker = await started(store, "x")
-    again = Again(lease=await lease_one(store, worker), after=0.0, kind="connection_refused", message="m")
+    again = RetryOutcome(lease=await lease_one(store, worker), after=0.0, kind="connection_refused", message="m")
     await store.finish(worker, [again], max_depth=None)
-    await store.finish(worker, [Failed(lease=await lease_one(store, worker), kind="dns_failure", message="m")], max_depth=None)
-    assert await store.counts() == Counts(error=1, counted=1)
+    await store.finish(
+        worker, [FailedOutcome(lease=await lease_one(store, worker), kind="dns_failure", message="m")], max_depth=None
+    )
+    assert await store.counts() == CrawlCounts(error=1, counted=1)
     await store.add([target("x")], seed=True)
-    assert await store.counts() == Counts(queued=1)
+    assert await store.counts() == CrawlCounts(queued=1)
     got = await lease_one(store, worker)
     assert got.attempt == 0
     await store.finish(worker, [done(got)], max_depth=None)
     found = await row(store, "x")
     assert (found.status, found.error_type) == ("completed", None)
-    assert await store.counts() == Counts(completed=1, counted=1)
+    assert await store.counts() == CrawlCounts(completed=1, counted=1)
 
 
 async def test_a_page_that_failed_is_not_tried_again_because_a_seed_redirects_to_it(store: CrawlStore) -> None:
     worker = await started(store, "x", "y")
     x, y = await lease(store, worker, 2)
     await store.finish(worker, [done(x, "gone")], max_depth=None)
-    await store.finish(worker, [Failed(lease=await lease_one(store, worker), kind="dns_failure", message="m")], max_depth=None)
+    await store.finish(
+        worker, [FailedOutcome(lease=await lease_one(store, worker), kind="dns_failure", message="m")], max_depth=None
+    )
     await store.finish(worker, [done(y, redirect="gone")], max_depth=None)
     assert (await row(store, "gone")).status == "error"
 
@@ -79,7 +83,7 @@ async def test_a_seed_that_the_rules_exclude_stays_excluded_however_often_it_is_
     excluded = target("x", status=PageStatus.SKIPPED, reason="excluded by a pattern")
     await store.add([excluded], seed=True)
     await store.add([excluded], seed=True)
-    assert await store.counts() == Counts(skipped=1)
+    assert await store.counts() == CrawlCounts(skipped=1)
     assert (await row(store, "x")).skip_reason == "excluded by a pattern"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tadoru.store.base import UNLINKED, Counts, CrawlStore, NamedPage, PageStatus, SitemapRecord
+from tadoru.store.crawl.interface import UNLINKED, CrawlCounts, CrawlStore, NamedPage, PageStatus, SitemapRecord
 from tests.contract.crawls import depths, done, external, lease, lease_one, row, started, statuses, target, url
 
 SITEMAP = SitemapRecord(url("sitemap.xml"), 0, "robots.txt", "read", "urlset", 200, 500, 3, ())
@@ -92,7 +92,7 @@ async def test_a_page_that_was_only_discovered_is_queued_when_a_sitemap_names_it
     found = await row(store, "a")
     assert (found.status, found.skip_reason, found.depth) == ("queued", None, 1)
     assert (await row(store, "https://b.example/e")).status == "discovered"
-    assert await store.counts() == Counts(completed=1, counted=1, queued=1, discovered=1)
+    assert await store.counts() == CrawlCounts(completed=1, counted=1, queued=1, discovered=1)
     assert (await lease_one(store, worker)).url == url("a")
 
 
@@ -102,7 +102,7 @@ async def test_a_page_that_was_too_deep_is_queued_when_a_sitemap_names_it(store:
     assert await lease(store, worker) == []
     await store.name_pages(await store.put_sitemap(SITEMAP), named("a"))
     assert [(each.url, each.depth) for each in await lease(store, worker)] == [(url("a"), 1)]
-    assert await store.counts() == Counts(completed=1, counted=1, processing=1)
+    assert await store.counts() == CrawlCounts(completed=1, counted=1, processing=1)
 
 
 async def test_parents_of_unlinked_pages_are_none(store: CrawlStore) -> None:

@@ -18,7 +18,7 @@ from tadoru.jobs.events.collect.source_registry import check_source, parse_sourc
 from tadoru.jobs.events.collect.source_settings import parse_source_settings
 from tadoru.model.event import SourceType
 from tadoru.model.web import Response, Timings
-from tadoru.parse.html import Document
+from tadoru.parse.html import HtmlDocument
 from tadoru.parse.page import read_page
 from tadoru.rules.url import UrlResolver
 from tadoru.serve.crawl_runner.operator_commands import RESTORE_NOTE
@@ -136,7 +136,7 @@ def test_the_check_of_the_page_about_checks_is_one(body: str, expected: int) -> 
     exec("\n".join(block.text for block in blocks(name, TEXTS[name]) if block.language == "python"), names)
     checks = names["CHECKS"]
     answer = Response(url=URL, status=200, headers=(("Content-Type", "text/html"),), body=body.encode(), timings=Timings())
-    page = read_page(Document.parse(answer.body, "text/html"), answer, UrlResolver())
+    page = read_page(HtmlDocument.parse(answer.body, "text/html"), answer, UrlResolver())
     found = list(checks.run(PageContext(url=URL, limits=Limits(checks.checks), answer=answer, page=page)))
     assert [finding.check_id for finding in found] == ["acme-no-contact"] * expected
 

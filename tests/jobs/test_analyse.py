@@ -268,7 +268,7 @@ async def test_a_locked_database_is_one_sentence(tmp_path: Path) -> None:
     store._patience = 0.0
     other = SqliteStore(name, FakeClock())
     other.sql.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StoreError, match="locked by another program"):
+    with pytest.raises(StoreError, match="locked by another process"):
         await judge(store)
     other.sql.execute("ROLLBACK")
     assert await judge(store) == 100.0

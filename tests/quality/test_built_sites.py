@@ -16,7 +16,7 @@ from pygments.util import ClassNotFound
 
 from tadoru.jobs.docs.content import find_main_content
 from tadoru.jobs.docs.markdown import ConvertOptions, MarkdownDocument, convert
-from tadoru.parse.html import Document
+from tadoru.parse.html import HtmlDocument
 from tests.support.built import marked, rst, written
 from tests.support.built.builders import SOURCES, SPHINX_THEMES, built_mkdocs, built_sphinx, built_vitepress, has_node
 from tests.support.built.truth import Code, Truth
@@ -66,7 +66,7 @@ class Page(NamedTuple):
 
 def page_of(source: Path, truth: Truth, html: Path) -> Page:
     url = f"https://kettle.example/{source.stem}.html"
-    main = find_main_content(Document.parse(html.read_bytes(), "text/html; charset=utf-8"), url)
+    main = find_main_content(HtmlDocument.parse(html.read_bytes(), "text/html; charset=utf-8"), url)
     markdown = convert(main.root, base=url, options=ConvertOptions(title=main.title))
     return Page(source.stem, truth, main.generator, markdown, written.read(markdown.text))
 

@@ -20,8 +20,8 @@ import pytest
 from tadoru.model.event import RawEvent
 from tadoru.parse.lenient_json import loads
 from tadoru.parse.sources.api import ApiSettings, read_api
-from tadoru.parse.sources.markup import EVENT_TYPES, read_markup
-from tadoru.parse.sources.selected import HtmlSettings, read_html
+from tadoru.parse.sources.html_page import HtmlSettings, read_html
+from tadoru.parse.sources.schema_org import EVENT_TYPES, read_schema_org
 from tadoru.parse.sources.table import read_csv
 from tests.support.corpora import corpus, needs_corpus
 
@@ -182,7 +182,7 @@ def test_every_event_that_is_expected_of_a_page_is_found_and_no_other() -> None:
     pages = sorted(PAGES.glob("*.html"))
     total = 0
     for page in pages:
-        reading = read_markup(page.read_bytes(), "text/html; charset=utf-8", URL)
+        reading = read_schema_org(page.read_bytes(), "text/html; charset=utf-8", URL)
         found = Counter((_plain(event.title), _plain(str(event.start or ""))) for event in reading.events)
         assert found == Counter(_expected(json.loads(_answer(page).read_text()))), page.name
         assert reading.problems == (), page.name

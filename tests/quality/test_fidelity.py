@@ -10,7 +10,7 @@ import pytest
 
 from tadoru.jobs.docs.content import find_main_content
 from tadoru.jobs.docs.markdown import ConvertOptions, convert
-from tadoru.parse.html import Document
+from tadoru.parse.html import HtmlDocument
 from tests.quality import fidelity_own, fidelity_research
 
 URL = "https://docs.example/guide/page.html"
@@ -21,7 +21,7 @@ def markdown_of(body: str) -> str:
     """What a page with this in its `<main>` becomes, after its title and first words; one with a `<main>` is the whole body."""
     inside = body if "<main>" in body else f"<main><h1>Title</h1><p>Intro.</p>{body}</main>"
     page = f"<!doctype html><html><head><title>Title</title></head><body>{inside}</body></html>"
-    main = find_main_content(Document.parse(page.encode(), "text/html; charset=utf-8"), URL)
+    main = find_main_content(HtmlDocument.parse(page.encode(), "text/html; charset=utf-8"), URL)
     text = convert(main.root, base=URL, options=ConvertOptions(title=main.title)).text
     assert text.startswith(BEFORE), text
     return text.removeprefix(BEFORE).removesuffix("\n")

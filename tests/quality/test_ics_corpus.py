@@ -38,7 +38,7 @@ def test_calendars_have_a_problem_exactly_when_the_table_says_so() -> None:
 
 @beside
 def test_every_event_that_stands_in_a_calendar_is_read() -> None:
-    """Changed dates belong to their series; what can not be read is in the table."""
+    """Changed dates belong to their series; what cannot be read is in the table."""
     for path in sorted(CORPUS.rglob("*.ics")):
         name = path.relative_to(CORPUS).as_posix()
         text = path.read_bytes().decode("utf-8", "replace")

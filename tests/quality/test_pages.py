@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from tadoru.jobs.docs.content import MainContent, find_main_content
-from tadoru.parse.html import Document
+from tadoru.parse.html import HtmlDocument
 
 PAGES = Path(__file__).parent / "pages"
 NAMES = sorted(file.stem for file in PAGES.glob("*.html"))
@@ -101,7 +101,7 @@ PLACES = {
 
 
 def found(name: str) -> MainContent:
-    return find_main_content(Document.parse((PAGES / f"{name}.html").read_bytes(), "text/html; charset=utf-8"), URL)
+    return find_main_content(HtmlDocument.parse((PAGES / f"{name}.html").read_bytes(), "text/html; charset=utf-8"), URL)
 
 
 def test_every_page_has_its_expectations() -> None:
@@ -110,7 +110,7 @@ def test_every_page_has_its_expectations() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_exactly_the_text_is_found(name: str) -> None:
-    document = Document.parse((PAGES / f"{name}.html").read_bytes(), "text/html; charset=utf-8")
+    document = HtmlDocument.parse((PAGES / f"{name}.html").read_bytes(), "text/html; charset=utf-8")
     main = find_main_content(document, URL)
     assert " ".join(main.root.text(separator=" ").split()) == (PAGES / f"{name}.txt").read_text("utf-8").strip()
 

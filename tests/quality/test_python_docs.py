@@ -14,7 +14,7 @@ import pytest
 
 from tadoru.jobs.docs.markdown import ConvertOptions, convert
 from tadoru.jobs.docs.markdown.code import language_name
-from tadoru.parse.html import Document
+from tadoru.parse.html import HtmlDocument
 from tests.jobs.docs_markdown.pages import fences
 
 HTML = Path("/usr/share/doc/python3-doc/html")
@@ -34,7 +34,7 @@ Page = tuple[Path, list[str], list[tuple[str, str]]]
 def pages() -> list[Page]:
     found: list[Page] = []
     for path in sorted(HTML.rglob("*.html"))[::SAMPLE]:
-        document = Document.parse(path.read_bytes(), "text/html; charset=utf-8")
+        document = HtmlDocument.parse(path.read_bytes(), "text/html; charset=utf-8")
         body = document.tree.css_first("div.body")
         if body is None:
             continue

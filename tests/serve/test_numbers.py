@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tadoru.serve.roles import ROUTES
-from tadoru.serve.web.language import preferred_language
+from tadoru.serve.web.request_input import preferred_language
 from tadoru.store.accounts.audit_log import Actor
 from tests.support.serving import BASE, Desk
 

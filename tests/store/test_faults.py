@@ -36,8 +36,7 @@ async def test_a_lock_of_another_program_is_waited_for_and_then_named(store: Sql
     with pytest.raises(StoreError) as caught:
         await store.finish(worker, [done(got, "new")], max_depth=None)
     assert (
-        str(caught.value)
-        == f"The database {store.path} is locked by another process. Close that process and rerun the command."
+        str(caught.value) == f"The database {store.path} is locked by another process. Close that process and rerun the command."
     )
     assert PATIENCE <= clock.monotonic() < PATIENCE + 1
     assert (await store.counts()).processing == 1

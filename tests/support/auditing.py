@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tadoru.clock import Clock
-from tadoru.engine.crawl import Crawl, Ended
-from tadoru.engine.notices import Notice
+from tadoru.config.options import AuditOptions
+from tadoru.engine.crawl import Crawler, CrawlOutcome
+from tadoru.engine.notifications import CrawlNotification
 from tadoru.jobs import launch
-from tadoru.jobs.audit.run import Prepared, finish, prepare
-from tadoru.options import AuditOptions
+from tadoru.jobs.audit.run import PreparedAudit, finish, prepare
 from tests.support.site import Site
 
-N = TypeVar("N", bound=Notice)
+N = TypeVar("N", bound=CrawlNotification)
 UNHURRIED: dict[str, Any] = {"delay": 0.0, "processes": 1, "timeout": 5.0, "sitemap": "off", "resources": 0}
 """No pace, nothing beside the pages: what most tests want unless they are about it."""
 
@@ -29,7 +29,7 @@ class Audit:
 
     site: Site
     folder: Path
-    notices: list[Notice] = field(default_factory=list)
+    notices: list[CrawlNotification] = field(default_factory=list)
 
     @property
     def database(self) -> Path:
@@ -40,25 +40,30 @@ class Audit:
         *paths: str,
         engines: int = 1,
         clock: Clock | None = None,
-        steer: Callable[[Crawl], None] | None = None,
+        on_created: Callable[[Crawler], None] | None = None,
         policy: dict[str, Any] | None = None,
         **options: Any,
-    ) -> Ended:
+    ) -> CrawlOutcome:
         """One run of the command; without a path it goes on with what is there."""
         chosen = AuditOptions(**{**UNHURRIED, "database": str(self.database), **options})
         prepared = await prepare(chosen, [self.site.url(path) for path in paths], {})
-        ended = Ended(stopped=False, limit_reached=True)
+        ended = CrawlOutcome(stopped=False, limit_reached=True)
         if not prepared.nothing_to_do:
-            ended = await self.crawl(prepared, engines, clock, steer, policy or {})
+            ended = await self.crawl(prepared, engines, clock, on_created, policy or {})
         await finish(chosen, prepared, ended, 0.0)
         return ended
 
     async def crawl(
-        self, prepared: Prepared, engines: int, clock: Clock | None, steer: Callable[[Crawl], None] | None, policy: dict[str, Any]
-    ) -> Ended:
+        self,
+        prepared: PreparedAudit,
+        engines: int,
+        clock: Clock | None,
+        on_created: Callable[[Crawler], None] | None,
+        policy: dict[str, Any],
+    ) -> CrawlOutcome:
         """Every engine with its own connection to the file, as separate processes would have."""
         plan = replace(prepared.plan, policy=replace(prepared.plan.policy, **policy))
-        each = (launch.crawl(plan, self.notices.append, steer=steer, clock=clock) for _ in range(engines))
+        each = (launch.crawl(plan, self.notices.append, on_created=on_created, clock=clock) for _ in range(engines))
         return (await asyncio.gather(*each))[0]
 
     def told(self, kind: type[N]) -> list[N]:

@@ -15,7 +15,7 @@ class FakeClock:
         self._passed = 0.0
         self._start = start
         self.on_change: Callable[[], None] = lambda: None
-        """Told when the time is another: somebody may have to know it who can not ask."""
+        """Told when the time is another: somebody may have to know it who cannot ask."""
 
     def now(self) -> float:
         return self._start + self._passed

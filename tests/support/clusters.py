@@ -11,12 +11,12 @@ from typing import Any
 import psycopg
 
 from tadoru.clock import SystemClock
-from tadoru.cluster.queue import Queue, prepare
+from tadoru.cluster.queue import TaskQueue, prepare_schema
 from tadoru.rules.pace import Pace
-from tadoru.store.base import RobotsRecord
-from tadoru.store.postgres.cluster import SCHEMA, Cluster
-from tadoru.store.postgres.store import PostgresStore
-from tadoru.store.values import Completed, Failed, PageFacts, PageStatus, Target
+from tadoru.store.cluster.registry import SCHEMA, ClusterRegistry
+from tadoru.store.crawl.interface import RobotsRecord
+from tadoru.store.crawl.postgres.store import PostgresStore
+from tadoru.store.crawl.records import CompletedOutcome, FailedOutcome, LinkTarget, PageFacts, PageStatus
 from tests.support.postgres import PostgresServer
 
 TTL = 60.0
@@ -35,8 +35,8 @@ class SeenCluster:
 
     def __init__(self, database: str) -> None:
         self.database = database
-        self.cluster = Cluster(database)
-        prepare(self.cluster)
+        self.cluster = ClusterRegistry(database)
+        prepare_schema(self.cluster)
 
     def close(self) -> None:
         self.cluster.close()
@@ -69,12 +69,14 @@ class SeenCluster:
         store = PostgresStore(address, SystemClock())
         try:
             worker = await store.join(TTL)
-            targets = [Target(f"https://{host}/{number}", host, PageStatus.QUEUED) for host in hosts for number in range(pages)]
+            targets = [
+                LinkTarget(f"https://{host}/{number}", host, PageStatus.QUEUED) for host in hosts for number in range(pages)
+            ]
             await store.add(targets, seed=True)
             leased = await store.lease(worker, {}, new_hosts=len(hosts), per_host=2, limit=0)
             outcomes = [
-                Completed(lease=one, facts=PageFacts(status_code=200)) if one.url.endswith("/0")
-                else Failed(lease=one, kind="timeout", message="No answer.")
+                CompletedOutcome(lease=one, facts=PageFacts(status_code=200)) if one.url.endswith("/0")
+                else FailedOutcome(lease=one, kind="timeout", message="No answer.")
                 for one in leased.leases
             ]  # fmt: skip
             await store.finish(worker, outcomes, max_depth=None)
@@ -101,7 +103,7 @@ class SeenCluster:
         """What a worker puts into the queue for hosts that wait."""
 
         async def put() -> None:
-            queue = Queue(self.cluster.dsn)
+            queue = TaskQueue(self.cluster.dsn)
             await queue.open()
             await queue.put_slices(crawl, hosts)
             await queue.close()

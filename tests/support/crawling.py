@@ -9,17 +9,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tadoru.clock import Clock
-from tadoru.engine.crawl import Crawl, Ended
-from tadoru.engine.notices import Notice
+from tadoru.config.options import LinksOptions
+from tadoru.engine.crawl import Crawler, CrawlOutcome
+from tadoru.engine.notifications import CrawlNotification
 from tadoru.jobs import launch
-from tadoru.jobs.links.api import links_async
 from tadoru.jobs.links.result import CrawlResult, UrlInfo
-from tadoru.jobs.links.run import Prepared, prepare, read_result
-from tadoru.options import LinksOptions
-from tadoru.store.sqlite import SqliteStore
+from tadoru.jobs.links.run import PreparedLinks, links_async, prepare, read_result
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.support.site import Site
 
-N = TypeVar("N", bound=Notice)
+N = TypeVar("N", bound=CrawlNotification)
 UNHURRIED: dict[str, Any] = {"delay": 0.0, "depth": None, "limit": 0, "timeout": 5.0}
 """No pace, no limits: what most tests want unless they are about them."""
 
@@ -47,19 +46,19 @@ class Setup:
     """A crawl of a site in a file, to be run as often and by as many engines as a test likes."""
 
     options: LinksOptions
-    prepared: Prepared
-    notices: list[Notice] = field(default_factory=list)
+    prepared: PreparedLinks
+    notices: list[CrawlNotification] = field(default_factory=list)
 
     @property
     def database(self) -> str:
         return self.prepared.plan.database
 
     async def run(
-        self, *, engines: int = 1, clock: Clock | None = None, steer: Callable[[Crawl], None] | None = None, **policy: Any
-    ) -> list[Ended]:
+        self, *, engines: int = 1, clock: Clock | None = None, on_created: Callable[[Crawler], None] | None = None, **policy: Any
+    ) -> list[CrawlOutcome]:
         """Every engine with its own connection to the file, as separate processes would have."""
         plan = replace(self.prepared.plan, policy=replace(self.prepared.plan.policy, **policy))
-        each = (launch.crawl(plan, self.notices.append, steer=steer, clock=clock) for _ in range(engines))
+        each = (launch.crawl(plan, self.notices.append, on_created=on_created, clock=clock) for _ in range(engines))
         return await asyncio.gather(*each)
 
     async def result(self) -> CrawlResult:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 
-from tadoru.store.postgres.store import PostgresStore
+from tadoru.store.crawl.postgres.store import PostgresStore
 from tests.support.clock import FakeClock
 from tests.support.postgres import PostgresServer
 

@@ -6,7 +6,7 @@ sites, without a port, and every wall of the product stays up. A path of the tow
     with Town(folder, "bakery.example") as town:
         town.page("https://bakery.example/", links=["/bread"])
 
-What is not defined is 404, on every host; a host of `town.closed` can not be reached.
+What is not defined is 404, on every host; a host of `town.closed` cannot be reached.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def never_missing(mended: bool) -> World:
 
 
 def shut(mended: bool) -> World:
-    """robots.txt can not be had: nobody may ask for anything."""
+    """robots.txt cannot be had: nobody may ask for anything."""
     if mended:
         return World(plants=others())
     return World(

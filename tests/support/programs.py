@@ -7,10 +7,10 @@ from importlib.util import find_spec
 
 import pytest
 
-from tadoru.fetch.chromium import NAMES
+from tadoru.fetch.browser.chromium import PROGRAM_NAMES
 
 needs_browser = pytest.mark.skipif(
-    not any(map(shutil.which, NAMES)) or find_spec("playwright") is None, reason="Chromium or Playwright is not installed"
+    not any(map(shutil.which, PROGRAM_NAMES)) or find_spec("playwright") is None, reason="Chromium or Playwright is not installed"
 )
 SHELL_TOOLS = ("curl", "jq", "sqlite3")
 needs_shell_tools = pytest.mark.skipif(not all(map(shutil.which, SHELL_TOOLS)), reason="curl, jq and sqlite3 are not installed")

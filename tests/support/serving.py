@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from starlette.testclient import TestClient
-from tadoru.config.resolve.options import EventsOptions, ServeOptions
 
 from tadoru.clock import Clock, SystemClock
+from tadoru.config.options import EventsOptions, ServeOptions
 from tadoru.log import Log
 from tadoru.serve.app import build_app
 from tadoru.serve.roles import SCOPES, Role

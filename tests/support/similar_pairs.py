@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tadoru.rules.similar import BINS, ROWS, similarity
+from tadoru.rules.minhash import BINS, ROWS, similarity
 
 
 def similar_pairs(sketches: Sequence[bytes], at_least: float = 0.9) -> Iterator[tuple[int, int, float]]:

@@ -124,7 +124,7 @@ def learn(heard: socket.socket) -> None:
     with contextlib.suppress(BlockingIOError):
         while names := heard.recv(LONGEST).decode():
             for name in names.split("\n"):
-                with contextlib.suppress(Exception):  # A module that can not stand alone is left to the command.
+                with contextlib.suppress(Exception):  # A module that cannot stand alone is left to the command.
                     importlib.import_module(name)
 
 

@@ -1,1 +1,1 @@
-"""The command line: the only room that knows click and rich, prints, and ends the process."""
+"""The command line: the only package that imports click and rich, prints, and ends the process."""

@@ -141,7 +141,7 @@ DEMO_JOBS = (
         shown="events.txt",
         made=(
             ("events.ics", N_("the calendar, for calendar apps")),
-            ("events.txt", N_("the same as a table")),
+            ("events.txt", N_("the events as a table")),
             ("sources.yml", N_("the event sources")),
             ("events", N_("database, snapshots of the sources, and run logs")),
         ),

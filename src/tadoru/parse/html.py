@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, SelectolaxError
 
@@ -43,6 +44,7 @@ _COMMENT = 4
 """The parser's number for comments."""
 _MOST_NODES = 500
 _MOST_INSIDE = 100
+_START_TAG = re.compile(rb"<[a-zA-Z]")
 _HTML_START = re.compile(
     rb"[\t\n\f\r ]*<(?:!--|(?:!doctype html|html|head|body|script|style|title|iframe|h1|div|font|table|a|b|br|p)[ >])",
     re.IGNORECASE,
@@ -63,14 +65,24 @@ class HtmlDocument:
         """What of the page is over a limit and therefore not read: each a sentence without its full stop, once, in order."""
 
     @classmethod
-    def parse(cls, body: bytes, content_type: str | None = None) -> HtmlDocument:
-        """Decode and parse a page. Raises `PageTooComplex` for markup made to exhaust the parser, and for nothing else."""
+    def parse(cls, body: bytes, content_type: str | None = None, max_tags: int | None = None) -> HtmlDocument:
+        """Decode and parse a page. Raises `PageTooComplex` for markup made to exhaust the parser, and for nothing else.
+
+        Of a page with more than `max_tags` start tags, the rest is left out.
+        """
         data, encoding = as_utf8(body, content_type)
+        size = len(data)
+        is_cut = max_tags is not None and data.count(b"<") > max_tags and (end := _start_of_tag(data, max_tags)) < size
+        if is_cut:
+            data = data[:end]
         check(data)
         try:
-            return cls(LexborHTMLParser(data, options=_OPTIONS), encoding, len(data))
+            document = cls(LexborHTMLParser(data, options=_OPTIONS), encoding, size)
         except (SelectolaxError, ValueError) as error:
             raise PageTooComplex(f"the parser gave up: {error}") from None
+        if is_cut:
+            document.leave_out(f"it has more than {max_tags:,} elements")
+        return document
 
     def select(self, selectors: str) -> list[Element]:
         """The elements that match a list of simple selectors, in document order."""
@@ -138,6 +150,12 @@ def tag_ids(names: Iterable[str]) -> dict[int, str]:
     """The parser's numbers for tags of HTML, for `Document.pick`."""
     parser = LexborHTMLParser("")
     return {parser.create_node(name).tag_id: name for name in names}
+
+
+def _start_of_tag(data: bytes, number: int) -> int:
+    """The position of the start tag after so many others, or the end of the page if it has no more."""
+    tag = next(islice(_START_TAG.finditer(data), number, None), None)
+    return tag.start() if tag is not None else len(data)
 
 
 def looks_like_html(body: bytes) -> bool:

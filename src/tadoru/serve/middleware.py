@@ -19,10 +19,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tadoru.errors import TadoruError
 from tadoru.serve.auth.authentication import identify, is_secure
 from tadoru.serve.auth.guard import check_host
-from tadoru.serve.auth.hosts import allowed_hosts
+from tadoru.serve.auth.http_security import add_security_headers, allowed_hosts
 from tadoru.serve.auth.principal import ANONYMOUS, SAFE_METHODS, client_address, record_change
 from tadoru.serve.auth.rate_limits import RateLimitResult, RateLimits
-from tadoru.serve.auth.security_headers import add_security_headers
 from tadoru.serve.live.handshake import WebSocketHandshake
 from tadoru.serve.problems import HttpProblem, database_unavailable, error_response, internal_error, rate_limit_exceeded
 from tadoru.serve.service import Service

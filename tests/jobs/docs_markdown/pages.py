@@ -7,7 +7,7 @@ import re
 from markdown_it import MarkdownIt
 
 from tadoru.jobs.docs.markdown import ConvertOptions, MarkdownDocument, convert
-from tadoru.parse.html import Document
+from tadoru.parse.html import HtmlDocument
 
 BASE = "https://docs.example/guide/page.html"
 _READER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
@@ -16,7 +16,7 @@ _READER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethro
 def converted(body: str, options: ConvertOptions | None = None) -> MarkdownDocument:
     """The whole result for a page with this body."""
     page = f"<!doctype html><html><body>{body}</body></html>"
-    document = Document.parse(page.encode(errors="surrogatepass"), "text/html; charset=utf-8")
+    document = HtmlDocument.parse(page.encode(errors="surrogatepass"), "text/html; charset=utf-8")
     root = document.tree.body
     assert root is not None
     return convert(root, base=BASE, options=options or ConvertOptions())

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tadoru.config.options import ServeOptions
 from tadoru.errors import UsageError
-from tadoru.serve.auth.api_keys import create_api_key
-from tadoru.serve.auth.hosts import is_allowed_host, public_url
+from tadoru.serve.auth.authentication import create_api_key
+from tadoru.serve.auth.http_security import is_allowed_host, public_url
 from tadoru.serve.auth.rate_limits import MemoryBuckets, RateLimit, SharedBuckets, client_network, shared_bucket_file
 from tadoru.store.accounts import secrets
 from tests.serve.auth.conftest import BY, House

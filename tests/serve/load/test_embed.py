@@ -9,7 +9,7 @@ import pytest
 
 from tadoru.config.parsers import parse_contact_url, parse_frame_origin, parse_name
 from tadoru.errors import UsageError
-from tadoru.serve.auth.security_headers import CONTENT_SECURITY_POLICY
+from tadoru.serve.auth.http_security import CONTENT_SECURITY_POLICY
 from tests.serve.api.conftest import fill
 from tests.support.serving import Desk
 

@@ -20,6 +20,7 @@ from tadoru.model.web import Answer, Link, LinkKind, Response
 from tadoru.parse.complexity import PageTooComplex
 from tadoru.parse.decode import decode
 from tadoru.parse.html import looks_like_html
+from tadoru.parse.page_limits import MAX_MARKDOWN_BLOCKS
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import UrlCleaner, UrlResolver, split_url
 from tadoru.store.crawl.records import DocumentRecord, PageRecords, Specification
@@ -159,8 +160,9 @@ class DocsJob:
         if not isinstance(answer, Response) or answer.status != 200:
             return made
         text = decode(answer.body, answer.header("content-type")).text
-        is_allowed = answer.media_type in site_markdown.MARKDOWN_TYPES or self.markdown_access != "accept"
-        if len(text) > MAX_MARKDOWN_LENGTH or not is_allowed or not site_markdown.is_markdown(answer.media_type, text):
+        if self.markdown_access == "accept" and answer.media_type not in site_markdown.MARKDOWN_TYPES:
+            return made
+        if _exceeded_limit(text) or not site_markdown.is_markdown(answer.media_type, text):
             return made
         if made is None:
             return _site_document(text, page.url, answer.url)
@@ -181,8 +183,8 @@ class DocsJob:
     def _markdown(self, page: FetchedPage) -> PageResult:
         response = page.response
         text = decode(response.body, response.header("content-type")).text
-        if len(text) > MAX_MARKDOWN_LENGTH:
-            raise PageTooComplex(f"its Markdown has more than {MAX_MARKDOWN_LENGTH:,} characters")
+        if reason := _exceeded_limit(text):
+            raise PageTooComplex(reason)
         document = _site_document(text, page.url, page.url)
         links, left_out = site_markdown.links_of(text, page.url, self._resolver)
         return PageResult(
@@ -204,6 +206,15 @@ class DocsJob:
         return PageResult(
             links=links, left_out=left_out, records=replace(_records(response), drops_document=True, offered=offered)
         )
+
+
+def _exceeded_limit(markdown: str) -> str:
+    """Which limit published Markdown exceeds; empty if none."""
+    if len(markdown) > MAX_MARKDOWN_LENGTH:
+        return f"its Markdown has more than {MAX_MARKDOWN_LENGTH:,} characters"
+    if markdown.count("\n\n") + markdown.count("\n#") > MAX_MARKDOWN_BLOCKS:
+        return f"its Markdown has more than {MAX_MARKDOWN_BLOCKS:,} blocks"
+    return ""
 
 
 def _is_complete(doc: DocPage, words: int) -> bool:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 from tadoru.jobs.docs.content import MainContent, find_main_content
@@ -11,7 +14,7 @@ from tadoru.jobs.docs.titles import apply_title
 from tadoru.model.web import Link, LinkKind
 from tadoru.parse import links as link_parser
 from tadoru.parse.html import Element, HtmlDocument
-from tadoru.parse.page_limits import markdown_limit
+from tadoru.parse.page_limits import MAX_DOC_TAGS, markdown_limit
 from tadoru.rules.url import UrlResolver
 
 _META_NAMES = {
@@ -22,6 +25,10 @@ _META_NAMES = {
     "og:type": "ogType",
 }
 MAX_METADATA_LENGTH = 2_000
+_LARGE_PAGE = 20_000
+"""Tags."""
+_MAX_HEADINGS = 1_000
+"""Headings of level 1 that are compared with the title."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +52,27 @@ class DocPage:
 
 
 def read_doc_page(body: bytes, content_type: str | None, url: str, resolver: UrlResolver) -> DocPage:
+    """Read a page. Raises PageTooComplex."""
+    with _paused_gc() if body.count(b"<") > _LARGE_PAGE else nullcontext():
+        return _read_doc_page(body, content_type, url, resolver)
+
+
+@contextmanager
+def _paused_gc() -> Iterator[None]:
+    """Pause the search for reference cycles, which takes a fifth of the time of a large page: its elements have none."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _read_doc_page(body: bytes, content_type: str | None, url: str, resolver: UrlResolver) -> DocPage:
     """Read a page. Links and metadata are read first, because finding the main content removes everything else from the tree."""
-    document = HtmlDocument.parse(body, content_type)
+    document = HtmlDocument.parse(body, content_type, MAX_DOC_TAGS)
+    is_partial = bool(document.left_out)
     links = link_parser.extract(document, url, resolver)
     metadata = _metadata(document)
     alternate = alternate_url(document, url, resolver)
@@ -58,12 +84,11 @@ def read_doc_page(body: bytes, content_type: str | None, url: str, resolver: Url
     main = find_main_content(document, url, resolver)
     first = main.root.css_first("h1,h2,h3,h4")
     repeats = first is not None and _collapsed_text(first).startswith(main.title)
-    has_it = any(_collapsed_text(heading) == main.title for heading in main.root.css("h1"))
+    has_it = any(_collapsed_text(heading) == main.title for heading in main.root.css("h1")[:_MAX_HEADINGS])
     limit = markdown_limit(len(body))
-    options = ConvertOptions(title=None if repeats else main.title, has_tex=has_tex, most_characters=limit)
+    options = ConvertOptions(title=None if repeats else main.title, has_tex=has_tex, most_characters=limit, is_partial=is_partial)
     markdown = convert(main.root, base=base, options=options)
-    if markdown.is_cut:
-        document.leave_out(f"its Markdown has more than {limit:,} characters")
+    document.leave_out(*markdown.left_out)
     markdown = apply_title(markdown, main.title, begins_with_it=repeats, has_it=has_it)
     return DocPage(
         main=main,

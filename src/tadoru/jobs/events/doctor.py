@@ -10,9 +10,8 @@ from pathlib import Path
 
 from tadoru.clock import Clock
 from tadoru.config.options import EventsOptions
-from tadoru.errors import TadoruError
+from tadoru.errors import Message, TadoruError
 from tadoru.jobs.doctor import CheckState, DoctorCheck, check_clock, check_packages, check_time_zones
-from tadoru.jobs.reporting.formatting import format_count
 from tadoru.store.calendar.database import is_postgresql
 from tadoru.store.calendar.store import CalendarStore
 from tadoru.store.files import FileStore
@@ -46,8 +45,8 @@ def check_files(files: FileStore) -> DoctorCheck:
     except (TadoruError, OSError) as error:
         return DoctorCheck("files", CheckState.BAD, str(error))
     if not is_read:
-        return DoctorCheck("files", CheckState.BAD, f"{files.name} does not return what was written to it.")
-    return DoctorCheck("files", CheckState.GOOD, f"{files.name} is writable")
+        return DoctorCheck("files", CheckState.BAD, Message("{place} does not return what was written to it.", place=files.name))
+    return DoctorCheck("files", CheckState.GOOD, Message("{place} is writable", place=files.name))
 
 
 def check_database(store: CalendarStore) -> Iterator[DoctorCheck]:
@@ -62,52 +61,80 @@ def check_database(store: CalendarStore) -> Iterator[DoctorCheck]:
     yield DoctorCheck(
         "database",
         CheckState.GOOD,
-        f"{store.name}: {format_count(sum(totals.events.values()), 'event')} of {format_count(totals.sources, 'source')}",
+        Message(
+            "{database} (events: {events}, sources: {sources})",
+            database=store.name,
+            events=f"{sum(totals.events.values()):,}",
+            sources=f"{totals.sources:,}",
+        ),
     )
     if (skew := abs(shared - store.now())) > _SKEW:
-        words = f"The clock of this machine differs from the database by {skew.total_seconds():.0f} s. Synchronise it with NTP."
+        words = Message(
+            "The clock of this machine differs from the database by {seconds} s. Synchronise it with NTP.",
+            seconds=f"{skew.total_seconds():.0f}",
+        )
         yield DoctorCheck("clock", CheckState.DOUBTFUL, words)
     if store.is_sqlite:
         free = shutil.disk_usage(Path(store.database).absolute().parent).free
         state = CheckState.DOUBTFUL if free < _LITTLE_ROOM else CheckState.GOOD
-        yield DoctorCheck("disk", state, f"{free / 1024**3:.1f} GiB free on the disk of the database")
+        yield DoctorCheck("disk", state, Message("{size} GiB free on the disk of the database", size=f"{free / 1024**3:.1f}"))
 
 
 def check_collecting(store: CalendarStore) -> Iterator[DoctorCheck]:
     """Check the sources and runs."""
     now, health = store.now(), store.health()
     if not health:
-        yield DoctorCheck("sources", CheckState.DOUBTFUL, "No sources yet. Add one with `tadoru events sources add`.")
+        yield DoctorCheck("sources", CheckState.DOUBTFUL, Message("No sources yet. Add one with `tadoru events sources add`."))
     failing = [one for one in health if one.enabled and one.failures]
     for one in failing[:_NAMED]:
-        words = f"Source {one.source_id} ({one.name}) failed {format_count(one.failures, 'time')} in a row: {one.last_error}"
+        words = Message(
+            "Source {id} ({name}) fails (consecutive failures: {count}): {error}",
+            id=one.source_id,
+            name=one.name,
+            count=one.failures,
+            error=one.last_error,
+        )
         yield DoctorCheck("sources", CheckState.DOUBTFUL, words)
     if len(failing) > _NAMED:
         yield DoctorCheck(
-            "sources", CheckState.DOUBTFUL, f"{len(failing) - _NAMED} more failing sources. `tadoru events status` lists them."
+            "sources",
+            CheckState.DOUBTFUL,
+            Message("{count} more failing sources. `tadoru events status` lists them.", count=len(failing) - _NAMED),
         )
     late = [one for one in health if one.enabled and one.late > _LATE.total_seconds()]
     if late:
-        words = f"{len(late)} overdue by more than a day. Run `tadoru events worker`, or `tadoru events run --due` from cron."
+        words = Message(
+            "{count} overdue by more than a day. Run `tadoru events worker`, or `tadoru events run --due` from cron.",
+            count=len(late),
+        )
         yield DoctorCheck("sources", CheckState.DOUBTFUL, words)
     if health and not failing and not late:
-        yield DoctorCheck("sources", CheckState.GOOD, f"{sum(one.enabled for one in health):,} enabled, all healthy")
+        yield DoctorCheck(
+            "sources", CheckState.GOOD, Message("{count} enabled, all healthy", count=sum(one.enabled for one in health))
+        )
     yield from _secrets(store)
     stuck = [run for run in store.runs(limit=1000) if run.finished_at is None and now - run.started_at > _STUCK]
     for run in stuck[:_NAMED]:
         since = f"{run.started_at:%Y-%m-%d %H:%M} UTC"
-        words = (
-            f"Run {run.id} of source {run.source_id} has been running since {since}. If its worker died, the next run closes it."
+        words = Message(
+            "Run {id} of source {source} has been running since {time}. If its worker died, the next run closes it.",
+            id=run.id,
+            source=run.source_id,
+            time=since,
         )
         yield DoctorCheck("runs", CheckState.DOUBTFUL, words)
     if not stuck:
-        yield DoctorCheck("runs", CheckState.GOOD, "none stuck")
+        yield DoctorCheck("runs", CheckState.GOOD, Message("none stuck"))
     if waiting := store.totals().open_reviews:
-        yield DoctorCheck("reviews", CheckState.GOOD, f"{waiting:,} to review: `tadoru events review list`")
+        yield DoctorCheck(
+            "reviews", CheckState.GOOD, Message("{count} to review: `tadoru events review list`", count=f"{waiting:,}")
+        )
 
 
 def _secrets(store: CalendarStore) -> Iterator[DoctorCheck]:
     for source in store.sources(enabled=True):
         if source.secret and not os.environ.get(source.secret):
-            words = f"The environment variable {source.secret} of source {source.id} is not set."
+            words = Message(
+                "The environment variable {variable} of source {id} is not set.", variable=source.secret, id=source.id
+            )
             yield DoctorCheck("secrets", CheckState.DOUBTFUL, words)

@@ -43,8 +43,8 @@ class CalendarPruneResult:
     def __str__(self) -> str:
         parts = (
             (self.archived, "event", "archived"),
-            (self.snapshots, "snapshot", "removed"),
-            (self.run_logs, "run log", "removed"),
+            (self.snapshots, "snapshot", "deleted"),
+            (self.run_logs, "run log", "deleted"),
         )
         return ", ".join(f"{format_count(count, what)} {done}" for count, what, done in parts)
 

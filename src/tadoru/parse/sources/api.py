@@ -356,13 +356,16 @@ def _kind(value: object) -> str:
 
 def _check(expression: str, where: str) -> None:
     if not expression.strip():
-        raise ConfigError(f"The setting {where} is empty; it must be a JMESPath expression, such as venue.name.")
+        raise ConfigError("The setting {setting} is empty; it must be a JMESPath expression, such as venue.name.", setting=where)
     try:
         _compiled(expression)
     except _FAILURES as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ConfigError(
-            f"The setting {where} is {quoted(expression[:100])}, which is not a JMESPath expression ({reason})."
+            "The setting {setting} is {value}, which is not a JMESPath expression ({reason}).",
+            setting=where,
+            value=quoted(expression[:100]),
+            reason=reason,
         ) from None
 
 

@@ -72,10 +72,16 @@ class SelectorExpression:
             elif selector != "." and not (selector and is_selector(selector)):
                 raise ValueError("it cannot be parsed")
         except ImportError:
-            raise ConfigError(f"The setting {where} is an XPath. {not_installed('XPath', 'xpath')}") from None
+            raise ConfigError(
+                "The setting {setting} is an XPath. {problem}", setting=where, problem=not_installed("XPath", "xpath")
+            ) from None
         except ValueError as error:
             raise ConfigError(
-                f"The setting {where} is {quoted(text[:100])}, which is no {language} selector ({error})."
+                "The setting {setting} is {value}, which is no {language} selector ({reason}).",
+                setting=where,
+                value=quoted(text[:100]),
+                language=language,
+                reason=error,
             ) from None
         return cls(language, selector, attribute)
 
@@ -112,7 +118,11 @@ class FieldSelector:
         if isinstance(value, str):
             return cls(SelectorExpression.given(value, where))
         if not isinstance(value, Mapping):
-            raise ConfigError(f"The setting {where} is {quoted(str(value)[:100])}; it must be a selector or a mapping with one.")
+            raise ConfigError(
+                "The setting {setting} is {value}; it must be a selector or a mapping with one.",
+                setting=where,
+                value=quoted(str(value)[:100]),
+            )
         given = SettingsReader(value, f"{where}.")
         if may_have_parts and not set(PARTS).isdisjoint(value):
             parts = {name: cls.given(piece, f"{where}.{name}") for name in PARTS if (piece := given.take(name)) is not None}
@@ -163,10 +173,17 @@ def _check_pattern(pattern: str, where: str) -> None:
         groups = linear_regex(pattern).groups
     except ValueError as error:
         raise ConfigError(
-            f"The setting {where}.pattern is {quoted(pattern[:100])}, which is no regular expression that can be used ({error})."
+            "The setting {setting}.pattern is {value}, which is no regular expression that can be used ({reason}).",
+            setting=where,
+            value=quoted(pattern[:100]),
+            reason=error,
         ) from None
     if groups > 1:
-        raise ConfigError(f"The setting {where}.pattern has {groups} groups; it must have one, or none (use (?:…) for others).")
+        raise ConfigError(
+            "The setting {setting}.pattern has {count} groups; it must have one, or none (use (?:…) for others).",
+            setting=where,
+            count=groups,
+        )
 
 
 def _text(found: Node, attribute: str | None, html: bool) -> str:
@@ -256,7 +273,9 @@ class HtmlSettings:
             raise ConfigError("The setting markup is false, and there are no fields: nothing would be read.")
         for name, pick in self.fields.items():
             if self.item and any(expression.language != self.item.language for expression in pick.expressions()):
-                raise ConfigError(f"The setting fields.{name} must be {self.item.language}, as item is.")
+                raise ConfigError(
+                    "The setting fields.{name} must be {language}, as item is.", name=name, language=self.item.language
+                )
 
 
 NO_SETTINGS = HtmlSettings()

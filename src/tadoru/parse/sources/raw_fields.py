@@ -64,7 +64,12 @@ def check_field(name: str, where: str) -> str:
     """The name of a field. Raises ConfigError for one that no event has."""
     if name in FIELDS or (name.startswith(EXTRA) and len(name) > len(EXTRA)):
         return name
-    raise ConfigError(f"The setting {where}.{name} names no field of an event; there are {', '.join(FIELDS)} and extra.NAME.")
+    raise ConfigError(
+        "The setting {setting}.{name} names no field of an event; there are {fields} and extra.NAME.",
+        setting=where,
+        name=name,
+        fields=", ".join(FIELDS),
+    )
 
 
 def by_field(given: SettingsReader, key: str) -> dict[str, object]:

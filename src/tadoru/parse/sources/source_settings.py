@@ -99,9 +99,18 @@ class SettingsReader:
         return found
 
     def error(self, key: str, value: object, wanted: str) -> ConfigError:
-        return ConfigError(f"The setting {self._path}{key} is {quoted(str(value)[:100])}; it must be {wanted}.")
+        return ConfigError(
+            "The setting {setting} is {value}; it must be {expected}.",
+            setting=self._path + key,
+            value=quoted(str(value)[:100]),
+            expected=wanted,
+        )
 
     def done(self) -> None:
         """Nothing more is known. Raises ConfigError when something is left."""
         for key in self._rest:
-            raise ConfigError(f"The setting {self._path}{key} is not known; there are {', '.join(self._known)}.")
+            raise ConfigError(
+                "The setting {setting} is not known; there are {settings}.",
+                setting=self._path + key,
+                settings=", ".join(self._known),
+            )

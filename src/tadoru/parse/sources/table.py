@@ -119,7 +119,9 @@ class TableSettings:
         label = given.text("encoding")
         encoding = charset_name(label) if label else ""
         if encoding is None:
-            raise ConfigError(f"The setting encoding is {quoted(label)}, which is no charset; try utf-8, shift_jis or euc-jp.")
+            raise ConfigError(
+                "The setting encoding is {value}, which is no charset; try utf-8, shift_jis or euc-jp.", value=quoted(label)
+            )
         delimiter = given.choice("delimiter", (*DELIMITERS, *DELIMITERS.values()), "")
         header = given.number("header", -1, least=0, most=1_000)
         same = constants(given)

@@ -8,21 +8,46 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from urllib.parse import urlsplit
 
 from fastapi import Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, quoted
 from tadoru.serve.auth.principal import ANONYMOUS, Principal, actor_of, client_address
 from tadoru.serve.auth.rate_limits import RateLimit, RateLimits, client_network
 from tadoru.serve.problems import HttpProblem
-from tadoru.serve.roles import Role, role_for_scopes
+from tadoru.serve.roles import SCOPES, Role, role_for_scopes
 from tadoru.serve.service import service_of
-from tadoru.store.accounts.audit_log import User
+from tadoru.store.accounts.audit_log import Actor, ApiKey, User
 from tadoru.store.accounts.users import SESSION_LIFETIME, normalize_user_name, validate_password
 from tadoru.store.service import ServiceStore
+
+
+def create_api_key(
+    store: ServiceStore,
+    name: str,
+    scopes: Iterable[str],
+    by: Actor,
+    *,
+    user: str | None = None,
+    expires_at: datetime | None = None,
+) -> tuple[ApiKey, str]:
+    """A new API key, and its full text, which is shown only once. Raises UsageError."""
+    wanted = tuple(scopes)
+    for scope in wanted:
+        if scope not in SCOPES:
+            raise UsageError("Unknown scope {scope}. Use one of {scopes}.", scope=quoted(scope), scopes=", ".join(SCOPES))
+    owner = store.user(user) if user is not None else None
+    if owner is not None and role_for_scopes(frozenset(wanted)) > Role[owner.role.upper()]:
+        raise UsageError(
+            "The role of {user} ({role}) does not include all of these scopes. Choose fewer.", user=owner.name, role=owner.role
+        )
+    return store.add_key(name, wanted, by, user=user, expires_at=expires_at)
+
 
 SECURE_COOKIE, PLAIN_COOKIE = "__Host-tadoru", "tadoru"
 """A browser accepts the first only over https, for exactly this host."""

@@ -17,7 +17,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from starlette.routing import WebSocketRoute, compile_path
 
 from tadoru.serve.auth.authentication import is_valid_csrf_token
-from tadoru.serve.auth.hosts import is_allowed_host
+from tadoru.serve.auth.http_security import is_allowed_host
 from tadoru.serve.auth.principal import ANONYMOUS, SAFE_METHODS, Principal, client_address
 from tadoru.serve.problems import HttpProblem, prefers_html
 from tadoru.serve.roles import ROUTES, Route

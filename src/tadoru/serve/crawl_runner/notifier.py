@@ -1,7 +1,8 @@
 """Notifies of regressions and recoveries of crawled sites: the operator's `--notify` targets and the crawl's webhook.
 
-Each run is reported once, by the process that claims it (`mark_run_notified`). A webhook URL is user input: its request goes through
-the address guard, follows no redirects, and is signed if there is a secret. The URL may be a secret and is in no message.
+Each run is reported once, by the process that claims it (`mark_run_notified`). A webhook URL is user input: its request
+goes through the address guard, follows no redirects, and is signed if there is a secret. The URL may be a secret and is in no
+message.
 """
 
 from __future__ import annotations

@@ -150,12 +150,16 @@ def compare_page(site: DocsSite, number: int, version: int | None) -> PageCompar
         present = known[0] if row is not None and known and not known[0].id else None
         earlier = tuple(one for one in known if one is not present)
         if not known and row is None:
-            raise HttpProblem(404, f"Page {number} not found.")
+            raise HttpProblem(404, "Page {number} not found.", number=number)
         if not earlier:
-            raise HttpProblem(404, f"Page {number} has no earlier version: it has not changed since versions are stored.")
+            raise HttpProblem(
+                404, "Page {number} has no earlier version: it has not changed since versions are stored.", number=number
+            )
         before = next((one for one in earlier if version in (None, one.id)), None)
         if before is None:
-            raise HttpProblem(404, f"Version {version} of page {number} not found. The page lists its versions.")
+            raise HttpProblem(
+                404, "Version {version} of page {number} not found. The page lists its versions.", version=version, number=number
+            )
         old = history.text(number, before.id) or ""
         new = (history.text(number, 0) or "") if present is not None else ""
     title = row.title if row is not None else before.title

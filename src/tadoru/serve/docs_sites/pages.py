@@ -61,7 +61,7 @@ def get_page(site: DocsSite, number: int) -> DocsSitePage:
     with open_site_index(site) as index:
         row = index.numbered(number) if index is not None else None
         if index is None or row is None:
-            raise HttpProblem(404, f"Page {number} not found.")
+            raise HttpProblem(404, "Page {number} not found.", number=number)
         sections, before, after = tuple(index.sections(row.url)), index.before(row.place), index.after(row.place)
     with open_site_history(site) as history:
         versions = tuple(one for one in history.versions(number) if one.id)

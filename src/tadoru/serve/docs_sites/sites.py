@@ -61,7 +61,7 @@ def get_docs_site(service: Service, number: int) -> DocsSite:
     except CrawlNotFound:
         crawl = None
     if crawl is None or crawl.job != JOB:
-        raise HttpProblem(404, f"Documentation site {number} not found.")
+        raise HttpProblem(404, "Documentation site {number} not found.", number=number)
     return _site(service, crawl)
 
 
@@ -123,7 +123,7 @@ def find_file(site: DocsSite, name: str) -> SiteFile:
     path = site.folder / name if media_type is not None else None
     if media_type is None or path is None or path.is_symlink() or not path.is_file():
         known = ", ".join(SITE_FILES)
-        raise HttpProblem(404, f"File not found. A crawled site has {known}, depending on its options.")
+        raise HttpProblem(404, "File not found. A crawled site has {known}, depending on its options.", known=known)
     return SiteFile(path, media_type, f"docs-{site.id}-{name}")
 
 
@@ -132,7 +132,7 @@ def find_chunk(site: DocsSite, number: int) -> SiteFile:
     name = f"chunk-{number:03}.md"
     path = site.folder / CHUNKS / name
     if path.parent.is_symlink() or path.is_symlink() or not path.is_file():
-        raise HttpProblem(404, f"Chunk {number} not found.")
+        raise HttpProblem(404, "Chunk {number} not found.", number=number)
     return SiteFile(path, MARKDOWN, f"docs-{site.id}-{name}")
 
 

@@ -20,9 +20,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tadoru.errors import TadoruError
 from tadoru.serve.auth.authentication import credential_of, identify, is_secure
 from tadoru.serve.auth.guard import RouteRows, check_host, check_same_origin, reject
+from tadoru.serve.auth.http_security import add_security_headers
 from tadoru.serve.auth.principal import ANONYMOUS, client_address
 from tadoru.serve.auth.rate_limits import RateLimits, client_network
-from tadoru.serve.auth.security_headers import add_security_headers
 from tadoru.serve.problems import HttpProblem, database_unavailable, internal_error, problem_response, rate_limit_exceeded
 from tadoru.serve.roles import Route
 from tadoru.serve.service import Service

@@ -30,7 +30,7 @@ from tadoru.serve.problems import HttpProblem
 from tadoru.serve.roles import Role
 from tadoru.serve.service import service_of
 from tadoru.serve.web.crawls.view_models import STATE_LABELS
-from tadoru.serve.web.language import (
+from tadoru.serve.web.request_input import (
     COOKIE_MAX_AGE,
     LANGUAGE_COOKIE,
     LANGUAGE_NAMES,

@@ -139,7 +139,7 @@ class Frontier(PageWriting):
         counts = await self.counts()
         wanted = sum(wants.values()) + new_hosts * per_host
         budget = Budget(limit=limit)
-        if not counts.queued or not budget.room(counts.counted, counts.processing, wanted):
+        if not counts.queued or not budget.leasable(counts.counted, counts.processing, wanted):
             return LeaseBatch([], {})
         with translated(self.path):
             now = self.clock.now()
@@ -150,7 +150,7 @@ class Frontier(PageWriting):
             counts = await self.counts()
             workers: int = sql.execute("SELECT count(*) FROM workers").fetchone()[0]
             share = budget.fair_share(counts.queued, workers if new_hosts else 1)
-            room = min(budget.room(counts.counted, counts.processing, wanted), share)
+            room = min(budget.leasable(counts.counted, counts.processing, wanted), share)
             now = self.clock.now()
             if self.bounds.pages_per_host and not counts.processing:
                 # Somebody who did not know of this number may have given pages back.
@@ -160,7 +160,7 @@ class Frontier(PageWriting):
             for row in self._hosts_to_ask(sql, wants, new_hosts, now):
                 state = host_state(row, now)
                 hosts[state.host] = state
-                want = self.bounds.room_at_host(row[8], row[9], min(wants.get(state.host, per_host), room - len(leases)))
+                want = self.bounds.leasable_at_host(row[8], row[9], min(wants.get(state.host, per_host), room - len(leases)))
                 if want > 0:
                     leases += self._lease_host(sql, worker, row[0], state.host, want, now)
             self.count({"processing": len(leases), "queued": -len(leases)})

@@ -131,20 +131,20 @@ class MemoryStore(MemoryLimits, MemorySideWork):
         counts, now = await self.counts(), self.clock.now()
         budget = Budget(limit=limit)
         room = min(
-            budget.room(counts.counted, counts.processing, sum(wants.values()) + new_hosts * per_host),
+            budget.leasable(counts.counted, counts.processing, sum(wants.values()) + new_hosts * per_host),
             budget.fair_share(counts.queued, len(self._workers) if new_hosts else 1),
         )
         if not counts.queued or not room:
             return LeaseBatch([], {})
         others = [host for host in self.hosts.values() if host.name not in wants and self._pages.has_due(host.name, now)]
-        others = [host for host in others if self.bounds.room_at_host(host.asked, host.leased, 1)]
+        others = [host for host in others if self.bounds.leasable_at_host(host.asked, host.leased, 1)]
         others.sort(key=lambda host: max(host.next_at, host.turn_at))
         leases: list[Lease] = []
         hosts: dict[str, HostState] = {}
         for host in [self.hosts[name] for name in wants if name in self.hosts] + others[: max(0, new_hosts)]:
             hosts[host.name] = host.state(now)
             want = min(wants.get(host.name, per_host), room - len(leases))
-            want = self.bounds.room_at_host(host.asked, host.leased, want)
+            want = self.bounds.leasable_at_host(host.asked, host.leased, want)
             pages = list(self._pages.take(host.name, want, now))
             leases += [self._lease(worker, page) for page in pages]
             host.turn_at = now if pages else host.turn_at

@@ -30,8 +30,7 @@ from tadoru.jobs.audit.report.messages import (
     translate_name,
 )
 from tadoru.jobs.reporting.escape import clip, printable, readable_url
-from tadoru.jobs.reporting.formatting import display_width, pad_text
-from tadoru.jobs.reporting.terminal import Palette
+from tadoru.jobs.reporting.formatting import Palette, display_width, pad_text
 from tadoru.model.finding import Severity
 from tadoru.store.crawl.run_pages import CheckTexts
 

@@ -29,8 +29,7 @@ from tadoru.jobs.audit.report.messages import (
 from tadoru.jobs.audit.report.summary import TIME_BOUNDS, AuditSummary, FindingExample
 from tadoru.jobs.reporting.charts import limit_columns
 from tadoru.jobs.reporting.escape import readable_url, url_origin, url_shortener
-from tadoru.jobs.reporting.formatting import display_width, pad_text
-from tadoru.jobs.reporting.terminal import Palette
+from tadoru.jobs.reporting.formatting import Palette, display_width, pad_text
 from tadoru.model.finding import Severity
 
 _BAR = 32

@@ -141,5 +141,7 @@ def _is_paragraph(block: MarkdownBlock) -> bool:
         return False
     if text.rstrip().endswith((":", "：")):  # It introduces what follows, which differs between pages.
         return False
-    wide = 0 if text.isascii() else sum(char >= "\u2e80" for char in text)  # A Japanese sentence has half as many characters.
-    return len(text.strip()) + wide >= _MIN_LENGTH
+    length = len(text.strip())
+    if length >= _MIN_LENGTH or text.isascii():
+        return length >= _MIN_LENGTH
+    return length + sum(char >= "\u2e80" for char in text) >= _MIN_LENGTH  # A Japanese sentence has half as many characters.

@@ -42,8 +42,7 @@ def split_by_tokens(markdown: str, title: str, url: str, budget: int, weigh: Tok
             lead += section.text  # A heading stays with what follows it.
             continue
         top = _chunk_header(section.path, url)
-        for part in _split_section(section, lead, budget - weigh(top), weigh):
-            heavy = weigh(part)
+        for part, heavy in _split_section(section, lead, budget - weigh(top), weigh):
             if held and weight + heavy > budget:
                 yield _join_chunk(head, held)
                 held = []
@@ -67,31 +66,39 @@ def _join_chunk(head: str, held: list[str]) -> str:
     return head + "".join(held).rstrip() + "\n"
 
 
-def _split_section(section: MarkdownSection, lead: str, budget: float, weigh: TokenCounter) -> Iterator[str]:
-    """A section if it fits, else its blocks, with headings kept together with what follows them."""
-    if weigh(lead + section.text) <= budget:
-        yield lead + section.text
+def _split_section(section: MarkdownSection, lead: str, budget: float, weigh: TokenCounter) -> Iterator[tuple[str, float]]:
+    """A section if it fits, else its blocks, with headings kept together with what follows them; each with its tokens."""
+    whole = lead + section.text
+    if (weight := weigh(whole)) <= budget:
+        yield whole, weight
         return
     for block in section.blocks:
         if block.kind == "heading":
             lead += block.text
             continue
-        for piece in _split_block(block, budget - weigh(lead), weigh):
-            yield lead + piece
+        for piece, heavy in _split_block(block, budget - weigh(lead) if lead else budget, weigh):
+            yield (lead + piece, weigh(lead + piece)) if lead else (piece, heavy)
             lead = ""
 
 
-def _split_block(block: MarkdownBlock, budget: float, weigh: TokenCounter) -> Iterator[str]:
-    """A block as a whole, or in groups of lines if it is prose that does not fit into a chunk."""
-    if block.kind != "text" or weigh(block.text) <= budget:
-        yield block.text
+def _split_block(block: MarkdownBlock, budget: float, weigh: TokenCounter) -> Iterator[tuple[str, float]]:
+    """A block as a whole, or in groups of lines if it is prose that does not fit into a chunk; each with its tokens."""
+    weight = weigh(block.text)
+    if block.kind != "text" or weight <= budget:
+        yield block.text, weight
         return
-    held, weight = "", 0.0
+    held: list[str] = []
+    weight = 0.0
     for line in block.text.splitlines(keepends=True):
         heavy = weigh(line)
         if held and weight + heavy > budget:
-            yield held
-            held, weight = "", 0.0
-        held += line
+            yield _weighed(held, weight, weigh)
+            held, weight = [], 0.0
+        held.append(line)
         weight += heavy
-    yield held
+    yield _weighed(held, weight, weigh)
+
+
+def _weighed(lines: list[str], weight: float, weigh: TokenCounter) -> tuple[str, float]:
+    """Lines as one text with its tokens, which for several lines may differ a little from their sum."""
+    return (lines[0], weight) if len(lines) == 1 else ("".join(lines), weigh("".join(lines)))

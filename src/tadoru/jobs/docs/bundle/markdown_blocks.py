@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 BlockKind = Literal["heading", "code", "table", "text"]
 
@@ -27,11 +27,11 @@ _BACKTICKS = re.compile(r"`+")
 _CONTAINER_STARTS = ("", *" \t>-*+`~0123456789")
 """First characters of lines that may belong to a list, a quote or a fence; other lines need no further check."""
 _HEADING_STARTS = ("#", " ")
+_DIGITS = frozenset("0123456789")
 _MAX_HEADING_LENGTH = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class MarkdownBlock:
+class MarkdownBlock(NamedTuple):
     """Lines that belong together, with the empty lines after them; they are moved or dropped as a whole."""
 
     kind: BlockKind
@@ -63,6 +63,15 @@ class _FenceState:
         self._sign = ""
         self._quotes = 0
         self._indent = 0
+        self._in_list = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a fence is open."""
+        return bool(self._sign)
+
+    def leave_list(self) -> None:
+        """Note a line that is not part of a list."""
         self._in_list = False
 
     def feed(self, line: str) -> bool:
@@ -120,6 +129,17 @@ def split_blocks(text: str) -> Iterator[MarkdownBlock]:
     kept: list[str] = []
     has_code = gap = is_heading = False
     for whole in _LINES.findall(text):
+        if not fence.is_open and (whole == "\n" or _is_plain(whole)):  # Most lines: neither code nor the start of a heading.
+            if whole == "\n":
+                gap = True
+            else:
+                fence.leave_list()
+                if kept and (gap or is_heading):
+                    yield _block(kept, has_code)
+                    kept, has_code = [], False
+                gap = is_heading = False
+            kept.append(whole)
+            continue
         line = whole.rstrip("\r\n")
         is_code, is_empty = fence.feed(line), not line.strip()
         begins_heading = not is_code and line[:1] in _HEADING_STARTS and _atx_heading(line) is not None
@@ -132,6 +152,12 @@ def split_blocks(text: str) -> Iterator[MarkdownBlock]:
         gap = is_empty and not is_code
     if kept:
         yield _block(kept, has_code)
+
+
+def _is_plain(line: str) -> bool:
+    """Whether a line starts with a letter, or with a digit that is not a list marker."""
+    first = line[0]
+    return first.isalpha() or (first in _DIGITS and _ITEM.match(line) is None)
 
 
 def _atx_heading(line: str) -> tuple[int, str] | None:
@@ -157,6 +183,8 @@ def _block(kept: list[str], has_code: bool) -> MarkdownBlock:
     text = "".join(kept)
     if has_code:
         return MarkdownBlock("code", text)
+    if kept[0][0].isalpha() and (len(kept) == 1 or kept[1] == "\n"):
+        return MarkdownBlock("text", text)
     if found := _atx_heading(kept[0].rstrip("\r\n")):
         return MarkdownBlock("heading", text, found[0], plain_text(found[1]))
     if _is_underlined(kept):
@@ -223,6 +251,8 @@ def replace_outside_code(text: str, pattern: re.Pattern[str], replaced: Callable
 
 
 def _replace_outside_spans(text: str, pattern: re.Pattern[str], replaced: Callable[[re.Match[str]], str]) -> str:
+    if pattern.search(text) is None:
+        return text
     spans = find_code_spans(text)
     start = end = 0
 

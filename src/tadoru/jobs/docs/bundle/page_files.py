@@ -80,4 +80,4 @@ def with_local_links(markdown: str, files: Mapping[str, str]) -> str:
             return match[0]
         return f"]({file.rpartition('/')[2]}{mark}{fragment}"
 
-    return replace_outside_code(markdown, _LINK_TARGET, replaced)
+    return replace_outside_code(markdown, _LINK_TARGET, replaced) if "](" in markdown else markdown

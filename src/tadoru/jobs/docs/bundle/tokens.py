@@ -43,13 +43,14 @@ _SIGN_STARTS = (b" .", b"a.", b"A.", b"0.", b"\n.")
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 # Tokens per character of a script, in the order of frequency in documentation; other characters count as signs.
 _SCRIPTS = (
-    (re.compile(r"[\u3040-\u30ff]"), 0.62),  # kana
-    (re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"), 0.94),  # kanji, hanzi
-    (re.compile(r"[\uac00-\ud7af]"), 0.85),  # hangul
-    (re.compile(r"[\u00c0-\u024f]"), 0.6),  # accented Latin
-    (re.compile(r"[\u0370-\u052f]"), 0.4),  # Greek, Cyrillic
+    (re.compile(r"[\u3040-\u30ff]+"), 0.62),  # kana
+    (re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"), 0.94),  # kanji, hanzi
+    (re.compile(r"[\uac00-\ud7af]+"), 0.85),  # hangul
+    (re.compile(r"[\u00c0-\u024f]+"), 0.6),  # accented Latin
+    (re.compile(r"[\u0370-\u052f]+"), 0.4),  # Greek, Cyrillic
 )
 _OTHER = 0.8
+_SLICE = 100_000
 
 
 def estimate_tokens(text: str) -> float:
@@ -60,14 +61,24 @@ def estimate_tokens(text: str) -> float:
         0.729 * sum(map(count, _WORD_STARTS)) + 0.056 * (count(b"a") + count(b"A")) + 0.902 * count(b"0")
         + 0.166 * count(b".") + 0.773 * sum(map(count, _SIGN_STARTS)) + 0.704 * (count(b"\n") - 1)
     )  # fmt: skip
-    return weight if text.isascii() else weight + _non_ascii_tokens("".join(_NON_ASCII.findall(text)))
+    return weight if text.isascii() else weight + _non_ascii_tokens(text)
 
 
 def _non_ascii_tokens(text: str) -> float:
-    weight, left = 0.0, len(text)
-    for script, each in _SCRIPTS:
-        found = len(script.findall(text))
-        weight, left = weight + each * found, left - found
+    counts = [0] * len(_SCRIPTS)
+    left = 0
+    for start in range(0, len(text), _SLICE):  # A list of the matches of a whole text could take hundreds of megabytes.
+        others = "".join(_NON_ASCII.findall(text[start : start + _SLICE]))
+        left += len(others)
+        for at, (script, _) in enumerate(_SCRIPTS):
+            if not others:
+                break
+            rest = script.sub("", others)
+            counts[at] += len(others) - len(rest)
+            others = rest
+    weight = 0.0
+    for count, (_, each) in zip(counts, _SCRIPTS, strict=True):
+        weight, left = weight + each * count, left - count
     return weight + _OTHER * left
 
 

@@ -21,8 +21,8 @@ from tadoru.jobs.docs.content.phrases import (
     is_step,
     leads_to_source,
 )
-from tadoru.jobs.docs.content.text_measure import TextMeasure
-from tadoru.parse.html import Attributes, Element, has_words, tag_ids
+from tadoru.jobs.docs.content.score import TextMeasure
+from tadoru.parse.html import Attributes, Element, has_words, is_leaf, tag_ids
 
 _NOISE_TAGS = frozenset(
     "script style template noscript iframe object embed canvas audio video dialog select textarea svg nav".split()
@@ -40,6 +40,8 @@ _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt"})
 _CONTENT_TAGS = _HEADINGS | frozenset("body html main article pre code table tr td th tbody span".split())
 """Tags that are content whatever their class."""
 _TITLES = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_ANY_HEADING = ",".join(sorted(_TITLES))
+_HEADINGS_WITH_LINKS = ",".join(f"{tag}:has(a)" for tag in sorted(_TITLES))
 _CONTENTS = "[class*=toc]"
 _MAX_ANCESTORS = 60
 """Ancestors that are checked; real pages are not nested deeper."""
@@ -72,6 +74,8 @@ _HANDLES = " ¶#§🔗⚓\uf0c1"
 _TOP_TARGETS = frozenset({"#", "#top", "#_top"})
 _CHECKED_TAGS = frozenset(tag_ids([*_NOISE_TAGS, "button", "a", "footer", "form", "aside"]))
 """Tags that are checked even without attributes."""
+_NOISE_ATTRIBUTES = frozenset({"role", "hidden", "aria-hidden", "style", "class", "id"})
+"""Attributes that can make an element of another tag noise."""
 _LARGE_SHARE = 0.4
 """The share of the text from which an element is content, whatever its name."""
 _SHORT = 300
@@ -99,8 +103,12 @@ def remove_invisible(body: Element) -> None:
 def remove_noise(root: Element, extra: str = "") -> None:
     """Remove the noise from a part of a page. `extra`: selectors of further noise."""
     measure = TextMeasure(root)
-    found = [element for element in root.css(":not(span)") if not _is_plain(element) and _is_noise(element, measure)]
-    found += [element for element in root.css(_SUSPECT_SPANS) if _is_noise(element, measure)]
+    found = [
+        element
+        for element in root.css(":not(span)")
+        if not _is_plain(element, attributes := element.attributes) and _is_noise(element, attributes, measure)
+    ]
+    found += [element for element in root.css(_SUSPECT_SPANS) if _is_noise(element, element.attributes, measure)]
     if extra:
         found += [element for element in root.css(extra) if not _is_large(element, measure) and not _is_whole_heading(element)]
     found += find_phrases(root, measure)
@@ -113,7 +121,7 @@ def remove_noise(root: Element, extra: str = "") -> None:
     # From the end: descendants of a removed element must not be accessed.
     for element in reversed([element for element in root.css("*") if element.mem_id in doomed] if doomed else []):
         element.decompose()
-    for heading in root.css("h1,h2,h3,h4,h5,h6"):
+    for heading in root.css(_HEADINGS_WITH_LINKS):
         _unwrap_self_link(heading)
 
 
@@ -172,20 +180,18 @@ def _is_large(element: Element, measure: TextMeasure) -> bool:
     return measure.length(element) > _LARGE_SHARE * measure.whole
 
 
-def _is_plain(element: Element) -> bool:
-    """A quick check that passes most elements: no attributes, or only a class with a neutral name."""
+def _is_plain(element: Element, attributes: Attributes) -> bool:
+    """A quick check that passes most elements: no attributes that matter, or only a class with a neutral name."""
     if element.tag_id in _CHECKED_TAGS:
         return False
-    attributes = element.attributes
-    if not attributes:
+    if _NOISE_ATTRIBUTES.isdisjoint(attributes):
         return True
     names = attributes.get("class")
     return len(attributes) == 1 and names is not None and rate_names(names) is NameRating.NEUTRAL and "hidden" not in names
 
 
-def _is_noise(element: Element, measure: TextMeasure) -> bool:
+def _is_noise(element: Element, attributes: Attributes, measure: TextMeasure) -> bool:
     tag = element.tag or ""
-    attributes = element.attributes
     if tag in _NOISE_TAGS:
         return tag != "script" or not (attributes.get("type") or "").startswith("math/")
     role = attributes.get("role")
@@ -305,8 +311,10 @@ def _is_named_noise(element: Element, attributes: Attributes, tag: str, measure:
 
 def _rate_id(element: Element, own_id: str) -> NameRating:
     """The rating of an id. Ids of sections are made from their headings: a section on cookies is not a cookie banner."""
+    if element.tag not in _BOXES and (is_leaf(element) or element.css_first(_ANY_HEADING) is None):
+        return NameRating.NEUTRAL
     rating = rate_names(own_id)
-    if rating is NameRating.STRONG and element.css_first("h1,h2,h3,h4,h5,h6") is not None:
+    if rating is NameRating.STRONG and element.css_first(_ANY_HEADING) is not None:
         return NameRating.WEAK
     return rating if element.tag in _BOXES else NameRating.NEUTRAL
 
@@ -362,7 +370,7 @@ def _continues_sentence(listing: Element) -> bool:
 
 
 def _has_no_blocks(element: Element) -> bool:
-    return element.css_first(_BLOCKS) is None
+    return is_leaf(element) or element.css_first(_BLOCKS) is None
 
 
 _ICON = re.compile(r"(?:.*\b)?(?:icon|logo|avatar|emoji|badge|spinner)s?", re.IGNORECASE)

@@ -6,7 +6,7 @@ import re
 
 from tadoru.jobs.docs.content.generators import ElementNames
 from tadoru.jobs.docs.content.phrases import is_phrase
-from tadoru.parse.html import Element, HtmlDocument, collapsed, text_of
+from tadoru.parse.html import Element, HtmlDocument, collapsed, is_leaf, text_of
 
 _SIGNS = " ¶#§🔗⚓\uf0c1\u200b"
 _NUMBER = re.compile(r"(?:[A-Z]\.|(?<![\d.]))[\d.]++\s++|[A-Z]\s++(?=[A-Z])")
@@ -14,6 +14,8 @@ _VERSION_FIRST = re.compile(r"(?:v|(?<!\d)(?<!\d\.))\d++(?:\.\d++)++:\s++(?=\S)"
 _SEPARATORS = (" — ", " – ", " | ", " · ", " :: ", " - ")
 _PARTS = re.compile("|".join(map(re.escape, (*_SEPARATORS, ": "))))
 _CRUMB_SIGNS = re.compile(r"^[/»›>→·|•\u200b]++(?:\s++|$)|(?<!\s)\s++[/»›>→·|•\u200b]++$")
+_MAX_HEADINGS = 1_000
+"""Headings of level 1 that can be the title."""
 _MOST_CRUMBS = 12
 _MOST_BEFORE = 2_000
 _VERSION_NAMES = ("docsearch:version", "readthedocs-version-slug", "docs_version", "version")
@@ -33,11 +35,11 @@ def read_title(document: HtmlDocument, root: Element) -> str:
     heading_box = root.css_first("div.headertitle") if module is None else module.css_first(".caption")
     if heading_box is not None and (text := _heading_text(heading_box)):
         return text
-    headings = [text for heading in root.css("h1") if (text := _heading_text(heading))]
+    headings = [text for heading in root.css("h1")[:_MAX_HEADINGS] if (text := _heading_text(heading))]
     stated = next(
         (
             text
-            for heading in document.select("h1.title")
+            for heading in document.select("h1.title")[:_MAX_HEADINGS]
             if _letters_and_digits(text := _heading_text(heading)) == _letters_and_digits(title)
         ),
         "",
@@ -46,9 +48,8 @@ def read_title(document: HtmlDocument, root: Element) -> str:
         return stated or headings[0]
     if headings:  # Every section has one, or the site name is one.
         return _named_in_title(title, headings) or stated or _page_part(title) or headings[0]
-    outside = [
-        text for heading in document.select("h1") or document.select("h2.title,div.title") if (text := _heading_text(heading))
-    ]
+    others = document.select("h1") or document.select("h2.title,div.title")
+    outside = [text for heading in others[:_MAX_HEADINGS] if (text := _heading_text(heading))]
     first = next((text for heading in root.css("h2,h3,h4")[:1] if (text := _heading_text(heading))), "")
     named = _named_in_title(title, [first, *outside] if first else outside)
     if named in outside and _is_site_name(named, title) and first and collapsed(root.text()[:_MOST_BEFORE]).startswith(first):
@@ -98,7 +99,7 @@ def _letters_and_digits(text: str) -> str:
 def drop_site_name(document: HtmlDocument, root: Element, title: str) -> None:
     """Remove the headings above the title that only name the site and link to its first page."""
     names = (document.title() or "").casefold()
-    for heading in root.css("h1"):
+    for heading in root.css("h1")[:_MAX_HEADINGS]:
         text = _heading_text(heading)
         if not text or text == title:
             return
@@ -108,7 +109,8 @@ def drop_site_name(document: HtmlDocument, root: Element, title: str) -> None:
 
 
 def _heading_text(heading: Element) -> str:
-    return text_of(heading, 500, heading.text(separator=" ") if heading.css_first("br") is not None else None).strip(_SIGNS)
+    has_breaks = not is_leaf(heading) and heading.css_first("br") is not None
+    return text_of(heading, 500, heading.text(separator=" ") if has_breaks else None).strip(_SIGNS)
 
 
 def _page_part(title: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from tadoru.jobs.docs.content.text_measure import TextMeasure
+from tadoru.jobs.docs.content.score import TextMeasure
 from tadoru.parse.html import Element, collapsed, has_words
 
 MAX_PHRASE_LENGTH = 80

@@ -10,7 +10,44 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tadoru.jobs.docs.content.class_names import NameRating, rate_names
-from tadoru.parse.html import Element, HtmlDocument
+from tadoru.parse.html import Element, HtmlDocument, tag_ids
+
+_MAX_READS = 60
+"""How many times the text of a page may be read in total."""
+_MIN_BUDGET = 2_000_000
+_LINK_COST = 50
+_ELEMENT_COST = 20
+
+
+class TextMeasure:
+    """Measures elements of one page."""
+
+    def __init__(self, root: Element) -> None:
+        self.text = root.text()
+        self.whole = max(1, len(self.text))
+        self._left = _MAX_READS * self.whole + _MIN_BUDGET
+
+    def text_of(self, part: Element) -> str | None:
+        """The text of an element; None if the budget is used up."""
+        if self._left < 0:
+            return None
+        text = part.text()
+        self._left -= len(text) + _ELEMENT_COST
+        return text
+
+    def length(self, part: Element) -> int:
+        """The number of characters in an element."""
+        text = self.text_of(part)
+        return self.whole if text is None else len(text)
+
+    def linked(self, part: Element) -> int:
+        """The number of characters in the links of an element."""
+        if self._left < 0:
+            return 0
+        links = part.css("a")
+        self._left -= _LINK_COST * len(links)
+        return sum(len(link.text()) for link in links)
+
 
 _CONTENT_NAMES = (
     "[itemprop=articleBody],.markdown-body,.markdown,.prose,.doc-content,.docs-content,.documentation-content,.page-content,.article-content,"
@@ -19,6 +56,7 @@ _CONTENT_NAMES = (
 _PROSE = frozenset(
     {"p", "pre", "blockquote", "dd", "dt", "li", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "figcaption", "summary"}
 )
+_TEXT_TAGS = frozenset(tag_ids([*_PROSE, "div"]))
 _INLINE = frozenset("abbr b cite code em font i kbd mark q s samp small span strong sub sup time tt u var".split())
 _LEAF_TAGS = (_PROSE | {"ul", "ol", "dl"}) - {"td", "th"}
 """Tags at which the descent ends. It continues through tables, because old pages use them for layout."""
@@ -48,15 +86,17 @@ class TextWeights:
     def __init__(self, body: Element) -> None:
         self.of: dict[int, int] = {}
         outside = _NonContent()
+        top = body.mem_id
         # From the end, each element adds its amount to its parent: one step per element, however deep they are nested.
         for element in reversed(body.css("*")):
             key = element.mem_id
-            if (own := _own_weight(element)) and not outside.holds(element):
-                self.of[key] = self.of.get(key, 0) + own
-            held = self.of.get(key)
-            parent = element.parent
-            if held and parent is not None and key != body.mem_id:
-                self.of[parent.mem_id] = self.of.get(parent.mem_id, 0) + held
+            held = self.of.get(key, 0)
+            if element.tag_id in _TEXT_TAGS and (own := _own_weight(element)) and not outside.holds(element):
+                held += own
+                self.of[key] = held
+            if held and key != top and (parent := element.parent) is not None:
+                above = parent.mem_id
+                self.of[above] = self.of.get(above, 0) + held
         self.whole = self.of.get(body.mem_id, 0)
 
     def share(self, element: Element) -> float:
@@ -66,9 +106,8 @@ class TextWeights:
 
 def _own_weight(element: Element) -> int:
     """The running text directly in an element. Some generators write paragraphs as `<div>`, and all use it for boxes."""
-    if element.tag in _PROSE:
-        return _weight(element)
-    return own if element.tag == "div" and (own := _weight(element)) >= _MIN_PARAGRAPH else 0
+    weight = _weight(element)
+    return weight if weight >= _MIN_PARAGRAPH or element.tag != "div" else 0
 
 
 def _weight(block: Element) -> int:
@@ -94,8 +133,11 @@ class _NonContent:
         self._looks = _MAX_LOOKUPS
 
     def holds(self, block: Element) -> bool:
-        path: list[int] = []
+        """Whether an element is in such a part."""
         element = block.parent
+        if element is not None and (known := self._known.get(element.mem_id)) is not None:
+            return known
+        path: list[int] = []
         answer = False
         while element is not None:
             key = element.mem_id

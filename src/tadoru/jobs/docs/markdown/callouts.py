@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tadoru.jobs.docs.markdown import element_kinds
 from tadoru.jobs.docs.markdown.conversion import ConversionContext, child_elements, classes_of
-from tadoru.parse.html import Element
+from tadoru.parse.html import Element, is_leaf
 
 _TITLES = (
     ".admonition-title,.sidebar-title,.custom-block-title,.starlight-aside__title,.markdown-alert-title,.alert-heading,.callout-title,.callout-heading,"
@@ -24,9 +24,12 @@ _COMMON_TITLES = frozenset(element_kinds.CALLOUTS) | {
 
 def callout(context: ConversionContext, node: Element) -> list[str]:
     """A callout as a blockquote."""
-    mark = element_kinds.callout_mark(classes_of(node)) or element_kinds.CALLOUTS.get(classes_of(node), "NOTE")
-    title = _title(context, node)
-    content = node.css_first("td.content") if "admonitionblock" in classes_of(node).split() else _beside_icon(node)
+    classes = classes_of(node)
+    mark = element_kinds.callout_mark(classes) or element_kinds.CALLOUTS.get(classes, "NOTE")
+    title, content = "", None
+    if not is_leaf(node):
+        title = _title(context, node)
+        content = node.css_first("td.content") if "admonitionblock" in classes.split() else _beside_icon(node)
     blocks = context.blocks(content if content is not None else node)
     if title and title.lower().strip(" :!.") not in _COMMON_TITLES:
         blocks.insert(0, title if "**" in title else f"**{title}**")

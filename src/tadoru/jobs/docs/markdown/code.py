@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from tadoru.jobs.docs.markdown import element_kinds, escape
 from tadoru.jobs.docs.markdown.conversion import ConversionContext, classes_of
-from tadoru.parse.html import Element
+from tadoru.parse.html import Element, is_leaf
 
 _MAX_ANCESTORS = 4
 _ATTRIBUTES = ("data-lang", "data-language", "data-code-language", "language", "syntax")
@@ -51,7 +51,7 @@ def language_of(block: Element) -> str:
     """The language of a block, from itself, its `<code>` element and its ancestors; empty if none is stated."""
     # A table of code has the line numbers in the first `code`.
     codes = block.css("code") if block.tag == "table" else ()
-    code = codes[-1] if codes else block.css_first("code")
+    code = codes[-1] if codes else None if is_leaf(block) else block.css_first("code")
     if code is not None and code.mem_id != block.mem_id and (found := _stated_language(code, bare=True)):
         return found
     if found := _stated_language(block, bare=True):
@@ -184,7 +184,7 @@ def code_text(node: Element) -> str:
 
 def _innermost(node: Element) -> Element:
     """The inner block of a block that contains only another one and empty lines (gi-docgen)."""
-    inner = node.css_first("pre pre") if node.tag == "pre" else None
+    inner = node.css_first("pre pre") if node.tag == "pre" and not is_leaf(node) else None
     return inner if inner is not None and (inner.text() or "").strip() == (node.text() or "").strip() else node
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tadoru.parse.html import Element
-from tadoru.parse.page_limits import MAX_MARKDOWN_CHARACTERS
+from tadoru.parse.page_limits import MAX_LINKS, MAX_MARKDOWN_BLOCKS, MAX_MARKDOWN_CHARACTERS
 from tadoru.rules.url import LONGEST_URL, canonical
 
 
@@ -31,6 +31,10 @@ class ConvertOptions:
     """Maximum cells of a table; a longer one is cut, with a note."""
     most_characters: int = MAX_MARKDOWN_CHARACTERS
     """Maximum length of the Markdown; a longer page is cut, with a note."""
+    most_blocks: int = MAX_MARKDOWN_BLOCKS
+    """Maximum number of blocks; a page with more is cut, with a note."""
+    is_partial: bool = False
+    """Whether the end of the page is missing already: the Markdown ends with the same note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,9 @@ class MarkdownDocument:
     links: tuple[str, ...]
     """URLs that it links to: absolute, without fragments, each once, in order."""
     is_cut: bool = False
-    """Whether it was too long and its end was left out."""
+    """Whether its end was left out."""
+    left_out: tuple[str, ...] = ()
+    """The limits that it exceeds: as `HtmlDocument.left_out`."""
 
 
 MAX_DEPTH = 40
@@ -93,7 +99,17 @@ class ConversionContext:
         """The Markdown of notes in the text, which is written at its end."""
         self.remaining = options.most_characters
         """The number of characters that may still be written."""
+        self.links_left = MAX_LINKS
+        """The number of links that may still be written; further ones are written as text."""
+        self.blocks_left = options.most_blocks
+        """The number of blocks that may still be written."""
+        self._counted = 0
         self._targets: dict[str, str | None] = {}
+
+    @cached_property
+    def _page_url(self) -> str | None:
+        """The absolute URL of a fragment of the page, without the fragment."""
+        return canonical("#", self.base)
 
     @cached_property
     def citations(self) -> frozenset[str]:
@@ -107,6 +123,17 @@ class ConversionContext:
     def inline(self, nodes: Iterable[Element], breaks: str = "  \n") -> str:
         """Inline content as Markdown without surrounding white space; `breaks` replaces `<br>`."""
         raise NotImplementedError
+
+    def left_out(self) -> tuple[str, ...]:
+        """The limits that the Markdown exceeds."""
+        reasons = []
+        if self.remaining < 0:
+            reasons.append(f"its Markdown has more than {self.options.most_characters:,} characters")
+        if self.blocks_left < 0:
+            reasons.append(f"its Markdown has more than {self.options.most_blocks:,} blocks")
+        if self.links_left < 0:
+            reasons.append(f"its Markdown has more than {MAX_LINKS:,} links")
+        return tuple(reasons)
 
     def take(self, characters: int) -> None:
         """Reserve a number of characters. Raises MarkdownTooLong if the limit is exceeded."""
@@ -138,7 +165,7 @@ class ConversionContext:
 
     def absolute_url(self, reference: str) -> str | None:
         """The absolute URL of a link or image, with its fragment."""
-        url = canonical(reference, self.base)
+        url = self._page_url if reference.startswith("#") and len(reference) <= LONGEST_URL else canonical(reference, self.base)
         if url is None:
             return None
         fragment = reference.partition("#")[2]

@@ -50,13 +50,21 @@ def convert(root: Element, *, base: str, options: ConvertOptions) -> MarkdownDoc
     page = BlockConverter(base, options, root)
     blocks = _drop_idle_rules(_drop_repeated(page.root_blocks(root)))
     blocks += page.asides
-    if is_cut := page.remaining < 0:
+    is_cut = page.remaining < 0 or page.blocks_left < 0
+    if is_cut or options.is_partial:
         blocks.append("*The page goes on: the rest is left out here, because it is too long.*")
     if options.title and not any(found.level == 1 for found in page.headings):
         blocks.insert(0, headings.title(page, options.title))
     text = "\n\n".join(blocks)
     return MarkdownDocument(
-        text + "\n" if text else "", tuple(page.headings), page.code_blocks, page.tables, page.images, tuple(page.links), is_cut
+        text=text + "\n" if text else "",
+        headings=tuple(page.headings),
+        code_blocks=page.code_blocks,
+        tables=page.tables,
+        images=page.images,
+        links=tuple(page.links),
+        is_cut=is_cut,
+        left_out=page.left_out(),
     )
 
 
@@ -133,6 +141,8 @@ class BlockConverter(ConversionContext):
         while True:
             if node is None:
                 self._paragraph(run, out)
+                if self.depth == 1:
+                    self._take_blocks(out)
                 if not waiting:
                     break
                 node = waiting.pop()
@@ -153,7 +163,18 @@ class BlockConverter(ConversionContext):
                 elif written is not _NOTHING:
                     self._paragraph(run, out)
                     out.extend(written)
+                    if self.depth == 1:
+                        self._take_blocks(out)
             node = following
+
+    def _take_blocks(self, out: list[str]) -> None:
+        """Count the blocks that were added at the top level. Raises MarkdownTooLong if there are too many."""
+        while self._counted < len(out):
+            self.blocks_left -= 1 + out[self._counted].count("\n\n")
+            if self.blocks_left < 0:
+                del out[self._counted :]
+                raise MarkdownTooLong
+            self._counted += 1
 
     def _paragraph(self, run: list[Element], out: list[str]) -> None:
         """Write the collected inline nodes as a paragraph."""

@@ -18,11 +18,13 @@ _NUMBER = re.compile(r"#{1,6} \(?([\w.*-]+)\)?")
 
 def reference(context: ConversionContext, node: Element, href: str) -> str | None:
     """`[^1]` for a link to a footnote; None for any other link."""
-    attributes = node.attributes
-    known = not _REFERENCES.isdisjoint(classes_of(node).split()) or "data-footnote-ref" in attributes
-    known = known or attributes.get("role") == "doc-noteref"
     page, _, note = href.partition("#")
-    if not note or (page and not (known and (context.absolute_url(href) or "").partition("#")[0] == context.here)):
+    if not note:
+        return None
+    attributes = node.attributes
+    known = not _REFERENCES.isdisjoint((attributes.get("class") or "").split()) or "data-footnote-ref" in attributes
+    known = known or attributes.get("role") == "doc-noteref"
+    if page and not (known and (context.absolute_url(href) or "").partition("#")[0] == context.here):
         return None
     if not known and not (_is_raised(node) and _NOTE_ID.match(note)) and not _is_citation(context, node, note):
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tadoru.jobs.docs.markdown import element_kinds, escape, inline, signatures
 from tadoru.jobs.docs.markdown.conversion import ConversionContext, MarkdownHeading, classes_of
-from tadoru.parse.html import Element, collapsed
+from tadoru.parse.html import Element, collapsed, is_leaf
 
 _DEEPEST = 6
 _METHOD = 4
@@ -12,17 +12,22 @@ _METHOD = 4
 
 def heading(context: ConversionContext, node: Element, level: int) -> list[str]:
     """A heading; nothing if it is empty."""
-    if "memtitle" in classes_of(node).split():  # Doxygen gives a member the level of its group.
+    classes = classes_of(node).split()
+    if "memtitle" in classes:  # Doxygen gives a member the level of its group.
         level = min(level + 1, _DEEPEST)
     anchor = _anchor(node)
-    signature = signatures.heading_code(node)
-    if signature is None:
+    signature = signatures.heading_code(node) if classes else None
+    if signature is not None:
+        text, plain = inline.code_span(signature), signature
+    elif is_leaf(node) and not context.options.has_tex:
+        visible = escape.visible_text(node.text() or "")
+        text, plain = escape.text(visible.removeprefix(" "), in_link=context.in_link).strip(), visible.strip()
+        context.take(len(text))
+    else:
         context.in_heading = level
         text = context.inline(node.iter(include_text=True), " ")
         context.in_heading = 0
         plain = _plain(node)
-    else:
-        text, plain = inline.code_span(signature), signature
     if not text:
         return []
     context.headings.append(MarkdownHeading(level, plain, anchor))
@@ -54,7 +59,7 @@ def _anchor(node: Element) -> str | None:
     """The fragment of a heading: its id, that of its section, or the target of its permalink."""
     if node.id:
         return node.id
-    for link in node.css("a[href],a[name],[id]"):
+    for link in () if is_leaf(node) else node.css("a[href],a[name],[id]"):
         attributes = link.attributes
         if (found := attributes.get("id") or attributes.get("name")) and link.tag not in {"button", "img", "svg"}:
             return found

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from tadoru.jobs.docs.markdown import element_kinds, escape, footnotes, math
 from tadoru.jobs.docs.markdown.conversion import MAX_DEPTH, ConversionContext
-from tadoru.parse.html import Element, collapsed, has_words
+from tadoru.parse.html import Element, collapsed, has_words, is_leaf
 
 TEXT, CODE, MARKUP, BREAK = "text", "code", "markup", "break"
 InlinePiece = tuple[str, str]
@@ -202,8 +202,10 @@ def render_inline(context: ConversionContext, nodes: Iterable[Element], breaks: 
 
 def is_permalink(node: Element, href: str) -> bool:
     """Whether a link is only a permalink sign."""
+    if "#" not in href:
+        return False
     words = node.text(strip=True) or ""
-    if "#" not in href or words not in _PERMALINK_SIGNS or node.css_first("img") is not None:
+    if words not in _PERMALINK_SIGNS or (not is_leaf(node) and node.css_first("img") is not None):
         return False
     return not (words.isalpha() and has_words(node.next))
 
@@ -276,7 +278,7 @@ class InlineBuilder:
         """Whether an element of this kind is converted by its tag; otherwise it is written here."""
         if kind is element_kinds.DROP or (kind is element_kinds.PERMALINK and not (tag == "a" and self._is_wording(node))):
             return False
-        if kind is element_kinds.CODE_SPAN and node.css_first("a[href]") is None:
+        if kind is element_kinds.CODE_SPAN and (is_leaf(node) or node.css_first("a[href]") is None):
             self._code(node)
             return False
         if kind in {element_kinds.MATH, element_kinds.BLOCK_MATH}:
@@ -398,6 +400,9 @@ class InlineBuilder:
             return False
         if is_permalink(node, href):
             return False
+        context.links_left -= 1
+        if context.links_left < 0:
+            return True
         target = self._target_of(node)
         if target is None or context.in_link:
             return True

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from tadoru.jobs.docs.markdown.conversion import ConversionContext, child_elements
-from tadoru.parse.html import Element
+from tadoru.parse.html import Element, is_leaf
 
 _LINK = re.compile(r"(?:\*\*)?\[[^\]]*\]\([^)]*\)(?:\*\*)?")
 _HEADING = re.compile("#{1,6} ")
@@ -48,7 +48,7 @@ def _items(node: Element) -> list[Element]:
     """The children of a list; for unclosed anchors around several items (XHTML), those items."""
     found: list[Element] = []
     for child in node.iter():
-        if child.tag == "a" and child.css_first("li,dt,dd") is not None:
+        if child.tag == "a" and not is_leaf(child) and child.css_first("li,dt,dd") is not None:
             found.extend(child_elements(child))
         else:
             found.append(child)
@@ -133,7 +133,7 @@ def definitions(context: ConversionContext, node: Element) -> list[str]:
     described = True
     for child in pairs:
         if child.tag == "dt":
-            for classifier in child.css("span.classifier"):
+            for classifier in () if is_leaf(child) else child.css("span.classifier"):
                 classifier.insert_before(" : ")
             term = " ".join(context.blocks(child))
             if term:
@@ -155,7 +155,11 @@ def definitions(context: ConversionContext, node: Element) -> list[str]:
 def _is_outline(pairs: list[Element]) -> bool:
     """Whether a definition list is an outline: a table of contents or an index with nested entries."""
     below = [child for child in pairs if child.tag == "dd"]
-    return all(map(_holds_only_lists, below)) and any(child.css_first("a[href]") is not None for child in pairs)
+    return all(map(_holds_only_lists, below)) and any(map(_has_link, pairs))
+
+
+def _has_link(child: Element) -> bool:
+    return not is_leaf(child) and child.css_first("a[href]") is not None
 
 
 def _holds_only_lists(child: Element) -> bool:

@@ -13,7 +13,7 @@ from tadoru.jobs.docs.markdown import element_kinds
 from tadoru.jobs.docs.markdown.code import code_text
 from tadoru.jobs.docs.markdown.conversion import MAX_DEPTH, ConversionContext, child_elements, classes_of
 from tadoru.jobs.docs.markdown.inline import exact_span
-from tadoru.parse.html import Element
+from tadoru.parse.html import Element, is_leaf
 
 _MAX_COLUMNS = 200
 _SECTIONS = frozenset({"thead", "tbody", "tfoot"})
@@ -153,7 +153,7 @@ def _cell_markup(cell: Element) -> str:
 
 
 def _is_emphasised(cell: Element) -> bool:
-    mark = cell.css_first("b,strong,em,i")
+    mark = None if is_leaf(cell) else cell.css_first("b,strong,em,i")
     return mark is not None and (mark.text() or "").strip() == (cell.text() or "").strip()
 
 
@@ -174,7 +174,7 @@ def _is_layout(node: Element, rows: _Rows) -> bool:
 
 
 def _is_filled(cell: Element) -> bool:
-    return bool((cell.text() or "").strip()) or cell.css_first("img") is not None
+    return bool((cell.text() or "").strip()) or (not is_leaf(cell) and cell.css_first("img") is not None)
 
 
 def _is_example(rows: _Rows) -> bool:
@@ -183,7 +183,7 @@ def _is_example(rows: _Rows) -> bool:
 
 
 def _is_code_beside_code(row: list[Element]) -> bool:
-    blocks = [block for cell in row if (block := cell.css_first(_CODE)) is not None]
+    blocks = [block for cell in row if not is_leaf(cell) and (block := cell.css_first(_CODE)) is not None]
     return len(blocks) > 1 and any("\n" in code_text(block).strip("\n") for block in blocks)
 
 

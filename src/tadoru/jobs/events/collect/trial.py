@@ -9,11 +9,11 @@ from typing import Any, TextIO
 from tadoru.clock import SystemClock, iso
 from tadoru.config.options import EventsOptions
 from tadoru.errors import ConfigError, quoted
+from tadoru.i18n.translation import SOURCE_LANGUAGE, translator
 from tadoru.jobs.events.collect.collector import read_secret
 from tadoru.jobs.events.collect.source_fetch import FetchContext, FetchedDocument, SourceFetcher, document_to_json
 from tadoru.jobs.events.collect.source_settings import parse_source_settings
 from tadoru.jobs.events.collect.worker_pool import WorkerPool
-from tadoru.jobs.reporting.formatting import format_count
 from tadoru.log import printable
 from tadoru.model.event import EventDraft, QuarantinedEvent
 from tadoru.rules.address import Exemptions
@@ -59,27 +59,35 @@ class SourceTrial:
             "missing": self.missing,
         }
 
-    def write(self, out: TextIO, limit: int) -> None:
+    def write(self, out: TextIO, limit: int, lang: str = SOURCE_LANGUAGE) -> None:
         """Print the result."""
+        _ = translator(lang)
+        name = printable(self.source.name)
         if self.error:
-            out.write(f"{printable(self.source.name)} failed: {printable(self.error)}\n")
+            out.write(_("{source} failed: {error}", source=name, error=printable(_.text(self.error))) + "\n")
         else:
-            good, bad = len(self.drafts), len(self.quarantined)
-            read, where = format_count(good, "event"), format_count(self.documents, "document")
-            out.write(f"{printable(self.source.name)}: {read}, {bad} incomplete, in {where}.\n")
+            text = _(
+                "{source}: {events}, {incomplete} incomplete, in {documents}.",
+                source=name,
+                events=_.ngettext("{count} event", "{count} events", len(self.drafts)),
+                incomplete=len(self.quarantined),
+                documents=_.ngettext("{count} document", "{count} documents", self.documents),
+            )
+            out.write(text + "\n")
         for one in self.drafts[:limit]:
             at = one.occurrence.starts_at
             when = f"{at:%Y-%m-%d %H:%M}" if one.occurrence.has_time else f"{at:%Y-%m-%d}      "
             where = " · ".join(filter(None, (one.venue, one.city)))
-            more = f" (and {format_count(len(one.occurrences) - 1, 'more time')})" if len(one.occurrences) > 1 else ""
-            out.write(printable(f"  {when}  {one.title}{f' · {where}' if where else ''}{more}") + "\n")
+            further = len(one.occurrences) - 1
+            more = _.ngettext("and {count} more time", "and {count} more times", further) if further > 0 else ""
+            out.write(printable(f"  {when}  {one.title}{f' · {where}' if where else ''}{f' ({more})' if more else ''}") + "\n")
         if len(self.drafts) > limit:
-            out.write(f"  … {len(self.drafts) - limit} more\n")
+            out.write("  " + _("… {count} more", count=len(self.drafts) - limit) + "\n")
         for bad_one in self.quarantined[:limit]:
             title = f" {quoted(bad_one.raw.title)}" if bad_one.raw.title else ""
-            out.write(printable(f"  {bad_one.raw.position}{title}: {bad_one.why}") + "\n")
+            out.write(printable(f"  {bad_one.raw.position}{title}: {_.text(bad_one.why)}") + "\n")
         for sentence in self.missing[:limit]:
-            out.write(f"  {printable(sentence)}\n")
+            out.write(f"  {printable(_.text(sentence))}\n")
 
 
 async def try_source(

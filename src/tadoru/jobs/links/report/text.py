@@ -19,10 +19,9 @@ from tadoru.jobs.links.report.tree import SiteTree
 from tadoru.jobs.links.result import BrokenKind, BrokenLink, SkippedTrap, UrlInfo
 from tadoru.jobs.reporting.charts import limit_columns
 from tadoru.jobs.reporting.escape import clip, printable, readable_url, url_shortener
-from tadoru.jobs.reporting.formatting import display_width, format_duration, pad_text
+from tadoru.jobs.reporting.formatting import Palette, display_width, format_duration, pad_text
 from tadoru.jobs.reporting.graph_layout import UrlOutcome
 from tadoru.jobs.reporting.output import MAX_ANNOTATIONS, workflow_command
-from tadoru.jobs.reporting.terminal import Palette
 
 MAX_UNREAD_BELOW = 200
 """URLs below a page that were not requested and are shown."""

@@ -11,8 +11,7 @@ from fastapi.responses import RedirectResponse, Response
 from tadoru.errors import UsageError
 from tadoru.i18n.translation import N_
 from tadoru.serve.auth import authentication
-from tadoru.serve.auth.api_keys import create_api_key
-from tadoru.serve.auth.authentication import SignInResult, safe_redirect
+from tadoru.serve.auth.authentication import SignInResult, create_api_key, safe_redirect
 from tadoru.serve.auth.principal import actor_of
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.roles import SCOPES, USER_ROLES, Role

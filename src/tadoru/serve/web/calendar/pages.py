@@ -17,7 +17,7 @@ from tadoru.i18n.formatter import Formatter
 from tadoru.i18n.translation import N_
 from tadoru.model.event import EventStatus
 from tadoru.parse.text_cleaning import is_html, sanitise_html
-from tadoru.serve.auth.security_headers import allow_framing
+from tadoru.serve.auth.http_security import allow_framing
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.roles import Role
 from tadoru.serve.service import Service, request_origin, service_of
