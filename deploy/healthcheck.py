@@ -1,4 +1,4 @@
-"""Is the service ready? Exit 0 when `/readyz` answers 200, else 1. For containers, whose images have no curl."""
+"""Exit with status 0 if `/readyz` returns 200, otherwise with 1. For containers without curl."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 
 def is_ready(port: int, timeout: float = 4.0) -> bool:
-    """Ask the service on this very machine."""
+    """Whether the service on this machine is ready."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
     try:
         connection.request("GET", "/readyz")
