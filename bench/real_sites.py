@@ -59,16 +59,16 @@ KNOWN = (
 )
 BOX = 900.0
 SEVERITIES = ("error", "warning", "notice", "info")
-TIMES = ("pages", "s", "pages/s", "CPU ms a page", "peak MB")
+TIMES = ("pages", "s", "pages/s", "CPU ms per page", "peak MB")
 HEADS = {
-    "links": ("site", "made by", *TIMES, "broken", "no such #"),
-    "audit": ("site", "made by", *TIMES, "score", "errors", "warnings", "notices", "good to know"),
-    "docs": ("site", "made by", *TIMES, "tokens", "code blocks"),
+    "links": ("site", "generator", *TIMES, "broken", "broken #"),
+    "audit": ("site", "generator", *TIMES, "score", "errors", "warnings", "notices", "info"),
+    "docs": ("site", "generator", *TIMES, "tokens", "code blocks"),
 }
 COMMANDS = {
-    "links": "`tadoru links --fragments`: links within the site that lead to no page, and to no place on one.",
+    "links": "`tadoru links --fragments`: broken links and broken fragments within the site.",
     "audit": "`tadoru audit --fragments`: findings, counted by page.",
-    "docs": "`tadoru docs`: pages as Markdown; memory is with a browser where a page needs one.",
+    "docs": "`tadoru docs`: pages as Markdown; memory includes a browser if a page needs one.",
 }
 
 
@@ -166,10 +166,10 @@ def table(rows: list[Row], server: str, pages: int, others: float) -> str:
     """The figures as Markdown."""
     limit = f"at most {pages:,} pages a site, " if pages else ""
     lines = [
-        "# Documentation that was not made for a test", "",
+        "# Results on real documentation sites", "",
         f"`python -m bench.real_sites --pages {pages}` on the documentation of Debian packages, {limit}served by",
         f"{server} on the same machine ({os.cpu_count()} cores), one process, one command at a time, its start included.",
-        f"Other programs took {others:.1f} cores meanwhile, on average: then what a page costs says more than the rate.",
+        f"Other programs used {others:.1f} cores on average, so the CPU time per page is more reliable than the rate.",
     ]  # fmt: skip
     for job, head in HEADS.items():
         lines += [
