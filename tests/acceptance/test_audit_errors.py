@@ -259,7 +259,7 @@ def test_a_full_disk_is_exit_1_and_the_same_command_goes_on(kilobytes: int, tado
     full = finished(tadoru.start("audit", site.url("/"), *OPTIONS, preexec_fn=little_room))
     assert (full.code, full.out) == (1, "")
     assert "Cannot write to the database crawl.db" in full.sentence
-    assert "free some disk space and run the same command again" in full.sentence
+    assert "Free some disk space and rerun the command" in full.sentence
     done = tadoru("audit", site.url("/"), *OPTIONS)
     assert done.code == 0, done.err
     assert tadoru("audit", site.url("/"), "-d", "quiet.db", *OPTIONS[2:]).code == 0

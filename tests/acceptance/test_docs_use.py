@@ -127,9 +127,9 @@ def test_it_is_explained_which_pages_would_be_read(tadoru: Tadoru, site: Site, b
         assert (done.code, done.err) == (0, "")
         return done.result["crawled"], done.result["because"]
 
-    assert told("/part-1") == (True, "every rule allows it")
+    assert told("/part-1") == (True, "all rules allow it")
     assert told("/1.0/part-1") == (False, "version 1.0; this crawl is about the current version")
-    assert told("/1.0/part-1", "--variants", "version") == (True, "every rule allows it")
+    assert told("/1.0/part-1", "--variants", "version") == (True, "all rules allow it")
     assert told("/print.html")[0] is False
     crawl(tadoru, site, "-q")
     done = tadoru("explain", site.url("/part-1"), "--job", "docs", "--start", site.url("/"), "-o", "out", "--json")

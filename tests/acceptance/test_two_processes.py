@@ -65,7 +65,7 @@ def test_a_live_command_takes_over_the_work_of_a_killed_one_at_once(tadoru: Tado
     assert done.code == 0, done.err
     assert len(pages(done.result)) == 40
     assert {status for _, status in pages(done.result).values()} == {200}
-    assert "took back the work of a process that died" in done.err
+    assert "recovered leases of a dead process" in done.err
 
 
 def test_two_processes_come_to_the_same_as_one(tadoru: Tadoru, site: Site) -> None:
