@@ -101,13 +101,13 @@ def test_a_database_without_a_cluster_is_one_sentence(tadoru: Tadoru) -> None:
     done = tadoru("cluster", "status", "-d", database)
     server().drop(database)
     assert (done.code, done.out) == (2, "")
-    assert "`tadoru worker --database postgresql://…` makes one" in done.sentence
+    assert "Create one with `tadoru worker --database postgresql://…`" in done.sentence
 
 
 def test_a_database_that_can_not_be_reached_is_one_sentence_and_exit_1(tadoru: Tadoru) -> None:
     done = tadoru("cluster", "status", "-d", "postgresql://ann:secret@127.0.0.1:1/none")
     assert (done.code, done.out) == (1, "")
-    assert "cannot be reached" in done.sentence
+    assert "Cannot reach" in done.sentence
     assert "secret" not in done.err
 
 
@@ -115,5 +115,5 @@ def test_a_file_is_no_cluster(tadoru: Tadoru) -> None:
     done = tadoru("cluster", "status", "-d", "crawl.db")
     assert (done.code, done.sentence) == (
         2,
-        "A cluster is in a database on PostgreSQL: Give --database postgresql://user@host/name.",
+        "A cluster needs PostgreSQL. Give --database postgresql://user@host/name.",
     )

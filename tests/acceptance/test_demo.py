@@ -97,7 +97,7 @@ def test_results_are_on_stdout_and_progress_is_on_stderr(shown: Shown) -> None:
     }
     assert "Broken links" in done.stdout
     assert "Summary" in done.stdout
-    assert "Hoshimachi is at http://127.0.0.1:" in done.stderr
+    assert "Serving the town of Hoshimachi at http://127.0.0.1:" in done.stderr
     assert "Traceback" not in done.stderr
     assert len(done.stderr.splitlines()) <= 16
 
@@ -129,7 +129,7 @@ def test_the_endless_calendar_is_cut_off_and_said_so(shown: Shown) -> None:
 def test_the_results_are_shown_on_the_pages_of_the_service(shown: Shown) -> None:
     assert "Hoshimachi" in shown.pages["/"]
     assert "BEGIN:VEVENT" in shown.pages["/events.ics"]
-    for crawl in ("Hoshimachi, audited (audit, finished)", "its links (links, finished)", "Open Data (docs, finished)"):
+    for crawl in ("Hoshimachi, audit (audit, finished)", "Hoshimachi, links (links, finished)", "Open Data (docs, finished)"):
         assert crawl in shown.done.stderr
 
 
@@ -174,7 +174,7 @@ def test_a_port_in_use_is_one_sentence(more: list[str], checkout: Path, tmp_path
         port = taken.getsockname()[1]
         done = run(checkout, tmp_path, "demo", "--port", str(port), *more)
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
-    assert f"Port {port} " in done.stderr
+    assert f"Cannot use port {port} " in done.stderr
 
 
 @pytest.mark.parametrize(
