@@ -77,8 +77,8 @@ def test_a_signal_lets_what_was_begun_finish_and_keeps_the_rest_for_later(calend
     site.wait_for(lambda site: "/0.ics" in site.paths)
     process.send_signal(signal.SIGTERM)
     assert process.stderr is not None
-    while "Stopping when" not in process.stderr.readline():
-        pass
+    while "Finishing in-flight work" not in (line := process.stderr.readline()):
+        assert line, "the command ended by itself"
     gate.release()
     done = finished(process)
     assert done.code == 130

@@ -109,7 +109,7 @@ def test_fixing_a_row_makes_an_event_of_it_in_which_only_the_fixed_field_is_a_pe
     assert story.owners["occurrence"].owner == "person"
     assert "title" not in story.owners
     assert "venue" not in story.owners
-    assert "was answered already (fix)" in say("review", "fix", "1", "--set", "starts=2050-09-01", code=2)
+    assert "is already resolved (fix)" in say("review", "fix", "1", "--set", "starts=2050-09-01", code=2)
 
 
 def test_a_row_that_still_lacks_something_stays_in_the_queue(calendar: Calendar, say: Asked) -> None:
