@@ -131,7 +131,7 @@ def test_a_link_of_the_command_makes_the_first_admin(tadoru: Tadoru) -> None:
     done = tadoru("serve", "-d", "events.db", "--base-url", "https://events.example/", "users", "link", "Mia")
     assert (done.code, done.err) == (0, "")
     assert re.fullmatch(r"https://events\.example/welcome\?token=[\w-]{43}\n", done.out)
-    assert "There is no user ben" in tadoru("serve", "users", "link", "ben", "-d", "events.db").sentence
+    assert "User ben not found" in tadoru("serve", "users", "link", "ben", "-d", "events.db").sentence
     listed = tadoru("serve", "-d", "events.db", "users", "list").out.splitlines()
     assert [line.split() for line in listed] == [
         ["Name", "Role", "Signs", "in", "by", "Last", "sign-in"],
@@ -144,7 +144,7 @@ def test_while_there_is_no_admin_a_link_for_somebody_new_makes_one(tadoru: Tador
     assert tadoru("serve", "users", "add", "mia", "--role", "editor", "-d", "events.db").code == 0
     assert tadoru("serve", "users", "link", "mia", "-d", "events.db").code == 0
     assert "/welcome?token=" in tadoru("serve", "users", "link", "admin", "-d", "events.db").out
-    assert "There is no user ben" in tadoru("serve", "users", "link", "ben", "-d", "events.db").sentence
+    assert "User ben not found" in tadoru("serve", "users", "link", "ben", "-d", "events.db").sentence
     lines = tadoru("serve", "users", "list", "-d", "events.db").out.splitlines()
     assert [line.split()[:2] for line in lines[1:]] == [["admin", "admin"], ["mia", "editor"]]
 
@@ -159,7 +159,7 @@ def test_users_and_keys_come_and_go(tadoru: Tadoru) -> None:
     assert "at least 10 characters" in serve("users", "add", "x", "--password-stdin", stdin="short\n").err
     assert "root is the only admin" in serve("users", "revoke", "root").sentence
     assert "root is the only admin" in serve("users", "role", "root", "editor").sentence
-    assert "There is no user ben" in serve("users", "role", "ben", "editor").sentence
+    assert "User ben not found" in serve("users", "role", "ben", "editor").sentence
     assert serve("users", "role", "Mia", "editor").err == "mia is editor now, was viewer.\n"
     assert serve("users", "role", "mia", "viewer").code == 0
     refused = serve("keys", "add", "ci", "--scope", "events:write", "--user", "mia")
