@@ -99,7 +99,7 @@ def serving(tadoru: Tadoru, *arguments: str, env: Mapping[str, str] | None = Non
         assert process.stderr is not None
         line = process.stderr.readline()
         assert line.startswith("Serving on http"), line + process.stderr.read()
-        yield Served(process, int(line.split()[2].rstrip("/").rpartition(":")[2]))
+        yield Served(process, int(line.split()[2].rstrip("/.").rpartition(":")[2]))
     finally:
         if process.poll() is None:
             process.kill()

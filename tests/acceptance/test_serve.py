@@ -295,7 +295,7 @@ def test_a_copy_of_the_service_without_its_packages_says_what_to_install(tadoru:
     program = "import sys; sys.modules['fastapi'] = None; from tadoru.cli.main import main; main(['serve', '--port', '0'])"
     done = tadoru.python(program)
     assert done.code == 2
-    assert "Packages for the service are not installed: install them with `" in done.sentence
+    assert "Packages for the service are not installed. Install them with `" in done.sentence
     assert "[serve]'`." in done.sentence
 
 
