@@ -64,9 +64,14 @@ def check(body: bytes) -> None:
 def _may_have_too_many_nodes(body: bytes, tags: int) -> bool:
     """Whether there may be so many: whatever looks like a tag is taken for one, also in scripts and comments."""
     nodes = 2 * tags - body.count(b"</") - body.count(b"><")
-    if nodes <= MAX_NODES:
-        nodes += len(_PARAGRAPH_END.findall(body)) + len(b" ".join(_START_TAG.findall(body))) // 2
-    return nodes > MAX_NODES
+    if nodes > MAX_NODES:
+        return True
+    nodes += len(_PARAGRAPH_END.findall(body))
+    attributes = b" ".join(_START_TAG.findall(body))
+    if nodes + len(attributes) // 2 <= MAX_NODES:
+        return False
+    # Attributes are separated by white space or a slash, or have a value.
+    return nodes + len(attributes.replace(b"/", b" ").split()) + attributes.count(b"=") > MAX_NODES
 
 
 def _count_nodes(lowered: bytes) -> None:

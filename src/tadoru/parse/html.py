@@ -44,7 +44,10 @@ _COMMENT = 4
 """The parser's number for comments."""
 _MOST_NODES = 500
 _MOST_INSIDE = 100
-_START_TAG = re.compile(rb"<[a-zA-Z]")
+_START_TAG = re.compile(
+    rb"<(?:!--.*?(?:-->|\Z)|(script|style|textarea|title|xmp|iframe)(?=[\s/>]).*?(?:</\1|\Z)|[a-z])", re.DOTALL | re.IGNORECASE
+)
+"""A start tag, with the text of elements that contain no others; or a comment."""
 _HTML_START = re.compile(
     rb"[\t\n\f\r ]*<(?:!--|(?:!doctype html|html|head|body|script|style|title|iframe|h1|div|font|table|a|b|br|p)[ >])",
     re.IGNORECASE,
@@ -154,8 +157,8 @@ def tag_ids(names: Iterable[str]) -> dict[int, str]:
 
 def _start_of_tag(data: bytes, number: int) -> int:
     """The position of the start tag after so many others, or the end of the page if it has no more."""
-    tag = next(islice(_START_TAG.finditer(data), number, None), None)
-    return tag.start() if tag is not None else len(data)
+    tags = (found.start() for found in _START_TAG.finditer(data) if not data.startswith(b"<!", found.start()))
+    return next(islice(tags, number, None), len(data))
 
 
 def looks_like_html(body: bytes) -> bool:

@@ -23,7 +23,7 @@ MAX_DOC_TAGS = 150_000
 MAX_MARKDOWN_BLOCKS = 60_000
 """Blocks of the Markdown of one page: paragraphs, headings, code, tables. The single-page manual of Node.js has 20,000."""
 MAX_MARKDOWN_CHARACTERS = 10_000_000
-"""Of the Markdown that is made of one page."""
+"""Of the Markdown that is made of one page. The index of CMake's manual takes more than 6,000,000."""
 MAX_MARKDOWN_GROWTH = 10
 """How many times as long as the page its Markdown may be; short pages are not held to it."""
 

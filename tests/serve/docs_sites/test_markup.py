@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from time import process_time
 
 import pytest
 from hypothesis import example, given, settings
@@ -172,3 +173,20 @@ def test_of_an_endless_page_the_beginning_is_shown_in_whole_blocks() -> None:
     assert len(found.html) < MAX_CHARACTERS
     assert Seen(found.html).wrong == []
     assert not render_markdown("# T\n\nshort\n", lead).is_cut
+
+
+@pytest.mark.parametrize(
+    "mark",
+    ["![", "[", "- - - a\n", "- a\n", "1. a\n", "|a\n|-\n", "a\n\n", "# a\n", "**a**", "[[[[a]"],
+)
+def test_a_page_of_marks_is_cut_before_it_takes_seconds(mark: str) -> None:
+    began = process_time()
+    page = render_markdown(mark * (MAX_CHARACTERS // len(mark)), lambda href: href)
+    assert process_time() - began < 4, "twice what it may take on a quiet machine"
+    assert page.is_cut
+
+
+def test_a_long_page_of_text_is_not_cut() -> None:
+    text = "A paragraph with **bold** words, `code` and a [link](https://docs.example/) in it, as a manual has them.\n\n"
+    page = render_markdown("# Title\n\n" + text * (MAX_CHARACTERS // len(text) - 1), lambda href: href)
+    assert not page.is_cut

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape, unescape
+from itertools import islice
 
 import nh3
 from markdown_it import MarkdownIt
@@ -23,6 +24,10 @@ ANCHOR_PREFIX = "at-"
 """Prefix of the id of every heading, so that no page can use an id of the site's own pages."""
 MAX_CHARACTERS = 250_000
 """Characters of a page that are rendered; more would take seconds."""
+MAX_LINES = 30_000
+"""Lines of a page that are rendered, without empty ones. Long manuals have 8,000 in as many characters."""
+MAX_MARKS = 40_000
+"""Characters with a meaning in Markdown that are rendered. Long manuals have 18,000 in as many characters."""
 CALLOUTS = ("note", "tip", "important", "warning", "caution")
 LINK_REL = "noopener noreferrer nofollow"
 _TAGS = frozenset(
@@ -40,6 +45,8 @@ _CLASSES = {
     "a": {"picture"}, "blockquote": {"callout", *CALLOUTS}, "p": {"callout-name"}, "div": {"scroll"},
     "td": {"right", "center"}, "th": {"right", "center"},
 }  # fmt: skip
+_LINE = re.compile(r"\n[^\n]")
+_MARK = re.compile(r"[*_`\[\]<>&\\!~]|[-+](?=[ \t])")
 _CALLOUT = re.compile(r"\[!([A-Za-z]{1,20})\]$")
 _ELEMENT = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]*)")
 _IMAGE = re.compile(r"<img(?=[\s/>])[^<>]{0,5000}>", re.IGNORECASE)
@@ -119,15 +126,25 @@ def _html_depth(tokens: Sequence[Token]) -> int:
 
 def _truncate(markdown: str) -> tuple[str, bool]:
     """As many whole blocks as are rendered, and whether the text was cut."""
-    if len(markdown) <= MAX_CHARACTERS:
+    end = _rendered_length(markdown)
+    if end == len(markdown):
         return markdown, False
     kept, length = [], 0
-    for block in split_blocks(markdown):
+    for block in split_blocks(markdown[: 2 * end]):
         length += len(block.text)
-        if length > MAX_CHARACTERS:
+        if length > end:
             break
         kept.append(block.text)
-    return "".join(kept) or markdown[:MAX_CHARACTERS], True
+    return "".join(kept) or markdown[:end], True
+
+
+def _rendered_length(markdown: str) -> int:
+    """How many characters of a text are within the limits."""
+    end = min(len(markdown), MAX_CHARACTERS)
+    for limited, most in ((_LINE, MAX_LINES), (_MARK, MAX_MARKS)):
+        beyond = next(islice(limited.finditer(markdown, 0, end), most, None), None)
+        end = beyond.start() if beyond is not None else end
+    return end
 
 
 def _headings(tokens: Sequence[Token], anchors: Sequence[str | None]) -> Iterator[HtmlHeading]:

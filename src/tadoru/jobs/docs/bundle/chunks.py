@@ -72,24 +72,27 @@ def _split_section(section: MarkdownSection, lead: str, budget: float, weigh: To
     if (weight := weigh(whole)) <= budget:
         yield whole, weight
         return
+    is_whole = not lead and len(section.blocks) == 1
     for block in section.blocks:
         if block.kind == "heading":
             lead += block.text
             continue
-        for piece, heavy in _split_block(block, budget - weigh(lead) if lead else budget, weigh):
+        if not is_whole:
+            weight = weigh(block.text)
+        for piece, heavy in _split_block(block, weight, budget - weigh(lead) if lead else budget, weigh):
             yield (lead + piece, weigh(lead + piece)) if lead else (piece, heavy)
             lead = ""
 
 
-def _split_block(block: MarkdownBlock, budget: float, weigh: TokenCounter) -> Iterator[tuple[str, float]]:
-    """A block as a whole, or in groups of lines if it is prose that does not fit into a chunk; each with its tokens."""
-    weight = weigh(block.text)
-    if block.kind != "text" or weight <= budget:
+def _split_block(block: MarkdownBlock, weight: float, budget: float, weigh: TokenCounter) -> Iterator[tuple[str, float]]:
+    """A block of `weight` tokens, or its lines in groups if it is prose that does not fit into a chunk; each with its tokens."""
+    lines = block.text.splitlines(keepends=True) if block.kind == "text" and weight > budget else []
+    if len(lines) < 2:
         yield block.text, weight
         return
     held: list[str] = []
     weight = 0.0
-    for line in block.text.splitlines(keepends=True):
+    for line in lines:
         heavy = weigh(line)
         if held and weight + heavy > budget:
             yield _weighed(held, weight, weigh)

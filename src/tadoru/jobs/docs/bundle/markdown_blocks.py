@@ -157,7 +157,7 @@ def split_blocks(text: str) -> Iterator[MarkdownBlock]:
 def _is_plain(line: str) -> bool:
     """Whether a line starts with a letter, or with a digit that is not a list marker."""
     first = line[0]
-    return first.isalpha() or (first in _DIGITS and _ITEM.match(line) is None)
+    return first.isalpha() or (first in _DIGITS and _ITEM.match(line.rstrip("\r\n")) is None)
 
 
 def _atx_heading(line: str) -> tuple[int, str] | None:

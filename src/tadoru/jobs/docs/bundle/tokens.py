@@ -11,7 +11,9 @@ import hashlib
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Callable
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 
@@ -65,21 +67,19 @@ def estimate_tokens(text: str) -> float:
 
 
 def _non_ascii_tokens(text: str) -> float:
-    counts = [0] * len(_SCRIPTS)
-    left = 0
-    for start in range(0, len(text), _SLICE):  # A list of the matches of a whole text could take hundreds of megabytes.
-        others = "".join(_NON_ASCII.findall(text[start : start + _SLICE]))
-        left += len(others)
-        for at, (script, _) in enumerate(_SCRIPTS):
-            if not others:
-                break
-            rest = script.sub("", others)
-            counts[at] += len(others) - len(rest)
-            others = rest
+    counts: Counter[float] = Counter()
+    for start in range(0, len(text), _SLICE):  # A list of the characters of a whole text could take hundreds of megabytes.
+        for char, number in Counter("".join(_NON_ASCII.findall(text[start : start + _SLICE]))).items():
+            counts[_tokens_of(char)] += number
     weight = 0.0
-    for count, (_, each) in zip(counts, _SCRIPTS, strict=True):
-        weight, left = weight + each * count, left - count
-    return weight + _OTHER * left
+    for _, each in _SCRIPTS:
+        weight += each * counts[each]
+    return weight + _OTHER * counts[_OTHER]
+
+
+@lru_cache(maxsize=20_000)
+def _tokens_of(char: str) -> float:
+    return next((each for script, each in _SCRIPTS if script.match(char)), _OTHER)
 
 
 def round_tokens(weight: float) -> int:

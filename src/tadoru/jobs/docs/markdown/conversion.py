@@ -6,6 +6,7 @@ do not import the converter, which imports them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -66,6 +67,7 @@ class MarkdownDocument:
 
 MAX_DEPTH = 40
 """Nesting depth of blocks (lists in quotes in tables…); deeper elements are written as text."""
+_UNSAFE_IN_LINK = re.compile(r"[\s<>\\()]")
 _TEXT_ONLY = ("javascript:", "data:", "vbscript:", "about:", "blob:", "file:")
 
 
@@ -192,6 +194,8 @@ class ConversionContext:
 
 def _link_target(url: str) -> str:
     """A URL escaped for use between the parentheses of a link."""
+    if _UNSAFE_IN_LINK.search(url) is None:
+        return url
     url = "".join(url.split()).replace("<", "%3C").replace(">", "%3E").replace("\\", "%5C")
     if "(" in url or ")" in url:
         url = url.replace("(", "%28").replace(")", "%29")

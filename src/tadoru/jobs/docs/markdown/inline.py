@@ -393,7 +393,7 @@ class InlineBuilder:
         """Write a link; True if it is to be traversed as text."""
         context = self.context
         href = node.attributes.get("href")
-        if href is None:
+        if href is None or context.links_left < 0:
             return True
         if label := footnotes.reference(context, node, href):
             self.pieces.append((MARKUP, label))
