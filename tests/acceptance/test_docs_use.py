@@ -133,7 +133,7 @@ def test_it_is_explained_which_pages_would_be_read(tadoru: Tadoru, site: Site, b
     assert told("/print.html")[0] is False
     crawl(tadoru, site, "-q")
     done = tadoru("explain", site.url("/part-1"), "--job", "docs", "--start", site.url("/"), "-o", "out", "--json")
-    assert done.result["known"] == "completed, 1 link from the start: answered 200"
+    assert done.result["known"] == "completed, 1 link from the start URL: status 200"
     assert told("/ja/part-1", "-o", "out") == (False, "in ja; this crawl is about en"), "the crawl knows its language"
 
 
