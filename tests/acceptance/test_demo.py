@@ -50,7 +50,7 @@ def shown(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Shown:
         try:
             for note in process.stderr:
                 notes.append(note)
-                if served := re.match(r"Serving on http://(\S+)/\.", note):
+                if served := re.match(r"Serving on http://(\S+)/ ", note):
                     pages = {path: _page(served[1], path) for path in ("/", "/events.ics")}
                     break
             process.send_signal(signal.SIGINT)

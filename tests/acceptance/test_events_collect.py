@@ -327,7 +327,7 @@ def test_only_what_is_due_is_collected(calendar: Calendar, site: Site) -> None:
     site.reply("/a.ics", body=ics(meeting(1)), content_type="text/calendar")
     calendar.add(site.url("/a.ics"), "ics")
     assert calendar.run("--due").out.startswith("1 source")
-    assert calendar.run("--due").out == "No source is due. `tadoru events status` says when each will be.\n"
+    assert calendar.run("--due").out == "No source is due. `tadoru events status` shows when each will be.\n"
     assert site.hits("/a.ics") == 1
 
 

@@ -60,7 +60,7 @@ def test_failure_and_recovery_are_told_once_each(calendar: Calendar, site: Site,
     calendar.add(site.url("/a.ics"), "ics", name="Town")
     for _ in range(4):
         calendar.run("--notify", inbox.address)
-    assert inbox.titles == ["Town: cannot be collected", "Town: collected again"]
+    assert inbox.titles == ["Town: collecting failed", "Town: recovered"]
     assert "The server answered 404." in inbox.messages[0]["message"]
 
 
@@ -72,7 +72,7 @@ def test_a_sudden_drop_is_told_once_and_so_is_its_end(calendar: Calendar, site: 
     calendar.add(site.url("/a.ics"), "ics", name="Town")
     for _ in range(5):
         calendar.run("--notify", inbox.address)
-    assert inbox.titles == ["Town: many events are gone at once", "Town: the events are back"]
+    assert inbox.titles == ["Town: many events are missing", "Town: missing events are back"]
     assert "17 of 20" in inbox.messages[0]["message"]
 
 
@@ -81,11 +81,11 @@ def test_a_notice_that_could_not_be_sent_is_sent_the_next_time(calendar: Calenda
     calendar.add(site.url("/a.ics"), "ics", name="Town")
     inbox.status = 500
     done = calendar.run("--notify", inbox.address)
-    assert "could not be sent" in done.err
+    assert "Could not send the notice" in done.err
     inbox.status = 200
     calendar.run("--notify", inbox.address)
     calendar.run("--notify", inbox.address)
-    assert inbox.titles == ["Town: cannot be collected"]
+    assert inbox.titles == ["Town: collecting failed"]
 
 
 def test_an_address_that_apprise_does_not_know_is_refused_without_being_shown(calendar: Calendar, site: Site) -> None:

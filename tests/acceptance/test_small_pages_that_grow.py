@@ -113,7 +113,7 @@ def test_a_page_of_too_many_elements_is_an_error_with_its_reason(tadoru: Tadoru,
     run(tadoru, site, "audit", "paragraphs")
     with closing(sqlite3.connect(tadoru.folder / "crawl.db")) as sql:
         (row,) = sql.execute("SELECT last_error_type, last_error_message FROM pages").fetchall()
-    assert row == ("unparsable_page", "The page cannot be read: it has more than 800,000 elements, texts and attributes.")
+    assert row == ("unparsable_page", "The page cannot be parsed: it has more than 800,000 elements, texts and attributes.")
 
 
 def test_a_feed_with_a_long_base_is_read_without_it(calendar: Calendar, site: Site) -> None:

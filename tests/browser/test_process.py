@@ -75,7 +75,7 @@ async def test_a_browser_that_does_not_start(site: Site, monkeypatch: pytest.Mon
 async def test_without_the_extra_it_is_said_how_to_get_it(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "playwright.async_api", None)
     missing = browser_for(site)
-    with pytest.raises(BrowserMissing, match=r"Packages for rendering pages are not installed: .*pip install .*\[render\]'"):
+    with pytest.raises(BrowserMissing, match=r"Packages for rendering pages are not installed\. .*pip install .*\[render\]'"):
         await missing.start()
     await missing.close()
 

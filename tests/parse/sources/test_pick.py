@@ -111,6 +111,6 @@ def test_without_lxml_an_xpath_says_what_to_install(monkeypatch: pytest.MonkeyPa
 
     compiled_xpath.cache_clear()
     monkeypatch.setattr(builtins, "__import__", without_lxml)
-    with pytest.raises(ConfigError, match=r"item is an XPath. Packages for XPath are not installed: .*\[xpath\]'"):
+    with pytest.raises(ConfigError, match=r"item is an XPath. Packages for XPath are not installed\. .*\[xpath\]'"):
         SelectorExpression.given("//li", "item")
     assert SelectorExpression.given("li", "item").language == "css"

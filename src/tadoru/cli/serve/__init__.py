@@ -130,7 +130,7 @@ def _run_service(options: ServeOptions, config_file: str | None, log_format: str
         port = listening.getsockname()[1]
         here = public_url(options, port)
         with closing(open_service(options.database)) as store:  # Before the service is announced.
-            sys.stderr.write(_("Serving on {url}/. Press Ctrl-C to stop.", url=here) + "\n")
+            sys.stderr.write(_("Serving on {url}/ (press Ctrl-C to stop)", url=here) + "\n")
             _report_first_sign_in(store, options.database, here)
         sys.stderr.flush()
         start = ServerConfig(
