@@ -83,7 +83,7 @@ async def test_lines_are_filtered_by_words_and_by_kind(page: Page, report: str, 
 async def test_lines_are_sorted_by_what_is_pressed(page: Page, report: str, tmp_path: Path) -> None:
     await opened(page, tmp_path, report)
     numbers = page.locator("details.check > summary > .number")
-    press = page.get_by_role("button", name="Found")
+    press = page.get_by_role("button", name="Count")
     await press.focus()
     await page.keyboard.press("Enter")
     found = [int(text.replace(",", "")) for text in await numbers.all_inner_texts()]
