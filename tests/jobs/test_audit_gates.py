@@ -144,7 +144,7 @@ def test_new_needs_something_that_was_before(text: str) -> None:
 
 
 def test_every_expression_of_the_documents_is_understood(checkout: Path) -> None:
-    compare, audit = (checkout / "docs" / "how-to" / "compare.md").read_text("utf-8").split("## One crawl in a build")
+    compare, audit = (checkout / "docs" / "how-to" / "compare.md").read_text("utf-8").split("## Check one crawl in a build")
     every = [*CheckCatalogue().checks.values(), *REAL_SITE_CHECKS.values()]
     words = [CheckTexts(0, check.id, check.group, str(check.severity), "", "") for check in every]
     compared, audited = _expressions(compare), _expressions(audit)
