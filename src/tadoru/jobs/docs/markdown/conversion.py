@@ -7,6 +7,7 @@ do not import the converter, which imports them.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -75,7 +76,7 @@ class MarkdownTooLong(Exception):
     """The Markdown exceeds its limit: the current top-level block and all that follows are left out."""
 
 
-class ConversionContext:
+class ConversionContext(ABC):
     """The state of a conversion."""
 
     def __init__(self, base: str, options: ConvertOptions, root: Element) -> None:
@@ -118,13 +119,13 @@ class ConversionContext:
         """The ids of the page's citations."""
         return frozenset(found for entry in self.root.css(".citation,dt.label") if (found := entry.id))
 
+    @abstractmethod
     def blocks(self, parent: Element) -> list[str]:
         """The blocks in an element as Markdown, without the empty lines between them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def inline(self, nodes: Iterable[Element], breaks: str = "  \n") -> str:
         """Inline content as Markdown without surrounding white space; `breaks` replaces `<br>`."""
-        raise NotImplementedError
 
     def left_out(self) -> tuple[str, ...]:
         """The limits that the Markdown exceeds."""
