@@ -149,15 +149,15 @@ def make(path: Path, pages: int) -> None:
     sql.executemany("INSERT INTO page_hreflang VALUES (?, ?, ?, ?, ?)", maker.hreflang())
     _side_tables(store, maker)
     # A crawl knows its depths; the analysis only puts them right where links have gone.
-    depths = store.site_view(likeness=0.9).depth
+    depths = store.analysis.site_view(likeness=0.9).depth
     sql.executemany("UPDATE pages SET depth = ? WHERE id = ?", ((int(depth), page) for page, depth in enumerate(depths)))
     sql.execute("COMMIT")
     asyncio.run(store.close())
 
 
 async def _install(store: SqliteStore) -> None:
-    await store.install_checks(CheckCatalogue().checks.values(), "page")
-    await store.install_checks(SITE_CHECKS.values(), "site")
+    await store.checks.install(CheckCatalogue().checks.values(), "page")
+    await store.checks.install(SITE_CHECKS.values(), "site")
 
 
 def _side_tables(store: SqliteStore, maker: Maker) -> None:
@@ -211,7 +211,7 @@ async def _analyse(path: str) -> None:
     findings = store.sql.execute(
         "SELECT count(*) FROM page_findings WHERE check_number IN (SELECT number FROM checks WHERE scope = 'site')"
     )
-    score = await store.get_meta("score")
+    score = await store.meta.get("score")
     print(json.dumps({"wall": wall, "cpu": used, "findings": findings.fetchone()[0], "score": score, "steps": steps}))
     await store.close()
 

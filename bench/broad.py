@@ -89,7 +89,7 @@ async def crawl(options: AuditOptions, seeds: list[str], world: World, seconds: 
     for part in range(1, 5):
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(running), seconds / 4)
-        counts = await store.counts()
+        counts = await store.frontier.counts()
         print(
             f"after {seconds / 4 * part:4.0f} s: {counts.completed} pages, {counts.queued} queued, {counts.skipped} skipped, "
             f"{len(world.asked)} hosts asked, {memory():.0f} MB"
@@ -97,7 +97,7 @@ async def crawl(options: AuditOptions, seeds: list[str], world: World, seconds: 
     work.stop()
     await running
     took, cpu = time.monotonic() - began, time.process_time() - before
-    pages = (await store.counts()).completed
+    pages = (await store.frontier.counts()).completed
     await store.close()
     load = os.getloadavg()[0]
     print(f"{pages / took:.0f} pages/s, {1000 * cpu / max(1, pages):.2f} ms of CPU a page, load of the machine {load:.1f}")

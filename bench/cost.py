@@ -70,18 +70,18 @@ async def store_all(job: AuditJob, found: dict[str, tuple[Response, PageResult]]
     """Write every page into a new database."""
     clock, batches = time.process_time, []
     store = SqliteStore(str(file), SystemClock())
-    await store.install_checks(job.catalogue.checks.values(), "page", {})
+    await store.checks.install(job.catalogue.checks.values(), "page", {})
     url_filter = UrlFilter(job.scope, check_external=False, follow=True, trap_cap=500)
-    await store.add([url_filter.start_target(url) for url in found], seed=True)
-    worker = await store.join(3600.0)
+    await store.frontier.add([url_filter.start_target(url) for url in found], seed=True)
+    worker = await store.frontier.join(3600.0)
     wanted = {host_key(SITE_URL): AT_ONCE}
     for _ in repeat(None, -(-len(found) // AT_ONCE)):
         start = clock()
-        leased = await store.lease(worker, wanted, new_hosts=1, per_host=AT_ONCE, limit=0)
+        leased = await store.frontier.lease(worker, wanted, new_hosts=1, per_host=AT_ONCE, limit=0)
         have = clock()
         outcomes = [outcome(lease, *found[lease.url], url_filter) for lease in leased.leases if lease.url in found]
         decided = clock()
-        await store.finish(worker, outcomes, max_depth=None)
+        await store.frontier.finish(worker, outcomes, max_depth=None)
         batches.append(Batch(have - start, decided - have, clock() - decided))
     await store.close()
     return batches

@@ -132,7 +132,7 @@ class Bench:
 
     async def does_wait(self, work: Callable[[], Awaitable[object]]) -> bool:
         """Whether this cannot be done while somebody else is writing to the crawl."""
-        self.store.link.run("SET lock_timeout TO '300ms'")
+        self.store.db.link.run("SET lock_timeout TO '300ms'")
         try:
             async with self.other.write(), asyncio.timeout(0.3):
                 await work()
@@ -143,7 +143,7 @@ class Bench:
                 return True
             raise
         finally:
-            self.store.link.run("SET lock_timeout TO 0")
+            self.store.db.link.run("SET lock_timeout TO 0")
         return False
 
     # ---- the frontier
@@ -154,7 +154,7 @@ class Bench:
     async def frontier(self, urls: int) -> None:
         async def add(store: PostgresStore, first: int, number: int) -> int:
             for at in range(first, first + number, 1_000):
-                await store.add([self.target(n) for n in range(at, at + 1_000)], seed=False)
+                await store.frontier.add([self.target(n) for n in range(at, at + 1_000)], seed=False)
             return number
 
         await add(self.store, 0, 10_000)
@@ -165,7 +165,7 @@ class Bench:
         await self.part("a new URL", lambda: add(self.store, 10_000 + urls - tenth, tenth))
         self.bytes["a URL"] = (self._size("pages") - before) / urls
         await self.part("a URL that is known", lambda: add(self.other, 10_000, min(tenth, 30_000)))
-        self.worker = await self.store.join(7200.0)
+        self.worker = await self.store.frontier.join(7200.0)
 
     def _size(self, *tables: str) -> float:
         return float(sum(self.rows(f"SELECT pg_total_relation_size('crawl_costs.{name}')")[0][0] for name in tables))
@@ -177,11 +177,13 @@ class Bench:
             number = 0
             for turn in range(rounds):
                 some = [hosts[(turn * at_once + n) % HOSTS] for n in range(at_once)]
-                held = await self.store.lease(self.worker, dict.fromkeys(some, each), new_hosts=0, per_host=0, limit=0)
+                held = await self.store.frontier.lease(self.worker, dict.fromkeys(some, each), new_hosts=0, per_host=0, limit=0)
                 number += len(held.leases)
             return number
 
-        waits = await self.does_wait(lambda: self.store.lease(self.worker, {hosts[0]: 1}, new_hosts=0, per_host=0, limit=0))
+        waits = await self.does_wait(
+            lambda: self.store.frontier.lease(self.worker, {hosts[0]: 1}, new_hosts=0, per_host=0, limit=0)
+        )
         await self.part("a lease (2 hosts × 2)", lambda: lease(2, 2), waits)
         await self.part("a lease (20 hosts × 2)", lambda: lease(2, 20), waits)
 
@@ -192,11 +194,11 @@ class Bench:
 
         pace = replace(start(0.0, None), gap=1e-6, base=1e-6, latency=0.1, baseline=0.1)
         for host in hosts:
-            await self.store.begin_pace(host, pace)
+            await self.store.hosts.begin_pace(host, pace)
         for name, work in (
-            ("taking a slot", lambda host: self.store.take_slot(self.worker, host, 1.0)),
-            ("saying that it was used", lambda host: self.store.sent(self.worker, host)),
-            ("keeping a pace", lambda host: self.store.set_pace(host, pace)),
+            ("taking a slot", lambda host: self.store.hosts.take_slot(self.worker, host, 1.0)),
+            ("saying that it was used", lambda host: self.store.hosts.sent(self.worker, host)),
+            ("keeping a pace", lambda host: self.store.hosts.set_pace(host, pace)),
         ):
             waits = await self.does_wait(lambda work=work: work(hosts[0]))  # type: ignore[misc]
             await self.part(name, lambda work=work: slots(work), waits)  # type: ignore[misc]
@@ -207,13 +209,13 @@ class Bench:
         outcomes: list[CompletedOutcome] = []
         while len(outcomes) < pages:
             some = {f"host-{(len(outcomes) + n) % HOSTS}.example": 2 for n in range(256)}
-            leased = await self.store.lease(self.worker, some, new_hosts=0, per_host=0, limit=0)
+            leased = await self.store.frontier.lease(self.worker, some, new_hosts=0, per_host=0, limit=0)
             assert leased.leases, "Too few URLs for so many pages: give more of them with --urls."
             outcomes += [make(lease, len(outcomes) + at) for at, lease in enumerate(leased.leases)]
 
         async def write() -> int:
             for at in range(0, len(outcomes), at_once):
-                await self.store.finish(self.worker, outcomes[at : at + at_once], max_depth=None)
+                await self.store.frontier.finish(self.worker, outcomes[at : at + at_once], max_depth=None)
             return len(outcomes)
 
         return replace(await self.measured(write), waits=True)
@@ -221,7 +223,7 @@ class Bench:
     async def pages(self, number: int, pages: list[Response]) -> None:
         """One thing more at a time, in turns; what it takes is the difference."""
         job = AuditJob(scope=Scope(sites=("https://host-0.example/",)))
-        await self.store.install_checks(job.catalogue.checks.values(), "page", dict(job.thresholds))
+        await self.store.checks.install(job.catalogue.checks.values(), "page", dict(job.thresholds))
         began = time.process_time()
         found = [job.handle(FetchedPage(url=one.url, depth=1, response=one)) for one in pages]
         self.put("reading and judging a page", Part((time.process_time() - began) / len(pages), 0.0, 0.0, 0.0))
@@ -280,13 +282,13 @@ class Bench:
 
     async def analysis(self) -> None:
         """What comes once, at the end: by pages."""
-        await self.store.install_checks(SITE_CHECKS.values(), "site")
+        await self.store.checks.install(SITE_CHECKS.values(), "site")
         done = int(self.rows("SELECT count(*) FROM crawl_costs.pages WHERE status = 'completed'")[0][0])
         links = int(self.rows("SELECT count(*) FROM crawl_costs.link_relations")[0][0])
 
         async def settle() -> int:
-            await self.store.leave(self.worker)
-            await self.store.settle()
+            await self.store.frontier.leave(self.worker)
+            await self.store.graph.settle()
             await analyse(self.store, Limits(SITE_CHECKS.values()), notify=lambda _: None)
             return links
 

@@ -77,7 +77,7 @@ async def _look(cluster: ClusterRegistry, server: PostgresServer) -> dict[str, f
         store = PostgresStore(f"{cluster.dsn}&crawl=wide{number}", SystemClock())
         targets = [LinkTarget(f"https://host-{n}.example/", f"host-{n}.example", PageStatus.QUEUED) for n in range(number)]
         for at in range(0, number, 1_000):
-            await store.add(targets[at : at + 1_000], seed=False)
+            await store.frontier.add(targets[at : at + 1_000], seed=False)
         await store.close()
         before = server_cpu(server.pid)
         for _ in range(ROUNDS):

@@ -86,7 +86,7 @@ class Crawl:
         self.sql.execute(_RECOUNT)
         self.sql.execute("VACUUM ANALYZE")
         self.next = size + 1
-        self.store._forget()
+        self.store.db.forget_cached()
 
     def mixed(self, number: int) -> list[int]:
         """So many URLs: every second one new, the others any that are known, those met lately as often as all the rest."""
@@ -98,7 +98,7 @@ class Crawl:
     async def leased(self, worker: int, number: int) -> list[Lease]:
         found: list[Lease] = []
         while len(found) < number:
-            got = await self.store.lease(worker, {}, new_hosts=number, per_host=1, limit=0)
+            got = await self.store.frontier.lease(worker, {}, new_hosts=number, per_host=1, limit=0)
             found += got.leases
         return found
 
@@ -121,7 +121,7 @@ async def finished(crawl: Crawl, worker: int, turns: int) -> float:
             for at, lease in enumerate(leases)
         ]  # fmt: skip
         began = time.perf_counter()
-        await crawl.store.finish(worker, outcomes, max_depth=None)
+        await crawl.store.frontier.finish(worker, outcomes, max_depth=None)
         taken += time.perf_counter() - began
     return taken
 
@@ -132,7 +132,7 @@ async def added(crawl: Crawl, turns: int) -> float:
     for _ in range(turns):
         targets = [target(number) for number in crawl.mixed(LINKS * PAGES)]
         began = time.perf_counter()
-        await crawl.store.add(targets, seed=False, depth=4)
+        await crawl.store.frontier.add(targets, seed=False, depth=4)
         taken += time.perf_counter() - began
     return taken
 
@@ -170,7 +170,7 @@ async def _lease(store: PostgresStore, worker: int, number: int, of: int, until:
     pages = calls = 0
     while time.monotonic() < until:
         calls += 1
-        pages += len((await store.lease(worker, {}, new_hosts=16, per_host=4, limit=0)).leases)
+        pages += len((await store.frontier.lease(worker, {}, new_hosts=16, per_host=4, limit=0)).leases)
     return pages, calls
 
 
@@ -180,7 +180,7 @@ async def _lease_named(store: PostgresStore, worker: int, number: int, of: int, 
     while time.monotonic() < until:
         wants = {mine[(calls * 16 + at) % len(mine)]: 4 for at in range(16)}
         calls += 1
-        pages += len((await store.lease(worker, wants, new_hosts=0, per_host=0, limit=0)).leases)
+        pages += len((await store.frontier.lease(worker, wants, new_hosts=0, per_host=0, limit=0)).leases)
     return pages, calls
 
 
@@ -188,7 +188,7 @@ async def _lease_limited(store: PostgresStore, worker: int, number: int, of: int
     pages = calls = 0
     while time.monotonic() < until:
         calls += 1
-        pages += len((await store.lease(worker, {}, new_hosts=16, per_host=4, limit=10**9)).leases)
+        pages += len((await store.frontier.lease(worker, {}, new_hosts=16, per_host=4, limit=10**9)).leases)
     return pages, calls
 
 
@@ -197,8 +197,8 @@ async def _slots(store: PostgresStore, worker: int, number: int, of: int, until:
     while time.monotonic() < until:
         host = f"www.host-{(calls * of + number) % HOSTS}.example"
         calls += 1
-        if await store.take_slot(worker, host, 30.0) == 0.0:
-            await store.sent(worker, host)
+        if await store.hosts.take_slot(worker, host, 30.0) == 0.0:
+            await store.hosts.sent(worker, host)
             taken += 1
     return taken, calls
 
@@ -214,13 +214,13 @@ WAYS: dict[str, Callable[[PostgresStore, int, int, int, float], Any]] = {
 def _one(address: str, way: str, number: int, of: int, seconds: float, told: Connection) -> None:
     async def run() -> tuple[int, int]:
         store = PostgresStore(address, SystemClock())
-        worker = await store.join(600.0)
+        worker = await store.frontier.join(600.0)
         told.send(None)
         told.recv()
         found: tuple[int, int] = await WAYS[way](store, worker, number, of, time.monotonic() + seconds)
         told.send(found)
         told.recv()
-        await store.leave(worker)
+        await store.frontier.leave(worker)
         await store.close()
         return found
 
@@ -251,14 +251,14 @@ def together(address: str, way: str, connections: int, seconds: float) -> tuple[
 
 async def measured(crawl: Crawl, size: int, turns: int, seconds: float, connections: Sequence[int]) -> Iterator[str]:
     crawl.fill(size)
-    worker = await crawl.store.join(3600.0)
+    worker = await crawl.store.frontier.join(3600.0)
     rows = [await inserting(crawl, worker, turns)]
     for number in range(HOSTS):
-        await crawl.store.begin_pace(f"www.host-{number}.example", Pace(0.0, 0.0, None, None, 0))
+        await crawl.store.hosts.begin_pace(f"www.host-{number}.example", Pace(0.0, 0.0, None, None, 0))
     for way in WAYS:
         cells = [together(crawl.address, way, number, seconds) for number in connections]
         rows.append(f"| {size:,} | {way} | " + " | ".join(f"{got:,.0f} ({calls:,.0f})" for got, calls in cells) + " |")
-    await crawl.store.leave(worker)
+    await crawl.store.frontier.leave(worker)
     return iter(rows)
 
 

@@ -78,7 +78,7 @@ class Stopwatch:
 
 
 async def lease(store: CrawlStore, worker: int, number: int) -> list[Lease]:
-    return (await store.lease(worker, {HOST: number}, new_hosts=0, per_host=0, limit=0)).leases
+    return (await store.frontier.lease(worker, {HOST: number}, new_hosts=0, per_host=0, limit=0)).leases
 
 
 async def finish(store: CrawlStore, worker: int, pages: int, links: Links) -> Stopwatch:
@@ -87,15 +87,15 @@ async def finish(store: CrawlStore, worker: int, pages: int, links: Links) -> St
     for _ in range(pages // BATCH):
         outcomes = [CompletedOutcome(lease=held, facts=FACTS, links=links()) for held in await lease(store, worker, BATCH)]
         with watch:
-            await store.finish(worker, outcomes, max_depth=None)
+            await store.frontier.finish(worker, outcomes, max_depth=None)
     return watch
 
 
 async def rates(name: str, pages: int) -> None:
     store = open_store(name, SystemClock())
-    worker = await store.join(3600)
+    worker = await store.frontier.join(3600)
     known = [target(n) for n in range(pages * 4)]
-    await store.add(known, seed=False)
+    await store.frontier.add(known, seed=False)
     watch = await finish(store, worker, pages, to_known(known))
     print(f"finish, {LINKS} known links a page: {watch.rate(pages, 'pages')}")
     watch = await finish(store, worker, pages, to_new())
@@ -111,12 +111,12 @@ async def rates(name: str, pages: int) -> None:
 async def million(name: str, urls: int) -> None:
     """Make so many URLs known the way a crawl does, and say what that took."""
     store = open_store(name, SystemClock())
-    worker = await store.join(3600)
-    await store.add([target(n) for n in range(BATCH)], seed=True)
+    worker = await store.frontier.join(3600)
+    await store.frontier.add([target(n) for n in range(BATCH)], seed=True)
     before = _resident()
     watch = await finish(store, worker, urls // LINKS, to_new())
     print(f"finish, {LINKS} new links a page:   {watch.rate(urls // LINKS, 'pages')}")
-    print(f"{(await store.counts()).known} URLs known, peak memory {_resident():.0f} MB ({before:.0f} MB before)")
+    print(f"{(await store.frontier.counts()).known} URLs known, peak memory {_resident():.0f} MB ({before:.0f} MB before)")
     await store.close()
 
 

@@ -20,7 +20,7 @@ async def test_a_look_goes_along_the_index_of_hosts_that_wait() -> None:
         queue.prepare_schema(cluster)
         store = PostgresStore(f"{database}&crawl=wide", SystemClock())
         names = [f"host-{number}.example" for number in range(HOSTS)]
-        await store.add([LinkTarget(f"https://{name}/", name, PageStatus.QUEUED) for name in names], seed=False)
+        await store.frontier.add([LinkTarget(f"https://{name}/", name, PageStatus.QUEUED) for name in names], seed=False)
         text = tables._WAITING.format(crawl='"crawl_wide"')
         values = {"prefix": slice_prefix("wide"), "most": 20}
         plan = "\n".join(row[0] for row in cluster._link.run(f"EXPLAIN (ANALYZE, TIMING off) {text}", values).fetchall())

@@ -57,8 +57,8 @@ def test_what_an_engine_that_is_gone_held_is_done_by_others_when_nothing_else_wa
     async def lease_and_go() -> None:
         # Its process lives on, as that of a worker which lost its database: only time can tell that nobody is there.
         store = open_existing(crew.address("site"), SystemClock())
-        worker = await store.join(3.0)
-        found = await store.lease(worker, {}, new_hosts=1, per_host=1, limit=0)
+        worker = await store.frontier.join(3.0)
+        found = await store.frontier.lease(worker, {}, new_hosts=1, per_host=1, limit=0)
         assert [lease.url for lease in found.leases] == [start]
         await store.close()
 

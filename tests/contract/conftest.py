@@ -11,6 +11,7 @@ from tadoru.store.calendar.store import open_calendar
 from tadoru.store.crawl.interface import CrawlStore
 from tadoru.store.crawl.open import open_store
 from tests.support.clock import FakeClock
+from tests.support.memory_store.store import MemoryStore
 from tests.support.pg_crawls import crawl_on
 from tests.support.postgres import PostgresServer, server
 
@@ -26,14 +27,14 @@ def clock() -> FakeClock:
 async def handles(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> AsyncIterator[Open]:
     """Opens one more handle on one and the same crawl: what a second process would have."""
     opened: list[CrawlStore] = []
-    name = {"memory": "memory:", "sqlite": str(tmp_path / "crawl.db")}.get(request.param, "")
+    name = str(tmp_path / "crawl.db")
     if request.param == "postgresql":
         name = request.getfixturevalue("pg_crawl")
 
     def handle() -> CrawlStore:
         if request.param == "memory" and opened:
             return opened[0]
-        opened.append(open_store(name, clock))
+        opened.append(MemoryStore(clock) if request.param == "memory" else open_store(name, clock))
         return opened[-1]
 
     yield handle

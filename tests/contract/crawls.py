@@ -16,6 +16,9 @@ from tadoru.store.crawl.interface import (
     PageStatus,
     UrlPurpose,
 )
+from tadoru.store.crawl.open import open_store
+from tests.support.clock import FakeClock
+from tests.support.memory_store.store import MemoryStore
 
 HOST = "a.example"
 TTL = 60.0
@@ -55,7 +58,7 @@ def done(
 
 async def lease(store: CrawlStore, worker: int, number: int = 1, *, host: str = HOST, limit: int = 0) -> list[Lease]:
     """Up to so many URLs of one host."""
-    return (await store.lease(worker, {host: number}, new_hosts=0, per_host=0, limit=limit)).leases
+    return (await store.frontier.lease(worker, {host: number}, new_hosts=0, per_host=0, limit=limit)).leases
 
 
 async def lease_one(store: CrawlStore, worker: int) -> Lease:
@@ -65,7 +68,7 @@ async def lease_one(store: CrawlStore, worker: int) -> Lease:
 
 async def rows(store: CrawlStore) -> dict[str, PageRow]:
     """Every page by its path (by its whole URL when it is of another host)."""
-    return {row.url.removeprefix(url("")): row async for row in store.pages()}
+    return {row.url.removeprefix(url("")): row async for row in store.graph.pages()}
 
 
 async def row(store: CrawlStore, path: str) -> PageRow:
@@ -82,8 +85,8 @@ async def depths(store: CrawlStore) -> dict[str, int]:
 
 async def started(store: CrawlStore, *paths: str) -> int:
     """A worker of a crawl that starts at these."""
-    await store.add([target(path) for path in paths], seed=True)
-    return await store.join(TTL)
+    await store.frontier.add([target(path) for path in paths], seed=True)
+    return await store.frontier.join(TTL)
 
 
 async def crawl(
@@ -99,7 +102,7 @@ async def crawl(
 
     `watch` is shown the depths after each of them.
     """
-    workers = [await store.join(TTL), await store.join(TTL)]
+    workers = [await store.frontier.join(TTL), await store.frontier.join(TTL)]
     held: list[Lease] = []
     owners: dict[int, int] = {}
     while True:
@@ -113,8 +116,13 @@ async def crawl(
         path = got.url.removeprefix(url(""))
         onward = (redirects or {}).get(path)
         outcome = done(got, redirect=onward) if onward is not None else done(got, *graph.get(path, ()))
-        assert await store.finish(owners[got.page_id], [outcome], max_depth=max_depth) == 1
+        assert await store.frontier.finish(owners[got.page_id], [outcome], max_depth=max_depth) == 1
         if watch is not None:
             watch(await depths(store))
     for worker in workers:
-        await store.leave(worker)
+        await store.frontier.leave(worker)
+
+
+def without_file(backend: str) -> CrawlStore:
+    """A new crawl that lives in this process only: `memory` or `sqlite`."""
+    return MemoryStore(FakeClock()) if backend == "memory" else open_store(":memory:", FakeClock())

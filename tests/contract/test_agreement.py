@@ -34,9 +34,9 @@ from tadoru.store.crawl.interface import (
     RobotsRecord,
     UrlPurpose,
 )
-from tadoru.store.crawl.memory import MemoryStore
 from tadoru.store.crawl.sqlite import SqliteStore
 from tests.support.clock import FakeClock
+from tests.support.memory_store.store import MemoryStore
 
 HOSTS = ["a.example", "b.one.example", "c.one.example"]
 paths = st.integers(0, 5)
@@ -116,12 +116,12 @@ class Agreement(RuleBasedStateMachine):
     @initialize(found=st.lists(targets(), min_size=1, max_size=4))
     def begin(self, found: list[LinkTarget]) -> None:
         for place in range(3):
-            self.worker[place] = self.both(lambda store: store.join(60.0))
-        self.both(lambda store: store.add(found, seed=True))
+            self.worker[place] = self.both(lambda store: store.frontier.join(60.0))
+        self.both(lambda store: store.frontier.add(found, seed=True))
 
     @rule(found=st.lists(targets(), max_size=3), seed=st.booleans(), depth=st.integers(0, 3))
     def add(self, found: list[LinkTarget], seed: bool, depth: int) -> None:
-        self.both(lambda store: store.add(found, seed=seed, depth=0 if seed else depth))
+        self.both(lambda store: store.frontier.add(found, seed=seed, depth=0 if seed else depth))
 
     @rule(
         place=workers,
@@ -131,7 +131,7 @@ class Agreement(RuleBasedStateMachine):
     )
     def lease(self, place: int, wants: dict[str, int], new: int, limit: int) -> None:
         worker = self.worker[place]
-        leased = self.both(lambda store: store.lease(worker, wants, new_hosts=new, per_host=2, limit=limit))
+        leased = self.both(lambda store: store.frontier.lease(worker, wants, new_hosts=new, per_host=2, limit=limit))
         self.held += [(worker, lease) for lease in leased.leases]
 
     @precondition(lambda self: self.held)
@@ -141,7 +141,7 @@ class Agreement(RuleBasedStateMachine):
         mine = [pair for pair in self.held if pair[0] == worker][: len(makers)]
         self.held = [pair for pair in self.held if pair not in mine]
         outcomes = [make(lease) for make, (_, lease) in zip(makers, mine, strict=False)]
-        self.both(lambda store: store.finish(worker, outcomes, max_depth=max_depth))
+        self.both(lambda store: store.frontier.finish(worker, outcomes, max_depth=max_depth))
 
     @rule(
         pages=st.sampled_from([0, 1, 2]),
@@ -150,25 +150,25 @@ class Agreement(RuleBasedStateMachine):
     )
     def bound(self, pages: int, hosts: int, queue: int) -> None:
         for store in (self.memory, self.sqlite):
-            store.bound(BreadthLimits(pages_per_host=pages, hosts_per_domain=hosts, queued=queue))
-        self.both(lambda store: store.take_up())
+            store.limits.set(BreadthLimits(pages_per_host=pages, hosts_per_domain=hosts, queued=queue))
+        self.both(lambda store: store.limits.requeue())
 
     @rule()
     def refill(self) -> None:
-        self.both(lambda store: store.refill())
+        self.both(lambda store: store.limits.refill())
 
     @rule(max_depth=depth_limits)
     def widen(self, max_depth: int | None) -> None:
-        self.both(lambda store: store.widen(max_depth))
+        self.both(lambda store: store.frontier.widen(max_depth))
 
     @rule(found=st.lists(targets(), max_size=3))
     def name_pages(self, found: list[LinkTarget]) -> None:
-        self.both(lambda store: store.name_pages(1, [NamedPage(target, None) for target in found]))
+        self.both(lambda store: store.sitemaps.name_pages(1, [NamedPage(target, None) for target in found]))
 
     @rule(found=st.lists(targets(), max_size=6), max_depth=depth_limits)
     def reconsider(self, found: list[LinkTarget], max_depth: int | None) -> None:
         now = {target.url: target for target in found}
-        self.both(lambda store: store.reconsider(lambda url, seed: now.get(url), max_depth=max_depth))
+        self.both(lambda store: store.rescope.reconsider(lambda url, seed: now.get(url), max_depth=max_depth))
 
     @rule(seconds=st.sampled_from([0.5, 4.0, 31.0]))
     def wait(self, seconds: float) -> None:
@@ -176,45 +176,45 @@ class Agreement(RuleBasedStateMachine):
 
     @rule(place=workers)
     def renew(self, place: int) -> None:
-        if not self.both(lambda store: store.renew(self.worker[place], 60.0)):
-            self.worker[place] = self.both(lambda store: store.join(60.0))
+        if not self.both(lambda store: store.frontier.renew(self.worker[place], 60.0)):
+            self.worker[place] = self.both(lambda store: store.frontier.join(60.0))
 
     @rule()
     def recover(self) -> None:
-        self.both(lambda store: store.recover())
+        self.both(lambda store: store.frontier.recover())
 
     @rule(place=workers)
     def leave(self, place: int) -> None:
-        self.both(lambda store: store.leave(self.worker[place]))
+        self.both(lambda store: store.frontier.leave(self.worker[place]))
 
     @rule(place=workers, host=hosts)
     def take_slot(self, place: int, host: str) -> None:
-        self.both(lambda store: store.take_slot(self.worker[place], host, 16.0))
+        self.both(lambda store: store.hosts.take_slot(self.worker[place], host, 16.0))
 
     @rule(place=workers, host=hosts)
     def sent(self, place: int, host: str) -> None:
-        self.both(lambda store: store.sent(self.worker[place], host))
+        self.both(lambda store: store.hosts.sent(self.worker[place], host))
 
     @rule(host=hosts, gap=st.sampled_from([0.0, 1.0, 4.0]))
     def begin_pace(self, host: str, gap: float) -> None:
-        self.both(lambda store: store.begin_pace(host, Pace(gap, gap, None, None, 0)))
+        self.both(lambda store: store.hosts.begin_pace(host, Pace(gap, gap, None, None, 0)))
 
     @rule(gap=st.sampled_from([0.0, 1.0, 2.0]))
     def lower_paces(self, gap: float) -> None:
-        self.both(lambda store: store.lower_paces(gap))
+        self.both(lambda store: store.hosts.lower_paces(gap))
 
     @rule(host=hosts, gap=st.sampled_from([0.0, 2.0, 8.0]), pause=st.sampled_from([0.0, 16.0]))
     def set_pace(self, host: str, gap: float, pause: float) -> None:
-        self.both(lambda store: store.set_pace(host, Pace(gap, 1.0, 0.5, 0.25, 1), pause))
+        self.both(lambda store: store.hosts.set_pace(host, Pace(gap, 1.0, 0.5, 0.25, 1), pause))
 
     @rule(place=workers, host=hosts, status=st.sampled_from([None, 200, 500]))
     def robots(self, place: int, host: str, status: int | None) -> None:
-        if self.both(lambda store: store.claim_robots(self.worker[place], host, hold=16.0, max_age=64.0)) is True and status:
-            self.both(lambda store: store.put_robots(host, RobotsRecord(status, None, "", b"x", 0.0)))
+        if self.both(lambda store: store.robots.claim(self.worker[place], host, hold=16.0, max_age=64.0)) is True and status:
+            self.both(lambda store: store.robots.put(host, RobotsRecord(status, None, "", b"x", 0.0)))
 
     @rule()
     def settle(self) -> None:
-        self.both(lambda store: store.settle())
+        self.both(lambda store: store.graph.settle())
 
     @invariant()
     def they_show_the_same(self) -> None:
@@ -222,7 +222,7 @@ class Agreement(RuleBasedStateMachine):
 
     @invariant()
     def the_counters_tell_the_truth(self) -> None:
-        counts = self.both(lambda store: store.counts())
+        counts = self.both(lambda store: store.frontier.counts())
         pages = self.both(_pages)
         found = Counter(page.status for page in pages)
         assert {status: getattr(counts, status) for status in PageStatus} == {status: found[status] for status in PageStatus}
@@ -240,15 +240,15 @@ class Agreement(RuleBasedStateMachine):
 
 
 async def _pages(store: CrawlStore) -> list[Any]:
-    return [page async for page in store.pages()]
+    return [page async for page in store.graph.pages()]
 
 
 async def _everything(store: CrawlStore) -> tuple[Any, ...]:
     pages = await _pages(store)
-    links = [link async for link in store.links()]
-    incoming = [link async for link in store.links_to([page.page_id for page in pages])]
-    fragments = [link async for link in store.fragment_links()]
-    return pages, links, incoming, fragments, await store.traps(), await store.counts()
+    links = [link async for link in store.graph.links()]
+    incoming = [link async for link in store.graph.links_to([page.page_id for page in pages])]
+    fragments = [link async for link in store.graph.fragment_links()]
+    return pages, links, incoming, fragments, await store.graph.traps(), await store.frontier.counts()
 
 
 TestAgreement = Agreement.TestCase

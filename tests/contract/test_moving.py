@@ -59,10 +59,10 @@ def content(store: SqliteStore) -> dict[str, list[Any]]:
 async def filled(store: SqliteStore) -> SqliteStore:
     """A crawl with something of most kinds, and nothing in flight."""
     worker = await started(store, "x")
-    await store.set_meta("starts", '["日本"]')
-    await store.finish(worker, [done(await lease_one(store, worker), "y", "z", "w")], max_depth=2)
-    await store.finish(worker, [done(await lease_one(store, worker), redirect=target("moved"))], max_depth=2)
-    await store.leave(worker)
+    await store.meta.set("starts", '["日本"]')
+    await store.frontier.finish(worker, [done(await lease_one(store, worker), "y", "z", "w")], max_depth=2)
+    await store.frontier.finish(worker, [done(await lease_one(store, worker), redirect=target("moved"))], max_depth=2)
+    await store.frontier.leave(worker)
     return store
 
 
@@ -81,17 +81,17 @@ async def test_a_copy_holds_every_row_there_and_back(kind: str, back: str, made:
 async def test_a_copy_is_gone_on_with_where_the_original_stood(kind: str, made: Made) -> None:
     original = made("sqlite")
     worker = await started(original, "x")
-    await original.finish(worker, [done(await lease_one(original, worker), "y", "z")], max_depth=None)
+    await original.frontier.finish(worker, [done(await lease_one(original, worker), "y", "z")], max_depth=None)
     assert len(await lease(original, worker, 2)) == 2, "what is in flight when it is copied"
     copy = made(kind)
     await move_crawl(original, copy)
-    assert (await copy.counts()).queued == 2
-    new = await copy.join(60)
+    assert (await copy.frontier.counts()).queued == 2
+    new = await copy.frontier.join(60)
     found = await lease(copy, new, 5)
     assert {one.url for one in found} == {url("y"), url("z")}
-    await copy.finish(new, [done(found[0], *to_more()), done(found[1])], max_depth=None)
-    assert (await copy.counts()).queued == 1
-    assert (await original.counts()).processing == 2, "the original is as it was"
+    await copy.frontier.finish(new, [done(found[0], *to_more()), done(found[1])], max_depth=None)
+    assert (await copy.frontier.counts()).queued == 1
+    assert (await original.frontier.counts()).processing == 2, "the original is as it was"
 
 
 def to_more() -> list[str]:

@@ -22,24 +22,24 @@ def store(handles: Open) -> SqliteStore:
 
 
 async def purposes(store: SqliteStore) -> dict[str, str]:
-    return {page.url.removeprefix(url("")): page.purpose async for page in store.pages()}
+    return {page.url.removeprefix(url("")): page.purpose async for page in store.graph.pages()}
 
 
 async def test_nothing_is_put_away_after_a_first_crawl(store: SqliteStore) -> None:
     await audit(store, AFTER)
-    assert await store.retire() == 0
+    assert await store.stale_pages.retire() == 0
 
 
 async def test_what_is_broken_and_named_nowhere_is_put_away_and_asked_for_by_the_next_run(store: SqliteStore) -> None:
     await audit(store, BEFORE)
     await audit(store, AFTER, again=True)
-    before = await store.counts()
-    assert (await store.retire(), await store.retire()) == (1, 0)
+    before = await store.frontier.counts()
+    assert (await store.stale_pages.retire(), await store.stale_pages.retire()) == (1, 0)
     assert await purposes(store) == {"": "page", "a": "gone", "b": "page"}
-    assert await store.counts() == before
-    assert [page.url async for page in store.page_states(None)] == [url(""), url("b")]
-    assert [page.url async for page in store.page_states(1)] == [url(""), url("a"), url("b")]
-    assert await store.begin_recrawl({}, "9.9") == 3
+    assert await store.frontier.counts() == before
+    assert [page.url async for page in store.run_pages.page_states(None)] == [url(""), url("b")]
+    assert [page.url async for page in store.run_pages.page_states(1)] == [url(""), url("a"), url("b")]
+    assert await store.runs.begin_recrawl({}, "9.9") == 3
     assert await purposes(store) == {"": "page", "a": "page", "b": "page"}
     assert set((await statuses(store)).values()) == {"queued"}
 
@@ -47,10 +47,10 @@ async def test_what_is_broken_and_named_nowhere_is_put_away_and_asked_for_by_the
 async def test_what_was_put_away_is_taken_up_when_more_is_about_to_be_read(store: SqliteStore) -> None:
     await audit(store, BEFORE)
     await audit(store, AFTER, again=True)
-    assert await store.recall() == 0
-    await store.retire()
-    assert await store.recall() == 1
-    counts = await store.counts()
+    assert await store.stale_pages.recall() == 0
+    await store.stale_pages.retire()
+    assert await store.stale_pages.recall() == 1
+    counts = await store.frontier.counts()
     assert (counts.queued, counts.completed, counts.counted) == (1, 2, 2)
     assert (await statuses(store))["a"] == "queued"
 
@@ -58,4 +58,4 @@ async def test_what_was_put_away_is_taken_up_when_more_is_about_to_be_read(store
 async def test_what_something_names_is_kept(store: SqliteStore) -> None:
     await audit(store, BEFORE)
     await audit(store, {**AFTER, "b": Page(canonical=url("a"))}, again=True)
-    assert await store.retire() == 0
+    assert await store.stale_pages.retire() == 0

@@ -17,29 +17,29 @@ EXCLUDED = LinkTarget(url("a"), "a.example", PageStatus.SKIPPED, "excluded by pa
 async def decide(store: CrawlStore, *targets: LinkTarget, max_depth: int | None = None) -> int:
     """Only these are decided otherwise than they were."""
     by_url = {each.url: each for each in targets}
-    return await store.reconsider(lambda url, seed: by_url.get(url), max_depth=max_depth)
+    return await store.rescope.reconsider(lambda url, seed: by_url.get(url), max_depth=max_depth)
 
 
 @pytest.mark.parametrize("now", [INSIDE, CHECKED], ids=["a page of the site", "to be tried"])
 async def test_another_site_s_page_that_is_wanted_now_is_queued(store: CrawlStore, now: LinkTarget) -> None:
     worker = await started(store, "")
-    await store.finish(worker, [done(await lease_one(store, worker), external("x"))], max_depth=None)
+    await store.frontier.finish(worker, [done(await lease_one(store, worker), external("x"))], max_depth=None)
     assert await lease(store, worker, host=OTHER) == []
     assert await decide(store, now) == 1
     [got] = await lease(store, worker, host=OTHER)
     assert (got.url, got.purpose, (await row(store, FAR)).internal) == (FAR, now.purpose, now.internal)
-    counts = await store.counts()
+    counts = await store.frontier.counts()
     assert (counts.discovered, counts.queued, counts.processing) == (0, 0, 1)
 
 
 async def test_a_link_that_was_only_tried_becomes_a_page_and_is_counted_once(store: CrawlStore) -> None:
     worker = await started(store, "")
-    await store.finish(worker, [done(await lease_one(store, worker), CHECKED)], max_depth=None)
+    await store.frontier.finish(worker, [done(await lease_one(store, worker), CHECKED)], max_depth=None)
     [tried] = await lease(store, worker, host=OTHER)
-    await store.finish(worker, [done(tried)], max_depth=None)
-    assert (await store.counts()).counted == 2
+    await store.frontier.finish(worker, [done(tried)], max_depth=None)
+    assert (await store.frontier.counts()).counted == 2
     assert await decide(store, INSIDE) == 1
-    counts = await store.counts()
+    counts = await store.frontier.counts()
     assert (counts.counted, counts.completed, counts.queued) == (1, 1, 1)
     [got] = await lease(store, worker, host=OTHER)
     assert got.purpose is UrlPurpose.PAGE
@@ -47,7 +47,7 @@ async def test_a_link_that_was_only_tried_becomes_a_page_and_is_counted_once(sto
 
 async def test_what_waits_and_is_excluded_now_is_not_requested_and_comes_back_when_it_is_not(store: CrawlStore) -> None:
     worker = await started(store, "")
-    await store.finish(worker, [done(await lease_one(store, worker), "a")], max_depth=None)
+    await store.frontier.finish(worker, [done(await lease_one(store, worker), "a")], max_depth=None)
     assert await decide(store, EXCLUDED) == 1
     assert await lease(store, worker) == []
     assert (await row(store, "a")).skip_reason == EXCLUDED.reason
@@ -58,19 +58,21 @@ async def test_what_waits_and_is_excluded_now_is_not_requested_and_comes_back_wh
 
 async def test_what_is_let_in_is_held_to_the_depth(store: CrawlStore) -> None:
     worker = await started(store, "")
-    await store.finish(worker, [done(await lease_one(store, worker), external("x"))], max_depth=0)
+    await store.frontier.finish(worker, [done(await lease_one(store, worker), external("x"))], max_depth=0)
     await decide(store, INSIDE, max_depth=0)
     found = await row(store, FAR)
     assert (found.status, found.skip_reason, found.internal) == (PageStatus.SKIPPED, TOO_DEEP, True)
-    assert await store.widen(1) == 1
+    assert await store.frontier.widen(1) == 1
 
 
 async def test_what_others_refused_stays_refused(store: CrawlStore) -> None:
     worker = await started(store, "")
     first = done(await lease_one(store, worker), "robots", trapped("trap/1", 1), trapped("trap/2", 1))
-    await store.finish(worker, [first], max_depth=None)
+    await store.frontier.finish(worker, [first], max_depth=None)
     leases = {got.url: got for got in await lease(store, worker, 5)}
-    await store.finish(worker, [RefusedOutcome(lease=leases[url("robots")], reason="robots.txt forbids it")], max_depth=None)
+    await store.frontier.finish(
+        worker, [RefusedOutcome(lease=leases[url("robots")], reason="robots.txt forbids it")], max_depth=None
+    )
     before = await statuses(store)
     assert await decide(store, target("robots"), target("trap/2")) == 0
     assert await statuses(store) == before
@@ -79,7 +81,7 @@ async def test_what_others_refused_stays_refused(store: CrawlStore) -> None:
 async def test_pages_that_were_requested_and_those_that_are_being_requested_stay(store: CrawlStore) -> None:
     worker = await started(store, "", "a")
     first, _second = await lease(store, worker, 2)
-    await store.finish(worker, [done(first)], max_depth=None)
+    await store.frontier.finish(worker, [done(first)], max_depth=None)
     before = await statuses(store)
     assert await decide(store, LinkTarget(url(""), "a.example", PageStatus.SKIPPED, "excluded"), EXCLUDED) == 0
     assert await statuses(store) == before
@@ -88,12 +90,12 @@ async def test_pages_that_were_requested_and_those_that_are_being_requested_stay
 async def test_it_is_told_which_urls_are_starts(store: CrawlStore) -> None:
     worker = await started(store, "")
     [got] = await lease(store, worker)
-    await store.finish(worker, [done(got, "a", external("x"))], max_depth=None)
+    await store.frontier.finish(worker, [done(got, "a", external("x"))], max_depth=None)
     await started(store, "b")
     asked: dict[str, bool] = {}
 
     def remember(url: str, seed: bool) -> None:
         asked[url] = seed
 
-    await store.reconsider(remember, max_depth=None)
+    await store.rescope.reconsider(remember, max_depth=None)
     assert {name: asked[name] for name in (url("a"), url("b"), FAR)} == {url("a"): False, url("b"): True, FAR: False}

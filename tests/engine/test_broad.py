@@ -61,7 +61,7 @@ async def crawl(folder: Path, links: Links, *starts: str, **options: Any) -> tup
     plan = prepared.plan
     work = Crawler(job=plan.job, policy=plan.policy, store=store, fetcher=world, clock=clock, notify=lambda _: None)
     await work.run()
-    skipped = {row.url: row.skip_reason async for row in store.pages() if row.status == "skipped"}
+    skipped = {row.url: row.skip_reason async for row in store.graph.pages() if row.status == "skipped"}
     await store.close()
     return world, skipped
 

@@ -42,7 +42,7 @@ async def test_a_host_is_asked_until_nothing_is_left_and_then_its_slice_is_over(
         await session.assignment.release(host_of(site))
         assert {site.hits(f"/tree/20/3/{page}") for page in range(20)} == {1}
         await session.end()
-        counts = await setup.store(SystemClock()).counts()
+        counts = await setup.store(SystemClock()).frontier.counts()
     assert (counts.completed, counts.queued, counts.processing) == (20, 0, 0)
 
 
@@ -68,14 +68,14 @@ async def test_what_is_held_of_a_host_that_leaves_is_given_back_and_what_is_in_f
         for gate in gates:
             gate.release()
         await leaving
-        counts = await setup.store(SystemClock()).counts()
+        counts = await setup.store(SystemClock()).frontier.counts()
         assert counts.processing == 0
         assert 2 <= counts.completed <= 4, "the start, and what was in flight"
         assert counts.completed + counts.queued == 31
         idle = session.assignment.assign(host_of(site))
         await idle.wait()
         await session.end()
-        counts = await setup.store(SystemClock()).counts()
+        counts = await setup.store(SystemClock()).frontier.counts()
     assert (counts.completed, counts.queued) == (31, 0)
 
 

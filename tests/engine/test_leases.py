@@ -31,13 +31,13 @@ async def test_the_pages_of_an_engine_that_stopped_renewing_are_taken_over(tmp_p
         setup = await set_up(site, tmp_path, "/tree/10/3/0", ignore_robots=True)
         clock = Shifted()
         lost = setup.store(clock)
-        worker = await lost.join(60.0)
-        (lease,) = (await lost.lease(worker, {}, new_hosts=1, per_host=4, limit=0)).leases
+        worker = await lost.frontier.join(60.0)
+        (lease,) = (await lost.frontier.lease(worker, {}, new_hosts=1, per_host=4, limit=0)).leases
         clock.ahead = 61.0
         await setup.run(clock=clock)
         assert [notice.count for notice in setup.told(LeasesRecovered)] == [1]
         late = CompletedOutcome(lease=lease, facts=PageFacts(status_code=418))
-        assert await lost.finish(worker, [late], max_depth=None) == 0
+        assert await lost.frontier.finish(worker, [late], max_depth=None) == 0
         await lost.close()
         pages = by_path(site, await setup.result())
     assert {info.status_code for info in pages.values()} == {200}
@@ -49,8 +49,8 @@ async def test_what_a_dead_engine_was_asking_for_others_is_asked_by_one_that_wai
         setup = await set_up(site, tmp_path, "/tree/4/3/0")
         clock = Shifted()
         lost = setup.store(clock)
-        worker = await lost.join(60.0)
-        assert await lost.claim_robots(worker, site.base, hold=3600.0, max_age=3600.0) is True
+        worker = await lost.frontier.join(60.0)
+        assert await lost.robots.claim(worker, site.base, hold=3600.0, max_age=3600.0) is True
         running = asyncio.create_task(setup.run(clock=clock, lease_ttl=3600.0))
         done, _ = await asyncio.wait({running}, timeout=0.2)
         assert not done
@@ -66,13 +66,13 @@ async def test_an_engine_waits_for_the_pages_of_a_living_sibling(tmp_path: Path)
     async with Site() as site:
         setup = await set_up(site, tmp_path, "/tree/10/3/0", ignore_robots=True)
         sibling = setup.store(SystemClock())
-        worker = await sibling.join(60.0)
-        (lease,) = (await sibling.lease(worker, {}, new_hosts=1, per_host=4, limit=0)).leases
+        worker = await sibling.frontier.join(60.0)
+        (lease,) = (await sibling.frontier.lease(worker, {}, new_hosts=1, per_host=4, limit=0)).leases
         running = asyncio.create_task(setup.run())
         done, _ = await asyncio.wait({running}, timeout=0.3)
         assert not done
         assert site.requests == []
-        await sibling.leave(worker)
+        await sibling.frontier.leave(worker)
         await sibling.close()
         await running
         assert lease.url == site.url("/tree/10/3/0")
@@ -99,7 +99,7 @@ async def test_an_engine_that_was_declared_dead_joins_again_and_records_nothing_
             gate.release()
         await asyncio.gather(sleeper, other)
         result = await setup.result()
-        counted = await store.counts()
+        counted = await store.frontier.counts()
         await store.close()
     assert len(result.internal_urls) == result.total_processed == 40
     assert (counted.completed, counted.processing, counted.queued) == (40, 0, 0)
@@ -114,7 +114,7 @@ async def test_a_paced_crawl_holds_no_more_pages_than_it_is_about_to_request(tmp
         running = asyncio.create_task(setup.run(on_created=crawls.append))
         await site.requested("/leaf/9")
         store = setup.store(SystemClock())
-        counted = await store.counts()
+        counted = await store.frontier.counts()
         await store.close()
         crawls[0].stop()
         await running

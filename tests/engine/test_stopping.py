@@ -23,7 +23,7 @@ from tests.support.site import Site
 async def counts(setup: Setup) -> CrawlCounts:
     store = setup.store(SystemClock())
     try:
-        return await store.counts()
+        return await store.frontier.counts()
     finally:
         await store.close()
 

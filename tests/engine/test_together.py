@@ -14,7 +14,7 @@ from tadoru.jobs.links.job import LinksJob
 from tadoru.model.web import Answer, Request, Response
 from tadoru.rules.scope import Scope
 from tadoru.store.crawl.interface import Outcome
-from tadoru.store.crawl.memory import MemoryStore
+from tests.support.memory_store.store import MemoryStore
 
 START = "http://site.example/"
 TOGETHER = 8
@@ -58,7 +58,7 @@ class Reading(LinksJob):
 
 
 class Writing(MemoryStore):
-    """A store that says how much is written at a time."""
+    """A store that records how much is written at a time."""
 
     recorder: Recorder
 

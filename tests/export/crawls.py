@@ -36,16 +36,16 @@ _NOBODY = Lease(0, "", "", 0, 0, 0, UrlPurpose.PAGE, False)
 async def audited(path: Path | str) -> SqliteStore:
     """The crawl: `/` links to `/a` (nasty), `/b?x=1&y=2`, `/old` → `/a`, `/gone`, `/same` (as `/a`), `/doc.pdf`, elsewhere."""
     store = SqliteStore(str(path), FakeClock())
-    await store.install_checks([LONG, GONE], "page")
-    await store.install_checks([STRAY], "site")
-    await store.add([target("")], seed=True)
-    worker = await store.join(TTL)
+    await store.checks.install([LONG, GONE], "page")
+    await store.checks.install([STRAY], "site")
+    await store.frontier.add([target("")], seed=True)
+    worker = await store.frontier.join(TTL)
     outcomes = _outcomes()
-    while leases := (await store.lease(worker, {HOST: 9}, new_hosts=0, per_host=0, limit=0)).leases:
+    while leases := (await store.frontier.lease(worker, {HOST: 9}, new_hosts=0, per_host=0, limit=0)).leases:
         done = [replace(outcomes[lease.url.removeprefix(url(""))], lease=lease) for lease in leases]
-        assert await store.finish(worker, done, max_depth=None) == len(done)
-    await store.leave(worker)
-    await store.settle()
+        assert await store.frontier.finish(worker, done, max_depth=None) == len(done)
+    await store.frontier.leave(worker)
+    await store.graph.settle()
     _analyse(store)
     return store
 

@@ -72,7 +72,7 @@ def test_a_filter_works_or_is_refused_but_never_ignored(name: str, store: Sqlite
             ExportRequest(form="csv", tables=(name,), chosen=chosen).check()
         except UsageError:
             continue
-        assert list(store.dump(name, chosen).rows) == []
+        assert list(store.export.dump(name, chosen).rows) == []
 
 
 REFUSED = [

@@ -104,7 +104,7 @@ def test_a_link_knows_how_its_target_answered(store: SqliteStore) -> None:
 def test_every_table_has_the_same_columns_with_and_without_rows(store: SqliteStore) -> None:
     for table in TABLES:
         found = lines(store, table)
-        assert {tuple(line) for line in found} == {tuple(column.name for column in store.dump(table, _ALL).columns)}
+        assert {tuple(line) for line in found} == {tuple(column.name for column in store.export.dump(table, _ALL).columns)}
 
 
 _ALL = ExportSelection()

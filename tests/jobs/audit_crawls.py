@@ -56,7 +56,7 @@ class Crawl:
         self.store = SqliteStore(str(path), FakeClock())
         self._sql = self.store.sql
         self._sql.execute("PRAGMA synchronous = OFF")
-        asyncio.run(self.store.install_checks(checks, "page"))
+        asyncio.run(self.store.checks.install(checks, "page"))
         self._numbers: dict[str, int] = dict(self._sql.execute("SELECT id, number FROM checks"))
         self._texts: dict[str, int] = {"": 0}
         self._positions: dict[int, int] = {}
@@ -128,11 +128,11 @@ class Crawl:
         return self.path
 
     async def _save(self, score: float | None, outcome: str | None, *, settled: bool) -> None:
-        run = await self.store.begin_run("crawl", {}, "0.1.0")
+        run = await self.store.runs.begin("crawl", {}, "0.1.0")
         if settled:
-            await self.store.settle()
+            await self.store.graph.settle()
         if outcome is not None:
-            await self.store.end_run(run, outcome, score)
+            await self.store.runs.end(run, outcome, score)
         await self.store.close()
 
 

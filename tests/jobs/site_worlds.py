@@ -132,37 +132,37 @@ class Crawling:
     async def run(self) -> None:
         world, store = self._world, self._store
         await self.begin()
-        worker = await store.join(TTL)
-        while leases := (await store.lease(worker, {}, new_hosts=9, per_host=50, limit=0)).leases:
-            await store.finish(worker, [self.outcome(lease) for lease in leases], max_depth=None)
+        worker = await store.frontier.join(TTL)
+        while leases := (await store.frontier.lease(worker, {}, new_hosts=9, per_host=50, limit=0)).leases:
+            await store.frontier.finish(worker, [self.outcome(lease) for lease in leases], max_depth=None)
         await self._try_resources(worker)
         if world.robots is not None:
             status, failure, text = world.robots
-            await store.claim_robots(worker, ORIGIN, hold=9.0, max_age=9.0)
-            await store.put_robots(ORIGIN, RobotsRecord(status, failure, "", text.encode(), 0.0))
+            await store.robots.claim(worker, ORIGIN, hold=9.0, max_age=9.0)
+            await store.robots.put(ORIGIN, RobotsRecord(status, failure, "", text.encode(), 0.0))
         if world.unfinished:
-            await store.add([LinkTarget(url("/waiting"), "a.example", PageStatus.QUEUED)], seed=False, depth=9)
+            await store.frontier.add([LinkTarget(url("/waiting"), "a.example", PageStatus.QUEUED)], seed=False, depth=9)
         if world.skipped:
-            await store.add(
+            await store.frontier.add(
                 [LinkTarget(url(world.skipped), "a.example", PageStatus.SKIPPED, "trap: calendar")], seed=False, depth=9
             )
-        await store.leave(worker)
+        await store.frontier.leave(worker)
 
     async def begin(self) -> None:
         """What is there before the first page: the checks, the start, what sitemaps name."""
-        await self._store.install_checks(SITE_CHECKS.values(), "site")
-        await self._store.add([self._target(self._world.start)], seed=True)
+        await self._store.checks.install(SITE_CHECKS.values(), "site")
+        await self._store.frontier.add([self._target(self._world.start)], seed=True)
         await self._name_pages()
 
     async def _name_pages(self) -> None:
         for record in self._world.sitemaps:
-            number = await self._store.put_sitemap(record)
+            number = await self._store.sitemaps.put(record)
             named = self._world.entries.get(record.url.removeprefix(ORIGIN), ())
             pairs = [(one, None) if isinstance(one, str) else one for one in named]
-            await self._store.name_pages(number, [NamedPage(self._target(path), lastmod) for path, lastmod in pairs])
+            await self._store.sitemaps.name_pages(number, [NamedPage(self._target(path), lastmod) for path, lastmod in pairs])
 
     async def _try_resources(self, worker: int) -> None:
-        while leases := await self._store.lease_resources(worker, 50, budget=1000):
+        while leases := await self._store.resources.lease(worker, 50, budget=1000):
             results = []
             for lease in leases:
                 one = self._world.resources[lease.url.removeprefix(ORIGIN)]
@@ -177,7 +177,7 @@ class Crawling:
                         error_type=one.failure,
                     )
                 )
-            await self._store.finish_resources(worker, results)
+            await self._store.resources.finish(worker, results)
 
     def _target(self, path: str) -> LinkTarget:
         address = url(path)

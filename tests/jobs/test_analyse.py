@@ -59,16 +59,16 @@ class Shuffled(Crawling):
 
     async def crawl(self) -> None:
         await self.begin()
-        worker = await self._store.join(60.0)
+        worker = await self._store.frontier.join(60.0)
         held: list[Lease] = []
         while held or await self._more(worker, held):
             lease = held.pop(self._random.randrange(len(held)))
-            await self._store.finish(worker, [self.outcome(lease)], max_depth=None)
+            await self._store.frontier.finish(worker, [self.outcome(lease)], max_depth=None)
             await self._more(worker, held)
-        await self._store.leave(worker)
+        await self._store.frontier.leave(worker)
 
     async def _more(self, worker: int, held: list[Lease]) -> bool:
-        held += (await self._store.lease(worker, {}, new_hosts=9, per_host=50, limit=0)).leases
+        held += (await self._store.frontier.lease(worker, {}, new_hosts=9, per_host=50, limit=0)).leases
         return bool(held)
 
 
@@ -121,7 +121,7 @@ def _broken(view: object) -> None:
 async def test_a_crawl_of_nothing_can_be_analysed() -> None:
     store = SqliteStore(":memory:", FakeClock())
     assert await judge(store) is None
-    assert await store.get_meta("score") is None
+    assert await store.meta.get("score") is None
 
 
 async def test_a_crawl_that_was_stopped_tells_what_is_broken_but_not_what_is_missing() -> None:
@@ -135,12 +135,12 @@ async def recrawl(store: SqliteStore, path: str, page: Page, world: World) -> No
     """The page is asked for once more and answers otherwise."""
     store.sql.execute("UPDATE pages SET status = 'queued' WHERE url = ?", (ORIGIN + path,))
     store.sql.execute("UPDATE hosts SET queued = queued + 1")
-    store.count({"queued": 1, "completed": -1})
-    worker = await store.join(60.0)
-    (lease,) = (await store.lease(worker, {}, new_hosts=9, per_host=9, limit=0)).leases
+    store.db.count({"queued": 1, "completed": -1})
+    worker = await store.frontier.join(60.0)
+    (lease,) = (await store.frontier.lease(worker, {}, new_hosts=9, per_host=9, limit=0)).leases
     changed = World(pages={**world.pages, path: page})
-    await store.finish(worker, [Crawling(store, changed).outcome(lease)], max_depth=None)
-    await store.leave(worker)
+    await store.frontier.finish(worker, [Crawling(store, changed).outcome(lease)], max_depth=None)
+    await store.frontier.leave(worker)
 
 
 async def test_depths_are_put_right_when_a_link_has_gone() -> None:
@@ -221,9 +221,9 @@ async def test_near_duplicates_share_the_smallest_id_of_their_cluster() -> None:
 
 async def test_the_score_is_kept_with_the_crawl_and_its_last_run() -> None:
     store = await crawled(TRIGGERS["title-duplicate"].world)
-    await store.begin_run("crawl", {}, "1")
+    await store.runs.begin("crawl", {}, "1")
     assert await judge(store) == 88.0
-    assert await store.get_meta("score") == "88.0"
+    assert await store.meta.get("score") == "88.0"
     assert store.sql.execute("SELECT score FROM runs").fetchall() == [(88.0,)]
 
 
@@ -248,7 +248,7 @@ async def test_a_page_is_counted_by_the_worst_that_was_found_on_it() -> None:
     redirects = {"/old": Page(redirect="/older"), "/older": Page(redirect="/b", linked=False)}
     store = await analysed(site({"/a": Page(title="x", links=["/gone"]), "/b": Page(title="x"), **redirects}))
     assert ("redirect-chain", "/old") in found(store)
-    health = await store.health()
+    health = await store.analysis.health()
     # The start and four more, and the one that is gone; redirects are no pages. /a is broken, though its title is a warning too.
     assert health.pages == 6
     assert health.by_worst == SeverityCounts(error=2, warning=1, notice=3)
@@ -257,15 +257,15 @@ async def test_a_page_is_counted_by_the_worst_that_was_found_on_it() -> None:
 
 async def test_a_finding_of_a_check_that_is_not_installed_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     store = await crawled(site())
-    store.begin_site_findings()
+    store.analysis.begin_site_findings()
     with pytest.raises(KeyError):
-        store.put_site_findings([SiteFinding("no-such-check", 1)])
+        store.analysis.put_site_findings([SiteFinding("no-such-check", 1)])
 
 
 async def test_a_locked_database_is_one_sentence(tmp_path: Path) -> None:
     name = str(tmp_path / "crawl.db")
     store = await crawled(site(), name)
-    store._patience = 0.0
+    store = SqliteStore(name, FakeClock(), patience=0.0)
     other = SqliteStore(name, FakeClock())
     other.sql.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError, match="locked by another process"):

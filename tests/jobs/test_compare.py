@@ -126,7 +126,7 @@ async def test_a_recrawl_that_is_on_its_way_has_changed_only_what_it_has_seen(tm
     name = str(tmp_path / "site.db")
     store = SqliteStore(name, FakeClock())
     await audit(store, SITE, stray={"https://x/1": "sitemap-missing"})
-    await store.begin_recrawl({}, "2.0")
+    await store.runs.begin_recrawl({}, "2.0")
     await crawl(store, changed(LATER, home=replace(OK, links=LATER[""].links, title="New")), most=1)
     await store.close()
     result, told = await compared(f"{name}@1", name)
@@ -329,7 +329,7 @@ async def test_a_gate_is_exceeded_or_not(text: str, sentence: str | None, tmp_pa
 )
 async def test_a_gate_that_means_nothing_is_refused(text: str, hint: str, tmp_path: Path) -> None:
     first, second = await open_runs([await recrawled(tmp_path / "site.db", SITE, LATER)], FakeClock())
-    words = (await second.store.check_words()).values()
+    words = (await second.store.run_pages.check_words()).values()
     with pytest.raises(UsageError) as refused:
         CompareGates.parse([text], words)
     assert hint in str(refused.value)

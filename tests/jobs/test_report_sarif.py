@@ -157,11 +157,11 @@ def run_again(path: Path) -> None:
 
     async def again() -> None:
         store = SqliteStore(str(path), FakeClock())
-        number = await store.begin_recrawl({}, "")
+        number = await store.runs.begin_recrawl({}, "")
         assert number == 2
         store.sql.execute("DELETE FROM page_findings WHERE check_number = (SELECT number FROM checks WHERE id = ?)", (BROKEN.id,))
         store.sql.execute("UPDATE pages SET status = 'completed' WHERE status = 'queued'")
-        await store.end_run(number, "complete", 90.0)
+        await store.runs.end(number, "complete", 90.0)
         await store.close()
 
     asyncio.run(again())

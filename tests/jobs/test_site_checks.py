@@ -26,7 +26,7 @@ def test_no_two_site_checks_have_one_id() -> None:
 async def test_a_site_without_fault_has_no_findings_and_full_health() -> None:
     store = await analysed(site())
     assert found(store) == set()
-    assert await store.get_meta("score") == "100.0"
+    assert await store.meta.get("score") == "100.0"
 
 
 @pytest.mark.parametrize("check", TRIGGERS)

@@ -83,15 +83,15 @@ def outcome(held: Lease, page: Page) -> Outcome:
 
 async def crawl(store: SqliteStore, site: Site, *, limit: int = 0, most: int | None = None) -> int:
     """Request what is queued, to the end, to the limit, or only so many; how many were."""
-    worker, done = await store.join(TTL), 0
+    worker, done = await store.frontier.join(TTL), 0
     while most is None or done < most:
         leases = await lease(store, worker, 3 if most is None else min(3, most - done), limit=limit)
         if not leases:
             break
         done += len(leases)
         outcomes = [outcome(held, site.get(held.url.removeprefix(url("")), Page(code=404))) for held in leases]
-        await store.finish(worker, outcomes, max_depth=None)
-    await store.leave(worker)
+        await store.frontier.finish(worker, outcomes, max_depth=None)
+    await store.frontier.leave(worker)
     return done
 
 
@@ -106,12 +106,12 @@ async def audit(
     stray: Mapping[str, str] | None = None,
 ) -> int:
     """A whole run; its number. `stray`: findings about no page, check by URL."""
-    await store.install_checks(CHECKS, "page")
-    await store.install_checks(SITE_CHECKS, "site")
-    number = await store.begin_recrawl({"again": True}, "9.9", limit=limit) if again else None
+    await store.checks.install(CHECKS, "page")
+    await store.checks.install(SITE_CHECKS, "site")
+    number = await store.runs.begin_recrawl({"again": True}, "9.9", limit=limit) if again else None
     if number is None:
-        number = await store.begin_run("crawl", {"limit": limit}, "9.9")
-        await store.add([target("")], seed=True)
+        number = await store.runs.begin("crawl", {"limit": limit}, "9.9")
+        await store.frontier.add([target("")], seed=True)
     await crawl(store, site, limit=limit)
     async with store.write() as sql:
         sql.execute("DELETE FROM page_scores")
@@ -122,10 +122,10 @@ async def audit(
         sql.execute("DELETE FROM page_findings WHERE page_id = 0")
         for where, name in (stray or {}).items():
             sql.execute(
-                "INSERT INTO page_findings(page_id, check_number, subject) VALUES (0, ?, ?)", (store.check_number(name), where)
+                "INSERT INTO page_findings(page_id, check_number, subject) VALUES (0, ?, ?)", (store.db.check_number(name), where)
             )
     if ended is not None:
-        await store.end_run(number, ended, score)
+        await store.runs.end(number, ended, score)
     return number
 
 

@@ -43,18 +43,18 @@ def say(text: str) -> None:
 
 
 async def drain(store: CrawlStore) -> None:
-    worker = await store.join(LONG)
+    worker = await store.frontier.join(LONG)
     leases = await lease(store, worker, 3)
     say("leased")
     sys.stdin.readline()
     while leases:
         # Two pages lead to each page of the next level, so that workers meet each other's discoveries.
         outcomes = [done(got, *_children(got.url)) for got in leases]
-        assert await store.finish(worker, outcomes, max_depth=None) == len(leases)
+        assert await store.frontier.finish(worker, outcomes, max_depth=None) == len(leases)
         for got in leases:
             say(got.url)
         leases = await lease(store, worker, 3)
-    await store.leave(worker)
+    await store.frontier.leave(worker)
 
 
 def _children(url: str) -> list[str]:
@@ -63,10 +63,10 @@ def _children(url: str) -> list[str]:
 
 
 async def hold(store: CrawlStore) -> None:
-    worker = await store.join(LONG)
+    worker = await store.frontier.join(LONG)
     leases = await lease(store, worker, 2)
-    assert await store.take_slot(worker, HOST, LONG) == 0.0
-    assert await store.claim_robots(worker, f"https://{HOST}", hold=LONG, max_age=LONG) is True
+    assert await store.hosts.take_slot(worker, HOST, LONG) == 0.0
+    assert await store.robots.claim(worker, f"https://{HOST}", hold=LONG, max_age=LONG) is True
     say(" ".join(got.url for got in leases))
     sys.stdin.readline()
 
@@ -75,7 +75,7 @@ async def recrawl(database: str) -> None:
     store = open_audit(database, SystemClock(), patience=LONG)
     say("ready")
     sys.stdin.readline()
-    say(str(await store.begin_recrawl({}, "2.0")))
+    say(str(await store.runs.begin_recrawl({}, "2.0")))
     sys.stdin.readline()
     say(str(await crawl(store, SITE)))
     await store.close()
@@ -93,7 +93,7 @@ async def main(mode: str, database: str) -> None:
     try:
         store = open_store(database, SystemClock(), patience=LONG)
         if mode in ("open", "visit"):
-            await store.set_meta("touched", "yes")
+            await store.meta.set("touched", "yes")
             say("written")
         else:
             await (drain if mode == "drain" else hold)(store)

@@ -18,24 +18,24 @@ LARGE = (
 async def test_nothing_that_an_audit_does_all_the_time_reads_a_whole_table(store: SqliteStore) -> None:
     worker = await started(store, *map(str, range(20)))
     await answered(store, worker, RECORDS, links=to("x"), resources=(PICTURE, SCRIPT))
-    await store.settle()
+    await store.graph.settle()
     store.sql.execute("ANALYZE")
-    await store.begin_recrawl({}, "1", limit=1)
+    await store.runs.begin_recrawl({}, "1", limit=1)
     seen: list[str] = []
     store.sql.set_trace_callback(seen.append)
     for number in range(3):
-        await store.validators(number + 1)
+        await store.graph.validators(number + 1)
         await answered(store, worker, RECORDS, links=to("x", "y"), resources=(PICTURE, SCRIPT))
     got = await lease_one(store, worker)
-    await store.finish(worker, [FailedOutcome(lease=got, kind="k", message="m", records=PLAIN)], max_depth=None)
+    await store.frontier.finish(worker, [FailedOutcome(lease=got, kind="k", message="m", records=PLAIN)], max_depth=None)
     for _ in range(2):
-        tried = await store.lease_resources(worker, 1, budget=9)
+        tried = await store.resources.lease(worker, 1, budget=9)
         results = [ResourceResult(resource_id=one.resource_id, status="completed") for one in tried]
-        await store.finish_resources(worker, results)
-    await store.claim_task(worker, "c")
-    number = await store.put_sitemap(SitemapRecord(url("s.xml"), 0, "guess", "read", "urlset", 200, 1, 1, ()))
-    await store.name_pages(number, [NamedPage(to("named")[0].target, None), NamedPage(to("x")[0].target, None)])
-    await store.metrics()
+        await store.resources.finish(worker, results)
+    await store.tasks.claim(worker, "c")
+    number = await store.sitemaps.put(SitemapRecord(url("s.xml"), 0, "guess", "read", "urlset", 200, 1, 1, ()))
+    await store.sitemaps.name_pages(number, [NamedPage(to("named")[0].target, None), NamedPage(to("x")[0].target, None)])
+    await store.frontier.metrics()
     store.sql.set_trace_callback(None)
     statements = [one for one in seen if not one.startswith(("BEGIN", "COMMIT", "--"))]
     assert len(statements) > 40

@@ -76,8 +76,8 @@ PLAIN = PageRecords(indexable=True, indexability="indexable")
 @pytest.fixture
 async def store() -> AsyncIterator[SqliteStore]:
     store = SqliteStore(":memory:", FakeClock())
-    await store.install_checks([CHECK, OTHER], "page")
-    await store.install_checks([SITE], "site")
+    await store.checks.install([CHECK, OTHER], "page")
+    await store.checks.install([SITE], "site")
     yield store
     await store.close()
 
@@ -99,7 +99,7 @@ async def answered(
         resources=resources,
         anchors=["top"],
     )
-    assert await store.finish(worker, [outcome], max_depth=None) == 1
+    assert await store.frontier.finish(worker, [outcome], max_depth=None) == 1
 
 
 def select(store: SqliteStore, what: str) -> list[tuple[Any, ...]]:
@@ -173,8 +173,8 @@ async def test_what_is_empty_takes_no_room(store: SqliteStore) -> None:
 
 async def test_the_next_crawl_is_told_what_a_page_was_sent_with(store: SqliteStore) -> None:
     await answered(store, await started(store, "x"), RECORDS)
-    assert await store.validators(1) == Validators('"1"', "Wed, 21 Oct 2015 07:28:00 GMT")
-    assert await store.validators(99) == Validators(None, None)
+    assert await store.graph.validators(1) == Validators('"1"', "Wed, 21 Oct 2015 07:28:00 GMT")
+    assert await store.graph.validators(99) == Validators(None, None)
 
 
 async def test_only_a_page_that_was_sent_can_be_unchanged(store: SqliteStore) -> None:
@@ -186,8 +186,8 @@ async def test_only_a_page_that_was_sent_can_be_unchanged(store: SqliteStore) ->
         redirect=to("y")[0].target,
         records=RECORDS,
     )
-    await store.finish(worker, [moved], max_depth=None)
-    assert await store.validators(1) == Validators(None, None)
+    await store.frontier.finish(worker, [moved], max_depth=None)
+    assert await store.graph.validators(1) == Validators(None, None)
 
 
 async def test_a_resource_of_many_pages_is_one_and_each_use_of_it_is_known(store: SqliteStore) -> None:
@@ -201,7 +201,7 @@ async def test_a_resource_of_many_pages_is_one_and_each_use_of_it_is_known(store
 async def test_what_came_of_a_resource_is_kept(store: SqliteStore) -> None:
     worker = await started(store, "x")
     await answered(store, worker, PLAIN, resources=(PICTURE,))
-    [got] = await store.lease_resources(worker, 1, budget=9)
+    [got] = await store.resources.lease(worker, 1, budget=9)
     result = ResourceResult(
         resource_id=got.resource_id,
         status="completed",
@@ -210,7 +210,7 @@ async def test_what_came_of_a_resource_is_kept(store: SqliteStore) -> None:
         content_length=12,
         final_url=url("moved.png"),
     )
-    await store.finish_resources(worker, [result])
+    await store.resources.finish(worker, [result])
     columns = "status, status_code, content_type, content_length, final_url, owner, checked_at IS NOT NULL"
     assert select(store, f"{columns} FROM resources") == [("completed", 404, "image/png", 12, url("moved.png"), None, 1)]
 
@@ -218,9 +218,9 @@ async def test_what_came_of_a_resource_is_kept(store: SqliteStore) -> None:
 async def test_nothing_is_kept_of_a_page_whose_lease_was_lost(store: SqliteStore) -> None:
     worker = await started(store, "x")
     got = await lease_one(store, worker)
-    stranger = await store.join(60)
+    stranger = await store.frontier.join(60)
     outcome = CompletedOutcome(lease=got, facts=FACTS, records=RECORDS, resources=(PICTURE,))
-    assert await store.finish(stranger, [outcome], max_depth=None) == 0
+    assert await store.frontier.finish(stranger, [outcome], max_depth=None) == 0
     for table in ("page_details", "page_findings", "page_hreflang", "page_items", "resource_uses", "resources", "bodies"):
         assert select(store, f"count(*) FROM {table}") == [(0,)], table
 
@@ -237,7 +237,7 @@ async def test_a_page_that_failed_or_was_refused_is_judged_too(store: SqliteStor
         FailedOutcome(lease=x, kind="dns_failure", message="m", records=silent),
         RefusedOutcome(lease=y, reason="robots.txt line 2", records=blocked),
     ]
-    await store.finish(worker, outcomes, max_depth=None)
+    await store.frontier.finish(worker, outcomes, max_depth=None)
     assert select(store, "url, indexability FROM audited_pages ORDER BY url") == [
         (x.url, "no response"),
         (y.url, "blocked by robots.txt"),
@@ -268,7 +268,7 @@ async def crawled_once(store: SqliteStore) -> int:
     """A page with everything, and the crawl about to ask for it again."""
     worker = await started(store, "x")
     await answered(store, worker, RECORDS, links=to("x"), resources=(PICTURE, SCRIPT))
-    await store.begin_recrawl({}, "1")
+    await store.runs.begin_recrawl({}, "1")
     return worker
 
 
@@ -276,7 +276,7 @@ async def test_a_changed_page_leaves_nothing_of_what_it_was(store: SqliteStore) 
     worker = await crawled_once(store)
     changed = PageRecords(indexable=False, indexability="noindex", findings=(Finding(OTHER.id, url("x")),))
     facts = PageFacts(status_code=404)
-    await store.finish(
+    await store.frontier.finish(
         worker, [CompletedOutcome(lease=await lease_one(store, worker), facts=facts, records=changed)], max_depth=None
     )
     assert everything(store) == {
@@ -301,7 +301,7 @@ async def test_a_page_that_is_gone_leaves_nothing_of_what_it_was(store: SqliteSt
         "failed": FailedOutcome(lease=got, kind="dns_failure", message="m", records=records),
         "refused": RefusedOutcome(lease=got, reason="robots.txt line 2", records=records),
     }
-    await store.finish(worker, [outcomes[kind]], max_depth=None)
+    await store.frontier.finish(worker, [outcomes[kind]], max_depth=None)
     assert everything(store) == {
         "pages": [(None,) * 6],
         "details": [(None,) * 6],
@@ -324,10 +324,10 @@ async def test_a_page_that_answers_after_all_leaves_nothing_of_its_silence(store
         "failed": FailedOutcome(lease=got, kind="dns_failure", message="m", records=records),
         "refused": RefusedOutcome(lease=got, reason="robots.txt line 2", records=records),
     }
-    run = await store.begin_run("crawl", {}, "1")
-    await store.finish(worker, [outcomes[kind]], max_depth=None)
-    await store.end_run(run, "complete", None)
-    assert await store.begin_recrawl({}, "1") == 2
+    run = await store.runs.begin("crawl", {}, "1")
+    await store.frontier.finish(worker, [outcomes[kind]], max_depth=None)
+    await store.runs.end(run, "complete", None)
+    assert await store.runs.begin_recrawl({}, "1") == 2
     await answered(store, worker, PLAIN)
     assert select(store, "check_id FROM findings") == []
     assert select(store, "status, skip_reason, last_error_type FROM pages") == [("completed", None, None)]
@@ -336,7 +336,7 @@ async def test_a_page_that_answers_after_all_leaves_nothing_of_its_silence(store
 async def test_an_unchanged_page_keeps_everything(store: SqliteStore) -> None:
     worker = await crawled_once(store)
     before = everything(store)
-    await store.finish(worker, [UnchangedOutcome(lease=await lease_one(store, worker))], max_depth=None)
+    await store.frontier.finish(worker, [UnchangedOutcome(lease=await lease_one(store, worker))], max_depth=None)
     assert everything(store) == before
     assert before["links"] == [(1,)]
 
@@ -344,15 +344,15 @@ async def test_an_unchanged_page_keeps_everything(store: SqliteStore) -> None:
 async def test_findings_about_the_whole_site_stay_until_they_are_looked_for_again(store: SqliteStore) -> None:
     worker = await started(store, "x")
     await answered(store, worker, RECORDS)
-    store.sql.execute(f"INSERT INTO page_findings VALUES (1, {store.check_number(SITE.id)}, '', '', NULL)")
-    await store.begin_recrawl({}, "1")
+    store.sql.execute(f"INSERT INTO page_findings VALUES (1, {store.db.check_number(SITE.id)}, '', '', NULL)")
+    await store.runs.begin_recrawl({}, "1")
     await answered(store, worker, PLAIN)
     assert select(store, "check_id FROM findings") == [(SITE.id,)]
 
 
 async def test_a_page_that_redirects_today_has_no_links_of_yesterday(store: SqliteStore) -> None:
     worker = await crawled_once(store)
-    await store.finish(worker, [done(await lease_one(store, worker), redirect="y")], max_depth=None)
+    await store.frontier.finish(worker, [done(await lease_one(store, worker), redirect="y")], max_depth=None)
     assert select(store, LEFT_BEHIND["links"]) == []
 
 
@@ -360,8 +360,8 @@ async def test_a_page_that_redirects_today_has_no_links_of_yesterday(store: Sqli
 
 
 async def test_the_words_of_a_check_are_renewed_and_its_number_stays(store: SqliteStore) -> None:
-    number = store.check_number(CHECK.id)
-    await store.install_checks([_define(CHECK.id, Severity.WARNING, en=("New",) * 3, ja=("新",) * 3)], "page")
+    number = store.db.check_number(CHECK.id)
+    await store.checks.install([_define(CHECK.id, Severity.WARNING, en=("New",) * 3, ja=("新",) * 3)], "page")
     assert select(store, f"number, severity, title, title_ja FROM checks WHERE id = '{CHECK.id}'") == [
         (number, "warning", "New", "新")
     ]
@@ -370,7 +370,7 @@ async def test_the_words_of_a_check_are_renewed_and_its_number_stays(store: Sqli
 async def test_a_sitemap_that_is_read_again_names_only_what_it_names_now(store: SqliteStore) -> None:
     record = SitemapRecord(url("s.xml"), 0, "guess", "read", "urlset", 200, 1, 2, ())
     for paths in (("a", "b"), ("b", "c")):
-        number = await store.put_sitemap(record)
-        await store.name_pages(number, [NamedPage(link.target, None) for link in to(*paths)])
+        number = await store.sitemaps.put(record)
+        await store.sitemaps.name_pages(number, [NamedPage(link.target, None) for link in to(*paths)])
     assert sorted(select(store, "url FROM sitemap_urls")) == [(url("b"),), (url("c"),)]
     assert select(store, "count(*) FROM sitemaps") == [(1,)]

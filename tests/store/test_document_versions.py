@@ -45,16 +45,18 @@ class Book:
             run = await self.begin()
             self.clock.advance(60.0)
             lease = await lease_one(self.store, self.worker)
-            await self.store.finish(self.worker, [CompletedOutcome(lease=lease, facts=FACTS, records=state)], max_depth=None)
-            await self.store.end_run(run, RunOutcome.COMPLETE, None)
-        await self.store.number_documents([url("")])
+            await self.store.frontier.finish(
+                self.worker, [CompletedOutcome(lease=lease, facts=FACTS, records=state)], max_depth=None
+            )
+            await self.store.runs.end(run, RunOutcome.COMPLETE, None)
+        await self.store.documents.number([url("")])
 
     async def begin(self) -> int:
         if not self.worker:
-            run = await self.store.begin_run("crawl", {}, "test")
+            run = await self.store.runs.begin("crawl", {}, "test")
             self.worker = await started(self.store, "")
             return run
-        again = await self.store.begin_recrawl({}, "test", keep=1)
+        again = await self.store.runs.begin_recrawl({}, "test", keep=1)
         assert again is not None
         return again
 
@@ -105,7 +107,7 @@ async def test_a_version_is_written_with_the_page_or_not_at_all(book: Book) -> N
     lease = await lease_one(book.store, book.worker)
     book.store.sql.execute("CREATE TRIGGER torn BEFORE UPDATE ON documents BEGIN SELECT RAISE(ABORT, 'torn'); END")
     with pytest.raises(StoreError, match="torn"):
-        await book.store.finish(
+        await book.store.frontier.finish(
             book.worker, [CompletedOutcome(lease=lease, facts=FACTS, records=document("second"))], max_depth=None
         )
     assert book.said() == ["first"]
@@ -121,8 +123,8 @@ async def test_the_versions_of_a_page_take_the_room_of_their_compressed_text(boo
 def test_what_a_run_changed_is_told_once_however_often_it_is_noted(book: Book) -> None:
     changes = [("changed", url("a"), "A"), ("removed", url("b"), "B")]
     for _ in range(2):
-        book.store.note_changes(2, changes, 1_000.0)
-    book.store.note_changes(4, [("added", url("c"), "C")], 2_000.0)
+        book.store.documents.note_changes(2, changes, 1_000.0)
+    book.store.documents.note_changes(4, [("added", url("c"), "C")], 2_000.0)
     with open_history(book.path) as found:
         newest, older = found.changes(runs=10, pages=10)
         assert (newest.run, newest.counts, [one.title for one in newest.pages]) == (4, {"added": 1}, ["C"])
@@ -132,7 +134,7 @@ def test_what_a_run_changed_is_told_once_however_often_it_is_noted(book: Book) -
 
 def test_the_changes_of_the_last_runs_are_kept(book: Book) -> None:
     for run in range(1, MOST_RUNS + 11):
-        book.store.note_changes(run, [("added", url(str(run)), "A")], float(run))
+        book.store.documents.note_changes(run, [("added", url(str(run)), "A")], float(run))
     with open_history(book.path) as found:
         runs = [one.run for one in found.changes(runs=1_000, pages=1)]
     assert runs == list(range(MOST_RUNS + 10, 10, -1))

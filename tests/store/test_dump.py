@@ -45,7 +45,7 @@ def plan(store: SqliteStore, reading: Callable[[], object]) -> list[str]:
 async def test_a_table_is_read_once_through_and_never_sorted(name: str, filtered: bool, store: SqliteStore) -> None:
     table = TABLES[name]
     usable = filtered and table.asked is not None and table.judged is not None
-    steps = plan(store, lambda: list(store.dump(name, EVERYTHING if usable else ExportSelection()).rows))
+    steps = plan(store, lambda: list(store.export.dump(name, EVERYTHING if usable else ExportSelection()).rows))
     if name == "redirect_hops":  # The exception, and said so where it is defined.
         return
     assert not [step for step in steps if "TEMP B-TREE" in step]
@@ -54,12 +54,12 @@ async def test_a_table_is_read_once_through_and_never_sorted(name: str, filtered
 
 
 async def test_the_pages_of_a_sitemap_are_read_in_order(store: SqliteStore) -> None:
-    steps = plan(store, lambda: list(store.sitemap_pages()))
+    steps = plan(store, lambda: list(store.export.sitemap_pages()))
     assert steps == ["SCAN p USING INDEX sqlite_autoindex_pages_1", "SEARCH d USING INTEGER PRIMARY KEY (rowid=?)"]
 
 
 async def test_the_links_of_a_page_are_found_by_their_key(store: SqliteStore) -> None:
-    steps = plan(store, lambda: list(store.graph_edges(1)))
+    steps = plan(store, lambda: list(store.export.graph_edges(1)))
     assert steps[0] == "SEARCH r USING PRIMARY KEY (source_id=?)"
     assert not [step for step in steps if step.startswith("SCAN")]
 
@@ -68,27 +68,27 @@ async def test_an_export_sees_one_moment_of_a_crawl_that_goes_on(tmp_path: Path)
     reading = await audited(tmp_path / "x.db")
     writing = SqliteStore(str(tmp_path / "x.db"), FakeClock())
     with reading.one_moment():
-        before = list(reading.dump("pages", ExportSelection()).rows)
-        await writing.add([target("later")], seed=True)
-        worker = await writing.join(TTL)
-        [lease] = (await writing.lease(worker, {HOST: 1}, new_hosts=0, per_host=0, limit=0)).leases
-        await writing.finish(worker, [done(lease, "more")], max_depth=None)
-        assert list(reading.dump("pages", ExportSelection()).rows) == before
-    assert len(list(reading.dump("pages", ExportSelection()).rows)) == len(before) + 2
+        before = list(reading.export.dump("pages", ExportSelection()).rows)
+        await writing.frontier.add([target("later")], seed=True)
+        worker = await writing.frontier.join(TTL)
+        [lease] = (await writing.frontier.lease(worker, {HOST: 1}, new_hosts=0, per_host=0, limit=0)).leases
+        await writing.frontier.finish(worker, [done(lease, "more")], max_depth=None)
+        assert list(reading.export.dump("pages", ExportSelection()).rows) == before
+    assert len(list(reading.export.dump("pages", ExportSelection()).rows)) == len(before) + 2
     await writing.close()
     await reading.close()
 
 
 async def test_a_crawl_that_was_never_audited_has_pages_too() -> None:
     store = SqliteStore(":memory:", FakeClock())
-    await store.add([target("x")], seed=True)
+    await store.frontier.add([target("x")], seed=True)
     with store.one_moment():
-        [row] = store.dump("pages", ExportSelection()).rows
-        assert {name: len(list(store.dump(name, ExportSelection()).rows)) for name in TABLES if name != "pages"} == dict.fromkeys(
-            [name for name in TABLES if name != "pages"], 0
-        )
+        [row] = store.export.dump("pages", ExportSelection()).rows
+        assert {
+            name: len(list(store.export.dump(name, ExportSelection()).rows)) for name in TABLES if name != "pages"
+        } == dict.fromkeys([name for name in TABLES if name != "pages"], 0)
     assert row[0] == "https://a.example/x"
-    assert store.start_url() == "https://a.example/x"
+    assert store.export.start_url() == "https://a.example/x"
     await store.close()
 
 
@@ -96,5 +96,5 @@ async def test_damaged_header_fields_are_a_sentence() -> None:
     store = await audited(":memory:")
     store.sql.execute("UPDATE page_details SET headers = '[1]'")
     with pytest.raises(StoreError, match=r"cannot read the header fields of https://a\.example/a"):
-        list(store.stored_pages())
+        list(store.export.stored_pages())
     await store.close()

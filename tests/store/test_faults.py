@@ -34,14 +34,14 @@ async def test_a_lock_of_another_program_is_waited_for_and_then_named(store: Sql
     other = sqlite3.connect(store.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError) as caught:
-        await store.finish(worker, [done(got, "new")], max_depth=None)
+        await store.frontier.finish(worker, [done(got, "new")], max_depth=None)
     assert (
         str(caught.value) == f"The database {store.path} is locked by another process. Close that process and rerun the command."
     )
     assert PATIENCE <= clock.monotonic() < PATIENCE + 1
-    assert (await store.counts()).processing == 1
+    assert (await store.frontier.counts()).processing == 1
     other.close()
-    assert await store.finish(worker, [done(got, "new")], max_depth=None) == 1
+    assert await store.frontier.finish(worker, [done(got, "new")], max_depth=None) == 1
 
 
 async def test_a_lock_that_is_given_up_in_time_is_only_waited_for(store: SqliteStore, clock: FakeClock) -> None:
@@ -55,27 +55,27 @@ async def test_a_lock_that_is_given_up_in_time_is_only_waited_for(store: SqliteS
             other.close()
 
     clock.sleep = sleep_until_released  # type: ignore[method-assign]
-    await store.set_meta("job", "links")
+    await store.meta.set("job", "links")
     assert 5 < clock.monotonic() < 6
-    assert await store.get_meta("job") == "links"
+    assert await store.meta.get("job") == "links"
 
 
 async def test_a_full_disk_loses_nothing(store: SqliteStore) -> None:
     worker = await started(store, "x")
     got = await lease_one(store, worker)
-    before = await rows(store), await store.counts()
+    before = await rows(store), await store.frontier.counts()
     outcome = done(got, *(f"page-with-a-long-name-{'n' * 200}-{number}" for number in range(500)))
     [pages] = store.sql.execute("PRAGMA page_count").fetchone()
     store.sql.execute(f"PRAGMA max_page_count = {pages + 3}").fetchone()
     with pytest.raises(StoreError) as caught:
-        await store.finish(worker, [outcome], max_depth=None)
+        await store.frontier.finish(worker, [outcome], max_depth=None)
     expected = "(database or disk is full). Free some disk space and rerun the command."
     assert str(caught.value) == f"Cannot write to the database {store.path} {expected}"
-    assert (await rows(store), await store.counts()) == before
+    assert (await rows(store), await store.frontier.counts()) == before
     store.sql.execute("PRAGMA max_page_count = 100000").fetchone()
-    assert await store.finish(worker, [outcome], max_depth=None) == 1
-    assert (await store.counts()).known == 501
-    assert len([link async for link in store.links()]) == 500
+    assert await store.frontier.finish(worker, [outcome], max_depth=None) == 1
+    assert (await store.frontier.counts()).known == 501
+    assert len([link async for link in store.graph.links()]) == 500
 
 
 async def test_what_was_rolled_back_is_not_remembered(store: SqliteStore) -> None:
@@ -83,20 +83,20 @@ async def test_what_was_rolled_back_is_not_remembered(store: SqliteStore) -> Non
 
     async def fail() -> None:
         async with store.write():
-            store.host_id("new.example")
-            store.known["https://new.example/"] = (99, 0)
-            store.texts["text"] = 99
+            store.db.host_id("new.example")
+            store.db.known["https://new.example/"] = (99, 0)
+            store.db.texts["text"] = 99
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
         await fail()
-    assert (dict(store.known), dict(store.texts), dict(store.host_ids)) == ({}, {}, {})
+    assert (dict(store.db.known), dict(store.db.texts), dict(store.db.host_ids)) == ({}, {}, {})
     async with store.write() as sql:
-        number = store.host_id("new.example")
+        number = store.db.host_id("new.example")
         assert sql.execute("SELECT name FROM hosts WHERE id = ?", (number,)).fetchone() == ("new.example",)
 
 
 async def test_a_closed_store_says_so(store: SqliteStore) -> None:
     await store.close()
     with pytest.raises(StoreError, match="failed: Cannot operate on a closed database"):
-        await store.counts()
+        await store.frontier.counts()

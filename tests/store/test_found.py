@@ -19,7 +19,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> SqliteStore:
 
 
 def test_the_catalogue_comes_back_as_it_went_in(store: SqliteStore) -> None:
-    found = {each.check.id: each for each in store.stored_checks()}
+    found = {each.check.id: each for each in store.findings.stored_checks()}
     assert found[LONG.id].check == LONG
     assert found[LONG.id].scope == "page"
     assert found[BROKEN.id].check.threshold is None
@@ -30,19 +30,19 @@ def test_a_threshold_that_a_person_chose_is_told(tmp_path: Path) -> None:
     crawl.save()
     store = SqliteStore(str(tmp_path / "chosen.db"), FakeClock())
     store.sql.execute("INSERT INTO checks VALUES (7, 'x', 'site', 'g', 'info', 'T', 'W', 'F', '', '', '', 65, 'characters')")
-    (only,) = store.stored_checks()
+    (only,) = store.findings.stored_checks()
     assert only.check.threshold == Threshold(65, "characters")
     assert (only.number, only.scope, only.check.severity, only.check.title) == (7, "site", Severity.INFO, "T")
     assert translator("ja").check(only.check) == ("T", "W", "F"), "a text without a translation is shown in English"
 
 
 def test_links_that_lead_to_a_page_come_with_their_words(store: SqliteStore) -> None:
-    assert [(link.source_url.removeprefix(HOME), link.text) for link in store.inlinks(3, 9)] == [
+    assert [(link.source_url.removeprefix(HOME), link.text) for link in store.findings.inlinks(3, 9)] == [
         ("", "Who we are"),
         ("about", "Our team"),
     ]
-    assert [link.text for link in store.inlinks(3, 1)] == ["Who we are"]
-    assert store.inlinks(6, 9)[0].rel == "nofollow"
+    assert [link.text for link in store.findings.inlinks(3, 1)] == ["Who we are"]
+    assert store.findings.inlinks(6, 9)[0].rel == "nofollow"
 
 
 def test_they_come_by_depth_and_url_whatever_the_order_they_were_found_in(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_they_come_by_depth_and_url_whatever_the_order_they_were_found_in(tmp_pa
     for name, depth in (("z", 2), ("b", 1), ("a", 2), ("c", 1)):
         crawl.link(crawl.page(name, depth), target, name)
     store = SqliteStore(str(crawl.save()), FakeClock())
-    assert [link.text for link in store.inlinks(target, 3)] == ["b", "c", "a"]
+    assert [link.text for link in store.findings.inlinks(target, 3)] == ["b", "c", "a"]
 
 
 def test_a_page_that_links_twice_does_not_hide_another_one_and_a_page_s_own_links_come_last(tmp_path: Path) -> None:
@@ -61,14 +61,14 @@ def test_a_page_that_links_twice_does_not_hide_another_one_and_a_page_s_own_link
         crawl.link(source, target, "first")
         crawl.link(source, target, "second")
     store = SqliteStore(str(crawl.save()), FakeClock())
-    found = [(link.source_url.removeprefix(HOME), link.text) for link in store.inlinks(target, 9)]
+    found = [(link.source_url.removeprefix(HOME), link.text) for link in store.findings.inlinks(target, 9)]
     assert found == [("a", "first"), ("b", "first"), ("a", "second"), ("b", "second"), ("", "first"), ("", "second")]
 
 
 def test_links_are_counted_where_they_were_not_yet(store: SqliteStore) -> None:
-    assert store.inlink_count(3) == 2
+    assert store.findings.inlink_count(3) == 2
     store.sql.execute("DELETE FROM page_scores")
-    assert store.inlink_count(3) == 2
+    assert store.findings.inlink_count(3) == 2
 
 
 def test_reading_a_killed_crawl_leaves_it_as_it_was(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_reading_a_killed_crawl_leaves_it_as_it_was(tmp_path: Path) -> None:
     before = path.read_bytes()
     store = SqliteStore(str(path), FakeClock())
     with store.one_moment():
-        store.inlinks(3, 9)
+        store.findings.inlinks(3, 9)
     store.sql.close()
     assert path.read_bytes() == before
 
@@ -94,22 +94,22 @@ def test_reading_a_killed_crawl_leaves_it_as_it_was(tmp_path: Path) -> None:
     ],
 )
 def test_a_finding_is_recognised(store: SqliteStore, key: tuple[str, str, str], there: bool) -> None:
-    assert store.has_finding(key) is there
+    assert store.findings.has_finding(key) is there
 
 
 def test_every_finding_is_recognised_by_its_key(store: SqliteStore) -> None:
-    keys = list(store.finding_keys())
+    keys = list(store.findings.finding_keys())
     assert len(keys) == 5
-    assert all(store.has_finding(key) for key in keys)
+    assert all(store.findings.has_finding(key) for key in keys)
 
 
 async def test_findings_of_an_earlier_run_are_recognised(store: SqliteStore) -> None:
-    run = await store.begin_run("crawl", {}, "")
-    await store.end_run(run, "complete", None)
-    await store.begin_recrawl({}, "")
+    run = await store.runs.begin("crawl", {}, "")
+    await store.runs.end(run, "complete", None)
+    await store.runs.begin_recrawl({}, "")
     store.sql.execute("DELETE FROM page_findings")
-    assert store.has_finding((HOME + "about/team", BROKEN.id, ""), run)
-    assert not store.has_finding((HOME + "about/team", BROKEN.id, ""))
-    assert not store.has_finding((HOME + "about", BROKEN.id, ""), run)
-    assert len(list(store.finding_keys(run))) == 5
-    assert list(store.finding_keys()) == []
+    assert store.findings.has_finding((HOME + "about/team", BROKEN.id, ""), run)
+    assert not store.findings.has_finding((HOME + "about/team", BROKEN.id, ""))
+    assert not store.findings.has_finding((HOME + "about", BROKEN.id, ""), run)
+    assert len(list(store.findings.finding_keys(run))) == 5
+    assert list(store.findings.finding_keys()) == []

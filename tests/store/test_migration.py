@@ -72,9 +72,9 @@ async def test_an_older_file_becomes_what_a_new_one_would_be(old: Path, tmp_path
 async def test_everything_in_an_older_file_stays(old: Path) -> None:
     store = SqliteStore(str(old), FakeClock())
     assert await statuses(store) == {"": "completed", "a": "queued"}
-    assert await store.counts() == CrawlCounts(completed=1, counted=1, queued=1)
-    assert await store.get_meta("job") == "links"
-    assert [(link.source_url, link.target_url, link.text, link.rel) async for link in store.links()] == [
+    assert await store.frontier.counts() == CrawlCounts(completed=1, counted=1, queued=1)
+    assert await store.meta.get("job") == "links"
+    assert [(link.source_url, link.target_url, link.text, link.rel) async for link in store.graph.links()] == [
         (url(""), url("a"), "to a", "nofollow")
     ]
     assert store.sql.execute("SELECT source_url, target_url, link_type FROM links").fetchall() == [
@@ -87,11 +87,11 @@ async def test_everything_in_an_older_file_stays(old: Path) -> None:
 
 async def test_a_crawl_goes_on_after_it_was_migrated(old: Path) -> None:
     store = SqliteStore(str(old), FakeClock())
-    await store.install_checks([CHECK], "page")
-    worker = await store.join(TTL)
+    await store.checks.install([CHECK], "page")
+    worker = await store.frontier.join(TTL)
     records = PageRecords(indexable=True, indexability="indexable", findings=(Finding(CHECK.id, url("a")),))
     answer = CompletedOutcome(lease=await lease_one(store, worker), facts=PageFacts(status_code=200), records=records)
-    assert await store.finish(worker, [answer], max_depth=None) == 1
+    assert await store.frontier.finish(worker, [answer], max_depth=None) == 1
     assert store.sql.execute("SELECT url, check_id FROM findings").fetchall() == [(url("a"), CHECK.id)]
     assert store.sql.execute("SELECT url, indexability FROM audited_pages ORDER BY url").fetchall() == [
         (url(""), None),

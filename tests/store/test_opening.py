@@ -12,7 +12,6 @@ import pytest
 
 from tadoru.errors import StoreError
 from tadoru.store.crawl.database import SCHEMA_VERSION
-from tadoru.store.crawl.memory import MemoryStore
 from tadoru.store.crawl.open import open_store
 from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import target
@@ -30,15 +29,14 @@ async def test_an_empty_file_becomes_a_crawl(tmp_path: Path) -> None:
     file = tmp_path / "crawl.db"
     file.touch()
     store = open_store(str(file), FakeClock())
-    assert await store.add([target("x")], seed=True) == 1
+    assert await store.frontier.add([target("x")], seed=True) == 1
     await store.close()
     store = open_store(str(file), FakeClock())
-    assert (await store.counts()).queued == 1
+    assert (await store.frontier.counts()).queued == 1
     await store.close()
 
 
 async def test_names_choose_the_backend() -> None:
-    assert isinstance(open_store("memory:", FakeClock()), MemoryStore)
     store = open_store(":memory:", FakeClock())
     assert isinstance(store, SqliteStore)
     await store.close()
@@ -90,7 +88,7 @@ def test_a_file_that_another_program_holds_is_refused_after_a_while(tmp_path: Pa
 async def test_a_damaged_file_is_said_to_be_damaged(tmp_path: Path) -> None:
     file = tmp_path / "crawl.db"
     store = open_store(str(file), FakeClock())
-    await store.add([target(str(number)) for number in range(500)], seed=True)
+    await store.frontier.add([target(str(number)) for number in range(500)], seed=True)
     await store.close()
     with file.open("r+b") as raw:
         raw.seek(8192)
@@ -120,7 +118,7 @@ def as_seen_by_a_visitor(checkout: Path, file: Path, *, folder_mode: int, file_m
 async def test_a_file_that_may_only_be_read_says_so(checkout: Path, open_folder: Path, writable: bool) -> None:
     file = open_folder / "crawl.db"
     store = open_store(str(file), FakeClock())
-    await store.set_meta("job", "links")
+    await store.meta.set("job", "links")
     await store.close()
     said = as_seen_by_a_visitor(checkout, file, file_mode=0o444, folder_mode=0o777 if writable else 0o555)
     assert said == f"Cannot open the database {file} for writing. Check the folder and its permissions.\n"

@@ -46,16 +46,16 @@ async def test_a_lease_goes_by_the_frontier(store: SqliteStore) -> None:
 
 async def test_nothing_that_a_crawl_does_all_the_time_reads_a_whole_table(store: SqliteStore) -> None:
     worker = await started(store, *map(str, range(20)))
-    await store.settle()
+    await store.graph.settle()
     store.sql.execute("ANALYZE")
     seen: list[str] = []
     store.sql.set_trace_callback(seen.append)
-    leases = (await store.lease(worker, {HOST: 9}, new_hosts=3, per_host=2, limit=0)).leases
-    await store.begin_pace(HOST, start(1.0, None))
-    await store.take_slot(worker, HOST, 9.0)
-    await store.sent(worker, HOST)
-    await store.set_pace(HOST, start(1.0, None), 3.0)
-    await store.claim_robots(worker, HOST, hold=1.0, max_age=1.0)
+    leases = (await store.frontier.lease(worker, {HOST: 9}, new_hosts=3, per_host=2, limit=0)).leases
+    await store.hosts.begin_pace(HOST, start(1.0, None))
+    await store.hosts.take_slot(worker, HOST, 9.0)
+    await store.hosts.sent(worker, HOST)
+    await store.hosts.set_pace(HOST, start(1.0, None), 3.0)
+    await store.robots.claim(worker, HOST, hold=1.0, max_age=1.0)
     outcomes: list[Outcome] = [
         done(leases[0], "new", "19", trapped("day", cap=1)),
         done(leases[1], redirect="onward"),
@@ -63,11 +63,11 @@ async def test_nothing_that_a_crawl_does_all_the_time_reads_a_whole_table(store:
         RetryOutcome(lease=leases[3], after=1.0, kind="k", message="m"),
         RefusedOutcome(lease=leases[4], reason="r"),
     ]
-    await store.finish(worker, outcomes, max_depth=3)
-    await store.add([target("new")], seed=True)
-    await store.renew(worker, TTL)
-    await store.counts()
-    await store.leave(worker)
+    await store.frontier.finish(worker, outcomes, max_depth=3)
+    await store.frontier.add([target("new")], seed=True)
+    await store.frontier.renew(worker, TTL)
+    await store.frontier.counts()
+    await store.frontier.leave(worker)
     store.sql.set_trace_callback(None)
     statements = [statement for statement in seen if not statement.startswith(("BEGIN", "COMMIT", "--"))]
     assert len(statements) > 30
@@ -81,16 +81,16 @@ async def test_nothing_that_a_crawl_does_all_the_time_reads_a_whole_table(store:
 async def test_links_are_read_in_order_without_sorting_them(store: SqliteStore) -> None:
     seen: list[str] = []
     store.sql.set_trace_callback(seen.append)
-    _ = [link async for link in store.links()]
+    _ = [link async for link in store.graph.links()]
     store.sql.set_trace_callback(None)
     assert not [step for step in plan(store, seen[0]) if "TEMP B-TREE" in step]
 
 
 async def test_a_settled_crawl_finds_the_links_to_a_page_by_index(store: SqliteStore) -> None:
-    await store.settle()
+    await store.graph.settle()
     seen: list[str] = []
     store.sql.set_trace_callback(seen.append)
-    _ = [link async for link in store.links_to([1])]
+    _ = [link async for link in store.graph.links_to([1])]
     store.sql.set_trace_callback(None)
     steps = plan(store, seen[0])
     assert any("links_by_target (target_id=?)" in step for step in steps)
@@ -98,10 +98,10 @@ async def test_a_settled_crawl_finds_the_links_to_a_page_by_index(store: SqliteS
 
 
 async def test_settling_looks_for_a_parent_among_the_links_to_a_page_and_not_among_all_pages(store: SqliteStore) -> None:
-    await store.settle()
+    await store.graph.settle()
     seen: list[str] = []
     store.sql.set_trace_callback(seen.append)
-    await store.settle()
+    await store.graph.settle()
     store.sql.set_trace_callback(None)
     (by_link,) = (statement for statement in seen if "link_relations r" in statement)
     steps = plan(store, by_link)

@@ -57,7 +57,7 @@ def kill_unburied(victim: subprocess.Popen[str]) -> None:
 
 async def seeded(database: Path, *paths: str) -> None:
     store = open_store(str(database), SystemClock())
-    await store.add([target(path) for path in paths], seed=True)
+    await store.frontier.add([target(path) for path in paths], seed=True)
     await store.close()
 
 
@@ -74,7 +74,7 @@ async def test_processes_that_lease_at_once_never_share_a_url(database: Path, st
     assert len(everything) == len(set(everything))
     assert set(everything) == {url(str(number)) for number in range(1, 200)}
     store = open_store(str(database), SystemClock())
-    counts = await store.counts()
+    counts = await store.frontier.counts()
     assert (counts.completed, counts.known, counts.processing) == (199, 199, 0)
     await store.close()
 
@@ -92,17 +92,17 @@ async def test_the_leases_slots_and_claims_of_a_killed_process_return_at_once(da
     victim = start("hold")
     assert line(victim) == f"{url('1')} {url('2')}"
     store = open_store(str(database), SystemClock())
-    worker = await store.join(TTL)
-    assert await store.recover() == 0
+    worker = await store.frontier.join(TTL)
+    assert await store.frontier.recover() == 0
     assert [got.url for got in await lease(store, worker, 9)] == [url("3")]
-    assert await store.take_slot(worker, HOST, TTL) > 0
-    assert await store.claim_robots(worker, f"https://{HOST}", hold=TTL, max_age=TTL) is False
+    assert await store.hosts.take_slot(worker, HOST, TTL) > 0
+    assert await store.robots.claim(worker, f"https://{HOST}", hold=TTL, max_age=TTL) is False
     victim.send_signal(signal.SIGKILL)
     victim.wait()
-    assert await store.recover() == 2
+    assert await store.frontier.recover() == 2
     assert [got.url for got in await lease(store, worker, 9)] == [url("1"), url("2")]
-    assert await store.take_slot(worker, HOST, TTL) == 0.0
-    assert await store.claim_robots(worker, f"https://{HOST}", hold=TTL, max_age=TTL) is True
+    assert await store.hosts.take_slot(worker, HOST, TTL) == 0.0
+    assert await store.robots.claim(worker, f"https://{HOST}", hold=TTL, max_age=TTL) is True
     await store.close()
 
 
@@ -112,7 +112,7 @@ async def test_a_process_that_is_killed_but_not_yet_buried_is_dead_too(database:
     line(victim)
     kill_unburied(victim)
     store = open_store(str(database), SystemClock())
-    assert await store.recover() == 1
+    assert await store.frontier.recover() == 1
     await store.close()
 
 
@@ -126,7 +126,7 @@ async def test_a_process_killed_in_the_middle_of_its_work_loses_nothing(database
     victim.send_signal(signal.SIGKILL)
     said += victim.communicate()[0].split()
     store = open_store(str(database), SystemClock())
-    await store.recover()
+    await store.frontier.recover()
     done = {page.url for page in (await rows(store)).values() if page.status == "completed"}
     assert set(said) <= done
     await store.close()
@@ -136,9 +136,9 @@ async def test_a_process_killed_in_the_middle_of_its_work_loses_nothing(database
     assert set(finished) & done == set()
     assert len(finished) + len(done) == 199
     store = open_store(str(database), SystemClock())
-    counts = await store.counts()
+    counts = await store.frontier.counts()
     assert (counts.completed, counts.counted, counts.known, counts.processing) == (199, 199, 199, 0)
-    sources = [link.source_url async for link in store.links()]
+    sources = [link.source_url async for link in store.graph.links()]
     assert len(sources) == sum(len(process._children(url(str(number)))) for number in range(1, 200))
     await store.close()
 

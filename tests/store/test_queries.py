@@ -59,7 +59,7 @@ async def test_completed_pages_shows_what_was_answered(store: SqliteStore) -> No
         content_encoding="br",
     )
     worker = await started(store, "x", "y")
-    await store.finish(worker, [CompletedOutcome(lease=await lease_one(store, worker), facts=facts)], max_depth=None)
+    await store.frontier.finish(worker, [CompletedOutcome(lease=await lease_one(store, worker), facts=facts)], max_depth=None)
     columns = COLUMNS["completed_pages"].replace("id url ", "").replace(" crawled_at", "")
     [found] = store.sql.execute(f"SELECT {', '.join(columns.split())} FROM completed_pages").fetchall()
     assert found == tuple(getattr(facts, name) for name in columns.split())
@@ -72,7 +72,9 @@ async def test_links_tells_internal_from_external(store: SqliteStore) -> None:
     worker = await started(store, "x")
     links = [link._replace(rel="nofollow", text="Here") for link in to("y", external("z"))]
     got = await lease_one(store, worker)
-    await store.finish(worker, [CompletedOutcome(lease=got, facts=PageFacts(status_code=200), links=links)], max_depth=None)
+    await store.frontier.finish(
+        worker, [CompletedOutcome(lease=got, facts=PageFacts(status_code=200), links=links)], max_depth=None
+    )
     rows = store.sql.execute(
         "SELECT source_url, target_url, anchor_text, link_type, rel_attribute, crawled_at FROM links ORDER BY position"
     )
@@ -85,7 +87,7 @@ async def test_links_tells_internal_from_external(store: SqliteStore) -> None:
 
 async def test_queue_status_counts_and_dates(store: SqliteStore) -> None:
     worker = await started(store, "x", "y", "z")
-    await store.finish(worker, [done(await lease_one(store, worker))], max_depth=None)
+    await store.frontier.finish(worker, [done(await lease_one(store, worker))], max_depth=None)
     await lease(store, worker)
     found = store.sql.execute("SELECT status, count, oldest_item, newest_item FROM queue_status ORDER BY status").fetchall()
     when = "2023-11-14 22:13:20.000"
@@ -94,10 +96,10 @@ async def test_queue_status_counts_and_dates(store: SqliteStore) -> None:
 
 async def test_every_error_of_a_page_is_kept_with_its_time(store: SqliteStore) -> None:
     worker = await started(store, "x")
-    await store.finish(
+    await store.frontier.finish(
         worker, [RetryOutcome(lease=await lease_one(store, worker), after=0.0, kind="http_503", message="busy")], max_depth=None
     )
-    await store.finish(
+    await store.frontier.finish(
         worker, [FailedOutcome(lease=await lease_one(store, worker), kind="tls_error", message="expired")], max_depth=None
     )
     errors = store.sql.execute(
@@ -110,5 +112,5 @@ async def test_every_error_of_a_page_is_kept_with_its_time(store: SqliteStore) -
 
 
 async def test_meta_is_a_table_of_keys_and_values(store: SqliteStore) -> None:
-    await store.set_meta("job", "links")
+    await store.meta.set("job", "links")
     assert store.sql.execute("SELECT key, value FROM crawl_meta").fetchall() == [("job", "links")]

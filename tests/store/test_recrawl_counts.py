@@ -74,7 +74,7 @@ class Recrawls(RuleBasedStateMachine):
         super().__init__()
         self.runner = asyncio.Runner()
         self.store = SqliteStore(":memory:", FakeClock())
-        self.worker = [self.do(self.store.join(60.0)) for _ in range(2)]
+        self.worker = [self.do(self.store.frontier.join(60.0)) for _ in range(2)]
         self.held: list[tuple[int, Lease]] = []
         self.trying: list[tuple[int, ResourceLease]] = []
 
@@ -86,81 +86,81 @@ class Recrawls(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        self.do(self.store.begin_run("crawl", {}, "1"))
+        self.do(self.store.runs.begin("crawl", {}, "1"))
         start, other = (LinkTarget(f"https://a.example/{n}", HOSTS[0], PageStatus.QUEUED) for n in (0, 1))
-        self.do(self.store.add([start], seed=True))
-        [lease] = self.do(self.store.lease(self.worker[0], {}, new_hosts=1, per_host=1, limit=0)).leases
+        self.do(self.store.frontier.add([start], seed=True))
+        [lease] = self.do(self.store.frontier.lease(self.worker[0], {}, new_hosts=1, per_host=1, limit=0)).leases
         uses = [ResourceUse(f"https://a.example/{n}.png", HOSTS[0], "img", True, True) for n in range(2)]
         links = [FoundLink(other, "a", "", "", 0, "")]
         done = CompletedOutcome(lease=lease, facts=PageFacts(status_code=200), links=links, records=RECORDS, resources=uses)
-        self.do(self.store.finish(self.worker[0], [done], max_depth=None))
+        self.do(self.store.frontier.finish(self.worker[0], [done], max_depth=None))
 
     @rule(place=workers, number=st.integers(1, 4), limit=st.sampled_from([0, 0, 3]))
     def lease(self, place: int, number: int, limit: int) -> None:
         worker = self.worker[place]
-        leased = self.do(self.store.lease(worker, {}, new_hosts=2, per_host=number, limit=limit))
+        leased = self.do(self.store.frontier.lease(worker, {}, new_hosts=2, per_host=number, limit=limit))
         self.held += [(worker, lease) for lease in leased.leases]
 
     @precondition(lambda self: self.held)
     @rule(data=st.data(), max_depth=st.sampled_from([None, 1]))
     def finish(self, data: st.DataObject, max_depth: int | None) -> None:
         worker, lease = self.held.pop(0)
-        self.do(self.store.finish(worker, [data.draw(answers(lease))], max_depth=max_depth))
+        self.do(self.store.frontier.finish(worker, [data.draw(answers(lease))], max_depth=max_depth))
 
     @rule(place=workers)
     def die(self, place: int) -> None:
-        self.do(self.store.leave(self.worker[place]))
-        self.worker[place] = self.do(self.store.join(60.0))
+        self.do(self.store.frontier.leave(self.worker[place]))
+        self.worker[place] = self.do(self.store.frontier.join(60.0))
 
     @rule(limit=st.sampled_from([0, 1, 1]), externals=st.booleans())
     def recrawl(self, limit: int, externals: bool) -> None:
         self.end()
-        if self.do(self.store.begin_recrawl({}, "1", limit=limit, externals=externals)) is not None:
+        if self.do(self.store.runs.begin_recrawl({}, "1", limit=limit, externals=externals)) is not None:
             self.held.clear()
 
     @rule()
     def end(self) -> None:
-        for run in self.do(self.store.runs())[-1:]:
-            self.do(self.store.end_run(run.number, "complete", None))
+        for run in self.do(self.store.runs.all())[-1:]:
+            self.do(self.store.runs.end(run.number, "complete", None))
 
     @rule(found=st.lists(targets(), max_size=6), max_depth=st.sampled_from([None, 1]))
     def reconsider(self, found: list[LinkTarget], max_depth: int | None) -> None:
         now = {target.url: target for target in found}
-        self.do(self.store.reconsider(lambda url, seed: now.get(url), max_depth=max_depth))
+        self.do(self.store.rescope.reconsider(lambda url, seed: now.get(url), max_depth=max_depth))
 
     @rule()
     def retire(self) -> None:
-        self.do(self.store.retire())
+        self.do(self.store.stale_pages.retire())
 
     @rule()
     def recall(self) -> None:
-        self.do(self.store.recall())
+        self.do(self.store.stale_pages.recall())
 
     @rule(found=st.lists(targets(), max_size=3))
     def name_pages(self, found: list[LinkTarget]) -> None:
         number = self.do(
-            self.store.put_sitemap(SitemapRecord("https://a.example/s", 0, "guess", "read", "urlset", 200, 1, 1, ()))
+            self.store.sitemaps.put(SitemapRecord("https://a.example/s", 0, "guess", "read", "urlset", 200, 1, 1, ()))
         )
-        self.do(self.store.name_pages(number, [NamedPage(target, None) for target in found]))
+        self.do(self.store.sitemaps.name_pages(number, [NamedPage(target, None) for target in found]))
 
     @rule(place=workers, number=st.integers(1, 3))
     def lease_resources(self, place: int, number: int) -> None:
         worker = self.worker[place]
-        self.trying += [(worker, lease) for lease in self.do(self.store.lease_resources(worker, number, budget=3))]
+        self.trying += [(worker, lease) for lease in self.do(self.store.resources.lease(worker, number, budget=3))]
 
     @precondition(lambda self: self.trying)
     @rule(again=st.booleans())
     def finish_resource(self, again: bool) -> None:
         worker, lease = self.trying.pop(0)
         result = ResourceResult(resource_id=lease.resource_id, status="completed", again_after=0.0 if again else None)
-        self.do(self.store.finish_resources(worker, [result]))
+        self.do(self.store.resources.finish(worker, [result]))
 
     def ask(self, what: str) -> list[tuple[Any, ...]]:
         return self.store.sql.execute(f"SELECT {what}").fetchall()
 
     @invariant()
     def pages_are_counted_right(self) -> None:
-        counts = self.do(self.store.counts())
+        counts = self.do(self.store.frontier.counts())
         found = Counter(status for (status,) in self.ask("status FROM pages"))
         assert {status: getattr(counts, status) for status in PageStatus} == {status: found[status] for status in PageStatus}
 

@@ -102,7 +102,7 @@ def store_of(
 
 
 def view_of(links: Mapping[int, set[int]], **more: object) -> SiteView:
-    return store_of(links, **more).site_view(likeness=0.9)  # type: ignore[arg-type]
+    return store_of(links, **more).analysis.site_view(likeness=0.9)  # type: ignore[arg-type]
 
 
 def walked(
@@ -145,7 +145,7 @@ def test_a_page_that_links_lead_to_is_never_taken_for_an_unlinked_one() -> None:
         "INSERT INTO link_relations(source_id, position, target_id, kind) VALUES (?, 0, ?, 'a')",
         [(page, page + 1) for page in range(1, 1_199)],
     )
-    depth = store.site_view(likeness=0.9).depth
+    depth = store.analysis.site_view(likeness=0.9).depth
     assert depth[900] == 899
     assert depth[1_199] == UNLINKED - 1
 
@@ -199,10 +199,10 @@ def test_a_link_not_to_be_followed_takes_weight_and_gives_none() -> None:
     store.sql.execute("INSERT INTO texts(id, text) VALUES (7, 'external nofollow')")
     store.sql.execute("INSERT INTO texts(id, text) VALUES (8, 'nofollowers')")
     store.sql.execute("UPDATE link_relations SET rel_id = 8 WHERE source_id = 1 AND target_id = 2")
-    plain = store.site_view(likeness=0.9)
+    plain = store.analysis.site_view(likeness=0.9)
     assert plain.scores[2] == plain.scores[3]
     store.sql.execute("UPDATE link_relations SET rel_id = 7 WHERE source_id = 1 AND target_id = 2")
-    view = store.site_view(likeness=0.9)
+    view = store.analysis.site_view(likeness=0.9)
     assert view.scores[2] == 0
     assert view.scores[3] == pytest.approx(plain.scores[3], abs=3)
     assert (view.links.has_followed[2], view.links.has_unfollowed[2]) == (False, True)
@@ -210,20 +210,20 @@ def test_a_link_not_to_be_followed_takes_weight_and_gives_none() -> None:
 
 def test_a_page_that_asks_not_to_follow_its_links_gives_nobody_weight() -> None:
     store = store_of({1: {2}, 2: {3}, 3: {1}})
-    assert store.site_view(likeness=0.9).scores[3] > 0
+    assert store.analysis.site_view(likeness=0.9).scores[3] > 0
     directives = '[["meta","robots","nofollow",""]]'
     store.sql.execute("UPDATE pages SET meta_robots = 'nofollow' WHERE id = 2")
     store.sql.execute("UPDATE page_details SET directives = ? WHERE page_id = 2", (directives,))
-    assert store.site_view(likeness=0.9).scores[3] == 0
+    assert store.analysis.site_view(likeness=0.9).scores[3] == 0
     store.sql.execute("UPDATE page_details SET directives = ? WHERE page_id = 2", (directives.replace("robots", "otherbot"),))
-    assert store.site_view(likeness=0.9).scores[3] > 0
+    assert store.analysis.site_view(likeness=0.9).scores[3] > 0
 
 
 def test_a_redirect_that_leaves_the_site_keeps_its_weight() -> None:
     store = store_of({1: {2, 3}, 2: {1}}, redirects={3: 4})
-    assert np.isnan(store.site_view(likeness=0.9).scores[3])
+    assert np.isnan(store.analysis.site_view(likeness=0.9).scores[3])
     store.sql.execute("UPDATE pages SET internal = 0 WHERE id = 4")
-    assert store.site_view(likeness=0.9).scores[3] > 0
+    assert store.analysis.site_view(likeness=0.9).scores[3] > 0
 
 
 def test_the_best_of_several_links_to_a_page_counts_and_all_are_counted() -> None:
@@ -231,7 +231,7 @@ def test_the_best_of_several_links_to_a_page_counts_and_all_are_counted() -> Non
     store.sql.execute("INSERT INTO texts(id, text) VALUES (7, 'nofollow')")
     rows = [(1, 5, 2, "a", 7), (1, 6, 2, "area", 0), (1, 7, 2, "refresh", 0), (1, 8, 1, "a", 0)]
     store.sql.executemany("INSERT INTO link_relations(source_id, position, target_id, kind, rel_id) VALUES (?, ?, ?, ?, ?)", rows)
-    view = store.site_view(likeness=0.9)
+    view = store.analysis.site_view(likeness=0.9)
     assert (len(view.links), view.links.kinds.tolist()) == (1, [0])
     assert (view.links.inlinks[2], view.inlinks.unique[2], view.links.outlinks[1]) == (3, 1, 3)
 

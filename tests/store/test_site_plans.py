@@ -23,13 +23,13 @@ async def statements() -> dict[str, tuple[SqliteStore, str]]:
     found: dict[str, tuple[SqliteStore, str]] = {}
     for case in TRIGGERS.values():
         store = await crawled(case.world)
-        await store.settle()
+        await store.graph.settle()
         store.sql.execute("ANALYZE")
         seen: list[str] = []
         store.sql.set_trace_callback(seen.append)
         await judge(store)
         store.sql.set_trace_callback(None)
-        store.begin_site_findings()
+        store.analysis.begin_site_findings()
         _find_unfollowed(store.sql)
         for statement in seen:
             if not statement.startswith(NOT_PLANNED):

@@ -68,19 +68,19 @@ class SeenCluster:
     async def _fill(self, address: str, hosts: tuple[str, ...], pages: int) -> None:
         store = PostgresStore(address, SystemClock())
         try:
-            worker = await store.join(TTL)
+            worker = await store.frontier.join(TTL)
             targets = [
                 LinkTarget(f"https://{host}/{number}", host, PageStatus.QUEUED) for host in hosts for number in range(pages)
             ]
-            await store.add(targets, seed=True)
-            leased = await store.lease(worker, {}, new_hosts=len(hosts), per_host=2, limit=0)
+            await store.frontier.add(targets, seed=True)
+            leased = await store.frontier.lease(worker, {}, new_hosts=len(hosts), per_host=2, limit=0)
             outcomes = [
                 CompletedOutcome(lease=one, facts=PageFacts(status_code=200)) if one.url.endswith("/0")
                 else FailedOutcome(lease=one, kind="timeout", message="No answer.")
                 for one in leased.leases
             ]  # fmt: skip
-            await store.finish(worker, outcomes, max_depth=None)
-            await store.leave(worker)
+            await store.frontier.finish(worker, outcomes, max_depth=None)
+            await store.frontier.leave(worker)
         finally:
             await store.close()
 

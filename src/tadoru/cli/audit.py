@@ -270,5 +270,5 @@ def _missing_browser(database: str) -> str:
 
     store = open_existing(database, SystemClock())
     with closing(store.sql):
-        urls, reason = store.unrendered(10)
+        urls, reason = store.checks.unrendered(10)
     return _("{reason} Crawled without it: {urls}.", reason=reason, urls=", ".join(urls)) if urls else ""

@@ -23,7 +23,7 @@ from tadoru.store.crawl.export_tables import TABLES
 
 if TYPE_CHECKING:
     from tadoru.jobs.audit.export.exporter import ExportResult
-    from tadoru.store.crawl.sqlite import SqliteStore
+    from tadoru.store.crawl.crawl_database import CrawlDatabase
 
 FIRST_LINE_AFTER, LINE_EVERY = 2.0, 10.0
 """Seconds until the first progress line, and between two lines."""
@@ -120,7 +120,7 @@ def _check_output(order: ExportRequest) -> None:
 
 
 @contextmanager
-def _open_crawl(database: str, clock: Clock) -> Iterator[SqliteStore]:
+def _open_crawl(database: str, clock: Clock) -> Iterator[CrawlDatabase]:
     from tadoru.store.crawl.open import open_existing
 
     store = open_existing(database, clock)
@@ -130,7 +130,7 @@ def _open_crawl(database: str, clock: Clock) -> Iterator[SqliteStore]:
         asyncio.run(store.close())
 
 
-def _write(store: SqliteStore, order: ExportRequest, database: str, progress: ExportProgress, clock: Clock) -> ExportResult:
+def _write(store: CrawlDatabase, order: ExportRequest, database: str, progress: ExportProgress, clock: Clock) -> ExportResult:
     from tadoru.jobs.audit.export.exporter import Exporter
 
     name, now = Path(database).stem, to_datetime(clock.now())

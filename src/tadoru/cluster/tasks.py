@@ -130,7 +130,7 @@ class WorkerTasks:
         none, and all workers would wait."""
         store = open_existing(self._address(crawl), self._clock)
         try:
-            await store.recover()
+            await store.frontier.recover()
         finally:
             await store.close()
 

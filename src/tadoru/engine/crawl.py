@@ -61,7 +61,7 @@ class Crawler:
     ) -> None:
         self._policy = policy
         self._store = store
-        store.bound(policy.bounds)
+        store.limits.set(policy.bounds)
         self._clock = clock
         self._notify = notify
         self._url_filter = UrlFilter(
@@ -118,7 +118,7 @@ class Crawler:
 
     async def run(self) -> CrawlOutcome:
         """Crawl until nothing is left, the budget is spent, or `stop` is called. Raises what the store or `notify` raised."""
-        self._context.worker = await self._store.join(self._policy.lease_ttl)
+        self._context.worker = await self._store.frontier.join(self._policy.lease_ttl)
         try:
             async with self._group:
                 helpers = [self._group.create_task(self._write()), self._group.create_task(self._keep_alive())]
@@ -139,7 +139,7 @@ class Crawler:
             if self._assignment is not None:
                 self._assignment.close()
             await self._page_fetch.close()
-            await self._store.leave(self._context.worker)
+            await self._store.frontier.leave(self._context.worker)
         return CrawlOutcome(stopped=self._context.stopping, out_of_time=self._out_of_time, limit_reached=limit_reached)
 
     async def _probe_site(self) -> None:
@@ -197,7 +197,7 @@ class Crawler:
         refusal = self._page_fetch.refusal(lease) if is_ready else None
         if refusal is None and queue.is_paced:
             if is_ready and queue.pace is not None:
-                wait = await self._store.take_slot(self._context.worker, queue.host, self._page_fetch.hold(queue.pace))
+                wait = await self._store.hosts.take_slot(self._context.worker, queue.host, self._page_fetch.hold(queue.pace))
                 if wait > 0:
                     queue.due = self._clock.monotonic() + wait
                     return False
@@ -276,7 +276,7 @@ class Crawler:
             wants, places = {host: wants.get(host, min(4, free_depth)) for host in hosts}, 0
         if not any(wants.values()) and not places:
             return False
-        leased = await self._store.lease(
+        leased = await self._store.frontier.lease(
             self._context.worker,
             wants,
             new_hosts=min(places, HOST_BATCH),
@@ -298,7 +298,7 @@ class Crawler:
 
     async def _refresh_scope(self) -> None:
         """A sibling may have found that the start URL redirects to another host."""
-        text = await self._store.get_meta("scope")
+        text = await self._store.meta.get("scope")
         if text is not None and text != self._scope_text:
             self._scope_text = text
             self._url_filter.change_scope(Scope.from_dict(json.loads(text)))
@@ -309,10 +309,10 @@ class Crawler:
             return None
         if self._sitemap_task is not None and not self._sitemap_task.done():
             return None
-        counts = await self._store.counts()
+        counts = await self._store.frontier.counts()
         if counts.processing == 0:
             if counts.queued == 0:
-                return None if await self._store.refill() else False
+                return None if await self._store.limits.refill() else False
             if not self._policy.budget.leasable(counts.counted, 0, 1):
                 return True
         return None
@@ -321,10 +321,10 @@ class Crawler:
         """From time to time, also while there is work: a dead worker may hold the slot or the robots.txt that others wait for."""
         if now - self._recovered_at >= RECOVERY_INTERVAL or not self._recovered_at:
             self._recovered_at = now
-            count = await self._store.recover(self._context.worker)
+            count = await self._store.frontier.recover(self._context.worker)
             if count:
                 self._notify(LeasesRecovered(count=count))
-            await self._store.refill()
+            await self._store.limits.refill()
 
     async def _wait(self, left: float | None) -> None:
         """Wait until something happens, a queue is due, or it is time to look again."""
@@ -349,7 +349,7 @@ class Crawler:
             await asyncio.sleep(0)
             self._has_outcomes.clear()
             batch, self._outcomes = self._outcomes, []
-            await self._store.finish(
+            await self._store.frontier.finish(
                 self._context.worker, [outcome for _, outcome in batch], max_depth=self._policy.budget.max_depth
             )
             for queue, _ in batch:
@@ -367,6 +367,6 @@ class Crawler:
     async def _keep_alive(self) -> None:
         while True:
             await self._clock.sleep(self._policy.lease_ttl / 4)
-            if not await self._store.renew(self._context.worker, self._policy.lease_ttl):
-                self._context.worker = await self._store.join(self._policy.lease_ttl)
+            if not await self._store.frontier.renew(self._context.worker, self._policy.lease_ttl):
+                self._context.worker = await self._store.frontier.join(self._policy.lease_ttl)
                 self._leases_lost = True

@@ -114,7 +114,9 @@ class PageFetch:
         self._clock = context.clock
         self._url_filter = context.url_filter
         self._notify = context.notify
-        self.robots = RobotsCache(self._store, self.send_politely, self._clock, lambda: context.worker, self._policy.timeout)
+        self.robots = RobotsCache(
+            self._store.robots, self.send_politely, self._clock, lambda: context.worker, self._policy.timeout
+        )
         self._random = random.Random()
         self._waiting: set[asyncio.Task[Any]] = set()
         self._other_queues: BoundedCache[str, HostQueue] = BoundedCache(1_000)
@@ -176,7 +178,7 @@ class PageFetch:
                 refusal = self.refusal(lease)
                 if refusal is not None:
                     return refusal
-            queue.pace = await self._store.begin_pace(queue.host, pacing.start(self._policy.delay, crawl_delay))
+            queue.pace = await self._store.hosts.begin_pace(queue.host, pacing.start(self._policy.delay, crawl_delay))
         began = self._clock.monotonic()
         answer = await self._request(queue, lease, on_sent, took_slot)
         await self._observe(queue, answer, began)
@@ -213,19 +215,19 @@ class PageFetch:
 
     async def _conditions(self, lease: Lease) -> Headers:
         """Header fields of a conditional request."""
-        known = await self._store.validators(lease.page_id)
+        known = await self._store.graph.validators(lease.page_id)
         fields = (("If-None-Match", known.etag), ("If-Modified-Since", known.last_modified))
         return tuple((name, value) for name, value in fields if value)
 
     async def wait_turn(self, host: str) -> None:
         """Return when the browser may send one request to a host."""
-        pace = await self._store.begin_pace(host, pacing.start(self._policy.delay, None))
+        pace = await self._store.hosts.begin_pace(host, pacing.start(self._policy.delay, None))
         if pace.gap <= 0:
             return
-        while (wait := await self._store.take_slot(self._context.worker, host, self.hold(pace))) > 0:
+        while (wait := await self._store.hosts.take_slot(self._context.worker, host, self.hold(pace))) > 0:
             with self._interruptible():
                 await self._clock.sleep(wait)
-        await self._store.sent(self._context.worker, host)
+        await self._store.hosts.sent(self._context.worker, host)
 
     async def may_request(self, url: str) -> bool:
         """Whether robots.txt allows a URL, for requests that are not leased (of the browser, of a probe)."""
@@ -236,7 +238,7 @@ class PageFetch:
         host = host_key(request.url)
         queue = self._other_queues.get(host) or HostQueue(host)
         self._other_queues[host] = queue
-        queue.pace = await self._store.begin_pace(host, pacing.start(self._policy.delay, self._crawl_delay(request.url)))
+        queue.pace = await self._store.hosts.begin_pace(host, pacing.start(self._policy.delay, self._crawl_delay(request.url)))
         began = self._clock.monotonic()
         answer = await self._send(queue, request, lambda: None, took_slot=False)
         await self._observe(queue, answer, began)
@@ -271,7 +273,7 @@ class PageFetch:
             return await self._fetcher.fetch(request)
         worker = self._context.worker
         while not took_slot:
-            wait = await self._store.take_slot(worker, queue.host, self.hold(queue.pace))
+            wait = await self._store.hosts.take_slot(worker, queue.host, self.hold(queue.pace))
             took_slot = wait <= 0
             if not took_slot:
                 with self._interruptible():
@@ -279,7 +281,7 @@ class PageFetch:
         marks: list[asyncio.Task[None]] = []
 
         async def mark() -> None:
-            await self._store.sent(worker, queue.host)
+            await self._store.hosts.sent(worker, queue.host)
             on_sent()
 
         def mark_sent() -> None:
@@ -327,7 +329,7 @@ class PageFetch:
             return
         was, queue.pace = queue.pace.gap, changed
         if changed.base > 0 or changed.gap != was or pause:
-            await self._store.set_pace(queue.host, changed, pause)
+            await self._store.hosts.set_pace(queue.host, changed, pause)
         if pause:
             queue.due = max(queue.due, self._clock.monotonic() + pause)
         if changed.gap > was or pause:
@@ -371,9 +373,9 @@ class PageFetch:
         moved = scope.moved(start, url)
         if moved != scope:
             self._url_filter.change_scope(moved)
-            await self._store.set_meta("scope", json.dumps(moved.to_dict()))
+            await self._store.meta.set("scope", json.dumps(moved.to_dict()))
             # Another start URL may have led there before it was a site of this crawl.
-            await self._store.reconsider(self._internal_target, max_depth=self._policy.budget.max_depth)
+            await self._store.rescope.reconsider(self._internal_target, max_depth=self._policy.budget.max_depth)
             if not scope.is_internal(url):
                 self._notify(SiteMoved(old=lease.url, new=url))
         return self._url_filter.start_target(url)

@@ -173,10 +173,10 @@ class _RobotsStore:
     def __init__(self, context: PoliteClientContext) -> None:
         self._context = context
 
-    async def claim_robots(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
+    async def claim(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
         """The stored response, or True to request it. Two workers may do so at once; the slot of the host keeps them apart."""
         record = await self._context.call(self._context.store.robots, origin)
         return record if record is not None and record.age < (max_age if record.is_settled else UNSETTLED_ROBOTS_AGE) else True
 
-    async def put_robots(self, origin: str, record: RobotsRecord) -> None:
+    async def put(self, origin: str, record: RobotsRecord) -> None:
         await self._context.call(self._context.store.put_robots, origin, record)

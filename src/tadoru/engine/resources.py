@@ -33,15 +33,15 @@ class ResourceChecker:
         """Check resources until none is left or the budget is spent."""
         budget = self._policy.resource_budget
         while budget and not self._context.stopping:
-            leases = await self._store.lease_resources(self._context.worker, self._policy.concurrency, budget=budget)
+            leases = await self._store.resources.lease(self._context.worker, self._policy.concurrency, budget=budget)
             if leases:
                 results = await asyncio.gather(*[self._check(lease) for lease in leases])
-                await self._store.finish_resources(self._context.worker, results)
+                await self._store.resources.finish(self._context.worker, results)
                 continue
-            wait = await self._store.resources_wait(budget=budget)
+            wait = await self._store.resources.wait(budget=budget)
             if wait is None:
                 return
-            await self._store.recover(self._context.worker)
+            await self._store.frontier.recover(self._context.worker)
             await self._clock.sleep(min(wait, MAX_WAIT))
 
     async def _check(self, lease: ResourceLease) -> ResourceResult:

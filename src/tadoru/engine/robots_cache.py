@@ -31,11 +31,11 @@ class CachedRobots(NamedTuple):
 class RobotsStore(Protocol):
     """Where responses are stored for all workers."""
 
-    async def claim_robots(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
+    async def claim(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
         """The stored response; True: request it and store it; False: another worker is requesting it."""
         ...
 
-    async def put_robots(self, origin: str, record: RobotsRecord) -> None: ...
+    async def put(self, origin: str, record: RobotsRecord) -> None: ...
 
 
 class RobotsCache:
@@ -75,11 +75,11 @@ class RobotsCache:
 
     async def _load(self, origin: str) -> CachedRobots:
         hold = self._timeout * 4 + 30
-        while (claim := await self._store.claim_robots(self._worker(), origin, hold=hold, max_age=robots.MAX_AGE)) is False:
+        while (claim := await self._store.claim(self._worker(), origin, hold=hold, max_age=robots.MAX_AGE)) is False:
             await self._clock.sleep(POLL_INTERVAL)
         if claim is True:
             record = await self._fetch(origin)
-            await self._store.put_robots(origin, record)
+            await self._store.put(origin, record)
         else:
             assert isinstance(claim, RobotsRecord)
             record = claim

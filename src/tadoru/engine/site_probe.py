@@ -26,17 +26,17 @@ class SiteProbe:
 
     async def run(self, job: SiteProbingJob) -> None:
         """Give the job the result of its probe, from the store or from the site."""
-        while not (known := await self._store.get_meta(META_KEY)):
-            if await self._store.claim_task(self._context.worker, TASK_NAME):
-                await self._store.set_meta(META_KEY, json.dumps(await self._run_probe(job), ensure_ascii=False))
-                await self._store.finish_task(TASK_NAME)
+        while not (known := await self._store.meta.get(META_KEY)):
+            if await self._store.tasks.claim(self._context.worker, TASK_NAME):
+                await self._store.meta.set(META_KEY, json.dumps(await self._run_probe(job), ensure_ascii=False))
+                await self._store.tasks.finish(TASK_NAME)
             else:
                 await self._context.clock.sleep(POLL_INTERVAL)
         probed = job.with_probe_result(json.loads(known))
         self._context.job = probed
         if isinstance(probed, SiteProbingJob):
             self._context.url_filter.set_refusal(probed.skip_reason)
-            await self._store.add(
+            await self._store.frontier.add(
                 [self._context.url_filter.sitemap_target(url) for url in probed.extra_urls()], seed=False, depth=1
             )
 

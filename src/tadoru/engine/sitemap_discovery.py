@@ -37,25 +37,25 @@ class SitemapDiscovery:
 
     async def run(self) -> None:
         """Read all sitemaps, or return when they have been read. While another worker reads them, be ready to take over."""
-        if await self._store.is_task_done(TASK_NAME):
+        if await self._store.tasks.is_done(TASK_NAME):
             return
         pause = MIN_POLL
-        while await self._store.has_open_seeds() and not await self._is_limit_reached():
+        while await self._store.frontier.has_open_seeds() and not await self._is_limit_reached():
             await self._clock.sleep(pause)
             pause = min(pause * 1.1, MAX_POLL)  # With many start URLs some are requested late, and each look costs time.
-        if not await self._store.has_answered_seeds():
+        if not await self._store.frontier.has_answered_seeds():
             return  # The start URL is excluded, disallowed or down: send nothing else to the site.
-        while not await self._store.claim_task(self._context.worker, TASK_NAME):
-            if await self._store.is_task_done(TASK_NAME):
+        while not await self._store.tasks.claim(self._context.worker, TASK_NAME):
+            if await self._store.tasks.is_done(TASK_NAME):
                 return
             await self._clock.sleep(MIN_POLL)
         await self._search()
-        await self._store.finish_task(TASK_NAME)
+        await self._store.tasks.finish(TASK_NAME)
         self._on_found()
 
     async def _is_limit_reached(self) -> bool:
         """Whether the page limit is reached: start URLs beyond it are never answered."""
-        counts = await self._store.counts()
+        counts = await self._store.frontier.counts()
         return not self._policy.budget.leasable(counts.counted, 0, 1)
 
     async def _search(self) -> None:
@@ -89,7 +89,7 @@ class SitemapDiscovery:
             urls=len(sitemap.entries) if sitemap else 0,
             problems=file.problems,
         )
-        number = await self._store.put_sitemap(record)
+        number = await self._store.sitemaps.put(record)
         entries = iter(sitemap.entries if sitemap else ())
         while chunk := list(islice(entries, PAGES_PER_TRANSACTION)):
             urls = ((canonical(entry.url), entry.lastmod) for entry in chunk)
@@ -99,7 +99,7 @@ class SitemapDiscovery:
                 for url, lastmod in urls
                 if url is not None and url.startswith(below)
             ]
-            await self._store.name_pages(number, pages)
+            await self._store.sitemaps.name_pages(number, pages)
             self._on_found()
         if file.status != "absent":
             self._context.notify(SitemapRead(url=file.url, urls=record.urls, problem=file.problems[0] if file.problems else ""))

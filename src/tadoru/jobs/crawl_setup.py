@@ -142,14 +142,14 @@ async def resolve_exemptions(store: CrawlStore, new_starts: Sequence[str], allow
     """
     if allowed is not None:
         return allowed
-    exemptions = Exemptions.from_list(json.loads(await store.get_meta("exemptions") or "[]"))
+    exemptions = Exemptions.from_list(json.loads(await store.meta.get("exemptions") or "[]"))
     if new_starts:
         names = DnsCache(SystemClock())
         try:
             exemptions |= await private_exemptions(_exemptible(new_starts), names)
         finally:
             await names.close()
-    await store.set_meta("exemptions", json.dumps(exemptions.to_list()))
+    await store.meta.set("exemptions", json.dumps(exemptions.to_list()))
     return exemptions
 
 
@@ -167,13 +167,13 @@ async def resolve_scope(store: CrawlStore, scope: Scope, new_starts: Sequence[st
         all_sites = tuple(dict.fromkeys((*sites, *new_starts)))
         return json.dumps(replace(scope, sites=all_sites[:MAX_SITES] if scope.mode == "all" else all_sites).to_dict())
 
-    return Scope.from_dict(json.loads(await store.change_meta("scope", agreed)))
+    return Scope.from_dict(json.loads(await store.meta.change("scope", agreed)))
 
 
 async def apply_rules(store: CrawlStore, url_filter: UrlFilter, max_depth: int | None) -> bool:
     """If the rules have changed since the last run, decide again about all URLs that were not requested. True if they have."""
     rules, sites = json.dumps(url_filter.rules), json.dumps(url_filter.scope.sites)
-    were, there = await store.get_meta("rules"), await store.get_meta("rules_sites")
+    were, there = await store.meta.get("rules"), await store.meta.get("rules_sites")
     if (were, there) == (rules, sites):
         return False
 
@@ -182,10 +182,10 @@ async def apply_rules(store: CrawlStore, url_filter: UrlFilter, max_depth: int |
         # A site that only moved is still requested at its old URLs, to record their state.
         return target if target.internal or were != rules else None
 
-    await store.reconsider(decide, max_depth=max_depth)
+    await store.rescope.reconsider(decide, max_depth=max_depth)
     # Last: a process that is killed before repeats it.
-    await store.set_meta("rules", rules)
-    await store.set_meta("rules_sites", sites)
+    await store.meta.set("rules", rules)
+    await store.meta.set("rules_sites", sites)
     return True
 
 
@@ -195,26 +195,28 @@ async def add_start_urls(store: CrawlStore, new: Sequence[str]) -> tuple[str, ..
     def added(text: str | None) -> str:
         return json.dumps(list(dict.fromkeys((*json.loads(text or "[]"), *new))))
 
-    return tuple(json.loads(await store.change_meta("starts", added)))
+    return tuple(json.loads(await store.meta.change("starts", added)))
 
 
 async def queue_start_urls(store: CrawlStore, url_filter: UrlFilter, starts: Sequence[str], new: Sequence[str]) -> None:
     """Queue new start URLs, and all of them if none was answered yet: a site may be reachable now."""
-    if not await store.has_answered_seeds():
-        await store.forget_failed_robots()
+    if not await store.frontier.has_answered_seeds():
+        await store.robots.forget_failed()
         new = starts
     for first in range(0, len(new), START_URLS_PER_TRANSACTION):
-        await store.add([url_filter.start_target(url) for url in new[first : first + START_URLS_PER_TRANSACTION]], seed=True)
+        await store.frontier.add(
+            [url_filter.start_target(url) for url in new[first : first + START_URLS_PER_TRANSACTION]], seed=True
+        )
 
 
 async def apply_limits(store: CrawlStore, bounds: BreadthLimits, *, restarted: bool) -> None:
     """Apply limits to the crawl. If they have changed since the last run, or the crawl starts again, URLs that were skipped for a
     limit are decided again."""
-    store.bound(bounds)
+    store.limits.set(bounds)
     text = json.dumps(asdict(bounds))
-    if restarted or text != (await store.get_meta("bounds") or json.dumps(asdict(BreadthLimits()))):
-        await store.take_up()
-        await store.set_meta("bounds", text)
+    if restarted or text != (await store.meta.get("bounds") or json.dumps(asdict(BreadthLimits()))):
+        await store.limits.requeue()
+        await store.meta.set("bounds", text)
 
 
 def run_outcome(ended: CrawlOutcome) -> RunOutcome:
@@ -240,7 +242,7 @@ async def start_failure(store: CrawlStore) -> StartFailure | None:
     Of a redirected start URL the target counts, which is a page of the same depth.
     """
     worst: StartFailure | None = None
-    async for row in store.pages():
+    async for row in store.graph.pages():
         if row.depth > 0:
             break
         if row.redirect_url is not None and row.status == PageStatus.COMPLETED:

@@ -86,12 +86,12 @@ async def _stored(
     sites = starts
     store = open_store(database, SystemClock())
     try:
-        known, scope = await store.get_meta("starts"), await store.get_meta("scope")
+        known, scope = await store.meta.get("starts"), await store.meta.get("scope")
         if known is not None and scope is not None:
             starts, sites = tuple(json.loads(known)), Scope.from_dict(json.loads(scope)).sites
             rows["start"] = sites[0]
         rows["known"] = Message("not found by this crawl")
-        async for page in store.pages():
+        async for page in store.graph.pages():
             if page.url == url:
                 reason = page.skip_reason or page.error_message or (f"status {page.status_code}" if page.status_code else "")
                 links = format_count(page.depth, "link")
@@ -155,7 +155,7 @@ async def _variant(url: str, starts: tuple[str, ...], options: DocsOptions, data
     if database is not None:
         store = open_store(database, SystemClock())
         try:
-            known = json.loads(await store.get_meta(SURVEY) or "null") or known
+            known = json.loads(await store.meta.get(SURVEY) or "null") or known
         finally:
             await store.close()
     return docs_job(options, docs_scope(options, starts[0]), starts[0]).with_probe_result(known).skip_reason(url)

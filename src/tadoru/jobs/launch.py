@@ -177,7 +177,7 @@ async def _report_progress(store: CrawlStore, work: Crawler, watch: ProgressCall
 
     async def report() -> None:
         while True:
-            watch(await store.metrics(), work.utilization)
+            watch(await store.frontier.metrics(), work.utilization)
             await clock.sleep(PROGRESS_INTERVAL)
 
     progress_task = asyncio.create_task(report())
@@ -187,7 +187,7 @@ async def _report_progress(store: CrawlStore, work: Crawler, watch: ProgressCall
         progress_task.cancel()
         with suppress(asyncio.CancelledError):
             await progress_task
-        watch(await store.metrics(), work.utilization)
+        watch(await store.frontier.metrics(), work.utilization)
 
 
 def run(plan: CrawlPlan, notify: Notify, watch: ProgressCallback | None = None) -> CrawlOutcome:

@@ -193,7 +193,7 @@ async def _is_done(path: Path, limit: int) -> bool:
     """Whether a crawl of links has nothing left to request."""
     store = open_store(str(path), SystemClock())
     try:
-        counts = await store.counts()
+        counts = await store.frontier.counts()
         return not counts.queued + counts.processing or 0 < limit <= counts.counted
     finally:
         await store.close()

@@ -16,11 +16,11 @@ from tadoru.store.calendar.database import CalendarDatabase
 from tadoru.store.calendar.migrate import APPLICATION_ID as EVENTS_MARK
 from tadoru.store.calendar.migrate import VERSION_TABLE, needs_migration
 from tadoru.store.calendar.migrate import read_version as events_format
+from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.database import APPLICATION_ID as CRAWL_MARK
 from tadoru.store.crawl.database import SCHEMA_VERSION, translated
 from tadoru.store.crawl.postgres.crawl_url import is_postgresql, names_crawl, parse
 from tadoru.store.crawl.postgres.dialect import COLUMNS
-from tadoru.store.crawl.sqlite import SqliteStore
 
 
 def copy_crawl(path: Path, to: Path) -> None:
@@ -127,7 +127,7 @@ def _unheard(_table: str, _rows: int) -> None:
     """Nobody is told."""
 
 
-async def move_crawl(since: SqliteStore, to: SqliteStore, progress: Progress = _unheard) -> Mapping[str, int]:
+async def move_crawl(since: CrawlDatabase, to: CrawlDatabase, progress: Progress = _unheard) -> Mapping[str, int]:
     """Copy everything; rows by table. Raises UsageError when there is something already."""
     counts: dict[str, int] = {}
     with since.one_moment():
@@ -137,7 +137,7 @@ async def move_crawl(since: SqliteStore, to: SqliteStore, progress: Progress = _
             sql.execute("DELETE FROM texts")
             for table, columns in COLUMNS.items():
                 if table not in _NOT_COPIED:
-                    counts[table] = to.put_rows(table, columns, _told(table, _rows(since, table, columns), progress))
+                    counts[table] = to.db.put_rows(table, columns, _told(table, _rows(since, table, columns), progress))
                     progress(table, counts[table])
             for statement in (*_LEASED, _WAITING):
                 sql.execute(statement)
@@ -145,7 +145,7 @@ async def move_crawl(since: SqliteStore, to: SqliteStore, progress: Progress = _
     return counts
 
 
-def _rows(store: SqliteStore, table: str, columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+def _rows(store: CrawlDatabase, table: str, columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
     truths = frozenset(at for at, column in enumerate(columns) if column in _TRUTHS)
     for row in store.sql.execute(f"SELECT {', '.join(columns)} FROM {table}"):
         yield tuple(bool(one) if at in truths and one is not None else one for at, one in enumerate(row)) if truths else row
@@ -158,8 +158,8 @@ def _told(table: str, rows: Iterable[tuple[Any, ...]], progress: Progress) -> It
             progress(table, count)
 
 
-def _recount(to: SqliteStore) -> None:
+def _recount(to: CrawlDatabase) -> None:
     """What was in flight is queued again, and counted as that."""
     rows = dict(to.sql.execute("SELECT name, value FROM counters WHERE name = 'processing'").fetchall())
     held = rows.get("processing", 0)
-    to.count({"processing": -held, "queued": held})
+    to.db.count({"processing": -held, "queued": held})

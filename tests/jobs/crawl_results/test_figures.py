@@ -273,7 +273,7 @@ def test_what_json_does_not_know_is_nothing(tmp_path: Path) -> None:
         sql.execute("INSERT INTO page_findings VALUES (1, 999, '', '', NULL)")
     home = ReadOnlyCrawl(path)
     with closing(home.sql):
-        assert [item[2] for item in home.page_items(1)] == [{"a": [None, None, None, 1.5]}, {}]
+        assert [item[2] for item in home.page_list.page_items(1)] == [{"a": [None, None, None, 1.5]}, {}]
     assert sum(one.findings for one in crawl_results.read_overview(path).severities) == 5
     page = crawl_results.read_page(path, 1)
     assert page is not None

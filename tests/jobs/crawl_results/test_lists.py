@@ -165,14 +165,14 @@ def test_what_is_asked_most_goes_by_an_index_and_sorts_nothing(many: Path) -> No
     with closing(crawl.sql):
         crawl.sql.set_trace_callback(said.append)
         for sort in ("url", "depth", "found"):
-            _, cursor = crawl.page_lines(PageFilter(), sort=sort)
-            crawl.page_lines(PageFilter(), sort=sort, falls=True)
-            crawl.page_lines(PageFilter(), sort=sort, cursor=cursor)
+            _, cursor = crawl.page_list.page_lines(PageFilter(), sort=sort)
+            crawl.page_list.page_lines(PageFilter(), sort=sort, falls=True)
+            crawl.page_list.page_lines(PageFilter(), sort=sort, cursor=cursor)
         for chosen in (LinkFilter(), LinkFilter(source=1), LinkFilter(target=1), LinkFilter(broken=True)):
-            _, cursor = crawl.link_lines(chosen, limit=2)
-            crawl.link_lines(chosen, limit=2, cursor=cursor)
-        _, cursor = crawl.affected(1, limit=1)
-        crawl.affected(1, limit=1, cursor=cursor)
+            _, cursor = crawl.link_list.link_lines(chosen, limit=2)
+            crawl.link_list.link_lines(chosen, limit=2, cursor=cursor)
+        _, cursor = crawl.page_list.affected(1, limit=1)
+        crawl.page_list.affected(1, limit=1, cursor=cursor)
         crawl.sql.set_trace_callback(None)
         lists = [statement for statement in said if "ORDER BY" in statement]
         plans = [" ".join(row[3] for row in crawl.sql.execute(f"EXPLAIN QUERY PLAN {statement}")) for statement in lists]

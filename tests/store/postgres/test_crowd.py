@@ -60,7 +60,7 @@ def opened(crawl: str) -> PostgresStore:
 
 async def filled(crawl: str, each: int) -> PostgresStore:
     store = opened(crawl)
-    await store.add([target(str(page), host) for host in HOSTS for page in range(each)], seed=False)
+    await store.frontier.add([target(str(page), host) for host in HOSTS for page in range(each)], seed=False)
     return store
 
 
@@ -72,13 +72,13 @@ def at_once(crawl: str, number: int, task: Callable[[PostgresStore, int], list[L
     def run(at: int) -> None:
         store = opened(crawl)
         try:
-            worker = asyncio.run(store.join(TTL))
+            worker = asyncio.run(store.frontier.join(TTL))
             begin.wait(60)
             found[at] = task(store, worker)
         except BaseException as error:
             failed.append(error)
         finally:
-            store.link.close()
+            store.db.link.close()
 
     threads = [threading.Thread(target=run, args=(at,)) for at in range(number)]
     for thread in threads:
@@ -95,7 +95,7 @@ def test_those_who_lease_at_once_never_get_one_page(crawl: str) -> None:
     def take(store: PostgresStore, worker: int) -> list[Lease]:
         async def run() -> list[Lease]:
             got: list[Lease] = []
-            while more := (await store.lease(worker, {HOSTS[0]: 3}, new_hosts=2, per_host=2, limit=0)).leases:
+            while more := (await store.frontier.lease(worker, {HOSTS[0]: 3}, new_hosts=2, per_host=2, limit=0)).leases:
                 got += more
             return got
 
@@ -104,9 +104,9 @@ def test_those_who_lease_at_once_never_get_one_page(crawl: str) -> None:
     pages = [got.page_id for some in at_once(crawl, 4, take) for got in some]
     assert len(pages) == len(set(pages))
     store = opened(crawl)
-    counts = asyncio.run(store.counts())
+    counts = asyncio.run(store.frontier.counts())
     assert (counts.processing, counts.queued) == (len(pages), 240 - len(pages))
-    store.link.close()
+    store.db.link.close()
 
 
 @pytest.mark.parametrize("limit", [1, 17])
@@ -117,7 +117,9 @@ def test_the_limit_is_exact_whoever_leases_at_once(crawl: str, limit: int) -> No
         async def run() -> list[Lease]:
             wanted = dict.fromkeys(HOSTS, 2)
             return [
-                got for _ in range(6) for got in (await store.lease(worker, wanted, new_hosts=0, per_host=0, limit=limit)).leases
+                got
+                for _ in range(6)
+                for got in (await store.frontier.lease(worker, wanted, new_hosts=0, per_host=0, limit=limit)).leases
             ]
 
         return asyncio.run(run())
@@ -127,13 +129,13 @@ def test_the_limit_is_exact_whoever_leases_at_once(crawl: str, limit: int) -> No
 
 async def test_a_page_that_another_transaction_has_locked_is_passed_over(crawl: str) -> None:
     store, other = await filled(crawl, 3), opened(crawl)
-    worker = await store.join(TTL)
-    other.link.run("BEGIN")
-    (locked,) = other.link.run("SELECT id FROM pages ORDER BY id LIMIT 1 FOR UPDATE").fetchall()[0]
+    worker = await store.frontier.join(TTL)
+    other.db.link.run("BEGIN")
+    (locked,) = other.db.link.run("SELECT id FROM pages ORDER BY id LIMIT 1 FOR UPDATE").fetchall()[0]
     got = await lease(store, worker, 3, host=HOSTS[0])
     assert len(got) == 2
     assert locked not in {one.page_id for one in got}
-    other.link.run("ROLLBACK")
+    other.db.link.run("ROLLBACK")
     assert [one.page_id for one in await lease(store, worker, 3, host=HOSTS[0])] == [locked]
     await store.close()
     await other.close()
@@ -141,24 +143,24 @@ async def test_a_page_that_another_transaction_has_locked_is_passed_over(crawl: 
 
 async def test_leases_slots_and_paces_do_not_wait_for_who_writes(crawl: str) -> None:
     store, writer = await filled(crawl, 2), opened(crawl)
-    worker = await store.join(TTL)
+    worker = await store.frontier.join(TTL)
     async with writer.write():
         assert len(await lease(store, worker, 1, host=HOSTS[0])) == 1
-        await store.begin_pace(HOSTS[0], Pace(0.0, 0.0, None, None, 0))
-        assert await store.take_slot(worker, HOSTS[0], 30.0) == 0.0
-        await store.sent(worker, HOSTS[0])
-        assert await store.claim_robots(worker, "https://0.example", hold=5.0, max_age=60.0) is True
-        assert await store.renew(worker, TTL)
+        await store.hosts.begin_pace(HOSTS[0], Pace(0.0, 0.0, None, None, 0))
+        assert await store.hosts.take_slot(worker, HOSTS[0], 30.0) == 0.0
+        await store.hosts.sent(worker, HOSTS[0])
+        assert await store.robots.claim(worker, "https://0.example", hold=5.0, max_age=60.0) is True
+        assert await store.frontier.renew(worker, TTL)
     await store.close()
     await writer.close()
 
 
 async def test_who_was_declared_dead_leases_nothing(crawl: str) -> None:
     store = await filled(crawl, 2)
-    worker = await store.join(TTL)
-    await store.leave(worker)
+    worker = await store.frontier.join(TTL)
+    await store.frontier.leave(worker)
     assert await lease(store, worker, 2, host=HOSTS[0]) == []
-    assert (await store.counts()).processing == 0
+    assert (await store.frontier.counts()).processing == 0
     await store.close()
 
 
@@ -168,17 +170,17 @@ def test_a_storm_of_leases_answers_and_slots_ends_with_every_page_answered_once(
     def work(store: PostgresStore, worker: int) -> list[Lease]:
         async def run() -> list[Lease]:
             done_by_me: list[Lease] = []
-            while (await store.counts()).queued + (await store.counts()).processing:
-                got = (await store.lease(worker, {HOSTS[worker % 6]: 2}, new_hosts=3, per_host=2, limit=0)).leases
+            while (await store.frontier.counts()).queued + (await store.frontier.counts()).processing:
+                got = (await store.frontier.lease(worker, {HOSTS[worker % 6]: 2}, new_hosts=3, per_host=2, limit=0)).leases
                 for one in got:
-                    await store.begin_pace(one.host, Pace(0.0, 0.0, None, None, 0))
-                    if await store.take_slot(worker, one.host, 0.5) == 0.0:
-                        await store.sent(worker, one.host)
-                    await store.set_pace(one.host, Pace(0.0, 0.0, 0.1, 0.1, 0))
-                await store.renew(worker, TTL)
+                    await store.hosts.begin_pace(one.host, Pace(0.0, 0.0, None, None, 0))
+                    if await store.hosts.take_slot(worker, one.host, 0.5) == 0.0:
+                        await store.hosts.sent(worker, one.host)
+                    await store.hosts.set_pace(one.host, Pace(0.0, 0.0, 0.1, 0.1, 0))
+                await store.frontier.renew(worker, TTL)
                 # To pages that others write at this moment, and to each other's hosts, in any order.
                 links = [target(str(page % 12), HOSTS[(page + worker) % 6]) for page in range(8)]
-                recorded = await store.finish(worker, [done(one, *links) for one in reversed(got)], max_depth=None)
+                recorded = await store.frontier.finish(worker, [done(one, *links) for one in reversed(got)], max_depth=None)
                 assert recorded == len(got)
                 done_by_me += got
             return done_by_me
@@ -189,10 +191,10 @@ def test_a_storm_of_leases_answers_and_slots_ends_with_every_page_answered_once(
     assert sorted(pages) == sorted(set(pages))
     assert len(pages) == 72
     store = opened(crawl)
-    counts = asyncio.run(store.counts())
+    counts = asyncio.run(store.frontier.counts())
     assert (counts.completed, counts.counted, counts.queued, counts.processing) == (72, 72, 0, 0)
-    assert store.link.run("SELECT sum(queued), sum(leased), sum(asked) FROM hosts").fetchall() == [(0, 0, 72)]
-    store.link.close()
+    assert store.db.link.run("SELECT sum(queued), sum(leased), sum(asked) FROM hosts").fetchall() == [(0, 0, 72)]
+    store.db.link.close()
 
 
 def test_a_worker_that_is_killed_while_it_leases_keeps_nothing(crawl: str) -> None:
@@ -205,23 +207,23 @@ def test_a_worker_that_is_killed_while_it_leases_keeps_nothing(crawl: str) -> No
         assert process.stdout.readline() == "12\n"
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-    assert asyncio.run(store.recover()) == 0
-    worker = asyncio.run(store.join(TTL))
+    assert asyncio.run(store.frontier.recover()) == 0
+    worker = asyncio.run(store.frontier.join(TTL))
     # The server notices that the other end is gone when it next looks; the hosts are locked until then, and are waited for.
-    got = asyncio.run(store.lease(worker, dict.fromkeys(HOSTS, 3), new_hosts=0, per_host=0, limit=0))
+    got = asyncio.run(store.frontier.lease(worker, dict.fromkeys(HOSTS, 3), new_hosts=0, per_host=0, limit=0))
     assert len(got.leases) == 18
-    store.link.close()
+    store.db.link.close()
 
 
 def test_who_is_sacrificed_in_a_deadlock_tries_again(crawl: str) -> None:
     gate, one, two = asyncio.run(filled(crawl, 1)), opened(crawl), opened(crawl)
     lock, wait = "SELECT id FROM hosts WHERE name = %s FOR UPDATE", ("SELECT pg_advisory_xact_lock_shared(7)", ())
-    gate.link.run("SELECT pg_advisory_lock(7)")
+    gate.db.link.run("SELECT pg_advisory_lock(7)")
     found: list[object] = []
 
     def both(store: PostgresStore, first: str, second: str) -> None:
-        store.link.run("SET deadlock_timeout TO '10ms'")
-        found.extend(asyncio.run(store.at_once((lock, [first]), wait, (lock, [second]))))
+        store.db.link.run("SET deadlock_timeout TO '10ms'")
+        found.extend(asyncio.run(store.db.at_once((lock, [first]), wait, (lock, [second]))))
 
     threads = [
         threading.Thread(target=both, args=(one, HOSTS[0], HOSTS[1])),
@@ -229,18 +231,18 @@ def test_who_is_sacrificed_in_a_deadlock_tries_again(crawl: str) -> None:
     ]
     for thread in threads:
         thread.start()
-    pids = [store.link.driver.info.backend_pid for store in (one, two)]
+    pids = [store.db.link.driver.info.backend_pid for store in (one, two)]
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE pid = ANY(%s) AND wait_event_type = 'Lock'"
-    while gate.link.run(waiting, [pids]).fetchall() != [(2,)]:
+    while gate.db.link.run(waiting, [pids]).fetchall() != [(2,)]:
         assert all(thread.is_alive() for thread in threads)
-    gate.link.run("SELECT pg_advisory_unlock(7)")  # Each has what the other one wants.
+    gate.db.link.run("SELECT pg_advisory_unlock(7)")  # Each has what the other one wants.
     for thread in threads:
         thread.join()
     assert len(found) == 2
     with pytest.raises(DeadlockVictim):
-        asyncio.run(two.retried(_always_sacrificed))
+        asyncio.run(two.db.retried(_always_sacrificed))
     for store in (gate, one, two):
-        store.link.close()
+        store.db.link.close()
 
 
 async def _always_sacrificed() -> int:
@@ -249,10 +251,11 @@ async def _always_sacrificed() -> int:
 
 async def test_leasing_looks_at_no_more_hosts_than_it_needs(crawl: str) -> None:
     store = await filled(crawl, 1)
-    await store.add([target("", f"more-{number}.example") for number in range(3_000)], seed=False)
-    store.link.run("ANALYZE")
-    values = {"worker": await store.join(TTL), "names": [], "wants": [], "limit": 0, "wanted": 4, "new_hosts": 4, "per_host": 1,
+    await store.frontier.add([target("", f"more-{number}.example") for number in range(3_000)], seed=False)
+    store.db.link.run("ANALYZE")
+    worker = await store.frontier.join(TTL)
+    values = {"worker": worker, "names": [], "wants": [], "limit": 0, "wanted": 4, "new_hosts": 4, "per_host": 1,
               "at_host": 0, "stamp": ""}  # fmt: skip
-    plan = "\n".join(row[0] for row in store.link.run(f"EXPLAIN {_LEASE}", values).fetchall())
+    plan = "\n".join(row[0] for row in store.db.link.run(f"EXPLAIN {_LEASE}", values).fetchall())
     assert "hosts_waiting" in plan
     await store.close()

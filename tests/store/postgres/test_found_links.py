@@ -33,12 +33,12 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 @pytest.mark.parametrize("settled", [True, False], ids=["settled", "killed"])
 async def test_the_links_to_a_page_are_found_also_when_nobody_has_made_an_index(store: SqliteStore, settled: bool) -> None:
-    await store.add([target("s")], seed=True)
+    await store.frontier.add([target("s")], seed=True)
     await crawl(store, {"s": ["a", "b"], "a": ["b"]})
     if settled:
-        await store.settle()
+        await store.graph.settle()
     page = (await rows(store))["b"].page_id
-    assert [(link.source_url, link.text) for link in store.inlinks(page, 9)] == [
+    assert [(link.source_url, link.text) for link in store.findings.inlinks(page, 9)] == [
         (url("s"), f"to {url('b')}"),
         (url("a"), f"to {url('b')}"),
     ]
@@ -52,7 +52,9 @@ async def test_the_graph_has_each_target_once_and_says_which_is_nofollow(store: 
         a._replace(rel="nofollow", position=0), b._replace(rel="external NoFollow", position=1), a_again._replace(position=2),
         b_again._replace(rel="nofollow", position=3),
     ]  # fmt: skip
-    await store.finish(worker, [CompletedOutcome(lease=lease, facts=PageFacts(status_code=200), links=links)], max_depth=None)
+    await store.frontier.finish(
+        worker, [CompletedOutcome(lease=lease, facts=PageFacts(status_code=200), links=links)], max_depth=None
+    )
     found = {name: row.page_id for name, row in (await rows(store)).items()}
-    edges = {target_id: bool(nofollow) for target_id, nofollow in store.graph_edges(found["s"])}
+    edges = {target_id: bool(nofollow) for target_id, nofollow in store.export.graph_edges(found["s"])}
     assert edges == {found["a"]: False, found["b"]: True}

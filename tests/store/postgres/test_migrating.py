@@ -128,7 +128,7 @@ def test_new_programs_open_an_old_crawl_at_once_while_an_old_one_crawls_into_it(
     assert len(stores) == 4
     for store in stores:
         assert store.sql.execute("SELECT count(*) FROM pages WHERE status = 'completed'").fetchone()[0] == worker.pages
-        store.link.close()
+        store.db.link.close()
     with opened(old) as link:
         assert link.run("SELECT * FROM crawl_format").fetchall() == [(len(FORMATS), READABLE_BY)]
 
@@ -148,9 +148,9 @@ def columns(address: str) -> list[object]:
 
 
 def test_an_old_crawl_becomes_what_a_new_one_would_be(old: str) -> None:
-    PostgresStore(old, FakeClock()).link.close()
+    PostgresStore(old, FakeClock()).db.link.close()
     with crawl_on(server()) as other:
-        PostgresStore(other, FakeClock()).link.close()
+        PostgresStore(other, FakeClock()).db.link.close()
         names = [parse(one).schema for one in (old, other)]
         said = [repr(columns(one)).replace(name, "") for one, name in zip((old, other), names, strict=True)]
     assert said[0] == said[1]
@@ -173,7 +173,7 @@ class Migration(threading.Thread):
 
 
 def test_a_migration_waits_for_a_long_reader_without_keeping_others_waiting(crawl: str, later: Path) -> None:
-    with closing(PostgresStore(crawl, FakeClock()).link) as link, connected(crawl) as reader, connected(crawl) as watch:
+    with closing(PostgresStore(crawl, FakeClock()).db.link) as link, connected(crawl) as reader, connected(crawl) as watch:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM pages")
         newer = Migration(crawl, later)
@@ -189,7 +189,7 @@ def test_a_migration_waits_for_a_long_reader_without_keeping_others_waiting(craw
 
 
 def test_a_migration_that_never_gets_its_turn_says_so_and_changes_nothing(crawl: str, later: Path) -> None:
-    PostgresStore(crawl, FakeClock()).link.close()
+    PostgresStore(crawl, FakeClock()).db.link.close()
     before = columns(crawl)
     with connected(crawl) as reader:
         reader.execute("BEGIN")
@@ -203,7 +203,7 @@ def test_a_migration_that_never_gets_its_turn_says_so_and_changes_nothing(crawl:
 
 
 def test_a_migration_that_fails_leaves_the_crawl_as_it_was(crawl: str, later: Path) -> None:
-    PostgresStore(crawl, FakeClock()).link.close()
+    PostgresStore(crawl, FakeClock()).db.link.close()
     (later / LATER[-1]).write_text("ALTER TABLE pages ADD COLUMN colour TEXT; SELECT nothing FROM nowhere;")
     before = columns(crawl)
     newer = Migration(crawl, later)
@@ -216,7 +216,7 @@ def test_a_migration_that_fails_leaves_the_crawl_as_it_was(crawl: str, later: Pa
 def test_a_newer_crawl_is_worked_on_as_far_as_it_says_so_but_not_copied(crawl: str, later: Path) -> None:
     newer = Migration(crawl, later)
     newer.run()
-    PostgresStore(crawl, FakeClock()).link.close()
+    PostgresStore(crawl, FakeClock()).db.link.close()
     with pytest.raises(StoreError, match=r"was written by a newer Tadoru .* Upgrade Tadoru to copy it"):
         look_at(crawl, FakeClock())
     with opened(crawl) as link:

@@ -35,7 +35,7 @@ def at(seen: SeenCluster, crawl: str, work: Callable[[PostgresStore, int], Await
     async def do() -> T:
         store = PostgresStore(seen.address(crawl), SystemClock())
         try:
-            return await work(store, await store.join(60.0))
+            return await work(store, await store.frontier.join(60.0))
         finally:
             await store.close()
 
@@ -47,17 +47,17 @@ def asking(seen: SeenCluster, crawl: str, gap: float) -> None:
     """Ask the host for a crawl."""
 
     async def ask(store: PostgresStore, worker: int) -> None:
-        await store.begin_pace(HOST, steady(gap))
-        assert await store.take_slot(worker, HOST, HOLD) == 0
-        await store.sent(worker, HOST)
+        await store.hosts.begin_pace(HOST, steady(gap))
+        assert await store.hosts.take_slot(worker, HOST, HOLD) == 0
+        await store.hosts.sent(worker, HOST)
 
     at(seen, crawl, ask)
 
 
 def waiting(seen: SeenCluster, crawl: str, gap: float = 1.0) -> float:
     async def wait(store: PostgresStore, worker: int) -> float:
-        await store.begin_pace(HOST, steady(gap))
-        return await store.take_slot(worker, HOST, HOLD)
+        await store.hosts.begin_pace(HOST, steady(gap))
+        return await store.hosts.take_slot(worker, HOST, HOLD)
 
     return at(seen, crawl, wait)
 
@@ -75,7 +75,7 @@ def test_who_is_about_to_ask_for_another_crawl_counts_as_asking(seen: SeenCluste
     seen.crawl("two", HOST)
 
     async def take(store: PostgresStore, worker: int) -> float:
-        return await store.take_slot(worker, HOST, 500.0)
+        return await store.hosts.take_slot(worker, HOST, 500.0)
 
     assert at(seen, "one", take) == 0
     assert waiting(seen, "two", gap=500.0) > 300
@@ -100,9 +100,9 @@ def test_of_crawls_that_ask_at_the_same_moment_one_may(seen: SeenCluster) -> Non
 
     def ask(name: str) -> float:
         async def take(store: PostgresStore, worker: int) -> float:
-            await store.begin_pace(HOST, steady(500.0))
+            await store.hosts.begin_pace(HOST, steady(500.0))
             together.wait(60)
-            return await store.take_slot(worker, HOST, HOLD)
+            return await store.hosts.take_slot(worker, HOST, HOLD)
 
         return at(seen, name, take)
 

@@ -33,17 +33,17 @@ class AuditResult:
     def checks(self) -> list[Check]:
         """The checks of the crawl."""
         store = open_existing(self.database, SystemClock())
-        return [stored.check for stored in store.stored_checks()]
+        return [stored.check for stored in store.findings.stored_checks()]
 
     def findings(self, *, severity: str | None = None, check: str | None = None) -> Iterator[Finding]:
         """The findings, streamed from the database."""
         store = open_existing(self.database, SystemClock())
         wanted = {
             stored.number: stored.check.id
-            for stored in store.stored_checks()
+            for stored in store.findings.stored_checks()
             if severity in (None, stored.check.severity) and check in (None, stored.check.id)
         }
-        for row in store.found(list(wanted)):
+        for row in store.findings.found(list(wanted)):
             yield Finding(wanted[row.check_number], row.url, row.detail, row.data)
 
 
@@ -70,7 +70,7 @@ async def audit_async(url: str | None = None, *, notify: Notify | None = None, *
     await finish(chosen, prepared, ended, clock.monotonic() - began)
     store = open_existing(chosen.database, clock)
     try:
-        score, counts = await store.get_meta("score"), await store.counts()
+        score, counts = await store.meta.get("score"), await store.frontier.counts()
     finally:
         await store.close()
     return AuditResult(

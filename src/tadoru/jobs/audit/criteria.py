@@ -20,9 +20,9 @@ from tadoru.jobs.audit.run import build_job, build_scope
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
 from tadoru.jobs.audit.suppressions import FindingSuppression, FindingSuppressions, find_suppression
 from tadoru.jobs.launch import run_loop
+from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.open import is_same_crawl, is_there, open_existing
 from tadoru.store.crawl.run_pages import CheckTexts, PageState, StrayFinding
-from tadoru.store.crawl.sqlite import SqliteStore
 
 
 @dataclass(slots=True)
@@ -82,11 +82,11 @@ class AuditCriteria:
         try:
             if self.baseline is not None or self.gates.needs_earlier:
                 earlier = await _open_earlier(store, database, self.baseline)
-            tally = _Tally(self, earlier, await store.check_words())
-            async for was, now in merge_by_key(earlier.pages(), store.page_states(None), lambda page: page.key):
+            tally = _Tally(self, earlier, await store.run_pages.check_words())
+            async for was, now in merge_by_key(earlier.pages(), store.run_pages.page_states(None), lambda page: page.key):
                 if now is not None:
                     tally.add_page(now, was)
-            async for gone, come in merge_by_key(earlier.strays(), store.stray_findings(None), _stray_key):
+            async for gone, come in merge_by_key(earlier.strays(), store.run_pages.stray_findings(None), _stray_key):
                 if come is not None:
                     tally.add_stray(come, gone)
             return tally.result(await _read_figures(store, self.gates, tally.pages))
@@ -105,12 +105,12 @@ class _EarlierFindings:
 
     async def pages(self) -> AsyncIterator[PageState]:
         if self.handle is not None:
-            async for page in self.handle.store.page_states(self.handle.number):
+            async for page in self.handle.store.run_pages.page_states(self.handle.number):
                 yield page
 
     async def strays(self) -> AsyncIterator[StrayFinding]:
         if self.handle is not None:
-            async for stray in self.handle.store.stray_findings(self.handle.number):
+            async for stray in self.handle.store.run_pages.stray_findings(self.handle.number):
                 yield stray
 
     async def close(self) -> None:
@@ -175,24 +175,24 @@ def _stray_key(stray: StrayFinding) -> tuple[str, str, str]:
     return stray.key, stray.check_id, stray.subject
 
 
-async def _read_figures(store: SqliteStore, gates: AuditGates, pages: int) -> SiteFigures:
-    runs = await store.runs()
-    times = {number: await store.response_time(number / 100) for number in gates.percentiles}
+async def _read_figures(store: CrawlDatabase, gates: AuditGates, pages: int) -> SiteFigures:
+    runs = await store.runs.all()
+    times = {number: await store.run_pages.response_time(number / 100) for number in gates.percentiles}
     return SiteFigures(pages=pages, score=runs[-1].score if runs else None, times=times)
 
 
-async def _open_earlier(store: SqliteStore, database: str, baseline: str | None) -> _EarlierFindings:
+async def _open_earlier(store: CrawlDatabase, database: str, baseline: str | None) -> _EarlierFindings:
     """The baseline; without one, the previous run, if there is one."""
     if baseline is not None and not _is_same(baseline, database):
         if not is_database(baseline):
             return _EarlierFindings(listed=BaselineFindings(baseline))
         handle = await open_run(baseline, SystemClock())
     else:
-        kept = [run.number for run in await store.runs() if run.kept]
+        kept = [run.number for run in await store.runs.all() if run.kept]
         if len(kept) < 2:
             return _EarlierFindings()
         handle = await open_run(f"{database}@{kept[-2]}", SystemClock())
-    return _EarlierFindings(handle, read=findings_reader(await handle.store.check_words()))
+    return _EarlierFindings(handle, read=findings_reader(await handle.store.run_pages.check_words()))
 
 
 async def _check_baseline(name: str, database: str, has_earlier: bool) -> None:
@@ -217,6 +217,6 @@ async def _has_earlier_run(database: str) -> bool:
         return False
     store = open_existing(database, SystemClock())
     try:
-        return sum(run.kept for run in await store.runs()) > 1
+        return sum(run.kept for run in await store.runs.all()) > 1
     finally:
         await store.close()

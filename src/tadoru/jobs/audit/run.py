@@ -40,31 +40,31 @@ from tadoru.rules.address import Exemptions
 from tadoru.rules.budget import BreadthLimits
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import UrlCleaner, parse_typed_url
+from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.database import stamp
 from tadoru.store.crawl.interface import CrawlCounts
 from tadoru.store.crawl.open import open_audit, open_existing
 from tadoru.store.crawl.runs import RunOutcome
-from tadoru.store.crawl.sqlite import SqliteStore
 from tadoru.version import VERSION
 
 
-async def analyse(store: SqliteStore, limits: Limits, *, notify: Callable[[str], None] = lambda step: None) -> float | None:
+async def analyse(store: CrawlDatabase, limits: Limits, *, notify: Callable[[str], None] = lambda step: None) -> float | None:
     """Run the site checks and store the results. Returns the health score, None if no page responded.
 
     `limits` holds the thresholds of the site checks. `notify` is called after each step. Call `analyse` before `settle`, which
     chooses parents by depth. Calling it again replaces the earlier results.
     """
-    view = store.site_view(likeness=limits[NEAR] / 100)
-    wanted = store.begin_site_findings()
+    view = store.analysis.site_view(likeness=limits[NEAR] / 100)
+    wanted = store.analysis.begin_site_findings()
     for group in GROUPS:
         findings = (finding for finding in group.run(view, limits) if finding.check_id in wanted)
-        store.put_site_findings(findings)
+        store.analysis.put_site_findings(findings)
         notify(group.name)
-        await store.clock.sleep(0)
-    await store.keep_analysis(view)
+        await store.db.clock.sleep(0)
+    await store.analysis.keep_analysis(view)
     notify("written")
-    result = compute_score(await store.health())
-    await store.keep_score(result)
+    result = compute_score(await store.analysis.health())
+    await store.analysis.keep_score(result)
     notify("scored")
     return result
 
@@ -149,26 +149,26 @@ async def prepare(
         exemptions = await resolve_exemptions(store, new, allowed)
         scope = await resolve_scope(store, build_scope(options, starts), new)
         job = build_job(options, scope)
-        await store.install_checks(job.catalogue.checks.values(), "page", dict(job.thresholds))
-        await store.recover()
-        await store.lower_paces(options.delay)
+        await store.checks.install(job.catalogue.checks.values(), "page", dict(job.thresholds))
+        await store.frontier.recover()
+        await store.hosts.lower_paces(options.delay)
         run, recrawl = await _begin_run(store, options, config, resumed=bool(stored))
         same = await _uses_same_checks(store, job, options, anew=recrawl)
         url_filter = UrlFilter(scope, check_external=options.check_external, follow=job.follow, trap_cap=options.trap_limit)
         if await apply_rules(store, url_filter, options.depth):
-            await store.reconsider_resources(scope.is_internal, externals=options.check_external)
+            await store.resources.reconsider(scope.is_internal, externals=options.check_external)
         await apply_limits(store, bounds_for(options), restarted=recrawl)
         if stored and new:
-            await store.recall()
+            await store.stale_pages.recall()
         await queue_start_urls(store, url_filter, starts, new)
         await _repeat_sitemap_discovery(store, options, starts)
         # Last: if the process is killed before this, the next run starts over.
         starts = await add_start_urls(store, new)
         if stored:
-            await store.widen(options.depth)
+            await store.frontier.widen(options.depth)
         nothing = await _why_nothing_to_do(store, options)
         if not nothing:
-            await store.set_meta("analysed", "")
+            await store.meta.set("analysed", "")
         lacks = await _lacks_credentials(store, options)
     finally:
         await store.close()
@@ -178,22 +178,22 @@ async def prepare(
     )
 
 
-async def _lacks_credentials(store: SqliteStore, options: AuditOptions) -> bool:
+async def _lacks_credentials(store: CrawlDatabase, options: AuditOptions) -> bool:
     if uses_credentials(options):
-        await store.set_meta("signed_in", "yes")
-    return not uses_credentials(options) and await store.get_meta("signed_in") is not None
+        await store.meta.set("signed_in", "yes")
+    return not uses_credentials(options) and await store.meta.get("signed_in") is not None
 
 
 async def join_audit(options: AuditOptions) -> PreparedAudit:
     """An audit that another worker has prepared, for one more worker: no run is started and no setting is changed."""
     store = open_existing(options.database, SystemClock())
     try:
-        starts = tuple(json.loads(await store.get_meta("starts") or "[]"))
-        exemptions = Exemptions.from_list(json.loads(await store.get_meta("exemptions") or "[]"))
-        job = build_job(options, Scope.from_dict(json.loads(await store.get_meta("scope") or "{}")))
-        await store.install_checks(job.catalogue.checks.values(), "page", dict(job.thresholds))
-        run = (await store.runs())[-1].number  # No new run: the worker that finishes the crawl may have ended it meanwhile.
-        same = await store.get_meta("revalidate") == "yes"
+        starts = tuple(json.loads(await store.meta.get("starts") or "[]"))
+        exemptions = Exemptions.from_list(json.loads(await store.meta.get("exemptions") or "[]"))
+        job = build_job(options, Scope.from_dict(json.loads(await store.meta.get("scope") or "{}")))
+        await store.checks.install(job.catalogue.checks.values(), "page", dict(job.thresholds))
+        run = (await store.runs.all())[-1].number  # No new run: the worker that finishes the crawl may have ended it meanwhile.
+        same = await store.meta.get("revalidate") == "yes"
         nothing = await _why_nothing_to_do(store, options)
     finally:
         await store.close()
@@ -205,8 +205,8 @@ async def queue_deferred_urls(options: AuditOptions) -> bool:
     """Queue URLs that were deferred by the queue limit. Returns whether there were any."""
     store = open_existing(options.database, SystemClock())
     try:
-        store.bound(bounds_for(options))
-        return await store.refill() > 0
+        store.limits.set(bounds_for(options))
+        return await store.limits.refill() > 0
     finally:
         await store.close()
 
@@ -232,46 +232,48 @@ def _build_plan(
     )
 
 
-async def _read_starts(store: SqliteStore, urls: Sequence[str], options: AuditOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
+async def _read_starts(
+    store: CrawlDatabase, urls: Sequence[str], options: AuditOptions
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The start URLs of the crawl, and those that this run adds."""
     given = dict.fromkeys(parse_typed_url(url) for url in urls)
-    known = await store.get_meta("starts")
+    known = await store.meta.get("starts")
     stored = tuple(json.loads(known)) if known is not None else ()
     if not stored and not given:
         raise UsageError(
             "No start URL given, and {database} contains no crawl. Give a URL, such as https://example.com/.",
             database=options.database,
         )
-    if stored and (job := await store.get_meta("job")) not in (None, "audit"):
+    if stored and (job := await store.meta.get("job")) not in (None, "audit"):
         raise UsageError(
             "{database} contains a crawl of `tadoru {job}`. Choose another --database.", database=options.database, job=job
         )
-    await store.set_meta("job", "audit")
+    await store.meta.set("job", "audit")
     known_before = frozenset(stored)
     return stored, tuple(url for url in given if url not in known_before)
 
 
-async def _begin_run(store: SqliteStore, options: AuditOptions, config: dict[str, Any], *, resumed: bool) -> tuple[int, bool]:
+async def _begin_run(store: CrawlDatabase, options: AuditOptions, config: dict[str, Any], *, resumed: bool) -> tuple[int, bool]:
     """The number of this run, and whether it is a new re-crawl."""
     now = SystemClock().now()
     if options.recrawl and resumed:
-        number = await store.begin_recrawl(config, VERSION, limit=options.limit, externals=options.check_external)
+        number = await store.runs.begin_recrawl(config, VERSION, limit=options.limit, externals=options.check_external)
         if number is not None:
             await _save_run_details(store, config, now)
             return number, True
-    number = await store.begin_run("crawl", config, VERSION)
+    number = await store.runs.begin("crawl", config, VERSION)
     await _save_run_details(store, config, now)
     return number, False
 
 
-async def _save_run_details(store: SqliteStore, config: dict[str, Any], now: float) -> None:
-    if await store.get_meta("started_at") is None:
-        await store.set_meta("started_at", stamp(now))
-    await store.set_meta("config", json.dumps(config, ensure_ascii=False, default=str))
-    await store.set_meta("version", VERSION)
+async def _save_run_details(store: CrawlDatabase, config: dict[str, Any], now: float) -> None:
+    if await store.meta.get("started_at") is None:
+        await store.meta.set("started_at", stamp(now))
+    await store.meta.set("config", json.dumps(config, ensure_ascii=False, default=str))
+    await store.meta.set("version", VERSION)
 
 
-async def _uses_same_checks(store: SqliteStore, job: AuditJob, options: AuditOptions, *, anew: bool) -> bool:
+async def _uses_same_checks(store: CrawlDatabase, job: AuditJob, options: AuditOptions, *, anew: bool) -> bool:
     """Whether pages were checked with the current settings. If not, unchanged pages have to be read again too.
 
     This is decided when a re-crawl starts and stays the same when it is resumed.
@@ -279,24 +281,24 @@ async def _uses_same_checks(store: SqliteStore, job: AuditJob, options: AuditOpt
     settings = [VERSION, *sorted(job.catalogue.checks), *map(str, sorted(job.thresholds)), *options.extract, options.render]
     settings += [str(options.store_bodies), str(options.fragments)]
     fingerprint = sha256("\n".join(settings).encode()).hexdigest()
-    if anew or await store.get_meta("judged_by") is None:
-        same = await store.get_meta("judged_by") == fingerprint
-        await store.set_meta("judged_by", fingerprint)
-        await store.set_meta("revalidate", "yes" if same else "no")
-    return await store.get_meta("revalidate") == "yes"
+    if anew or await store.meta.get("judged_by") is None:
+        same = await store.meta.get("judged_by") == fingerprint
+        await store.meta.set("judged_by", fingerprint)
+        await store.meta.set("revalidate", "yes" if same else "no")
+    return await store.meta.get("revalidate") == "yes"
 
 
-async def _repeat_sitemap_discovery(store: SqliteStore, options: AuditOptions, starts: Sequence[str]) -> None:
+async def _repeat_sitemap_discovery(store: CrawlDatabase, options: AuditOptions, starts: Sequence[str]) -> None:
     """Read the sitemaps again if there are new start URLs or sitemap URLs; otherwise they are read once."""
     sources = json.dumps([starts[: sitemap_discovery.MAX_SITES], options.sitemap_url])
-    if await store.get_meta("sitemap_sources") != sources:
-        await store.repeat_task(sitemap_discovery.TASK_NAME)
-        await store.set_meta("sitemap_sources", sources)
+    if await store.meta.get("sitemap_sources") != sources:
+        await store.tasks.repeat(sitemap_discovery.TASK_NAME)
+        await store.meta.set("sitemap_sources", sources)
 
 
-async def _why_nothing_to_do(store: SqliteStore, options: AuditOptions) -> str:
+async def _why_nothing_to_do(store: CrawlDatabase, options: AuditOptions) -> str:
     """Why a run would request nothing; empty if it would."""
-    counts: CrawlCounts = await store.counts()
+    counts: CrawlCounts = await store.frontier.counts()
     if options.limit and counts.counted >= options.limit:
         return Message("the page limit of {limit} is reached: raise --limit, or use --recrawl", limit=f"{options.limit:,}")
     return ""
@@ -308,22 +310,22 @@ async def finish(
     """Analyse the crawl, unless it was interrupted or other workers are still active. Returns whether it was analysed."""
     store = open_audit(options.database, SystemClock())
     try:
-        total = seconds + float(await store.get_meta("seconds") or 0.0)
-        await store.set_meta("seconds", f"{total:.3f}")
-        if await store.get_meta("starts") is None:
+        total = seconds + float(await store.meta.get("seconds") or 0.0)
+        await store.meta.set("seconds", f"{total:.3f}")
+        if await store.meta.get("starts") is None:
             raise UsageError(
                 "The database {database} was removed or replaced during the crawl. Rerun the command.", database=options.database
             )
         outcome = run_outcome(ended)
-        if outcome is RunOutcome.INTERRUPTED or await store.has_workers():
-            await store.end_run(prepared.run, outcome, None)
+        if outcome is RunOutcome.INTERRUPTED or await store.frontier.has_workers():
+            await store.runs.end(prepared.run, outcome, None)
             return False
         if not prepared.nothing_to_do:
-            await store.set_meta("analysed", "")  # Another worker may have set it since this run started.
+            await store.meta.set("analysed", "")  # Another worker may have set it since this run started.
         await ensure_analysed(store, options.threshold, note)
-        score = await store.get_meta("score")
-        await store.end_run(prepared.run, outcome, float(score) if score else None)
-        await store.set_meta("finished_at", stamp(SystemClock().now()))
+        score = await store.meta.get("score")
+        await store.runs.end(prepared.run, outcome, float(score) if score else None)
+        await store.meta.set("finished_at", stamp(SystemClock().now()))
         return True
     finally:
         await store.close()
@@ -338,27 +340,29 @@ async def read_start_state(prepared: PreparedAudit) -> StartFailure | None:
         await store.close()
 
 
-async def ensure_analysed(store: SqliteStore, thresholds: Sequence[str] = (), note: Callable[[str], None] | None = None) -> None:
+async def ensure_analysed(
+    store: CrawlDatabase, thresholds: Sequence[str] = (), note: Callable[[str], None] | None = None
+) -> None:
     """Analyse the site if pages were crawled since the last analysis."""
-    if await store.get_meta("analysed"):
+    if await store.meta.get("analysed"):
         return
-    if note is not None and (await store.counts()).counted > LARGE_CRAWL:
+    if note is not None and (await store.frontier.counts()).counted > LARGE_CRAWL:
         note(Message("Analysing the site…"))
     chosen = _site_thresholds(_parse_thresholds(thresholds))
-    await store.install_checks(SITE_CHECKS.values(), "site", chosen)
-    before = await store.counts()
-    await store.retire()
+    await store.checks.install(SITE_CHECKS.values(), "site", chosen)
+    before = await store.frontier.counts()
+    await store.stale_pages.retire()
     await analyse(store, Limits(SITE_CHECKS.values(), chosen))
-    await store.settle()
+    await store.graph.settle()
     # If another worker crawled more pages meanwhile, the analysis has to be repeated.
-    is_all = await store.counts() == before
-    await store.set_meta("analysed", stamp(SystemClock().now()) if is_all else "")
+    is_all = await store.frontier.counts() == before
+    await store.meta.set("analysed", stamp(SystemClock().now()) if is_all else "")
 
 
-async def analyse_stopped_crawl(store: SqliteStore) -> None:
+async def analyse_stopped_crawl(store: CrawlDatabase) -> None:
     """Analyse a crawl that was stopped before its analysis, unless workers are active."""
-    if await store.get_meta("job") == "audit" and not await store.get_meta("analysed") and not await store.has_workers():
-        config = json.loads(await store.get_meta("config") or "{}")
+    if await store.meta.get("job") == "audit" and not await store.meta.get("analysed") and not await store.frontier.has_workers():
+        config = json.loads(await store.meta.get("config") or "{}")
         await ensure_analysed(store, config.get("threshold") or ())
 
 

@@ -17,8 +17,8 @@ from tadoru.jobs.audit.compare.comparison import CrawlComparison, compare_runs
 from tadoru.jobs.audit.compare.run_handles import open_runs
 from tadoru.jobs.regressions import regression, regression_changes
 from tadoru.model.finding import Severity
+from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.open import open_existing
-from tadoru.store.crawl.sqlite import SqliteStore
 
 MAX_SCORE_DROP = 2.0
 """Points by which the score may drop, for example because the site grows, before it is a regression."""
@@ -43,10 +43,10 @@ async def audit_figures(database: str, clock: Clock) -> dict[str, float]:
         await store.close()
 
 
-async def _figures(store: SqliteStore) -> dict[str, float]:
+async def _figures(store: CrawlDatabase) -> dict[str, float]:
     found: dict[str, float] = dict.fromkeys(("pages", "errors"), 0)
     found |= dict.fromkeys((f"status.{group}xx" for group in "2345"), 0)
-    for state in store.states():
+    for state in store.summary.states():
         if not state.internal or state.status not in ("completed", "error"):
             continue
         found["pages"] += state.urls
@@ -55,7 +55,7 @@ async def _figures(store: SqliteStore) -> dict[str, float]:
         else:
             name = f"status.{(state.status_code or 0) // 100}xx"
             found[name] = found.get(name, 0) + state.urls
-    checks, totals = await store.check_words(), await store.check_totals(None)
+    checks, totals = await store.run_pages.check_words(), await store.run_pages.check_totals(None)
     for severity in Severity:
         found[f"findings.{severity.value}"] = 0
     for number, count in totals.items():
@@ -64,9 +64,9 @@ async def _figures(store: SqliteStore) -> dict[str, float]:
     found["broken_links"] = sum(by_id.get(name, 0) for name in _BROKEN)
     most = sorted(by_id.items(), key=lambda item: (-item[1], item[0]))[:MAX_CHECKS]
     found |= {f"check.{name}": count for name, count in most}
-    found["indexable"] = sum(count for _, indexable, count in store.indexabilities() if indexable)
-    found |= {name: round(value, 1) for name, value in _times(store.response_times(), store.response_count())}
-    runs = await store.runs()
+    found["indexable"] = sum(count for _, indexable, count in store.summary.indexabilities() if indexable)
+    found |= {name: round(value, 1) for name, value in _times(store.summary.response_times(), store.summary.response_count())}
+    runs = await store.runs.all()
     if runs and runs[-1].score is not None:
         found["score"] = round(runs[-1].score, 2)
     return found

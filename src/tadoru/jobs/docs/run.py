@@ -59,10 +59,10 @@ from tadoru.jobs.reporting.formatting import format_count
 from tadoru.rules.address import Exemptions
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import UrlCleaner, origin, parse_typed_url, split_url
+from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.documents import DocumentPlace, DocumentRow
 from tadoru.store.crawl.open import open_audit, open_existing
 from tadoru.store.crawl.runs import RunOutcome
-from tadoru.store.crawl.sqlite import SqliteStore
 from tadoru.version import VERSION
 
 DEFAULT_FOLDER = ".context"
@@ -126,20 +126,20 @@ async def prepare(options: DocsOptions, url: str, config: dict[str, Any], allowe
         new = () if stored else (start,)
         exemptions = await resolve_exemptions(store, new, allowed)
         scope = await resolve_scope(store, build_scope(options, start), new)
-        await store.recover()
-        await store.lower_paces(options.delay)
+        await store.frontier.recover()
+        await store.hosts.lower_paces(options.delay)
         run, recrawl = await _begin(store, options, config, resumed=stored)
         same = await _is_same_reading(store, options, anew=recrawl or not stored)
         if (recrawl and not options.diff) or await _probe_failed(store):
-            await store.set_meta(PROBE_META, "")
-            await store.repeat_task(PROBE_TASK)
+            await store.meta.set(PROBE_META, "")
+            await store.tasks.repeat(PROBE_TASK)
         job = build_job(options, scope, start)
         gate = await _url_filter(store, job, options)
         await apply_rules(store, gate, options.depth)
         await queue_start_urls(store, gate, (start,), new)
         await add_start_urls(store, new)
         if stored:
-            await store.widen(options.depth)
+            await store.frontier.widen(options.depth)
     finally:
         await store.close()
     policy = replace(
@@ -166,7 +166,7 @@ async def prepare(options: DocsOptions, url: str, config: dict[str, Any], allowe
     return DocsCrawl(plan=plan, root=root, start=start, run=run, resumed=stored and not recrawl, recrawl=recrawl)
 
 
-def _open_store(root: Path) -> SqliteStore:
+def _open_store(root: Path) -> CrawlDatabase:
     check_folder(root)
     try:
         (root / STATE_FOLDER).mkdir(parents=True, exist_ok=True)
@@ -179,48 +179,48 @@ def _open_store(root: Path) -> SqliteStore:
     return open_audit(str(crawl_database_path(root)), SystemClock())
 
 
-async def _has_crawl(store: SqliteStore, root: Path, start: str) -> bool:
+async def _has_crawl(store: CrawlDatabase, root: Path, start: str) -> bool:
     """Whether the folder holds a crawl of this site. Raises UsageError if it holds a crawl of another site."""
-    known = await store.get_meta("starts")
+    known = await store.meta.get("starts")
     starts = json.loads(known) if known else []
     if starts and starts[0] != start:
         raise UsageError(
             "{folder} already holds the site {url}. Choose another folder with -o, or crawl that URL.", folder=root, url=starts[0]
         )
-    await store.set_meta("job", "docs")
+    await store.meta.set("job", "docs")
     return bool(starts)
 
 
-async def _begin(store: SqliteStore, options: DocsOptions, config: dict[str, Any], *, resumed: bool) -> tuple[int, bool]:
+async def _begin(store: CrawlDatabase, options: DocsOptions, config: dict[str, Any], *, resumed: bool) -> tuple[int, bool]:
     """The number of this run, and whether it is a recrawl. An unfinished run is resumed first."""
-    await store.set_meta("config", json.dumps(config, ensure_ascii=False, default=str))
-    await store.set_meta("version", VERSION)
+    await store.meta.set("config", json.dumps(config, ensure_ascii=False, default=str))
+    await store.meta.set("version", VERSION)
     if resumed:
-        number = await store.begin_recrawl(config, VERSION, limit=options.limit, keep=1)
+        number = await store.runs.begin_recrawl(config, VERSION, limit=options.limit, keep=1)
         if number is not None:
             return number, True
-    return await store.begin_run("crawl", config, VERSION), False
+    return await store.runs.begin("crawl", config, VERSION), False
 
 
-async def _probe_failed(store: SqliteStore) -> bool:
+async def _probe_failed(store: CrawlDatabase) -> bool:
     """Whether the site was probed before and its start URL did not respond."""
-    known = await store.get_meta(PROBE_META)
+    known = await store.meta.get(PROBE_META)
     return known is not None and known != "" and not json.loads(known).get("answered", True)
 
 
-async def _is_same_reading(store: SqliteStore, options: DocsOptions, *, anew: bool) -> bool:
+async def _is_same_reading(store: CrawlDatabase, options: DocsOptions, *, anew: bool) -> bool:
     """Whether stored pages were read by the same version and options; if not, unchanged pages are fetched and read again."""
     settings = [VERSION, options.render, str(options.own_markdown), str(options.spa_wait)]
     fingerprint = sha256("\n".join(settings).encode()).hexdigest()
     if anew:
-        await store.set_meta("revalidate", "yes" if await store.get_meta("read_by") == fingerprint else "no")
-        await store.set_meta("read_by", fingerprint)
-    return await store.get_meta("revalidate") == "yes"
+        await store.meta.set("revalidate", "yes" if await store.meta.get("read_by") == fingerprint else "no")
+        await store.meta.set("read_by", fingerprint)
+    return await store.meta.get("revalidate") == "yes"
 
 
-async def _url_filter(store: SqliteStore, job: DocsJob, options: DocsOptions) -> UrlFilter:
+async def _url_filter(store: CrawlDatabase, job: DocsJob, options: DocsOptions) -> UrlFilter:
     """The URL filter of a site, with the result of its probe if there is one."""
-    known = await store.get_meta(PROBE_META)
+    known = await store.meta.get(PROBE_META)
     probed = job.with_probe_result(json.loads(known)) if known else job
     return UrlFilter(
         job.scope,
@@ -250,30 +250,30 @@ async def finish(options: DocsOptions, prepared: DocsCrawl, ended: CrawlOutcome)
     store = open_audit(str(crawl_database_path(prepared.root)), clock)
     try:
         outcome = run_outcome(ended)
-        if outcome is RunOutcome.INTERRUPTED or await store.has_workers():
+        if outcome is RunOutcome.INTERRUPTED or await store.frontier.has_workers():
             # The run is not marked as ended, so that it is resumed and not started anew, even if it was stopped at its last page.
             return DocsOutcome(written=None, start=None)
         state = await start_failure(store)
-        urls, reason = store.unrendered(10)
+        urls, reason = store.checks.unrendered(10)
         missing = f"{reason} Incomplete pages: {', '.join(urls)}." if urls else ""
         if not missing and not (prepared.root / "index.json").exists() and not _has_documents(store):
-            await store.end_run(prepared.run, outcome, None)
+            await store.runs.end(prepared.run, outcome, None)
             return DocsOutcome(written=None, start=state or await _start_without_text(store))
         written = await write_site(store, prepared.root, options, prepared.start, clock.now(), prepared.run)
-        await store.end_run(prepared.run, outcome, None)
+        await store.runs.end(prepared.run, outcome, None)
         return DocsOutcome(written=written, start=state, missing=missing)
     finally:
         await store.close()
 
 
-def _has_documents(store: SqliteStore) -> bool:
-    return bool(store.document_places()) or next(store.specifications(), None) is not None
+def _has_documents(store: CrawlDatabase) -> bool:
+    return bool(store.documents.places()) or next(store.documents.specifications(), None) is not None
 
 
-async def _start_without_text(store: SqliteStore) -> StartFailure | None:
+async def _start_without_text(store: CrawlDatabase) -> StartFailure | None:
     """Why a start URL that responded gives no page of documentation."""
     last: StartFailure | None = None
-    async for row in store.pages():
+    async for row in store.graph.pages():
         if row.depth > 0:
             break
         if row.redirect_url is None:
@@ -284,22 +284,22 @@ async def _start_without_text(store: SqliteStore) -> StartFailure | None:
     return last
 
 
-async def write_site(store: SqliteStore, root: Path, options: DocsOptions, start: str, now: float, run: int) -> BundleSummary:
+async def write_site(store: CrawlDatabase, root: Path, options: DocsOptions, start: str, now: float, run: int) -> BundleSummary:
     """Write the files of a stored site, and record what this run changed in them."""
-    places = _drop_duplicates(store.document_places())
+    places = _drop_duplicates(store.documents.places())
     numbers = {place.url: place.page_id for place in places}
     onward = {place.url: place.next_url for place in places if place.next_url}
     onward |= {place.prev_url: place.url for place in places if place.prev_url and place.prev_url not in onward}
-    order = reading_order([place.url for place in places], onward, store.menus())
-    await store.number_documents(order)
+    order = reading_order([place.url for place in places], onward, store.documents.menus())
+    await store.documents.number(order)
     pages = [numbers[url] for url in order]
 
     def docs() -> Iterator[StoredDoc]:
-        for at, row in enumerate(store.read_documents(pages)):
+        for at, row in enumerate(store.documents.read(pages)):
             yield _stored_doc(row, at, options)
 
     def specs() -> Iterator[StoredSpec]:
-        for url, content_type, body in store.specifications():
+        for url, content_type, body in store.documents.specifications():
             yield StoredSpec(url, body, content_type)
 
     first = next(docs(), None)
@@ -313,7 +313,7 @@ async def write_site(store: SqliteStore, root: Path, options: DocsOptions, start
 
     def note(changes: DocChanges) -> None:
         kinds = (("added", changes.added), ("changed", changes.changed), ("removed", changes.removed))
-        store.note_changes(run, [(kind, one.url, one.title) for kind, found in kinds for one in found], now)
+        store.documents.note_changes(run, [(kind, one.url, one.title) for kind, found in kinds for one in found], now)
 
     return write_bundle(root, site, docs, _bundle_options(options), specs, note)
 
@@ -385,7 +385,7 @@ def stored_options(folder: Path) -> tuple[str, DocsOptions, dict[str, Any]]:
         )
     store = open_existing(str(database), SystemClock())
     with closing(store.sql):
-        kept = store.all_meta()
+        kept = store.meta.all()
     starts, config = json.loads(kept.get("starts") or "[]"), json.loads(kept.get("config") or "{}")
     if not starts:
         raise UsageError("{folder} has no crawl to update. Crawl the site again with -o {folder}.", folder=folder)

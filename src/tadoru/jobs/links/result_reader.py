@@ -83,9 +83,9 @@ class ProblemPages:
 
 async def read_problem_pages(store: CrawlStore, rules: BrokenLinkRules) -> ProblemPages:
     """Reads all pages of a crawl that has ended."""
-    await store.settle()
+    await store.graph.settle()
     problems = ProblemPages(rules.accepted)
-    async for row in store.pages():
+    async for row in store.graph.pages():
         problems.add(row)
     return problems
 
@@ -94,7 +94,7 @@ async def load_urls(store: CrawlStore, problems: ProblemPages) -> tuple[tuple[Ur
     """All internal and all external URLs, in an order that does not depend on the timing of the crawl."""
     internal: list[UrlInfo] = []
     external: list[UrlInfo] = []
-    async for row in store.pages():
+    async for row in store.graph.pages():
         (internal if row.internal else external).append(url_info(row, problems))
     return tuple(internal), tuple(external)
 
@@ -115,7 +115,7 @@ async def read_crawl_result(
     sources = {link.url: link.sources for link in broken}
     if rules.fragments:
         broken += [link async for link in _missing_fragments(store, rules)]
-    counts = await store.counts()
+    counts = await store.frontier.counts()
     result = CrawlResult(
         start_url=start_url,
         internal_urls=urls[0],
@@ -126,7 +126,7 @@ async def read_crawl_result(
         total_processed=counts.completed + counts.error,
         total_found=problems.internal + problems.external,
         crawl_duration=round(duration, 3),
-        traps=tuple(SkippedTrap(trap.key, trap.why, trap.refused) for trap in await store.traps()),
+        traps=tuple(SkippedTrap(trap.key, trap.why, trap.refused) for trap in await store.graph.traps()),
         stopped=stopped,
     )
     return result.with_bad_links(broken)
@@ -181,7 +181,7 @@ async def _broken_links(
         kind = classify_link(checked, rules.accepted)
         if kind is None or is_ignored(row.url, rules.ignore):
             continue
-        sources = tuple([_source(link) async for link in store.links_to([row.page_id])])
+        sources = tuple([_source(link) async for link in store.graph.links_to([row.page_id])])
         if not sources and row.depth > 0:
             continue  # Only a redirect leads here, and the link to the redirect is reported.
         yield BrokenLink(row.url, checked.status_code, describe_problem(checked), kind, sources)
@@ -189,7 +189,7 @@ async def _broken_links(
 
 async def _missing_fragments(store: CrawlStore, rules: BrokenLinkRules) -> AsyncIterator[BrokenLink]:
     sources: dict[str, list[LinkSource]] = {}
-    async for link, exists in store.fragment_links():
+    async for link, exists in store.graph.fragment_links():
         whole = f"{link.target_url}#{link.fragment}"
         if not exists and not is_ignored(whole, rules.ignore):
             sources.setdefault(whole, []).append(_source(link))
@@ -207,7 +207,7 @@ CHUNK_SIZE = 1000
 
 def stored_edges(database: str) -> Iterator[LinkEdge]:
     """Streams the links of a stored crawl."""
-    for link in _stream_rows(database, lambda store: store.links()):
+    for link in _stream_rows(database, lambda store: store.graph.links()):
         yield LinkEdge(link.source_url, link.target_url, link.text, link.rel)
 
 
@@ -230,7 +230,7 @@ class StoredUrls(Collection[UrlInfo]):
 
     def __iter__(self) -> Iterator[UrlInfo]:
         if self.count:
-            for row in _stream_rows(self.database, lambda store: store.pages()):
+            for row in _stream_rows(self.database, lambda store: store.graph.pages()):
                 if row.internal is self.internal:
                     yield url_info(row, self.problems)
 

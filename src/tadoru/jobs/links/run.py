@@ -72,25 +72,25 @@ async def prepare(
     """
     store = open_store(database, SystemClock(), durable=durable)
     try:
-        known = await store.get_meta("starts")
-        if known is not None and (job := await store.get_meta("job")) != "links":
+        known = await store.meta.get("starts")
+        if known is not None and (job := await store.meta.get("job")) != "links":
             raise UsageError(
                 "{database} contains a crawl of `tadoru {job}`. Choose another --state file.", database=database, job=job
             )
         starts = _resolve_start_urls(known, urls, database)
         exemptions = await resolve_exemptions(store, starts if known is None else (), allowed)
         scope = await resolve_scope(store, build_scope(options, starts))
-        await store.set_meta("job", "links")
-        await store.recover()
-        await store.lower_paces(options.delay)
+        await store.meta.set("job", "links")
+        await store.frontier.recover()
+        await store.hosts.lower_paces(options.delay)
         url_filter = UrlFilter(scope, check_external=options.check, follow=not options.list, trap_cap=options.trap_limit)
         await apply_rules(store, url_filter, options.depth)
         await queue_start_urls(store, url_filter, starts, starts if known is None else ())
         if known is None:
             # Last, so that a process that was killed before starts again.
-            await store.set_meta("starts", json.dumps(starts))
+            await store.meta.set("starts", json.dumps(starts))
         else:
-            await store.widen(options.depth)
+            await store.frontier.widen(options.depth)
     finally:
         await store.close()
     plan = _plan(options, scope, access_for(options, exemptions, starts), database, durable)
@@ -139,7 +139,7 @@ async def read_result(
     plan = prepared.plan
     store = open_store(plan.database, SystemClock(), durable=plan.durable)
     try:
-        if await store.get_meta("starts") is None:
+        if await store.meta.get("starts") is None:
             raise StoreError(
                 "The database {database} was removed or replaced during the crawl. Rerun the command.", database=plan.database
             )
@@ -148,8 +148,8 @@ async def read_result(
         urls: tuple[Collection[UrlInfo], Collection[UrlInfo]]
         urls = await load_urls(store, problems) if load else stored_urls(plan.database, problems)
         # The duration of a resumed crawl is that of all its runs.
-        duration += float(await store.get_meta("seconds") or 0.0)
-        await store.set_meta("seconds", str(duration))
+        duration += float(await store.meta.get("seconds") or 0.0)
+        await store.meta.set("seconds", str(duration))
         return await read_crawl_result(store, prepared.starts[0], rules, problems, urls, duration=duration, stopped=stopped)
     finally:
         await store.close()

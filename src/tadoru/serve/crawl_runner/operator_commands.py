@@ -53,8 +53,8 @@ async def _read_crawl(file: Path) -> tuple[str, list[str], CrawlCounts]:
     """The job of a crawl, its start URLs, and its progress."""
     store = open_existing(str(file), SystemClock())
     try:
-        job, starts = await store.get_meta("job"), json.loads(await store.get_meta("starts") or "[]")
-        counts = await store.counts()
+        job, starts = await store.meta.get("job"), json.loads(await store.meta.get("starts") or "[]")
+        counts = await store.frontier.counts()
     finally:
         await store.close()
     if not job or not starts:

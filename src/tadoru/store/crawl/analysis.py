@@ -67,38 +67,41 @@ class SiteHealth(NamedTuple):
     """Checks that apply to no page but to the site."""
 
 
-class AnalysisWriter(Database):
+class AnalysisWriter:
     """Writes the results of the site checks."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
 
     def site_view(self, *, likeness: float) -> SiteView:
         """The crawl as arrays. `likeness`: from which similarity on, 0 to 1, two pages are near duplicates."""
         from tadoru.store.crawl.site.view import SiteView
 
-        return SiteView(self.sql, self.clock.now(), likeness)
+        return SiteView(self._db.sql, self._db.clock.now(), likeness)
 
     def begin_site_findings(self) -> frozenset[str]:
         """Forget what was put aside; the ids of the site checks that this crawl is judged by."""
-        with translated(self.path):
-            self.sql.execute(_ASIDE)
-            self.sql.execute("DELETE FROM temp.site_findings")
-            rows = self.sql.execute("SELECT id FROM checks WHERE scope = 'site'").fetchall()
+        with translated(self._db.path):
+            self._db.sql.execute(_ASIDE)
+            self._db.sql.execute("DELETE FROM temp.site_findings")
+            rows = self._db.sql.execute("SELECT id FROM checks WHERE scope = 'site'").fetchall()
         return frozenset(row[0] for row in rows)
 
     def put_site_findings(self, findings: Iterable[SiteFinding]) -> None:
         """Put findings aside."""
         rest = iter(findings)
-        with translated(self.path):
+        with translated(self._db.path):
             while some := list(islice(rest, _AT_A_TIME)):
-                self.sql.executemany("INSERT INTO temp.site_findings VALUES (?, ?, ?, ?, ?)", map(self._row, some))
+                self._db.sql.executemany("INSERT INTO temp.site_findings VALUES (?, ?, ?, ?, ?)", map(self._row, some))
 
     def _row(self, finding: SiteFinding) -> tuple[int, int, str, str, str | None]:
         check_id, page, detail, data, subject = finding
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":")) if data else None
-        return page, self.check_number(check_id), subject, detail[:MAX_DETAIL], text
+        return page, self._db.check_number(check_id), subject, detail[:MAX_DETAIL], text
 
     async def keep_analysis(self, view: SiteView) -> None:
         """Make the findings that were put aside, and what the view computed, those of the crawl."""
-        async with self.write() as sql:
+        async with self._db.write() as sql:
             sql.execute(_DROP_OLD)
             sql.execute("INSERT OR REPLACE INTO page_findings SELECT * FROM temp.site_findings ORDER BY page_id, check_number")
             sql.execute("DELETE FROM page_scores")
@@ -106,20 +109,20 @@ class AnalysisWriter(Database):
             sql.executemany("UPDATE pages SET depth = ? WHERE id = ?", _changed_depths(view))
             sql.execute(_NO_SEED)
             sql.execute("DROP TABLE temp.site_findings")
-        self.known.clear()  # It remembers depths.
+        self._db.known.clear()  # It remembers depths.
 
     async def health(self) -> SiteHealth:
         """What the score is made of, counted over all findings."""
-        with translated(self.path):
-            (pages,) = self.sql.execute(_PAGES).fetchone()
-            worst = dict(self.sql.execute(_WORST).fetchall())
-            site = dict(self.sql.execute(_OF_THE_SITE).fetchall())
+        with translated(self._db.path):
+            (pages,) = self._db.sql.execute(_PAGES).fetchone()
+            worst = dict(self._db.sql.execute(_WORST).fetchall())
+            site = dict(self._db.sql.execute(_OF_THE_SITE).fetchall())
         by_worst = SeverityCounts(**{name: worst.get(rank, 0) for name, rank in _RANKS.items()})
         return SiteHealth(pages, by_worst, SeverityCounts(**{name: site.get(name, 0) for name in _RANKS}))
 
     async def keep_score(self, score: float | None) -> None:
         """Where reports and comparisons look for it: with the crawl, and with its last run."""
-        async with self.write() as sql:
+        async with self._db.write() as sql:
             if score is None:
                 sql.execute("DELETE FROM crawl_meta WHERE key = 'score'")
             else:

@@ -61,8 +61,11 @@ class LinkListRow(NamedTuple):
     target_code: int | None
 
 
-class LinkBrowser(Database):
+class LinkBrowser:
     """Reads lists of links."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
 
     def link_lines(
         self, chosen: LinkFilter, *, limit: int = 50, cursor: str | None = None
@@ -79,26 +82,26 @@ class LinkBrowser(Database):
             conditions.append(f"({', '.join(keys)}) > ({', '.join('?' * len(keys))})")
             values += decode_cursor(cursor, order, (int,) * len(keys))
         statement = f"{_COLUMNS} {tables} WHERE {' AND '.join(conditions) or 'true'} ORDER BY {', '.join(keys)} LIMIT ?"
-        with translated(self.path):
-            rows = self.sql.execute(statement, (*values, limit + 1)).fetchall()
+        with translated(self._db.path):
+            rows = self._db.sql.execute(statement, (*values, limit + 1)).fetchall()
         lines = [_line(row) for row in rows[:limit]]
         return lines, encode_cursor(order, _key(lines[-1], len(keys))) if len(rows) > limit else None
 
     def link_total(self, *, to: int | None = None, of: int | None = None) -> int | None:
         """How many links lead to a page, or away from it; None while nobody has counted."""
-        with translated(self.path):
+        with translated(self._db.path):
             if to is None:
-                row = self.sql.execute("SELECT count(*) FROM link_relations WHERE source_id = ?", (of,)).fetchone()
+                row = self._db.sql.execute("SELECT count(*) FROM link_relations WHERE source_id = ?", (of,)).fetchone()
                 return int(row[0])
-            row = self.sql.execute("SELECT inlinks FROM page_scores WHERE page_id = ?", (to,)).fetchone()
+            row = self._db.sql.execute("SELECT inlinks FROM page_scores WHERE page_id = ?", (to,)).fetchone()
             if row is None and self.has_link_index():
-                row = self.sql.execute("SELECT count(*) FROM link_relations WHERE target_id = ?", (to,)).fetchone()
+                row = self._db.sql.execute("SELECT count(*) FROM link_relations WHERE target_id = ?", (to,)).fetchone()
         return row[0] if row else None
 
     def has_link_index(self) -> bool:
         """Whether links can be found by their targets."""
-        with translated(self.path):
-            return self.sql.execute("SELECT 1 FROM sqlite_schema WHERE name = 'links_by_target'").fetchone() is not None
+        with translated(self._db.path):
+            return self._db.sql.execute("SELECT 1 FROM sqlite_schema WHERE name = 'links_by_target'").fetchone() is not None
 
 
 def _conditions(chosen: LinkFilter) -> tuple[list[str], list[Any]]:

@@ -134,8 +134,11 @@ class AffectedPageRow(NamedTuple):
     inlinks: int | None
 
 
-class PageBrowser(Database):
+class PageBrowser:
     """Reads lists of pages and single pages."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
 
     def page_lines(
         self, chosen: PageFilter, *, sort: str = "url", falls: bool | None = None, limit: int = 50, cursor: str | None = None
@@ -154,23 +157,23 @@ class PageBrowser(Database):
         way = "NOT INDEXED" if chosen.q or chosen.check or chosen.content_type or chosen.internal is False else ""
         statement = f"""SELECT p.id, {", ".join(order.keys)} FROM pages p {way} WHERE {" AND ".join(conditions)}
             ORDER BY {by} LIMIT ?"""
-        with translated(self.path):
-            rows = self.sql.execute(statement, (*values, limit + 1)).fetchall()
+        with translated(self._db.path):
+            rows = self._db.sql.execute(statement, (*values, limit + 1)).fetchall()
         more = encode_cursor(name, rows[limit - 1][1:]) if len(rows) > limit else None
         return self._lines([row[0] for row in rows[:limit]]), more
 
     def page_count(self, chosen: PageFilter) -> int:
         """How many pages there are of these: one pass."""
         conditions, values = _conditions(chosen)
-        with translated(self.path):
-            row = self.sql.execute(f"SELECT count(*) FROM pages p WHERE {' AND '.join(conditions)}", values).fetchone()
+        with translated(self._db.path):
+            row = self._db.sql.execute(f"SELECT count(*) FROM pages p WHERE {' AND '.join(conditions)}", values).fetchone()
         number: int = row[0]
         return number
 
     def page_id(self, url: str) -> int | None:
         """The number of a URL."""
-        with translated(self.path):
-            row = self.sql.execute("SELECT id FROM pages WHERE url = ?", (url,)).fetchone()
+        with translated(self._db.path):
+            row = self._db.sql.execute("SELECT id FROM pages WHERE url = ?", (url,)).fetchone()
         return row[0] if row else None
 
     def page_line(self, page: int) -> PageListRow | None:
@@ -179,8 +182,8 @@ class PageBrowser(Database):
 
     def page_facts(self, page: int) -> dict[str, Any]:
         """Everything about a page that is one value, by the names of the database; what is a list there is read."""
-        with translated(self.path):
-            found = self.sql.execute(_FACTS, (page,))
+        with translated(self._db.path):
+            found = self._db.sql.execute(_FACTS, (page,))
             facts = dict(zip([column[0] for column in found.description], found.fetchone(), strict=True))
         for name in ("headers", "headings", "images", "directives"):
             facts[name] = read_json(facts[name], [])
@@ -220,20 +223,20 @@ class PageBrowser(Database):
         """The findings of a check, those about no page first, then in the order in which their pages became known."""
         order = f"check {check}"
         place: tuple[Key, ...] = decode_cursor(cursor, order, (int, str)) if cursor else (-1, "")
-        with translated(self.path):
-            rows = self.sql.execute(_AFFECTED, (check, *place, limit + 1)).fetchall()
+        with translated(self._db.path):
+            rows = self._db.sql.execute(_AFFECTED, (check, *place, limit + 1)).fetchall()
         more = encode_cursor(order, (rows[limit - 1][0], rows[limit - 1][2])) if len(rows) > limit else None
         return [_affected(row) for row in rows[:limit]], more
 
     def _lines(self, pages: Sequence[int]) -> list[PageListRow]:
-        with translated(self.path):
-            rows = self.sql.execute(f"{_LINE} WHERE p.id IN ({', '.join(str(int(page)) for page in pages)})").fetchall()
+        with translated(self._db.path):
+            rows = self._db.sql.execute(f"{_LINE} WHERE p.id IN ({', '.join(str(int(page)) for page in pages)})").fetchall()
         by_id = {row[0]: _line(row) for row in rows}
         return [by_id[page] for page in pages if page in by_id]
 
     def _of_page(self, statement: str, page: int) -> list[tuple[Any, ...]]:
-        with translated(self.path):
-            return self.sql.execute(statement, (page,)).fetchall()
+        with translated(self._db.path):
+            return self._db.sql.execute(statement, (page,)).fetchall()
 
 
 def _conditions(chosen: PageFilter) -> tuple[list[str], list[Any]]:
@@ -316,16 +319,19 @@ class CrawlTotals(NamedTuple):
     urls: int
 
 
-class TotalsBrowser(Database):
+class TotalsBrowser:
     """Reads the totals of a crawl."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
 
     def standing(self) -> tuple[list[CrawlTotals], list[tuple[int, int]]]:
         """How many URLs stand where, those of the site and the others; and how many answers of the site took so many
         milliseconds, rounded up, the fastest first."""
         standing: Counter[tuple[Any, ...]] = Counter()
         times: Counter[int] = Counter()
-        with translated(self.path):
-            for internal, status, code, depth, ms in self.sql.execute(_ROWS):
+        with translated(self._db.path):
+            for internal, status, code, depth, ms in self._db.sql.execute(_ROWS):
                 standing[internal, status, code, depth] += 1
                 if ms is not None and internal and status == "completed":
                     times[ceil(ms)] += 1
@@ -336,11 +342,11 @@ class TotalsBrowser(Database):
         """How many findings there are of each check, by its number; and on how many pages there is one of each severity."""
         counts: Counter[int] = Counter()
         masks: Counter[int] = Counter()
-        with translated(self.path):
-            checks = self.sql.execute("SELECT number, severity FROM checks").fetchall()
+        with translated(self._db.path):
+            checks = self._db.sql.execute("SELECT number, severity FROM checks").fetchall()
             severities = list(dict.fromkeys(severity for _, severity in checks))
             bits = {number: 1 << severities.index(severity) for number, severity in checks}
-            rows = self.sql.execute("SELECT page_id, check_number FROM page_findings ORDER BY page_id")
+            rows = self._db.sql.execute("SELECT page_id, check_number FROM page_findings ORDER BY page_id")
             page = mask = 0  # Findings lie by page, so that those of one page are met together.
             while part := rows.fetchmany(_AT_ONCE):
                 counts.update(number for _, number in part)

@@ -111,37 +111,40 @@ class LimitChecker:
         self.sql.executemany("UPDATE hosts SET queued = queued - ? WHERE id = ?", rows)
 
 
-class CrawlLimits(Database):
+class CrawlLimits:
     """Sets the limits of a crawl and queues URLs again when there is capacity."""
 
-    def bound(self, bounds: BreadthLimits) -> None:
-        self.bounds = bounds
+    def __init__(self, db: Database) -> None:
+        self._db = db
 
-    async def take_up(self) -> int:
-        async with self.write() as sql:
-            if self.bounds.queued:
+    def set(self, bounds: BreadthLimits) -> None:
+        self._db.bounds = bounds
+
+    async def requeue(self) -> int:
+        async with self._db.write() as sql:
+            if self._db.bounds.queued:
                 sql.execute(_DEPTHS)
             sql.execute("UPDATE hosts SET standing = NULL WHERE standing = 0")
             sql.execute("UPDATE traps SET refused = 0 WHERE why = ?", (SUBDOMAINS,))
-            most = self.bounds.pages_per_host
+            most = self._db.bounds.pages_per_host
             back = self._back(_WITHIN, (TRAPPED_HOST, QUEUE_FULL, HOST_SPENT, most, most))
             sql.execute("DELETE FROM counters WHERE name = ?", (PUT_OFF,))
             self._hold_all()
         return back
 
     async def refill(self) -> int:
-        with translated(self.path):
+        with translated(self._db.path):
             names = ("queued", PUT_OFF)
             counts: dict[str, int] = dict(
-                self.sql.execute("SELECT name, value FROM counters WHERE name IN (?, ?)", names).fetchall()
+                self._db.sql.execute("SELECT name, value FROM counters WHERE name IN (?, ?)", names).fetchall()
             )
-        room = self.bounds.queued - counts.get("queued", 0)
-        if room * 2 <= self.bounds.queued or not counts.get(PUT_OFF):
+        room = self._db.bounds.queued - counts.get("queued", 0)
+        if room * 2 <= self._db.bounds.queued or not counts.get(PUT_OFF):
             return 0
-        async with self.write() as sql:
+        async with self._db.write() as sql:
             back = self._back(_PUT_OFF, (QUEUE_FULL, min(room, AT_A_TIME)))
             if back:
-                self.count({PUT_OFF: -back})
+                self._db.count({PUT_OFF: -back})
                 self._hold_all()
             else:
                 sql.execute("DELETE FROM counters WHERE name = ?", (PUT_OFF,))
@@ -149,16 +152,16 @@ class CrawlLimits(Database):
 
     def _back(self, statement: str, values: Sequence[object]) -> int:
         """Put pages back into the queue; how many."""
-        found = Counter(host for (host,) in self.sql.execute(statement, values).fetchall())
-        self.sql.executemany(
+        found = Counter(host for (host,) in self._db.sql.execute(statement, values).fetchall())
+        self._db.sql.executemany(
             "UPDATE hosts SET queued = queued + ? WHERE id = ?", [(n, host) for host, n in sorted(found.items())]
         )
-        self.count({"queued": found.total(), "skipped": -found.total()})
+        self._db.count({"queued": found.total(), "skipped": -found.total()})
         return found.total()
 
     def _hold_all(self) -> None:
-        hosts = [host for (host,) in self.sql.execute("SELECT id FROM hosts WHERE queued > 0").fetchall()]
-        LimitChecker(self).hold(hosts)
+        hosts = [host for (host,) in self._db.sql.execute("SELECT id FROM hosts WHERE queued > 0").fetchall()]
+        LimitChecker(self._db).hold(hosts)
 
 
 def _key(host: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from importlib import resources
 
@@ -75,7 +75,9 @@ def _message(error: sqlite3.DatabaseError) -> str:
 
 
 class Database:
-    """A connection with its caches; the parts of the store (`Frontier`, `Hosts`, `CrawlReader`) are built on it."""
+    """A connection with its caches; the parts of a `CrawlDatabase` are built on it."""
+
+    is_postgresql = False
 
     def __init__(self, path: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE) -> None:
         self._begin_state(path, clock, patience)
@@ -173,7 +175,7 @@ class Database:
                     yield self.sql
                     self.sql.execute("COMMIT")
                 except BaseException:
-                    self._forget()
+                    self.forget_cached()
                     if self.sql.in_transaction:
                         self.sql.execute("ROLLBACK")
                     raise
@@ -191,7 +193,8 @@ class Database:
             waited += pause
             pause = min(pause * 1.5, 0.02)
 
-    def _forget(self) -> None:
+    def forget_cached(self) -> None:
+        """Empty the caches."""
         self.known.clear()
         self.texts.clear()
         self.host_ids.clear()
@@ -238,26 +241,16 @@ class Database:
         row = self.sql.execute("SELECT value FROM counters WHERE name = ?", (name,)).fetchone()
         return row[0] if row else 0
 
-    async def get_meta(self, key: str) -> str | None:
+    @contextmanager
+    def one_moment(self) -> Iterator[None]:
+        """All that is read inside shows the crawl as it was at one moment, also while it goes on."""
         with translated(self.path):
-            row = self.sql.execute("SELECT value FROM crawl_meta WHERE key = ?", (key,)).fetchone()
-        return row[0] if row else None
-
-    def all_meta(self) -> dict[str, str]:
-        """Everything that is noted about the crawl."""
-        with translated(self.path):
-            return dict(self.sql.execute("SELECT key, value FROM crawl_meta"))
-
-    async def set_meta(self, key: str, value: str) -> None:
-        async with self.write() as sql:
-            sql.execute("INSERT OR REPLACE INTO crawl_meta VALUES (?, ?)", (key, value))
-
-    async def change_meta(self, key: str, change: Callable[[str | None], str]) -> str:
-        async with self.write() as sql:
-            row = sql.execute("SELECT value FROM crawl_meta WHERE key = ?", (key,)).fetchone()
-            value = change(row[0] if row else None)
-            sql.execute("INSERT OR REPLACE INTO crawl_meta VALUES (?, ?)", (key, value))
-        return value
+            self.sql.execute("BEGIN")
+            try:
+                yield
+            finally:
+                if self.sql.in_transaction:
+                    self.sql.execute("ROLLBACK")
 
     def put_rows(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
         """Write many rows of a table as they are; how many. Call inside `write`."""

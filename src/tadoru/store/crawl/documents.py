@@ -275,41 +275,44 @@ def _put_offered(sql: sqlite3.Connection, page: int, offered: Sequence[OfferedPa
     sql.executemany("INSERT OR REPLACE INTO offered_documents VALUES (?, ?, ?)", rows)
 
 
-class DocumentStore(Database):
+class DocumentStore:
     """Reads and writes the pages of a documentation site."""
 
-    def document_places(self) -> list[DocumentPlace]:
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def places(self) -> list[DocumentPlace]:
         """Every page that belongs to the site today, by depth and URL.
 
         A page that nothing leads to any more is gone, but only once every page has said what it leads to.
         """
-        with translated(self.path):
-            places = [DocumentPlace(*row) for row in self.sql.execute(_PLACES)]
-            if self.sql.execute(_UNSURE).fetchone() is not None:
+        with translated(self._db.path):
+            places = [DocumentPlace(*row) for row in self._db.sql.execute(_PLACES)]
+            if self._db.sql.execute(_UNSURE).fetchone() is not None:
                 return places
-            reached = {page for (page,) in self.sql.execute(_REACHED)}
+            reached = {page for (page,) in self._db.sql.execute(_REACHED)}
         return [place for place in places if place.page_id in reached]
 
     def menus(self) -> Iterator[list[str]]:
         """The menus that pages show, those of the shallowest pages first."""
-        with translated(self.path):
-            for (urls,) in self.sql.execute(_MENUS):
+        with translated(self._db.path):
+            for (urls,) in self._db.sql.execute(_MENUS):
                 yield zlib.decompress(urls).decode().split("\n")
 
-    async def number_documents(self, urls: Iterable[str]) -> None:
+    async def number(self, urls: Iterable[str]) -> None:
         """Give each page that has none a number, in this order. A number is never given twice."""
-        async with self.write() as sql:
+        async with self._db.write() as sql:
             (last,) = sql.execute("SELECT coalesce(max(number), 0) FROM document_numbers").fetchone()
             known = {url for (url,) in sql.execute("SELECT url FROM document_numbers")}
             new = enumerate((url for url in urls if url not in known), last + 1)
             sql.executemany("INSERT INTO document_numbers(number, url) VALUES (?, ?)", list(new))
 
-    def read_documents(self, pages: Sequence[int]) -> Iterator[DocumentRow]:
+    def read(self, pages: Sequence[int]) -> Iterator[DocumentRow]:
         """The pages with these numbers of the store, in this order."""
-        with translated(self.path):
+        with translated(self._db.path):
             for page in pages:
-                row = self.sql.execute(_DOCUMENT, (page,)).fetchone()
-                links = tuple(url for (url,) in self.sql.execute(_LINKS, (page,)))
+                row = self._db.sql.execute(_DOCUMENT, (page,)).fetchone()
+                links = tuple(url for (url,) in self._db.sql.execute(_LINKS, (page,)))
                 yield _row(row, links)
 
     def note_changes(self, run: int, changes: Iterable[tuple[str, str, str]], now: float) -> None:
@@ -318,24 +321,24 @@ class DocumentStore(Database):
         It waits for others as it stands, for it is called while files are written, when no worker is left.
         """
         rows = [(run, url, kind, title, moment(now)) for kind, url, title in changes]
-        with translated(self.path):
-            self.sql.execute(f"PRAGMA busy_timeout = {int(LOCK_PATIENCE * 1000)}")
+        with translated(self._db.path):
+            self._db.sql.execute(f"PRAGMA busy_timeout = {int(LOCK_PATIENCE * 1000)}")
             try:
-                self.sql.execute("BEGIN IMMEDIATE")
+                self._db.sql.execute("BEGIN IMMEDIATE")
                 try:
-                    self.sql.executemany(_NOTE, rows)
-                    self.sql.execute(_FORGET_RUNS, (MOST_RUNS,))
-                    self.sql.execute("COMMIT")
+                    self._db.sql.executemany(_NOTE, rows)
+                    self._db.sql.execute(_FORGET_RUNS, (MOST_RUNS,))
+                    self._db.sql.execute("COMMIT")
                 except BaseException:
-                    self.sql.execute("ROLLBACK")
+                    self._db.sql.execute("ROLLBACK")
                     raise
             finally:
-                self.sql.execute("PRAGMA busy_timeout = 0")
+                self._db.sql.execute("PRAGMA busy_timeout = 0")
 
     def specifications(self) -> Iterator[tuple[str, str, bytes]]:
         """URL, media type and body of each specification, by URL."""
-        with translated(self.path):
-            rows = self.sql.execute(
+        with translated(self._db.path):
+            rows = self._db.sql.execute(
                 "SELECT p.url, s.content_type, s.body FROM specifications s JOIN pages p ON p.id = s.page_id ORDER BY p.url"
             )
             for url, content_type, body in rows:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -80,31 +79,21 @@ def unused_filters(name: str, chosen: ExportSelection) -> list[str]:
     return [flag for flag, unused in found.items() if unused]
 
 
-class ExportReader(Database):
+class ExportReader:
     """Streams the rows of exports."""
 
-    _says_within = False
-
-    @contextmanager
-    def one_moment(self) -> Iterator[None]:
-        """All that is read inside shows the crawl as it was at one moment, also while it goes on."""
-        with translated(self.path):
-            self.sql.execute("BEGIN")
-            try:
-                yield
-            finally:
-                if self.sql.in_transaction:
-                    self.sql.execute("ROLLBACK")
+    def __init__(self, db: Database) -> None:
+        self._db = db
 
     def check_ids(self) -> list[str]:
         """The checks this crawl was judged by."""
-        with translated(self.path):
-            return [row[0] for row in self.sql.execute("SELECT id FROM checks ORDER BY id")]
+        with translated(self._db.path):
+            return [row[0] for row in self._db.sql.execute("SELECT id FROM checks ORDER BY id")]
 
     def start_url(self) -> str | None:
         """The first start of the crawl."""
-        with translated(self.path):
-            row = self.sql.execute("SELECT url FROM pages WHERE is_seed ORDER BY depth, hops, id LIMIT 1").fetchone()
+        with translated(self._db.path):
+            row = self._db.sql.execute("SELECT url FROM pages WHERE is_seed ORDER BY depth, hops, id LIMIT 1").fetchone()
         return row[0] if row else None
 
     def dump(self, name: str, chosen: ExportSelection) -> ExportGrid:
@@ -115,8 +104,8 @@ class ExportReader(Database):
         return ExportGrid(name, columns, self._rows(table, chosen, names))
 
     def _extracted_names(self) -> list[str]:
-        with translated(self.path):
-            found = self.sql.execute(
+        with translated(self._db.path):
+            found = self._db.sql.execute(
                 "SELECT DISTINCT e.key FROM page_details d CROSS JOIN json_each(d.extracted) e WHERE d.extracted IS NOT NULL"
             )
             return sorted(row[0] for row in found)
@@ -125,12 +114,12 @@ class ExportReader(Database):
         columns = [column.sql for column in table.columns] + ["d.extracted"] * bool(names)
         conditions, values = self._conditions(table, chosen)
         for read in table.reads:
-            rows = self._stream(_statement(columns, read, conditions, within=self._says_within), values)
+            rows = self._stream(_statement(columns, read, conditions, within=self._db.is_postgresql), values)
             yield from _spread(rows, names) if names else rows
 
     def _stream(self, statement: str, values: Sequence[object] = ()) -> Iterator[Row]:
-        with translated(self.path):
-            for row in self.sql.execute(statement, values):  # noqa: UP028 - it would close a cursor whose database is closed
+        with translated(self._db.path):
+            for row in self._db.sql.execute(statement, values):  # noqa: UP028 - it would close a cursor whose database is closed
                 yield row
 
     def _conditions(self, table: ExportTable, chosen: ExportSelection) -> tuple[list[str], list[object]]:
@@ -158,8 +147,8 @@ class ExportReader(Database):
         return conditions, values
 
     def _check_numbers(self, chosen: ExportSelection) -> list[int]:
-        with translated(self.path):
-            rows = self.sql.execute("SELECT number, id, severity FROM checks").fetchall()
+        with translated(self._db.path):
+            rows = self._db.sql.execute("SELECT number, id, severity FROM checks").fetchall()
         return [
             number
             for number, name, severity in rows
@@ -178,9 +167,9 @@ class ExportReader(Database):
     def graph_nodes(self, most: int) -> tuple[list[ExportNode], int]:
         """The pages of the site that most leads to, and how many there are in all."""
         answered = f"{_OF_THE_SITE} AND p.status IN ('completed', 'error')"
-        with translated(self.path):
-            (total,) = self.sql.execute(f"SELECT count(*) FROM pages p WHERE {answered}").fetchone()
-            rows = self.sql.execute(
+        with translated(self._db.path):
+            (total,) = self._db.sql.execute(f"SELECT count(*) FROM pages p WHERE {answered}").fetchone()
+            rows = self._db.sql.execute(
                 f"""SELECT p.id, p.url, p.status_code, p.title, s.link_score, p.redirect_id
                 FROM pages p LEFT JOIN page_scores s ON s.page_id = p.id WHERE {answered}
                 ORDER BY s.link_score DESC, p.depth, p.url LIMIT ?""",
@@ -198,15 +187,15 @@ class ExportReader(Database):
         )
 
     def has_bodies(self) -> bool:
-        with translated(self.path):
-            return self.sql.execute("SELECT 1 FROM bodies LIMIT 1").fetchone() is not None
+        with translated(self._db.path):
+            return self._db.sql.execute("SELECT 1 FROM bodies LIMIT 1").fetchone() is not None
 
     def stored_pages(self) -> Iterator[StoredPage]:
         """Every answer whose body was kept, and every redirect, in the order of the crawl."""
-        with translated(self.path):
-            self.sql.execute("DROP TABLE IF EXISTS temp.repeats")
-            self.sql.execute("CREATE TEMP TABLE repeats (page_id INTEGER PRIMARY KEY, first_id INTEGER NOT NULL)")
-            self.sql.execute(
+        with translated(self._db.path):
+            self._db.sql.execute("DROP TABLE IF EXISTS temp.repeats")
+            self._db.sql.execute("CREATE TEMP TABLE repeats (page_id INTEGER PRIMARY KEY, first_id INTEGER NOT NULL)")
+            self._db.sql.execute(
                 """INSERT INTO repeats SELECT page_id, first FROM (
                     SELECT b.page_id, min(b.page_id) OVER (PARTITION BY d.body_hash) AS first
                     FROM bodies b JOIN page_details d ON d.page_id = b.page_id WHERE d.body_hash IS NOT NULL)
@@ -227,7 +216,7 @@ class ExportReader(Database):
             return [(str(name), str(value)) for name, value in json.loads(text or "[]")]
         except (ValueError, TypeError):
             raise StoreError(
-                "The database {path} is damaged: cannot read the header fields of {url}.", path=self.path, url=url
+                "The database {path} is damaged: cannot read the header fields of {url}.", path=self._db.path, url=url
             ) from None
 
 

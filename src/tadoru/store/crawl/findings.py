@@ -9,10 +9,7 @@ from typing import Any, NamedTuple
 
 from tadoru.i18n.translation import translator
 from tadoru.model.finding import Check, CheckText, Severity, Threshold
-from tadoru.store.crawl import metrics
 from tadoru.store.crawl.database import Database, listed, translated
-from tadoru.store.crawl.interface import CrawlCounts, Validators
-from tadoru.store.crawl.metrics import CrawlMetrics
 
 _URL = "CASE WHEN f.page_id <> 0 THEN p.url ELSE f.subject END"
 _FINDING = f"""SELECT f.check_number, f.page_id, {_URL}, f.subject, f.detail, f.data, p.depth, p.status_code, p.title"""
@@ -73,15 +70,18 @@ class Inlink(NamedTuple):
     kind: str
 
 
-class FindingReader(Database):
+class FindingReader:
     """Reads findings, checks and inlinks."""
 
-    _links = ""
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._links = ""
+        """The table of links with an index of targets."""
 
     def stored_checks(self) -> list[StoredCheck]:
         """The catalogue in its order."""
-        with translated(self.path):
-            rows = self.sql.execute(
+        with translated(self._db.path):
+            rows = self._db.sql.execute(
                 """SELECT number, scope, id, check_group, severity, title, title_ja, why, why_ja, fix, fix_ja, threshold, unit
                 FROM checks ORDER BY number"""
             ).fetchall()
@@ -89,8 +89,8 @@ class FindingReader(Database):
 
     def places(self, checks: Collection[int]) -> Iterator[FindingPlace]:
         """Where the findings of some checks are, those of one page together."""
-        with translated(self.path):
-            for row in self.sql.execute(
+        with translated(self._db.path):
+            for row in self._db.sql.execute(
                 f"""SELECT f.check_number, f.page_id, coalesce(p.depth, 0), {_URL}, f.subject
                 FROM page_findings f LEFT JOIN pages p ON p.id = f.page_id WHERE f.check_number IN ({listed(checks)})
                 ORDER BY f.page_id, f.check_number, f.subject"""
@@ -99,8 +99,8 @@ class FindingReader(Database):
 
     def found_at(self, place: FindingPlace) -> FindingRow:
         """One finding."""
-        with translated(self.path):
-            row = self.sql.execute(
+        with translated(self._db.path):
+            row = self._db.sql.execute(
                 f"""{_FINDING} FROM page_findings f LEFT JOIN pages p ON p.id = f.page_id
                 WHERE f.page_id = ? AND f.check_number = ? AND f.subject = ?""",
                 (place.page_id, place.check_number, place.subject),
@@ -110,13 +110,13 @@ class FindingReader(Database):
     def found(self, checks: Collection[int]) -> Iterator[FindingRow]:
         """Every finding of some checks: first those about no page, then by the depth and the URL of their pages."""
         wanted = f"f.check_number IN ({listed(checks)})"
-        with translated(self.path):
-            for row in self.sql.execute(
+        with translated(self._db.path):
+            for row in self._db.sql.execute(
                 f"""{_FINDING} FROM page_findings f LEFT JOIN pages p ON p.id = f.page_id
                 WHERE f.page_id = 0 AND {wanted} ORDER BY f.check_number, f.subject"""
             ):
                 yield _found_row(row)
-            for row in self.sql.execute(
+            for row in self._db.sql.execute(
                 f"""{_FINDING} FROM pages p CROSS JOIN page_findings f ON f.page_id = p.id
                 WHERE {wanted} ORDER BY p.depth, p.url, f.check_number, f.subject"""
             ):
@@ -126,8 +126,8 @@ class FindingReader(Database):
         """Whether a finding (URL, check, subject) is there; or was, in an earlier run."""
         url, check_id, subject = key
         table, of_run = ("page_findings", "true") if run is None else ("finding_history", "run_id = ?4")
-        with translated(self.path):
-            row = self.sql.execute(
+        with translated(self._db.path):
+            row = self._db.sql.execute(
                 f"""SELECT 1 FROM {table} WHERE {of_run} AND page_id IN (0, (SELECT id FROM pages WHERE url = ?1))
                 AND check_number = (SELECT number FROM checks WHERE id = ?2)
                 AND subject = ?3 AND (page_id <> 0 OR subject = ?1)""",
@@ -138,8 +138,8 @@ class FindingReader(Database):
     def finding_keys(self, run: int | None = None) -> Iterator[tuple[str, str, str]]:
         """Every finding (URL, check, subject); or every one of an earlier run."""
         table, of_run = ("page_findings", "true") if run is None else ("finding_history", "run_id = ?")
-        with translated(self.path):
-            yield from self.sql.execute(
+        with translated(self._db.path):
+            yield from self._db.sql.execute(
                 f"""SELECT {_URL}, c.id, f.subject FROM {table} f JOIN checks c ON c.number = f.check_number
                 LEFT JOIN pages p ON p.id = f.page_id WHERE {of_run} ORDER BY f.page_id, f.check_number, f.subject""",
                 () if run is None else (run,),
@@ -147,18 +147,18 @@ class FindingReader(Database):
 
     def inlink_count(self, page_id: int) -> int:
         """How many links lead to a page."""
-        with translated(self.path):
-            row = self.sql.execute("SELECT inlinks FROM page_scores WHERE page_id = ?", (page_id,)).fetchone()
+        with translated(self._db.path):
+            row = self._db.sql.execute("SELECT inlinks FROM page_scores WHERE page_id = ?", (page_id,)).fetchone()
             if row is None:
                 statement = f"SELECT count(*) FROM {self._link_table()} WHERE target_id = ?"
-                row = self.sql.execute(statement, (page_id,)).fetchone()
+                row = self._db.sql.execute(statement, (page_id,)).fetchone()
         count: int = row[0]
         return count
 
     def inlinks(self, page_id: int, most: int) -> list[Inlink]:
         """The first links that lead to a page: one from each page that links to it, then the others, then its own."""
-        with translated(self.path):
-            rows = self.sql.execute(_INLINK.format(links=self._link_table()), (page_id, max(most, _SORTED))).fetchall()
+        with translated(self._db.path):
+            rows = self._db.sql.execute(_INLINK.format(links=self._link_table()), (page_id, max(most, _SORTED))).fetchall()
         links: list[tuple[bool, int, Inlink]] = []
         seen: Counter[int] = Counter()
         for source, _, url, _, text, rel, kind in sorted(rows, key=lambda row: row[1:4]):
@@ -169,10 +169,10 @@ class FindingReader(Database):
 
     def _link_table(self) -> str:
         if not self._links:
-            indexed = self.sql.execute("SELECT 1 FROM sqlite_schema WHERE name = 'links_by_target'").fetchone()
+            indexed = self._db.sql.execute("SELECT 1 FROM sqlite_schema WHERE name = 'links_by_target'").fetchone()
             if not indexed:
-                self.sql.execute(_COPY)
-                self.sql.execute(_FILL)
+                self._db.sql.execute(_COPY)
+                self._db.sql.execute(_FILL)
             self._links = "link_relations" if indexed else "temp.report_links"
         return self._links
 
@@ -196,10 +196,13 @@ _CHECK = """INSERT INTO checks(id, scope, check_group, severity, title, why, fix
         fix_ja = excluded.fix_ja, threshold = excluded.threshold, unit = excluded.unit"""
 
 
-class CheckCatalogueStore(Database):
-    """Stores the check catalogue, and reads validators and metrics."""
+class CheckCatalogueStore:
+    """Stores the check catalogue of a crawl."""
 
-    async def install_checks(self, checks: Iterable[Check], scope: str, thresholds: dict[str, float] | None = None) -> None:
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def install(self, checks: Iterable[Check], scope: str, thresholds: dict[str, float] | None = None) -> None:
         """Make checks known, with their words as they are now and the thresholds that hold. Their numbers stay."""
         chosen = thresholds or {}
         rows = [
@@ -211,32 +214,15 @@ class CheckCatalogueStore(Database):
             )
             for check in checks
         ]  # fmt: skip
-        async with self.write() as sql:
+        async with self._db.write() as sql:
             sql.executemany(_CHECK, rows)
-
-    async def validators(self, page_id: int) -> Validators:
-        with translated(self.path):
-            # Of a page that was sent: a redirect that answers 304 would have lost where it leads.
-            row = self.sql.execute(
-                """SELECT d.etag, d.last_modified_field FROM page_details d JOIN pages p ON p.id = d.page_id
-                WHERE d.page_id = ? AND p.status_code < 300""",
-                (page_id,),
-            ).fetchone()
-        return Validators(*row) if row else Validators(None, None)
 
     def unrendered(self, most: int) -> tuple[list[str], str]:
         """Pages that were read without the browser they needed, the first few of them, and why there was none."""
-        with translated(self.path):
-            rows = self.sql.execute(
+        with translated(self._db.path):
+            rows = self._db.sql.execute(
                 """SELECT p.url, json_extract(d.rendering, '$.failed') FROM page_details d JOIN pages p ON p.id = d.page_id
                 WHERE d.rendering IS NOT NULL AND json_extract(d.rendering, '$.browser_missing') ORDER BY p.url LIMIT ?""",
                 (most,),
             ).fetchall()
         return [url for url, _ in rows], rows[0][1] if rows else ""
-
-    async def metrics(self) -> CrawlMetrics:
-        with translated(self.path):
-            counters = dict(self.sql.execute("SELECT name, value FROM counters").fetchall())
-            (workers,) = self.sql.execute("SELECT count(*) FROM workers").fetchone()
-        counts = CrawlCounts(**{name: value for name, value in counters.items() if name in CrawlCounts.__dataclass_fields__})
-        return metrics.read(counts, counters, workers)

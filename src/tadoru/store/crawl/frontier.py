@@ -8,9 +8,9 @@ from dataclasses import fields
 
 from tadoru.rules.budget import Budget
 from tadoru.rules.pace import Pace
-from tadoru.store.crawl import workers
+from tadoru.store.crawl import metrics, workers
 from tadoru.store.crawl.crawl_limits import LimitChecker
-from tadoru.store.crawl.database import HOSTS_AT_ONCE, stamp, translated
+from tadoru.store.crawl.database import HOSTS_AT_ONCE, Database, stamp, translated
 from tadoru.store.crawl.interface import (
     TOO_DEEP,
     CrawlCounts,
@@ -22,7 +22,8 @@ from tadoru.store.crawl.interface import (
     UrlPurpose,
     longest_wait,
 )
-from tadoru.store.crawl.page_writer import PageWriting
+from tadoru.store.crawl.metrics import CrawlMetrics
+from tadoru.store.crawl.page_writer import PageWriter
 
 _LEASE = """UPDATE pages SET status = 'processing', owner = ?, processing_started_at = ? WHERE id IN (
     SELECT id FROM pages INDEXED BY pages_frontier WHERE host_id = ? AND status = 'queued' AND not_before <= ?
@@ -40,44 +41,49 @@ _COUNTED = ", ".join(f"'{field.name}'" for field in fields(CrawlCounts))
 HostRow = tuple[int, str, float | None, float | None, float | None, float | None, int, float, int, int]
 
 
-class Frontier(PageWriting):
+class SqliteFrontier:
     """Leases URLs and takes back the leases of dead workers."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
 
     async def join(self, ttl: float) -> int:
         me = workers.current()
-        async with self.write() as sql:
+        async with self._db.write() as sql:
             row = sql.execute(
                 "INSERT INTO workers(machine, pid, started, expires_at) VALUES (?, ?, ?, ?) RETURNING id",
-                (*me, self.clock.now() + ttl),
+                (*me, self._db.clock.now() + ttl),
             ).fetchone()
         number: int = row[0]
         return number
 
     async def renew(self, worker: int, ttl: float) -> bool:
-        async with self.write() as sql:
-            return bool(sql.execute("UPDATE workers SET expires_at = ? WHERE id = ?", (self.clock.now() + ttl, worker)).rowcount)
+        async with self._db.write() as sql:
+            return bool(
+                sql.execute("UPDATE workers SET expires_at = ? WHERE id = ?", (self._db.clock.now() + ttl, worker)).rowcount
+            )
 
     async def leave(self, worker: int) -> None:
-        async with self.write() as sql:
+        async with self._db.write() as sql:
             self._take_back(sql, worker)
 
     async def has_workers(self) -> bool:
         """Whether somebody who lives is at work on this crawl."""
         await self.recover()
-        with translated(self.path):
-            return bool(self.sql.execute("SELECT count(*) FROM workers").fetchone()[0])
+        with translated(self._db.path):
+            return bool(self._db.sql.execute("SELECT count(*) FROM workers").fetchone()[0])
 
     async def recover(self, living: int = 0) -> int:
         if not self._gone(living):
             return 0
-        async with self.write() as sql:
+        async with self._db.write() as sql:
             return sum(self._take_back(sql, worker) for worker in self._gone(living))
 
     def _gone(self, living: int) -> list[int]:
         """The workers that died or stopped renewing."""
-        here, now = workers.machine_name(), self.clock.now()
-        with translated(self.path):
-            rows = self.sql.execute("SELECT id, machine, pid, started, expires_at FROM workers").fetchall()
+        here, now = workers.machine_name(), self._db.clock.now()
+        with translated(self._db.path):
+            rows = self._db.sql.execute("SELECT id, machine, pid, started, expires_at FROM workers").fetchall()
         others = [row for row in rows if row[0] != living]
         return [row[0] for row in others if row[4] < now or workers.is_dead(workers.WorkerIdentity(*row[1:4]), here)]
 
@@ -87,23 +93,23 @@ class Frontier(PageWriting):
         sql.execute("UPDATE pages SET status = 'queued', owner = NULL WHERE owner = ?", (worker,))
         sql.executemany("UPDATE hosts SET queued = queued + ?, leased = max(0, leased - ?) WHERE id = ?", held)
         total: int = sum(count for count, _, _ in held)
-        self.count({"processing": -total, "queued": total})
-        LimitChecker(self).hold([host for _, _, host in held])
+        self._db.count({"processing": -total, "queued": total})
+        LimitChecker(self._db).hold([host for _, _, host in held])
         # Its request may have gone out just before it died.
         sql.execute(
             "UPDATE hosts SET next_at = max(next_at, ? + coalesce(gap, 0)), slot_owner = NULL WHERE slot_owner = ?",
-            (self.clock.now(), worker),
+            (self._db.clock.now(), worker),
         )
         sql.execute("DELETE FROM robots WHERE owner = ?", (worker,))
         sql.execute("UPDATE chores SET owner = NULL WHERE owner = ?", (worker,))
         untried = sql.execute("UPDATE resources SET status = 'queued', owner = NULL WHERE owner = ?", (worker,))
-        self.count({"resources": -untried.rowcount})
+        self._db.count({"resources": -untried.rowcount})
         sql.execute("DELETE FROM workers WHERE id = ?", (worker,))
         return total
 
     async def add(self, targets: Sequence[LinkTarget], *, seed: bool, depth: int = 0) -> int:
-        async with self.write():
-            batch = self.batch(0, depth)
+        async with self._db.write():
+            batch = PageWriter(self._db, 0, depth)
             batch.know_many(targets, depth, seed=seed)
             batch.flush()
         return batch.inserted
@@ -111,29 +117,46 @@ class Frontier(PageWriting):
     async def widen(self, max_depth: int | None) -> int:
         deep = "status = 'skipped' AND skip_reason = ? AND depth <= ?"
         values = (TOO_DEEP, 2**31 if max_depth is None else max_depth)
-        async with self.write() as sql:
+        async with self._db.write() as sql:
             found = sql.execute(
                 f"SELECT count(*), host_id FROM pages WHERE {deep} GROUP BY host_id ORDER BY host_id", values
             ).fetchall()
             total: int = sum(count for count, _ in found)
             sql.execute(f"UPDATE pages SET status = 'queued', skip_reason = NULL WHERE {deep}", values)
             sql.executemany("UPDATE hosts SET queued = queued + ? WHERE id = ?", found)
-            self.count({"skipped": -total, "queued": total})
-            LimitChecker(self).hold([host for _, host in found])
+            self._db.count({"skipped": -total, "queued": total})
+            LimitChecker(self._db).hold([host for _, host in found])
         return total
 
     async def finish(self, worker: int, outcomes: Sequence[Outcome], *, max_depth: int | None) -> int:
-        async with self.write():
-            batch = self.batch(worker, max_depth)
+        async with self._db.write():
+            batch = PageWriter(self._db, worker, max_depth)
             for outcome in outcomes:
                 batch.record(outcome)
             batch.flush()
         return batch.recorded
 
     async def counts(self) -> CrawlCounts:
-        with translated(self.path):
-            rows = self.sql.execute(f"SELECT name, value FROM counters WHERE name IN ({_COUNTED})").fetchall()
+        with translated(self._db.path):
+            rows = self._db.sql.execute(f"SELECT name, value FROM counters WHERE name IN ({_COUNTED})").fetchall()
         return CrawlCounts(**{str(name): value for name, value in rows})
+
+    async def metrics(self) -> CrawlMetrics:
+        with translated(self._db.path):
+            counters = dict(self._db.sql.execute("SELECT name, value FROM counters").fetchall())
+            (workers,) = self._db.sql.execute("SELECT count(*) FROM workers").fetchone()
+        counts = CrawlCounts(**{name: value for name, value in counters.items() if name in CrawlCounts.__dataclass_fields__})
+        return metrics.read(counts, counters, workers)
+
+    async def has_open_seeds(self) -> bool:
+        return self._has_seed("status = 'queued' OR status = 'processing'")
+
+    async def has_answered_seeds(self) -> bool:
+        return self._has_seed("status = 'completed'")
+
+    def _has_seed(self, state: str) -> bool:
+        with translated(self._db.path):
+            return self._db.sql.execute(f"SELECT 1 FROM pages WHERE is_seed AND ({state}) LIMIT 1").fetchone() is not None
 
     async def lease(self, worker: int, wants: Mapping[str, int], *, new_hosts: int, per_host: int, limit: int) -> LeaseBatch:
         counts = await self.counts()
@@ -141,18 +164,18 @@ class Frontier(PageWriting):
         budget = Budget(limit=limit)
         if not counts.queued or not budget.leasable(counts.counted, counts.processing, wanted):
             return LeaseBatch([], {})
-        with translated(self.path):
-            now = self.clock.now()
-            rows = self._hosts_to_ask(self.sql, wants, new_hosts, now)
+        with translated(self._db.path):
+            now = self._db.clock.now()
+            rows = self._hosts_to_ask(self._db.sql, wants, new_hosts, now)
         if not any(wants.get(row[1], per_host) for row in rows):
             return LeaseBatch([], {row[1]: host_state(row, now) for row in rows})
-        async with self.write() as sql:
+        async with self._db.write() as sql:
             counts = await self.counts()
             workers: int = sql.execute("SELECT count(*) FROM workers").fetchone()[0]
             share = budget.fair_share(counts.queued, workers if new_hosts else 1)
             room = min(budget.leasable(counts.counted, counts.processing, wanted), share)
-            now = self.clock.now()
-            if self.bounds.pages_per_host and not counts.processing:
+            now = self._db.clock.now()
+            if self._db.bounds.pages_per_host and not counts.processing:
                 # Somebody who did not know of this number may have given pages back.
                 sql.execute("UPDATE hosts SET leased = 0 WHERE leased <> 0")
             leases: list[Lease] = []
@@ -160,10 +183,10 @@ class Frontier(PageWriting):
             for row in self._hosts_to_ask(sql, wants, new_hosts, now):
                 state = host_state(row, now)
                 hosts[state.host] = state
-                want = self.bounds.leasable_at_host(row[8], row[9], min(wants.get(state.host, per_host), room - len(leases)))
+                want = self._db.bounds.leasable_at_host(row[8], row[9], min(wants.get(state.host, per_host), room - len(leases)))
                 if want > 0:
                     leases += self._lease_host(sql, worker, row[0], state.host, want, now)
-            self.count({"processing": len(leases), "queued": -len(leases)})
+            self._db.count({"processing": len(leases), "queued": -len(leases)})
         return LeaseBatch(leases, hosts)
 
     def _hosts_to_ask(self, sql: sqlite3.Connection, wants: Mapping[str, int], new_hosts: int, now: float) -> list[HostRow]:
@@ -174,7 +197,7 @@ class Frontier(PageWriting):
             found = {row[1]: row for row in sql.execute(_NAMED, [*chunk, *[None] * (HOSTS_AT_ONCE - len(chunk))])}
             rows += [found[name] for name in chunk if name in found]
         if new_hosts > 0:
-            most = self.bounds.pages_per_host
+            most = self._db.bounds.pages_per_host
             waiting = sql.execute(_WAITING_HOSTS, (most, most, now, new_hosts + len(wants)))
             rows += [row for row in waiting if row[1] not in wants][:new_hosts]
         return rows

@@ -20,12 +20,15 @@ _LOWER = """UPDATE hosts SET gap = CASE WHEN strikes > 0 THEN gap ELSE ? END, ba
 _CLAIM = "INSERT OR REPLACE INTO robots(origin, owner, claimed_until) VALUES (?, ?, ?)"
 
 
-class Hosts(Database):
-    """Slots, paces and robots.txt answers of hosts."""
+class SqliteHosts:
+    """Slots and paces of hosts."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
 
     async def take_slot(self, worker: int, host: str, hold: float) -> float:
-        async with self.write() as sql:
-            number, now = self.host_id(host), self.clock.now()
+        async with self._db.write() as sql:
+            number, now = self._db.host_id(host), self._db.clock.now()
             next_at, gap, owner, until = sql.execute(
                 "SELECT next_at, coalesce(gap, 0), slot_owner, slot_until FROM hosts WHERE id = ?", (number,)
             ).fetchone()
@@ -41,12 +44,12 @@ class Hosts(Database):
             return 0.0
 
     async def sent(self, worker: int, host: str) -> None:
-        async with self.write() as sql:
-            sql.execute(_SENT, (self.clock.now(), worker, host))
+        async with self._db.write() as sql:
+            sql.execute(_SENT, (self._db.clock.now(), worker, host))
 
     async def begin_pace(self, host: str, pace: Pace) -> Pace:
-        async with self.write() as sql:
-            number = self.host_id(host)
+        async with self._db.write() as sql:
+            number = self._db.host_id(host)
             sql.execute(
                 "UPDATE hosts SET gap = max(coalesce(gap, 0), ?), base = ? WHERE id = ? AND (base IS NULL OR base < ?)",
                 (pace.gap, pace.base, number, pace.base),
@@ -54,17 +57,24 @@ class Hosts(Database):
             return Pace(*sql.execute(_PACE, (number,)).fetchone())
 
     async def set_pace(self, host: str, pace: Pace, pause: float = 0.0) -> None:
-        async with self.write() as sql:
-            number, until = self.host_id(host), self.clock.now() + pause if pause > 0 else 0.0
+        async with self._db.write() as sql:
+            number, until = self._db.host_id(host), self._db.clock.now() + pause if pause > 0 else 0.0
             sql.execute(_SET_PACE, (pace.gap, pace.base, pace.latency, pace.baseline, pace.strikes, until, number))
 
     async def lower_paces(self, delay: float) -> None:
-        async with self.write() as sql:
+        async with self._db.write() as sql:
             sql.execute(_LOWER, (delay, delay, delay))
 
-    async def claim_robots(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
-        async with self.write() as sql:
-            now = self.clock.now()
+
+class SqliteRobots:
+    """The answers for robots.txt."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def claim(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
+        async with self._db.write() as sql:
+            now = self._db.clock.now()
             row = sql.execute(
                 "SELECT status, failure, message, body, fetched_at, claimed_until FROM robots WHERE origin = ?", (origin,)
             ).fetchone()
@@ -77,13 +87,13 @@ class Hosts(Database):
             sql.execute(_CLAIM, (origin, worker, now + hold))
             return True
 
-    async def forget_failed_robots(self) -> None:
-        async with self.write() as sql:
+    async def forget_failed(self) -> None:
+        async with self._db.write() as sql:
             sql.execute("DELETE FROM robots WHERE fetched_at IS NOT NULL AND (status IS NULL OR status >= 500 OR status = 429)")
 
-    async def put_robots(self, origin: str, record: RobotsRecord) -> None:
-        async with self.write() as sql:
+    async def put(self, origin: str, record: RobotsRecord) -> None:
+        async with self._db.write() as sql:
             sql.execute(
                 "INSERT OR REPLACE INTO robots(origin, status, failure, message, body, fetched_at) VALUES (?, ?, ?, ?, ?, ?)",
-                (origin, record.status, record.failure, record.message, record.body, self.clock.now() - record.age),
+                (origin, record.status, record.failure, record.message, record.body, self._db.clock.now() - record.age),
             )

@@ -1,7 +1,8 @@
-"""The interface of a crawl store, which every backend implements (`tests/contract` runs one suite over all of them).
+"""The contract of a crawl store, by part: what the engine needs of a database (`tests/contract` runs one suite over all).
 
 Durations, never points in time, cross this interface: each backend measures with its own clock, so that several machines on one
-database agree. Every method is one transaction; when it returns, its effect survives `kill -9`. The records are in `records`.
+database agree. Every method is one transaction; when it returns, its effect survives `kill -9`. The records are
+in `records`.
 """
 
 from __future__ import annotations
@@ -62,14 +63,20 @@ __all__ = [
     "UNLINKED",
     "CompletedOutcome",
     "CrawlCounts",
+    "CrawlHostStore",
+    "CrawlRobotsStore",
     "CrawlStore",
     "FailedOutcome",
     "FoundLink",
+    "FrontierStore",
+    "GraphStore",
     "HostState",
     "Lease",
     "LeaseBatch",
+    "LimitStore",
     "LinkRow",
     "LinkTarget",
+    "MetaStore",
     "NamedPage",
     "Outcome",
     "PageFacts",
@@ -77,11 +84,15 @@ __all__ = [
     "PageStatus",
     "RefusedOutcome",
     "ReleasedOutcome",
+    "RescopeStore",
     "ResourceLease",
     "ResourceResult",
+    "ResourceStore",
     "RetryOutcome",
     "RobotsRecord",
     "SitemapRecord",
+    "SitemapStore",
+    "TaskStore",
     "TrapRecord",
     "UnchangedOutcome",
     "UrlPurpose",
@@ -90,8 +101,8 @@ __all__ = [
 ]
 
 
-class CrawlStore(Protocol):
-    """One crawl: its frontier, hosts, pages and links."""
+class FrontierStore(Protocol):
+    """Workers, and the URLs that they lease and finish."""
 
     async def join(self, ttl: float) -> int:
         """Become a worker of this crawl; the leases taken under the returned number live for `ttl` seconds after each `renew`."""
@@ -121,29 +132,6 @@ class CrawlStore(Protocol):
         """Queue what was skipped as too deep and is within a new depth; how many."""
         ...
 
-    def bound(self, bounds: BreadthLimits) -> None:
-        """Apply these limits to everything done through this handle; every worker of a crawl gets the same.
-
-        URLs over a limit are skipped with a reason: pages of a host with enough requests, hosts of a domain with too many, and
-        URLs for which the queue has no space. Of the last, those nearest to the start URL stay, and start URLs always.
-        """
-        ...
-
-    async def take_up(self) -> int:
-        """Other bounds hold than before: queue what was skipped for one of them and is within these; how many."""
-        ...
-
-    async def refill(self) -> int:
-        """Queue again what was put off because the queue was full, if it is half empty: the nearest first; how many."""
-        ...
-
-    async def reconsider(self, decide: Callable[[str, bool], LinkTarget | None], *, max_depth: int | None) -> int:
-        """Other rules hold: ask `decide` about each URL that was not requested as a page, and put it where it belongs now.
-
-        It is told whether the URL is a start, and may answer None to leave it where it is. How many were moved.
-        """
-        ...
-
     async def lease(self, worker: int, wants: Mapping[str, int], *, new_hosts: int, per_host: int, limit: int) -> LeaseBatch:
         """Own up to `wants[host]` URLs of each named host and `per_host` of up to `new_hosts` others that have some to give.
 
@@ -167,6 +155,42 @@ class CrawlStore(Protocol):
     async def metrics(self) -> CrawlMetrics:
         """What somebody who watches wants to know: one truth for any number of processes."""
         ...
+
+    async def has_open_seeds(self) -> bool:
+        """Whether a start, or what it redirects to, is still to be answered."""
+        ...
+
+    async def has_answered_seeds(self) -> bool:
+        """Whether a start was answered."""
+        ...
+
+    async def has_workers(self) -> bool:
+        """Whether a living worker works on this crawl."""
+        ...
+
+
+class LimitStore(Protocol):
+    """The limits of a crawl of many hosts."""
+
+    def set(self, bounds: BreadthLimits) -> None:
+        """Apply these limits to everything done through this handle; every worker of a crawl gets the same.
+
+        URLs over a limit are skipped with a reason: pages of a host with enough requests, hosts of a domain with too many, and
+        URLs for which the queue has no space. Of the last, those nearest to the start URL stay, and start URLs always.
+        """
+        ...
+
+    async def requeue(self) -> int:
+        """Other bounds hold than before: queue what was skipped for one of them and is within these; how many."""
+        ...
+
+    async def refill(self) -> int:
+        """Queue again what was put off because the queue was full, if it is half empty: the nearest first; how many."""
+        ...
+
+
+class CrawlHostStore(Protocol):
+    """The pace of hosts, shared by all workers."""
 
     async def take_slot(self, worker: int, host: str, hold: float) -> float:
         """Ask to send to a paced host now. 0.0: yes, and nobody else may until `sent` or for `hold` seconds.
@@ -194,48 +218,52 @@ class CrawlStore(Protocol):
         """
         ...
 
-    async def claim_robots(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
+
+class CrawlRobotsStore(Protocol):
+    """The answers for robots.txt."""
+
+    async def claim(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
         """What robots.txt of an origin answered; True: it is ours to fetch now; False: somebody else is at it, ask again.
 
         An answer that forbade everything because the server was failing is kept for a minute only.
         """
         ...
 
-    async def forget_failed_robots(self) -> None:
+    async def forget_failed(self) -> None:
         """Ask every origin again whose robots.txt could not be had."""
         ...
 
-    async def put_robots(self, origin: str, record: RobotsRecord) -> None: ...
+    async def put(self, origin: str, record: RobotsRecord) -> None: ...
 
-    async def get_meta(self, key: str) -> str | None: ...
 
-    async def set_meta(self, key: str, value: str) -> None: ...
+class MetaStore(Protocol):
+    """Notes about the crawl, by name."""
 
-    async def change_meta(self, key: str, change: Callable[[str | None], str]) -> str:
+    async def get(self, key: str) -> str | None: ...
+
+    async def set(self, key: str, value: str) -> None: ...
+
+    async def change(self, key: str, change: Callable[[str | None], str]) -> str:
         """What it becomes, made of what it is: nobody else changes it in between."""
         ...
 
-    async def validators(self, page_id: int) -> Validators:
-        """With what a page was sent the last time."""
-        ...
 
-    async def claim_task(self, worker: int, name: str) -> bool:
+class TaskStore(Protocol):
+    """Tasks that are done once for the whole crawl."""
+
+    async def claim(self, worker: int, name: str) -> bool:
         """Whether a piece of work that is done once for the whole crawl is ours to do now."""
         ...
 
-    async def finish_task(self, name: str) -> None: ...
+    async def finish(self, name: str) -> None: ...
 
-    async def is_task_done(self, name: str) -> bool: ...
+    async def is_done(self, name: str) -> bool: ...
 
-    async def has_open_seeds(self) -> bool:
-        """Whether a start, or what it redirects to, is still to be answered."""
-        ...
 
-    async def has_answered_seeds(self) -> bool:
-        """Whether a start was answered."""
-        ...
+class SitemapStore(Protocol):
+    """Sitemaps and the pages they list."""
 
-    async def put_sitemap(self, record: SitemapRecord) -> int:
+    async def put(self, record: SitemapRecord) -> int:
         """Remember a sitemap, in place of what was known of it; its number."""
         ...
 
@@ -246,14 +274,26 @@ class CrawlStore(Protocol):
         """
         ...
 
-    async def lease_resources(self, worker: int, count: int, *, budget: int) -> list[ResourceLease]:
+
+class ResourceStore(Protocol):
+    """Resources of pages to check."""
+
+    async def lease(self, worker: int, count: int, *, budget: int) -> list[ResourceLease]:
         """Own up to `count` resources to try; never more than `budget` in all, whoever else is leasing."""
         ...
 
-    async def finish_resources(self, worker: int, results: Sequence[ResourceResult]) -> None: ...
+    async def finish(self, worker: int, results: Sequence[ResourceResult]) -> None: ...
 
-    async def resources_wait(self, *, budget: int) -> float | None:
+    async def wait(self, *, budget: int) -> float | None:
         """Seconds until there may be a resource to try; None when there is none left."""
+        ...
+
+
+class GraphStore(Protocol):
+    """Pages and links as they are stored."""
+
+    async def validators(self, page_id: int) -> Validators:
+        """With what a page was sent the last time."""
         ...
 
     async def settle(self) -> None:
@@ -282,5 +322,50 @@ class CrawlStore(Protocol):
     async def traps(self) -> list[TrapRecord]:
         """The classes of URLs that were cut off, the one that was cut most first."""
         ...
+
+
+class RescopeStore(Protocol):
+    """Known URLs under changed rules."""
+
+    async def reconsider(self, decide: Callable[[str, bool], LinkTarget | None], *, max_depth: int | None) -> int:
+        """Other rules hold: ask `decide` about each URL that was not requested as a page, and put it where it belongs now.
+
+        It is told whether the URL is a start, and may answer None to leave it where it is. How many were moved.
+        """
+        ...
+
+
+class CrawlStore(Protocol):
+    """One crawl, by part."""
+
+    @property
+    def frontier(self) -> FrontierStore: ...
+
+    @property
+    def limits(self) -> LimitStore: ...
+
+    @property
+    def hosts(self) -> CrawlHostStore: ...
+
+    @property
+    def robots(self) -> CrawlRobotsStore: ...
+
+    @property
+    def meta(self) -> MetaStore: ...
+
+    @property
+    def tasks(self) -> TaskStore: ...
+
+    @property
+    def sitemaps(self) -> SitemapStore: ...
+
+    @property
+    def resources(self) -> ResourceStore: ...
+
+    @property
+    def graph(self) -> GraphStore: ...
+
+    @property
+    def rescope(self) -> RescopeStore: ...
 
     async def close(self) -> None: ...

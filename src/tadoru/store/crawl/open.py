@@ -1,4 +1,4 @@
-"""Opens a store by name: a file, a PostgreSQL URL, `:memory:` (SQLite without a file), or `memory:` (plain Python)."""
+"""Opens a store by name: a file, a PostgreSQL URL, or `:memory:` (SQLite without a file)."""
 
 from __future__ import annotations
 
@@ -6,21 +6,18 @@ from pathlib import Path
 
 from tadoru.clock import Clock
 from tadoru.errors import StoreError, UsageError
+from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.database import LOCK_PATIENCE, is_read_only
-from tadoru.store.crawl.interface import CrawlStore
-from tadoru.store.crawl.memory import MemoryStore
 from tadoru.store.crawl.postgres.crawl_url import is_postgresql, parse
 from tadoru.store.crawl.read_only import CrawlNotReadable, ReadOnlyCrawl
 from tadoru.store.crawl.sqlite import SqliteStore
 
 
-def open_store(name: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE) -> CrawlStore:
+def open_store(name: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE) -> CrawlDatabase:
     """The crawl kept under a name; made when it is not there.
 
     `durable` False is for a file nobody will open again; `patience`: seconds to wait for another program's lock.
     """
-    if name == "memory:":
-        return MemoryStore(clock)
     if is_postgresql(name):
         from tadoru.store.crawl.postgres.store import PostgresStore
 
@@ -28,7 +25,7 @@ def open_store(name: str, clock: Clock, *, durable: bool = True, patience: float
     return SqliteStore(name, clock, durable=durable, patience=patience)
 
 
-def open_audit(name: str, clock: Clock, *, patience: float = LOCK_PATIENCE) -> SqliteStore:
+def open_audit(name: str, clock: Clock, *, patience: float = LOCK_PATIENCE) -> CrawlDatabase:
     """The crawl of an audit; made when it is not there."""
     if is_postgresql(name):
         from tadoru.store.crawl.postgres.store import PostgresStore
@@ -56,7 +53,7 @@ def is_there(name: str, clock: Clock) -> bool:
     return True
 
 
-def open_existing(name: str, clock: Clock) -> SqliteStore:
+def open_existing(name: str, clock: Clock) -> CrawlDatabase:
     """A crawl that must be there; to be read only, where its file cannot be written. Raises UsageError."""
     if is_postgresql(name):
         from tadoru.store.crawl.postgres.store import PostgresStore

@@ -475,11 +475,3 @@ class PageWriter(UrlWriter):
     def _log_error(self, url: str, kind: str, message: str) -> None:
         self.sql.execute(_ERROR, (url, kind, message, self.stamp))
         self.tally[error_counter(kind)] += 1
-
-
-class PageWriting(Database):
-    """Base of the parts of the store that write pages."""
-
-    def batch(self, worker: int, max_depth: int | None) -> PageWriter:
-        """The writes of one transaction. Call inside `write`."""
-        return PageWriter(self, worker, max_depth)

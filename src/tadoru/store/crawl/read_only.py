@@ -16,10 +16,10 @@ from urllib.parse import quote
 from tadoru.clock import SystemClock
 from tadoru.errors import UsageError
 from tadoru.store.copy_crawl import copy_crawl
-from tadoru.store.crawl.browse_links import LinkBrowser
-from tadoru.store.crawl.browse_pages import PageBrowser, TotalsBrowser
-from tadoru.store.crawl.database import SCHEMA_VERSION, is_read_only
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.crawl_database import CrawlDatabase
+from tadoru.store.crawl.database import SCHEMA_VERSION, Database, is_read_only
+from tadoru.store.crawl.frontier import SqliteFrontier
+from tadoru.store.crawl.hosts import SqliteHosts, SqliteRobots
 
 T = TypeVar("T")
 _PATIENCE = 5.0
@@ -30,8 +30,8 @@ class CrawlNotReadable(UsageError):
     """The file has no crawl: it has not started, or was deleted."""
 
 
-class ReadOnlyCrawl(PageBrowser, LinkBrowser, TotalsBrowser, SqliteStore):
-    """A crawl for reading; writing raises StoreError."""
+class ReadOnlyDatabase(Database):
+    """A connection to a crawl for reading; writing raises StoreError."""
 
     def __init__(self, path: Path | str) -> None:
         file = Path(path)
@@ -69,6 +69,14 @@ class ReadOnlyCrawl(PageBrowser, LinkBrowser, TotalsBrowser, SqliteStore):
                 "This crawl was written by an older Tadoru. Run `tadoru report` on its file once to upgrade it."
             )
         self.sql.execute("PRAGMA cache_size = -16384")
+
+
+class ReadOnlyCrawl(CrawlDatabase):
+    """A crawl for reading; writing raises StoreError."""
+
+    def __init__(self, path: Path | str) -> None:
+        db = ReadOnlyDatabase(path)
+        super().__init__(db, frontier=SqliteFrontier(db), hosts=SqliteHosts(db), robots=SqliteRobots(db))
 
     def copy_to(self, path: Path) -> None:
         """A copy of the whole file as it is at one moment, complete in itself."""

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tadoru.store.crawl.database import Database, translated
-from tadoru.store.crawl.interface import LinkRow, PageRow, TrapRecord
+from tadoru.store.crawl.interface import LinkRow, PageRow, TrapRecord, Validators
 
 _PAGES = """SELECT p.id, p.url, p.internal, p.purpose, p.status, p.depth, parent.url, p.status_code, p.content_type, p.title,
     onward.url, p.skip_reason, p.last_error_type, p.last_error_message, p.added_at, p.crawled_at, p.ttfb_ms + p.download_time_ms
@@ -37,27 +37,32 @@ _PARENTS_BY_REDIRECT = """UPDATE pages SET hops = ?1 + 1, parent_id = found.pare
 _BEGINNING = "UPDATE pages SET hops = 0 WHERE id = (SELECT id FROM pages WHERE hops = -1 ORDER BY depth, url LIMIT 1)"
 
 
-class CrawlReader(Database):
+_INDEXES = (
+    "CREATE INDEX IF NOT EXISTS links_by_target ON link_relations(target_id)",
+    "CREATE INDEX IF NOT EXISTS pages_by_redirect ON pages(redirect_id) WHERE redirect_id IS NOT NULL",
+)
+_IN_ORDER = "CREATE INDEX IF NOT EXISTS pages_in_order ON pages(depth, url)"  # Reports read in this order several times over.
+
+
+class CrawlGraph:
     """Reads pages, links and traps."""
 
-    _INDEXES: tuple[str, ...] = (
-        "CREATE INDEX IF NOT EXISTS links_by_target ON link_relations(target_id)",
-        "CREATE INDEX IF NOT EXISTS pages_by_redirect ON pages(redirect_id) WHERE redirect_id IS NOT NULL",
-        "CREATE INDEX IF NOT EXISTS pages_in_order ON pages(depth, url)",  # Reports read in this order several times over.
-    )
-    _TIDY = "PRAGMA optimize"
+    def __init__(self, db: Database) -> None:
+        self._db = db
 
     async def settle(self) -> None:
-        async with self.write() as sql:
-            for index in self._INDEXES:
+        async with self._db.write() as sql:
+            for index in _INDEXES:
                 sql.execute(index)
+            if not self._db.is_postgresql:  # There a URL may be longer than a page of an index holds.
+                sql.execute(_IN_ORDER)
             sql.execute(_PARENTS_BY_LINK)
             sql.execute(_REDIRECTED_ONLY)
             sql.execute(_THE_OTHERS)
             self._follow_redirects(sql)
             while sql.execute(_BEGINNING).rowcount:
                 self._follow_redirects(sql)
-            sql.execute(self._TIDY)
+            sql.execute("ANALYZE" if self._db.is_postgresql else "PRAGMA optimize")
 
     @staticmethod
     def _follow_redirects(sql: sqlite3.Connection) -> None:
@@ -66,37 +71,47 @@ class CrawlReader(Database):
             hops += 1
 
     async def pages(self) -> AsyncIterator[PageRow]:
-        with translated(self.path):
-            for row in self.sql.execute(f"{_PAGES} ORDER BY p.depth, p.url"):
+        with translated(self._db.path):
+            for row in self._db.sql.execute(f"{_PAGES} ORDER BY p.depth, p.url"):
                 yield _page_row(row)
 
     async def links(self) -> AsyncIterator[LinkRow]:
-        with translated(self.path):
-            for row in self.sql.execute(f"{_LINKS} ORDER BY s.url, r.position"):
+        with translated(self._db.path):
+            for row in self._db.sql.execute(f"{_LINKS} ORDER BY s.url, r.position"):
                 yield LinkRow(*row)
 
     async def links_to(self, page_ids: Sequence[int]) -> AsyncIterator[LinkRow]:
-        with translated(self.path):
+        with translated(self._db.path):
             for page in page_ids:
-                for row in self.sql.execute(f"{_LINKS_TO} WHERE r.target_id = ? ORDER BY s.url, r.position", (page,)):
+                for row in self._db.sql.execute(f"{_LINKS_TO} WHERE r.target_id = ? ORDER BY s.url, r.position", (page,)):
                     yield LinkRow(*row[:7])
 
     async def fragment_links(self) -> AsyncIterator[tuple[LinkRow, bool]]:
-        with translated(self.path):
-            rows = self.sql.execute(
+        with translated(self._db.path):
+            rows = self._db.sql.execute(
                 f"{_LINKS_TO} WHERE r.fragment_id <> 0 AND EXISTS (SELECT 1 FROM page_anchors n WHERE n.page_id = r.target_id) "
                 "ORDER BY t.url, s.url, r.position"
             )
             held, anchors = 0, frozenset[str]()
             for *link, page in rows:
                 if page != held:
-                    text = self.sql.execute("SELECT anchors FROM page_anchors WHERE page_id = ?", (page,)).fetchone()[0]
+                    text = self._db.sql.execute("SELECT anchors FROM page_anchors WHERE page_id = ?", (page,)).fetchone()[0]
                     held, anchors = page, frozenset(text.split("\n"))
                 yield LinkRow(*link), link[6] in anchors
 
+    async def validators(self, page_id: int) -> Validators:
+        with translated(self._db.path):
+            # Of a page that was sent: a redirect that answers 304 would have lost where it leads.
+            row = self._db.sql.execute(
+                """SELECT d.etag, d.last_modified_field FROM page_details d JOIN pages p ON p.id = d.page_id
+                WHERE d.page_id = ? AND p.status_code < 300""",
+                (page_id,),
+            ).fetchone()
+        return Validators(*row) if row else Validators(None, None)
+
     async def traps(self) -> list[TrapRecord]:
-        with translated(self.path):
-            rows = self.sql.execute(
+        with translated(self._db.path):
+            rows = self._db.sql.execute(
                 "SELECT key, why, known, refused, example FROM traps WHERE refused > 0 ORDER BY refused DESC, key"
             )
             return [TrapRecord(*row) for row in rows]

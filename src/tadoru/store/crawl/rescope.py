@@ -40,13 +40,16 @@ def stands_elsewhere(status: str, purpose: str, internal: bool, reason: str | No
     return not is_same_site or status != target.status
 
 
-class Rescope(Database):
+class Rescope:
     """Applies changed rules to known URLs."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
 
     async def reconsider(self, decide: Decide, *, max_depth: int | None) -> int:
         changed, last = 0, 0
-        async with self.write() as sql:
-            batch = _Second(self, worker=0, max_depth=max_depth)
+        async with self._db.write() as sql:
+            batch = _Second(self._db, worker=0, max_depth=max_depth)
             while rows := sql.execute(_OPEN, (last, _AT_A_TIME)).fetchall():
                 last = rows[-1][0]
                 for row in rows:

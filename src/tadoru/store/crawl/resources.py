@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from tadoru.store.crawl.database import Database, stamp, translated
 from tadoru.store.crawl.interface import UNLINKED, NamedPage, PageStatus, ResourceLease, ResourceResult, SitemapRecord
-from tadoru.store.crawl.page_writer import PageWriting
+from tadoru.store.crawl.page_writer import PageWriter
 
 _SITEMAP = """INSERT INTO sitemaps(url, level, named_by, status, kind, status_code, bytes, urls, problems, read_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -16,17 +16,20 @@ _SITEMAP = """INSERT INTO sitemaps(url, level, named_by, status, kind, status_co
     RETURNING id"""
 
 
-class SitemapStore(PageWriting):
+class SitemapTable:
     """Stores sitemaps and the pages they list."""
 
-    async def put_sitemap(self, record: SitemapRecord) -> int:
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def put(self, record: SitemapRecord) -> int:
         problems = json.dumps(record.problems, ensure_ascii=False) if record.problems else None
-        async with self.write() as sql:
+        async with self._db.write() as sql:
             row = sql.execute(
                 _SITEMAP,
                 (
                     record.url, record.level, record.named_by, record.status, record.kind, record.status_code,
-                    record.bytes, record.urls, problems, stamp(self.clock.now()),
+                    record.bytes, record.urls, problems, stamp(self._db.clock.now()),
                 ),
             ).fetchone()  # fmt: skip
             number: int = row[0]
@@ -34,8 +37,8 @@ class SitemapStore(PageWriting):
         return number
 
     async def name_pages(self, sitemap: int, pages: Sequence[NamedPage]) -> int:
-        async with self.write() as sql:
-            batch = self.batch(0, None)
+        async with self._db.write() as sql:
+            batch = PageWriter(self._db, 0, None)
             batch.expect([page.target for page in pages])
             rows = [(sitemap, batch.know(page.target, UNLINKED, None), page.lastmod) for page in pages]
             wanted = (page.target.status is PageStatus.QUEUED for page in pages)
@@ -60,13 +63,16 @@ _OPEN = """SELECT id, url, internal, status FROM resources
 _MOVE = "UPDATE resources SET internal = ?, status = ? WHERE id = ?"
 
 
-class ResourceTasks(Database):
+class ResourceTable:
     """Leases resources and stores their results."""
 
-    async def reconsider_resources(self, is_internal: Callable[[str], bool], *, externals: bool) -> None:
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def reconsider(self, is_internal: Callable[[str], bool], *, externals: bool) -> None:
         """Other rules hold: which of those that were not tried belong to the site, and whether others are tried too."""
         last = 0
-        async with self.write() as sql:
+        async with self._db.write() as sql:
             while rows := sql.execute(_OPEN, (last,)).fetchall():
                 last = rows[-1][0]
                 for number, url, was_internal, was in rows:
@@ -75,22 +81,22 @@ class ResourceTasks(Database):
                     if (internal, status) != (bool(was_internal), was):
                         sql.execute(_MOVE, (internal, status, number))
 
-    async def lease_resources(self, worker: int, count: int, *, budget: int) -> list[ResourceLease]:
-        async with self.write() as sql:
+    async def lease(self, worker: int, count: int, *, budget: int) -> list[ResourceLease]:
+        async with self._db.write() as sql:
             room = min(count, budget - sql.execute(_TAKEN).fetchone()[0])
             if room <= 0:
                 return []
-            rows = sql.execute(_LEASE, (worker, self.clock.now(), room)).fetchall()
-            self.count({"resources": len(rows)})
+            rows = sql.execute(_LEASE, (worker, self._db.clock.now(), room)).fetchall()
+            self._db.count({"resources": len(rows)})
         return [ResourceLease(*row) for row in sorted(rows)]
 
-    async def finish_resources(self, worker: int, results: Sequence[ResourceResult]) -> None:
-        now = self.clock.now()
-        async with self.write() as sql:
+    async def finish(self, worker: int, results: Sequence[ResourceResult]) -> None:
+        now = self._db.clock.now()
+        async with self._db.write() as sql:
             for result in results:
                 if result.again_after is not None:
                     given_back = sql.execute(_AGAIN, (now + result.again_after, result.resource_id, worker))
-                    self.count({"resources": -given_back.rowcount})
+                    self._db.count({"resources": -given_back.rowcount})
                     continue
                 sql.execute(
                     _RESULT,
@@ -100,13 +106,13 @@ class ResourceTasks(Database):
                     ),
                 )  # fmt: skip
 
-    async def resources_wait(self, *, budget: int) -> float | None:
+    async def wait(self, *, budget: int) -> float | None:
         """Seconds until a resource may be tried, or until somebody else's may come back; None when all is done."""
-        with translated(self.path):
-            held = self.sql.execute("SELECT 1 FROM resources WHERE owner IS NOT NULL LIMIT 1").fetchone()
+        with translated(self._db.path):
+            held = self._db.sql.execute("SELECT 1 FROM resources WHERE owner IS NOT NULL LIMIT 1").fetchone()
             if held is not None:
                 return 0.05
-            (soonest,) = self.sql.execute(_WAITING).fetchone()
-            if soonest is None or self.sql.execute(_TAKEN).fetchone()[0] >= budget:
+            (soonest,) = self._db.sql.execute(_WAITING).fetchone()
+            if soonest is None or self._db.sql.execute(_TAKEN).fetchone()[0] >= budget:
                 return None
-        return max(0.0, float(soonest) - self.clock.now())
+        return max(0.0, float(soonest) - self._db.clock.now())

@@ -91,46 +91,51 @@ class CheckTexts(NamedTuple):
     title_ja: str
 
 
-class RunPages(Database):
+class RunPages:
     """Reads the pages of runs; a `run` of None is the current one."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
 
     async def page_states(self, run: int | None, rewrite: Rewrite | None = None) -> AsyncIterator[PageState]:
         """The pages of the site by their key: those that were requested, and those that were not to be."""
         statement = _NOW if run is None else _THEN
         # Rewritten, the URLs have another order, and SQLite sorts them on disk.
         by, order = (_BY_URL, "p.url") if rewrite is None else ("", "1, p.url")
-        with translated(self.path):
-            rows = self.sql.execute(f"{statement.format(key=self._key(rewrite, 'p.url'), by=by)} ORDER BY {order}", {"run": run})
+        with translated(self._db.path):
+            rows = self._db.sql.execute(
+                f"{statement.format(key=self._key(rewrite, 'p.url'), by=by)} ORDER BY {order}", {"run": run}
+            )
             for row in rows:
                 yield _page_state(row)
 
     async def stray_findings(self, run: int | None, rewrite: Rewrite | None = None) -> AsyncIterator[StrayFinding]:
         """The findings that belong to no page of `page_states`, by key, check and subject."""
         statement = _STRAYS_NOW if run is None else _STRAYS_THEN
-        with translated(self.path):
-            for row in self.sql.execute(statement.format(key=self._key(rewrite, "url")), {"run": run}):
+        with translated(self._db.path):
+            for row in self._db.sql.execute(statement.format(key=self._key(rewrite, "url")), {"run": run}):
                 yield StrayFinding(*row)
 
     async def check_totals(self, run: int | None) -> dict[int, int]:
         """How many findings there are of each check, by its number."""
         table, where = ("page_findings", "true") if run is None else ("finding_history", "run_id = :run")
-        with translated(self.path):
-            rows = self.sql.execute(f"SELECT check_number, count(*) FROM {table} WHERE {where} GROUP BY 1", {"run": run})
+        with translated(self._db.path):
+            rows = self._db.sql.execute(f"SELECT check_number, count(*) FROM {table} WHERE {where} GROUP BY 1", {"run": run})
             return dict(rows.fetchall())
 
     async def check_words(self) -> dict[int, CheckTexts]:
         """The checks that this crawl was judged by, by number."""
-        with translated(self.path):
-            rows = self.sql.execute("SELECT number, id, check_group, severity, title, title_ja FROM checks").fetchall()
+        with translated(self._db.path):
+            rows = self._db.sql.execute("SELECT number, id, check_group, severity, title, title_ja FROM checks").fetchall()
         return {row[0]: CheckTexts(*row) for row in rows}
 
     async def response_time(self, share: float) -> float | None:
         """The milliseconds within which so large a share of the site's answers had arrived; None without any."""
-        with translated(self.path):
-            (count,) = self.sql.execute(f"SELECT count(*) {_TIMES}").fetchone()
+        with translated(self._db.path):
+            (count,) = self._db.sql.execute(f"SELECT count(*) {_TIMES}").fetchone()
             if not count:
                 return None
-            row = self.sql.execute(
+            row = self._db.sql.execute(
                 f"SELECT p.ttfb_ms + coalesce(p.download_time_ms, 0) AS ms {_TIMES} ORDER BY ms LIMIT 1 OFFSET ?",
                 (max(0, math.ceil(share * count) - 1),),
             ).fetchone()
@@ -139,7 +144,7 @@ class RunPages(Database):
     def _key(self, rewrite: Rewrite | None, column: str) -> str:
         if rewrite is None:
             return column
-        self.sql.create_function("rewritten", 1, rewrite, deterministic=True)
+        self._db.sql.create_function("rewritten", 1, rewrite, deterministic=True)
         return f"rewritten({column})"
 
 

@@ -86,23 +86,26 @@ class StoredRun(NamedTuple):
         return self.outcome != RunOutcome.COMPLETE
 
 
-class CrawlRuns(Database):
+class CrawlRuns:
     """The runs of a crawl."""
 
-    async def begin_run(self, kind: str, config: Mapping[str, Any], version: str) -> int:
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def begin(self, kind: str, config: Mapping[str, Any], version: str) -> int:
         """The number of the run that is going on from now: the last one is continued, if there is one."""
-        async with self.write() as sql:
+        async with self._db.write() as sql:
             last = _last(sql)
             if last is None:
                 return self._insert_run(1, kind, config, version)
             sql.execute(_CONTINUE, (_dump(config), version, last[0]))
             return last[0]
 
-    async def end_run(self, run: int, outcome: str, score: float | None) -> None:
-        async with self.write() as sql:
+    async def end(self, run: int, outcome: str, score: float | None) -> None:
+        async with self._db.write() as sql:
             sql.execute(
                 "UPDATE runs SET ended_at = ?, outcome = ?, score = ? WHERE id = ?",
-                (stamp(self.clock.now()), str(outcome), score, run),
+                (stamp(self._db.clock.now()), str(outcome), score, run),
             )
 
     async def begin_recrawl(
@@ -114,7 +117,7 @@ class CrawlRuns(Database):
         `limit`: a run that has come to so many pages is finished, whatever waits behind them. `externals`: links to other sites
         that were tried are tried again. `keep`: how many of the earlier runs can be read afterwards.
         """
-        async with self.write() as sql:
+        async with self._db.write() as sql:
             last = _last(sql)
             counts = dict(sql.execute("SELECT name, value FROM counters"))
             if not _is_over(last, counts, limit):
@@ -127,10 +130,10 @@ class CrawlRuns(Database):
             self._reopen(sql, externals)
             return self._insert_run(number + 1, "recrawl", config, version)
 
-    async def runs(self) -> list[StoredRun]:
+    async def all(self) -> list[StoredRun]:
         """Every run, the first one first."""
-        with translated(self.path):
-            rows = self.sql.execute(_RUNS).fetchall() or self.sql.execute(_BEFORE_RUNS, (RunOutcome.COMPLETE,)).fetchall()
+        with translated(self._db.path):
+            rows = self._db.sql.execute(_RUNS).fetchall() or self._db.sql.execute(_BEFORE_RUNS, (RunOutcome.COMPLETE,)).fetchall()
         return [
             StoredRun(
                 number,
@@ -147,7 +150,7 @@ class CrawlRuns(Database):
         ]
 
     def _insert_run(self, number: int, kind: str, config: Mapping[str, Any], version: str) -> int:
-        self.sql.execute(_BEGIN, (number, kind, stamp(self.clock.now()), _dump(config), version))
+        self._db.sql.execute(_BEGIN, (number, kind, stamp(self._db.clock.now()), _dump(config), version))
         return number
 
     @staticmethod

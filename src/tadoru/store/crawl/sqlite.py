@@ -1,41 +1,17 @@
-"""The SQLite store: its parts over one `Database`."""
+"""A crawl in one SQLite file."""
 
 from __future__ import annotations
 
-from tadoru.store.crawl.analysis import AnalysisWriter
-from tadoru.store.crawl.crawl_limits import CrawlLimits
-from tadoru.store.crawl.documents import DocumentStore
-from tadoru.store.crawl.export_reader import ExportReader
-from tadoru.store.crawl.findings import CheckCatalogueStore, FindingReader
-from tadoru.store.crawl.frontier import Frontier
-from tadoru.store.crawl.hosts import Hosts
-from tadoru.store.crawl.reader import CrawlReader
-from tadoru.store.crawl.rescope import Rescope
-from tadoru.store.crawl.resources import ResourceTasks, SitemapStore
-from tadoru.store.crawl.run_pages import RunPages
-from tadoru.store.crawl.runs import CrawlRuns
-from tadoru.store.crawl.singleton_tasks import SingletonTasks
-from tadoru.store.crawl.stale_pages import StalePages
-from tadoru.store.crawl.summary import SummaryReader
+from tadoru.clock import Clock
+from tadoru.store.crawl.crawl_database import CrawlDatabase
+from tadoru.store.crawl.database import LOCK_PATIENCE, Database
+from tadoru.store.crawl.frontier import SqliteFrontier
+from tadoru.store.crawl.hosts import SqliteHosts, SqliteRobots
 
 
-class SqliteStore(
-    Frontier,
-    CrawlLimits,
-    Hosts,
-    CrawlReader,
-    SingletonTasks,
-    CheckCatalogueStore,
-    Rescope,
-    StalePages,
-    SitemapStore,
-    ResourceTasks,
-    CrawlRuns,
-    RunPages,
-    ExportReader,
-    SummaryReader,
-    FindingReader,
-    AnalysisWriter,
-    DocumentStore,
-):
+class SqliteStore(CrawlDatabase):
     """A crawl in one SQLite file. Any number of processes may open it at once."""
+
+    def __init__(self, path: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE) -> None:
+        db = Database(path, clock, durable=durable, patience=patience)
+        super().__init__(db, frontier=SqliteFrontier(db), hosts=SqliteHosts(db), robots=SqliteRobots(db))

@@ -31,15 +31,18 @@ _GONE = "SELECT id, status, host_id FROM pages WHERE purpose = 'gone'"
 _RECALL = "UPDATE pages SET purpose = 'page', status = 'queued', not_before = 0, retry_count = 0 WHERE id = ?"
 
 
-class StalePages(Database):
+class StalePages:
     """Marks pages that are gone."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
 
     async def retire(self) -> int:
         """Put away what did not answer and is named nowhere; how many. Only after a re-crawl: a first crawl has no such pages."""
-        async with self.write() as sql:
+        async with self._db.write() as sql:
             again = sql.execute("SELECT 1 FROM runs WHERE id > 1 LIMIT 1").fetchone()
             dead = sql.execute(_DEAD).fetchall() if again else []
-            batch = _Retired(self, worker=0, max_depth=None)
+            batch = _Retired(self._db, worker=0, max_depth=None)
             for (page,) in dead:
                 batch.put_away(page)
             batch.flush()
@@ -47,8 +50,8 @@ class StalePages(Database):
 
     async def recall(self) -> int:
         """Ask again for what is gone, because more of the site is about to be read and may lead there; how many."""
-        async with self.write() as sql:
-            batch = _Retired(self, worker=0, max_depth=None)
+        async with self._db.write() as sql:
+            batch = _Retired(self._db, worker=0, max_depth=None)
             gone = sql.execute(_GONE).fetchall()
             for page, status, host in gone:
                 batch.take_up(page, status, host)

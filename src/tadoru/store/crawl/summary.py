@@ -106,12 +106,15 @@ class GraphNodeRow(NamedTuple):
     inlinks: int | None
 
 
-class SummaryReader(Database):
+class SummaryReader:
     """Reads the figures of a crawl."""
 
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
     def _all(self, statement: str, *values: Any) -> list[Any]:
-        with translated(self.path):
-            return self.sql.execute(statement, values).fetchall()
+        with translated(self._db.path):
+            return self._db.sql.execute(statement, values).fetchall()
 
     def _one(self, statement: str, *values: Any) -> int:
         number: int = self._all(statement, *values)[0][0]
@@ -158,8 +161,8 @@ class SummaryReader(Database):
 
     def response_times(self) -> Iterator[float]:
         """How long each answer took in milliseconds, the fastest first."""
-        with translated(self.path):
-            for (time,) in self.sql.execute(
+        with translated(self._db.path):
+            for (time,) in self._db.sql.execute(
                 f"SELECT {_TIME} FROM pages p WHERE {_ANSWERED} AND p.ttfb_ms IS NOT NULL ORDER BY 1"
             ):
                 yield time
@@ -234,8 +237,8 @@ class SummaryReader(Database):
             )
         )
         urls: dict[int, list[str]] = {cluster: [] for cluster in sizes}
-        with translated(self.path):
-            for cluster, url in self.sql.execute(
+        with translated(self._db.path):
+            for cluster, url in self._db.sql.execute(
                 f"""SELECT s.cluster_id, p.url FROM page_scores s CROSS JOIN pages p ON p.id = s.page_id
                 WHERE s.cluster_id IN ({listed(sizes)}) ORDER BY p.depth, p.url"""
             ):

@@ -137,13 +137,13 @@ class _Comparer:
     async def prepare(self) -> None:
         """Reads the checks and their totals of both runs."""
         before, after = self._result.before, self._result.after
-        then, now = await before.store.check_words(), await after.store.check_words()
+        then, now = await before.store.run_pages.check_words(), await after.store.run_pages.check_words()
         self._read_then, self._read_now = findings_reader(then, self._rewrite), findings_reader(now, self._rewrite)
         checks = {check.id: check for check in (*then.values(), *now.values())}
         self._result.checks = {check.id: CheckChange(check) for check in checks.values()}
-        for number, count in (await before.store.check_totals(before.number)).items():
+        for number, count in (await before.store.run_pages.check_totals(before.number)).items():
             self._result.checks[then[number].id].before = count
-        for number, count in (await after.store.check_totals(after.number)).items():
+        for number, count in (await after.store.run_pages.check_totals(after.number)).items():
             self._result.checks[now[number].id].after = count
 
     def pages(self, before: PageState | None, after: PageState | None) -> None:
@@ -224,10 +224,10 @@ async def compare_runs(
     def count_duplicate(page: PageState) -> None:
         result.twins += 1
 
-    pages = [run.store.page_states(run.number, rewrite) for run in (before, after)]
+    pages = [run.store.run_pages.page_states(run.number, rewrite) for run in (before, after)]
     async for was, now in merge_by_key(pages[0], pages[1], lambda page: page.key, count_duplicate):
         comparer.pages(was, now)
-    strays = [run.store.stray_findings(run.number, rewrite) for run in (before, after)]
+    strays = [run.store.run_pages.stray_findings(run.number, rewrite) for run in (before, after)]
     async for was_finding, finding in merge_by_key(strays[0], strays[1], lambda one: (one.key, one.check_id, one.subject)):
         comparer.strays(was_finding, finding)
     return result

@@ -137,7 +137,7 @@ class CompareJob:
         parse_rewrites(request.maps)
         before, after = await open_runs(request.names, clock)
         try:
-            checks = {check.id: check for run in (before, after) for check in (await run.store.check_words()).values()}
+            checks = {check.id: check for run in (before, after) for check in (await run.store.run_pages.check_words()).values()}
             gates = CompareGates.parse(request.fail_on, checks.values())
         except BaseException:
             await before.close()

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from tadoru.clock import Clock
 from tadoru.errors import UsageError, quoted
+from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.open import is_same_crawl, open_existing
 from tadoru.store.crawl.run_pages import Rewrite
 from tadoru.store.crawl.runs import StoredRun
-from tadoru.store.crawl.sqlite import SqliteStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class RunHandle:
 
     name: str
     """The file, as the user gave it."""
-    store: SqliteStore
+    store: CrawlDatabase
     run: StoredRun
     is_last: bool
 
@@ -47,7 +47,7 @@ async def open_run(name: str, clock: Clock) -> RunHandle:
     file, number = split_name(name)
     store = open_existing(file, clock)
     try:
-        runs = await store.runs()
+        runs = await store.runs.all()
         if not runs:
             raise UsageError("{database} contains no crawl yet. Create one with `tadoru audit`.", database=store.path)
         return RunHandle(store.path, store, _find_run(store.path, runs, number), number in (None, runs[-1].number))
@@ -122,7 +122,7 @@ async def _last_two(name: str, clock: Clock) -> tuple[str, str]:
     file, number = split_name(name)
     store = open_existing(file, clock)
     try:
-        kept = [run.number for run in await store.runs() if run.kept and (number is None or run.number <= number)]
+        kept = [run.number for run in await store.runs.all() if run.kept and (number is None or run.number <= number)]
     finally:
         await store.close()
     if len(kept) < 2:

@@ -69,10 +69,10 @@ def export_crawl(
         crawl = ReadOnlyCrawl(path)
         stack.enter_context(closing(crawl.sql))
         stack.enter_context(crawl.one_moment())
-        check_check_ids(chosen.checks, crawl.check_ids())
+        check_check_ids(chosen.checks, crawl.export.check_ids())
         kind = DOWNLOAD_FORMATS[form]
         if form in ("csv", "jsonl"):
-            parts = _rows(form, crawl.dump(tables[0], chosen), stack.pop_all())
+            parts = _rows(form, crawl.export.dump(tables[0], chosen), stack.pop_all())
             # Started here, so that a file that cannot be read raises an error before anything is sent, and is closed in any case.
             return Download(kind.suffix, kind.media_type, chain([next(parts)], parts), None)
         if form == "sitemap":
@@ -128,18 +128,18 @@ def _write(crawl: ReadOnlyCrawl, form: str, tables: Sequence[str], chosen: Expor
     if form == "parquet":
         from tadoru.jobs.audit.export.parquet import write_parquet
 
-        write_parquet(crawl.dump(tables[0], chosen), out)
+        write_parquet(crawl.export.dump(tables[0], chosen), out)
     elif form == "xlsx":
         from tadoru.jobs.audit.export.xlsx import write_xlsx
 
-        grids = (crawl.dump(name, chosen) for name in dict.fromkeys(tables))
+        grids = (crawl.export.dump(name, chosen) for name in dict.fromkeys(tables))
         write_xlsx(grids, out, folder=Path(tempfile.gettempdir()), now=now)
     else:
         from tadoru.jobs.audit.export.dot import DEFAULT_NODES, write_dot
 
         with text_stream(out) as words:
-            nodes, total = crawl.graph_nodes(DEFAULT_NODES)
-            write_dot(nodes, total, crawl.graph_edges, crawl.start_url() or "", words)
+            nodes, total = crawl.export.graph_nodes(DEFAULT_NODES)
+            write_dot(nodes, total, crawl.export.graph_edges, crawl.export.start_url() or "", words)
 
 
 def _sitemaps(crawl: ReadOnlyCrawl) -> Download:
@@ -148,8 +148,8 @@ def _sitemaps(crawl: ReadOnlyCrawl) -> Download:
 
     with tempfile.TemporaryDirectory(prefix="tadoru-") as folder:
         with AtomicFiles() as parcel:
-            base = url_origin(crawl.start_url() or "")
-            files = write_sitemaps(crawl.sitemap_pages(), parcel, Path(folder, "sitemap.xml"), base)
+            base = url_origin(crawl.export.start_url() or "")
+            files = write_sitemaps(crawl.export.sitemap_pages(), parcel, Path(folder, "sitemap.xml"), base)
         if len(files) == 1:
             return _sent(files[0].open("rb"), DOWNLOAD_FORMATS["sitemap"].suffix, DOWNLOAD_FORMATS["sitemap"].media_type)
 

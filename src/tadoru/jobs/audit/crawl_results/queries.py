@@ -57,17 +57,17 @@ _CLASSES = ("2xx", "3xx", "4xx", "5xx", "no answer", "not requested", "waiting")
 def read_overview(path: Path | str) -> CrawlOverview:
     """The figures of a crawl: states, responses, findings and runs."""
     with looking_at(path) as crawl:
-        standing, counted = crawl.standing()
+        standing, counted = crawl.totals.standing()
         of_site = [one for one in standing if one.internal]
         states = _sum_counts((one.status, one.urls) for one in of_site)
         indexability = tuple(
             IndexabilityCount(reason=reason, indexable=indexable, pages=pages)
-            for reason, indexable, pages in crawl.indexabilities()
+            for reason, indexable, pages in crawl.summary.indexabilities()
         )
-        runs = at_once(crawl.runs())
+        runs = at_once(crawl.runs.all())
         last = runs[-1] if runs else None
         return CrawlOverview(
-            start_url=crawl.start_url() or "",
+            start_url=crawl.export.start_url() or "",
             started_at=last.started_at if last else None,
             ended_at=last.ended_at if last else None,
             seconds=(last.ended_at - last.started_at).total_seconds() if last and last.ended_at else None,
@@ -81,7 +81,7 @@ def read_overview(path: Path | str) -> CrawlOverview:
             unlinked=sum(one.urls for one in of_site if _has_response(one) and one.depth >= UNLINKED),
             indexable=sum(one.pages for one in indexability if one.indexable),
             indexability=indexability,
-            skipped=tuple(SkippedCount(reason=reason, urls=urls) for reason, urls in crawl.skip_reasons(_MAX_REASONS)),
+            skipped=tuple(SkippedCount(reason=reason, urls=urls) for reason, urls in crawl.summary.skip_reasons(_MAX_REASONS)),
             severities=_severities(crawl),
             charts=_chart_figures(of_site, counted),
             runs=tuple(_run_figures(run) for run in runs),
@@ -92,7 +92,7 @@ def read_overview(path: Path | str) -> CrawlOverview:
 def read_charts(path: Path | str) -> CrawlCharts:
     """Only the data of the charts."""
     with looking_at(path) as crawl:
-        standing, counted = crawl.standing()
+        standing, counted = crawl.totals.standing()
     return _chart_figures([one for one in standing if one.internal], counted)
 
 
@@ -121,10 +121,10 @@ def time_figures(counts: Sequence[tuple[int, int]]) -> TimeFigures:
 
 
 def _severities(crawl: ReadOnlyCrawl) -> tuple[SeverityFigures, ...]:
-    catalogue = crawl.stored_checks()
+    catalogue = crawl.findings.stored_checks()
     if not catalogue:
         return ()
-    counts, pages = crawl.finding_counts()
+    counts, pages = crawl.totals.finding_counts()
     found = []
     for severity in Severity:
         own = [counts.get(each.number, 0) for each in catalogue if each.check.severity is severity]
@@ -184,8 +184,8 @@ def list_findings(
 def count_by_check(path: Path | str) -> tuple[tuple[StoredCheck, int], ...]:
     """The checks of the crawl, and the number of findings of each."""
     with looking_at(path) as crawl:
-        catalogue = crawl.stored_checks()
-        counts, _ = crawl.finding_counts()
+        catalogue = crawl.findings.stored_checks()
+        counts, _ = crawl.totals.finding_counts()
     return tuple((each, counts.get(each.number, 0)) for each in catalogue)
 
 
@@ -194,10 +194,10 @@ def list_affected(
 ) -> tuple[list[AffectedPage], str | None] | None:
     """The pages of a check, and the cursor of the rest; None if the crawl does not have the check."""
     with looking_at(path) as crawl:
-        number = next((each.number for each in crawl.stored_checks() if each.check.id == check), None)
+        number = next((each.number for each in crawl.findings.stored_checks() if each.check.id == check), None)
         if number is None:
             return None
-        rows, more = crawl.affected(number, limit=limit, cursor=cursor)
+        rows, more = crawl.page_list.affected(number, limit=limit, cursor=cursor)
     return [AffectedPage(**row._asdict() | {"page_id": row.page_id or None}) for row in rows], more
 
 
@@ -222,14 +222,14 @@ def list_pages(
 ) -> tuple[list[PageSummary], str | None]:
     """Pages in one of `ORDERS` (`falls`: largest first), and the cursor of the rest."""
     with looking_at(path) as crawl:
-        lines, more = crawl.page_lines(chosen or PageFilter(), sort=sort, falls=falls, limit=limit, cursor=cursor)
+        lines, more = crawl.page_list.page_lines(chosen or PageFilter(), sort=sort, falls=falls, limit=limit, cursor=cursor)
     return [summarize_page(line) for line in lines], more
 
 
 def count_pages(path: Path | str, chosen: PageFilter) -> int:
     """The number of pages of a filter."""
     with looking_at(path) as crawl:
-        return crawl.page_count(chosen)
+        return crawl.page_list.page_count(chosen)
 
 
 def list_links(
@@ -237,7 +237,7 @@ def list_links(
 ) -> tuple[list[LinkSummary], str | None]:
     """Links, and the cursor of the rest."""
     with looking_at(path) as crawl:
-        lines, more = crawl.link_lines(chosen or LinkFilter(), limit=limit, cursor=cursor)
+        lines, more = crawl.link_list.link_lines(chosen or LinkFilter(), limit=limit, cursor=cursor)
     return [LinkSummary.of(line) for line in lines], more
 
 
@@ -259,11 +259,11 @@ _LISTS = ("headers", "headings", "images", "directives", "extracted", "rendering
 def read_page(path: Path | str, which: int | str, *, lang: str = "en", links: int = 25) -> PageDetail | None:
     """A page by its number or URL, with some of its links; None if the crawl does not have it."""
     with looking_at(path) as crawl:
-        number = crawl.page_id(which) if isinstance(which, str) else which
-        line = crawl.page_line(number) if number is not None else None
+        number = crawl.page_list.page_id(which) if isinstance(which, str) else which
+        line = crawl.page_list.page_line(number) if number is not None else None
         if line is None:
             return None
-        facts = crawl.page_facts(line.id)
+        facts = crawl.page_list.page_facts(line.id)
         return PageDetail(
             summary=summarize_page(line),
             facts=_page_facts(facts),
@@ -271,18 +271,18 @@ def read_page(path: Path | str, which: int | str, *, lang: str = "en", links: in
             images=tuple(PageImage(src=src, alt=alt) for src, alt, *_ in facts["images"][:MAX_LISTED]),
             hreflang=tuple(
                 PageAlternate(language=language, url=url, source=source)
-                for language, url, source in crawl.page_alternates(line.id)[:MAX_LISTED]
+                for language, url, source in crawl.page_list.page_alternates(line.id)[:MAX_LISTED]
             ),
             structured_data=tuple(
                 StructuredDataItem(syntax=syntax, type=kind, properties=properties)
-                for syntax, kind, properties in crawl.page_items(line.id)[:MAX_LISTED]
+                for syntax, kind, properties in crawl.page_list.page_items(line.id)[:MAX_LISTED]
             ),
             headers=tuple(ResponseHeader(name=name, value=value) for name, value in facts["headers"][:MAX_LISTED]),
-            redirects=tuple(RedirectStep(url=url, status_code=code) for url, code in crawl.redirect_steps(line.id)),
+            redirects=tuple(RedirectStep(url=url, status_code=code) for url, code in crawl.page_list.redirect_steps(line.id)),
             extracted=facts["extracted"],
             findings=_page_findings(crawl, line.id, lang),
-            inlinks=_page_links(crawl, LinkFilter(target=line.id), links, crawl.link_total(to=line.id)),
-            outlinks=_page_links(crawl, LinkFilter(source=line.id), links, crawl.link_total(of=line.id)),
+            inlinks=_page_links(crawl, LinkFilter(target=line.id), links, crawl.link_list.link_total(to=line.id)),
+            outlinks=_page_links(crawl, LinkFilter(source=line.id), links, crawl.link_list.link_total(of=line.id)),
         )
 
 
@@ -300,10 +300,10 @@ def _page_facts(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _page_findings(crawl: ReadOnlyCrawl, number: int, lang: str) -> tuple[PageFinding, ...]:
-    found = crawl.page_found(number)
+    found = crawl.page_list.page_found(number)
     if not found:
         return ()
-    checks = {each.number: each for each in crawl.stored_checks()}
+    checks = {each.number: each for each in crawl.findings.stored_checks()}
     return tuple(
         PageFinding(check=summarize_check(checks[check], lang, 1), subject=subject, detail=detail, data=data)
         for check, subject, detail, data in found
@@ -312,7 +312,7 @@ def _page_findings(crawl: ReadOnlyCrawl, number: int, lang: str) -> tuple[PageFi
 
 
 def _page_links(crawl: ReadOnlyCrawl, chosen: LinkFilter, most: int, total: int | None) -> LinkList:
-    lines, more = crawl.link_lines(chosen, limit=most)
+    lines, more = crawl.link_list.link_lines(chosen, limit=most)
     return LinkList(items=tuple(LinkSummary.of(line) for line in lines), next=more, total=total)
 
 
@@ -371,5 +371,5 @@ def _colour_attributes(classes: list[str]) -> str:
 @cached_while_unchanged
 def _read_graph(path: Path | str, most: int) -> tuple[str, list[GraphNodeRow], list[tuple[int, int]]]:
     with looking_at(path) as crawl:
-        nodes = crawl.nodes(most, most // _SHARE_OF_BROKEN)
-        return crawl.start_url() or "", nodes, crawl.links_between(node.page_id for node in nodes)
+        nodes = crawl.summary.nodes(most, most // _SHARE_OF_BROKEN)
+        return crawl.export.start_url() or "", nodes, crawl.summary.links_between(node.page_id for node in nodes)

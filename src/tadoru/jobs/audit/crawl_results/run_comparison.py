@@ -109,7 +109,7 @@ def compare_with_previous(path: Path | str, *, lang: str = "en", shown: int = 20
     """Compares the last run of a crawl with the previous one. Raises NothingToCompare."""
     crawl = ReadOnlyCrawl(path)
     with closing(crawl.sql):
-        kept = [run.number for run in at_once(crawl.runs()) if run.kept]
+        kept = [run.number for run in at_once(crawl.runs.all()) if run.kept]
     if len(kept) < 2:
         raise NothingToCompare("This crawl has no earlier run to compare with. Run it again first.")
     return _compare((str(path), kept[-2]), (str(path), kept[-1]), lang, shown)
@@ -129,7 +129,7 @@ def _cached_comparison(_: object, before: _RunOfCrawl, after: _RunOfCrawl, lang:
 
 
 def _open_run(crawl: ReadOnlyCrawl, number: int | None) -> RunHandle:
-    runs = at_once(crawl.runs())
+    runs = at_once(crawl.runs.all())
     if not runs:
         raise NothingToCompare("One of the crawls has no results yet. Try again later.")
     run = runs[-1] if number is None else next(one for one in runs if one.number == number)

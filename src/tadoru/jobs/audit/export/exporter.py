@@ -16,7 +16,8 @@ from tadoru.errors import UsageError, quoted
 from tadoru.jobs.audit.export.atomic_files import AtomicFiles, gzip_stream, text_stream
 from tadoru.jobs.audit.export.dot import DEFAULT_NODES
 from tadoru.jobs.reporting.escape import url_origin
-from tadoru.store.crawl.export_reader import ExportGrid, ExportReader, ExportSelection, unused_filters
+from tadoru.store.crawl.crawl_database import CrawlDatabase
+from tadoru.store.crawl.export_reader import ExportGrid, ExportSelection, unused_filters
 from tadoru.store.crawl.export_tables import TABLES
 from tadoru.store.crawl.records import PageStatus
 
@@ -172,7 +173,7 @@ class Exporter:
 
     def __init__(
         self,
-        store: ExportReader,
+        store: CrawlDatabase,
         request: ExportRequest,
         *,
         name: str,
@@ -189,8 +190,8 @@ class Exporter:
         """Writes the export. Raises UsageError for invalid options, OSError if a file cannot be written."""
         request = self._request
         request.check()
-        check_check_ids(request.chosen.checks, self._store.check_ids())
-        if request.form == "warc" and not self._store.has_bodies():
+        check_check_ids(request.chosen.checks, self._store.export.check_ids())
+        if request.form == "warc" and not self._store.export.has_bodies():
             raise UsageError("This crawl has no page bodies for an archive. Crawl with --store-bodies.")
         with self._store.one_moment():
             if request.to_stdout:
@@ -257,9 +258,9 @@ class Exporter:
             case _:
                 from tadoru.jobs.audit.export.dot import write_dot
 
-                nodes, total = self._store.graph_nodes(self._request.limit_nodes)
+                nodes, total = self._store.export.graph_nodes(self._request.limit_nodes)
                 self._counts["pages"] = len(nodes)
-                self._counts["links"] = write_dot(nodes, total, self._store.graph_edges, self._start(), out)
+                self._counts["links"] = write_dot(nodes, total, self._store.export.graph_edges, self._start(), out)
 
     def _write_binary(self, table: str, out: BinaryIO, path: Path) -> None:
         match self._request.form:
@@ -274,20 +275,20 @@ class Exporter:
             case _:
                 from tadoru.jobs.audit.export.warc import write_warc
 
-                write_warc(self._counted("pages", self._store.stored_pages()), out, name=path.name, now=self._now)
+                write_warc(self._counted("pages", self._store.export.stored_pages()), out, name=path.name, now=self._now)
 
     def _write_sitemaps(self, files_out: AtomicFiles, path: Path) -> list[Path]:
         from tadoru.jobs.audit.export.sitemap import write_sitemaps
 
-        pages = self._counted("pages", self._store.sitemap_pages())
+        pages = self._counted("pages", self._store.export.sitemap_pages())
         base = self._request.base_url or url_origin(self._start())
         return write_sitemaps(pages, files_out, path, base, compressed=self._request.compressed)
 
     def _start(self) -> str:
-        return self._store.start_url() or ""
+        return self._store.export.start_url() or ""
 
     def _grid(self, table: str) -> ExportGrid:
-        grid = self._store.dump(table, self._request.chosen)
+        grid = self._store.export.dump(table, self._request.chosen)
         return grid._replace(rows=self._counted(table, grid.rows))
 
     def _counted(self, what: str, rows: Iterable[T]) -> Iterator[T]:

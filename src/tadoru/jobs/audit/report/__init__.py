@@ -101,7 +101,7 @@ async def _write(request: ReportRequest, out: TextIO, clock: Clock, *, colour: b
         await analyse_stopped_crawl(store)
         async with open_baseline(request.baseline, store, clock) as baseline:
             with store.one_moment():
-                catalogue = store.stored_checks()
+                catalogue = store.findings.stored_checks()
                 if not catalogue:
                     raise UsageError(
                         "{database} contains no audit. Create one with `tadoru audit URL -d FILE`.", database=request.database

@@ -15,9 +15,9 @@ from tadoru.jobs.audit.baseline import BaselineFindings, is_database
 from tadoru.jobs.audit.compare.run_handles import RunHandle, open_run
 from tadoru.jobs.audit.report.summary import AuditSummary, CheckResult, FindingExample
 from tadoru.jobs.audit.suppressions import FindingSuppression, FindingSuppressions, find_suppression
+from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.findings import FindingRow, Inlink
 from tadoru.store.crawl.open import is_same_crawl
-from tadoru.store.crawl.sqlite import SqliteStore
 
 
 class KnownFindings(Protocol):
@@ -49,7 +49,7 @@ class AuditReport:
     translate: Translator
     database: str
     """The name that the user gave, for the commands that a report suggests."""
-    store: SqliteStore
+    store: CrawlDatabase
     suppressions: FindingSuppressions = FindingSuppressions()
     list_all: bool = False
     """List all pages of each check in formats that otherwise show some of them."""
@@ -59,7 +59,7 @@ class AuditReport:
         """All findings of some checks, or of all chosen ones, by depth and URL. Includes suppressed findings."""
         wanted = {result.number: result for result in results or self.summary.results}
         entries = {number: self.suppressions.about(result.check.id) for number, result in wanted.items()}
-        for row in self.store.found(list(wanted)):
+        for row in self.store.findings.found(list(wanted)):
             about = entries[row.check_number]
             yield ReportedFinding(row, wanted[row.check_number], find_suppression(about, row.url) if about else None)
 
@@ -79,7 +79,7 @@ class AuditReport:
 
     def inlinks(self, page_id: int, limit: int) -> tuple[int, list[Inlink]]:
         """The number of links to a page, and the first of them."""
-        return (self.store.inlink_count(page_id), self.store.inlinks(page_id, limit)) if page_id else (0, [])
+        return (self.store.findings.inlink_count(page_id), self.store.findings.inlinks(page_id, limit)) if page_id else (0, [])
 
     def command(self, arguments: str) -> str:
         """A command about this crawl, for users to copy."""
@@ -97,10 +97,10 @@ class CrawlBaseline:
     run: RunHandle
 
     def __contains__(self, key: FindingKey) -> bool:
-        return self.run.store.has_finding(key, self.run.number)
+        return self.run.store.findings.has_finding(key, self.run.number)
 
     def all_keys(self) -> Iterator[FindingKey]:
-        return self.run.store.finding_keys(self.run.number)
+        return self.run.store.findings.finding_keys(self.run.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class FileBaseline:
 
 
 @asynccontextmanager
-async def open_baseline(name: str | None, store: SqliteStore, clock: Clock) -> AsyncIterator[KnownFindings | None]:
+async def open_baseline(name: str | None, store: CrawlDatabase, clock: Clock) -> AsyncIterator[KnownFindings | None]:
     """The baseline of that name for the crawl in `store`; None without a name. Raises UsageError."""
     if name is None:
         yield None
@@ -131,11 +131,11 @@ async def open_baseline(name: str | None, store: SqliteStore, clock: Clock) -> A
         yield FileBaseline(BaselineFindings(name))
 
 
-async def _baseline_name(name: str, store: SqliteStore) -> str:
+async def _baseline_name(name: str, store: CrawlDatabase) -> str:
     """The name itself, or the previous run if the baseline is the reported crawl."""
     if not is_same_crawl(name, store.path):
         return name
-    kept = [run.number for run in await store.runs() if run.kept]
+    kept = [run.number for run in await store.runs.all() if run.kept]
     if len(kept) < 2:
         raise UsageError("--baseline {name} is this crawl, which has no earlier run. Choose another crawl.", name=name)
     return f"{name}@{kept[-2]}"

@@ -84,7 +84,7 @@ def _results(report: AuditReport) -> Iterator[dict[str, Any]]:
     if report.baseline is not None:
         indexes = {result.check.id: index for index, result in enumerate(report.summary.results)}
         for key in report.baseline.all_keys():
-            if key[1] in indexes and not report.store.has_finding(key):
+            if key[1] in indexes and not report.store.findings.has_finding(key):
                 yield _absent(report, key, indexes[key[1]])
 
 

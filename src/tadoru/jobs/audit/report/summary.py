@@ -17,10 +17,10 @@ from math import ceil
 from tadoru.jobs.audit.report.check_filter import SEVERITIES
 from tadoru.jobs.audit.suppressions import FindingSuppression, FindingSuppressions, find_suppression
 from tadoru.model.finding import Check, Severity
+from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.findings import FindingPlace, FindingRow, Inlink, StoredCheck
 from tadoru.store.crawl.interface import UNLINKED, TrapRecord
 from tadoru.store.crawl.runs import StoredRun
-from tadoru.store.crawl.sqlite import SqliteStore
 from tadoru.store.crawl.summary import (
     DuplicateCluster,
     GraphNodeRow,
@@ -252,37 +252,37 @@ class ReportExtent:
 
 
 async def read_summary(
-    store: SqliteStore, chosen: tuple[StoredCheck, ...], suppressions: FindingSuppressions, extent: ReportExtent
+    store: CrawlDatabase, chosen: tuple[StoredCheck, ...], suppressions: FindingSuppressions, extent: ReportExtent
 ) -> AuditSummary:
     """Reads the summary of a crawl."""
-    counted = count_findings(chosen, store.places([each.number for each in chosen]), suppressions, extent.examples)
-    depths = store.depth_counts()
-    runs = await store.runs()
+    counted = count_findings(chosen, store.findings.places([each.number for each in chosen]), suppressions, extent.examples)
+    depths = store.summary.depth_counts()
+    runs = await store.runs.all()
     results = [_result(store, each, counted.checks[each.number], extent) for each in chosen]
     figures = AuditSummary(
         crawl=_crawl(store, runs),
         score=runs[-1].score if runs else None,
-        states=tuple(store.states()),
-        links=store.link_count(),
-        indexability=tuple(store.indexabilities()),
-        skipped=tuple(store.skip_reasons(_MAX_REASONS)),
+        states=tuple(store.summary.states()),
+        links=store.summary.link_count(),
+        indexability=tuple(store.summary.indexabilities()),
+        skipped=tuple(store.summary.skip_reasons(_MAX_REASONS)),
         depths=tuple((depth, count) for depth, count in depths if depth < UNLINKED),
         unlinked=sum(count for depth, count in depths if depth >= UNLINKED),
-        times=summarize_times(store.response_times(), store.response_count()),
+        times=summarize_times(store.summary.response_times(), store.summary.response_count()),
         results=tuple(sorted(results, key=_by_severity)),
         pages_with=dict(counted.pages),
         unused=counted.unused,
-        traps=tuple(await store.traps()),
+        traps=tuple(await store.graph.traps()),
     )
     return _with_lists(figures, store, extent)
 
 
-def _crawl(store: SqliteStore, runs: list[StoredRun]) -> CrawlInfo:
-    start = store.start_url() or ""
+def _crawl(store: CrawlDatabase, runs: list[StoredRun]) -> CrawlInfo:
+    start = store.export.start_url() or ""
     if runs:
         last = runs[-1]
         return CrawlInfo(start, last.version, last.started_at, last.ended_at, last.outcome, len(runs))
-    began, ended = store.span()  # The database is older than the table of runs.
+    began, ended = store.summary.span()  # The database is older than the table of runs.
     return CrawlInfo(start, "", _moment(began), _moment(ended), None, 0)
 
 
@@ -290,31 +290,33 @@ def _moment(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text).replace(tzinfo=UTC) if text else None
 
 
-def _with_lists(summary: AuditSummary, store: SqliteStore, extent: ReportExtent) -> AuditSummary:
+def _with_lists(summary: AuditSummary, store: CrawlDatabase, extent: ReportExtent) -> AuditSummary:
     if extent.lists:
         summary = replace(
             summary,
-            slowest=tuple(store.slowest(_MAX_PAGES)),
-            largest=tuple(store.largest(_MAX_PAGES)),
-            redirect_count=store.redirect_count(),
-            redirects=tuple(store.redirect_chains(_MAX_ROWS)),
-            sitemap_figures=store.sitemap_figures(),
-            sitemaps=tuple(store.sitemap_rows(_MAX_ROWS)),
-            cluster_count=store.cluster_count(),
-            clusters=tuple(store.clusters(_MAX_CLUSTERS, _MAX_CLUSTER_URLS)),
+            slowest=tuple(store.summary.slowest(_MAX_PAGES)),
+            largest=tuple(store.summary.largest(_MAX_PAGES)),
+            redirect_count=store.summary.redirect_count(),
+            redirects=tuple(store.summary.redirect_chains(_MAX_ROWS)),
+            sitemap_figures=store.summary.sitemap_figures(),
+            sitemaps=tuple(store.summary.sitemap_rows(_MAX_ROWS)),
+            cluster_count=store.summary.cluster_count(),
+            clusters=tuple(store.summary.clusters(_MAX_CLUSTERS, _MAX_CLUSTER_URLS)),
         )
     if extent.graph:
-        nodes = store.nodes(MAX_NODES, _MAX_BROKEN_NODES)
-        summary = replace(summary, graph=PageGraph(tuple(nodes), tuple(store.links_between(node.page_id for node in nodes))))
+        nodes = store.summary.nodes(MAX_NODES, _MAX_BROKEN_NODES)
+        summary = replace(
+            summary, graph=PageGraph(tuple(nodes), tuple(store.summary.links_between(node.page_id for node in nodes)))
+        )
     return summary
 
 
-def _result(store: SqliteStore, stored: StoredCheck, counted: CheckTally, extent: ReportExtent) -> CheckResult:
+def _result(store: CrawlDatabase, stored: StoredCheck, counted: CheckTally, extent: ReportExtent) -> CheckResult:
     examples = []
     for _, _, place in counted.first:
-        links = store.inlinks(place.page_id, extent.inlinks) if extent.inlinks and place.page_id else []
-        count = store.inlink_count(place.page_id) if place.page_id else 0
-        examples.append(FindingExample(store.found_at(place), tuple(links), count))
+        links = store.findings.inlinks(place.page_id, extent.inlinks) if extent.inlinks and place.page_id else []
+        count = store.findings.inlink_count(place.page_id) if place.page_id else 0
+        examples.append(FindingExample(store.findings.found_at(place), tuple(links), count))
     return CheckResult(
         number=stored.number,
         scope=stored.scope,

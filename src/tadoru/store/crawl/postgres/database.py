@@ -60,6 +60,8 @@ class SharedClock:
 class PgDatabase(Database):
     """A connection with its caches, below the parts of the store."""
 
+    is_postgresql = True
+
     def __init__(
         self, path: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE, new: bool = True
     ) -> None:
@@ -107,7 +109,7 @@ class PgDatabase(Database):
                 yield self.sql
                 self._commit()
             except BaseException:
-                self._forget()
+                self.forget_cached()
                 if not self.link.driver.closed and self.link.in_transaction:
                     self.link.run("ROLLBACK")
                 raise

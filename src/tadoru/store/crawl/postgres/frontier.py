@@ -12,7 +12,7 @@ from typing import Any, cast
 from tadoru.store.crawl import workers
 from tadoru.store.crawl.crawl_limits import CrawlLimits
 from tadoru.store.crawl.database import stamp
-from tadoru.store.crawl.frontier import Frontier, HostRow, host_state
+from tadoru.store.crawl.frontier import HostRow, SqliteFrontier, host_state
 from tadoru.store.crawl.interface import HostState, Lease, LeaseBatch, LinkTarget, Outcome, UrlPurpose
 from tadoru.store.crawl.postgres.connection import Values
 from tadoru.store.crawl.postgres.database import PgDatabase
@@ -99,34 +99,38 @@ _OF_HOST = 10
 """Columns of a host in the rows of `_LEASE`."""
 
 
-class PgFrontier(PgDatabase, Frontier):
+class PgFrontier(SqliteFrontier):
     """The frontier on PostgreSQL."""
+
+    def __init__(self, db: PgDatabase) -> None:
+        super().__init__(db)
+        self._db: PgDatabase = db
 
     _was_empty = False
     """The last lease gave nothing."""
 
     async def join(self, ttl: float) -> int:
-        number: int = (await self.at_once((_JOIN, [*workers.current(), ttl])))[0][0]
+        number: int = (await self._db.at_once((_JOIN, [*workers.current(), ttl])))[0][0]
         # A worker that is cut off in the middle of writing would keep all others from it until the server misses it.
-        self.link.run(f"SET idle_in_transaction_session_timeout TO {max(1, round(ttl * 1000))}")
+        self._db.link.run(f"SET idle_in_transaction_session_timeout TO {max(1, round(ttl * 1000))}")
         return number
 
     async def renew(self, worker: int, ttl: float) -> bool:
-        return bool(await self.at_once((_RENEW, [ttl, worker])))
+        return bool(await self._db.at_once((_RENEW, [ttl, worker])))
 
     async def leave(self, worker: int) -> None:
         await self._return_leases(worker)
 
     async def recover(self, living: int = 0) -> int:
         here = workers.machine_name()
-        rows = self.link.run(_OTHERS, [living]).fetchall()
+        rows = self._db.link.run(_OTHERS, [living]).fetchall()
         gone = [row[0] for row in rows if row[4] or workers.is_dead(workers.WorkerIdentity(*row[1:4]), here)]
         return sum([await self._return_leases(worker) for worker in gone])
 
     async def _return_leases(self, worker: int) -> int:
         """Every lease of a worker returns to the queue, its slots and claims are free, and the worker is forgotten."""
         values: Values = {"worker": worker}
-        return int((await self.at_once((_LOCK_WORKER, values), (_TAKE_BACK, values)))[0][0])
+        return int((await self._db.at_once((_LOCK_WORKER, values), (_TAKE_BACK, values)))[0][0])
 
     async def lease(self, worker: int, wants: Mapping[str, int], *, new_hosts: int, per_host: int, limit: int) -> LeaseBatch:
         # What waits for the end of a crawl looks before it asks: its index may be being made, which locks out who would write.
@@ -134,47 +138,51 @@ class PgFrontier(PgDatabase, Frontier):
             counts = await self.counts()
             if not counts.queued:
                 return LeaseBatch([], {})
-            if self.bounds.pages_per_host and not counts.processing:
-                await self.at_once((_MEND, ()))
+            if self._db.bounds.pages_per_host and not counts.processing:
+                await self._db.at_once((_MEND, ()))
         values = {
             "worker": worker, "names": [plain(host) for host in wants], "wants": list(wants.values()), "limit": limit,
             "wanted": sum(wants.values()) + new_hosts * per_host, "new_hosts": max(0, new_hosts), "per_host": per_host,
-            "at_host": self.bounds.pages_per_host, "stamp": stamp(self.clock.now()),
+            "at_host": self._db.bounds.pages_per_host, "stamp": stamp(self._db.clock.now()),
         }  # fmt: skip
         first: list[tuple[str, Values]] = [(_IN_TURN, ())] if limit else []
-        found = _leased(await self.at_once(*first, (_LEASE, values)))
+        found = _leased(await self._db.at_once(*first, (_LEASE, values)))
         self._was_empty = not found.leases
         return found
 
     async def add(self, targets: Sequence[LinkTarget], *, seed: bool, depth: int = 0) -> int:
-        return await self.retried(lambda: super(PgFrontier, self).add(targets, seed=seed, depth=depth))
+        return await self._db.retried(lambda: super(PgFrontier, self).add(targets, seed=seed, depth=depth))
 
     async def widen(self, max_depth: int | None) -> int:
-        return await self.retried(lambda: super(PgFrontier, self).widen(max_depth))
+        return await self._db.retried(lambda: super(PgFrontier, self).widen(max_depth))
 
     async def finish(self, worker: int, outcomes: Sequence[Outcome], *, max_depth: int | None) -> int:
         async def written() -> int:
-            async with self._turn:
-                ahead = look_ahead(self, outcomes)
-            async with self.write():
-                batch = PgPageWriter(self, worker, max_depth)
+            async with self._db._turn:
+                ahead = look_ahead(self._db, outcomes)
+            async with self._db.write():
+                batch = PgPageWriter(self._db, worker, max_depth)
                 batch.take_over(outcomes, ahead)
                 for outcome in outcomes:
                     batch.record(outcome)
                 batch.flush()
             return batch.recorded
 
-        return await self.retried(written) if outcomes else 0
+        return await self._db.retried(written) if outcomes else 0
 
 
-class PgCrawlLimits(PgDatabase, CrawlLimits):
+class PgCrawlLimits(CrawlLimits):
     """The limits of a crawl on PostgreSQL."""
 
-    async def take_up(self) -> int:
-        return await self.retried(super().take_up)
+    def __init__(self, db: PgDatabase) -> None:
+        super().__init__(db)
+        self._db: PgDatabase = db
+
+    async def requeue(self) -> int:
+        return await self._db.retried(super().requeue)
 
     async def refill(self) -> int:
-        return await self.retried(super().refill)
+        return await self._db.retried(super().refill)
 
 
 def _leased(rows: Sequence[tuple[Any, ...]]) -> LeaseBatch:

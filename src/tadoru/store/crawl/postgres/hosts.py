@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from tadoru.rules.pace import MAX_HOLD, Pace
-from tadoru.store.crawl.hosts import Hosts
+from tadoru.store.crawl.hosts import SqliteHosts
 from tadoru.store.crawl.interface import FAILED_ROBOTS_AGE, SHORTEST_WAIT, RobotsRecord
 from tadoru.store.crawl.postgres.connection import PgConnection, Values
 from tadoru.store.crawl.postgres.database import PgDatabase
@@ -101,29 +101,33 @@ _PUT = """INSERT INTO robots(origin, status, failure, message, body, fetched_at)
 _FORGET = "DELETE FROM robots WHERE fetched_at IS NOT NULL AND (status IS NULL OR status >= 500 OR status = 429)"
 
 
-class PgHosts(PgDatabase, Hosts):
-    """Slots, paces and robots.txt answers of hosts on PostgreSQL."""
+class PgHosts(SqliteHosts):
+    """Slots and paces of hosts on PostgreSQL."""
+
+    def __init__(self, db: PgDatabase) -> None:
+        super().__init__(db)
+        self._db: PgDatabase = db
 
     @cached_property
     def _neighbours(self) -> SharedHosts:
-        return SharedHosts(self.link)
+        return SharedHosts(self._db.link)
 
     async def _of_host(self, statement: str, values: dict[str, object], *before: tuple[str, Values]) -> Any:
         """The row that a statement about a host answers with, after others; the host is made known when it is new."""
         given = {name: plain(value) for name, value in values.items()}
-        if not (rows := await self.at_once(*before, (statement, given))):
-            async with self._turn:
-                self.know_hosts([str(given["host"])])
-            rows = await self.at_once(*before, (statement, given))
+        if not (rows := await self._db.at_once(*before, (statement, given))):
+            async with self._db._turn:
+                self._db.know_hosts([str(given["host"])])
+            rows = await self._db.at_once(*before, (statement, given))
         return rows[0]
 
     async def take_slot(self, worker: int, host: str, hold: float) -> float:
-        async with self._turn:
-            before = self._neighbours.before_asking(host, self.clock.monotonic())
+        async with self._db._turn:
+            before = self._neighbours.before_asking(host, self._db.clock.monotonic())
         return float((await self._of_host(_TAKE, {"worker": worker, "host": host, "hold": hold}, *before))[0])
 
     async def sent(self, worker: int, host: str) -> None:
-        await self.at_once((_SENT, {"worker": worker, "host": plain(host)}))
+        await self._db.at_once((_SENT, {"worker": worker, "host": plain(host)}))
 
     async def begin_pace(self, host: str, pace: Pace) -> Pace:
         return Pace(*await self._of_host(_BEGIN, {"host": host, "gap": pace.gap, "base": pace.base}))
@@ -132,16 +136,23 @@ class PgHosts(PgDatabase, Hosts):
         known: dict[str, object] = {"latency": pace.latency, "baseline": pace.baseline, "strikes": pace.strikes}
         await self._of_host(_SET, {"host": host, "gap": pace.gap, "base": pace.base, "pause": pause, **known})
 
-    async def claim_robots(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
+
+class PgRobots:
+    """The answers for robots.txt on PostgreSQL."""
+
+    def __init__(self, db: PgDatabase) -> None:
+        self._db = db
+
+    async def claim(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
         values = {"origin": plain(origin), "worker": worker, "hold": hold, "max_age": max_age}
-        [(is_ours, status, failure, message, body, fetched_at, now)] = await self.at_once((_CLAIM, values))
+        [(is_ours, status, failure, message, body, fetched_at, now)] = await self._db.at_once((_CLAIM, values))
         if fetched_at is not None:
             return RobotsRecord(status, failure, message, body or b"", now - fetched_at)
         return bool(is_ours)
 
-    async def forget_failed_robots(self) -> None:
-        await self.at_once((_FORGET, ()))
+    async def forget_failed(self) -> None:
+        await self._db.at_once((_FORGET, ()))
 
-    async def put_robots(self, origin: str, record: RobotsRecord) -> None:
+    async def put(self, origin: str, record: RobotsRecord) -> None:
         values = {"origin": origin, **record._asdict()}
-        await self.at_once((_PUT, {name: plain(value) for name, value in values.items()}))
+        await self._db.at_once((_PUT, {name: plain(value) for name, value in values.items()}))

@@ -1,21 +1,22 @@
-"""The PostgreSQL store: the parts of the store over one `PgDatabase`."""
+"""A crawl in a schema of PostgreSQL."""
 
 from __future__ import annotations
 
-from tadoru.store.crawl.page_writer import PageWriter
+from tadoru.clock import Clock
+from tadoru.store.crawl.crawl_database import CrawlDatabase
+from tadoru.store.crawl.database import LOCK_PATIENCE
+from tadoru.store.crawl.postgres.database import PgDatabase
 from tadoru.store.crawl.postgres.frontier import PgCrawlLimits, PgFrontier
-from tadoru.store.crawl.postgres.hosts import PgHosts
-from tadoru.store.crawl.postgres.page_writer import PgPageWriter
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.postgres.hosts import PgHosts, PgRobots
 
 
-class PostgresStore(PgFrontier, PgCrawlLimits, PgHosts, SqliteStore):
+class PostgresStore(CrawlDatabase):
     """A crawl in a schema of PostgreSQL. Any number of processes, on any machines, may open it at once."""
 
-    # Not by URL: one that is longer than a page of an index holds could not be stored.
-    _INDEXES = SqliteStore._INDEXES[:2]
-    _TIDY = "ANALYZE"
-    _says_within = True
-
-    def batch(self, worker: int, max_depth: int | None) -> PageWriter:
-        return PgPageWriter(self, worker, max_depth)
+    def __init__(
+        self, path: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE, new: bool = True
+    ) -> None:
+        db = PgDatabase(path, clock, durable=durable, patience=patience, new=new)
+        super().__init__(db, frontier=PgFrontier(db), hosts=PgHosts(db), robots=PgRobots(db))
+        self.db: PgDatabase = db
+        self.limits = PgCrawlLimits(db)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 from tadoru.clock import Clock, to_datetime
 from tadoru.model.web import FailureKind
@@ -36,10 +38,10 @@ from tadoru.store.crawl.interface import (
     UnchangedOutcome,
     UrlPurpose,
 )
-from tadoru.store.crawl.memory_hosts import MemoryLimits, MemorySideWork
-from tadoru.store.crawl.memory_pages import MemoryPage
 from tadoru.store.crawl.metrics import CrawlMetrics, error_counter, measure, read, status_counter
 from tadoru.store.crawl.rescope import Decide
+from tests.support.memory_store.hosts import MemoryLimits, MemorySideWork
+from tests.support.memory_store.pages import MemoryPage
 
 
 class MemoryStore(MemoryLimits, MemorySideWork):
@@ -54,6 +56,47 @@ class MemoryStore(MemoryLimits, MemorySideWork):
         self._joined = 0
         self._meta: dict[str, str] = {}
         self._measured: Counter[str] = Counter()
+        self._as_parts()
+
+    def _as_parts(self) -> None:
+        """The parts of the contract, which are all this object."""
+        self.frontier: Any = SimpleNamespace(
+            join=self.join,
+            renew=self.renew,
+            leave=self.leave,
+            recover=self.recover,
+            add=self.add,
+            widen=self.widen,
+            finish=self.finish,
+            counts=self.counts,
+            lease=self.lease,
+            has_open_seeds=self.has_open_seeds,
+            has_answered_seeds=self.has_answered_seeds,
+            metrics=self.metrics,
+        )
+        self.limits: Any = SimpleNamespace(refill=self.refill, set=self.bound, requeue=self.take_up)
+        self.hosts: Any = SimpleNamespace(
+            take_slot=self.take_slot,
+            sent=self.sent,
+            begin_pace=self.begin_pace,
+            set_pace=self.set_pace,
+            lower_paces=self.lower_paces,
+        )
+        self.robots: Any = SimpleNamespace(claim=self.claim_robots, forget_failed=self.forget_failed_robots, put=self.put_robots)
+        self.meta: Any = SimpleNamespace(get=self.get_meta, set=self.set_meta, change=self.change_meta)
+        self.tasks: Any = SimpleNamespace(claim=self.claim_task, finish=self.finish_task, is_done=self.is_task_done)
+        self.sitemaps: Any = SimpleNamespace(put=self.put_sitemap, name_pages=self.name_pages)
+        self.resources: Any = SimpleNamespace(lease=self.lease_resources, finish=self.finish_resources, wait=self.resources_wait)
+        self.graph: Any = SimpleNamespace(
+            settle=self.settle,
+            pages=self.pages,
+            links=self.links,
+            links_to=self.links_to,
+            fragment_links=self.fragment_links,
+            traps=self.traps,
+            validators=self.validators,
+        )
+        self.rescope: Any = SimpleNamespace(reconsider=self.reconsider)
 
     async def join(self, ttl: float) -> int:
         self._joined += 1
@@ -79,8 +122,8 @@ class MemoryStore(MemoryLimits, MemorySideWork):
         for page in held:
             page.owner = None
             self._pages.move(page, PageStatus.QUEUED)
-            self.hosts[page.host].leased -= page.purpose is UrlPurpose.PAGE
-        self.keep_within(self.hosts)
+            self.known_hosts[page.host].leased -= page.purpose is UrlPurpose.PAGE
+        self.keep_within(self.known_hosts)
         self.free_slots(worker)
         self.drop_side_work(worker)
         self._workers.pop(worker, None)
@@ -90,7 +133,7 @@ class MemoryStore(MemoryLimits, MemorySideWork):
         before = len(self._pages.by_url)
         for target in tuple(targets):
             self._know(target, depth, None, depth, seed=seed)
-        self.keep_within(self.hosts)
+        self.keep_within(self.known_hosts)
         return len(self._pages.by_url) - before
 
     def _know(
@@ -113,18 +156,18 @@ class MemoryStore(MemoryLimits, MemorySideWork):
         for page in within:
             page.reason = None
             self._pages.move(page, PageStatus.QUEUED)
-        self.keep_within(self.hosts)
+        self.keep_within(self.known_hosts)
         return len(within)
 
     async def lower_paces(self, delay: float) -> None:
-        for host in [] if self._workers else self.hosts.values():
+        for host in [] if self._workers else self.known_hosts.values():
             if host.pace is not None and host.pace.base > delay:
                 host.pace = replace(host.pace, base=delay, gap=host.gap if host.pace.strikes else delay)
 
     async def reconsider(self, decide: Decide, *, max_depth: int | None) -> int:
         asked = [(page, decide(page.url, page.seed)) for page in self._pages.by_url.values()]
         moved = sum(self._pages.reconsider(page, target, max_depth) for page, target in asked if target is not None)
-        self.keep_within(self.hosts)
+        self.keep_within(self.known_hosts)
         return moved
 
     async def lease(self, worker: int, wants: Mapping[str, int], *, new_hosts: int, per_host: int, limit: int) -> LeaseBatch:
@@ -136,12 +179,12 @@ class MemoryStore(MemoryLimits, MemorySideWork):
         )
         if not counts.queued or not room:
             return LeaseBatch([], {})
-        others = [host for host in self.hosts.values() if host.name not in wants and self._pages.has_due(host.name, now)]
+        others = [host for host in self.known_hosts.values() if host.name not in wants and self._pages.has_due(host.name, now)]
         others = [host for host in others if self.bounds.leasable_at_host(host.asked, host.leased, 1)]
         others.sort(key=lambda host: max(host.next_at, host.turn_at))
         leases: list[Lease] = []
         hosts: dict[str, HostState] = {}
-        for host in [self.hosts[name] for name in wants if name in self.hosts] + others[: max(0, new_hosts)]:
+        for host in [self.known_hosts[name] for name in wants if name in self.known_hosts] + others[: max(0, new_hosts)]:
             hosts[host.name] = host.state(now)
             want = min(wants.get(host.name, per_host), room - len(leases))
             want = self.bounds.leasable_at_host(host.asked, host.leased, want)
@@ -160,7 +203,7 @@ class MemoryStore(MemoryLimits, MemorySideWork):
         # Whatever can fail does so here, before anything is changed.
         read = [(outcome, tuple(outcome.links) if isinstance(outcome, CompletedOutcome) else ()) for outcome in outcomes]
         recorded = sum(self._record(worker, outcome, links, max_depth) for outcome, links in read)
-        self.keep_within(self.hosts)
+        self.keep_within(self.known_hosts)
         return recorded
 
     def _record(self, worker: int, outcome: Outcome, links: Sequence[FoundLink], max_depth: int | None) -> bool:
@@ -169,8 +212,8 @@ class MemoryStore(MemoryLimits, MemorySideWork):
             return False
         page.owner = None
         if page.purpose is UrlPurpose.PAGE:
-            self.hosts[page.host].leased -= 1
-            self.hosts[page.host].asked += _was_asked(outcome)
+            self.known_hosts[page.host].leased -= 1
+            self.known_hosts[page.host].asked += _was_asked(outcome)
         if isinstance(outcome, CompletedOutcome | FailedOutcome | RefusedOutcome):
             page.forget()
         if isinstance(outcome, CompletedOutcome):
@@ -215,7 +258,7 @@ class MemoryStore(MemoryLimits, MemorySideWork):
             if named.target.status is PageStatus.QUEUED and page.internal and is_left_out:
                 page.reason = None
                 self._pages.move(page, PageStatus.QUEUED)
-        self.keep_within(self.hosts)
+        self.keep_within(self.known_hosts)
         return len(self._pages.by_url) - before
 
     def _fail(self, page: MemoryPage, kind: str, message: str) -> None:

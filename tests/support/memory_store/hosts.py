@@ -24,8 +24,8 @@ from tadoru.store.crawl.interface import (
     UrlPurpose,
     longest_wait,
 )
-from tadoru.store.crawl.memory_pages import MemoryPage, MemoryPages
 from tadoru.store.crawl.records import ResourceLease, ResourceResult, ResourceUse, Validators
+from tests.support.memory_store.pages import MemoryPage, MemoryPages
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ class MemoryHosts:
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
-        self.hosts: dict[str, MemoryHost] = {}
+        self.known_hosts: dict[str, MemoryHost] = {}
         """In the order in which they became known."""
         self._robots: dict[str, tuple[RobotsRecord, float]] = {}
         """Answers, and when they were given."""
@@ -64,15 +64,15 @@ class MemoryHosts:
 
     def host(self, name: str) -> MemoryHost:
         """A host, made known when it is new."""
-        found = self.hosts.get(name)
+        found = self.known_hosts.get(name)
         if found is None:
-            found = self.hosts[name] = MemoryHost(name, turn_at=self.clock.now())
+            found = self.known_hosts[name] = MemoryHost(name, turn_at=self.clock.now())
         return found
 
     def free_slots(self, worker: int) -> None:
         """A worker is gone: its slots and claims are free. Its requests may have gone out just before."""
         now = self.clock.now()
-        for host in self.hosts.values():
+        for host in self.known_hosts.values():
             if host.slot_owner == worker:
                 host.slot_owner, host.next_at = None, max(host.next_at, now + host.gap)
         self._claims = {origin: claim for origin, claim in self._claims.items() if claim[0] != worker}
@@ -90,7 +90,7 @@ class MemoryHosts:
         return 0.0
 
     async def sent(self, worker: int, host: str) -> None:
-        held = self.hosts.get(host)
+        held = self.known_hosts.get(host)
         if held is not None:
             held.next_at = max(held.next_at, self.clock.now() + held.gap)
             held.slot_owner = None if held.slot_owner == worker else held.slot_owner
@@ -142,12 +142,12 @@ class MemoryLimits(MemoryHosts):
         self.bounds = bounds
 
     async def take_up(self) -> int:
-        for host in self.hosts.values():
+        for host in self.known_hosts.values():
             host.standing = host.standing or None
         for key, trap in self._pages.traps.items():
             if trap.why == SUBDOMAINS:
                 self._pages.traps[key] = trap._replace(refused=0)
-        spent = {host.name for host in self.hosts.values() if self.bounds.is_spent(host.asked)}
+        spent = {host.name for host in self.known_hosts.values() if self.bounds.is_spent(host.asked)}
         reasons = (TRAPPED_HOST, QUEUE_FULL, HOST_SPENT)
         back = [page for page in self._skipped(*reasons) if page.reason != HOST_SPENT or page.host not in spent]
         return self._back(back)
@@ -167,7 +167,7 @@ class MemoryLimits(MemoryHosts):
         for page in pages:
             page.reason = None
             self._pages.move(page, PageStatus.QUEUED)
-        self.keep_within(self.hosts)
+        self.keep_within(self.known_hosts)
         return len(pages)
 
     def keep_within(self, names: Iterable[str]) -> None:
@@ -175,7 +175,7 @@ class MemoryLimits(MemoryHosts):
         if not self.bounds:
             return
         wanted = set(names)
-        for name, host in self.hosts.items():
+        for name, host in self.known_hosts.items():
             if name in wanted and self._pages.queued[name] > 0:
                 self._keep_host(host)
         over = self._pages.tally[PageStatus.QUEUED] - self.bounds.queued

@@ -1,0 +1,75 @@
+"""A crawl database: one object with a part for each subject, over one connection."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+
+from tadoru.store.crawl.analysis import AnalysisWriter
+from tadoru.store.crawl.browse_links import LinkBrowser
+from tadoru.store.crawl.browse_pages import PageBrowser, TotalsBrowser
+from tadoru.store.crawl.crawl_limits import CrawlLimits
+from tadoru.store.crawl.database import Database
+from tadoru.store.crawl.documents import DocumentStore
+from tadoru.store.crawl.export_reader import ExportReader
+from tadoru.store.crawl.findings import CheckCatalogueStore, FindingReader
+from tadoru.store.crawl.interface import CrawlHostStore, CrawlRobotsStore, FrontierStore
+from tadoru.store.crawl.meta import CrawlMeta
+from tadoru.store.crawl.reader import CrawlGraph
+from tadoru.store.crawl.rescope import Rescope
+from tadoru.store.crawl.resources import ResourceTable, SitemapTable
+from tadoru.store.crawl.run_pages import RunPages
+from tadoru.store.crawl.runs import CrawlRuns
+from tadoru.store.crawl.singleton_tasks import SingletonTasks
+from tadoru.store.crawl.stale_pages import StalePages
+from tadoru.store.crawl.summary import SummaryReader
+
+
+class CrawlDatabase:
+    """One crawl. The parts that are leased and written all the time are a backend's own; the others are the same for all."""
+
+    def __init__(self, db: Database, *, frontier: FrontierStore, hosts: CrawlHostStore, robots: CrawlRobotsStore) -> None:
+        self.db = db
+        self.frontier = frontier
+        self.hosts = hosts
+        self.robots = robots
+        self.limits = CrawlLimits(db)
+        self.meta = CrawlMeta(db)
+        self.tasks = SingletonTasks(db)
+        self.sitemaps = SitemapTable(db)
+        self.resources = ResourceTable(db)
+        self.graph = CrawlGraph(db)
+        self.rescope = Rescope(db)
+        self.stale_pages = StalePages(db)
+        self.runs = CrawlRuns(db)
+        self.run_pages = RunPages(db)
+        self.checks = CheckCatalogueStore(db)
+        self.findings = FindingReader(db)
+        self.summary = SummaryReader(db)
+        self.export = ExportReader(db)
+        self.analysis = AnalysisWriter(db)
+        self.documents = DocumentStore(db)
+        self.page_list = PageBrowser(db)
+        self.link_list = LinkBrowser(db)
+        self.totals = TotalsBrowser(db)
+
+    @property
+    def sql(self) -> sqlite3.Connection:
+        """The connection itself."""
+        return self.db.sql
+
+    @property
+    def path(self) -> str:
+        """The file, or the URL without its password."""
+        return self.db.path
+
+    def one_moment(self) -> AbstractContextManager[None]:
+        """All that is read inside shows the crawl as it was at one moment, also while it goes on."""
+        return self.db.one_moment()
+
+    def write(self) -> AbstractAsyncContextManager[sqlite3.Connection]:
+        """One transaction that writes."""
+        return self.db.write()
+
+    async def close(self) -> None:
+        await self.db.close()
