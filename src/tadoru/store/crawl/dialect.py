@@ -1,0 +1,69 @@
+"""The words in which SQLite and PostgreSQL differ, for statements that are otherwise the same.
+
+A statement is composed of these when a part of the store is made; nothing rewrites SQL afterwards. What needs more than a word is
+written twice, side by side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SqlDialect:
+    """One database's words."""
+
+    name: str
+    join_in_order: str
+    """A join that keeps the order of its tables. SQLite would otherwise choose another index for a table that it knows little of."""
+    by_id: str
+    """After a table: it is read by its primary key."""
+    by_url: str
+    """After `pages`: it is read in the order of its URLs."""
+    greatest: str
+    least: str
+    json_list: str
+    """A table function: key and value of each item of a JSON array."""
+    json_fields: str
+    """A table function: key and value of each field of a JSON object."""
+    json_array: str
+    json_group_array: str
+
+    def indexed_by(self, index: str) -> str:
+        """After a table: it is read by this index."""
+        return f"INDEXED BY {index}" if self.name == "sqlite" else ""
+
+    def is_text(self, column: str, value: str) -> str:
+        """Whether a text of any length is the given one. PostgreSQL finds long texts by their hash."""
+        return f"{column} = {value}" if self.name == "sqlite" else f"md5({column})::uuid = md5({value})::uuid"
+
+    def unique_text(self, column: str) -> str:
+        """A column of long texts in the target of ON CONFLICT."""
+        return column if self.name == "sqlite" else f"(md5({column})::uuid)"
+
+    def matches_glob(self, column: str, pattern: str) -> str:
+        """Whether a text fits a pattern with * and ?."""
+        return f"{column} GLOB {pattern}" if self.name == "sqlite" else f"glob_matches({column}, {pattern})"
+
+    def json_field(self, column: str, name: str) -> str:
+        """A field of a JSON object as text."""
+        return f"json_extract({column}, '$.{name}')" if self.name == "sqlite" else f"({column}::json ->> '{name}')"
+
+    def json_item(self, column: str, place: int) -> str:
+        """An item of a JSON array as text."""
+        return f"json_extract({column}, '$[{place}]')" if self.name == "sqlite" else f"json_item({column}, {place})"
+
+    def index_exists(self, index: str) -> str:
+        """A query with one row if an index exists."""
+        if self.name == "sqlite":
+            return f"SELECT 1 FROM sqlite_schema WHERE name = '{index}'"
+        return f"SELECT 1 FROM pg_class WHERE oid = to_regclass('{index}')"
+
+
+SQLITE = SqlDialect(
+    "sqlite", "CROSS JOIN", "NOT INDEXED", "INDEXED BY sqlite_autoindex_pages_1", "max", "min", "json_each", "json_each",
+    "json_array", "json_group_array",
+)  # fmt: skip
+POSTGRESQL = SqlDialect(
+    "postgresql", "JOIN", "", "", "greatest", "least", "json_list", "json_fields", "json_build_array", "json_agg"
+)
