@@ -134,7 +134,7 @@ class Bench:
         """Whether this cannot be done while somebody else is writing to the crawl."""
         self.store.db.link.run("SET lock_timeout TO '300ms'")
         try:
-            async with self.other.write(), asyncio.timeout(0.3):
+            async with self.other.transaction(), asyncio.timeout(0.3):
                 await work()
         except TimeoutError:
             return True

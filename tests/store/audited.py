@@ -113,7 +113,7 @@ async def audit(
         number = await store.runs.begin("crawl", {"limit": limit}, "9.9")
         await store.frontier.add([target("")], seed=True)
     await crawl(store, site, limit=limit)
-    async with store.write() as sql:
+    async with store.transaction() as sql:
         sql.execute("DELETE FROM page_scores")
         sql.execute(
             """INSERT INTO page_scores(page_id, inlinks, unique_inlinks, outlinks, external_outlinks)

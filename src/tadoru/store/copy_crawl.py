@@ -131,7 +131,7 @@ async def move_crawl(since: CrawlDatabase, to: CrawlDatabase, progress: Progress
     """Copy everything; rows by table. Raises UsageError when there is something already."""
     counts: dict[str, int] = {}
     with since.one_moment():
-        async with to.write() as sql:
+        async with to.transaction() as sql:
             if any(sql.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in ("pages", "crawl_meta")):
                 raise UsageError("{path} already has a crawl. Copy into a new one.", path=to.path)
             sql.execute("DELETE FROM texts")

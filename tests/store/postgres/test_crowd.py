@@ -144,7 +144,7 @@ async def test_a_page_that_another_transaction_has_locked_is_passed_over(crawl: 
 async def test_leases_slots_and_paces_do_not_wait_for_who_writes(crawl: str) -> None:
     store, writer = await filled(crawl, 2), opened(crawl)
     worker = await store.frontier.join(TTL)
-    async with writer.write():
+    async with writer.transaction():
         assert len(await lease(store, worker, 1, host=HOSTS[0])) == 1
         await store.hosts.begin_pace(HOSTS[0], Pace(0.0, 0.0, None, None, 0))
         assert await store.hosts.take_slot(worker, HOSTS[0], 30.0) == 0.0

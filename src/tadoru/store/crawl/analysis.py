@@ -101,7 +101,7 @@ class AnalysisWriter:
 
     async def keep_analysis(self, view: SiteView) -> None:
         """Make the findings that were put aside, and what the view computed, those of the crawl."""
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             sql.execute(_DROP_OLD)
             sql.execute("INSERT OR REPLACE INTO page_findings SELECT * FROM temp.site_findings ORDER BY page_id, check_number")
             sql.execute("DELETE FROM page_scores")
@@ -122,7 +122,7 @@ class AnalysisWriter:
 
     async def keep_score(self, score: float | None) -> None:
         """Where reports and comparisons look for it: with the crawl, and with its last run."""
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             if score is None:
                 sql.execute("DELETE FROM crawl_meta WHERE key = 'score'")
             else:

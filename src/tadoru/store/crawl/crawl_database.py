@@ -67,9 +67,9 @@ class CrawlDatabase:
         """All that is read inside shows the crawl as it was at one moment, also while it goes on."""
         return self.db.one_moment()
 
-    def write(self) -> AbstractAsyncContextManager[sqlite3.Connection]:
+    def transaction(self) -> AbstractAsyncContextManager[sqlite3.Connection]:
         """One transaction that writes."""
-        return self.db.write()
+        return self.db.transaction()
 
     async def close(self) -> None:
         await self.db.close()

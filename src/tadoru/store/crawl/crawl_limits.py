@@ -121,7 +121,7 @@ class CrawlLimits:
         self._db.bounds = bounds
 
     async def requeue(self) -> int:
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             if self._db.bounds.queued:
                 sql.execute(_DEPTHS)
             sql.execute("UPDATE hosts SET standing = NULL WHERE standing = 0")
@@ -141,7 +141,7 @@ class CrawlLimits:
         room = self._db.bounds.queued - counts.get("queued", 0)
         if room * 2 <= self._db.bounds.queued or not counts.get(PUT_OFF):
             return 0
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             back = self._back(_PUT_OFF, (QUEUE_FULL, min(room, AT_A_TIME)))
             if back:
                 self._db.count({PUT_OFF: -back})

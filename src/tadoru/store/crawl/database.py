@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from importlib import resources
+from typing import TypeVar
 
 from tadoru.clock import Clock, to_datetime
 from tadoru.errors import NewerFormat, StoreError
 from tadoru.i18n.translation import N_
 from tadoru.rules.budget import BreadthLimits
 from tadoru.store.crawl.caches import TextCache
+from tadoru.store.crawl.dialect import SQLITE
 
+T = TypeVar("T")
 APPLICATION_ID = 0x7AD0_0001
 """Marks a SQLite file as a Tadoru crawl."""
 FORMATS = ("0001_crawl.sql", "0002_audit.sql", "0003_docs.sql", "0004_document_versions.sql", "0005_bounds.sql")
@@ -78,6 +81,7 @@ class Database:
     """A connection with its caches; the parts of a `CrawlDatabase` are built on it."""
 
     is_postgresql = False
+    dialect = SQLITE
 
     def __init__(self, path: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE) -> None:
         self._begin_state(path, clock, patience)
@@ -166,7 +170,7 @@ class Database:
             )
 
     @asynccontextmanager
-    async def write(self) -> AsyncIterator[sqlite3.Connection]:
+    async def transaction(self) -> AsyncIterator[sqlite3.Connection]:
         """One transaction that writes. Rolled back, and everything cached forgotten, when its body raises."""
         async with self._turn:
             with translated(self.path):
@@ -179,6 +183,16 @@ class Database:
                     if self.sql.in_transaction:
                         self.sql.execute("ROLLBACK")
                     raise
+
+    async def write(self, body: Callable[[sqlite3.Connection], T]) -> T:
+        """One transaction that writes; `body` is given the connection."""
+        async with self.transaction() as sql:
+            return body(sql)
+
+    async def read(self, body: Callable[[sqlite3.Connection], T]) -> T:
+        """What `body` reads with the connection."""
+        with translated(self.path):
+            return body(self.sql)
 
     async def _begin(self) -> None:
         pause, waited = 0.001, 0.0
@@ -201,7 +215,7 @@ class Database:
         self.resource_ids.clear()
 
     def host_id(self, name: str) -> int:
-        """The number of a host, made known when it is new. Call inside `write`."""
+        """The number of a host, made known when it is new. Call inside `transaction`."""
         found = self.host_ids.get(name)
         if found is None:
             row = self.sql.execute("SELECT id FROM hosts WHERE name = ?", (name,)).fetchone()
@@ -211,7 +225,7 @@ class Database:
         return found
 
     def know_hosts(self, names: Iterable[str]) -> None:
-        """Have the numbers of many hosts at hand. Call inside `write`."""
+        """Have the numbers of many hosts at hand. Call inside `transaction`."""
         wanted = list(dict.fromkeys(name for name in names if name not in self.host_ids))
         for start in range(0, len(wanted), HOSTS_AT_ONCE):
             chunk = wanted[start : start + HOSTS_AT_ONCE]
@@ -230,14 +244,14 @@ class Database:
         return self._checks[check_id]
 
     def count(self, deltas: Mapping[str, int]) -> None:
-        """Move the counters. Call inside `write`."""
+        """Move the counters. Call inside `transaction`."""
         self.sql.executemany(
             "INSERT INTO counters VALUES (?, ?) ON CONFLICT(name) DO UPDATE SET value = counters.value + excluded.value",
             [(name, delta) for name, delta in deltas.items() if delta],
         )
 
     def counter(self, name: str) -> int:
-        """A counter as this transaction has moved it. Call inside `write`."""
+        """A counter as this transaction has moved it. Call inside `transaction`."""
         row = self.sql.execute("SELECT value FROM counters WHERE name = ?", (name,)).fetchone()
         return row[0] if row else 0
 
@@ -253,7 +267,7 @@ class Database:
                     self.sql.execute("ROLLBACK")
 
     def put_rows(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
-        """Write many rows of a table as they are; how many. Call inside `write`."""
+        """Write many rows of a table as they are; how many. Call inside `transaction`."""
         before = self.sql.total_changes
         marks = ", ".join("?" * len(columns))
         self.sql.executemany(f"INSERT INTO {table}({', '.join(columns)}) VALUES ({marks})", rows)

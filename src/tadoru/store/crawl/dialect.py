@@ -15,7 +15,7 @@ class SqlDialect:
 
     name: str
     join_in_order: str
-    """A join that keeps the order of its tables. SQLite would otherwise choose another index for a table that it knows little of."""
+    """A join that keeps the order of its tables. Without it, SQLite may choose a worse one."""
     by_id: str
     """After a table: it is read by its primary key."""
     by_url: str

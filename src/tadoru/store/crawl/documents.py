@@ -301,7 +301,7 @@ class DocumentStore:
 
     async def number(self, urls: Iterable[str]) -> None:
         """Give each page that has none a number, in this order. A number is never given twice."""
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             (last,) = sql.execute("SELECT coalesce(max(number), 0) FROM document_numbers").fetchone()
             known = {url for (url,) in sql.execute("SELECT url FROM document_numbers")}
             new = enumerate((url for url in urls if url not in known), last + 1)

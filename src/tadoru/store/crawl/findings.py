@@ -214,7 +214,7 @@ class CheckCatalogueStore:
             )
             for check in checks
         ]  # fmt: skip
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             sql.executemany(_CHECK, rows)
 
     def unrendered(self, most: int) -> tuple[list[str], str]:

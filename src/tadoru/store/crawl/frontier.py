@@ -49,7 +49,7 @@ class SqliteFrontier:
 
     async def join(self, ttl: float) -> int:
         me = workers.current()
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             row = sql.execute(
                 "INSERT INTO workers(machine, pid, started, expires_at) VALUES (?, ?, ?, ?) RETURNING id",
                 (*me, self._db.clock.now() + ttl),
@@ -58,13 +58,13 @@ class SqliteFrontier:
         return number
 
     async def renew(self, worker: int, ttl: float) -> bool:
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             return bool(
                 sql.execute("UPDATE workers SET expires_at = ? WHERE id = ?", (self._db.clock.now() + ttl, worker)).rowcount
             )
 
     async def leave(self, worker: int) -> None:
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             self._take_back(sql, worker)
 
     async def has_workers(self) -> bool:
@@ -76,7 +76,7 @@ class SqliteFrontier:
     async def recover(self, living: int = 0) -> int:
         if not self._gone(living):
             return 0
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             return sum(self._take_back(sql, worker) for worker in self._gone(living))
 
     def _gone(self, living: int) -> list[int]:
@@ -108,7 +108,7 @@ class SqliteFrontier:
         return total
 
     async def add(self, targets: Sequence[LinkTarget], *, seed: bool, depth: int = 0) -> int:
-        async with self._db.write():
+        async with self._db.transaction():
             batch = PageWriter(self._db, 0, depth)
             batch.know_many(targets, depth, seed=seed)
             batch.flush()
@@ -117,7 +117,7 @@ class SqliteFrontier:
     async def widen(self, max_depth: int | None) -> int:
         deep = "status = 'skipped' AND skip_reason = ? AND depth <= ?"
         values = (TOO_DEEP, 2**31 if max_depth is None else max_depth)
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             found = sql.execute(
                 f"SELECT count(*), host_id FROM pages WHERE {deep} GROUP BY host_id ORDER BY host_id", values
             ).fetchall()
@@ -129,7 +129,7 @@ class SqliteFrontier:
         return total
 
     async def finish(self, worker: int, outcomes: Sequence[Outcome], *, max_depth: int | None) -> int:
-        async with self._db.write():
+        async with self._db.transaction():
             batch = PageWriter(self._db, worker, max_depth)
             for outcome in outcomes:
                 batch.record(outcome)
@@ -169,7 +169,7 @@ class SqliteFrontier:
             rows = self._hosts_to_ask(self._db.sql, wants, new_hosts, now)
         if not any(wants.get(row[1], per_host) for row in rows):
             return LeaseBatch([], {row[1]: host_state(row, now) for row in rows})
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             counts = await self.counts()
             workers: int = sql.execute("SELECT count(*) FROM workers").fetchone()[0]
             share = budget.fair_share(counts.queued, workers if new_hosts else 1)

@@ -27,7 +27,7 @@ class SqliteHosts:
         self._db = db
 
     async def take_slot(self, worker: int, host: str, hold: float) -> float:
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             number, now = self._db.host_id(host), self._db.clock.now()
             next_at, gap, owner, until = sql.execute(
                 "SELECT next_at, coalesce(gap, 0), slot_owner, slot_until FROM hosts WHERE id = ?", (number,)
@@ -44,11 +44,11 @@ class SqliteHosts:
             return 0.0
 
     async def sent(self, worker: int, host: str) -> None:
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             sql.execute(_SENT, (self._db.clock.now(), worker, host))
 
     async def begin_pace(self, host: str, pace: Pace) -> Pace:
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             number = self._db.host_id(host)
             sql.execute(
                 "UPDATE hosts SET gap = max(coalesce(gap, 0), ?), base = ? WHERE id = ? AND (base IS NULL OR base < ?)",
@@ -57,12 +57,12 @@ class SqliteHosts:
             return Pace(*sql.execute(_PACE, (number,)).fetchone())
 
     async def set_pace(self, host: str, pace: Pace, pause: float = 0.0) -> None:
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             number, until = self._db.host_id(host), self._db.clock.now() + pause if pause > 0 else 0.0
             sql.execute(_SET_PACE, (pace.gap, pace.base, pace.latency, pace.baseline, pace.strikes, until, number))
 
     async def lower_paces(self, delay: float) -> None:
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             sql.execute(_LOWER, (delay, delay, delay))
 
 
@@ -73,7 +73,7 @@ class SqliteRobots:
         self._db = db
 
     async def claim(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             now = self._db.clock.now()
             row = sql.execute(
                 "SELECT status, failure, message, body, fetched_at, claimed_until FROM robots WHERE origin = ?", (origin,)
@@ -88,11 +88,11 @@ class SqliteRobots:
             return True
 
     async def forget_failed(self) -> None:
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             sql.execute("DELETE FROM robots WHERE fetched_at IS NOT NULL AND (status IS NULL OR status >= 500 OR status = 429)")
 
     async def put(self, origin: str, record: RobotsRecord) -> None:
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             sql.execute(
                 "INSERT OR REPLACE INTO robots(origin, status, failure, message, body, fetched_at) VALUES (?, ?, ?, ?, ?, ?)",
                 (origin, record.status, record.failure, record.message, record.body, self._db.clock.now() - record.age),

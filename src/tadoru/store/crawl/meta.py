@@ -24,11 +24,11 @@ class CrawlMeta:
             return dict(self._db.sql.execute("SELECT key, value FROM crawl_meta"))
 
     async def set(self, key: str, value: str) -> None:
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             sql.execute("INSERT OR REPLACE INTO crawl_meta VALUES (?, ?)", (key, value))
 
     async def change(self, key: str, change: Callable[[str | None], str]) -> str:
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             row = sql.execute("SELECT value FROM crawl_meta WHERE key = ?", (key,)).fetchone()
             value = change(row[0] if row else None)
             sql.execute("INSERT OR REPLACE INTO crawl_meta VALUES (?, ?)", (key, value))

@@ -51,7 +51,7 @@ class CrawlGraph:
         self._db = db
 
     async def settle(self) -> None:
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             for index in _INDEXES:
                 sql.execute(index)
             if not self._db.is_postgresql:  # There a URL may be longer than a page of an index holds.

@@ -48,7 +48,7 @@ class Rescope:
 
     async def reconsider(self, decide: Decide, *, max_depth: int | None) -> int:
         changed, last = 0, 0
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             batch = _Second(self._db, worker=0, max_depth=max_depth)
             while rows := sql.execute(_OPEN, (last, _AT_A_TIME)).fetchall():
                 last = rows[-1][0]

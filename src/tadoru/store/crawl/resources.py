@@ -24,7 +24,7 @@ class SitemapTable:
 
     async def put(self, record: SitemapRecord) -> int:
         problems = json.dumps(record.problems, ensure_ascii=False) if record.problems else None
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             row = sql.execute(
                 _SITEMAP,
                 (
@@ -37,7 +37,7 @@ class SitemapTable:
         return number
 
     async def name_pages(self, sitemap: int, pages: Sequence[NamedPage]) -> int:
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             batch = PageWriter(self._db, 0, None)
             batch.expect([page.target for page in pages])
             rows = [(sitemap, batch.know(page.target, UNLINKED, None), page.lastmod) for page in pages]
@@ -72,7 +72,7 @@ class ResourceTable:
     async def reconsider(self, is_internal: Callable[[str], bool], *, externals: bool) -> None:
         """Other rules hold: which of those that were not tried belong to the site, and whether others are tried too."""
         last = 0
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             while rows := sql.execute(_OPEN, (last,)).fetchall():
                 last = rows[-1][0]
                 for number, url, was_internal, was in rows:
@@ -82,7 +82,7 @@ class ResourceTable:
                         sql.execute(_MOVE, (internal, status, number))
 
     async def lease(self, worker: int, count: int, *, budget: int) -> list[ResourceLease]:
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             room = min(count, budget - sql.execute(_TAKEN).fetchone()[0])
             if room <= 0:
                 return []
@@ -92,7 +92,7 @@ class ResourceTable:
 
     async def finish(self, worker: int, results: Sequence[ResourceResult]) -> None:
         now = self._db.clock.now()
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             for result in results:
                 if result.again_after is not None:
                     given_back = sql.execute(_AGAIN, (now + result.again_after, result.resource_id, worker))

@@ -94,7 +94,7 @@ class CrawlRuns:
 
     async def begin(self, kind: str, config: Mapping[str, Any], version: str) -> int:
         """The number of the run that is going on from now: the last one is continued, if there is one."""
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             last = _last(sql)
             if last is None:
                 return self._insert_run(1, kind, config, version)
@@ -102,7 +102,7 @@ class CrawlRuns:
             return last[0]
 
     async def end(self, run: int, outcome: str, score: float | None) -> None:
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             sql.execute(
                 "UPDATE runs SET ended_at = ?, outcome = ?, score = ? WHERE id = ?",
                 (stamp(self._db.clock.now()), str(outcome), score, run),
@@ -117,7 +117,7 @@ class CrawlRuns:
         `limit`: a run that has come to so many pages is finished, whatever waits behind them. `externals`: links to other sites
         that were tried are tried again. `keep`: how many of the earlier runs can be read afterwards.
         """
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             last = _last(sql)
             counts = dict(sql.execute("SELECT name, value FROM counters"))
             if not _is_over(last, counts, limit):

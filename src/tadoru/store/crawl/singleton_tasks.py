@@ -12,7 +12,7 @@ class SingletonTasks:
         self._db = db
 
     async def claim(self, worker: int, name: str) -> bool:
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             sql.execute("INSERT OR IGNORE INTO chores(name) VALUES (?)", (name,))
             claimed = sql.execute(
                 "UPDATE chores SET owner = ? WHERE name = ? AND done_at IS NULL AND (owner IS NULL OR owner = ?)",
@@ -21,12 +21,12 @@ class SingletonTasks:
             return bool(claimed.rowcount)
 
     async def finish(self, name: str) -> None:
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             sql.execute("UPDATE chores SET owner = NULL, done_at = ? WHERE name = ?", (stamp(self._db.clock.now()), name))
 
     async def repeat(self, name: str) -> None:
         """There is more to it than there was: do it again, unless somebody is at it."""
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             sql.execute("DELETE FROM chores WHERE name = ? AND owner IS NULL", (name,))
 
     async def is_done(self, name: str) -> bool:

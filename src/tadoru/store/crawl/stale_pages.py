@@ -39,7 +39,7 @@ class StalePages:
 
     async def retire(self) -> int:
         """Put away what did not answer and is named nowhere; how many. Only after a re-crawl: a first crawl has no such pages."""
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             again = sql.execute("SELECT 1 FROM runs WHERE id > 1 LIMIT 1").fetchone()
             dead = sql.execute(_DEAD).fetchall() if again else []
             batch = _Retired(self._db, worker=0, max_depth=None)
@@ -50,7 +50,7 @@ class StalePages:
 
     async def recall(self) -> int:
         """Ask again for what is gone, because more of the site is about to be read and may lead there; how many."""
-        async with self._db.write() as sql:
+        async with self._db.transaction() as sql:
             batch = _Retired(self._db, worker=0, max_depth=None)
             gone = sql.execute(_GONE).fetchall()
             for page, status, host in gone:

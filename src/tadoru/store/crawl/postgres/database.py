@@ -1,8 +1,8 @@
 """One crawl on PostgreSQL: its schema, its transactions, and its clock.
 
 There are two kinds of transactions. Decisions over the whole crawl (numbers of pages, shortest paths) are written by one
-process at a time: `write`, with asynchronous waiting. What concerns a host, a worker or some pages is one statement that locks
-only these rows: `at_once`. Rows of several tables are locked in one order (workers, pages, hosts by number, counters by name),
+process at a time: `transaction`, with asynchronous waiting. What concerns a host, a worker or some pages is one statement that
+locks only these rows: `at_once`. Rows of several tables are locked in one order (workers, pages, hosts by number, counters by name),
 so that no deadlock can arise.
 """
 
@@ -17,6 +17,7 @@ from typing import Any, TypeVar, cast
 from tadoru.clock import Clock
 from tadoru.errors import StoreError, UsageError
 from tadoru.store.crawl.database import LOCK_PATIENCE, Database
+from tadoru.store.crawl.dialect import POSTGRESQL
 from tadoru.store.crawl.postgres.connection import DeadlockVictim, PgConnection, Values
 from tadoru.store.crawl.postgres.crawl_url import parse
 from tadoru.store.crawl.postgres.dialect import plain
@@ -61,6 +62,7 @@ class PgDatabase(Database):
     """A connection with its caches, below the parts of the store."""
 
     is_postgresql = True
+    dialect = POSTGRESQL
 
     def __init__(
         self, path: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE, new: bool = True
@@ -75,7 +77,7 @@ class PgDatabase(Database):
         try:
             self._prepare_schema(address.schema, new=new)
             self._commits = self._value("SHOW synchronous_commit") if durable else "off"
-            # Who leases and who may send is worth nothing after a crash of the server. What was answered is: `write` is durable.
+            # Who leases and who may send is worth nothing after a crash of the server. Responses are: `transaction` is durable.
             self.link.run(
                 f"SET synchronous_commit TO off; SET jit TO off; SET lock_timeout TO '{max(1, round(patience * 1000))}ms'"
             )
@@ -100,7 +102,7 @@ class PgDatabase(Database):
         return row[0]
 
     @asynccontextmanager
-    async def write(self) -> AsyncIterator[sqlite3.Connection]:
+    async def transaction(self) -> AsyncIterator[sqlite3.Connection]:
         """One transaction that writes, alone. Rolled back, and everything cached forgotten, when its body raises."""
         await self._begin()
         try:
@@ -163,7 +165,7 @@ class PgDatabase(Database):
         raise AssertionError
 
     async def retried(self, transaction: Callable[[], Awaitable[T]]) -> T:
-        """Run a transaction of `write` again when it was sacrificed: nothing of it happened."""
+        """Run a transaction of `transaction` again when it was sacrificed: nothing of it happened."""
         for _ in range(ATTEMPTS - 1):
             try:
                 return await transaction()
@@ -177,7 +179,7 @@ class PgDatabase(Database):
         return self.host_ids[name]
 
     def know_hosts(self, names: Iterable[str]) -> None:
-        """Have the numbers of many hosts at hand. Inside `write` or not: others may make the same hosts known meanwhile."""
+        """Have the numbers of many hosts at hand. Inside `transaction` or not: others may make the same hosts known meanwhile."""
         missing = sorted({name for name in names if name not in self.host_ids})
         if not missing:
             return

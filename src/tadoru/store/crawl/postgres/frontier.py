@@ -160,7 +160,7 @@ class PgFrontier(SqliteFrontier):
         async def written() -> int:
             async with self._db._turn:
                 ahead = look_ahead(self._db, outcomes)
-            async with self._db.write():
+            async with self._db.transaction():
                 batch = PgPageWriter(self._db, worker, max_depth)
                 batch.take_over(outcomes, ahead)
                 for outcome in outcomes:
