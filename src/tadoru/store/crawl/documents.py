@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from tadoru.store.crawl.database import APPLICATION_ID, LOCK_PATIENCE, Database, translated
 from tadoru.store.crawl.database import stamp as moment
-from tadoru.store.crawl.records import DocumentRecord, OfferedPage, PageRecords, Specification
+from tadoru.store.crawl.records import DocumentRecord, PageRecords
 
 FORMAT = 4
 """The first format of a crawl's file in which versions are kept."""
@@ -136,18 +136,18 @@ def open_history(path: Path) -> Iterator[DocumentHistory]:
 
 _PUT = """INSERT INTO documents(page_id, title, markdown, hash, changed_at, source, generator, language, version, confidence,
         metadata, headings, breadcrumbs, menu_id, next_url, prev_url)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT id FROM menus WHERE menus.hash = ?), ?, ?)
     ON CONFLICT(page_id) DO UPDATE SET title = excluded.title, markdown = excluded.markdown, hash = excluded.hash,
-        changed_at = CASE WHEN hash = excluded.hash THEN changed_at ELSE excluded.changed_at END, source = excluded.source,
+        changed_at = CASE WHEN documents.hash = excluded.hash THEN documents.changed_at ELSE excluded.changed_at END, source = excluded.source,
         generator = excluded.generator, language = excluded.language, version = excluded.version,
         confidence = excluded.confidence, metadata = excluded.metadata, headings = excluded.headings,
         breadcrumbs = excluded.breadcrumbs, menu_id = excluded.menu_id, next_url = excluded.next_url,
         prev_url = excluded.prev_url"""
 # What is about to be replaced; the text is compressed already, and copied as it is.
 _KEEP = """INSERT INTO document_versions(page_id, title, markdown, hash, changed_at, replaced_at)
-    SELECT page_id, title, markdown, hash, changed_at, ?2 FROM documents WHERE page_id = ?1 AND hash <> ?3"""
-_FORGET = """DELETE FROM document_versions WHERE page_id = ?1 AND id NOT IN
-    (SELECT id FROM document_versions WHERE page_id = ?1 ORDER BY id DESC LIMIT ?2)"""
+    SELECT page_id, title, markdown, hash, changed_at, ? FROM documents WHERE page_id = ? AND hash <> ?"""
+_FORGET = """DELETE FROM document_versions WHERE page_id = ? AND id NOT IN
+    (SELECT id FROM document_versions WHERE page_id = ? ORDER BY id DESC LIMIT ?)"""
 _NOTE = "INSERT OR REPLACE INTO document_changes(run_id, url, kind, title, at) VALUES (?, ?, ?, ?, ?)"
 _FORGET_RUNS = """DELETE FROM document_changes WHERE run_id NOT IN
     (SELECT run_id FROM document_changes GROUP BY run_id ORDER BY run_id DESC LIMIT ?)"""
@@ -156,7 +156,10 @@ MOST_VERSIONS = 5
 MOST_RUNS = 50
 """Whose changes are kept."""
 _OF_A_PAGE = ("documents", "specifications", "offered_documents")
-_MENU = "INSERT INTO menus(hash, urls) VALUES (?, ?) ON CONFLICT(hash) DO UPDATE SET hash = hash RETURNING id"
+_MENU = "INSERT INTO menus(hash, urls) VALUES (?, ?) ON CONFLICT DO NOTHING"
+_PUT_SPECIFICATION = """INSERT INTO specifications(page_id, content_type, body) VALUES (?, ?, ?)
+    ON CONFLICT(page_id) DO UPDATE SET content_type = excluded.content_type, body = excluded.body"""
+_PUT_OFFERED = "INSERT INTO offered_documents(url, page_id, markdown) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 # What pages, redirects and sitemaps lead to from the starts.
 _REACHED = """WITH RECURSIVE reached(id) AS (
         SELECT id FROM pages WHERE is_seed OR (parent_id IS NULL AND internal AND depth < 1000)
@@ -221,58 +224,44 @@ class DocumentRow(NamedTuple):
     links: tuple[str, ...]
 
 
-def put(sql: sqlite3.Connection, page: int, records: PageRecords, stamp: str) -> None:
-    """Write what a page is as documentation, or that it is none any more. Call inside the transaction that writes the page."""
+def statements(page: int, records: PageRecords, stamp: str) -> Iterator[tuple[str, tuple[object, ...]]]:
+    """What writes a page as documentation, or that it is none any more: statements with their values, one after the other."""
     if records.drops_document:
-        _keep_version(sql, page, "", stamp)
+        yield from _version_kept(page, "", stamp)
         for table in _OF_A_PAGE:
-            sql.execute(f"DELETE FROM {table} WHERE page_id = ?", (page,))
+            yield f"DELETE FROM {table} WHERE page_id = ?", (page,)
     if records.document is not None:
-        _put_document(sql, page, records.document, stamp)
-    if records.specification is not None:
-        _put_specification(sql, page, records.specification)
+        yield from _document_put(page, records.document, stamp)
+    if (found := records.specification) is not None:
+        yield _PUT_SPECIFICATION, (page, found.content_type, zlib.compress(found.body, 6))
     if records.offered:
-        _put_offered(sql, page, records.offered)
+        yield "DELETE FROM offered_documents WHERE page_id = ?", (page,)
+        for one in records.offered:
+            # Another page may have offered it before: the last one counts.
+            yield "DELETE FROM offered_documents WHERE url = ?", (one.url,)
+            yield _PUT_OFFERED, (one.url, page, zlib.compress(one.markdown.encode(), 6))
 
 
-def _put_document(sql: sqlite3.Connection, page: int, record: DocumentRecord, stamp: str) -> None:
+def _document_put(page: int, record: DocumentRecord, stamp: str) -> Iterator[tuple[str, tuple[object, ...]]]:
     markdown = record.markdown.encode()
     digest = sha256(markdown).hexdigest()
-    _keep_version(sql, page, digest, stamp)
-    sql.execute(
-        _PUT,
-        (
-            page, record.title, zlib.compress(markdown, 6), digest, stamp, record.source,
-            record.generator, record.language, record.version, record.confidence, _dump(record.metadata),
-            _dump(record.headings), _dump(record.breadcrumbs), _menu(sql, record.navigation), record.next_url, record.prev_url,
-        ),
+    yield from _version_kept(page, digest, stamp)
+    menu = "\n".join(record.navigation).encode()
+    menu_hash = sha256(menu).hexdigest() if menu else None
+    if menu:
+        yield _MENU, (menu_hash, zlib.compress(menu, 6))
+    values = (
+        page, record.title, zlib.compress(markdown, 6), digest, stamp, record.source,
+        record.generator, record.language, record.version, record.confidence, _dump(record.metadata),
+        _dump(record.headings), _dump(record.breadcrumbs), menu_hash, record.next_url, record.prev_url,
     )  # fmt: skip
+    yield _PUT, values
 
 
-def _keep_version(sql: sqlite3.Connection, page: int, digest: str, stamp: str) -> None:
+def _version_kept(page: int, digest: str, stamp: str) -> Iterator[tuple[str, tuple[object, ...]]]:
     """Keep what a page said, when that is not what it says now; of many versions the newest."""
-    if sql.execute(_KEEP, (page, stamp, digest)).rowcount > 0:
-        sql.execute(_FORGET, (page, MOST_VERSIONS))
-
-
-def _menu(sql: sqlite3.Connection, urls: Sequence[str]) -> int | None:
-    if not urls:
-        return None
-    text = "\n".join(urls).encode()
-    number: int = sql.execute(_MENU, (sha256(text).hexdigest(), zlib.compress(text, 6))).fetchone()[0]
-    return number
-
-
-def _put_specification(sql: sqlite3.Connection, page: int, found: Specification) -> None:
-    sql.execute(
-        "INSERT OR REPLACE INTO specifications VALUES (?, ?, ?)", (page, found.content_type, zlib.compress(found.body, 6))
-    )
-
-
-def _put_offered(sql: sqlite3.Connection, page: int, offered: Sequence[OfferedPage]) -> None:
-    sql.execute("DELETE FROM offered_documents WHERE page_id = ?", (page,))
-    rows = [(one.url, page, zlib.compress(one.markdown.encode(), 6)) for one in offered]
-    sql.executemany("INSERT OR REPLACE INTO offered_documents VALUES (?, ?, ?)", rows)
+    yield _KEEP, (stamp, page, digest)
+    yield _FORGET, (page, page, MOST_VERSIONS)
 
 
 class DocumentStore:

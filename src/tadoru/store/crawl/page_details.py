@@ -47,7 +47,8 @@ class PageDetailWriter:
         if records.body is not None:
             self._bodies.append((page, records.body))
         if records.document or records.drops_document or records.specification or records.offered:
-            documents.put(self._db.sql, page, records, stamp(self._db.clock.now()))
+            for statement, values in documents.statements(page, records, stamp(self._db.clock.now())):
+                self._db.sql.execute(statement, values)
 
     def flush(self) -> None:
         if not self._details:
