@@ -138,7 +138,8 @@ _PUT = """INSERT INTO documents(page_id, title, markdown, hash, changed_at, sour
         metadata, headings, breadcrumbs, menu_id, next_url, prev_url)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT id FROM menus WHERE menus.hash = ?), ?, ?)
     ON CONFLICT(page_id) DO UPDATE SET title = excluded.title, markdown = excluded.markdown, hash = excluded.hash,
-        changed_at = CASE WHEN documents.hash = excluded.hash THEN documents.changed_at ELSE excluded.changed_at END, source = excluded.source,
+        changed_at = CASE WHEN documents.hash = excluded.hash THEN documents.changed_at ELSE excluded.changed_at END,
+        source = excluded.source,
         generator = excluded.generator, language = excluded.language, version = excluded.version,
         confidence = excluded.confidence, metadata = excluded.metadata, headings = excluded.headings,
         breadcrumbs = excluded.breadcrumbs, menu_id = excluded.menu_id, next_url = excluded.next_url,
