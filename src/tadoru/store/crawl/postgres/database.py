@@ -23,19 +23,21 @@ from tadoru.store.crawl.postgres.crawl_url import parse
 from tadoru.store.crawl.postgres.dialect import plain
 from tadoru.store.crawl.postgres.migrations import WRITING, format_of, migrate
 
-FORMATS = ("0001_crawl.sql", "0002_audit.sql", "0003_docs.sql", "0004_document_versions.sql", "0005_bounds.sql")
+FORMATS = (
+    "0001_crawl.sql", "0002_audit.sql", "0003_docs.sql", "0004_document_versions.sql", "0005_bounds.sql",
+    "0006_many_writers.sql",
+)  # fmt: skip
 """One script for each format, each applied to what the one before it left."""
 ATTEMPTS = 8
 """How often a transaction is tried that PostgreSQL sacrifices to others."""
 _COUNT = """INSERT INTO counters(name, value) SELECT name, delta FROM unnest(%s::text[], %s::bigint[]) AS moved(name, delta)
-    ORDER BY name COLLATE "C" ON CONFLICT (name) DO UPDATE SET value = counters.value + EXCLUDED.value"""
+    ORDER BY name COLLATE "C" ON CONFLICT (worker, name) DO UPDATE SET value = counters.value + EXCLUDED.value"""
 _HOSTS = "SELECT name, id FROM hosts WHERE name = ANY(%s::text[])"
 _NEW_HOSTS = """INSERT INTO hosts(name, turn_at) SELECT name, shared_now() FROM unnest(%s::text[]) AS given(name)
     WHERE NOT EXISTS (SELECT 1 FROM hosts h WHERE h.name = given.name) ORDER BY name COLLATE "C" ON CONFLICT (name) DO NOTHING"""
 T = TypeVar("T")
-READABLE_BY = 1
-"""The oldest format whose programs can work on a crawl of this one: old and new workers stand side by side while all are
-updated."""
+READABLE_BY = 6
+"""The oldest format whose programs can work on a crawl of this one. Before format 6, programs numbered pages themselves."""
 
 
 class SharedClock:

@@ -57,7 +57,7 @@ _LEASE = f"""WITH me AS MATERIALIZED (SELECT id FROM workers WHERE id = %(worker
         FROM taken t WHERE h.id = t.host_id RETURNING t.number),
     moved AS (INSERT INTO counters(name, value) SELECT name, sign * number
         FROM (SELECT sum(number) AS number FROM emptied) AS e, (VALUES ('processing', 1), ('queued', -1)) AS c(name, sign)
-        WHERE number > 0 ORDER BY name ON CONFLICT (name) DO UPDATE SET value = counters.value + EXCLUDED.value)
+        WHERE number > 0 ORDER BY name ON CONFLICT (worker, name) DO UPDATE SET value = counters.value + EXCLUDED.value)
     SELECT room.now, h.id, h.name, h.gap, h.base, h.latency, h.baseline, h.strikes, h.next_at, h.asked, h.leased,
         l.id, l.url, l.depth, l.hops, l.retry_count, l.purpose, l.is_seed
     FROM room CROSS JOIN (SELECT h.id, w.place FROM wanted w JOIN hosts h ON h.name = w.name
@@ -90,7 +90,7 @@ _TAKE_BACK = """WITH freed AS (UPDATE pages SET status = 'queued', owner = NULL 
         (SELECT count(*) FROM untried) AS resources, (SELECT count(*) FROM filled)),
     moved AS (INSERT INTO counters(name, value) SELECT name, change FROM tally, LATERAL (VALUES
             ('processing', -pages), ('queued', pages), ('resources', -resources)) AS c(name, change)
-        WHERE change <> 0 ORDER BY name ON CONFLICT (name) DO UPDATE SET value = counters.value + EXCLUDED.value)
+        WHERE change <> 0 ORDER BY name ON CONFLICT (worker, name) DO UPDATE SET value = counters.value + EXCLUDED.value)
     SELECT pages FROM tally"""
 # Only somebody who does not know of this number can have left it wrong.
 _MEND = """UPDATE hosts h SET leased = (SELECT count(*) FROM pages p
