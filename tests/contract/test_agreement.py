@@ -163,7 +163,7 @@ class Agreement(RuleBasedStateMachine):
 
     @rule(found=st.lists(targets(), max_size=3))
     def name_pages(self, found: list[LinkTarget]) -> None:
-        self.both(lambda store: store.sitemaps.name_pages(1, [NamedPage(target, None) for target in found]))
+        self.both(lambda store: store.frontier.add_named(1, [NamedPage(target, None) for target in found]))
 
     @rule(found=st.lists(targets(), max_size=6), max_depth=depth_limits)
     def reconsider(self, found: list[LinkTarget], max_depth: int | None) -> None:

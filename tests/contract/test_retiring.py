@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tests.contract.conftest import Open
 from tests.contract.crawls import statuses, url
 from tests.store.audited import Page, audit
@@ -15,22 +15,22 @@ AFTER = {"": Page(links=["b"]), "a": Page(code=404, links=["a"]), "b": Page()}
 
 
 @pytest.fixture
-def store(handles: Open) -> SqliteStore:
+def store(handles: Open) -> CrawlDatabase:
     opened = handles()
-    assert isinstance(opened, SqliteStore)
+    assert isinstance(opened, CrawlDatabase)
     return opened
 
 
-async def purposes(store: SqliteStore) -> dict[str, str]:
+async def purposes(store: CrawlDatabase) -> dict[str, str]:
     return {page.url.removeprefix(url("")): page.purpose async for page in store.graph.pages()}
 
 
-async def test_nothing_is_put_away_after_a_first_crawl(store: SqliteStore) -> None:
+async def test_nothing_is_put_away_after_a_first_crawl(store: CrawlDatabase) -> None:
     await audit(store, AFTER)
     assert await store.stale_pages.retire() == 0
 
 
-async def test_what_is_broken_and_named_nowhere_is_put_away_and_asked_for_by_the_next_run(store: SqliteStore) -> None:
+async def test_what_is_broken_and_named_nowhere_is_put_away_and_asked_for_by_the_next_run(store: CrawlDatabase) -> None:
     await audit(store, BEFORE)
     await audit(store, AFTER, again=True)
     before = await store.frontier.counts()
@@ -44,7 +44,7 @@ async def test_what_is_broken_and_named_nowhere_is_put_away_and_asked_for_by_the
     assert set((await statuses(store)).values()) == {"queued"}
 
 
-async def test_what_was_put_away_is_taken_up_when_more_is_about_to_be_read(store: SqliteStore) -> None:
+async def test_what_was_put_away_is_taken_up_when_more_is_about_to_be_read(store: CrawlDatabase) -> None:
     await audit(store, BEFORE)
     await audit(store, AFTER, again=True)
     assert await store.stale_pages.recall() == 0
@@ -55,7 +55,7 @@ async def test_what_was_put_away_is_taken_up_when_more_is_about_to_be_read(store
     assert (await statuses(store))["a"] == "queued"
 
 
-async def test_what_something_names_is_kept(store: SqliteStore) -> None:
+async def test_what_something_names_is_kept(store: CrawlDatabase) -> None:
     await audit(store, BEFORE)
     await audit(store, {**AFTER, "b": Page(canonical=url("a"))}, again=True)
     assert await store.stale_pages.retire() == 0

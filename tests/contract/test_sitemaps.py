@@ -22,7 +22,7 @@ async def test_a_sitemap_keeps_its_number(store: CrawlStore) -> None:
 async def test_pages_that_only_a_sitemap_names_come_after_all_others(store: CrawlStore) -> None:
     worker = await started(store, "x")
     number = await store.sitemaps.put(SITEMAP)
-    assert await store.sitemaps.name_pages(number, named("lonely", "x")) == 1
+    assert await store.frontier.add_named(number, named("lonely", "x")) == 1
     await store.frontier.finish(worker, [done(await lease_one(store, worker), "a")], max_depth=None)
     await store.frontier.finish(worker, [done(await lease_one(store, worker), "b")], max_depth=None)
     assert [each.url for each in await lease(store, worker, 9)] == [url("b"), url("lonely")]
@@ -32,13 +32,13 @@ async def test_pages_that_only_a_sitemap_names_come_after_all_others(store: Craw
 async def test_a_page_that_is_named_stays_as_near_as_it_is(store: CrawlStore) -> None:
     worker = await started(store, "x")
     await store.frontier.finish(worker, [done(await lease_one(store, worker), "a")], max_depth=None)
-    assert await store.sitemaps.name_pages(await store.sitemaps.put(SITEMAP), named("a", "x")) == 0
+    assert await store.frontier.add_named(await store.sitemaps.put(SITEMAP), named("a", "x")) == 0
     assert await depths(store) == {"x": 0, "a": 1}
 
 
 async def test_a_link_to_a_page_that_a_sitemap_named_brings_it_close(store: CrawlStore) -> None:
     worker = await started(store, "x")
-    await store.sitemaps.name_pages(await store.sitemaps.put(SITEMAP), named("a"))
+    await store.frontier.add_named(await store.sitemaps.put(SITEMAP), named("a"))
     await store.frontier.finish(worker, [done(await lease_one(store, worker), "a")], max_depth=None)
     assert await depths(store) == {"x": 0, "a": 1}
     assert (await lease_one(store, worker)).depth == 1
@@ -46,7 +46,7 @@ async def test_a_link_to_a_page_that_a_sitemap_named_brings_it_close(store: Craw
 
 async def test_a_page_that_brings_others_close_keeps_all_its_links(store: CrawlStore) -> None:
     worker = await started(store, "x", "y")
-    await store.sitemaps.name_pages(await store.sitemaps.put(SITEMAP), named("a", "b"))
+    await store.frontier.add_named(await store.sitemaps.put(SITEMAP), named("a", "b"))
     x, y = await lease(store, worker, 2)
     await store.frontier.finish(worker, [done(y, "p", "q"), done(x, "p", "a", "b", "q")], max_depth=None)
     assert [(link.source_url, link.target_url) async for link in store.graph.links()] == [
@@ -58,7 +58,7 @@ async def test_a_page_that_brings_others_close_keeps_all_its_links(store: CrawlS
 async def test_what_lies_behind_an_unlinked_page_comes_close_with_it(store: CrawlStore) -> None:
     worker = await started(store, "x")
     [start] = await lease(store, worker)
-    await store.sitemaps.name_pages(await store.sitemaps.put(SITEMAP), named("a"))
+    await store.frontier.add_named(await store.sitemaps.put(SITEMAP), named("a"))
     await store.frontier.finish(worker, [done(await lease_one(store, worker), "behind")], max_depth=None)
     assert (await depths(store))["behind"] == UNLINKED + 1
     await store.frontier.finish(worker, [done(start, "a")], max_depth=None)
@@ -67,7 +67,7 @@ async def test_what_lies_behind_an_unlinked_page_comes_close_with_it(store: Craw
 
 async def test_a_depth_limit_does_not_keep_out_what_a_sitemap_names(store: CrawlStore) -> None:
     worker = await started(store, "x")
-    await store.sitemaps.name_pages(await store.sitemaps.put(SITEMAP), named("lonely"))
+    await store.frontier.add_named(await store.sitemaps.put(SITEMAP), named("lonely"))
     await store.frontier.finish(worker, [done(await lease_one(store, worker), "a")], max_depth=0)
     assert await statuses(store) == {"x": "completed", "a": "skipped", "lonely": "queued"}
     await store.frontier.finish(worker, [done(await lease_one(store, worker), "behind")], max_depth=0)
@@ -76,7 +76,7 @@ async def test_a_depth_limit_does_not_keep_out_what_a_sitemap_names(store: Crawl
 
 async def test_pages_that_were_named_keep_what_the_rules_decided(store: CrawlStore) -> None:
     refused = NamedPage(target("private", status=PageStatus.SKIPPED, reason="excluded by pattern private"), None)
-    await store.sitemaps.name_pages(await store.sitemaps.put(SITEMAP), [refused, NamedPage(external("e"), "2024-02-03")])
+    await store.frontier.add_named(await store.sitemaps.put(SITEMAP), [refused, NamedPage(external("e"), "2024-02-03")])
     found = await row(store, "private")
     assert (found.status, found.skip_reason) == ("skipped", "excluded by pattern private")
     assert (await row(store, "https://b.example/e")).status == "discovered"
@@ -88,7 +88,7 @@ async def test_a_page_that_was_only_discovered_is_queued_when_a_sitemap_names_it
     unfollowed = target("a", status=PageStatus.DISCOVERED, reason="list mode")
     await store.frontier.finish(worker, [done(await lease_one(store, worker), unfollowed, external("e"))], max_depth=None)
     pages = [*named("a"), NamedPage(external("e"), None)]
-    assert await store.sitemaps.name_pages(await store.sitemaps.put(SITEMAP), pages) == 0
+    assert await store.frontier.add_named(await store.sitemaps.put(SITEMAP), pages) == 0
     found = await row(store, "a")
     assert (found.status, found.skip_reason, found.depth) == ("queued", None, 1)
     assert (await row(store, "https://b.example/e")).status == "discovered"
@@ -100,14 +100,14 @@ async def test_a_page_that_was_too_deep_is_queued_when_a_sitemap_names_it(store:
     worker = await started(store, "x")
     await store.frontier.finish(worker, [done(await lease_one(store, worker), "a")], max_depth=0)
     assert await lease(store, worker) == []
-    await store.sitemaps.name_pages(await store.sitemaps.put(SITEMAP), named("a"))
+    await store.frontier.add_named(await store.sitemaps.put(SITEMAP), named("a"))
     assert [(each.url, each.depth) for each in await lease(store, worker)] == [(url("a"), 1)]
     assert await store.frontier.counts() == CrawlCounts(completed=1, counted=1, processing=1)
 
 
 async def test_parents_of_unlinked_pages_are_none(store: CrawlStore) -> None:
     worker = await started(store, "x")
-    await store.sitemaps.name_pages(await store.sitemaps.put(SITEMAP), named("lonely"))
+    await store.frontier.add_named(await store.sitemaps.put(SITEMAP), named("lonely"))
     x, lonely = await lease(store, worker, 2)
     await store.frontier.finish(worker, [done(x), done(lonely, "behind")], max_depth=None)
     await store.frontier.finish(worker, [done(await lease_one(store, worker))], max_depth=None)

@@ -159,7 +159,7 @@ class Crawling:
             number = await self._store.sitemaps.put(record)
             named = self._world.entries.get(record.url.removeprefix(ORIGIN), ())
             pairs = [(one, None) if isinstance(one, str) else one for one in named]
-            await self._store.sitemaps.name_pages(number, [NamedPage(self._target(path), lastmod) for path, lastmod in pairs])
+            await self._store.frontier.add_named(number, [NamedPage(self._target(path), lastmod) for path, lastmod in pairs])
 
     async def _try_resources(self, worker: int) -> None:
         while leases := await self._store.resources.lease(worker, 50, budget=1000):

@@ -135,7 +135,7 @@ async def recrawl(store: SqliteStore, path: str, page: Page, world: World) -> No
     """The page is asked for once more and answers otherwise."""
     store.sql.execute("UPDATE pages SET status = 'queued' WHERE url = ?", (ORIGIN + path,))
     store.sql.execute("UPDATE hosts SET queued = queued + 1")
-    store.db.count({"queued": 1, "completed": -1})
+    store.db.count(store.sql, {"queued": 1, "completed": -1})
     worker = await store.frontier.join(60.0)
     (lease,) = (await store.frontier.lease(worker, {}, new_hosts=9, per_host=9, limit=0)).leases
     changed = World(pages={**world.pages, path: page})

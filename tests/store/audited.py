@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tadoru.model.finding import Check, Finding, Severity, define
+from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.interface import CompletedOutcome, FailedOutcome, Lease, Outcome, PageFacts, RefusedOutcome
 from tadoru.store.crawl.records import PageRecords
 from tadoru.store.crawl.runs import RunOutcome
@@ -81,7 +82,7 @@ def outcome(held: Lease, page: Page) -> Outcome:
     return CompletedOutcome(lease=held, facts=facts, links=to(*page.links), redirect=onward, records=records)
 
 
-async def crawl(store: SqliteStore, site: Site, *, limit: int = 0, most: int | None = None) -> int:
+async def crawl(store: CrawlDatabase, site: Site, *, limit: int = 0, most: int | None = None) -> int:
     """Request what is queued, to the end, to the limit, or only so many; how many were."""
     worker, done = await store.frontier.join(TTL), 0
     while most is None or done < most:
@@ -96,7 +97,7 @@ async def crawl(store: SqliteStore, site: Site, *, limit: int = 0, most: int | N
 
 
 async def audit(
-    store: SqliteStore,
+    store: CrawlDatabase,
     site: Site,
     *,
     score: float | None = 80.0,

@@ -34,7 +34,7 @@ async def test_nothing_that_an_audit_does_all_the_time_reads_a_whole_table(store
         await store.resources.finish(worker, results)
     await store.tasks.claim(worker, "c")
     number = await store.sitemaps.put(SitemapRecord(url("s.xml"), 0, "guess", "read", "urlset", 200, 1, 1, ()))
-    await store.sitemaps.name_pages(number, [NamedPage(to("named")[0].target, None), NamedPage(to("x")[0].target, None)])
+    await store.frontier.add_named(number, [NamedPage(to("named")[0].target, None), NamedPage(to("x")[0].target, None)])
     await store.frontier.metrics()
     store.sql.set_trace_callback(None)
     statements = [one for one in seen if not one.startswith(("BEGIN", "COMMIT", "--"))]

@@ -371,6 +371,6 @@ async def test_a_sitemap_that_is_read_again_names_only_what_it_names_now(store: 
     record = SitemapRecord(url("s.xml"), 0, "guess", "read", "urlset", 200, 1, 2, ())
     for paths in (("a", "b"), ("b", "c")):
         number = await store.sitemaps.put(record)
-        await store.sitemaps.name_pages(number, [NamedPage(link.target, None) for link in to(*paths)])
+        await store.frontier.add_named(number, [NamedPage(link.target, None) for link in to(*paths)])
     assert sorted(select(store, "url FROM sitemap_urls")) == [(url("b"),), (url("c"),)]
     assert select(store, "count(*) FROM sitemaps") == [(1,)]

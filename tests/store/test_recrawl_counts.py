@@ -141,7 +141,7 @@ class Recrawls(RuleBasedStateMachine):
         number = self.do(
             self.store.sitemaps.put(SitemapRecord("https://a.example/s", 0, "guess", "read", "urlset", 200, 1, 1, ()))
         )
-        self.do(self.store.sitemaps.name_pages(number, [NamedPage(target, None) for target in found]))
+        self.do(self.store.frontier.add_named(number, [NamedPage(target, None) for target in found]))
 
     @rule(place=workers, number=st.integers(1, 3))
     def lease_resources(self, place: int, number: int) -> None:

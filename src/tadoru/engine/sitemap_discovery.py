@@ -99,7 +99,7 @@ class SitemapDiscovery:
                 for url, lastmod in urls
                 if url is not None and url.startswith(below)
             ]
-            await self._store.sitemaps.name_pages(number, pages)
+            await self._store.frontier.add_named(number, pages)
             self._on_found()
         if file.status != "absent":
             self._context.notify(SitemapRead(url=file.url, urls=record.urls, problem=file.problems[0] if file.problems else ""))

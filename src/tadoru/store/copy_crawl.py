@@ -160,6 +160,5 @@ def _told(table: str, rows: Iterable[tuple[Any, ...]], progress: Progress) -> It
 
 def _recount(to: CrawlDatabase) -> None:
     """What was in flight is queued again, and counted as that."""
-    rows = dict(to.sql.execute("SELECT name, value FROM counters WHERE name = 'processing'").fetchall())
-    held = rows.get("processing", 0)
-    to.db.count({"processing": -held, "queued": held})
+    held = to.db.counter(to.sql, "processing")
+    to.db.count(to.sql, {"processing": -held, "queued": held})

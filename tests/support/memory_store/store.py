@@ -66,6 +66,7 @@ class MemoryStore(MemoryLimits, MemorySideWork):
             leave=self.leave,
             recover=self.recover,
             add=self.add,
+            add_named=self.add_named,
             widen=self.widen,
             finish=self.finish,
             counts=self.counts,
@@ -85,7 +86,7 @@ class MemoryStore(MemoryLimits, MemorySideWork):
         self.robots: Any = SimpleNamespace(claim=self.claim_robots, forget_failed=self.forget_failed_robots, put=self.put_robots)
         self.meta: Any = SimpleNamespace(get=self.get_meta, set=self.set_meta, change=self.change_meta)
         self.tasks: Any = SimpleNamespace(claim=self.claim_task, finish=self.finish_task, is_done=self.is_task_done)
-        self.sitemaps: Any = SimpleNamespace(put=self.put_sitemap, name_pages=self.name_pages)
+        self.sitemaps: Any = SimpleNamespace(put=self.put_sitemap)
         self.resources: Any = SimpleNamespace(lease=self.lease_resources, finish=self.finish_resources, wait=self.resources_wait)
         self.graph: Any = SimpleNamespace(
             settle=self.settle,
@@ -250,7 +251,7 @@ class MemoryStore(MemoryLimits, MemorySideWork):
     async def put_sitemap(self, record: SitemapRecord) -> int:
         return self._sitemaps.setdefault(record.url, len(self._sitemaps) + 1)
 
-    async def name_pages(self, sitemap: int, pages: Sequence[NamedPage]) -> int:
+    async def add_named(self, sitemap: int, pages: Sequence[NamedPage]) -> int:
         before = len(self._pages.by_url)
         for named in pages:
             page = self._know(named.target, UNLINKED, None, None)

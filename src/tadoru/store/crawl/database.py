@@ -11,7 +11,8 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from importlib import resources
-from typing import TypeVar
+from itertools import islice
+from typing import Any, TypeVar
 
 from tadoru.clock import Clock, to_datetime
 from tadoru.errors import NewerFormat, StoreError
@@ -29,6 +30,7 @@ SCHEMA_VERSION = len(FORMATS)
 LOCK_PATIENCE = 30.0
 """Seconds to wait for another program's transaction before giving up."""
 HOSTS_AT_ONCE = 64
+ROWS_AT_ONCE = 1_000
 _NEW_HOST = "INSERT INTO hosts(name, turn_at) VALUES (?, ?) RETURNING id"
 _FIND_HOSTS = f"SELECT name, id FROM hosts WHERE name IN ({', '.join('?' * HOSTS_AT_ONCE)})"
 
@@ -194,6 +196,13 @@ class Database:
         with translated(self.path):
             return body(self.sql)
 
+    async def batches(self, statement: str, values: Sequence[object] = ()) -> AsyncIterator[list[Any]]:
+        """The rows of a query, many at a time."""
+        with translated(self.path):
+            rows = iter(self.sql.execute(statement, values))
+            while batch := list(islice(rows, ROWS_AT_ONCE)):
+                yield batch
+
     async def _begin(self) -> None:
         pause, waited = 0.001, 0.0
         while True:
@@ -243,16 +252,16 @@ class Database:
             self._checks = dict(self.sql.execute("SELECT id, number FROM checks"))
         return self._checks[check_id]
 
-    def count(self, deltas: Mapping[str, int]) -> None:
-        """Move the counters. Call inside `transaction`."""
-        self.sql.executemany(
+    def count(self, sql: sqlite3.Connection, deltas: Mapping[str, int]) -> None:
+        """Add to counters. Call inside `transaction`."""
+        sql.executemany(
             "INSERT INTO counters VALUES (?, ?) ON CONFLICT(name) DO UPDATE SET value = counters.value + excluded.value",
             [(name, delta) for name, delta in deltas.items() if delta],
         )
 
-    def counter(self, name: str) -> int:
-        """A counter as this transaction has moved it. Call inside `transaction`."""
-        row = self.sql.execute("SELECT value FROM counters WHERE name = ?", (name,)).fetchone()
+    def counter(self, sql: sqlite3.Connection, name: str) -> int:
+        """A counter as this transaction has changed it. Call inside `transaction`."""
+        row = sql.execute("SELECT value FROM counters WHERE name = ?", (name,)).fetchone()
         return row[0] if row else 0
 
     @contextmanager

@@ -53,6 +53,27 @@ class SqlDialect:
         """An item of a JSON array as text."""
         return f"json_extract({column}, '$[{place}]')" if self.name == "sqlite" else f"json_item({column}, {place})"
 
+    @property
+    def all_rows(self) -> str:
+        """At the end of a subquery: SQLite runs it once, and does not merge it into the outer query."""
+        return "LIMIT -1" if self.name == "sqlite" else ""
+
+    @property
+    def unlocked_rows(self) -> str:
+        """At the end of a subquery: its rows are locked, and those that another transaction has locked are left out."""
+        return "" if self.name == "sqlite" else "FOR UPDATE SKIP LOCKED"
+
+    @property
+    def update_statistics(self) -> str:
+        """A statement for the planner, after many rows have changed."""
+        return "PRAGMA optimize" if self.name == "sqlite" else "ANALYZE"
+
+    def take_turn(self, name: str) -> str:
+        """A query that waits while another transaction of this crawl has asked the same. SQLite has only one that writes."""
+        if self.name == "sqlite":
+            return "SELECT 1"
+        return f"SELECT pg_advisory_xact_lock(hashtext('tadoru {name}'), hashtext(current_schema()))"
+
     def index_exists(self, index: str) -> str:
         """A query with one row if an index exists."""
         if self.name == "sqlite":

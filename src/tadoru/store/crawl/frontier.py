@@ -13,12 +13,15 @@ from tadoru.store.crawl.crawl_limits import LimitChecker
 from tadoru.store.crawl.database import HOSTS_AT_ONCE, Database, stamp, translated
 from tadoru.store.crawl.interface import (
     TOO_DEEP,
+    UNLINKED,
     CrawlCounts,
     HostState,
     Lease,
     LeaseBatch,
     LinkTarget,
+    NamedPage,
     Outcome,
+    PageStatus,
     UrlPurpose,
     longest_wait,
 )
@@ -93,8 +96,8 @@ class SqliteFrontier:
         sql.execute("UPDATE pages SET status = 'queued', owner = NULL WHERE owner = ?", (worker,))
         sql.executemany("UPDATE hosts SET queued = queued + ?, leased = max(0, leased - ?) WHERE id = ?", held)
         total: int = sum(count for count, _, _ in held)
-        self._db.count({"processing": -total, "queued": total})
-        LimitChecker(self._db).hold([host for _, _, host in held])
+        self._db.count(sql, {"processing": -total, "queued": total})
+        LimitChecker(self._db, sql).hold([host for _, _, host in held])
         # Its request may have gone out just before it died.
         sql.execute(
             "UPDATE hosts SET next_at = max(next_at, ? + coalesce(gap, 0)), slot_owner = NULL WHERE slot_owner = ?",
@@ -103,7 +106,7 @@ class SqliteFrontier:
         sql.execute("DELETE FROM robots WHERE owner = ?", (worker,))
         sql.execute("UPDATE chores SET owner = NULL WHERE owner = ?", (worker,))
         untried = sql.execute("UPDATE resources SET status = 'queued', owner = NULL WHERE owner = ?", (worker,))
-        self._db.count({"resources": -untried.rowcount})
+        self._db.count(sql, {"resources": -untried.rowcount})
         sql.execute("DELETE FROM workers WHERE id = ?", (worker,))
         return total
 
@@ -112,6 +115,16 @@ class SqliteFrontier:
             batch = PageWriter(self._db, 0, depth)
             batch.know_many(targets, depth, seed=seed)
             batch.flush()
+        return batch.inserted
+
+    async def add_named(self, sitemap: int, pages: Sequence[NamedPage]) -> int:
+        async with self._db.transaction() as sql:
+            batch = PageWriter(self._db, 0, None)
+            rows = [(sitemap, batch.know(page.target, UNLINKED, None), page.lastmod) for page in pages]
+            wanted = (page.target.status is PageStatus.QUEUED for page in pages)
+            batch.want(number for (_, number, _), is_wanted in zip(rows, wanted, strict=True) if is_wanted)
+            batch.flush()
+            sql.executemany("INSERT OR IGNORE INTO sitemap_entries VALUES (?, ?, ?)", rows)
         return batch.inserted
 
     async def widen(self, max_depth: int | None) -> int:
@@ -124,8 +137,8 @@ class SqliteFrontier:
             total: int = sum(count for count, _ in found)
             sql.execute(f"UPDATE pages SET status = 'queued', skip_reason = NULL WHERE {deep}", values)
             sql.executemany("UPDATE hosts SET queued = queued + ? WHERE id = ?", found)
-            self._db.count({"skipped": -total, "queued": total})
-            LimitChecker(self._db).hold([host for _, host in found])
+            self._db.count(sql, {"skipped": -total, "queued": total})
+            LimitChecker(self._db, sql).hold([host for _, host in found])
         return total
 
     async def finish(self, worker: int, outcomes: Sequence[Outcome], *, max_depth: int | None) -> int:
@@ -143,7 +156,7 @@ class SqliteFrontier:
 
     async def metrics(self) -> CrawlMetrics:
         with translated(self._db.path):
-            counters = dict(self._db.sql.execute("SELECT name, value FROM counters").fetchall())
+            counters = metrics.read_counters(self._db.sql)
             (workers,) = self._db.sql.execute("SELECT count(*) FROM workers").fetchone()
         counts = CrawlCounts(**{name: value for name, value in counters.items() if name in CrawlCounts.__dataclass_fields__})
         return metrics.read(counts, counters, workers)
@@ -186,7 +199,7 @@ class SqliteFrontier:
                 want = self._db.bounds.leasable_at_host(row[8], row[9], min(wants.get(state.host, per_host), room - len(leases)))
                 if want > 0:
                     leases += self._lease_host(sql, worker, row[0], state.host, want, now)
-            self._db.count({"processing": len(leases), "queued": -len(leases)})
+            self._db.count(sql, {"processing": len(leases), "queued": -len(leases)})
         return LeaseBatch(leases, hosts)
 
     def _hosts_to_ask(self, sql: sqlite3.Connection, wants: Mapping[str, int], new_hosts: int, now: float) -> list[HostRow]:

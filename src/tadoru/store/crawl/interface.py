@@ -128,6 +128,13 @@ class FrontierStore(Protocol):
         """
         ...
 
+    async def add_named(self, sitemap: int, pages: Sequence[NamedPage]) -> int:
+        """Make the URLs of a sitemap known; how many were new. Unlinked pages come after all others.
+
+        A page of the site that was only discovered, or too deep, is queued, if that is what the rules decided this time.
+        """
+        ...
+
     async def widen(self, max_depth: int | None) -> int:
         """Queue what was skipped as too deep and is within a new depth; how many."""
         ...
@@ -261,17 +268,10 @@ class TaskStore(Protocol):
 
 
 class SitemapStore(Protocol):
-    """Sitemaps and the pages they list."""
+    """Sitemaps. `FrontierStore.add_named` has the pages they list."""
 
     async def put(self, record: SitemapRecord) -> int:
         """Remember a sitemap, in place of what was known of it; its number."""
-        ...
-
-    async def name_pages(self, sitemap: int, pages: Sequence[NamedPage]) -> int:
-        """Remember what a sitemap names; how many URLs were new. Unlinked pages come after all others.
-
-        A page of the site that was only discovered, or too deep, is queued, if that is what the rules decided this time.
-        """
         ...
 
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 
-from tadoru.store.crawl.database import Database, translated
+from tadoru.store.crawl.connection import CrawlConnection
+from tadoru.store.crawl.database import translated
+
+_VALUE = "SELECT value FROM crawl_meta WHERE key = ?"
+_SET = "INSERT INTO crawl_meta(key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+_ADD = "INSERT INTO crawl_meta(key, value) VALUES (?, ?) ON CONFLICT DO NOTHING"
+_CHANGE = "UPDATE crawl_meta SET value = ? WHERE key = ? AND value = ?"
 
 
 class CrawlMeta:
     """Reads and writes the notes of a crawl."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: CrawlConnection) -> None:
         self._db = db
 
     async def get(self, key: str) -> str | None:
-        with translated(self._db.path):
-            row = self._db.sql.execute("SELECT value FROM crawl_meta WHERE key = ?", (key,)).fetchone()
-        return row[0] if row else None
+        return await self._db.read(lambda sql: _value(sql, key))
 
     def all(self) -> dict[str, str]:
         """Everything that is noted about the crawl."""
@@ -24,12 +29,20 @@ class CrawlMeta:
             return dict(self._db.sql.execute("SELECT key, value FROM crawl_meta"))
 
     async def set(self, key: str, value: str) -> None:
-        async with self._db.transaction() as sql:
-            sql.execute("INSERT OR REPLACE INTO crawl_meta VALUES (?, ?)", (key, value))
+        await self._db.write(lambda sql: sql.execute(_SET, (key, value)))
 
     async def change(self, key: str, change: Callable[[str | None], str]) -> str:
-        async with self._db.transaction() as sql:
-            row = sql.execute("SELECT value FROM crawl_meta WHERE key = ?", (key,)).fetchone()
-            value = change(row[0] if row else None)
-            sql.execute("INSERT OR REPLACE INTO crawl_meta VALUES (?, ?)", (key, value))
-        return value
+        def body(sql: sqlite3.Connection) -> str:
+            while True:
+                was = _value(sql, key)
+                value = change(was)
+                added = sql.execute(_ADD, (key, value)) if was is None else sql.execute(_CHANGE, (value, key, was))
+                if added.rowcount:  # Otherwise another transaction changed it in between.
+                    return value
+
+        return await self._db.write(body)
+
+
+def _value(sql: sqlite3.Connection, key: str) -> str | None:
+    row = sql.execute(_VALUE, (key,)).fetchone()
+    return row[0] if row else None

@@ -21,7 +21,6 @@ _JSON = ("headers", "headings", "images", "directives", "rendering", "extracted"
 _plain, _json = attrgetter(*_PLAIN), attrgetter(*_JSON)
 _COLUMNS = ("page_id", *_PLAIN, *_JSON)
 _DETAILS = f"INSERT OR REPLACE INTO page_details({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"
-_OF_A_PAGE = ("page_details", "page_hreflang", "page_items", "resource_uses", "bodies")
 
 
 class PageDetailWriter:
@@ -62,15 +61,6 @@ class PageDetailWriter:
         sql.executemany("INSERT OR REPLACE INTO bodies VALUES (?, ?)", self._bodies)
         for rows in (self._details, self._findings, self._hreflang, self._items, self._uses, self._bodies):
             rows.clear()
-
-    def forget(self, page: int) -> None:
-        """What is kept of a page goes, but for what the whole site says about it."""
-        for table in _OF_A_PAGE:
-            self._db.sql.execute(f"DELETE FROM {table} WHERE page_id = ?", (page,))
-        self._db.sql.execute(
-            "DELETE FROM page_findings WHERE page_id = ? AND check_number IN (SELECT number FROM checks WHERE scope = 'page')",
-            (page,),
-        )
 
     def _finding(self, page: int, finding: Finding) -> tuple[int, int, str, str | None]:
         return page, self._db.check_number(finding.check_id), finding.detail, _text(finding.data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from itertools import islice
@@ -11,8 +11,6 @@ from operator import attrgetter
 from typing import Any
 
 from tadoru.model.web import FailureKind
-from tadoru.rules.traps import TrapPattern
-from tadoru.store.crawl.crawl_limits import LimitChecker
 from tadoru.store.crawl.database import Database, stamp
 from tadoru.store.crawl.interface import (
     NOT_ARRIVED,
@@ -32,6 +30,7 @@ from tadoru.store.crawl.interface import (
 )
 from tadoru.store.crawl.metrics import error_counter, measure, status_counter
 from tadoru.store.crawl.page_details import PageDetailWriter
+from tadoru.store.crawl.queue_changes import QueueChanges
 from tadoru.store.crawl.records import PageRecords
 
 Known = dict[str, tuple[int, int]]
@@ -40,8 +39,6 @@ Known = dict[str, tuple[int, int]]
 _INSERT = """INSERT INTO pages
     (id, url, status, host_id, purpose, internal, skip_reason, depth, is_seed, hops, parent_id, added_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-_COUNT_TRAP = """INSERT INTO traps VALUES (?, ?, 1, 0, ?) ON CONFLICT(key) DO UPDATE SET known = traps.known + 1
-    RETURNING known"""
 _CHUNK = 16
 _LONGEST = 16 * _CHUNK
 # The unique index is named, because `pages_in_order` of a settled crawl holds these columns too, and would be read to its end.
@@ -64,8 +61,8 @@ class UrlWriter:
         self.now = db.clock.now()
         self.stamp = stamp(self.now)
         self.inserted = 0
-        self.tally: defaultdict[str, int] = defaultdict(int)
-        self.waiting: defaultdict[int, int] = defaultdict(int)
+        self.changes = QueueChanges(db, self.sql, max_depth)
+        self.tally, self.waiting = self.changes.tally, self.changes.waiting
 
     def learn(self, targets: Mapping[str, LinkTarget], depth: int, parent: int) -> Known:
         """Numbers and depths of URLs that are in no cache; the new ones are made known."""
@@ -93,7 +90,7 @@ class UrlWriter:
         for target in targets:
             url, host, status, reason, purpose, internal, trap = target
             if status is PageStatus.QUEUED and (trap is not None or self.max_depth is not None):
-                status, reason = self._admit(target, depth, seed)
+                status, reason = self.changes.admit(target, depth, seed)
             host_id = host_ids.get(host) or self.db.host_id(host)
             number += 1
             fresh[url] = (number, depth)
@@ -112,25 +109,8 @@ class UrlWriter:
         number: int = self.sql.execute("SELECT coalesce(max(id), 0) FROM pages").fetchone()[0]
         return number
 
-    def expect(self, targets: Iterable[LinkTarget]) -> None:
-        """These are about to be asked for: where asking costs a journey, all of them are looked up at once."""
-
     def write_pages(self, rows: Sequence[tuple[object, ...]]) -> None:
         self.sql.executemany(_INSERT, rows)
-
-    def _admit(self, target: LinkTarget, depth: int, seed: bool) -> tuple[PageStatus, str]:
-        """Whether a URL that the rules would queue is within the depth, and within the cap of its kind."""
-        if self.max_depth is not None and depth > self.max_depth and target.purpose is UrlPurpose.PAGE:
-            return PageStatus.SKIPPED, TOO_DEEP
-        if target.trap is not None and not seed and not self._within_trap(target.url, target.trap):
-            return PageStatus.SKIPPED, f"trap: {target.trap.why}"
-        return target.status, target.reason
-
-    def _within_trap(self, url: str, trap: TrapPattern) -> bool:
-        if self.sql.execute(_COUNT_TRAP, (trap.key, trap.why, url)).fetchone()[0] <= trap.cap:
-            return trap.outer is None or self._within_trap(url, trap.outer)
-        self.sql.execute("UPDATE traps SET refused = refused + 1, example = ? WHERE key = ?", (url, trap.key))
-        return False
 
     def text_ids(self, texts: Iterable[str]) -> dict[str, int]:
         """The numbers of anchor texts, rels and fragments that are in no cache; the new ones are made known.
@@ -172,7 +152,6 @@ _RETRY = "UPDATE pages SET status = 'queued', retry_count = 0, not_before = 0 WH
 _WANTED = f"SELECT status, host_id FROM pages WHERE id = ? AND internal AND (status = 'discovered' OR skip_reason = '{TOO_DEEP}')"
 _WANT = "UPDATE pages SET status = 'queued', skip_reason = NULL WHERE id = ?"
 _ERROR = "INSERT INTO crawl_errors(url, error_type, error_message, occurred_at) VALUES (?, ?, ?, ?)"
-_HOSTS = "UPDATE hosts SET queued = queued + ?, leased = max(0, leased - ?), asked = asked + ? WHERE id = ?"
 _RELATION = 7
 _AT_ONCE = 64 * _RELATION
 """Values in one statement: rows that are written many at a time cost a third less, and more than this brings nothing."""
@@ -201,12 +180,6 @@ class PageWriter(UrlWriter):
         """The values of link rows, one row after the other."""
         self._owed: list[tuple[int, str]] = []
         """Where in them the number of a text is to be put."""
-        self._answers: defaultdict[int, int] = defaultdict(int)
-        """By host, how many requests for pages were made."""
-        self._given_back: defaultdict[int, int] = defaultdict(int)
-        """By host, how many pages are no longer leased."""
-        self._named: set[int] = set()
-        """The hosts of new starts."""
 
     def record(self, outcome: Outcome) -> None:
         """Write one outcome, if its lease is still ours."""
@@ -228,18 +201,14 @@ class PageWriter(UrlWriter):
         """What is left: link rows, counters, how many URLs wait at each host."""
         self._flush_relations()
         self._details.flush()
-        self.db.count(self.tally)
-        hosts = {*self.waiting, *self._given_back}
-        rows = [(self.waiting[one], self._given_back[one], self._answers[one], one) for one in sorted(hosts)]
-        self.sql.executemany(_HOSTS, [row for row in rows if any(row[:3])])
-        LimitChecker(self.db).hold(hosts, self._named)
+        self.changes.flush()
 
     def _ended(self, lease: Lease, *, asked: bool) -> None:
         """A lease is over, and whether its host was asked."""
         if lease.purpose is UrlPurpose.PAGE:
             host = self.db.host_id(lease.host)
-            self._given_back[host] += 1
-            self._answers[host] += asked
+            self.changes.given_back[host] += 1
+            self.changes.answers[host] += asked
 
     def answer(self, outcome: CompletedOutcome) -> tuple[object, ...]:
         """The values of `COMPLETE`."""
@@ -259,7 +228,7 @@ class PageWriter(UrlWriter):
         self._ended(lease, asked=True)
         measure(self.tally, outcome.facts)
         if crawls > 1:
-            self._forget(page)
+            self.changes.forget([page])
         if outcome.records is not None:
             self._details.add(page, outcome.records, outcome.resources)
         if outcome.redirect is None:
@@ -336,7 +305,7 @@ class PageWriter(UrlWriter):
         """The number of a URL, made known when it is new, brought closer when this way to it is shorter."""
         found = self.db.known.get(target.url) or self.find([target.url]).get(target.url)
         if seed:
-            self._named.add(self.db.host_id(target.host))
+            self.changes.named.add(self.db.host_id(target.host))
         if found is None:
             return self.insert([target], depth, parent, hops, seed)[target.url][0]
         if seed:
@@ -353,7 +322,7 @@ class PageWriter(UrlWriter):
         known = self.find(first)
         fresh = [target for url, target in first.items() if url not in known]
         if seed:
-            self._named.update(self.db.host_id(target.host) for target in fresh)
+            self.changes.named.update(self.db.host_id(target.host) for target in fresh)
         if fresh:
             self.insert(fresh, depth, None, 0, seed)
         for target in (*(first[url] for url in known), *again):
@@ -367,10 +336,10 @@ class PageWriter(UrlWriter):
             self.sql.execute("UPDATE pages SET parent_id = NULL WHERE id = ?", (page,))
         if target.status is PageStatus.QUEUED and status in ("discovered", "skipped", "queued"):
             self.sql.execute(_REQUEST, (page,))
-            self._back_in_queue(status, host_id)
+            self.changes.queue_again(status, host_id)
         elif target.status is PageStatus.QUEUED and status == "error" and hops == 0:
             self.sql.execute(_RETRY, (page,))
-            self._back_in_queue(status, host_id)
+            self.changes.queue_again(status, host_id)
             self.tally["counted"] -= 1
 
     def want(self, pages: Iterable[int]) -> None:
@@ -379,13 +348,7 @@ class PageWriter(UrlWriter):
             row = self.sql.execute(_WANTED, (page,)).fetchone()
             if row is not None:
                 self.sql.execute(_WANT, (page,))
-                self._back_in_queue(*row)
-
-    def _back_in_queue(self, was: str, host_id: int) -> None:
-        if was != "queued":
-            self.tally[was] -= 1
-            self.tally["queued"] += 1
-            self.waiting[host_id] += 1
+                self.changes.queue_again(*row)
 
     def _lower(self, page: int, depth: int, parent: int | None) -> None:
         """Bring a page closer, and all that it leads to, as far as that shortens anything."""
@@ -400,7 +363,7 @@ class PageWriter(UrlWriter):
             self.db.known[url] = (number, near)
             if status == "skipped" and reason == TOO_DEEP and (self.max_depth is None or near <= self.max_depth):
                 self.sql.execute("UPDATE pages SET status = 'queued', skip_reason = NULL WHERE id = ?", (number,))
-                self._back_in_queue(status, host_id)
+                self.changes.queue_again(status, host_id)
             if redirect_id is not None:
                 work.appendleft((redirect_id, near, number))
             further = self.sql.execute(_FURTHER, (number, near + 1))
@@ -451,22 +414,16 @@ class PageWriter(UrlWriter):
         self._ended(lease, asked=status is PageStatus.ERROR)
         self.tally[status] += 1
         if row[0] > 1:
-            self._forget(lease.page_id)
+            self.changes.forget([lease.page_id])
         if records is not None:
             self._details.add(lease.page_id, records)
         return True
-
-    def _forget(self, page: int) -> None:
-        """It was crawled before: what was kept of it then goes."""
-        self.sql.execute("DELETE FROM link_relations WHERE source_id = ?", (page,))
-        self.sql.execute("DELETE FROM page_anchors WHERE page_id = ?", (page,))
-        self._details.forget(page)
 
     def _requeue(self, lease: Lease, after: float, kind: str | None, message: str | None) -> bool:
         values = (self.now + after if after else 0.0, int(kind is not None), kind, message, lease.page_id, self.worker)
         if not self.sql.execute(_REQUEUE, values).rowcount:
             return False
-        self._back_in_queue("processing", self.db.host_id(lease.host))
+        self.changes.queue_again("processing", self.db.host_id(lease.host))
         self._ended(lease, asked=kind is not None and kind not in NOT_ARRIVED)
         if kind is not None:
             self._log_error(lease.url, kind, message or "")

@@ -6,12 +6,14 @@ as they are. This takes one pass over the pages.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
-from tadoru.store.crawl.database import Database
-from tadoru.store.crawl.interface import HOST_SPENT, QUEUE_FULL, TOO_DEEP, LinkTarget, PageStatus, UrlPurpose
-from tadoru.store.crawl.page_writer import FACTS, PageWriter
+from tadoru.store.crawl.connection import CrawlConnection
+from tadoru.store.crawl.interface import HOST_SPENT, QUEUE_FULL, TOO_DEEP, LinkTarget, PageFacts, PageStatus, UrlPurpose
+from tadoru.store.crawl.queue_changes import QueueChanges
 
 Decide = Callable[[str, bool], LinkTarget | None]
 """What becomes of a URL (and whether it is a start); None: what it was."""
@@ -25,7 +27,7 @@ _OPEN = """SELECT id, url, status, host_id, depth, is_seed, purpose, internal, s
     ORDER BY id LIMIT ?"""
 _MOVE = """UPDATE pages SET status = ?, skip_reason = ?, purpose = ?, internal = ?, not_before = 0, retry_count = 0,
     redirect_id = NULL, last_error_type = NULL, last_error_message = NULL WHERE id = ?"""
-_CLEAR = f"UPDATE pages SET {' = NULL, '.join(FACTS)} = NULL, crawled_at = NULL WHERE id = ?"
+_CLEAR = f"UPDATE pages SET {' = NULL, '.join(one.name for one in fields(PageFacts))} = NULL, crawled_at = NULL WHERE id = ?"
 
 
 def stands_elsewhere(status: str, purpose: str, internal: bool, reason: str | None, target: LinkTarget) -> bool:
@@ -43,38 +45,56 @@ def stands_elsewhere(status: str, purpose: str, internal: bool, reason: str | No
 class Rescope:
     """Applies changed rules to known URLs."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: CrawlConnection) -> None:
         self._db = db
 
     async def reconsider(self, decide: Decide, *, max_depth: int | None) -> int:
-        changed, last = 0, 0
-        async with self._db.transaction() as sql:
-            batch = _Second(self._db, worker=0, max_depth=max_depth)
+        def body(sql: sqlite3.Connection) -> int:
+            moves = _PageMoves(QueueChanges(self._db, sql, max_depth), sql)
+            last = 0
             while rows := sql.execute(_OPEN, (last, _AT_A_TIME)).fetchall():
                 last = rows[-1][0]
                 for row in rows:
                     target = decide(row[1], bool(row[5]))
                     if target is not None and stands_elsewhere(row[2], row[6], bool(row[7]), row[8], target):
-                        batch.move(row, target)
-                        changed += 1
-            batch.flush()
-        return changed
+                        moves.add(row, target)
+                moves.write()
+            moves.changes.flush()
+            return moves.total
+
+        return await self._db.write(body)
 
 
-class _Second(PageWriter):
-    def move(self, row: tuple[Any, ...], target: LinkTarget) -> None:
+class _PageMoves:
+    """The pages that belong elsewhere now."""
+
+    def __init__(self, changes: QueueChanges, sql: sqlite3.Connection) -> None:
+        self.changes = changes
+        self.total = 0
+        self._sql = sql
+        self._moved: list[tuple[object, ...]] = []
+        self._dropped: list[int] = []
+
+    def add(self, row: tuple[Any, ...], target: LinkTarget) -> None:
         """Put a page where it belongs now."""
         page, _, was, host_id, depth, seed, _, _, _, redirect_id, crawls = row
         status, reason = target.status, target.reason
         if status is PageStatus.QUEUED and was != PageStatus.QUEUED:
-            status, reason = self._admit(target, depth, bool(seed))
-        values = (str(status), reason or None, str(target.purpose), target.internal, page)
-        self.sql.execute(_MOVE, values)
+            status, reason = self.changes.admit(target, depth, bool(seed))
+        self._moved.append((str(status), reason or None, str(target.purpose), target.internal, page))
         if crawls and status is not PageStatus.QUEUED:
-            self.sql.execute(_CLEAR, (page,))
-            self._forget(page)
+            self._dropped.append(page)
+        tally = self.changes.tally
         if was in (PageStatus.COMPLETED, PageStatus.ERROR):
-            self.tally["counted" if redirect_id is None or was == PageStatus.ERROR else "redirects"] -= 1
-        self.tally[was] -= 1
-        self.tally[status] += 1
-        self.waiting[host_id] += (status is PageStatus.QUEUED) - (was == PageStatus.QUEUED)
+            tally["counted" if redirect_id is None or was == PageStatus.ERROR else "redirects"] -= 1
+        tally[was] -= 1
+        tally[status] += 1
+        self.changes.waiting[host_id] += (status is PageStatus.QUEUED) - (was == PageStatus.QUEUED)
+        self.total += 1
+
+    def write(self) -> None:
+        self._sql.executemany(_MOVE, self._moved)
+        self._sql.executemany(_CLEAR, [(page,) for page in self._dropped])
+        self.changes.forget(self._dropped)
+        self._moved.clear()
+        self._dropped.clear()

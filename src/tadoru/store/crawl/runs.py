@@ -13,45 +13,43 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from tadoru.store.crawl.connection import CrawlConnection
 from tadoru.store.crawl.crawl_limits import PUT_OFF
-from tadoru.store.crawl.database import Database, stamp, translated
+from tadoru.store.crawl.database import stamp
+from tadoru.store.crawl.metrics import read_counters
 from tadoru.store.crawl.records import QUEUE_FULL
 
 KEPT = 10
 """How many earlier runs can be compared with."""
-REFUSED_BY_ROBOTS = "skip_reason GLOB 'robots.txt*'"
+_REFUSED = "status = 'skipped' AND substr(skip_reason, 1, 10) = 'robots.txt'"
 
 # What a run has to say about a page that it asked for, or would have if robots.txt had let it.
-_PAGES = f"""INSERT OR REPLACE INTO page_history(run_id, page_id, status, status_code, title, meta_description, canonical_url,
+_PAGES = f"""INSERT INTO page_history(run_id, page_id, status, status_code, title, meta_description, canonical_url,
         meta_robots, h1, content_hash, indexability, word_count, depth, response_ms, response_size_bytes, inlinks, redirect_id)
     SELECT ?, p.id, p.status, p.status_code, p.title, p.meta_description, p.canonical_url, p.meta_robots, d.h1, p.content_hash,
         d.indexability, d.word_count, p.depth, p.ttfb_ms + coalesce(p.download_time_ms, 0), p.response_size_bytes, s.inlinks,
         p.redirect_id
     FROM pages p LEFT JOIN page_details d ON d.page_id = p.id LEFT JOIN page_scores s ON s.page_id = p.id
-    WHERE p.internal AND p.purpose = 'page'
-        AND (p.status = 'completed' OR p.status = 'error' OR (p.status = 'skipped' AND p.{REFUSED_BY_ROBOTS}))"""
-# A page that still waits, behind the limit say, has the findings of an earlier run.
-_FINDINGS = """INSERT OR REPLACE INTO finding_history(run_id, page_id, check_number, subject, detail)
-    SELECT ?, f.page_id, f.check_number, f.subject, f.detail FROM page_findings f
-    LEFT JOIN pages p NOT INDEXED ON p.id = f.page_id WHERE p.status IS NULL OR p.status <> 'queued'"""
+    WHERE p.internal AND p.purpose = 'page' AND (status = 'completed' OR status = 'error' OR ({_REFUSED}))"""
 # A redirect of the last run would look like half a loop to one that goes the other way today.
 _AGAIN = f"""UPDATE pages SET status = 'queued', owner = NULL, not_before = 0, retry_count = 0, skip_reason = NULL,
         last_error_type = NULL, last_error_message = NULL, redirect_id = NULL,
         purpose = CASE WHEN purpose = 'gone' THEN 'page' ELSE purpose END
-    WHERE (status = 'completed' OR status = 'error' OR (status = 'skipped' AND {REFUSED_BY_ROBOTS}))
+    WHERE (status = 'completed' OR status = 'error' OR ({_REFUSED}))
         AND ((internal AND purpose <> 'check') OR (? AND purpose = 'check'))"""
-_WAITING = """UPDATE hosts SET asked = 0, leased = 0, queued = coalesce((SELECT count(*) FROM pages INDEXED BY pages_frontier
-    WHERE host_id = hosts.id AND status = 'queued'), 0)"""
 _RESOURCES = """UPDATE resources SET status = 'queued', owner = NULL, not_before = 0, retry_count = 0
     WHERE status <> 'discovered' AND status <> 'queued'"""
 _BEGIN = "INSERT INTO runs(id, kind, started_at, config, version) VALUES (?, ?, ?, ?, ?)"
 _CONTINUE = "UPDATE runs SET ended_at = NULL, outcome = NULL, config = ?, version = ? WHERE id = ?"
+_END = "UPDATE runs SET ended_at = ?, outcome = ?, score = ? WHERE id = ?"
 _RUNS = """SELECT id, kind, started_at, ended_at, outcome, config, version, score,
     id = (SELECT max(id) FROM runs) OR EXISTS (SELECT 1 FROM page_history h WHERE h.run_id = runs.id) FROM runs ORDER BY id"""
-
-_BEFORE_RUNS = """SELECT 1, 'crawl', min(added_at), max(crawled_at),
-        CASE WHEN max(CASE WHEN status = 'queued' OR status = 'processing' THEN 1 ELSE 0 END) = 0 THEN ? END, '{}', '', NULL, 1
-    FROM pages HAVING count(*) > 0"""
+# A crawl that was made before there were runs is the first of them.
+_BEFORE_RUNS = """SELECT 1, 'crawl', began, ended, CASE WHEN waits = 0 THEN 'complete' END, '{}', '', NULL, 1
+    FROM (SELECT min(added_at) AS began, max(crawled_at) AS ended,
+        max(CASE WHEN status = 'queued' OR status = 'processing' THEN 1 ELSE 0 END) AS waits FROM pages) AS found
+    WHERE began IS NOT NULL"""
+_ADOPT = "INSERT INTO runs(id, kind, started_at, ended_at, outcome, config, version) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
 class RunOutcome(StrEnum):
@@ -89,24 +87,31 @@ class StoredRun(NamedTuple):
 class CrawlRuns:
     """The runs of a crawl."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: CrawlConnection) -> None:
         self._db = db
+        dialect = db.dialect
+        # A page that still waits, behind the limit say, has the findings of an earlier run.
+        self._keep_findings = f"""INSERT INTO finding_history(run_id, page_id, check_number, subject, detail)
+            SELECT ?, f.page_id, f.check_number, f.subject, f.detail FROM page_findings f
+            LEFT JOIN pages p {dialect.by_id} ON p.id = f.page_id WHERE p.status IS NULL OR p.status <> 'queued'"""
+        self._recount_hosts = f"""UPDATE hosts SET asked = 0, leased = 0, queued = coalesce((SELECT count(*)
+            FROM pages {dialect.indexed_by("pages_frontier")} WHERE host_id = hosts.id AND status = 'queued'), 0)"""
 
     async def begin(self, kind: str, config: Mapping[str, Any], version: str) -> int:
         """The number of the run that is going on from now: the last one is continued, if there is one."""
-        async with self._db.transaction() as sql:
+
+        def body(sql: sqlite3.Connection) -> int:
             last = _last(sql)
             if last is None:
-                return self._insert_run(1, kind, config, version)
+                return self._insert_run(sql, 1, kind, config, version)
             sql.execute(_CONTINUE, (_dump(config), version, last[0]))
             return last[0]
 
+        return await self._db.write(body)
+
     async def end(self, run: int, outcome: str, score: float | None) -> None:
-        async with self._db.transaction() as sql:
-            sql.execute(
-                "UPDATE runs SET ended_at = ?, outcome = ?, score = ? WHERE id = ?",
-                (stamp(self._db.clock.now()), str(outcome), score, run),
-            )
+        values = (stamp(self._db.clock.now()), str(outcome), score, run)
+        await self._db.write(lambda sql: sql.execute(_END, values))
 
     async def begin_recrawl(
         self, config: Mapping[str, Any], version: str, *, limit: int = 0, externals: bool = False, keep: int = KEPT
@@ -117,23 +122,24 @@ class CrawlRuns:
         `limit`: a run that has come to so many pages is finished, whatever waits behind them. `externals`: links to other sites
         that were tried are tried again. `keep`: how many of the earlier runs can be read afterwards.
         """
-        async with self._db.transaction() as sql:
+
+        def body(sql: sqlite3.Connection) -> int | None:
             last = _last(sql)
-            counts = dict(sql.execute("SELECT name, value FROM counters"))
-            if not _is_over(last, counts, limit):
+            if not _is_over(last, read_counters(sql), limit):
                 return None
-            number = last[0] if last is not None else self._adopt(sql)
-            sql.execute(_PAGES, (number,))
-            sql.execute(_FINDINGS, (number,))
-            for table in ("page_history", "finding_history"):
+            number = last[0] if last is not None else _adopt(sql)
+            for table, statement in (("page_history", _PAGES), ("finding_history", self._keep_findings)):
+                sql.execute(f"DELETE FROM {table} WHERE run_id = ?", (number,))
+                sql.execute(statement, (number,))
                 sql.execute(f"DELETE FROM {table} WHERE run_id <= ?", (number - keep,))
             self._reopen(sql, externals)
-            return self._insert_run(number + 1, "recrawl", config, version)
+            return self._insert_run(sql, number + 1, "recrawl", config, version)
+
+        return await self._db.write(body)
 
     async def all(self) -> list[StoredRun]:
         """Every run, the first one first."""
-        with translated(self._db.path):
-            rows = self._db.sql.execute(_RUNS).fetchall() or self._db.sql.execute(_BEFORE_RUNS, (RunOutcome.COMPLETE,)).fetchall()
+        rows = await self._db.read(lambda sql: sql.execute(_RUNS).fetchall() or sql.execute(_BEFORE_RUNS).fetchall())
         return [
             StoredRun(
                 number,
@@ -149,30 +155,27 @@ class CrawlRuns:
             for number, kind, began, ended, outcome, config, version, score, kept in rows
         ]
 
-    def _insert_run(self, number: int, kind: str, config: Mapping[str, Any], version: str) -> int:
-        self._db.sql.execute(_BEGIN, (number, kind, stamp(self._db.clock.now()), _dump(config), version))
+    def _insert_run(self, sql: sqlite3.Connection, number: int, kind: str, config: Mapping[str, Any], version: str) -> int:
+        sql.execute(_BEGIN, (number, kind, stamp(self._db.clock.now()), _dump(config), version))
         return number
-
-    @staticmethod
-    def _adopt(sql: sqlite3.Connection) -> int:
-        """A crawl that was made before there were runs is the first of them."""
-        first = sql.execute(_BEFORE_RUNS, (RunOutcome.COMPLETE,)).fetchone()
-        sql.execute(
-            "INSERT INTO runs(id, kind, started_at, ended_at, outcome, config, version) VALUES (?, ?, ?, ?, ?, ?, ?)", first[:7]
-        )
-        return 1
 
     def _reopen(self, sql: sqlite3.Connection, externals: bool) -> None:
         """Everything is to be asked for once more, and is counted from nothing."""
         sql.execute(_AGAIN, (externals,))
-        sql.execute(_WAITING)
+        sql.execute(self._recount_hosts)
         sql.execute("DELETE FROM counters")
-        sql.execute("INSERT INTO counters SELECT status, count(*) FROM pages GROUP BY status")
-        sql.execute("INSERT INTO counters SELECT ?, count(*) FROM pages WHERE skip_reason = ?", (PUT_OFF, QUEUE_FULL))
+        counts = dict(sql.execute("SELECT status, count(*) FROM pages GROUP BY status").fetchall())
+        (put_off,) = sql.execute("SELECT count(*) FROM pages WHERE skip_reason = ?", (QUEUE_FULL,)).fetchone()
+        self._db.count(sql, {**counts, PUT_OFF: put_off})
         sql.execute(_RESOURCES)
         # A sitemap is found again by those who name it, or is gone.
         for table in ("sitemaps", "sitemap_entries", "chores", "robots"):
             sql.execute(f"DELETE FROM {table}")
+
+
+def _adopt(sql: sqlite3.Connection) -> int:
+    sql.execute(_ADOPT, sql.execute(_BEFORE_RUNS).fetchone()[:7])
+    return 1
 
 
 def _last(sql: sqlite3.Connection) -> tuple[int, str | None] | None:

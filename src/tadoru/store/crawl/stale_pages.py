@@ -7,8 +7,10 @@ it once more.
 
 from __future__ import annotations
 
-from tadoru.store.crawl.database import Database
-from tadoru.store.crawl.page_writer import PageWriter
+import sqlite3
+
+from tadoru.store.crawl.connection import CrawlConnection
+from tadoru.store.crawl.queue_changes import QueueChanges
 
 # Whoever names it counts, in a link, a redirect, a sitemap or the head of a page, as long as it is not broken itself.
 _NAMED = """SELECT n.canonical_url FROM pages n WHERE n.canonical_url IS NOT NULL AND n.status_code < 400
@@ -34,37 +36,31 @@ _RECALL = "UPDATE pages SET purpose = 'page', status = 'queued', not_before = 0,
 class StalePages:
     """Marks pages that are gone."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: CrawlConnection) -> None:
         self._db = db
 
     async def retire(self) -> int:
         """Put away what did not answer and is named nowhere; how many. Only after a re-crawl: a first crawl has no such pages."""
-        async with self._db.transaction() as sql:
-            again = sql.execute("SELECT 1 FROM runs WHERE id > 1 LIMIT 1").fetchone()
-            dead = sql.execute(_DEAD).fetchall() if again else []
-            batch = _Retired(self._db, worker=0, max_depth=None)
-            for (page,) in dead:
-                batch.put_away(page)
-            batch.flush()
+        return await self._db.write(self._retire)
+
+    def _retire(self, sql: sqlite3.Connection) -> int:
+        if sql.execute("SELECT 1 FROM runs WHERE id > 1 LIMIT 1").fetchone() is None:
+            return 0
+        dead = [page for (page,) in sql.execute(_DEAD).fetchall()]
+        sql.executemany("UPDATE pages SET purpose = 'gone' WHERE id = ?", [(page,) for page in dead])
+        QueueChanges(self._db, sql).forget(dead)
         return len(dead)
 
     async def recall(self) -> int:
         """Ask again for what is gone, because more of the site is about to be read and may lead there; how many."""
-        async with self._db.transaction() as sql:
-            batch = _Retired(self._db, worker=0, max_depth=None)
-            gone = sql.execute(_GONE).fetchall()
-            for page, status, host in gone:
-                batch.take_up(page, status, host)
-            batch.flush()
+        return await self._db.write(self._recall)
+
+    def _recall(self, sql: sqlite3.Connection) -> int:
+        changes = QueueChanges(self._db, sql)
+        gone = sql.execute(_GONE).fetchall()
+        sql.executemany(_RECALL, [(page,) for page, _, _ in gone])
+        for _, status, host in gone:
+            changes.queue_again(status, host)
+        changes.tally["counted"] -= len(gone)
+        changes.flush()
         return len(gone)
-
-
-class _Retired(PageWriter):
-    def put_away(self, page: int) -> None:
-        self.sql.execute("UPDATE pages SET purpose = 'gone' WHERE id = ?", (page,))
-        self._forget(page)
-
-    def take_up(self, page: int, was: str, host: int) -> None:
-        self.sql.execute(_RECALL, (page,))
-        self._back_in_queue(was, host)
-        self.tally["counted"] -= 1

@@ -18,6 +18,7 @@ from tadoru.clock import Clock
 from tadoru.errors import StoreError, UsageError
 from tadoru.store.crawl.database import LOCK_PATIENCE, Database
 from tadoru.store.crawl.dialect import POSTGRESQL
+from tadoru.store.crawl.metrics import read_counters
 from tadoru.store.crawl.postgres.connection import DeadlockVictim, PgConnection, Values
 from tadoru.store.crawl.postgres.crawl_url import parse
 from tadoru.store.crawl.postgres.dialect import plain
@@ -191,12 +192,12 @@ class PgDatabase(Database):
             found = self.link.run(_HOSTS, [missing]).fetchall()
         self.host_ids.add(dict(found))
 
-    def count(self, deltas: Mapping[str, int]) -> None:
+    def count(self, sql: sqlite3.Connection, deltas: Mapping[str, int]) -> None:
         for name, delta in deltas.items():
             self._moved[name] += delta
 
-    def counter(self, name: str) -> int:
-        return super().counter(name) + self._moved[name]
+    def counter(self, sql: sqlite3.Connection, name: str) -> int:
+        return read_counters(sql, name).get(name, 0) + self._moved[name]
 
     def put_rows(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
         count = 0

@@ -178,19 +178,20 @@ class PgPageWriter(PageWriter):
         if rows:
             self._link.run(_WANT, [[row[0] for row in rows]])
         for _, status, host_id in rows:
-            self._back_in_queue(status, host_id)
+            self.changes.queue_again(status, host_id)
 
     def flush(self) -> None:
         """What is left: pages, link rows, how many URLs wait at each host, counters. Hosts are locked in everybody's order."""
         self._flush_pages()
         self._flush_relations()
         self._details.flush()
-        hosts = {*self.waiting, *self._given_back}
-        rows = [(one, self.waiting[one], self._given_back[one], self._answers[one]) for one in sorted(hosts)]
+        changes = self.changes
+        hosts = {*self.waiting, *changes.given_back}
+        rows = [(one, self.waiting[one], changes.given_back[one], changes.answers[one]) for one in sorted(hosts)]
         if moved := [row for row in rows if any(row[1:])]:
             self._link.run(_HOSTS, [list(column) for column in zip(*moved, strict=True)])
-        self.db.count(self.tally)
-        LimitChecker(self.db).hold(hosts, self._named)
+        self.db.count(self.sql, self.tally)
+        LimitChecker(self.db, self.sql).hold(hosts, changes.named)
 
     def text_ids(self, texts: Iterable[str]) -> dict[str, int]:
         # What the database cannot hold of a text is looked for as it would be kept.
