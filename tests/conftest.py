@@ -20,7 +20,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # And `nohup` does that to this one.
 
 # Before anything reads them: a configured shell must not change what the tests see.
-for name in [name for name in os.environ if name.startswith(("TADORU_", "LT_"))]:
+for name in [name for name in os.environ if name.startswith(("TADORU_", "LT_")) and name != "TADORU_TEST_POSTGRES"]:
     del os.environ[name]
 os.environ["LC_ALL"] = "C.UTF-8"  # English messages, whatever the language of the machine is.
 

