@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.interface import CompletedOutcome, PageFacts
-from tadoru.store.crawl.open import open_store
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.open import open_audit
 from tests.contract.crawls import crawl, lease_one, rows, started, target, to, url
 from tests.support.clock import FakeClock
 from tests.support.pg_crawls import crawl_on
@@ -17,22 +18,17 @@ from tests.support.postgres import server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SqliteStore]:
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[CrawlDatabase]:
     clock = FakeClock()
-    if request.param == "sqlite":
-        store = SqliteStore(str(tmp_path / "crawl.db"), clock)
-        yield store
-        await store.close()
-        return
-    with crawl_on(server(), clock) as address:
-        opened = open_store(address, clock)
-        assert isinstance(opened, SqliteStore)
+    with ExitStack() as stack:
+        is_file = request.param == "sqlite"
+        opened = open_audit(str(tmp_path / "crawl.db") if is_file else stack.enter_context(crawl_on(server(), clock)), clock)
         yield opened
         await opened.close()
 
 
 @pytest.mark.parametrize("settled", [True, False], ids=["settled", "killed"])
-async def test_the_links_to_a_page_are_found_also_when_nobody_has_made_an_index(store: SqliteStore, settled: bool) -> None:
+async def test_the_links_to_a_page_are_found_also_when_nobody_has_made_an_index(store: CrawlDatabase, settled: bool) -> None:
     await store.frontier.add([target("s")], seed=True)
     await crawl(store, {"s": ["a", "b"], "a": ["b"]})
     if settled:
@@ -44,7 +40,7 @@ async def test_the_links_to_a_page_are_found_also_when_nobody_has_made_an_index(
     ]
 
 
-async def test_the_graph_has_each_target_once_and_says_which_is_nofollow(store: SqliteStore) -> None:
+async def test_the_graph_has_each_target_once_and_says_which_is_nofollow(store: CrawlDatabase) -> None:
     worker = await started(store, "s")
     lease = await lease_one(store, worker)
     a, b, a_again, b_again = to("a", "b", "a", "b")

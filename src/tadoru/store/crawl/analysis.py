@@ -1,25 +1,29 @@
 """Stores what is known once a crawl has ended: site findings, scores, depths, health; replaced as a whole in one transaction.
 
-Findings are collected in a temporary table first, which takes a while and blocks nobody. The checks themselves are in
+Findings are collected in a temporary file first, which takes a while and blocks nobody. The checks themselves are in
 `jobs.audit.site_checks`.
 """
 
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from tadoru.model.finding import MAX_DETAIL, Value
-from tadoru.store.crawl.database import Database, translated
+from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
+from tadoru.store.crawl.database import translated
 
 if TYPE_CHECKING:
     from tadoru.store.crawl.site.view import SiteView
 
 _AT_A_TIME = 2_000
-_ASIDE = """CREATE TEMP TABLE IF NOT EXISTS site_findings(
-    page_id INTEGER NOT NULL, check_number INTEGER NOT NULL, subject TEXT NOT NULL, detail TEXT NOT NULL, data TEXT)"""
+_COLLECTED = "CREATE TABLE findings(page_id INTEGER, check_number INTEGER, subject TEXT, detail TEXT, data TEXT)"
+_IN_ORDER = "SELECT page_id, check_number, subject, detail, data FROM findings ORDER BY page_id, check_number, rowid"
+_FINDING = """INSERT INTO page_findings(page_id, check_number, subject, detail, data) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (page_id, check_number, {subject}) DO UPDATE SET detail = excluded.detail, data = excluded.data"""
 _DROP_OLD = "DELETE FROM page_findings WHERE check_number IN (SELECT number FROM checks WHERE scope = 'site')"
 _SCORE = "INSERT INTO page_scores VALUES (?, ?, ?, ?, ?, ?, ?)"
 # A start that is no longer one: the start that redirected to it does so no more.
@@ -27,9 +31,9 @@ _NO_SEED = "UPDATE pages SET is_seed = false WHERE is_seed AND hops > 0 AND dept
 _RANKS = {"error": 0, "warning": 1, "notice": 2}
 _WORST = """SELECT worst, count(*) FROM (
         SELECT min(CASE c.severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 WHEN 'notice' THEN 2 ELSE 3 END) AS worst
-        FROM page_findings f CROSS JOIN pages p ON p.id = f.page_id CROSS JOIN checks c ON c.number = f.check_number
+        FROM page_findings f {join} pages p ON p.id = f.page_id {join} checks c ON c.number = f.check_number
         WHERE f.page_id > 0 AND p.internal AND p.purpose = 'page' AND p.status = 'completed' AND p.redirect_id IS NULL
-        GROUP BY f.page_id)
+        GROUP BY f.page_id) AS worst_of_pages
     GROUP BY worst"""
 _PAGES = """SELECT count(*) FROM pages
     WHERE internal AND purpose = 'page' AND status = 'completed' AND redirect_id IS NULL"""
@@ -70,64 +74,85 @@ class SiteHealth(NamedTuple):
 class AnalysisWriter:
     """Writes the results of the site checks."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: CrawlConnection) -> None:
         self._db = db
+        self._numbers: dict[str, int] = {}
+        self._collected: sqlite3.Connection | None = None
 
     def site_view(self, *, likeness: float) -> SiteView:
         """The crawl as arrays. `likeness`: from which similarity on, 0 to 1, two pages are near duplicates."""
         from tadoru.store.crawl.site.view import SiteView
 
-        return SiteView(self._db.sql, self._db.clock.now(), likeness)
+        return SiteView(self._db.sql, self._db.dialect, self._db.clock.now(), likeness)
 
     def begin_site_findings(self) -> frozenset[str]:
-        """Forget what was put aside; the ids of the site checks that this crawl is judged by."""
+        """Collect findings anew; the ids of the site checks of this crawl."""
         with translated(self._db.path):
-            self._db.sql.execute(_ASIDE)
-            self._db.sql.execute("DELETE FROM temp.site_findings")
-            rows = self._db.sql.execute("SELECT id FROM checks WHERE scope = 'site'").fetchall()
-        return frozenset(row[0] for row in rows)
+            self._numbers = dict(self._db.sql.execute("SELECT id, number FROM checks WHERE scope = 'site'").fetchall())
+        if self._collected is not None:
+            self._collected.close()
+        # An empty name is a file that SQLite deletes. It may be filled in one thread and read in another.
+        self._collected = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self._collected.execute(_COLLECTED)
+        return frozenset(self._numbers)
 
     def put_site_findings(self, findings: Iterable[SiteFinding]) -> None:
-        """Put findings aside."""
+        """Collect findings."""
+        assert self._collected is not None, "begin_site_findings comes first."
         rest = iter(findings)
         with translated(self._db.path):
             while some := list(islice(rest, _AT_A_TIME)):
-                self._db.sql.executemany("INSERT INTO temp.site_findings VALUES (?, ?, ?, ?, ?)", map(self._row, some))
+                self._collected.execute("BEGIN")
+                self._collected.executemany("INSERT INTO findings VALUES (?, ?, ?, ?, ?)", map(self._row, some))
+                self._collected.execute("COMMIT")
 
     def _row(self, finding: SiteFinding) -> tuple[int, int, str, str, str | None]:
         check_id, page, detail, data, subject = finding
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":")) if data else None
-        return page, self._db.check_number(check_id), subject, detail[:MAX_DETAIL], text
+        return page, self._numbers[check_id], subject, detail[:MAX_DETAIL], text
 
     async def keep_analysis(self, view: SiteView) -> None:
-        """Make the findings that were put aside, and what the view computed, those of the crawl."""
-        async with self._db.transaction() as sql:
+        """Make the findings that were collected, and what the view computed, those of the crawl."""
+        collected, finding = self._collected, _FINDING.format(subject=self._db.dialect.unique_text("subject"))
+        assert collected is not None, "begin_site_findings comes first."
+        _ = view.links, view.inlinks, view.scores, view.clusters, view.depth  # Computed before others have to wait.
+
+        def kept(sql: SqlConnection) -> None:
             sql.execute(_DROP_OLD)
-            sql.execute("INSERT OR REPLACE INTO page_findings SELECT * FROM temp.site_findings ORDER BY page_id, check_number")
+            sql.executemany(finding, collected.execute(_IN_ORDER))
             sql.execute("DELETE FROM page_scores")
             sql.executemany(_SCORE, _scores(view))
             sql.executemany("UPDATE pages SET depth = ? WHERE id = ?", _changed_depths(view))
             sql.execute(_NO_SEED)
-            sql.execute("DROP TABLE temp.site_findings")
-        self._db.known.clear()  # It remembers depths.
+
+        await self._db.write(kept)
+        collected.close()
+        self._collected = None
+        self._db.forget_cached()  # Depths are among it.
 
     async def health(self) -> SiteHealth:
         """What the score is made of, counted over all findings."""
-        with translated(self._db.path):
-            (pages,) = self._db.sql.execute(_PAGES).fetchone()
-            worst = dict(self._db.sql.execute(_WORST).fetchall())
-            site = dict(self._db.sql.execute(_OF_THE_SITE).fetchall())
-        by_worst = SeverityCounts(**{name: worst.get(rank, 0) for name, rank in _RANKS.items()})
-        return SiteHealth(pages, by_worst, SeverityCounts(**{name: site.get(name, 0) for name in _RANKS}))
+        worst_of_pages = _WORST.format(join=self._db.dialect.join_in_order)
+
+        def found(sql: SqlConnection) -> SiteHealth:
+            (pages,) = sql.execute(_PAGES).fetchone()
+            worst = dict(sql.execute(worst_of_pages).fetchall())
+            site = dict(sql.execute(_OF_THE_SITE).fetchall())
+            by_worst = SeverityCounts(**{name: worst.get(rank, 0) for name, rank in _RANKS.items()})
+            return SiteHealth(pages, by_worst, SeverityCounts(**{name: site.get(name, 0) for name in _RANKS}))
+
+        return await self._db.read(found)
 
     async def keep_score(self, score: float | None) -> None:
         """Where reports and comparisons look for it: with the crawl, and with its last run."""
-        async with self._db.transaction() as sql:
-            if score is None:
-                sql.execute("DELETE FROM crawl_meta WHERE key = 'score'")
-            else:
-                sql.execute("INSERT OR REPLACE INTO crawl_meta VALUES ('score', ?)", (str(score),))
+
+        def kept(sql: SqlConnection) -> None:
+            sql.execute("DELETE FROM crawl_meta WHERE key = 'score'")
+            if score is not None:
+                sql.execute("INSERT INTO crawl_meta(key, value) VALUES ('score', ?)", (str(score),))
             sql.execute("UPDATE runs SET score = ? WHERE id = (SELECT max(id) FROM runs)", (score,))
+
+        await self._db.write(kept)
 
 
 def _scores(view: SiteView) -> Iterator[tuple[int | float | None, ...]]:

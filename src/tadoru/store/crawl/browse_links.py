@@ -10,23 +10,24 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tadoru.store.crawl.browse_pages import containing
-from tadoru.store.crawl.database import Database, translated
+from tadoru.store.crawl.connection import CrawlConnection
+from tadoru.store.crawl.database import translated
+from tadoru.store.crawl.dialect import SqlDialect
 from tadoru.store.cursors import Key, decode_cursor, encode_cursor
 
 _COLUMNS = """SELECT r.source_id, s.url, r.target_id, t.url, a.text, rel.text, f.text, r.kind, r.position, t.internal, t.status,
     t.status_code"""
-_THE_REST = """CROSS JOIN texts a ON a.id = r.text_id CROSS JOIN texts rel ON rel.id = r.rel_id
-    CROSS JOIN texts f ON f.id = r.fragment_id"""
+_THE_REST = """{join} texts a ON a.id = r.text_id {join} texts rel ON rel.id = r.rel_id {join} texts f ON f.id = r.fragment_id"""
 _BROKEN = "(t.status = 'error' OR t.status_code >= 400)"
 # Texts are stored once each: what is looked for in them is looked for there, and not at every link.
-_NOFOLLOW = "SELECT id FROM texts WHERE ' ' || text || ' ' LIKE '% nofollow %'"
-_CONTAINS = """(r.target_id IN (SELECT id FROM pages WHERE url LIKE ? ESCAPE '\\')
-    OR r.text_id IN (SELECT id FROM texts WHERE text LIKE ? ESCAPE '\\'))"""
-# Crossed, so that SQLite goes the way that is written here whatever it believes about the number of rows.
-_BY_SOURCE = f"""FROM link_relations r {{by}} CROSS JOIN pages t ON t.id = r.target_id CROSS JOIN pages s ON s.id = r.source_id
+_NOFOLLOW = "SELECT id FROM texts WHERE ' ' || text || ' ' {like} '% nofollow %'"
+_CONTAINS = """(r.target_id IN (SELECT id FROM pages WHERE url {like} ? ESCAPE '\\')
+    OR r.text_id IN (SELECT id FROM texts WHERE text {like} ? ESCAPE '\\'))"""
+# Joined in order, so that SQLite goes the way that is written here whatever it believes about the number of rows.
+_BY_SOURCE = f"""FROM link_relations r {{by}} {{join}} pages t ON t.id = r.target_id {{join}} pages s ON s.id = r.source_id
     {_THE_REST}"""
-_BY_TARGET = f"""FROM pages t NOT INDEXED CROSS JOIN link_relations r INDEXED BY links_by_target ON r.target_id = t.id
-    CROSS JOIN pages s ON s.id = r.source_id {_THE_REST}"""
+_BY_TARGET = f"""FROM pages t {{by_id}} {{join}} link_relations r {{by}} ON r.target_id = t.id
+    {{join}} pages s ON s.id = r.source_id {_THE_REST}"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,20 +65,21 @@ class LinkListRow(NamedTuple):
 class LinkBrowser:
     """Reads lists of links."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: CrawlConnection) -> None:
         self._db = db
 
     def link_lines(
         self, chosen: LinkFilter, *, limit: int = 50, cursor: str | None = None
     ) -> tuple[list[LinkListRow], str | None]:
         """Links by source and position, broken ones by target where there is an index of these; and where the list goes on."""
-        if chosen.broken and chosen.target is None and chosen.source is None and self.has_link_index():
-            keys, order, tables = ["t.id", "r.source_id", "r.position"], "links by target", _BY_TARGET
-        else:
-            keys, order = ["r.source_id", "r.position"], "links by source"
-            by_index = chosen.target is not None and chosen.source is None and self.has_link_index()
-            tables = _BY_SOURCE.format(by="INDEXED BY links_by_target" if by_index else "NOT INDEXED")
-        conditions, values = _conditions(chosen)
+        d = self._db.dialect
+        by_index = (chosen.broken or chosen.target is not None) and chosen.source is None and self.has_link_index()
+        by_target = by_index and chosen.target is None
+        keys = ["t.id"] * by_target + ["r.source_id", "r.position"]
+        order = "links by target" if by_target else "links by source"
+        by = d.indexed_by("links_by_target") if by_index else d.by_id
+        tables = (_BY_TARGET if by_target else _BY_SOURCE).format(by=by, by_id=d.by_id, join=d.join_in_order)
+        conditions, values = _conditions(chosen, d)
         if cursor:
             conditions.append(f"({', '.join(keys)}) > ({', '.join('?' * len(keys))})")
             values += decode_cursor(cursor, order, (int,) * len(keys))
@@ -101,10 +103,10 @@ class LinkBrowser:
     def has_link_index(self) -> bool:
         """Whether links can be found by their targets."""
         with translated(self._db.path):
-            return self._db.sql.execute("SELECT 1 FROM sqlite_schema WHERE name = 'links_by_target'").fetchone() is not None
+            return self._db.sql.execute(self._db.dialect.index_exists("links_by_target")).fetchone() is not None
 
 
-def _conditions(chosen: LinkFilter) -> tuple[list[str], list[Any]]:
+def _conditions(chosen: LinkFilter, dialect: SqlDialect) -> tuple[list[str], list[Any]]:
     found: list[tuple[str, list[Any]]] = []
     if chosen.source is not None:
         found.append(("r.source_id = ?", [chosen.source]))
@@ -115,9 +117,9 @@ def _conditions(chosen: LinkFilter) -> tuple[list[str], list[Any]]:
     if chosen.broken:
         found.append((_BROKEN, []))
     if chosen.nofollow is not None:
-        found.append((f"r.rel_id {'' if chosen.nofollow else 'NOT '}IN ({_NOFOLLOW})", []))
+        found.append((f"r.rel_id {'' if chosen.nofollow else 'NOT '}IN ({_NOFOLLOW.format(like=dialect.like)})", []))
     if chosen.q:
-        found.append((_CONTAINS, [containing(chosen.q)] * 2))
+        found.append((_CONTAINS.format(like=dialect.like), [containing(chosen.q)] * 2))
     return [condition for condition, _ in found], [value for _, values in found for value in values]
 
 

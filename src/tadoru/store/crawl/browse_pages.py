@@ -7,10 +7,13 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import ceil
 from typing import Any, NamedTuple
 
-from tadoru.store.crawl.database import Database, translated
+from tadoru.store.crawl.connection import CrawlConnection
+from tadoru.store.crawl.database import translated
+from tadoru.store.crawl.dialect import SqlDialect
 from tadoru.store.crawl.records import UNLINKED
 from tadoru.store.cursors import Key, decode_cursor, encode_cursor
 
@@ -51,16 +54,17 @@ _LINE = f"""SELECT p.id, p.url, p.internal, p.status, p.status_code, p.title, p.
         p.last_error_message, p.crawled_at
     FROM pages p LEFT JOIN page_details d ON d.page_id = p.id LEFT JOIN page_scores s ON s.page_id = p.id
     LEFT JOIN pages onward ON onward.id = p.redirect_id"""
-_FACTS = """SELECT p.purpose, p.is_seed, parent.id AS parent_id, parent.url AS parent_url, p.added_at, p.crawls, p.retry_count,
+_FACTS = """p.purpose, p.is_seed, parent.id AS parent_id, parent.url AS parent_url, p.added_at, p.crawls, p.retry_count,
         p.meta_description, p.meta_robots, p.canonical_url, p.content_hash, p.dns_ms, p.connect_ms, p.tls_ms, p.ttfb_ms,
         p.download_time_ms, p.content_length, p.last_modified, p.server, p.content_encoding, d.http_version, d.address,
         d.transferred_bytes, d.body_hash, d.etag, d.charset, d.language, d.title_length, d.title_pixels, d.description_length,
         d.description_pixels, d.h1, d.word_count, d.text_ratio, d.canonical_http, d.x_robots_tag, d.next_url, d.prev_url,
         s.unique_inlinks, s.outlinks, s.external_outlinks, cluster.url AS cluster_url,
-        d.headers, d.headings, d.images, d.directives, d.extracted, d.rendering
-    FROM pages p LEFT JOIN page_details d ON d.page_id = p.id LEFT JOIN page_scores s ON s.page_id = p.id
+        d.headers, d.headings, d.images, d.directives, d.extracted, d.rendering"""
+_FACT_NAMES = tuple(column.strip().rpartition(" ")[2].rpartition(".")[2] for column in _FACTS.split(","))
+_OF_PAGE = """FROM pages p LEFT JOIN page_details d ON d.page_id = p.id LEFT JOIN page_scores s ON s.page_id = p.id
     LEFT JOIN pages parent ON parent.id = p.parent_id LEFT JOIN pages cluster ON cluster.id = s.cluster_id WHERE p.id = ?"""
-_AFFECTED = """SELECT f.page_id, CASE WHEN f.page_id THEN p.url ELSE f.subject END, f.subject, f.detail, f.data, p.title,
+_AFFECTED = """SELECT f.page_id, CASE WHEN f.page_id <> 0 THEN p.url ELSE f.subject END, f.subject, f.detail, f.data, p.title,
         p.status_code, p.depth, s.inlinks
     FROM page_findings f LEFT JOIN pages p ON p.id = f.page_id LEFT JOIN page_scores s ON s.page_id = f.page_id
     WHERE f.check_number = ? AND (f.page_id, f.subject) > (?, ?) ORDER BY f.page_id, f.check_number, f.subject LIMIT ?"""
@@ -137,7 +141,7 @@ class AffectedPageRow(NamedTuple):
 class PageBrowser:
     """Reads lists of pages and single pages."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: CrawlConnection) -> None:
         self._db = db
 
     def page_lines(
@@ -147,14 +151,15 @@ class PageBrowser:
         order = ORDERS[sort]
         down = order.falls if falls is None else falls
         name = f"{sort}:{'down' if down else 'up'}"
-        conditions, values = _conditions(chosen)
+        conditions, values = _conditions(chosen, self._db.dialect)
         if cursor:
             marks = ", ".join("?" * len(order.keys))
             conditions.append(f"({', '.join(order.keys)}) {'<' if down else '>'} ({marks})")
             values += decode_cursor(cursor, name, order.kinds)
         by = ", ".join(f"{key} DESC" if down else key for key in order.keys)
         # What may fit few pages is looked for in one pass; in the order of an index each row would be a jump.
-        way = "NOT INDEXED" if chosen.q or chosen.check or chosen.content_type or chosen.internal is False else ""
+        is_rare = chosen.q or chosen.check or chosen.content_type or chosen.internal is False
+        way = self._db.dialect.by_id if is_rare else ""
         statement = f"""SELECT p.id, {", ".join(order.keys)} FROM pages p {way} WHERE {" AND ".join(conditions)}
             ORDER BY {by} LIMIT ?"""
         with translated(self._db.path):
@@ -164,7 +169,7 @@ class PageBrowser:
 
     def page_count(self, chosen: PageFilter) -> int:
         """How many pages there are of these: one pass."""
-        conditions, values = _conditions(chosen)
+        conditions, values = _conditions(chosen, self._db.dialect)
         with translated(self._db.path):
             row = self._db.sql.execute(f"SELECT count(*) FROM pages p WHERE {' AND '.join(conditions)}", values).fetchone()
         number: int = row[0]
@@ -173,7 +178,7 @@ class PageBrowser:
     def page_id(self, url: str) -> int | None:
         """The number of a URL."""
         with translated(self._db.path):
-            row = self._db.sql.execute("SELECT id FROM pages WHERE url = ?", (url,)).fetchone()
+            row = self._db.sql.execute(f"SELECT id FROM pages WHERE {self._db.dialect.is_text('url', '?')}", (url,)).fetchone()
         return row[0] if row else None
 
     def page_line(self, page: int) -> PageListRow | None:
@@ -183,8 +188,8 @@ class PageBrowser:
     def page_facts(self, page: int) -> dict[str, Any]:
         """Everything about a page that is one value, by the names of the database; what is a list there is read."""
         with translated(self._db.path):
-            found = self._db.sql.execute(_FACTS, (page,))
-            facts = dict(zip([column[0] for column in found.description], found.fetchone(), strict=True))
+            row = self._db.sql.execute(f"SELECT {_FACTS} {_OF_PAGE}", (page,)).fetchone()
+        facts = dict(zip(_FACT_NAMES, row, strict=True))
         for name in ("headers", "headings", "images", "directives"):
             facts[name] = read_json(facts[name], [])
         for name in ("extracted", "rendering"):
@@ -239,7 +244,7 @@ class PageBrowser:
             return self._db.sql.execute(statement, (page,)).fetchall()
 
 
-def _conditions(chosen: PageFilter) -> tuple[list[str], list[Any]]:
+def _conditions(chosen: PageFilter, dialect: SqlDialect) -> tuple[list[str], list[Any]]:
     conditions = [_WHOSE[chosen.internal]]
     values: list[Any] = []
     if chosen.statuses or chosen.codes:
@@ -247,7 +252,7 @@ def _conditions(chosen: PageFilter) -> tuple[list[str], list[Any]]:
         conditions.append(f"({' OR '.join(either)})")
         values += [*chosen.statuses, *(end for ends in chosen.codes for end in ends)]
     if chosen.q:
-        conditions.append("(p.url LIKE ? ESCAPE '\\' OR p.title LIKE ? ESCAPE '\\')")
+        conditions.append(f"(p.url {dialect.like} ? ESCAPE '\\' OR p.title {dialect.like} ? ESCAPE '\\')")
         values += [containing(chosen.q)] * 2
     if chosen.depth is not None:
         conditions.append("p.depth = ?" if chosen.depth < UNLINKED else "p.depth >= ?")
@@ -256,7 +261,7 @@ def _conditions(chosen: PageFilter) -> tuple[list[str], list[Any]]:
         conditions.append("(SELECT d.indexable FROM page_details d WHERE d.page_id = p.id) = ?")
         values.append(chosen.indexable)
     if chosen.content_type:
-        conditions.append("p.content_type LIKE ? ESCAPE '\\'")
+        conditions.append(f"p.content_type {dialect.like} ? ESCAPE '\\'")
         values.append(containing(chosen.content_type)[1:])
     if chosen.check:
         conditions.append(
@@ -322,7 +327,7 @@ class CrawlTotals(NamedTuple):
 class TotalsBrowser:
     """Reads the totals of a crawl."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: CrawlConnection) -> None:
         self._db = db
 
     def standing(self) -> tuple[list[CrawlTotals], list[tuple[int, int]]]:
@@ -348,7 +353,7 @@ class TotalsBrowser:
             bits = {number: 1 << severities.index(severity) for number, severity in checks}
             rows = self._db.sql.execute("SELECT page_id, check_number FROM page_findings ORDER BY page_id")
             page = mask = 0  # Findings lie by page, so that those of one page are met together.
-            while part := rows.fetchmany(_AT_ONCE):
+            while part := list(islice(rows, _AT_ONCE)):
                 counts.update(number for _, number in part)
                 for number, check in part:
                     if number != page:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
 
@@ -12,6 +11,36 @@ from tadoru.rules.budget import BreadthLimits
 from tadoru.store.crawl.dialect import SqlDialect
 
 T = TypeVar("T")
+Values = Sequence[Any] | Mapping[str, Any]
+
+
+class SqlRows(Protocol):
+    """The result of a statement."""
+
+    @property
+    def rowcount(self) -> int: ...
+
+    def fetchone(self) -> Any: ...
+
+    def fetchall(self) -> list[Any]: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+    def __next__(self) -> Any: ...
+
+
+class SqlConnection(Protocol):
+    """What portable statements are run with: a connection of SQLite, or one to PostgreSQL that changes the parameter style."""
+
+    def execute(self, statement: str, values: Values = ..., /) -> SqlRows: ...
+
+    def executemany(self, statement: str, rows: Iterable[Values], /) -> object: ...
+
+    def create_function(self, name: str, narg: int, func: Callable[[str], str], /, *, deterministic: bool = ...) -> None:
+        """Let statements call a function of this program. Only SQLite can: PostgreSQL raises UsageError."""
+        ...
+
+    def close(self) -> None: ...
 
 
 class CrawlConnection(Protocol):
@@ -32,15 +61,15 @@ class CrawlConnection(Protocol):
     def dialect(self) -> SqlDialect: ...
 
     @property
-    def sql(self) -> sqlite3.Connection:
+    def sql(self) -> SqlConnection:
         """For readers that are synchronous, in a process or thread of their own."""
         ...
 
-    async def write(self, body: Callable[[sqlite3.Connection], T]) -> T:
+    async def write(self, body: Callable[[SqlConnection], T]) -> T:
         """Run `body` as one transaction. It may run in another thread, and again if the database rolled it back."""
         ...
 
-    async def read(self, body: Callable[[sqlite3.Connection], T]) -> T:
+    async def read(self, body: Callable[[SqlConnection], T]) -> T:
         """What `body` reads. It may run in another thread."""
         ...
 
@@ -48,11 +77,11 @@ class CrawlConnection(Protocol):
         """The rows of a query, many at a time, as they were when the first were read."""
         ...
 
-    def count(self, sql: sqlite3.Connection, deltas: Mapping[str, int]) -> None:
+    def count(self, sql: SqlConnection, deltas: Mapping[str, int]) -> None:
         """Add to counters, in the transaction of `sql`. A counter may have several rows: the sum is its value."""
         ...
 
-    def counter(self, sql: sqlite3.Connection, name: str) -> int:
+    def counter(self, sql: SqlConnection, name: str) -> int:
         """The value of a counter, as the transaction of `sql` has changed it."""
         ...
 
@@ -71,3 +100,5 @@ class CrawlConnection(Protocol):
     def forget_cached(self) -> None:
         """Empty the caches."""
         ...
+
+    async def close(self) -> None: ...

@@ -59,6 +59,11 @@ class SqlDialect:
         return "LIMIT -1" if self.name == "sqlite" else ""
 
     @property
+    def locked_rows(self) -> str:
+        """At the end of a query: its rows are locked, after waiting for those that another transaction has locked."""
+        return "" if self.name == "sqlite" else "FOR UPDATE"
+
+    @property
     def unlocked_rows(self) -> str:
         """At the end of a subquery: its rows are locked, and those that another transaction has locked are left out."""
         return "" if self.name == "sqlite" else "FOR UPDATE SKIP LOCKED"
@@ -73,6 +78,26 @@ class SqlDialect:
         if self.name == "sqlite":
             return "SELECT 1"
         return f"SELECT pg_advisory_xact_lock(hashtext('tadoru {name}'), hashtext(current_schema()))"
+
+    @property
+    def like(self) -> str:
+        """Whether a text fits a pattern with % and _; the case of ASCII letters does not matter."""
+        return "LIKE" if self.name == "sqlite" else "ILIKE"
+
+    @property
+    def without_rowid(self) -> str:
+        """After a new table: its rows are stored in its primary key."""
+        return "WITHOUT ROWID" if self.name == "sqlite" else ""
+
+    @property
+    def columns(self) -> str:
+        """A query for table and column of every column, in their order."""
+        if self.name == "sqlite":
+            return """SELECT m.name, c.name FROM sqlite_schema m CROSS JOIN pragma_table_info(m.name) c
+                WHERE m.type = 'table' AND m.name NOT GLOB 'sqlite_*' ORDER BY m.name, c.cid"""
+        return """SELECT t.table_name, c.column_name FROM information_schema.tables t
+            JOIN information_schema.columns c ON c.table_schema = t.table_schema AND c.table_name = t.table_name
+            WHERE t.table_schema = current_schema() AND t.table_type = 'BASE TABLE' ORDER BY t.table_name, c.ordinal_position"""
 
     def index_exists(self, index: str) -> str:
         """A query with one row if an index exists."""

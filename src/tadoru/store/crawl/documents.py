@@ -13,7 +13,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tadoru.store.crawl.database import APPLICATION_ID, LOCK_PATIENCE, Database, translated
+from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
+from tadoru.store.crawl.database import APPLICATION_ID, LOCK_PATIENCE, translated
 from tadoru.store.crawl.database import stamp as moment
 from tadoru.store.crawl.records import DocumentRecord, PageRecords
 
@@ -27,7 +28,7 @@ _RUNS = "SELECT DISTINCT run_id FROM document_changes WHERE run_id < ? ORDER BY 
 _CHANGES = """SELECT c.kind, c.url, c.title, c.at, n.number,
         EXISTS (SELECT 1 FROM document_versions v JOIN pages p ON p.id = v.page_id WHERE p.url = c.url)
     FROM document_changes c LEFT JOIN document_numbers n ON n.url = c.url
-    WHERE c.run_id = ? ORDER BY c.kind, n.number, c.url LIMIT ?"""
+    WHERE c.run_id = ? ORDER BY c.kind, coalesce(n.number, 0), c.url LIMIT ?"""
 _COUNTS = "SELECT kind, count(*) FROM document_changes WHERE run_id = ? GROUP BY kind"
 _LATEST = 1 << 62
 
@@ -149,7 +150,8 @@ _KEEP = """INSERT INTO document_versions(page_id, title, markdown, hash, changed
     SELECT page_id, title, markdown, hash, changed_at, ? FROM documents WHERE page_id = ? AND hash <> ?"""
 _FORGET = """DELETE FROM document_versions WHERE page_id = ? AND id NOT IN
     (SELECT id FROM document_versions WHERE page_id = ? ORDER BY id DESC LIMIT ?)"""
-_NOTE = "INSERT OR REPLACE INTO document_changes(run_id, url, kind, title, at) VALUES (?, ?, ?, ?, ?)"
+_NOTE = """INSERT INTO document_changes(run_id, url, kind, title, at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (run_id, {url}) DO UPDATE SET kind = excluded.kind, title = excluded.title, at = excluded.at"""
 _FORGET_RUNS = """DELETE FROM document_changes WHERE run_id NOT IN
     (SELECT run_id FROM document_changes GROUP BY run_id ORDER BY run_id DESC LIMIT ?)"""
 MOST_VERSIONS = 5
@@ -161,13 +163,19 @@ _MENU = "INSERT INTO menus(hash, urls) VALUES (?, ?) ON CONFLICT DO NOTHING"
 _PUT_SPECIFICATION = """INSERT INTO specifications(page_id, content_type, body) VALUES (?, ?, ?)
     ON CONFLICT(page_id) DO UPDATE SET content_type = excluded.content_type, body = excluded.body"""
 _PUT_OFFERED = "INSERT INTO offered_documents(url, page_id, markdown) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-# What pages, redirects and sitemaps lead to from the starts.
+# What pages, redirects and sitemaps lead to from the starts. PostgreSQL allows one recursive term, and SQLite has no LATERAL.
 _REACHED = """WITH RECURSIVE reached(id) AS (
         SELECT id FROM pages WHERE is_seed OR (parent_id IS NULL AND internal AND depth < 1000)
         UNION SELECT page_id FROM sitemap_entries
-        UNION SELECT r.target_id FROM reached JOIN link_relations r ON r.source_id = reached.id
-        UNION SELECT p.redirect_id FROM reached JOIN pages p ON p.id = reached.id WHERE p.redirect_id IS NOT NULL
+        UNION {step}
     ) SELECT id FROM reached"""
+_STEPS = {
+    "sqlite": """SELECT r.target_id FROM reached JOIN link_relations r ON r.source_id = reached.id
+        UNION SELECT p.redirect_id FROM reached JOIN pages p ON p.id = reached.id WHERE p.redirect_id IS NOT NULL""",
+    "postgresql": """SELECT step.id FROM reached CROSS JOIN LATERAL (
+            SELECT r.target_id AS id FROM link_relations r WHERE r.source_id = reached.id
+            UNION ALL SELECT p.redirect_id FROM pages p WHERE p.id = reached.id AND p.redirect_id IS NOT NULL) AS step""",
+}
 _PLACES = """SELECT p.id, p.url, p.depth, d.next_url, d.prev_url, d.hash FROM documents d JOIN pages p ON p.id = d.page_id
     WHERE p.internal ORDER BY p.depth, p.url"""
 _MENUS = """SELECT m.urls FROM menus m JOIN (
@@ -178,13 +186,13 @@ _MENUS = """SELECT m.urls FROM menus m JOIN (
 _UNSURE = """SELECT 1 FROM pages p LEFT JOIN documents d ON d.page_id = p.id LEFT JOIN page_details x ON x.page_id = p.id
     WHERE p.status IN ('queued', 'processing')
     OR (d.page_id IS NOT NULL
-        AND (p.status <> 'completed' OR p.status_code >= 300 OR json_extract(x.rendering, '$.failed') <> ''))
+        AND (p.status <> 'completed' OR p.status_code >= 300 OR {failed} <> ''))
     OR (p.is_seed AND (p.status <> 'completed' OR p.status_code >= 400))
     OR EXISTS (SELECT 1 FROM sitemaps WHERE status = 'failed' AND coalesce(status_code, 0) NOT IN (200, 404, 410)) LIMIT 1"""
 _DOCUMENT = """SELECT p.url, p.depth, d.title, d.markdown, d.hash, d.changed_at, d.source, d.generator, d.language, d.version,
     d.metadata, d.headings, d.breadcrumbs, x.etag, x.last_modified_field, n.number, o.markdown
     FROM documents d JOIN pages p ON p.id = d.page_id LEFT JOIN page_details x ON x.page_id = p.id
-    LEFT JOIN document_numbers n ON n.url = p.url LEFT JOIN offered_documents o ON o.url = p.url WHERE d.page_id = ?"""
+    LEFT JOIN document_numbers n ON {numbered} LEFT JOIN offered_documents o ON {offered} WHERE d.page_id = ?"""
 _LINKS = """SELECT t.url FROM link_relations r JOIN pages t ON t.id = r.target_id
     WHERE r.source_id = ? AND t.internal GROUP BY t.url ORDER BY min(r.position)"""
 
@@ -268,7 +276,7 @@ def _version_kept(page: int, digest: str, stamp: str) -> Iterator[tuple[str, tup
 class DocumentStore:
     """Reads and writes the pages of a documentation site."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: CrawlConnection) -> None:
         self._db = db
 
     def places(self) -> list[DocumentPlace]:
@@ -278,9 +286,10 @@ class DocumentStore:
         """
         with translated(self._db.path):
             places = [DocumentPlace(*row) for row in self._db.sql.execute(_PLACES)]
-            if self._db.sql.execute(_UNSURE).fetchone() is not None:
+            unsure = _UNSURE.format(failed=self._db.dialect.json_field("x.rendering", "failed"))
+            if self._db.sql.execute(unsure).fetchone() is not None:
                 return places
-            reached = {page for (page,) in self._db.sql.execute(_REACHED)}
+            reached = {page for (page,) in self._db.sql.execute(_REACHED.format(step=_STEPS[self._db.dialect.name]))}
         return [place for place in places if place.page_id in reached]
 
     def menus(self) -> Iterator[list[str]]:
@@ -291,24 +300,30 @@ class DocumentStore:
 
     async def number(self, urls: Iterable[str]) -> None:
         """Give each page that has none a number, in this order. A number is never given twice."""
-        async with self._db.transaction() as sql:
+        wanted = list(urls)
+
+        def given(sql: SqlConnection) -> None:
             (last,) = sql.execute("SELECT coalesce(max(number), 0) FROM document_numbers").fetchone()
             known = {url for (url,) in sql.execute("SELECT url FROM document_numbers")}
-            new = enumerate((url for url in urls if url not in known), last + 1)
+            new = enumerate((url for url in wanted if url not in known), last + 1)
             sql.executemany("INSERT INTO document_numbers(number, url) VALUES (?, ?)", list(new))
+
+        await self._db.write(given)
 
     def read(self, pages: Sequence[int]) -> Iterator[DocumentRow]:
         """The pages with these numbers of the store, in this order."""
+        is_text = self._db.dialect.is_text
+        statement = _DOCUMENT.format(numbered=is_text("n.url", "p.url"), offered=is_text("o.url", "p.url"))
         with translated(self._db.path):
             for page in pages:
-                row = self._db.sql.execute(_DOCUMENT, (page,)).fetchone()
+                row = self._db.sql.execute(statement, (page,)).fetchone()
                 links = tuple(url for (url,) in self._db.sql.execute(_LINKS, (page,)))
                 yield _row(row, links)
 
     def note_changes(self, run: int, changes: Iterable[tuple[str, str, str]], now: float) -> None:
         """Keep what a run found: kind (`added`, `changed` or `removed`), URL and title of each page. Said twice, it is kept once.
 
-        It waits for others as it stands, for it is called while files are written, when no worker is left.
+        It waits for others as it stands, for it is called while files are written, when no worker is left: to a crawl in a file.
         """
         rows = [(run, url, kind, title, moment(now)) for kind, url, title in changes]
         with translated(self._db.path):
@@ -316,7 +331,7 @@ class DocumentStore:
             try:
                 self._db.sql.execute("BEGIN IMMEDIATE")
                 try:
-                    self._db.sql.executemany(_NOTE, rows)
+                    self._db.sql.executemany(_NOTE.format(url=self._db.dialect.unique_text("url")), rows)
                     self._db.sql.execute(_FORGET_RUNS, (MOST_RUNS,))
                     self._db.sql.execute("COMMIT")
                 except BaseException:

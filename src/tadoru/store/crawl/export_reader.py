@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tadoru.errors import StoreError
-from tadoru.store.crawl.database import Database, listed, translated
-from tadoru.store.crawl.export_tables import PAGES, TABLES, ColumnKind, ExportColumn, ExportTable, TableQuery
+from tadoru.store.crawl.connection import CrawlConnection
+from tadoru.store.crawl.database import listed, translated
+from tadoru.store.crawl.dialect import SqlDialect
+from tadoru.store.crawl.export_tables import MOST_ITEMS, PAGES, TABLES, ColumnKind, ExportColumn, ExportTable, TableQuery
 
 Row = tuple[Any, ...]
 
@@ -82,7 +84,7 @@ def unused_filters(name: str, chosen: ExportSelection) -> list[str]:
 class ExportReader:
     """Streams the rows of exports."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: CrawlConnection) -> None:
         self._db = db
 
     def check_ids(self) -> list[str]:
@@ -104,9 +106,10 @@ class ExportReader:
         return ExportGrid(name, columns, self._rows(table, chosen, names))
 
     def _extracted_names(self) -> list[str]:
+        fields = f"{self._db.dialect.json_fields}(d.extracted)"
         with translated(self._db.path):
             found = self._db.sql.execute(
-                "SELECT DISTINCT e.key FROM page_details d CROSS JOIN json_each(d.extracted) e WHERE d.extracted IS NOT NULL"
+                f"SELECT DISTINCT e.key FROM page_details d CROSS JOIN {fields} e WHERE d.extracted IS NOT NULL"
             )
             return sorted(row[0] for row in found)
 
@@ -114,7 +117,7 @@ class ExportReader:
         columns = [column.sql for column in table.columns] + ["d.extracted"] * bool(names)
         conditions, values = self._conditions(table, chosen)
         for read in table.reads:
-            rows = self._stream(_statement(columns, read, conditions, within=self._db.is_postgresql), values)
+            rows = self._stream(_statement(self._db.dialect, columns, read, conditions), values)
             yield from _spread(rows, names) if names else rows
 
     def _stream(self, statement: str, values: Sequence[object] = ()) -> Iterator[Row]:
@@ -135,7 +138,7 @@ class ExportReader:
             conditions.append(f"{table.asked}.internal = ?")
             values.append(chosen.internal)
         if chosen.url is not None:
-            conditions.append(f"{table.url} GLOB ?")
+            conditions.append(self._db.dialect.matches_glob(table.url or "", "?"))
             values.append(chosen.url)
         if chosen.checks or chosen.severities:
             numbers = listed(self._check_numbers(chosen))
@@ -157,11 +160,11 @@ class ExportReader:
 
     def sitemap_pages(self) -> Iterator[tuple[str, str | None]]:
         """The pages that a search engine should know, by URL, with when they changed last."""
+        d = self._db.dialect
         return self._stream(
-            f"""SELECT p.url, p.last_modified FROM pages p INDEXED BY sqlite_autoindex_pages_1
-            CROSS JOIN page_details d ON d.page_id = p.id
+            f"""SELECT p.url, p.last_modified FROM pages p {d.by_url} {d.join_in_order} page_details d ON d.page_id = p.id
             WHERE {_OF_THE_SITE} AND p.status_code = 200 AND d.indexable
-              AND (p.content_type LIKE 'text/html%' OR p.content_type LIKE 'application/xhtml+xml%') ORDER BY p.url"""
+              AND (p.content_type {d.like} 'text/html%' OR p.content_type {d.like} 'application/xhtml+xml%') ORDER BY p.url"""
         )
 
     def graph_nodes(self, most: int) -> tuple[list[ExportNode], int]:
@@ -172,7 +175,7 @@ class ExportReader:
             rows = self._db.sql.execute(
                 f"""SELECT p.id, p.url, p.status_code, p.title, s.link_score, p.redirect_id
                 FROM pages p LEFT JOIN page_scores s ON s.page_id = p.id WHERE {answered}
-                ORDER BY s.link_score DESC, p.depth, p.url LIMIT ?""",
+                ORDER BY coalesce(s.link_score, -1) DESC, p.depth, p.url LIMIT ?""",
                 (most,),
             )
             return [ExportNode(*row) for row in rows], total
@@ -192,19 +195,13 @@ class ExportReader:
 
     def stored_pages(self) -> Iterator[StoredPage]:
         """Every answer whose body was kept, and every redirect, in the order of the crawl."""
-        with translated(self._db.path):
-            self._db.sql.execute("DROP TABLE IF EXISTS temp.repeats")
-            self._db.sql.execute("CREATE TEMP TABLE repeats (page_id INTEGER PRIMARY KEY, first_id INTEGER NOT NULL)")
-            self._db.sql.execute(
-                """INSERT INTO repeats SELECT page_id, first FROM (
-                    SELECT b.page_id, min(b.page_id) OVER (PARTITION BY d.body_hash) AS first
-                    FROM bodies b JOIN page_details d ON d.page_id = b.page_id WHERE d.body_hash IS NOT NULL)
-                WHERE page_id <> first"""
-            )
         rows = self._stream(
-            """SELECT p.url, p.status_code, d.headers, d.address, p.crawled_at, b.body, o.url, o.crawled_at
-            FROM pages p CROSS JOIN page_details d ON d.page_id = p.id LEFT JOIN bodies b ON b.page_id = p.id
-            LEFT JOIN repeats r ON r.page_id = p.id LEFT JOIN pages o ON o.id = r.first_id
+            f"""WITH firsts AS (SELECT b.page_id, min(b.page_id) OVER (PARTITION BY d.body_hash) AS first_id
+                FROM bodies b JOIN page_details d ON d.page_id = b.page_id WHERE d.body_hash IS NOT NULL)
+            SELECT p.url, p.status_code, d.headers, d.address, p.crawled_at, b.body, o.url, o.crawled_at
+            FROM pages p {self._db.dialect.join_in_order} page_details d ON d.page_id = p.id
+            LEFT JOIN bodies b ON b.page_id = p.id
+            LEFT JOIN firsts f ON f.page_id = p.id AND f.first_id <> f.page_id LEFT JOIN pages o ON o.id = f.first_id
             WHERE p.status_code IS NOT NULL AND p.crawled_at IS NOT NULL
               AND (b.page_id IS NOT NULL OR (p.redirect_id IS NOT NULL AND d.headers IS NOT NULL)) ORDER BY p.id"""
         )
@@ -220,9 +217,12 @@ class ExportReader:
             ) from None
 
 
-def _statement(columns: Sequence[str], read: TableQuery, conditions: Sequence[str], *, within: bool) -> str:
+def _statement(dialect: SqlDialect, columns: Sequence[str], read: TableQuery, conditions: Sequence[str]) -> str:
     where = " AND ".join((read.where, *conditions))
-    return f"SELECT {', '.join(columns)} FROM {read.source} WHERE {where} ORDER BY {read.order}{read.within if within else ''}"
+    within = "" if dialect.name == "sqlite" else read.within
+    text = f"SELECT {', '.join(columns)} FROM {read.source} WHERE {where} ORDER BY {read.order}{within}"
+    items = [dialect.json_item("i.value", place) for place in range(MOST_ITEMS)]
+    return text.format(d=dialect, item=items, resources_by_url=dialect.indexed_by("sqlite_autoindex_resources_1"))
 
 
 def _spread(rows: Iterator[Row], names: Sequence[str]) -> Iterator[Row]:

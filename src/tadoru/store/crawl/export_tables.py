@@ -1,7 +1,8 @@
 """The tables of an export: their columns, the kind of each value, and the SQL that reads them.
 
-Statements are run in `export_reader`. Each goes through the pages by URL, so that two exports of one site can be compared line
-by line; most need no sorting, because an index or a primary key has the order.
+Statements are composed and run in `export_reader`: `{d.…}` are words of its dialect, `{item[0]}` is the first value of an item of
+a JSON array. Each goes through the pages by URL, so that two exports of one site can be compared line by line; most need no
+sorting, because an index or a primary key has the order.
 """
 
 from __future__ import annotations
@@ -79,12 +80,8 @@ def _of_pages(source: str, *columns: ExportColumn, order: str = "", within: str 
 
 def _of_lists(column: str, *columns: ExportColumn) -> ExportTable:
     """A table over a list that is kept with the details of a page."""
-    source = f"CROSS JOIN page_details d ON d.page_id = p.id CROSS JOIN json_each(d.{column}) i"
+    source = f"{_DETAILS} CROSS JOIN {{d.json_list}}(d.{column}) i"
     return _of_pages(source, *columns, ExportColumn("position", _INTEGER, "i.key"), within=", i.key")
-
-
-def _item(number: int) -> str:
-    return f"json_extract(i.value, '$[{number}]')"
 
 
 _TEXT, _INTEGER, _REAL, _TRUTH, _TIME, _JSON = (
@@ -95,8 +92,11 @@ _TEXT, _INTEGER, _REAL, _TRUTH, _TIME, _JSON = (
     ColumnKind.TIME,
     ColumnKind.JSON,
 )
+MOST_ITEMS = 5
+"""Values in a list that is an item of a JSON array."""
 _URL = ExportColumn("url", _TEXT, "p.url")
-_BY_URL = "pages p INDEXED BY sqlite_autoindex_pages_1"
+_BY_URL = "pages p {d.by_url}"
+_DETAILS = "{d.join_in_order} page_details d ON d.page_id = p.id"
 
 PAGES = _of_pages(
     """LEFT JOIN page_details d ON d.page_id = p.id LEFT JOIN page_scores s ON s.page_id = p.id
@@ -133,7 +133,7 @@ _LINKS = ExportTable(
     ),
     reads=(
         TableQuery(
-            """pages s INDEXED BY sqlite_autoindex_pages_1 CROSS JOIN link_relations r ON r.source_id = s.id
+            """pages s {d.by_url} {d.join_in_order} link_relations r ON r.source_id = s.id
             JOIN pages t ON t.id = r.target_id JOIN texts a ON a.id = r.text_id JOIN texts rel ON rel.id = r.rel_id
             JOIN texts f ON f.id = r.fragment_id""",
             "s.url, r.position",
@@ -157,7 +157,7 @@ _FINDINGS = ExportTable(
             "f.check_number, f.subject", "f.page_id = 0",
         ),
         TableQuery(
-            f"{_BY_URL} CROSS JOIN page_findings f ON f.page_id = p.id JOIN checks c ON c.number = f.check_number",
+            f"{_BY_URL} {{d.join_in_order}} page_findings f ON f.page_id = p.id JOIN checks c ON c.number = f.check_number",
             "p.url, f.check_number, f.subject",
         ),
     ),
@@ -175,30 +175,29 @@ TABLES: dict[str, ExportTable] = {
         ),
         reads=(TableQuery("checks c", "c.number"),), check="c.number",
     ),
-    "headings": _of_lists("headings", ExportColumn("level", _INTEGER, f"CAST({_item(0)} AS INTEGER)"), *_texts(text=_item(1))),
+    "headings": _of_lists("headings", ExportColumn("level", _INTEGER, "CAST({item[0]} AS INTEGER)"), *_texts(text="{item[1]}")),
     "images": _of_lists(
-        "images", *_texts(src=_item(0), alt=_item(1), width=_item(2), height=_item(3), loading=_item(4))
+        "images", *_texts(src="{item[0]}", alt="{item[1]}", width="{item[2]}", height="{item[3]}", loading="{item[4]}")
     ),
-    "directives": _of_lists("directives", *_texts(source=_item(0), agent=_item(1), name=_item(2), value=_item(3))),
-    "response_headers": _of_lists("headers", *_texts(name=f"lower({_item(0)})", value=_item(1))),
+    "directives": _of_lists("directives", *_texts(source="{item[0]}", agent="{item[1]}", name="{item[2]}", value="{item[3]}")),
+    "response_headers": _of_lists("headers", *_texts(name="lower({item[0]})", value="{item[1]}")),
     "extractions": _of_pages(
-        """CROSS JOIN page_details d ON d.page_id = p.id CROSS JOIN json_each(d.extracted) e
-        CROSS JOIN json_each(e.value) i""",
+        f"{_DETAILS} CROSS JOIN {{d.json_fields}}(d.extracted) e CROSS JOIN {{d.json_list}}(e.value) i",
         *_texts(name="e.key", value="i.value"), ExportColumn("position", _INTEGER, "i.key"),
         within=", e.place, i.key",
     ),
     "hreflang": _of_pages(
-        "CROSS JOIN page_hreflang h ON h.page_id = p.id",
+        "{d.join_in_order} page_hreflang h ON h.page_id = p.id",
         *_texts(language="h.language", alternate_url="h.url", source="h.source"), *_same("h", _INTEGER, "position"),
         order=", h.position",
     ),
     "structured_data": _of_pages(
-        "CROSS JOIN page_items i ON i.page_id = p.id",
+        "{d.join_in_order} page_items i ON i.page_id = p.id",
         *_same("i", _TEXT, "syntax type"), *_same("i", _JSON, "properties"), *_same("i", _INTEGER, "position"),
         order=", i.position",
     ),
     "redirects": _of_pages(
-        "CROSS JOIN pages t ON t.id = p.redirect_id",
+        "{d.join_in_order} pages t ON t.id = p.redirect_id",
         *_same("p", _INTEGER, "status_code"), *_texts(target_url="t.url", target_status="t.status"),
         ExportColumn("target_status_code", _INTEGER, "t.status_code"),
     ),
@@ -211,7 +210,7 @@ TABLES: dict[str, ExportTable] = {
         reads=(TableQuery("redirect_hops h", "h.start_url, h.hop"),), url="h.start_url",
     ),
     "page_resources": _of_pages(
-        "CROSS JOIN resource_uses u ON u.page_id = p.id JOIN resources r ON r.id = u.resource_id",
+        "{d.join_in_order} resource_uses u ON u.page_id = p.id JOIN resources r ON r.id = u.resource_id",
         *_texts(resource_url="r.url"), *_same("r", _TEXT, "kind status"), *_same("r", _INTEGER, "status_code content_length"),
         *_same("u", _INTEGER, "position"),
         order=", u.position",
@@ -223,7 +222,7 @@ TABLES: dict[str, ExportTable] = {
             *_same("r", _TEXT, "final_url skip_reason"),
             *_texts(error_type="r.last_error_type", error_message="r.last_error_message"), *_same("r", _TIME, "checked_at"),
         ),
-        reads=(TableQuery("resources r INDEXED BY sqlite_autoindex_resources_1", "r.url"),), asked="r", url="r.url",
+        reads=(TableQuery("resources r {resources_by_url}", "r.url"),), asked="r", url="r.url",
     ),
     "sitemaps": ExportTable(
         columns=(

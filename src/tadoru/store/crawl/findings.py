@@ -9,20 +9,21 @@ from typing import Any, NamedTuple
 
 from tadoru.i18n.translation import translator
 from tadoru.model.finding import Check, CheckText, Severity, Threshold
-from tadoru.store.crawl.database import Database, listed, translated
+from tadoru.store.crawl.connection import CrawlConnection
+from tadoru.store.crawl.database import listed, translated
 
 _URL = "CASE WHEN f.page_id <> 0 THEN p.url ELSE f.subject END"
 _FINDING = f"""SELECT f.check_number, f.page_id, {_URL}, f.subject, f.detail, f.data, p.depth, p.status_code, p.title"""
 _INLINK = """SELECT r.source_id, s.depth, s.url, r.position, a.text, rel.text, r.kind
-    FROM {links} r CROSS JOIN pages s ON s.id = r.source_id JOIN texts a ON a.id = r.text_id JOIN texts rel ON rel.id = r.rel_id
+    FROM {links} r {join} pages s ON s.id = r.source_id JOIN texts a ON a.id = r.text_id JOIN texts rel ON rel.id = r.rel_id
     WHERE r.target_id = ? ORDER BY r.source_id, r.position LIMIT ?"""
 # A crawl that was killed has no index on the targets of its links. Neither may a report lock the crawl for as long as making one
 # takes, nor look through all links for each page.
 _COPY = """CREATE TEMP TABLE IF NOT EXISTS report_links(
     target_id BIGINT, source_id BIGINT, position BIGINT, kind TEXT, text_id BIGINT, rel_id BIGINT,
-    PRIMARY KEY (target_id, source_id, position)) WITHOUT ROWID"""
-_FILL = """INSERT OR IGNORE INTO temp.report_links SELECT target_id, source_id, position, kind, text_id, rel_id
-    FROM link_relations ORDER BY target_id, source_id, position"""
+    PRIMARY KEY (target_id, source_id, position))"""
+_FILL = """INSERT INTO report_links SELECT target_id, source_id, position, kind, text_id, rel_id
+    FROM link_relations ORDER BY target_id, source_id, position ON CONFLICT DO NOTHING"""
 _SORTED = 50
 """Of so many links the first by depth and URL are shown; of more, the first of those that were found first: a start page has a
 million, and sorting them each time would take all day."""
@@ -73,7 +74,7 @@ class Inlink(NamedTuple):
 class FindingReader:
     """Reads findings, checks and inlinks."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: CrawlConnection) -> None:
         self._db = db
         self._links = ""
         """The table of links with an index of targets."""
@@ -117,7 +118,7 @@ class FindingReader:
             ):
                 yield _found_row(row)
             for row in self._db.sql.execute(
-                f"""{_FINDING} FROM pages p CROSS JOIN page_findings f ON f.page_id = p.id
+                f"""{_FINDING} FROM pages p {self._db.dialect.join_in_order} page_findings f ON f.page_id = p.id
                 WHERE {wanted} ORDER BY p.depth, p.url, f.check_number, f.subject"""
             ):
                 yield _found_row(row)
@@ -125,13 +126,14 @@ class FindingReader:
     def has_finding(self, key: tuple[str, str, str], run: int | None = None) -> bool:
         """Whether a finding (URL, check, subject) is there; or was, in an earlier run."""
         url, check_id, subject = key
-        table, of_run = ("page_findings", "true") if run is None else ("finding_history", "run_id = ?4")
+        table, of_run = ("page_findings", "true") if run is None else ("finding_history", "run_id = :run")
+        is_url = self._db.dialect.is_text("url", ":url")
         with translated(self._db.path):
             row = self._db.sql.execute(
-                f"""SELECT 1 FROM {table} WHERE {of_run} AND page_id IN (0, (SELECT id FROM pages WHERE url = ?1))
-                AND check_number = (SELECT number FROM checks WHERE id = ?2)
-                AND subject = ?3 AND (page_id <> 0 OR subject = ?1)""",
-                (url, check_id, subject, *([] if run is None else [run])),
+                f"""SELECT 1 FROM {table} WHERE {of_run} AND page_id IN (0, (SELECT id FROM pages WHERE {is_url}))
+                AND check_number = (SELECT number FROM checks WHERE id = :check_id)
+                AND subject = :subject AND (page_id <> 0 OR subject = :url)""",
+                {"url": url, "check_id": check_id, "subject": subject, "run": run},
             ).fetchone()
         return row is not None
 
@@ -158,7 +160,8 @@ class FindingReader:
     def inlinks(self, page_id: int, most: int) -> list[Inlink]:
         """The first links that lead to a page: one from each page that links to it, then the others, then its own."""
         with translated(self._db.path):
-            rows = self._db.sql.execute(_INLINK.format(links=self._link_table()), (page_id, max(most, _SORTED))).fetchall()
+            statement = _INLINK.format(links=self._link_table(), join=self._db.dialect.join_in_order)
+            rows = self._db.sql.execute(statement, (page_id, max(most, _SORTED))).fetchall()
         links: list[tuple[bool, int, Inlink]] = []
         seen: Counter[int] = Counter()
         for source, _, url, _, text, rel, kind in sorted(rows, key=lambda row: row[1:4]):
@@ -169,11 +172,11 @@ class FindingReader:
 
     def _link_table(self) -> str:
         if not self._links:
-            indexed = self._db.sql.execute("SELECT 1 FROM sqlite_schema WHERE name = 'links_by_target'").fetchone()
+            indexed = self._db.sql.execute(self._db.dialect.index_exists("links_by_target")).fetchone()
             if not indexed:
-                self._db.sql.execute(_COPY)
+                self._db.sql.execute(f"{_COPY} {self._db.dialect.without_rowid}")
                 self._db.sql.execute(_FILL)
-            self._links = "link_relations" if indexed else "temp.report_links"
+            self._links = "link_relations" if indexed else "report_links"
         return self._links
 
 
@@ -199,7 +202,7 @@ _CHECK = """INSERT INTO checks(id, scope, check_group, severity, title, why, fix
 class CheckCatalogueStore:
     """Stores the check catalogue of a crawl."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: CrawlConnection) -> None:
         self._db = db
 
     async def install(self, checks: Iterable[Check], scope: str, thresholds: dict[str, float] | None = None) -> None:
@@ -214,15 +217,16 @@ class CheckCatalogueStore:
             )
             for check in checks
         ]  # fmt: skip
-        async with self._db.transaction() as sql:
-            sql.executemany(_CHECK, rows)
+        await self._db.write(lambda sql: sql.executemany(_CHECK, rows))
 
     def unrendered(self, most: int) -> tuple[list[str], str]:
         """Pages that were read without the browser they needed, the first few of them, and why there was none."""
+        failed, is_missing = (self._db.dialect.json_field("d.rendering", name) for name in ("failed", "browser_missing"))
         with translated(self._db.path):
+            # SQLite reads `true` as 1.
             rows = self._db.sql.execute(
-                """SELECT p.url, json_extract(d.rendering, '$.failed') FROM page_details d JOIN pages p ON p.id = d.page_id
-                WHERE d.rendering IS NOT NULL AND json_extract(d.rendering, '$.browser_missing') ORDER BY p.url LIMIT ?""",
+                f"""SELECT p.url, {failed} FROM page_details d JOIN pages p ON p.id = d.page_id
+                WHERE d.rendering IS NOT NULL AND CAST({is_missing} AS TEXT) IN ('1', 'true') ORDER BY p.url LIMIT ?""",
                 (most,),
             ).fetchall()
         return [url for url, _ in rows], rows[0][1] if rows else ""

@@ -77,6 +77,7 @@ class ReadOnlyCrawl(CrawlDatabase):
     def __init__(self, path: Path | str) -> None:
         db = ReadOnlyDatabase(path)
         super().__init__(db, frontier=SqliteFrontier(db), hosts=SqliteHosts(db), robots=SqliteRobots(db))
+        self.db: Database = db
 
     def copy_to(self, path: Path) -> None:
         """A copy of the whole file as it is at one moment, complete in itself."""
@@ -85,7 +86,7 @@ class ReadOnlyCrawl(CrawlDatabase):
 
 @contextmanager
 def looking_at(path: Path | str) -> Iterator[ReadOnlyCrawl]:
-    """A crawl, all of it as it is at one moment. Raises NothingToRead, StoreError."""
+    """A crawl, all of it as it is at one moment. Raises CrawlNotReadable, StoreError."""
     crawl = ReadOnlyCrawl(path)
     with closing(crawl.sql), crawl.one_moment():
         yield crawl

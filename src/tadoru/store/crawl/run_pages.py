@@ -10,38 +10,40 @@ import math
 from collections.abc import AsyncIterator, Callable
 from typing import Any, NamedTuple
 
-from tadoru.store.crawl.database import Database, translated
+from tadoru.errors import UsageError
+from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
+from tadoru.store.crawl.database import translated
 from tadoru.store.crawl.interface import UNLINKED
 
 Rewrite = Callable[[str], str]
 
-_FINDINGS = "coalesce((SELECT json_group_array(json_array(f.check_number, f.subject)) FROM {} WHERE f.page_id = p.id), '[]')"
+_FINDINGS = """coalesce((SELECT {{d.json_group_array}}({{d.json_array}}(f.check_number, f.subject)) FROM {}
+            WHERE f.page_id = p.id), '[]')"""
 _IS_PAGE = "p.internal AND p.purpose = 'page' AND (p.status = 'completed' OR p.status = 'error' OR p.status = 'skipped')"
-# Joins are crossed and indexes named (NOT INDEXED: by number), so that SQLite goes through the URLs in their order, sorts
+# The order of joins is given and indexes are named, so that SQLite goes through the URLs in their order, sorts
 # nothing and never looks through all pages for one, whatever it believes about their number.
 _NOW = f"""SELECT {{key}}, p.url,
         p.status, p.status_code, t.url, p.title, p.meta_description, d.h1, p.canonical_url, p.meta_robots,
         d.indexability, p.content_hash, d.word_count, p.depth, p.ttfb_ms + coalesce(p.download_time_ms, 0),
         p.response_size_bytes, s.inlinks, {_FINDINGS.format("page_findings f")}
     FROM pages p {{by}} LEFT JOIN page_details d ON d.page_id = p.id LEFT JOIN page_scores s ON s.page_id = p.id
-    LEFT JOIN pages t NOT INDEXED ON t.id = p.redirect_id WHERE {_IS_PAGE}"""
+    LEFT JOIN pages t {{d.by_id}} ON t.id = p.redirect_id WHERE {_IS_PAGE}"""
 _THEN = f"""SELECT {{key}}, p.url,
         h.status, h.status_code, t.url, h.title, h.meta_description, h.h1, h.canonical_url, h.meta_robots,
         h.indexability, h.content_hash, h.word_count, h.depth, h.response_ms, h.response_size_bytes, h.inlinks,
         {_FINDINGS.format("finding_history f").replace("WHERE", "WHERE f.run_id = :run AND")}
-    FROM pages p {{by}} CROSS JOIN page_history h ON h.run_id = :run AND h.page_id = p.id
-    LEFT JOIN pages t NOT INDEXED ON t.id = h.redirect_id WHERE true"""
-_BY_URL = "INDEXED BY sqlite_autoindex_pages_1"
+    FROM pages p {{by}} {{d.join_in_order}} page_history h ON h.run_id = :run AND h.page_id = p.id
+    LEFT JOIN pages t {{d.by_id}} ON t.id = h.redirect_id WHERE true"""
 _STRAY = """SELECT {key}, url, check_id, subject FROM (
     SELECT CASE WHEN f.page_id <> 0 THEN p.url ELSE f.subject END AS url, c.id AS check_id,
         CASE WHEN f.page_id <> 0 THEN f.subject ELSE '' END AS subject"""
 _STRAYS_NOW = f"""{_STRAY}
-    FROM page_findings f LEFT JOIN pages p NOT INDEXED ON p.id = f.page_id JOIN checks c ON c.number = f.check_number
-    WHERE p.id IS NULL OR (p.status <> 'queued' AND p.status <> 'processing' AND NOT ({_IS_PAGE}))) ORDER BY 1, 3, 4"""
+    FROM page_findings f LEFT JOIN pages p {{d.by_id}} ON p.id = f.page_id JOIN checks c ON c.number = f.check_number
+    WHERE p.id IS NULL OR (p.status <> 'queued' AND p.status <> 'processing' AND NOT ({_IS_PAGE}))) AS strays ORDER BY 1, 3, 4"""
 _STRAYS_THEN = f"""{_STRAY}
-    FROM finding_history f LEFT JOIN pages p NOT INDEXED ON p.id = f.page_id JOIN checks c ON c.number = f.check_number
+    FROM finding_history f LEFT JOIN pages p {{d.by_id}} ON p.id = f.page_id JOIN checks c ON c.number = f.check_number
     WHERE f.run_id = :run AND NOT EXISTS (SELECT 1 FROM page_history h WHERE h.run_id = f.run_id AND h.page_id = f.page_id))
-    ORDER BY 1, 3, 4"""
+    AS strays ORDER BY 1, 3, 4"""
 _TIMES = f"""FROM pages p WHERE {_IS_PAGE} AND p.ttfb_ms IS NOT NULL"""
 
 
@@ -94,56 +96,57 @@ class CheckTexts(NamedTuple):
 class RunPages:
     """Reads the pages of runs; a `run` of None is the current one."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: CrawlConnection) -> None:
         self._db = db
 
     async def page_states(self, run: int | None, rewrite: Rewrite | None = None) -> AsyncIterator[PageState]:
         """The pages of the site by their key: those that were requested, and those that were not to be."""
         statement = _NOW if run is None else _THEN
         # Rewritten, the URLs have another order, and SQLite sorts them on disk.
-        by, order = (_BY_URL, "p.url") if rewrite is None else ("", "1, p.url")
+        by, order = (self._db.dialect.by_url, "p.url") if rewrite is None else ("", "1, p.url")
+        text = statement.format(key=self._key(rewrite, "p.url"), by=by, d=self._db.dialect)
         with translated(self._db.path):
-            rows = self._db.sql.execute(
-                f"{statement.format(key=self._key(rewrite, 'p.url'), by=by)} ORDER BY {order}", {"run": run}
-            )
-            for row in rows:
+            for row in self._db.sql.execute(f"{text} ORDER BY {order}", {"run": run}):
                 yield _page_state(row)
 
     async def stray_findings(self, run: int | None, rewrite: Rewrite | None = None) -> AsyncIterator[StrayFinding]:
         """The findings that belong to no page of `page_states`, by key, check and subject."""
         statement = _STRAYS_NOW if run is None else _STRAYS_THEN
+        text = statement.format(key=self._key(rewrite, "url"), d=self._db.dialect)
         with translated(self._db.path):
-            for row in self._db.sql.execute(statement.format(key=self._key(rewrite, "url")), {"run": run}):
+            for row in self._db.sql.execute(text, {"run": run}):
                 yield StrayFinding(*row)
 
     async def check_totals(self, run: int | None) -> dict[int, int]:
         """How many findings there are of each check, by its number."""
         table, where = ("page_findings", "true") if run is None else ("finding_history", "run_id = :run")
-        with translated(self._db.path):
-            rows = self._db.sql.execute(f"SELECT check_number, count(*) FROM {table} WHERE {where} GROUP BY 1", {"run": run})
-            return dict(rows.fetchall())
+        statement = f"SELECT check_number, count(*) FROM {table} WHERE {where} GROUP BY 1"
+        return await self._db.read(lambda sql: dict(sql.execute(statement, {"run": run}).fetchall()))
 
     async def check_words(self) -> dict[int, CheckTexts]:
         """The checks that this crawl was judged by, by number."""
-        with translated(self._db.path):
-            rows = self._db.sql.execute("SELECT number, id, check_group, severity, title, title_ja FROM checks").fetchall()
+        statement = "SELECT number, id, check_group, severity, title, title_ja FROM checks"
+        rows = await self._db.read(lambda sql: sql.execute(statement).fetchall())
         return {row[0]: CheckTexts(*row) for row in rows}
 
     async def response_time(self, share: float) -> float | None:
         """The milliseconds within which so large a share of the site's answers had arrived; None without any."""
-        with translated(self._db.path):
-            (count,) = self._db.sql.execute(f"SELECT count(*) {_TIMES}").fetchone()
-            if not count:
-                return None
-            row = self._db.sql.execute(
+
+        def found(sql: SqlConnection) -> float | None:
+            (count,) = sql.execute(f"SELECT count(*) {_TIMES}").fetchone()
+            row = sql.execute(
                 f"SELECT p.ttfb_ms + coalesce(p.download_time_ms, 0) AS ms {_TIMES} ORDER BY ms LIMIT 1 OFFSET ?",
                 (max(0, math.ceil(share * count) - 1),),
             ).fetchone()
-        return float(row[0])
+            return float(row[0]) if row else None
+
+        return await self._db.read(found)
 
     def _key(self, rewrite: Rewrite | None, column: str) -> str:
         if rewrite is None:
             return column
+        if self._db.dialect.name != "sqlite":
+            raise UsageError("Only crawls in files can be compared with rewritten URLs. Copy the crawl to a file first.")
         self._db.sql.create_function("rewritten", 1, rewrite, deterministic=True)
         return f"rewritten({column})"
 

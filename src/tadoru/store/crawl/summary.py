@@ -10,7 +10,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from tadoru.store.crawl.database import Database, listed, translated
+from tadoru.store.crawl.connection import CrawlConnection
+from tadoru.store.crawl.database import listed, translated
 from tadoru.store.crawl.interface import UNLINKED
 
 _OF_THE_SITE = "p.internal AND p.purpose = 'page'"
@@ -109,7 +110,7 @@ class GraphNodeRow(NamedTuple):
 class SummaryReader:
     """Reads the figures of a crawl."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: CrawlConnection) -> None:
         self._db = db
 
     def _all(self, statement: str, *values: Any) -> list[Any]:
@@ -146,8 +147,9 @@ class SummaryReader:
     def indexabilities(self) -> list[tuple[str, bool, int]]:
         """Why pages may or may not be shown by a search engine, and how many."""
         rows = self._all(
-            f"""SELECT d.indexability, d.indexable, count(*) FROM page_details d CROSS JOIN pages p ON p.id = d.page_id
-            WHERE {_OF_THE_SITE} GROUP BY 1, 2 ORDER BY 2 DESC, 3 DESC, 1"""
+            f"""SELECT d.indexability, d.indexable, count(*) FROM page_details d
+            {self._db.dialect.join_in_order} pages p ON p.id = d.page_id WHERE {_OF_THE_SITE}
+            GROUP BY 1, 2 ORDER BY 2 DESC, 3 DESC, 1"""
         )
         return [(reason, bool(indexable), count) for reason, indexable, count in rows]
 
@@ -213,7 +215,7 @@ class SummaryReader:
         sitemaps = self._one("SELECT count(*) FROM sitemaps WHERE status <> 'absent'")
         pages, closed, unlinked = self._all(
             f"""SELECT count(*), count(*) FILTER (WHERE NOT coalesce(d.indexable, false)), count(*) FILTER (WHERE p.depth >= ?)
-            FROM (SELECT DISTINCT page_id FROM sitemap_entries) e CROSS JOIN pages p ON p.id = e.page_id
+            FROM (SELECT DISTINCT page_id FROM sitemap_entries) e {self._db.dialect.join_in_order} pages p ON p.id = e.page_id
             LEFT JOIN page_details d ON d.page_id = p.id WHERE {_OF_THE_SITE}""",
             UNLINKED,
         )[0]
@@ -239,7 +241,7 @@ class SummaryReader:
         urls: dict[int, list[str]] = {cluster: [] for cluster in sizes}
         with translated(self._db.path):
             for cluster, url in self._db.sql.execute(
-                f"""SELECT s.cluster_id, p.url FROM page_scores s CROSS JOIN pages p ON p.id = s.page_id
+                f"""SELECT s.cluster_id, p.url FROM page_scores s {self._db.dialect.join_in_order} pages p ON p.id = s.page_id
                 WHERE s.cluster_id IN ({listed(sizes)}) ORDER BY p.depth, p.url"""
             ):
                 if len(urls[cluster]) < most_urls:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +9,7 @@ from itertools import islice
 
 import numpy as np
 
+from tadoru.store.crawl.connection import SqlConnection
 from tadoru.store.crawl.site.arrays import Flags, Ids, Numbers, PairCollector, UrlVerdict
 from tadoru.store.crawl.site.pages import SitePages
 
@@ -87,7 +87,7 @@ class HreflangLinks:
         return found
 
 
-def read_languages(sql: sqlite3.Connection, pages: SitePages) -> HreflangLinks:
+def read_languages(sql: SqlConnection, pages: SitePages) -> HreflangLinks:
     """All statements of pages that are not canonicalised or kept out: theirs are not heard."""
     codes: dict[str, int] = {}
     parts: list[Ids] = []
@@ -103,6 +103,6 @@ def read_languages(sql: sqlite3.Connection, pages: SitePages) -> HreflangLinks:
     return HreflangLinks(pages, source, target, code, list(codes))
 
 
-def unknown_alternates(sql: sqlite3.Connection) -> Iterator[tuple[int, str]]:
+def unknown_alternates(sql: SqlConnection) -> Iterator[tuple[int, str]]:
     """(page, URL) of alternates that the crawl never met, by page."""
     yield from sql.execute(_UNKNOWN)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -11,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tadoru.store.crawl.connection import SqlConnection
+from tadoru.store.crawl.dialect import SqlDialect
 from tadoru.store.crawl.site.arrays import Bytes, Flags, Ids, Numbers, PairCollector, UrlState
 
 if TYPE_CHECKING:
@@ -65,13 +66,12 @@ FOLLOWED, UNFOLLOWED, OTHER = 0, 1, 2
 """An ordinary link; one that asks not to be followed; something else that leads on, such as a refresh."""
 
 # One number a link: reading twenty million rows of several values would take three times as long.
+# Of rel values, search engines take `ugc` and `sponsored` for `nofollow`. They are stored in lower case, with single spaces.
 _LINKS = f"""SELECT (source_id << 33) | (target_id << 2) | CASE WHEN kind = 'a' OR kind = 'area'
-    THEN CASE WHEN rel_id <> 0 AND rel_id IN (SELECT id FROM temp.unfollowed) THEN {UNFOLLOWED} ELSE {FOLLOWED} END
-    ELSE {OTHER} END
+    THEN CASE WHEN rel_id <> 0 AND rel_id IN (SELECT id FROM texts WHERE ' ' || text || ' ' {{like}} '% nofollow %'
+        OR ' ' || text || ' ' {{like}} '% ugc %' OR ' ' || text || ' ' {{like}} '% sponsored %') THEN {UNFOLLOWED}
+    ELSE {FOLLOWED} END ELSE {OTHER} END
     FROM link_relations ORDER BY source_id"""
-_UNFOLLOWED = """INSERT INTO temp.unfollowed SELECT id FROM texts
-    WHERE text GLOB '*nofollow*' OR text GLOB '*ugc*' OR text GLOB '*sponsored*'"""
-_TOKENS = frozenset({"nofollow", "ugc", "sponsored"})
 
 
 @dataclass(frozen=True)
@@ -108,11 +108,10 @@ class SiteLinks:
             first = last
 
 
-def read_links(sql: sqlite3.Connection, pages: SitePages) -> SiteLinks:
+def read_links(sql: SqlConnection, dialect: SqlDialect, pages: SitePages) -> SiteLinks:
     """All that lead from pages that answered: what a page said before it broke no longer counts."""
     reader = _Reader(pages)
-    _find_unfollowed(sql)
-    cursor = sql.execute(_LINKS)
+    cursor = sql.execute(_LINKS.format(like=dialect.like))
     rest = np.zeros(0, np.int64)
     while True:
         fresh = np.fromiter(chain.from_iterable(islice(cursor, AT_A_TIME)), np.int64)
@@ -124,18 +123,7 @@ def read_links(sql: sqlite3.Connection, pages: SitePages) -> SiteLinks:
         reader.add(rows[:whole])
         rest = rows[whole:]
     reader.add(rest)
-    sql.execute("DROP TABLE temp.unfollowed")
     return reader.links()
-
-
-def _find_unfollowed(sql: sqlite3.Connection) -> None:
-    """The numbers of rel values that ask not to follow a link. Search engines take `ugc` and `sponsored` for the same."""
-    sql.execute("CREATE TEMP TABLE IF NOT EXISTS unfollowed(id INTEGER PRIMARY KEY)")
-    sql.execute("DELETE FROM temp.unfollowed")
-    sql.execute(_UNFOLLOWED)
-    rows = sql.execute("SELECT u.id, t.text FROM temp.unfollowed u JOIN texts t ON t.id = u.id").fetchall()
-    others = [(number,) for number, text in rows if _TOKENS.isdisjoint(text.split())]
-    sql.executemany("DELETE FROM temp.unfollowed WHERE id = ?", others)
 
 
 class _Reader:

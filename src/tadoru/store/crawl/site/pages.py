@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +13,8 @@ from numpy.typing import NDArray
 
 from tadoru.model.web import FailureKind
 from tadoru.rules.minhash import BINS
+from tadoru.store.crawl.connection import SqlConnection
+from tadoru.store.crawl.dialect import SqlDialect
 from tadoru.store.crawl.site.arrays import REFUSED_CODES, Bytes, Flags, Floats, Ids, Numbers, UrlState, UrlVerdict
 from tadoru.store.crawl.site.paths import ChainEnds, ends
 
@@ -26,7 +27,7 @@ FEWEST_WORDS = 20
 # directives only when a cheaper look says that there may be one.
 _PAGES = """SELECT p.id, CASE WHEN p.purpose = 'check' THEN 2 WHEN p.internal AND p.purpose = 'page' THEN 1 ELSE 0 END,
     CASE p.status WHEN 'completed' THEN 1 WHEN 'error' THEN 2 WHEN 'discovered' THEN 0
-        WHEN 'skipped' THEN CASE WHEN p.skip_reason GLOB 'robots.txt*' THEN 3 ELSE 4 END ELSE 5 END,
+        WHEN 'skipped' THEN CASE WHEN substr(p.skip_reason, 1, 10) = 'robots.txt' THEN 3 ELSE 4 END ELSE 5 END,
     coalesce(p.status_code, 0), coalesce(p.redirect_id, 0), p.depth, p.is_seed AND p.hops = 0, p.is_seed,
     coalesce(d.indexable, false), CASE d.indexability WHEN 'noindex' THEN 2 WHEN 'canonicalised' THEN 3 WHEN 'redirected' THEN 4
         ELSE 0 END,
@@ -34,8 +35,8 @@ _PAGES = """SELECT p.id, CASE WHEN p.purpose = 'check' THEN 2 WHEN p.internal AN
     CASE WHEN coalesce(p.canonical_url, d.canonical_http) <> p.url THEN coalesce(c.id, -1) ELSE 0 END,
     CASE WHEN d.next_url <> p.url THEN coalesce(n.id, -1) ELSE 0 END,
     CASE WHEN d.prev_url <> p.url THEN coalesce(b.id, -1) ELSE 0 END,
-    CASE WHEN p.meta_robots || ' ' LIKE '%no%' OR d.x_robots_tag LIKE '%no%' THEN EXISTS (SELECT 1 FROM json_each(d.directives) v
-        WHERE json_extract(v.value, '$[1]') = 'robots' AND json_extract(v.value, '$[2]') IN ('nofollow', 'none')) ELSE false END,
+    CASE WHEN p.meta_robots {like} '%no%' OR d.x_robots_tag {like} '%no%' THEN EXISTS (SELECT 1 FROM {json_list}(d.directives) v
+        WHERE {agent} = 'robots' AND {directive} IN ('nofollow', 'none')) ELSE false END,
     p.ttfb_ms, p.ttfb_ms + coalesce(p.download_time_ms, 0), coalesce(p.response_size_bytes, 0), coalesce(d.word_count, 0),
     p.title, p.meta_description, d.h1, p.content_hash, lower(d.language), d.sketch, p.url
     FROM pages p LEFT JOIN page_details d ON d.page_id = p.id
@@ -159,14 +160,15 @@ class SitePages:
         return found
 
 
-def read_pages(sql: sqlite3.Connection) -> tuple[SitePages, ContentSketches]:
+def read_pages(sql: SqlConnection, dialect: SqlDialect) -> tuple[SitePages, ContentSketches]:
     """All of them."""
     size: int = sql.execute("SELECT coalesce(max(id), 0) + 1 FROM pages").fetchone()[0]
     by_place = np.fromiter((row[0] for row in sql.execute("SELECT id FROM pages ORDER BY url")), np.int32)
     place = np.zeros(size, np.int32)
     place[by_place] = np.arange(len(by_place), dtype=np.int32)
     columns = _Columns(size)
-    cursor = sql.execute(_PAGES)
+    agent, directive = dialect.json_item("v.value", 1), dialect.json_item("v.value", 2)
+    cursor = sql.execute(_PAGES.format(like=dialect.like, json_list=dialect.json_list, agent=agent, directive=directive))
     while rows := list(islice(cursor, AT_A_TIME)):
         columns.add(rows)
     return columns.pages(place, by_place), columns.sketches()

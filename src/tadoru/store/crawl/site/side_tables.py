@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from tadoru.store.crawl.connection import SqlConnection
 from tadoru.store.crawl.site.arrays import Flags, Ids, Numbers, PairCollector, runs
 from tadoru.store.crawl.site.pages import SitePages
 
@@ -55,7 +55,7 @@ class SiteRobots(NamedTuple):
     body: bytes
 
 
-def resources(sql: sqlite3.Connection) -> Iterator[SiteResource]:
+def resources(sql: SqlConnection) -> Iterator[SiteResource]:
     """Those that were asked for."""
     yield from map(
         SiteResource._make,
@@ -66,7 +66,7 @@ def resources(sql: sqlite3.Connection) -> Iterator[SiteResource]:
     )
 
 
-def uses(sql: sqlite3.Connection, marks: Mapping[K, Iterable[int]], size: int) -> dict[K, PairCollector]:
+def uses(sql: SqlConnection, marks: Mapping[K, Iterable[int]], size: int) -> dict[K, PairCollector]:
     """For each name the pages that are made of any of these resources (by number). One pass, however many names."""
     by_place = np.fromiter(chain.from_iterable(sql.execute("SELECT id FROM resources ORDER BY url")), np.int32)
     place = np.zeros(max(size, int(by_place.max(initial=0)) + 1), np.int32)
@@ -90,7 +90,7 @@ def _flags(numbers: Iterable[int], size: int) -> Flags:
     return flags
 
 
-def sitemaps(sql: sqlite3.Connection) -> list[SiteSitemap]:
+def sitemaps(sql: SqlConnection) -> list[SiteSitemap]:
     """Every one that was asked for, by URL."""
     rows = sql.execute(
         """SELECT id, url, level, named_by, status, kind, status_code, coalesce(bytes, 0), coalesce(urls, 0), problems
@@ -99,7 +99,7 @@ def sitemaps(sql: sqlite3.Connection) -> list[SiteSitemap]:
     return [SiteSitemap._make(row) for row in rows]
 
 
-def named_by_sitemaps(sql: sqlite3.Connection, size: int, *, feeds: bool) -> Ids:
+def named_by_sitemaps(sql: SqlConnection, size: int, *, feeds: bool) -> Ids:
     """How many sitemaps name each page. `feeds`: those among them that are feeds, which name only what is new, count too."""
     counts = np.zeros(size, np.int32)
     fully = "" if feeds else " WHERE sitemap_id NOT IN (SELECT id FROM sitemaps WHERE kind = 'feed')"
@@ -109,12 +109,12 @@ def named_by_sitemaps(sql: sqlite3.Connection, size: int, *, feeds: bool) -> Ids
     return counts
 
 
-def entries(sql: sqlite3.Connection) -> Iterator[tuple[int, int, str | None]]:
+def entries(sql: SqlConnection) -> Iterator[tuple[int, int, str | None]]:
     """(sitemap, page, lastmod) of everything that sitemaps name."""
     yield from sql.execute("SELECT sitemap_id, page_id, lastmod FROM sitemap_entries")
 
 
-def robots(sql: sqlite3.Connection, origins: Iterable[str]) -> list[SiteRobots]:
+def robots(sql: SqlConnection, origins: Iterable[str]) -> list[SiteRobots]:
     """The answers of some origins, as far as they were asked."""
     query = "SELECT status, failure, body FROM robots WHERE origin = ? AND fetched_at IS NOT NULL"
     return [
@@ -127,7 +127,7 @@ def robots(sql: sqlite3.Connection, origins: Iterable[str]) -> list[SiteRobots]:
 class SiteFragments:
     """Links to fragments of pages whose ids are known."""
 
-    def __init__(self, sql: sqlite3.Connection, pages: SitePages) -> None:
+    def __init__(self, sql: SqlConnection, pages: SitePages) -> None:
         self._sql = sql
         self._pages = pages
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +12,8 @@ import numpy as np
 
 from tadoru.rules.url import host_key, origin
 from tadoru.store.crawl.caches import BoundedCache
+from tadoru.store.crawl.connection import SqlConnection
+from tadoru.store.crawl.dialect import SqlDialect
 from tadoru.store.crawl.interface import UNLINKED
 from tadoru.store.crawl.site import side_tables
 from tadoru.store.crawl.site.arrays import PERMANENT, Flags, Floats, Ids, Numbers, PairCollector, PairGroups, UrlVerdict
@@ -40,7 +41,8 @@ class NamedUrls(NamedTuple):
 class SiteView:
     """One crawl, read-only."""
 
-    sql: sqlite3.Connection
+    sql: SqlConnection
+    dialect: SqlDialect
     now: float
     """Seconds since the epoch."""
     likeness: float
@@ -50,12 +52,12 @@ class SiteView:
 
     @cached_property
     def pages(self) -> SitePages:
-        pages, self._sketches = read_pages(self.sql)
+        pages, self._sketches = read_pages(self.sql, self.dialect)
         return pages
 
     @cached_property
     def links(self) -> SiteLinks:
-        return read_links(self.sql, self.pages)
+        return read_links(self.sql, self.dialect, self.pages)
 
     @cached_property
     def in_sitemaps(self) -> Ids:
@@ -255,7 +257,7 @@ class SiteView:
         return str(row[0]) if row and row[0] is not None else ""
 
 
-def _looked_up(sql: sqlite3.Connection, query: str, numbers: Iterable[int], known: BoundedCache[int, str]) -> dict[int, str]:
+def _looked_up(sql: SqlConnection, query: str, numbers: Iterable[int], known: BoundedCache[int, str]) -> dict[int, str]:
     found: dict[int, str] = {}
     for number in numbers:
         text = known.get(number)
