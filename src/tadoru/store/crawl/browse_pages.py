@@ -12,7 +12,7 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from tadoru.store.crawl.connection import CrawlConnection
-from tadoru.store.crawl.database import translated
+from tadoru.store.crawl.database import listed, translated
 from tadoru.store.crawl.dialect import SqlDialect
 from tadoru.store.crawl.records import UNLINKED
 from tadoru.store.cursors import Key, decode_cursor, encode_cursor
@@ -235,7 +235,7 @@ class PageBrowser:
 
     def _lines(self, pages: Sequence[int]) -> list[PageListRow]:
         with translated(self._db.path):
-            rows = self._db.sql.execute(f"{_LINE} WHERE p.id IN ({', '.join(str(int(page)) for page in pages)})").fetchall()
+            rows = self._db.sql.execute(f"{_LINE} WHERE p.id IN ({listed(pages)})").fetchall()
         by_id = {row[0]: _line(row) for row in rows}
         return [by_id[page] for page in pages if page in by_id]
 
