@@ -6,14 +6,13 @@ transaction touched. `CrawlLimits` queues skipped URLs again when the limits all
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from tadoru.rules.budget import BreadthLimits
 from tadoru.rules.scope import registrable_domain
-from tadoru.store.crawl.connection import CrawlConnection
+from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
 from tadoru.store.crawl.metrics import read_counters
 from tadoru.store.crawl.records import HOST_SPENT, QUEUE_FULL, SUBDOMAINS, TRAPPED_HOST
 
@@ -25,11 +24,9 @@ _CHUNK = 64
 _SOME = f"id IN ({', '.join('?' * _CHUNK)})"
 _HOSTS = f"SELECT id, name, queued, asked, standing FROM hosts WHERE {_SOME} ORDER BY id"
 _SKIP = "UPDATE pages SET status = 'skipped', skip_reason = ?, owner = NULL WHERE "
-_SKIP_OF_ALL = f"""{_SKIP} id IN (SELECT id FROM pages WHERE status = 'queued' AND purpose = 'page'
-    ORDER BY depth DESC, id DESC LIMIT ?) RETURNING host_id"""
 _DEPTHS = "CREATE INDEX IF NOT EXISTS pages_depths ON pages(depth, id) WHERE status = 'queued'"
 _ADMIT_HOST = """INSERT INTO traps(key, why, known, refused, example) VALUES (?, ?, 1, 0, ?)
-    ON CONFLICT (key) DO UPDATE SET known = traps.known + 1"""
+    ON CONFLICT (key) DO UPDATE SET known = traps.known + 1 WHERE traps.known < ? RETURNING known"""
 _CUT = "UPDATE traps SET refused = refused + ?, example = ? WHERE key = ?"
 _BACK = "UPDATE pages SET status = 'queued', skip_reason = NULL WHERE id IN ({}) RETURNING host_id"
 _PUT_OFF = _BACK.format("SELECT id FROM pages WHERE status = 'skipped' AND skip_reason = ? ORDER BY depth, id LIMIT ?")
@@ -48,7 +45,7 @@ class _Host(NamedTuple):
 class LimitChecker:
     """The limits within one transaction."""
 
-    def __init__(self, db: CrawlConnection, sql: sqlite3.Connection) -> None:
+    def __init__(self, db: CrawlConnection, sql: SqlConnection) -> None:
         self._db = db
         self._sql = sql
         self._bounds: BreadthLimits = db.bounds
@@ -85,22 +82,20 @@ class LimitChecker:
 
     def _stands(self, host: _Host) -> bool:
         """Whether a host that was not met before is one of those of its domain that are asked."""
-        key = _key(host.name)
-        row = self._sql.execute("SELECT known FROM traps WHERE key = ?", (key,)).fetchone()
-        stands = row is None or row[0] < self._bounds.hosts_per_domain
-        if stands:
-            self._sql.execute(_ADMIT_HOST, (key, SUBDOMAINS, f"https://{host.name}/"))
+        values = (_key(host.name), SUBDOMAINS, f"https://{host.name}/", self._bounds.hosts_per_domain)
+        stands = self._sql.execute(_ADMIT_HOST, values).fetchone() is not None
         self._sql.execute("UPDATE hosts SET standing = ? WHERE id = ?", (int(stands), host.id))
         return stands
 
     def _skip(self, host: int, reason: str, most: int | None = None) -> int:
         """Skip the queued pages of a host, or only the deepest; how many."""
-        frontier = self._db.dialect.indexed_by("pages_frontier")
+        dialect = self._db.dialect
+        frontier = dialect.indexed_by("pages_frontier")
         pages = f"SELECT id FROM pages {frontier} WHERE host_id = ? AND status = 'queued' AND purpose = 'page'"
         if most is None:
-            skipped = self._sql.execute(f"{_SKIP} id IN ({pages})", (reason, host)).rowcount
+            skipped = self._sql.execute(f"{_SKIP} id IN ({pages} {dialect.unlocked_rows})", (reason, host)).rowcount
         else:
-            deepest = f"{_SKIP} id IN ({pages} ORDER BY depth DESC, id DESC LIMIT ?)"
+            deepest = f"{_SKIP} id IN ({pages} ORDER BY depth DESC, id DESC LIMIT ? {dialect.unlocked_rows})"
             skipped = self._sql.execute(deepest, (reason, host, most)).rowcount
         _leave_queue(self._db, self._sql, {host: skipped})
         return skipped
@@ -111,7 +106,9 @@ class LimitChecker:
             return
         over = self._db.counter(self._sql, "queued") - self._bounds.queued
         if over > 0:
-            skipped = Counter(host for (host,) in self._sql.execute(_SKIP_OF_ALL, (QUEUE_FULL, over)).fetchall())
+            deepest = f"""{_SKIP} id IN (SELECT id FROM pages WHERE status = 'queued' AND purpose = 'page'
+                ORDER BY depth DESC, id DESC LIMIT ? {self._db.dialect.unlocked_rows}) RETURNING host_id"""
+            skipped = Counter(host for (host,) in self._sql.execute(deepest, (QUEUE_FULL, over)).fetchall())
             _leave_queue(self._db, self._sql, skipped)
             self._db.count(self._sql, {PUT_OFF: skipped.total()})
 
@@ -128,7 +125,8 @@ class CrawlLimits:
     async def requeue(self) -> int:
         return await self._db.write(self._requeue)
 
-    def _requeue(self, sql: sqlite3.Connection) -> int:
+    def _requeue(self, sql: SqlConnection) -> int:
+        sql.execute(self._db.dialect.take_turn("limits")).fetchone()
         if self._db.bounds.queued:
             sql.execute(_DEPTHS)
         sql.execute("UPDATE hosts SET standing = NULL WHERE standing = 0")
@@ -146,21 +144,22 @@ class CrawlLimits:
             return 0
         return await self._db.write(lambda sql: self._refill(sql, room))
 
-    def _refill(self, sql: sqlite3.Connection, room: int) -> int:
+    def _refill(self, sql: SqlConnection, room: int) -> int:
+        sql.execute(self._db.dialect.take_turn("limits")).fetchone()
         back = self._back(sql, _PUT_OFF, (QUEUE_FULL, min(room, AT_A_TIME)))
         self._db.count(sql, {PUT_OFF: -(back or self._db.counter(sql, PUT_OFF))})
         if back:
             LimitChecker(self._db, sql).hold_all()
         return back
 
-    def _back(self, sql: sqlite3.Connection, statement: str, values: Sequence[object]) -> int:
+    def _back(self, sql: SqlConnection, statement: str, values: Sequence[object]) -> int:
         """Put pages back into the queue; how many."""
         found = Counter(host for (host,) in sql.execute(statement, values).fetchall())
         _leave_queue(self._db, sql, {host: -number for host, number in found.items()})
         return found.total()
 
 
-def _leave_queue(db: CrawlConnection, sql: sqlite3.Connection, numbers: Mapping[int, int]) -> None:
+def _leave_queue(db: CrawlConnection, sql: SqlConnection, numbers: Mapping[int, int]) -> None:
     """So many URLs of each host were skipped; if negative, so many came back."""
     total = sum(numbers.values())
     db.count(sql, {"queued": -total, "skipped": total})

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 
-from tadoru.store.crawl.connection import CrawlConnection
+from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
 from tadoru.store.crawl.database import translated
 
 _VALUE = "SELECT value FROM crawl_meta WHERE key = ?"
@@ -32,7 +31,7 @@ class CrawlMeta:
         await self._db.write(lambda sql: sql.execute(_SET, (key, value)))
 
     async def change(self, key: str, change: Callable[[str | None], str]) -> str:
-        def body(sql: sqlite3.Connection) -> str:
+        def body(sql: SqlConnection) -> str:
             while True:
                 was = _value(sql, key)
                 value = change(was)
@@ -43,6 +42,6 @@ class CrawlMeta:
         return await self._db.write(body)
 
 
-def _value(sql: sqlite3.Connection, key: str) -> str | None:
+def _value(sql: SqlConnection, key: str) -> str | None:
     row = sql.execute(_VALUE, (key,)).fetchone()
     return row[0] if row else None

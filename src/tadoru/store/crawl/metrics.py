@@ -6,11 +6,11 @@ numbers and is at most a quarter off.
 
 from __future__ import annotations
 
-import sqlite3
 from bisect import bisect_left
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 
+from tadoru.store.crawl.connection import SqlConnection
 from tadoru.store.crawl.records import CrawlCounts, PageFacts
 
 _BOUNDS = tuple(round(1.5**step, 1) for step in range(40))
@@ -62,7 +62,7 @@ def measure(tally: MutableMapping[str, int], facts: PageFacts) -> None:
         tally[response_counter(facts.ttfb_ms + (facts.download_time_ms or 0.0))] += 1
 
 
-def read_counters(sql: sqlite3.Connection, *names: str) -> dict[str, int]:
+def read_counters(sql: SqlConnection, *names: str) -> dict[str, int]:
     """The values of these counters, or of all. A counter may have several rows."""
     where = f"WHERE name IN ({', '.join('?' * len(names))})" if names else ""
     return dict(sql.execute(f"SELECT name, CAST(sum(value) AS BIGINT) FROM counters {where} GROUP BY name", names).fetchall())

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import defaultdict
 from collections.abc import Sequence
 
 from tadoru.rules.traps import TrapPattern
-from tadoru.store.crawl.connection import CrawlConnection
+from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
 from tadoru.store.crawl.crawl_limits import LimitChecker
 from tadoru.store.crawl.records import TOO_DEEP, LinkTarget, PageStatus, UrlPurpose
 
 _COUNT_TRAP = """INSERT INTO traps(key, why, known, refused, example) VALUES (?, ?, 1, 0, ?)
     ON CONFLICT (key) DO UPDATE SET known = traps.known + 1 RETURNING known"""
 _REFUSE = "UPDATE traps SET refused = refused + 1, example = ? WHERE key = ?"
-_OF_A_PAGE = ("page_anchors", "page_details", "page_hreflang", "page_items", "resource_uses", "bodies")
+PAGE_TABLES = ("page_anchors", "page_details", "page_hreflang", "page_items", "resource_uses", "bodies")
 # What the whole site says about a page stays.
 _FORGET = (
     "DELETE FROM link_relations WHERE source_id = ?",
-    *(f"DELETE FROM {table} WHERE page_id = ?" for table in _OF_A_PAGE),
+    *(f"DELETE FROM {table} WHERE page_id = ?" for table in PAGE_TABLES),
     "DELETE FROM page_findings WHERE page_id = ? AND check_number IN (SELECT number FROM checks WHERE scope = 'page')",
 )
 
@@ -26,7 +25,7 @@ _FORGET = (
 class QueueChanges:
     """The changes of one transaction; counters and hosts are written by `flush`."""
 
-    def __init__(self, db: CrawlConnection, sql: sqlite3.Connection, max_depth: int | None = None) -> None:
+    def __init__(self, db: CrawlConnection, sql: SqlConnection, max_depth: int | None = None) -> None:
         self._db = db
         self._sql = sql
         self._max_depth = max_depth

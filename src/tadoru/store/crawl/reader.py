@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from tadoru.store.crawl.connection import CrawlConnection
+from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
 from tadoru.store.crawl.interface import LinkRow, PageRow, TrapRecord, Validators
 
 _PAGES = """SELECT p.id, p.url, p.internal, p.purpose, p.status, p.depth, parent.url, p.status_code, p.content_type, p.title,
@@ -66,7 +65,8 @@ class CrawlGraph:
     async def settle(self) -> None:
         await self._db.write(self._settle)
 
-    def _settle(self, sql: sqlite3.Connection) -> None:
+    def _settle(self, sql: SqlConnection) -> None:
+        sql.execute(self._db.dialect.take_turn("settle")).fetchone()
         for index in _INDEXES:
             sql.execute(index)
         if self._db.dialect.name == "sqlite":  # On PostgreSQL a URL may be longer than a page of an index holds.
@@ -116,7 +116,7 @@ class CrawlGraph:
         return [TrapRecord(*row) for row in rows]
 
 
-def _follow_redirects(sql: sqlite3.Connection) -> None:
+def _follow_redirects(sql: SqlConnection) -> None:
     hops = 0
     while sql.execute(_PARENTS_BY_REDIRECT, {"hops": hops}).rowcount:
         hops += 1

@@ -6,12 +6,11 @@ as they are. This takes one pass over the pages.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
-from tadoru.store.crawl.connection import CrawlConnection
+from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
 from tadoru.store.crawl.interface import HOST_SPENT, QUEUE_FULL, TOO_DEEP, LinkTarget, PageFacts, PageStatus, UrlPurpose
 from tadoru.store.crawl.queue_changes import QueueChanges
 
@@ -49,10 +48,10 @@ class Rescope:
         self._db = db
 
     async def reconsider(self, decide: Decide, *, max_depth: int | None) -> int:
-        def body(sql: sqlite3.Connection) -> int:
+        def body(sql: SqlConnection) -> int:
             moves = _PageMoves(QueueChanges(self._db, sql, max_depth), sql)
             last = 0
-            while rows := sql.execute(_OPEN, (last, _AT_A_TIME)).fetchall():
+            while rows := sql.execute(f"{_OPEN} {self._db.dialect.locked_rows}", (last, _AT_A_TIME)).fetchall():
                 last = rows[-1][0]
                 for row in rows:
                     target = decide(row[1], bool(row[5]))
@@ -68,7 +67,7 @@ class Rescope:
 class _PageMoves:
     """The pages that belong elsewhere now."""
 
-    def __init__(self, changes: QueueChanges, sql: sqlite3.Connection) -> None:
+    def __init__(self, changes: QueueChanges, sql: SqlConnection) -> None:
         self.changes = changes
         self.total = 0
         self._sql = sql

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Sequence
 
-from tadoru.store.crawl.connection import CrawlConnection
+from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
 from tadoru.store.crawl.database import stamp
 from tadoru.store.crawl.interface import ResourceLease, ResourceResult, SitemapRecord
 
@@ -30,7 +29,7 @@ class SitemapTable:
             record.bytes, record.urls, problems, stamp(self._db.clock.now()),
         )  # fmt: skip
 
-        def body(sql: sqlite3.Connection) -> int:
+        def body(sql: SqlConnection) -> int:
             number: int = sql.execute(self._put, values).fetchone()[0]
             sql.execute("DELETE FROM sitemap_entries WHERE sitemap_id = ?", (number,))
             return number
@@ -63,9 +62,9 @@ class ResourceTable:
     async def reconsider(self, is_internal: Callable[[str], bool], *, externals: bool) -> None:
         """Other rules hold: which of those that were not tried belong to the site, and whether others are tried too."""
 
-        def body(sql: sqlite3.Connection) -> None:
+        def body(sql: SqlConnection) -> None:
             last = 0
-            while rows := sql.execute(_OPEN, (last,)).fetchall():
+            while rows := sql.execute(f"{_OPEN} {self._db.dialect.locked_rows}", (last,)).fetchall():
                 last = rows[-1][0]
                 moves = []
                 for number, url, was_internal, was in rows:
@@ -78,7 +77,7 @@ class ResourceTable:
         await self._db.write(body)
 
     async def lease(self, worker: int, count: int, *, budget: int) -> list[ResourceLease]:
-        def body(sql: sqlite3.Connection) -> list[ResourceLease]:
+        def body(sql: SqlConnection) -> list[ResourceLease]:
             sql.execute(self._db.dialect.take_turn("resources")).fetchone()
             room = min(count, budget - sql.execute(_TAKEN).fetchone()[0])
             if room <= 0:
@@ -90,7 +89,7 @@ class ResourceTable:
         return await self._db.write(body)
 
     async def finish(self, worker: int, results: Sequence[ResourceResult]) -> None:
-        def body(sql: sqlite3.Connection) -> None:
+        def body(sql: SqlConnection) -> None:
             now = self._db.clock.now()
             finished = []
             for result in results:
@@ -110,7 +109,7 @@ class ResourceTable:
     async def wait(self, *, budget: int) -> float | None:
         """Seconds until a resource may be tried, or until somebody else's may come back; None when all is done."""
 
-        def body(sql: sqlite3.Connection) -> float | None:
+        def body(sql: SqlConnection) -> float | None:
             if sql.execute("SELECT 1 FROM resources WHERE owner IS NOT NULL LIMIT 1").fetchone() is not None:
                 return 0.05
             (soonest,) = sql.execute(self._soonest).fetchone()

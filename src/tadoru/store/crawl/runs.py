@@ -7,13 +7,12 @@ copied into `page_history` and `finding_history`, and the last few of those are 
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from tadoru.store.crawl.connection import CrawlConnection
+from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
 from tadoru.store.crawl.crawl_limits import PUT_OFF
 from tadoru.store.crawl.database import stamp
 from tadoru.store.crawl.metrics import read_counters
@@ -100,8 +99,8 @@ class CrawlRuns:
     async def begin(self, kind: str, config: Mapping[str, Any], version: str) -> int:
         """The number of the run that is going on from now: the last one is continued, if there is one."""
 
-        def body(sql: sqlite3.Connection) -> int:
-            last = _last(sql)
+        def body(sql: SqlConnection) -> int:
+            last = self._last(sql)
             if last is None:
                 return self._insert_run(sql, 1, kind, config, version)
             sql.execute(_CONTINUE, (_dump(config), version, last[0]))
@@ -123,8 +122,8 @@ class CrawlRuns:
         that were tried are tried again. `keep`: how many of the earlier runs can be read afterwards.
         """
 
-        def body(sql: sqlite3.Connection) -> int | None:
-            last = _last(sql)
+        def body(sql: SqlConnection) -> int | None:
+            last = self._last(sql)
             if not _is_over(last, read_counters(sql), limit):
                 return None
             number = last[0] if last is not None else _adopt(sql)
@@ -155,11 +154,17 @@ class CrawlRuns:
             for number, kind, began, ended, outcome, config, version, score, kept in rows
         ]
 
-    def _insert_run(self, sql: sqlite3.Connection, number: int, kind: str, config: Mapping[str, Any], version: str) -> int:
+    def _last(self, sql: SqlConnection) -> tuple[int, str | None] | None:
+        """The number of the last run, and when it ended; nobody else begins one until this transaction ends."""
+        sql.execute(self._db.dialect.take_turn("runs")).fetchone()
+        row: tuple[int, str | None] | None = sql.execute("SELECT id, ended_at FROM runs ORDER BY id DESC LIMIT 1").fetchone()
+        return row
+
+    def _insert_run(self, sql: SqlConnection, number: int, kind: str, config: Mapping[str, Any], version: str) -> int:
         sql.execute(_BEGIN, (number, kind, stamp(self._db.clock.now()), _dump(config), version))
         return number
 
-    def _reopen(self, sql: sqlite3.Connection, externals: bool) -> None:
+    def _reopen(self, sql: SqlConnection, externals: bool) -> None:
         """Everything is to be asked for once more, and is counted from nothing."""
         sql.execute(_AGAIN, (externals,))
         sql.execute(self._recount_hosts)
@@ -173,15 +178,9 @@ class CrawlRuns:
             sql.execute(f"DELETE FROM {table}")
 
 
-def _adopt(sql: sqlite3.Connection) -> int:
+def _adopt(sql: SqlConnection) -> int:
     sql.execute(_ADOPT, sql.execute(_BEFORE_RUNS).fetchone()[:7])
     return 1
-
-
-def _last(sql: sqlite3.Connection) -> tuple[int, str | None] | None:
-    """The number of the last run, and when it ended."""
-    row: tuple[int, str | None] | None = sql.execute("SELECT id, ended_at FROM runs ORDER BY id DESC LIMIT 1").fetchone()
-    return row
 
 
 def _is_over(last: tuple[int, str | None] | None, counts: Mapping[str, int], limit: int) -> bool:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
-
-from tadoru.store.crawl.connection import CrawlConnection
+from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
 from tadoru.store.crawl.database import stamp
 
 _CLAIM = "UPDATE chores SET owner = ? WHERE name = ? AND done_at IS NULL AND (owner IS NULL OR owner = ?)"
@@ -17,7 +15,7 @@ class SingletonTasks:
         self._db = db
 
     async def claim(self, worker: int, name: str) -> bool:
-        def body(sql: sqlite3.Connection) -> bool:
+        def body(sql: SqlConnection) -> bool:
             sql.execute("INSERT INTO chores(name) VALUES (?) ON CONFLICT DO NOTHING", (name,))
             return bool(sql.execute(_CLAIM, (worker, name, worker)).rowcount)
 

@@ -7,9 +7,7 @@ it once more.
 
 from __future__ import annotations
 
-import sqlite3
-
-from tadoru.store.crawl.connection import CrawlConnection
+from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
 from tadoru.store.crawl.queue_changes import QueueChanges
 
 # Whoever names it counts, in a link, a redirect, a sitemap or the head of a page, as long as it is not broken itself.
@@ -43,7 +41,7 @@ class StalePages:
         """Put away what did not answer and is named nowhere; how many. Only after a re-crawl: a first crawl has no such pages."""
         return await self._db.write(self._retire)
 
-    def _retire(self, sql: sqlite3.Connection) -> int:
+    def _retire(self, sql: SqlConnection) -> int:
         if sql.execute("SELECT 1 FROM runs WHERE id > 1 LIMIT 1").fetchone() is None:
             return 0
         dead = [page for (page,) in sql.execute(_DEAD).fetchall()]
@@ -55,9 +53,9 @@ class StalePages:
         """Ask again for what is gone, because more of the site is about to be read and may lead there; how many."""
         return await self._db.write(self._recall)
 
-    def _recall(self, sql: sqlite3.Connection) -> int:
+    def _recall(self, sql: SqlConnection) -> int:
         changes = QueueChanges(self._db, sql)
-        gone = sql.execute(_GONE).fetchall()
+        gone = sql.execute(f"{_GONE} {self._db.dialect.locked_rows}").fetchall()
         sql.executemany(_RECALL, [(page,) for page, _, _ in gone])
         for _, status, host in gone:
             changes.queue_again(status, host)
