@@ -65,12 +65,16 @@ AT_A_TIME = 400_000
 FOLLOWED, UNFOLLOWED, OTHER = 0, 1, 2
 """An ordinary link; one that asks not to be followed; something else that leads on, such as a refresh."""
 
+_UNFOLLOWED = ("nofollow", "ugc", "sponsored")
+"""Search engines take the others for `nofollow`. A rel value is stored in lower case, with single spaces."""
+# Most texts are no rel values: they are sorted out by a look that is cheaper than the exact one.
+_MAYBE = " OR ".join(f"text {{like}} '%{word}%'" for word in _UNFOLLOWED)
+_EXACTLY = " OR ".join(f"' ' || text || ' ' {{like}} '% {word} %'" for word in _UNFOLLOWED)
 # One number a link: reading twenty million rows of several values would take three times as long.
-# Of rel values, search engines take `ugc` and `sponsored` for `nofollow`. They are stored in lower case, with single spaces.
 _LINKS = f"""SELECT (source_id << 33) | (target_id << 2) | CASE WHEN kind = 'a' OR kind = 'area'
-    THEN CASE WHEN rel_id <> 0 AND rel_id IN (SELECT id FROM texts WHERE ' ' || text || ' ' {{like}} '% nofollow %'
-        OR ' ' || text || ' ' {{like}} '% ugc %' OR ' ' || text || ' ' {{like}} '% sponsored %') THEN {UNFOLLOWED}
-    ELSE {FOLLOWED} END ELSE {OTHER} END
+    THEN CASE WHEN rel_id <> 0 AND rel_id IN (SELECT id FROM texts WHERE ({_MAYBE}) AND ({_EXACTLY}))
+        THEN {UNFOLLOWED} ELSE {FOLLOWED} END
+    ELSE {OTHER} END
     FROM link_relations ORDER BY source_id"""
 
 
