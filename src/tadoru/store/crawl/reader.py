@@ -34,14 +34,14 @@ _ANCHORS = "SELECT anchors FROM page_anchors WHERE page_id = ?"
 _TRAPS = "SELECT key, why, known, refused, example FROM traps WHERE refused > 0 ORDER BY refused DESC, key"
 
 
-def _links(join: str) -> str:
-    return f"""SELECT s.url, t.url, a.text, rel.text, r.kind, r.position, f.text, r.target_id FROM pages s
+def _links(join: str, more: str = "") -> str:
+    return f"""SELECT s.url, t.url, a.text, rel.text, r.kind, r.position, f.text{more} FROM pages s
         {join} link_relations r ON r.source_id = s.id JOIN pages t ON t.id = r.target_id
         JOIN texts a ON a.id = r.text_id JOIN texts rel ON rel.id = r.rel_id JOIN texts f ON f.id = r.fragment_id"""
 
 
 _LINKS_TO = f"{_links('JOIN')} WHERE r.target_id = ? ORDER BY s.url, r.position"
-_FRAGMENTS = f"""{_links("JOIN")} WHERE r.fragment_id <> 0
+_FRAGMENTS = f"""{_links("JOIN", ", r.target_id")} WHERE r.fragment_id <> 0
     AND EXISTS (SELECT 1 FROM page_anchors n WHERE n.page_id = r.target_id) ORDER BY t.url, s.url, r.position"""
 
 
@@ -87,13 +87,13 @@ class CrawlGraph:
     async def links(self) -> AsyncIterator[LinkRow]:
         async for rows in self._db.batches(self._links):
             for row in rows:
-                yield LinkRow(*row[:7])
+                yield LinkRow(*row)
 
     async def links_to(self, page_ids: Sequence[int]) -> AsyncIterator[LinkRow]:
         for page in page_ids:
             async for rows in self._db.batches(_LINKS_TO, (page,)):
                 for row in rows:
-                    yield LinkRow(*row[:7])
+                    yield LinkRow(*row)
 
     async def fragment_links(self) -> AsyncIterator[tuple[LinkRow, bool]]:
         held, anchors = 0, frozenset[str]()
