@@ -1,4 +1,4 @@
-"""docs/reference/database.md: every table and view of a crawl, from the SQL scripts and the descriptions in columns.toml."""
+"""docs/reference/database.md: every table and view of a crawl, from its SQL script and the descriptions in columns.toml."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-SQL = Path(__file__).parent.parent / "src" / "tadoru" / "store" / "crawl" / "sql"
+SQL = Path(__file__).parent.parent / "src" / "tadoru" / "store" / "crawl" / "sql" / "sqlite.sql"
 WORDS = Path(__file__).parent / "columns.toml"
 BEGIN_HERE = ("audited_pages", "findings", "links")
 COMMENTED = re.compile(r"((?:^-- .*\n)*)^CREATE (TABLE|VIEW) (\w+)", re.MULTILINE)
@@ -68,15 +68,10 @@ def public() -> dict[str, set[str]]:
     return {name: set(found) for name, found in columns().items() if name not in internal}
 
 
-def _scripts() -> list[str]:
-    return [path.read_text("utf-8") for path in sorted(SQL.glob("*.sql"))]
-
-
 def _schema() -> dict[str, list[str]]:
     sql = sqlite3.connect(":memory:")
     try:
-        for script in _scripts():
-            sql.executescript(script)
+        sql.executescript(SQL.read_text("utf-8"))
         names = [row[0] for row in sql.execute(_OBJECTS)]
         return {name: [row[1] for row in sql.execute(f"PRAGMA table_info({name})")] for name in names}
     finally:
@@ -87,18 +82,15 @@ _OBJECTS = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND n
 
 
 def _kinds() -> dict[str, str]:
-    return {name: kind.lower() for script in _scripts() for _, kind, name in COMMENTED.findall(script)}
+    return {name: kind.lower() for _, kind, name in COMMENTED.findall(SQL.read_text("utf-8"))}
 
 
 def _sentences() -> dict[str, str]:
-    """The comment above each table and view; the last definition counts."""
-    found: dict[str, str] = {}
-    for script in _scripts():
-        for comment, _, name in COMMENTED.findall(script):
-            text = " ".join(line.removeprefix("-- ") for line in comment.splitlines())
-            if text or name not in found:
-                found[name] = text
-    missing = [name for name, text in found.items() if not text]
-    if missing:
-        raise SystemExit(f"src/tadoru/store/crawl/sql: no comment above {missing}")
+    """The comment above each table and view."""
+    found = {
+        name: " ".join(line.removeprefix("-- ") for line in comment.splitlines())
+        for comment, _, name in COMMENTED.findall(SQL.read_text("utf-8"))
+    }
+    if missing := [name for name, text in found.items() if not text]:
+        raise SystemExit(f"{SQL}: no comment above {missing}")
     return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -16,12 +15,12 @@ from tadoru.clock import SystemClock
 from tadoru.store.calendar.migrate import VERSION_TABLE
 from tadoru.store.calendar.store import open_calendar
 from tadoru.store.copy_crawl import DatabaseKind, look_at
-from tadoru.store.crawl.database import APPLICATION_ID, FORMATS
 from tadoru.store.crawl.open import open_audit
 from tests.contract.events.dumping import dump
 from tests.store.test_migration import ROWS
 from tests.support.calendar import Calendar, row
 from tests.support.clock import FakeClock
+from tests.support.old_crawls import make_file
 from tests.support.postgres import server
 
 Copy = Callable[[str, str], tuple[int, str]]
@@ -121,11 +120,7 @@ def test_a_newer_format_is_refused_and_an_older_one_is_said(folder: Path, copy: 
         1,
         "tadoru: Cannot copy events.db: a newer version of Tadoru wrote it (format 0999). Update Tadoru.\n",
     )
-    with closing(sqlite3.connect("old.db")) as sql:
-        sql.executescript(resources.files("tadoru.store.crawl").joinpath("sql", FORMATS[0]).read_text("utf-8") + ROWS)
-        sql.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        sql.execute("PRAGMA user_version = 1")
-        sql.commit()
+    make_file(Path("old.db"), 1, ROWS)
     code, said = copy("old.db", "newer.db")
     first, last = said.splitlines()
     assert (code, first) == (0, "Migrated old.db from format 1 to the current one.")

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import closing
-from importlib import resources
 from pathlib import Path
 
 import pytest
 
 from tadoru.errors import StoreError
-from tadoru.store.crawl.database import APPLICATION_ID, FORMATS
 from tadoru.store.crawl.documents import MOST_RUNS, MOST_VERSIONS, open_history
 from tadoru.store.crawl.interface import CompletedOutcome, PageFacts
 from tadoru.store.crawl.records import DocumentRecord, PageRecords
@@ -19,6 +15,7 @@ from tadoru.store.crawl.runs import RunOutcome
 from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import lease_one, started, url
 from tests.support.clock import FakeClock
+from tests.support.old_crawls import make_file
 
 FACTS = PageFacts(status_code=200)
 
@@ -142,11 +139,7 @@ def test_the_changes_of_the_last_runs_are_kept(book: Book) -> None:
 
 def test_a_file_of_the_format_before_has_nothing_to_tell_and_is_left_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "old.db"
-    with closing(sqlite3.connect(path, isolation_level=None)) as sql:
-        for script in FORMATS[:3]:
-            sql.executescript(resources.files("tadoru.store.crawl").joinpath("sql", script).read_text("utf-8"))
-        sql.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        sql.execute("PRAGMA user_version = 3")
+    make_file(path, 3)
     before = path.read_bytes()
     with open_history(path) as found:
         assert (found.changes(runs=5, pages=5), found.versions(1), found.text(1, 0)) == ([], [], None)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from importlib import resources
 from pathlib import Path
 
 import pytest
 
 from tadoru.errors import StoreError
 from tadoru.model.finding import Finding
-from tadoru.store.crawl.database import APPLICATION_ID, SCHEMA_VERSION
+from tadoru.store.crawl.database import SCHEMA_VERSION
 from tadoru.store.crawl.interface import CompletedOutcome, CrawlCounts, PageFacts
 from tadoru.store.crawl.records import PageRecords
 from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import HOST, TTL, lease_one, statuses, url
 from tests.store.test_details import CHECK
 from tests.support.clock import FakeClock
+from tests.support.old_crawls import make_file
 
 ROWS = f"""
 INSERT INTO hosts(id, name, queued, next_at) VALUES (1, '{HOST}', 1, 0);
@@ -37,13 +38,9 @@ INSERT INTO counters VALUES ('completed', 1), ('counted', 1), ('queued', 1);
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
-    """A file of format 1, made by the script of that format."""
+    """A file of format 1."""
     path = tmp_path / "crawl.db"
-    with closing(sqlite3.connect(path, isolation_level=None)) as sql:
-        sql.executescript(resources.files("tadoru.store.crawl").joinpath("sql", "0001_crawl.sql").read_text("utf-8"))
-        sql.executescript(ROWS)
-        sql.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        sql.execute("PRAGMA user_version = 1")
+    make_file(path, 1, ROWS)
     return path
 
 
@@ -53,17 +50,45 @@ def schema(path: Path) -> list[tuple[str, ...]]:
 
 
 def columns(path: Path) -> Iterator[tuple[object, ...]]:
+    """Each column with its type, its default and its place in the primary key; a key is never empty."""
     with closing(sqlite3.connect(path)) as sql:
-        for _, name, _ in schema(path):
-            yield from ((name, *column) for column in sql.execute(f"PRAGMA table_xinfo('{name}')"))
+        for _, table, _ in schema(path):
+            for number, name, kind, required, default, key, hidden in sql.execute(f"PRAGMA table_xinfo('{table}')"):
+                yield table, number, name, kind, bool(required or key), default, key, hidden
 
 
-async def test_an_older_file_becomes_what_a_new_one_would_be(old: Path, tmp_path: Path) -> None:
-    new = tmp_path / "new.db"
+def keys(path: Path) -> Iterator[object]:
+    """Each index with its columns, and the tables whose rows are stored in their key."""
+    with closing(sqlite3.connect(path)) as sql:
+        for kind, table, _ in schema(path):
+            if kind == "table":
+                for index in sorted(sql.execute(f"PRAGMA index_list('{table}')"), key=lambda one: str(one[1])):
+                    yield table, index[1:], sql.execute(f"PRAGMA index_xinfo('{index[1]}')").fetchall()
+        yield sql.execute("SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table' ORDER BY 1").fetchall()
+
+
+def texts(path: Path) -> dict[str, str]:
+    """Indexes and views as they are written, and the conditions of tables."""
+    with closing(sqlite3.connect(path)) as sql:
+        found = sql.execute("SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
+    parts = {
+        name: "".join(re.findall(r"\bCHECK \(.*?'\)|AUTOINCREMENT", text, re.DOTALL)) if kind == "table" else text
+        for name, kind, text in found
+    }
+    same = "CASE WHEN f.page_id THEN", "CASE WHEN f.page_id <> 0 THEN"  # A view of format 2, in other words since.
+    return {name: re.sub(r"\s+", "", text.replace(*same)) for name, text in parts.items()}
+
+
+@pytest.mark.parametrize("version", range(1, SCHEMA_VERSION))
+async def test_an_older_file_becomes_what_a_new_one_would_be(version: int, tmp_path: Path) -> None:
+    old, new = tmp_path / "old.db", tmp_path / "new.db"
+    make_file(old, version, ROWS)
     for path in (old, new):
         await SqliteStore(str(path), FakeClock()).close()
     assert schema(old) == schema(new)
     assert list(columns(old)) == list(columns(new))
+    assert list(keys(old)) == list(keys(new))
+    assert texts(old) == texts(new)
     with closing(sqlite3.connect(old)) as sql:
         assert sql.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
         assert sql.execute("PRAGMA integrity_check").fetchone() == ("ok",)

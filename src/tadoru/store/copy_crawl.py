@@ -103,10 +103,9 @@ def _look_into(path: Path) -> CopySource:
 
 
 def _look_for_crawl(database: str) -> CopySource:
-    from tadoru.store.crawl.postgres.database import FORMATS
-    from tadoru.store.crawl.postgres.migrations import format_at
+    from tadoru.store.crawl.postgres.migrations import FORMAT, format_at
 
-    number = format_at(parse(database), len(FORMATS))
+    number = format_at(parse(database))
     if number is None:
         message = (
             N_("No crawl in {path}. Check the URL.")
@@ -114,13 +113,13 @@ def _look_for_crawl(database: str) -> CopySource:
             else N_("No crawl or calendar in {path}. Check the URL.")
         )
         raise UsageError(message, path=parse(database).shown)
-    if number > len(FORMATS):  # It can be worked on; but what is not known of it would be left behind.
+    if number > FORMAT:  # It can be worked on; but what is not known of it would be left behind.
         raise NewerFormat(
             "{path} was written by a newer Tadoru (format {format}). Upgrade Tadoru to copy it.",
             path=parse(database).shown,
             format=number,
         )
-    return CopySource(DatabaseKind.CRAWL, str(number) if number < len(FORMATS) else None)
+    return CopySource(DatabaseKind.CRAWL, str(number) if number < FORMAT else None)
 
 
 def _unheard(_table: str, _rows: int) -> None:

@@ -15,18 +15,19 @@ import pytest
 
 from tadoru.errors import NewerFormat, StoreError
 from tadoru.store.copy_crawl import look_at
+from tadoru.store.crawl.database import SQL
 from tadoru.store.crawl.postgres.connection import PgConnection
 from tadoru.store.crawl.postgres.crawl_url import parse
-from tadoru.store.crawl.postgres.database import FORMATS, READABLE_BY
-from tadoru.store.crawl.postgres.migrations import SCRIPTS, WRITING, format_of, migrate
+from tadoru.store.crawl.postgres.migrations import FORMAT, READABLE_BY, WRITING, format_of, migrate
 from tadoru.store.crawl.postgres.store import PostgresStore
 from tests.support.clock import FakeClock
+from tests.support.old_crawls import make_schema
 from tests.support.pg_crawls import crawl_on
 from tests.support.postgres import server
 
-OLD = FORMATS[:4]
-"""What a program of format 4 knew."""
-LATER = (*FORMATS, "9000_colour.sql")
+LATER = FORMAT + 1
+COLOUR = Path("upgrade", "postgresql", f"{LATER:04}_colour.sql")
+"""The step to a format that no program has yet."""
 WAITS = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
 
@@ -40,7 +41,7 @@ def crawl() -> Iterator[str]:
 def old(crawl: str) -> str:
     """A crawl that a program of format 4 made."""
     with opened(crawl) as link:
-        migrate(link, parse(crawl).schema, OLD, 1)
+        make_schema(link, parse(crawl).schema, 4)
     return crawl
 
 
@@ -59,9 +60,9 @@ def connected(address: str) -> psycopg.Connection[tuple[object, ...]]:
 @pytest.fixture
 def later(tmp_path: Path) -> Path:
     """The scripts of a program that is newer by a format."""
-    with resources.as_file(SCRIPTS) as scripts:
+    with resources.as_file(SQL) as scripts:
         shutil.copytree(scripts, tmp_path / "scripts")
-    (tmp_path / "scripts" / LATER[-1]).write_text("ALTER TABLE pages ADD COLUMN colour TEXT NOT NULL DEFAULT 'red';")
+    (tmp_path / "scripts" / COLOUR).write_text("ALTER TABLE pages ADD COLUMN colour TEXT NOT NULL DEFAULT 'red';")
     return tmp_path / "scripts"
 
 
@@ -130,30 +131,36 @@ def test_new_programs_open_an_old_crawl_at_once_while_an_old_one_crawls_into_it(
         assert store.sql.execute("SELECT count(*) FROM pages WHERE status = 'completed'").fetchone()[0] == worker.pages
         store.db.link.close()
     with opened(old) as link:
-        assert link.run("SELECT * FROM crawl_format").fetchall() == [(len(FORMATS), READABLE_BY)]
+        assert link.run("SELECT * FROM crawl_format").fetchall() == [(FORMAT, READABLE_BY)]
 
 
-def columns(address: str) -> list[object]:
+SCHEMA = {
+    "columns": """SELECT table_name, ordinal_position, column_name, data_type, is_nullable, column_default, collation_name,
+        identity_generation FROM information_schema.columns WHERE table_schema = current_schema() ORDER BY 1, 2""",
+    "indexes": "SELECT tablename, indexdef FROM pg_indexes WHERE schemaname = current_schema() ORDER BY 1, 2",
+    "constraints": """SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
+        WHERE connamespace = current_schema()::regnamespace ORDER BY 1, 2""",
+    "views": "SELECT viewname, definition FROM pg_views WHERE schemaname = current_schema() ORDER BY 1",
+    "functions": """SELECT proname, pg_get_function_arguments(oid), pg_get_function_result(oid), provolatile,
+        regexp_replace(prosrc, '\\s+', '', 'g') FROM pg_proc WHERE pronamespace = current_schema()::regnamespace ORDER BY 1""",
+    "first rows": "SELECT * FROM texts",
+}
+
+
+def schema_of(address: str) -> dict[str, list[str]]:
     with connected(address) as sql:
-        return (
-            sql.execute(
-                "SELECT table_name, column_name, data_type, is_nullable, column_default FROM information_schema.columns"
-                " WHERE table_schema = current_schema() ORDER BY 1, 2"
-            ).fetchall()
-            + sql.execute(
-                "SELECT tablename, replace(indexdef, schemaname, ''), '', '', '' FROM pg_indexes"
-                " WHERE schemaname = current_schema() ORDER BY 1, 2"
-            ).fetchall()
-        )
+        rows = {what: sql.execute(query.encode()).fetchall() for what, query in SCHEMA.items()}
+    return {what: [repr(row).replace(parse(address).schema, "") for row in found] for what, found in rows.items()}
 
 
-def test_an_old_crawl_becomes_what_a_new_one_would_be(old: str) -> None:
-    PostgresStore(old, FakeClock()).db.link.close()
+@pytest.mark.parametrize("version", range(1, FORMAT))
+def test_an_old_crawl_becomes_what_a_new_one_would_be(version: int, crawl: str) -> None:
+    with opened(crawl) as link:
+        make_schema(link, parse(crawl).schema, version)
+    PostgresStore(crawl, FakeClock()).db.link.close()
     with crawl_on(server()) as other:
         PostgresStore(other, FakeClock()).db.link.close()
-        names = [parse(one).schema for one in (old, other)]
-        said = [repr(columns(one)).replace(name, "") for one, name in zip((old, other), names, strict=True)]
-    assert said[0] == said[1]
+        assert schema_of(crawl) == schema_of(other)
 
 
 class Migration(threading.Thread):
@@ -167,7 +174,7 @@ class Migration(threading.Thread):
     def run(self) -> None:
         with opened(self._address) as link:
             try:
-                migrate(link, parse(self._address).schema, LATER, READABLE_BY, self._folder, self._attempts)
+                migrate(link, parse(self._address).schema, version=LATER, folder=self._folder, attempts=self._attempts)
             except StoreError as error:
                 self.error = error
 
@@ -185,12 +192,12 @@ def test_a_migration_waits_for_a_long_reader_without_keeping_others_waiting(craw
         reader.execute("ROLLBACK")
         newer.join()
         assert newer.error is None
-        assert watch.execute("SELECT version FROM crawl_format").fetchone() == (len(LATER),)
+        assert watch.execute("SELECT version FROM crawl_format").fetchone() == (LATER,)
 
 
 def test_a_migration_that_never_gets_its_turn_says_so_and_changes_nothing(crawl: str, later: Path) -> None:
     PostgresStore(crawl, FakeClock()).db.link.close()
-    before = columns(crawl)
+    before = schema_of(crawl)
     with connected(crawl) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM pages")
@@ -199,30 +206,30 @@ def test_a_migration_that_never_gets_its_turn_says_so_and_changes_nothing(crawl:
         newer.join()
         reader.execute("ROLLBACK")
     assert "it is in use. Stop long-running readers" in str(newer.error)
-    assert columns(crawl) == before
+    assert schema_of(crawl) == before
 
 
 def test_a_migration_that_fails_leaves_the_crawl_as_it_was(crawl: str, later: Path) -> None:
     PostgresStore(crawl, FakeClock()).db.link.close()
-    (later / LATER[-1]).write_text("ALTER TABLE pages ADD COLUMN colour TEXT; SELECT nothing FROM nowhere;")
-    before = columns(crawl)
+    (later / COLOUR).write_text("ALTER TABLE pages ADD COLUMN colour TEXT; SELECT nothing FROM nowhere;")
+    before = schema_of(crawl)
     newer = Migration(crawl, later)
     newer.start()
     newer.join()
     assert 'relation "nowhere" does not exist' in str(newer.error)
-    assert columns(crawl) == before
+    assert schema_of(crawl) == before
 
 
 def test_a_newer_crawl_is_worked_on_as_far_as_it_says_so_but_not_copied(crawl: str, later: Path) -> None:
-    newer = Migration(crawl, later)
-    newer.run()
+    PostgresStore(crawl, FakeClock()).db.link.close()
+    Migration(crawl, later).run()
     PostgresStore(crawl, FakeClock()).db.link.close()
     with pytest.raises(StoreError, match=r"was written by a newer Tadoru .* Upgrade Tadoru to copy it"):
         look_at(crawl, FakeClock())
     with opened(crawl) as link:
-        link.run("UPDATE crawl_format SET readable_by = %s", [len(LATER)])
+        link.run("UPDATE crawl_format SET readable_by = %s", [LATER])
         with pytest.raises(StoreError, match=r"was written by a newer Tadoru .* Upgrade Tadoru to read it"):
-            format_of(link, parse(crawl).schema, len(FORMATS))
+            format_of(link, parse(crawl).schema)
 
 
 def test_numbers_go_on_behind_the_highest_of_an_older_crawl(old: str) -> None:
@@ -256,7 +263,8 @@ def test_no_script_takes_from_an_old_program_what_it_needs() -> None:
     for words in ("ALTER TABLE a DROP COLUMN b", "ALTER TABLE a ADD COLUMN b TEXT NOT NULL, ADD COLUMN c INT DEFAULT 0"):
         assert NARROWS.search(words)
     assert not NARROWS.search("ALTER TABLE a ADD COLUMN b TEXT NOT NULL DEFAULT ''; CREATE TABLE c (d TEXT NOT NULL)")
-    crawls = [SCRIPTS.joinpath(name) for name in FORMATS if name != FORMATS[READABLE_BY - 1]]  # That one is closed to them.
+    steps = SQL.joinpath("upgrade", "postgresql").iterdir()
+    crawls = [step for step in steps if int(step.name[:4]) != READABLE_BY]  # That one is closed to old programs.
     revisions = resources.files("tadoru.store").joinpath("calendar", "migrations", "versions").iterdir()
     for script in (*crawls, *(one for one in revisions if one.name.endswith(".postgresql.sql"))):
         assert not NARROWS.search(script.read_text(encoding="utf-8")), script.name

@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from importlib import resources
+from importlib.resources.abc import Traversable
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -24,9 +25,10 @@ from tadoru.store.crawl.dialect import SQLITE
 T = TypeVar("T")
 APPLICATION_ID = 0x7AD0_0001
 """Marks a SQLite file as a Tadoru crawl."""
-FORMATS = ("0001_crawl.sql", "0002_audit.sql", "0003_docs.sql", "0004_document_versions.sql", "0005_bounds.sql")
-"""One script for each format of the file, each applied to what the one before it left."""
-SCHEMA_VERSION = len(FORMATS)
+SCHEMA_VERSION = 5
+"""The format of a file: that of `schema.py`, and of the last step in `sql/upgrade/sqlite`."""
+SQL: Traversable = resources.files("tadoru.store.crawl").joinpath("sql")
+"""The scripts of both databases."""
 LOCK_PATIENCE = 30.0
 """Seconds to wait for another program's transaction before giving up."""
 HOSTS_AT_ONCE = 64
@@ -146,9 +148,8 @@ class Database:
         sql = self.sql
         sql.execute("BEGIN IMMEDIATE")
         try:
-            for script in FORMATS[self._format() :]:
-                text = resources.files("tadoru.store.crawl").joinpath("sql", script).read_text(encoding="utf-8")
-                for statement in _statements(text):
+            for script in pending_scripts("sqlite", self._format()):
+                for statement in _statements(script):
                     sql.execute(statement)
             sql.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             sql.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
@@ -284,6 +285,14 @@ class Database:
 
     async def close(self) -> None:
         self.sql.close()
+
+
+def pending_scripts(database: str, found: int, folder: Traversable = SQL) -> list[str]:
+    """The scripts that a crawl of format `found` needs (0: there is none), for `sqlite` or `postgresql`, in order."""
+    if not found:
+        return [folder.joinpath(f"{database}.sql").read_text(encoding="utf-8")]
+    steps = sorted(folder.joinpath("upgrade", database).iterdir(), key=lambda step: step.name)
+    return [step.read_text(encoding="utf-8") for step in steps if int(step.name[:4]) > found]
 
 
 def _statements(script: str) -> Iterator[str]:

@@ -22,13 +22,8 @@ from tadoru.store.crawl.metrics import read_counters
 from tadoru.store.crawl.postgres.connection import DeadlockVictim, PgConnection, Values
 from tadoru.store.crawl.postgres.crawl_url import parse
 from tadoru.store.crawl.postgres.dialect import plain
-from tadoru.store.crawl.postgres.migrations import WRITING, format_of, migrate
+from tadoru.store.crawl.postgres.migrations import FORMAT, WRITING, format_of, migrate
 
-FORMATS = (
-    "0001_crawl.sql", "0002_audit.sql", "0003_docs.sql", "0004_document_versions.sql", "0005_bounds.sql",
-    "0006_many_writers.sql",
-)  # fmt: skip
-"""One script for each format, each applied to what the one before it left."""
 ATTEMPTS = 8
 """How often a transaction is tried that PostgreSQL sacrifices to others."""
 _COUNT = """INSERT INTO counters(name, value) SELECT name, delta FROM unnest(%s::text[], %s::bigint[]) AS moved(name, delta)
@@ -37,8 +32,6 @@ _HOSTS = "SELECT name, id FROM hosts WHERE name = ANY(%s::text[])"
 _NEW_HOSTS = """INSERT INTO hosts(name, turn_at) SELECT name, shared_now() FROM unnest(%s::text[]) AS given(name)
     WHERE NOT EXISTS (SELECT 1 FROM hosts h WHERE h.name = given.name) ORDER BY name COLLATE "C" ON CONFLICT (name) DO NOTHING"""
 T = TypeVar("T")
-READABLE_BY = 6
-"""The oldest format whose programs can work on a crawl of this one. Before format 6, programs numbered pages themselves."""
 
 
 class SharedClock:
@@ -89,11 +82,11 @@ class PgDatabase(Database):
             raise
 
     def _prepare_schema(self, schema: str, *, new: bool) -> None:
-        found = format_of(self.link, schema, len(FORMATS))
+        found = format_of(self.link, schema)
         if found is None and not new:
             raise UsageError("No crawl in {path}. Choose the database of an audit.", path=self.path)
-        if found is None or found < len(FORMATS):
-            migrate(self.link, schema, FORMATS, READABLE_BY)
+        if found is None or found < FORMAT:
+            migrate(self.link, schema)
         self._look_at_clock()
 
     def _look_at_clock(self) -> None:

@@ -149,14 +149,12 @@ def _columns() -> dict[str, tuple[str, ...]]:
     from importlib import resources
 
     found: dict[str, tuple[str, ...]] = {}
-    folder = resources.files("tadoru.store.crawl").joinpath("sql", "postgresql")
-    for script in sorted(folder.iterdir(), key=lambda one: one.name):
-        for table, body in re.findall(r"CREATE TABLE (\w+) \((.*?)\n\);", script.read_text(encoding="utf-8"), re.DOTALL):
-            rows = (line.strip() for line in body.splitlines())
-            found[table] = tuple(line.split()[0] for line in rows if re.match(r"[a-z_0-9]+ [A-Z]", line))
-        for table, column in re.findall(r"ALTER TABLE (\w+) ADD COLUMN (\w+)", script.read_text(encoding="utf-8")):
-            found[table] = (*found[table], column)
-    del found["depth_changes"]
+    script = resources.files("tadoru.store.crawl").joinpath("sql", "postgresql.sql").read_text(encoding="utf-8")
+    for text in script.split("CREATE TABLE ")[1:]:
+        table, _, body = text.partition(" (\n")
+        rows = (line.strip() for line in body.partition("\n)")[0].splitlines())
+        found[table] = tuple(line.split()[0] for line in rows if re.match(r"[a-z_0-9]+ [A-Z]", line))
+    del found["depth_changes"], found["crawl_format"]
     found["counters"] = ("name", "value")
     return found
 

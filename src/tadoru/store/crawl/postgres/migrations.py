@@ -7,18 +7,19 @@ table exclusively waits only briefly, because others queue behind it; then every
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from importlib import resources
 from importlib.resources.abc import Traversable
 
 from tadoru.errors import NewerFormat, StoreError
+from tadoru.store.crawl.database import SQL, pending_scripts
 from tadoru.store.crawl.postgres.connection import DeadlockVictim, PgConnection
 from tadoru.store.crawl.postgres.crawl_url import CrawlUrl
 
+FORMAT = 6
+"""The format of a crawl: that of `schema.py`, and of the last step in `sql/upgrade/postgresql`."""
+READABLE_BY = 6
+"""The oldest format whose programs can work on a crawl of this one. Before format 6, programs numbered pages themselves."""
 WRITING, MIGRATING = 0x7AD0_0010, 0x7AD0_0011
 """Advisory locks: who writes to a crawl, who brings it to another format."""
-SCRIPTS: Traversable = resources.files("tadoru.store.crawl").joinpath("sql", "postgresql")
-FUNCTIONS = "0000_functions.sql"
 ATTEMPTS = 60
 """How often it is tried, about a second each with the pause after it, while others hold what it needs."""
 _LONGEST_WAIT = "500ms"
@@ -26,7 +27,7 @@ _PAUSE = 0.5
 _BUSY = "55P03"
 
 
-def format_of(link: PgConnection, schema: str, known: int) -> int | None:
+def format_of(link: PgConnection, schema: str, known: int = FORMAT) -> int | None:
     """The format of a crawl, None when there is none. Raises StoreError when programs of format `known` cannot work on it."""
     there = link.run("SELECT to_regclass(%s)", [f'"{schema}".crawl_format']).fetchone()
     if there is None or there[0] is None:
@@ -39,11 +40,11 @@ def format_of(link: PgConnection, schema: str, known: int) -> int | None:
     return int(version)
 
 
-def format_at(address: CrawlUrl, known: int) -> int | None:
+def format_at(address: CrawlUrl) -> int | None:
     """The format of the crawl at an address, None when there is none."""
     link = PgConnection(address)
     try:
-        return format_of(link, address.schema, known)
+        return format_of(link, address.schema)
     finally:
         link.close()
 
@@ -51,15 +52,17 @@ def format_at(address: CrawlUrl, known: int) -> int | None:
 def migrate(
     link: PgConnection,
     schema: str,
-    formats: Sequence[str],
-    readable_by: int,
-    folder: Traversable = SCRIPTS,
+    *,
+    version: int = FORMAT,
+    readable_by: int = READABLE_BY,
+    folder: Traversable = SQL,
     attempts: int = ATTEMPTS,
 ) -> None:
-    """Bring a new or an older crawl to the last of these formats, all or nothing, unless another process was faster."""
+    """Bring a new or an older crawl to the present format, all or nothing, unless another process was faster. Tests pass scripts
+    of a later format."""
     for left in reversed(range(attempts)):
         try:
-            _migrate_once(link, schema, formats, readable_by, folder)
+            _migrate_once(link, schema, version, readable_by, folder)
             return
         except StoreError as error:
             is_busy = isinstance(error, DeadlockVictim) or getattr(error.__cause__, "sqlstate", None) == _BUSY
@@ -69,12 +72,12 @@ def migrate(
                 raise StoreError(
                     "Cannot migrate {path} to format {format}: it is in use. Stop long-running readers and rerun the command.",
                     path=link.shown,
-                    format=len(formats),
+                    format=version,
                 ) from error
         link.run("SELECT pg_sleep(%s * (0.5 + random()))", [_PAUSE])  # Those who waited have their turn.
 
 
-def _migrate_once(link: PgConnection, schema: str, formats: Sequence[str], readable_by: int, folder: Traversable) -> None:
+def _migrate_once(link: PgConnection, schema: str, version: int, readable_by: int, folder: Traversable) -> None:
     run = link.run
     run("BEGIN")
     try:
@@ -82,15 +85,13 @@ def _migrate_once(link: PgConnection, schema: str, formats: Sequence[str], reada
         for key in (MIGRATING, WRITING):
             run("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [key, schema])
         run(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
-        found = format_of(link, schema, len(formats))
+        found = format_of(link, schema, version)
+        for script in pending_scripts("postgresql", found or 0, folder):
+            run(script)
         if found is None:
-            run("CREATE TABLE crawl_format (version INTEGER NOT NULL, readable_by INTEGER NOT NULL)")
-            run("INSERT INTO crawl_format VALUES (0, 0)")
-            run(folder.joinpath(FUNCTIONS).read_text(encoding="utf-8"))
-        for script in formats[found or 0 :]:
-            run(folder.joinpath(script).read_text(encoding="utf-8"))
-        last = len(formats)
-        run("UPDATE crawl_format SET version = %s, readable_by = %s WHERE version < %s", [last, readable_by, last])
+            run("INSERT INTO crawl_format VALUES (%s, %s)", [version, readable_by])
+        else:
+            run("UPDATE crawl_format SET version = %s, readable_by = %s WHERE version < %s", [version, readable_by, version])
         run("COMMIT")
     except BaseException:
         if not link.driver.closed and link.in_transaction:

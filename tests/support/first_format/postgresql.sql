@@ -1,3 +1,28 @@
+CREATE TABLE crawl_format (version INTEGER NOT NULL, readable_by INTEGER NOT NULL);
+INSERT INTO crawl_format VALUES (1, 1);
+
+-- What SQLite has as functions, and the clock of the crawl.
+
+-- The time of leases and of pacing, in seconds since 1970: the same for every worker, whatever its own clock says.
+CREATE FUNCTION shared_now() RETURNS DOUBLE PRECISION LANGUAGE sql VOLATILE
+    AS $$ SELECT extract(epoch FROM clock_timestamp())::double precision $$;
+
+-- Whether a text fits a pattern with * and ?.
+CREATE FUNCTION glob_matches(subject TEXT, pattern TEXT) RETURNS BOOLEAN LANGUAGE sql IMMUTABLE
+    AS $$ SELECT subject ~ ('^' || replace(replace(regexp_replace(pattern, '([.+^$(){}|\\])', '\\\1', 'g'), '*', '.*'), '?', '.') || '$') $$;
+
+-- The items of a JSON list with their places.
+CREATE FUNCTION json_list(list TEXT) RETURNS TABLE(key BIGINT, value TEXT) LANGUAGE sql IMMUTABLE
+    AS $$ SELECT place - 1, item #>> '{}' FROM json_array_elements(list::json) WITH ORDINALITY AS items(item, place) $$;
+
+-- The fields of a JSON object.
+CREATE FUNCTION json_fields(fields TEXT) RETURNS TABLE(key TEXT, value TEXT, place BIGINT) LANGUAGE sql IMMUTABLE
+    AS $$ SELECT f.key, f.value #>> '{}', f.place FROM json_each(fields::json) WITH ORDINALITY AS f(key, value, place) $$;
+
+-- One item of a JSON list.
+CREATE FUNCTION json_item(list TEXT, place INTEGER) RETURNS TEXT LANGUAGE sql IMMUTABLE
+    AS $$ SELECT list::json ->> place $$;
+
 -- Format 1: one crawl. The names `pages`, `links`, `crawl_errors`, `crawl_meta`, `completed_pages` and `queue_status` are a
 -- contract with everyone who queries a crawl; the rest is internal.
 

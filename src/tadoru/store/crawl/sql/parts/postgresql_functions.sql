@@ -1,12 +1,11 @@
--- What SQLite has as functions, and the clock of the crawl.
-
 -- The time of leases and of pacing, in seconds since 1970: the same for every worker, whatever its own clock says.
 CREATE FUNCTION shared_now() RETURNS DOUBLE PRECISION LANGUAGE sql VOLATILE
     AS $$ SELECT extract(epoch FROM clock_timestamp())::double precision $$;
 
 -- Whether a text fits a pattern with * and ?.
 CREATE FUNCTION glob_matches(subject TEXT, pattern TEXT) RETURNS BOOLEAN LANGUAGE sql IMMUTABLE
-    AS $$ SELECT subject ~ ('^' || replace(replace(regexp_replace(pattern, '([.+^$(){}|\\])', '\\\1', 'g'), '*', '.*'), '?', '.') || '$') $$;
+    AS $$ SELECT subject ~ (
+        '^' || replace(replace(regexp_replace(pattern, '([.+^$(){}|\\])', '\\\1', 'g'), '*', '.*'), '?', '.') || '$') $$;
 
 -- The items of a JSON list with their places.
 CREATE FUNCTION json_list(list TEXT) RETURNS TABLE(key BIGINT, value TEXT) LANGUAGE sql IMMUTABLE

@@ -1,0 +1,48 @@
+"""One definition of the crawl schema: the scripts that create a crawl are generated from it, and each format has its step."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tadoru.store.crawl.database import SCHEMA_VERSION, SQL, pending_scripts
+from tadoru.store.crawl.postgres.migrations import FORMAT
+
+FORMATS = {"sqlite": SCHEMA_VERSION, "postgresql": FORMAT}
+
+
+def run(checkout: Path, *arguments: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(checkout / "src")}
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False, env=environment)
+    return done.stdout + done.stderr
+
+
+def test_the_scripts_that_create_a_crawl_are_those_of_the_definition(checkout: Path) -> None:
+    assert run(checkout, str(checkout / "scripts" / "schema.py"), "--check") == ""
+
+
+@pytest.mark.parametrize("database", FORMATS)
+def test_there_is_a_step_to_each_format_after_the_first(database: str) -> None:
+    steps = sorted(int(step.name[:4]) for step in SQL.joinpath("upgrade", database).iterdir())
+    assert steps == list(range(2, FORMATS[database] + 1))
+    assert [len(pending_scripts(database, found)) for found in range(1, FORMATS[database] + 1)] == list(
+        reversed(range(FORMATS[database]))
+    )
+
+
+OPENED = """
+import sys
+from tadoru.cli.main import tadoru
+from tadoru.clock import SystemClock
+from tadoru.store.crawl.sqlite import SqliteStore
+SqliteStore(sys.argv[1], SystemClock()).sql.close()
+print("sqlalchemy" in sys.modules)
+"""
+
+
+def test_a_crawl_in_a_file_is_created_without_sqlalchemy(checkout: Path, tmp_path: Path) -> None:
+    assert run(checkout, "-c", OPENED, str(tmp_path / "crawl.db")) == "False\n"
