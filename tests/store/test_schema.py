@@ -38,8 +38,10 @@ OPENED = """
 import sys
 from tadoru.cli.main import tadoru
 from tadoru.clock import SystemClock
-from tadoru.store.crawl.sqlite import SqliteStore
-SqliteStore(sys.argv[1], SystemClock()).sql.close()
+from tadoru.jobs.audit import run as audit
+from tadoru.jobs.links import run as links
+from tadoru.store.crawl.open import open_audit
+open_audit(sys.argv[1], SystemClock()).sql.close()
 print("sqlalchemy" in sys.modules)
 """
 

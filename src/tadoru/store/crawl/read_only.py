@@ -15,7 +15,6 @@ from urllib.parse import quote
 
 from tadoru.clock import SystemClock
 from tadoru.errors import UsageError
-from tadoru.store.copy_crawl import copy_crawl
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.database import SCHEMA_VERSION, Database, is_read_only
 from tadoru.store.crawl.frontier import SqliteFrontier
@@ -81,6 +80,8 @@ class ReadOnlyCrawl(CrawlDatabase):
 
     def copy_to(self, path: Path) -> None:
         """A copy of the whole file as it is at one moment, complete in itself."""
+        from tadoru.store.copy_crawl import copy_crawl  # It knows calendars too, and imports SQLAlchemy for them.
+
         copy_crawl(Path(self.path), path)
 
 
