@@ -132,7 +132,7 @@ class Bench:
 
     async def does_wait(self, work: Callable[[], Awaitable[object]]) -> bool:
         """Whether this cannot be done while somebody else is writing to the crawl."""
-        self.store.db.link.run("SET lock_timeout TO '300ms'")
+        self.store.db.sql.run("SET lock_timeout TO '300ms'")
         try:
             async with self.other.transaction(), asyncio.timeout(0.3):
                 await work()
@@ -143,7 +143,7 @@ class Bench:
                 return True
             raise
         finally:
-            self.store.db.link.run("SET lock_timeout TO 0")
+            self.store.db.sql.run("SET lock_timeout TO 0")
         return False
 
     # ---- the frontier

@@ -45,7 +45,7 @@ _FILL = """INSERT INTO pages(id, url, status, host_id, depth, added_at)
         (SELECT min(id) FROM hosts) + h, 3, '2026-01-01 00:00:00.000'
     FROM generate_series(%s::bigint, %s::bigint) AS n, LATERAL (SELECT n / %s %% %s AS h) AS its_host"""
 _RECOUNT = """UPDATE hosts SET queued = (SELECT count(*) FROM pages p WHERE p.host_id = hosts.id AND p.status = 'queued');
-    DELETE FROM counters; INSERT INTO counters SELECT status, count(*) FROM pages GROUP BY status"""
+    DELETE FROM counters; INSERT INTO counters(name, value) SELECT status, count(*) FROM pages GROUP BY status"""
 _BARE = """DROP TABLE IF EXISTS bare; CREATE TABLE bare (LIKE pages INCLUDING DEFAULTS);
     CREATE UNIQUE INDEX bare_by_url ON bare ((md5(url)::uuid))"""
 _COPY = (

@@ -17,7 +17,6 @@ BOUNDS = {
     "tadoru/jobs/docs/bundle/markdown_blocks.py:_LINK": 1_000,  # `plain` reads so much of a heading.
     "tadoru/jobs/docs/bundle/markdown_blocks.py:_STRONG": 1_000,
     "tadoru/jobs/docs/content/page_info.py:_VERSION_IN_TITLE": 2_000,  # `Document.title` is no longer.
-    "tadoru/store/crawl/postgres/dialect.py:154": 4_000,  # Our own scripts.
 }
 """Expressions, by the beginning of their place, that are given no more than so many characters."""
 VARYING = {

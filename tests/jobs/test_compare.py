@@ -163,7 +163,7 @@ async def test_catalogues_with_other_numbers_are_compared_by_their_names(tmp_pat
     before = await audited(tmp_path / "1.db", SITE)
     after = await audited(tmp_path / "2.db", SITE)
     store = SqliteStore(after, FakeClock())
-    async with store.transaction() as sql:
+    async with store.db.transaction() as sql:
         sql.execute("UPDATE checks SET number = number + 100")
         sql.execute("UPDATE page_findings SET check_number = check_number + 100")
     await store.close()
@@ -184,7 +184,7 @@ async def test_staging_is_compared_with_production_by_a_map(tmp_path: Path) -> N
     live = await audited(tmp_path / "live.db", SITE)
     staging = await audited(tmp_path / "staging.db", changed(SITE, a=replace(SITE["a"], title="Draft")))
     store = SqliteStore(staging, FakeClock())
-    async with store.transaction() as sql:
+    async with store.db.transaction() as sql:
         sql.execute("UPDATE pages SET url = replace(url, 'https://a.example/', 'https://staging.a.example/zz/')")
     await store.close()
     _, told = await compared(live, staging)

@@ -173,7 +173,7 @@ class _Reader(HTMLParser):
 async def test_what_strangers_wrote_does_nothing_anywhere(tmp_path: Path) -> None:
     before, after = await pair(tmp_path, after=changed(SITE, a=replace(SITE["a"], title=EVIL, robots=EVIL, h1=EVIL)))
     store = SqliteStore(after, FakeClock())
-    async with store.transaction() as sql:
+    async with store.db.transaction() as sql:
         sql.execute("UPDATE checks SET title = ?, title_ja = ?", (EVIL, EVIL))
         sql.execute("UPDATE pages SET url = ? WHERE url = ?", (f"javascript:alert(1)//{EVIL}", url("gone")))
     await store.close()

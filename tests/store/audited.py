@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tadoru.model.finding import Check, Finding, Severity, define
+from tadoru.store.crawl.connection import SqlConnection
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.interface import CompletedOutcome, FailedOutcome, Lease, Outcome, PageFacts, RefusedOutcome
 from tadoru.store.crawl.records import PageRecords
@@ -114,7 +115,8 @@ async def audit(
         number = await store.runs.begin("crawl", {"limit": limit}, "9.9")
         await store.frontier.add([target("")], seed=True)
     await crawl(store, site, limit=limit)
-    async with store.transaction() as sql:
+
+    def judged(sql: SqlConnection) -> None:
         sql.execute("DELETE FROM page_scores")
         sql.execute(
             """INSERT INTO page_scores(page_id, inlinks, unique_inlinks, outlinks, external_outlinks)
@@ -125,6 +127,8 @@ async def audit(
             sql.execute(
                 "INSERT INTO page_findings(page_id, check_number, subject) VALUES (0, ?, ?)", (store.db.check_number(name), where)
             )
+
+    await store.db.write(judged)
     if ended is not None:
         await store.runs.end(number, ended, score)
     return number

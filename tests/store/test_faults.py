@@ -82,7 +82,7 @@ async def test_what_was_rolled_back_is_not_remembered(store: SqliteStore) -> Non
     await started(store, "x")
 
     async def fail() -> None:
-        async with store.transaction():
+        async with store.db.transaction():
             store.db.host_id("new.example")
             store.db.known["https://new.example/"] = (99, 0)
             store.db.texts["text"] = 99
@@ -91,7 +91,7 @@ async def test_what_was_rolled_back_is_not_remembered(store: SqliteStore) -> Non
     with pytest.raises(RuntimeError):
         await fail()
     assert (dict(store.db.known), dict(store.db.texts), dict(store.db.host_ids)) == ({}, {}, {})
-    async with store.transaction() as sql:
+    async with store.db.transaction() as sql:
         number = store.db.host_id("new.example")
         assert sql.execute("SELECT name FROM hosts WHERE id = ?", (number,)).fetchone() == ("new.example",)
 

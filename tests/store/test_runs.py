@@ -138,7 +138,7 @@ async def test_what_robots_refused_is_asked_about_again_and_what_was_not_wanted_
 async def test_links_to_other_sites_are_tried_again_when_that_is_wanted(externals: bool, store: SqliteStore) -> None:
     await store.runs.begin("crawl", {}, "1.0")
     await store.frontier.add([external("there", check=True), target("")], seed=True)
-    async with store.transaction() as sql:  # A seed is requested as a page; this one is only tried.
+    async with store.db.transaction() as sql:  # A seed is requested as a page; this one is only tried.
         sql.execute("UPDATE pages SET purpose = 'check', internal = 0 WHERE url = ?", (url("there", "b.example"),))
     worker = await store.frontier.join(TTL)
     [other] = await lease(store, worker, host="b.example")
@@ -164,7 +164,7 @@ async def test_a_redirect_that_turned_round_is_no_loop(store: SqliteStore) -> No
 async def test_resources_sitemaps_chores_and_robots_are_asked_again(store: SqliteStore) -> None:
     await audit(store, SITE)
     worker = await store.frontier.join(TTL)
-    async with store.transaction() as sql:
+    async with store.db.transaction() as sql:
         for number, status in enumerate(("completed", "error", "skipped", "discovered", "queued"), 1):
             values = (number, f"https://{HOST}/{number}.png", HOST, "image", 1, status, 3)
             sql.execute(

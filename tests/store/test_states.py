@@ -90,7 +90,7 @@ async def test_what_an_earlier_answer_said_is_not_said_of_a_page_that_does_not_a
 
 async def test_a_page_that_only_a_sitemap_names_has_no_depth(store: SqliteStore) -> None:
     await audit(store, SITE)
-    async with store.transaction() as sql:
+    async with store.db.transaction() as sql:
         sql.execute("UPDATE pages SET depth = 1000 WHERE url = ?", (url("c"),))
     assert (await states(store))["c"].depth is None
     assert (await states(store))["a"].depth == 1
@@ -101,7 +101,7 @@ async def test_findings_about_pages_of_other_sites_and_pages_that_were_not_reque
     known = PageStatus.DISCOVERED
     await store.frontier.add([external("there"), target("later", status=known)], seed=False)
     numbers = {name: store.db.check_number(name) for name in ("title-missing", "canonicalised")}
-    async with store.transaction() as sql:
+    async with store.db.transaction() as sql:
         for address, name, subject in ((url("there", "b.example"), "title-missing", "x"), (url("later"), "canonicalised", "")):
             (page,) = sql.execute("SELECT id FROM pages WHERE url = ?", (address,)).fetchone()
             sql.execute("INSERT INTO page_findings VALUES (?, ?, ?, '', NULL)", (page, numbers[name], subject))

@@ -85,12 +85,12 @@ class SeenCluster:
             await store.close()
 
     def pace(self, crawl: str, host: str, pace: Pace, pause: float = 0.0) -> None:
-        ran(self._with(crawl, lambda store: store.set_pace(host, pace, pause)))
+        ran(self._with(crawl, lambda store: store.hosts.set_pace(host, pace, pause)))
 
     def no_robots(self, crawl: str, host: str) -> None:
         """The robots.txt of a host gives no answer."""
         record = RobotsRecord(None, "timeout", "No answer.", b"", 0.0)
-        ran(self._with(crawl, lambda store: store.put_robots(f"https://{host}", record)))
+        ran(self._with(crawl, lambda store: store.robots.put(f"https://{host}", record)))
 
     async def _with(self, crawl: str, work: Any) -> None:
         store = PostgresStore(self.address(crawl), SystemClock())

@@ -30,7 +30,7 @@ def crawl_on(server: PostgresServer, clock: FakeClock | None = None) -> Iterator
     with server.connect(database.partition("@/")[2].partition("?")[0]) as sql:
         if clock is not None:
             store = PostgresStore(address, clock)
-            store.db.link.close()
+            store.db.sql.close()
 
             def tell() -> None:
                 function = f'"crawl_{name}".shared_now() RETURNS DOUBLE PRECISION LANGUAGE sql'

@@ -8,16 +8,17 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tadoru.clock import SystemClock
 from tadoru.rules.pace import Pace
-from tadoru.store.crawl.interface import Lease
+from tadoru.store.crawl.interface import CrawlCounts, Lease
 from tadoru.store.crawl.postgres.connection import DeadlockVictim
 from tadoru.store.crawl.postgres.frontier import _LEASE
+from tadoru.store.crawl.postgres.pool import retried
 from tadoru.store.crawl.postgres.store import PostgresStore
 from tests.contract.crawls import TTL, done, lease, target
 from tests.support.pg_crawls import crawl_on
@@ -33,11 +34,12 @@ from tadoru.store.crawl.postgres.store import PostgresStore
 
 async def main():
     store = PostgresStore(sys.argv[1], SystemClock())
-    worker = await store.join(60)
-    store.link.run("BEGIN")
-    found = await store.lease(worker, {}, new_hosts=6, per_host=2, limit=0)
-    print(len(found.leases), flush=True)
-    signal.pause()
+    worker = await store.frontier.join(60)
+    async with store.db.pool.transaction() as link:
+        await link.execute("UPDATE hosts SET leased = leased + 1")
+        taken = await link.execute("UPDATE pages SET status = 'processing', owner = %s", [worker])
+        print(taken.rowcount, flush=True)
+        signal.pause()
 
 asyncio.run(main())
 """
@@ -58,29 +60,47 @@ def opened(crawl: str) -> PostgresStore:
     return PostgresStore(crawl, SystemClock())
 
 
+def fill(crawl: str, each: int) -> None:
+    async def run() -> None:
+        await (await filled(crawl, each)).close()
+
+    asyncio.run(run())
+
+
+def counts_of(crawl: str) -> CrawlCounts:
+    async def run() -> CrawlCounts:
+        store = opened(crawl)
+        try:
+            return await store.frontier.counts()
+        finally:
+            await store.close()
+
+    return asyncio.run(run())
+
+
 async def filled(crawl: str, each: int) -> PostgresStore:
     store = opened(crawl)
     await store.frontier.add([target(str(page), host) for host in HOSTS for page in range(each)], seed=False)
     return store
 
 
-def at_once(crawl: str, number: int, task: Callable[[PostgresStore, int], list[Lease]]) -> list[list[Lease]]:
+def at_once(crawl: str, number: int, task: Callable[[PostgresStore, int], Awaitable[list[Lease]]]) -> list[list[Lease]]:
     """What a task answers to each of so many connections that begin together, each in a thread of its own."""
     begin, found = threading.Barrier(number), [list[Lease]() for _ in range(number)]
     failed: list[BaseException] = []
 
-    def run(at: int) -> None:
+    async def run(at: int) -> None:
         store = opened(crawl)
         try:
-            worker = asyncio.run(store.frontier.join(TTL))
+            worker = await store.frontier.join(TTL)
             begin.wait(60)
-            found[at] = task(store, worker)
+            found[at] = await task(store, worker)
         except BaseException as error:
             failed.append(error)
         finally:
-            store.db.link.close()
+            await store.close()
 
-    threads = [threading.Thread(target=run, args=(at,)) for at in range(number)]
+    threads = [threading.Thread(target=lambda at=at: asyncio.run(run(at))) for at in range(number)]  # type: ignore[misc]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -90,39 +110,31 @@ def at_once(crawl: str, number: int, task: Callable[[PostgresStore, int], list[L
 
 
 def test_those_who_lease_at_once_never_get_one_page(crawl: str) -> None:
-    asyncio.run((asyncio.run(filled(crawl, 40))).close())
+    fill(crawl, 40)
 
-    def take(store: PostgresStore, worker: int) -> list[Lease]:
-        async def run() -> list[Lease]:
-            got: list[Lease] = []
-            while more := (await store.frontier.lease(worker, {HOSTS[0]: 3}, new_hosts=2, per_host=2, limit=0)).leases:
-                got += more
-            return got
-
-        return asyncio.run(run())
+    async def take(store: PostgresStore, worker: int) -> list[Lease]:
+        got: list[Lease] = []
+        while more := (await store.frontier.lease(worker, {HOSTS[0]: 3}, new_hosts=2, per_host=2, limit=0)).leases:
+            got += more
+        return got
 
     pages = [got.page_id for some in at_once(crawl, 4, take) for got in some]
     assert len(pages) == len(set(pages))
-    store = opened(crawl)
-    counts = asyncio.run(store.frontier.counts())
+    counts = counts_of(crawl)
     assert (counts.processing, counts.queued) == (len(pages), 240 - len(pages))
-    store.db.link.close()
 
 
 @pytest.mark.parametrize("limit", [1, 17])
 def test_the_limit_is_exact_whoever_leases_at_once(crawl: str, limit: int) -> None:
-    asyncio.run((asyncio.run(filled(crawl, 10))).close())
+    fill(crawl, 10)
 
-    def take(store: PostgresStore, worker: int) -> list[Lease]:
-        async def run() -> list[Lease]:
-            wanted = dict.fromkeys(HOSTS, 2)
-            return [
-                got
-                for _ in range(6)
-                for got in (await store.frontier.lease(worker, wanted, new_hosts=0, per_host=0, limit=limit)).leases
-            ]
-
-        return asyncio.run(run())
+    async def take(store: PostgresStore, worker: int) -> list[Lease]:
+        wanted = dict.fromkeys(HOSTS, 2)
+        return [
+            got
+            for _ in range(6)
+            for got in (await store.frontier.lease(worker, wanted, new_hosts=0, per_host=0, limit=limit)).leases
+        ]
 
     assert sum(map(len, at_once(crawl, 4, take))) == limit
 
@@ -130,12 +142,12 @@ def test_the_limit_is_exact_whoever_leases_at_once(crawl: str, limit: int) -> No
 async def test_a_page_that_another_transaction_has_locked_is_passed_over(crawl: str) -> None:
     store, other = await filled(crawl, 3), opened(crawl)
     worker = await store.frontier.join(TTL)
-    other.db.link.run("BEGIN")
-    (locked,) = other.db.link.run("SELECT id FROM pages ORDER BY id LIMIT 1 FOR UPDATE").fetchall()[0]
+    other.db.sql.run("BEGIN")
+    (locked,) = other.db.sql.run("SELECT id FROM pages ORDER BY id LIMIT 1 FOR UPDATE").fetchall()[0]
     got = await lease(store, worker, 3, host=HOSTS[0])
     assert len(got) == 2
     assert locked not in {one.page_id for one in got}
-    other.db.link.run("ROLLBACK")
+    other.db.sql.run("ROLLBACK")
     assert [one.page_id for one in await lease(store, worker, 3, host=HOSTS[0])] == [locked]
     await store.close()
     await other.close()
@@ -144,7 +156,7 @@ async def test_a_page_that_another_transaction_has_locked_is_passed_over(crawl: 
 async def test_leases_slots_and_paces_do_not_wait_for_who_writes(crawl: str) -> None:
     store, writer = await filled(crawl, 2), opened(crawl)
     worker = await store.frontier.join(TTL)
-    async with writer.transaction():
+    async with writer.db.pool.transaction(*writer.db.beginning):
         assert len(await lease(store, worker, 1, host=HOSTS[0])) == 1
         await store.hosts.begin_pace(HOSTS[0], Pace(0.0, 0.0, None, None, 0))
         assert await store.hosts.take_slot(worker, HOSTS[0], 30.0) == 0.0
@@ -165,84 +177,96 @@ async def test_who_was_declared_dead_leases_nothing(crawl: str) -> None:
 
 
 def test_a_storm_of_leases_answers_and_slots_ends_with_every_page_answered_once(crawl: str) -> None:
-    asyncio.run((asyncio.run(filled(crawl, 12))).close())
+    fill(crawl, 12)
 
-    def work(store: PostgresStore, worker: int) -> list[Lease]:
-        async def run() -> list[Lease]:
-            done_by_me: list[Lease] = []
-            while (await store.frontier.counts()).queued + (await store.frontier.counts()).processing:
-                got = (await store.frontier.lease(worker, {HOSTS[worker % 6]: 2}, new_hosts=3, per_host=2, limit=0)).leases
-                for one in got:
-                    await store.hosts.begin_pace(one.host, Pace(0.0, 0.0, None, None, 0))
-                    if await store.hosts.take_slot(worker, one.host, 0.5) == 0.0:
-                        await store.hosts.sent(worker, one.host)
-                    await store.hosts.set_pace(one.host, Pace(0.0, 0.0, 0.1, 0.1, 0))
-                await store.frontier.renew(worker, TTL)
-                # To pages that others write at this moment, and to each other's hosts, in any order.
-                links = [target(str(page % 12), HOSTS[(page + worker) % 6]) for page in range(8)]
-                recorded = await store.frontier.finish(worker, [done(one, *links) for one in reversed(got)], max_depth=None)
-                assert recorded == len(got)
-                done_by_me += got
-            return done_by_me
-
-        return asyncio.run(run())
+    async def work(store: PostgresStore, worker: int) -> list[Lease]:
+        done_by_me: list[Lease] = []
+        while (await store.frontier.counts()).queued + (await store.frontier.counts()).processing:
+            got = (await store.frontier.lease(worker, {HOSTS[worker % 6]: 2}, new_hosts=3, per_host=2, limit=0)).leases
+            for one in got:
+                await store.hosts.begin_pace(one.host, Pace(0.0, 0.0, None, None, 0))
+                if await store.hosts.take_slot(worker, one.host, 0.5) == 0.0:
+                    await store.hosts.sent(worker, one.host)
+                await store.hosts.set_pace(one.host, Pace(0.0, 0.0, 0.1, 0.1, 0))
+            await store.frontier.renew(worker, TTL)
+            # To pages that others write at this moment, and to each other's hosts, in any order.
+            links = [target(str(page % 12), HOSTS[(page + worker) % 6]) for page in range(8)]
+            recorded = await store.frontier.finish(worker, [done(one, *links) for one in reversed(got)], max_depth=None)
+            assert recorded == len(got)
+            done_by_me += got
+        return done_by_me
 
     pages = [got.page_id for some in at_once(crawl, 4, work) for got in some]
     assert sorted(pages) == sorted(set(pages))
     assert len(pages) == 72
-    store = opened(crawl)
-    counts = asyncio.run(store.frontier.counts())
+    counts = counts_of(crawl)
     assert (counts.completed, counts.counted, counts.queued, counts.processing) == (72, 72, 0, 0)
-    assert store.db.link.run("SELECT sum(queued), sum(leased), sum(asked) FROM hosts").fetchall() == [(0, 0, 72)]
-    store.db.link.close()
+    store = opened(crawl)
+    assert store.db.sql.run("SELECT sum(queued), sum(leased), sum(asked) FROM hosts").fetchall() == [(0, 0, 72)]
+    store.db.sql.close()
 
 
-def test_a_worker_that_is_killed_while_it_leases_keeps_nothing(crawl: str) -> None:
-    store = asyncio.run(filled(crawl, 3))
-    command = [sys.executable, "-c", _DIES, crawl]
+async def test_workers_that_add_the_same_urls_at_once_wait_for_each_other_and_add_each_once(crawl: str) -> None:
+    await (await filled(crawl, 4)).close()
+
+    async def work(store: PostgresStore, worker: int) -> list[Lease]:
+        got = (await store.frontier.lease(worker, {}, new_hosts=2, per_host=1, limit=0)).leases
+        new = [f"new-{number}" for number in range(200)]
+        paths = new if worker % 2 else new[::-1]
+        await store.frontier.finish(worker, [done(one, *paths) for one in got], max_depth=None)
+        return got
+
+    pages = await asyncio.to_thread(at_once, crawl, 4, work)
+    store = opened(crawl)
+    found = store.db.sql.run("SELECT count(*), count(DISTINCT url), min(depth) FROM pages WHERE url LIKE '%%new-%%'").fetchall()
+    assert found == [(200, 200, 1)]
+    assert (await store.frontier.counts()).known == 224
+    links = sum(map(len, pages)) * 200
+    assert store.db.sql.run("SELECT count(*) FROM link_relations").fetchall() == [(links,)]
+    await store.close()
+
+
+def die_while_leasing(crawl: str) -> None:
+    """A worker is killed in the middle of a lease."""
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": "src"}
+        [sys.executable, "-c", _DIES, crawl], stdout=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": "src"}
     ) as process:
         assert process.stdout is not None
-        assert process.stdout.readline() == "12\n"
+        assert process.stdout.readline() == "18\n"
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-    assert asyncio.run(store.frontier.recover()) == 0
-    worker = asyncio.run(store.frontier.join(TTL))
+
+
+async def test_a_worker_that_is_killed_while_it_leases_keeps_nothing(crawl: str) -> None:
+    store = await filled(crawl, 3)
+    await asyncio.to_thread(die_while_leasing, crawl)
+    assert await store.frontier.recover() == 0
+    worker = await store.frontier.join(TTL)
     # The server notices that the other end is gone when it next looks; the hosts are locked until then, and are waited for.
-    got = asyncio.run(store.frontier.lease(worker, dict.fromkeys(HOSTS, 3), new_hosts=0, per_host=0, limit=0))
+    got = await store.frontier.lease(worker, dict.fromkeys(HOSTS, 3), new_hosts=0, per_host=0, limit=0)
     assert len(got.leases) == 18
-    store.db.link.close()
+    await store.close()
 
 
-def test_who_is_sacrificed_in_a_deadlock_tries_again(crawl: str) -> None:
-    gate, one, two = asyncio.run(filled(crawl, 1)), opened(crawl), opened(crawl)
+async def test_the_victim_of_a_deadlock_is_tried_again(crawl: str) -> None:
+    gate, one, two = await filled(crawl, 1), opened(crawl), opened(crawl)
     lock, wait = "SELECT id FROM hosts WHERE name = %s FOR UPDATE", ("SELECT pg_advisory_xact_lock_shared(7)", ())
-    gate.db.link.run("SELECT pg_advisory_lock(7)")
-    found: list[object] = []
-
-    def both(store: PostgresStore, first: str, second: str) -> None:
-        store.db.link.run("SET deadlock_timeout TO '10ms'")
-        found.extend(asyncio.run(store.db.at_once((lock, [first]), wait, (lock, [second]))))
-
-    threads = [
-        threading.Thread(target=both, args=(one, HOSTS[0], HOSTS[1])),
-        threading.Thread(target=both, args=(two, HOSTS[1], HOSTS[0])),
+    quick = ("SET LOCAL deadlock_timeout TO '10ms'", ())
+    gate.db.sql.run("SELECT pg_advisory_lock(7)")
+    names = [(one, HOSTS[0], HOSTS[1]), (two, HOSTS[1], HOSTS[0])]
+    tasks = [
+        asyncio.ensure_future(store.db.pool.run(quick, (lock, [first]), wait, (lock, [second]))) for store, first, second in names
     ]
-    for thread in threads:
-        thread.start()
-    pids = [store.db.link.driver.info.backend_pid for store in (one, two)]
-    waiting = "SELECT count(*) FROM pg_stat_activity WHERE pid = ANY(%s) AND wait_event_type = 'Lock'"
-    while gate.db.link.run(waiting, [pids]).fetchall() != [(2,)]:
-        assert all(thread.is_alive() for thread in threads)
-    gate.db.link.run("SELECT pg_advisory_unlock(7)")  # Each has what the other one wants.
-    for thread in threads:
-        thread.join()
-    assert len(found) == 2
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND wait_event = 'advisory'"
+    while gate.db.sql.run(waiting).fetchall() != [(2,)]:
+        assert not any(task.done() for task in tasks)
+        await asyncio.sleep(0)
+    gate.db.sql.run("SELECT pg_advisory_unlock(7)")  # Each has what the other one wants.
+    assert [len(await task) for task in tasks] == [1, 1]
     with pytest.raises(DeadlockVictim):
-        asyncio.run(two.db.retried(_always_sacrificed))
+        await retried(_always_sacrificed)
     for store in (gate, one, two):
-        store.db.link.close()
+        await store.close()
 
 
 async def _always_sacrificed() -> int:
@@ -252,10 +276,10 @@ async def _always_sacrificed() -> int:
 async def test_leasing_looks_at_no_more_hosts_than_it_needs(crawl: str) -> None:
     store = await filled(crawl, 1)
     await store.frontier.add([target("", f"more-{number}.example") for number in range(3_000)], seed=False)
-    store.db.link.run("ANALYZE")
+    store.db.sql.run("ANALYZE")
     worker = await store.frontier.join(TTL)
     values = {"worker": worker, "names": [], "wants": [], "limit": 0, "wanted": 4, "new_hosts": 4, "per_host": 1,
-              "at_host": 0, "stamp": ""}  # fmt: skip
-    plan = "\n".join(row[0] for row in store.db.link.run(f"EXPLAIN {_LEASE}", values).fetchall())
+              "at_host": 0, "stamp": "", "shard": 1}  # fmt: skip
+    plan = "\n".join(row[0] for row in store.db.sql.run(f"EXPLAIN {_LEASE}", values).fetchall())
     assert "hosts_waiting" in plan
     await store.close()

@@ -41,7 +41,7 @@ _BEAT = """UPDATE workers SET seen_at = clock_timestamp(), hosts = %(hosts)s, pa
     FROM (SELECT greatest(extract(epoch FROM clock_timestamp() - seen_at)::float8, 0.001) AS seconds
         FROM workers WHERE id = %(worker)s) passed
     WHERE id = %(worker)s"""
-_COUNTS = """SELECT name, value FROM {crawl}.counters UNION ALL
+_COUNTS = """SELECT name, sum(value)::bigint FROM {crawl}.counters GROUP BY name UNION ALL
     SELECT 'lined up', count(*) FROM procrastinate_jobs WHERE status = 'todo' AND starts_with(queueing_lock, %s)"""
 _CRAWLS = """SELECT name, job, options, state, error, added_at, ended_at,
     extract(epoch FROM clock_timestamp() - added_at)::float8 FROM crawls ORDER BY added_at, name"""

@@ -37,7 +37,8 @@ _CRAWLS = """SELECT name, job, state, error, added_at, ended_at FROM crawls
     ORDER BY (state = 'open') DESC, coalesce(ended_at, added_at) DESC, name LIMIT %s"""
 _WRITTEN = """SELECT nspname FROM pg_namespace
     WHERE nspname = ANY(%s) AND to_regclass(quote_ident(nspname) || '.counters') IS NOT NULL"""
-_COUNTS = "SELECT {name}, name, value FROM {crawl}.counters WHERE name IN ('counted', 'queued', 'processing', 'error')"
+_COUNTS = """SELECT {name}, name, sum(value)::bigint FROM {crawl}.counters
+    WHERE name IN ('counted', 'queued', 'processing', 'error') GROUP BY name"""
 _HOSTS = "SELECT {name}, 'hosts', count(*) FROM {crawl}.hosts WHERE queued > 0"
 _SLOW = """(SELECT {name}, name, strikes, queued, gap, latency, next_at - {crawl}.shared_now() FROM {crawl}.hosts
     WHERE queued > 0 AND (strikes > 0 OR gap >= {slow} OR gap > 1.5 * coalesce(base, 0))

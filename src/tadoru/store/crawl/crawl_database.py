@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from contextlib import AbstractContextManager
 
 from tadoru.store.crawl.analysis import AnalysisWriter
 from tadoru.store.crawl.browse_links import LinkBrowser
 from tadoru.store.crawl.browse_pages import PageBrowser, TotalsBrowser
+from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
 from tadoru.store.crawl.crawl_limits import CrawlLimits
-from tadoru.store.crawl.database import Database
 from tadoru.store.crawl.documents import DocumentStore
 from tadoru.store.crawl.export_reader import ExportReader
 from tadoru.store.crawl.findings import CheckCatalogueStore, FindingReader
@@ -28,7 +27,7 @@ from tadoru.store.crawl.summary import SummaryReader
 class CrawlDatabase:
     """One crawl. The parts that are leased and written all the time are a backend's own; the others are the same for all."""
 
-    def __init__(self, db: Database, *, frontier: FrontierStore, hosts: CrawlHostStore, robots: CrawlRobotsStore) -> None:
+    def __init__(self, db: CrawlConnection, *, frontier: FrontierStore, hosts: CrawlHostStore, robots: CrawlRobotsStore) -> None:
         self.db = db
         self.frontier = frontier
         self.hosts = hosts
@@ -54,7 +53,7 @@ class CrawlDatabase:
         self.totals = TotalsBrowser(db)
 
     @property
-    def sql(self) -> sqlite3.Connection:
+    def sql(self) -> SqlConnection:
         """The connection itself."""
         return self.db.sql
 
@@ -66,10 +65,6 @@ class CrawlDatabase:
     def one_moment(self) -> AbstractContextManager[None]:
         """All that is read inside shows the crawl as it was at one moment, also while it goes on."""
         return self.db.one_moment()
-
-    def transaction(self) -> AbstractAsyncContextManager[sqlite3.Connection]:
-        """One transaction that writes."""
-        return self.db.transaction()
 
     async def close(self) -> None:
         await self.db.close()

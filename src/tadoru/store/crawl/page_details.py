@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -20,7 +20,8 @@ _PLAIN = (
 _JSON = ("headers", "headings", "images", "directives", "rendering", "extracted")
 _plain, _json = attrgetter(*_PLAIN), attrgetter(*_JSON)
 _COLUMNS = ("page_id", *_PLAIN, *_JSON)
-_DETAILS = f"INSERT OR REPLACE INTO page_details({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"
+DETAIL_COLUMNS = ", ".join(_COLUMNS)
+_DETAILS = f"INSERT OR REPLACE INTO page_details({DETAIL_COLUMNS}) VALUES ({', '.join('?' * len(_COLUMNS))})"
 
 
 class PageDetailWriter:
@@ -37,10 +38,10 @@ class PageDetailWriter:
 
     def add(self, page: int, records: PageRecords, resources: Sequence[ResourceUse] = ()) -> None:
         """One page's."""
-        self._details.append((page, *_plain(records), *[_text(value) for value in _json(records)]))
-        self._findings += [self._finding(page, finding) for finding in records.findings]
+        self._details.append(detail_row(page, records))
+        self._findings += [finding_row(page, finding, self._db.check_number) for finding in records.findings]
         self._hreflang += [(page, at, *alternate) for at, alternate in enumerate(records.hreflang)]
-        self._items += [(page, at, item.syntax, item.type, _dump(item.properties)) for at, item in enumerate(records.items)]
+        self._items += item_rows(page, records)
         ids = self._db.resource_ids
         self._uses += [(page, at, ids.get(use.url) or self._resource(use)) for at, use in enumerate(resources)]
         if records.body is not None:
@@ -62,9 +63,6 @@ class PageDetailWriter:
         for rows in (self._details, self._findings, self._hreflang, self._items, self._uses, self._bodies):
             rows.clear()
 
-    def _finding(self, page: int, finding: Finding) -> tuple[int, int, str, str | None]:
-        return page, self._db.check_number(finding.check_id), finding.detail, _text(finding.data)
-
     def _resource(self, use: ResourceUse) -> int:
         sql = self._db.sql
         row = sql.execute("SELECT id FROM resources WHERE url = ?", (use.url,)).fetchone()
@@ -76,6 +74,21 @@ class PageDetailWriter:
         number: int = row[0]
         self._db.resource_ids[use.url] = number
         return number
+
+
+def detail_row(page: int, records: PageRecords) -> tuple[object, ...]:
+    """The row of `page_details`, by `DETAIL_COLUMNS`."""
+    return (page, *_plain(records), *[_text(value) for value in _json(records)])
+
+
+def finding_row(page: int, finding: Finding, check_number: Callable[[str], int]) -> tuple[int, int, str, str | None]:
+    """The row of `page_findings`, but for its subject: a finding of a page has none."""
+    return page, check_number(finding.check_id), finding.detail, _text(finding.data)
+
+
+def item_rows(page: int, records: PageRecords) -> list[tuple[int, int, str, str, str]]:
+    """The rows of `page_items`."""
+    return [(page, at, item.syntax, item.type, _dump(item.properties)) for at, item in enumerate(records.items)]
 
 
 def _text(value: Any) -> str | None:

@@ -15,3 +15,4 @@ class SqliteStore(CrawlDatabase):
     def __init__(self, path: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE) -> None:
         db = Database(path, clock, durable=durable, patience=patience)
         super().__init__(db, frontier=SqliteFrontier(db), hosts=SqliteHosts(db), robots=SqliteRobots(db))
+        self.db: Database = db

@@ -20,19 +20,18 @@ from psycopg.types.json import set_json_loads
 
 from tadoru.errors import StoreError, UsageError
 from tadoru.i18n.translation import N_
-from tadoru.store.crawl.postgres import dialect
 from tadoru.store.crawl.postgres.crawl_url import CrawlUrl
+from tadoru.store.crawl.postgres.parameters import Values, plain_values, with_driver_parameters
 
-Values = Sequence[object] | Mapping[str, object]
 _AT_A_TIME = 2_000
 # What an address may say otherwise.
-_DEFAULTS = {
+DEFAULTS = {
     "connect_timeout": "10", "application_name": "tadoru", "keepalives_idle": "30", "keepalives_interval": "10",
     "keepalives_count": "3", "tcp_user_timeout": "60000",
 }  # fmt: skip
 _ONE_MOMENT = "BEGIN ISOLATION LEVEL REPEATABLE READ"
 # The server, too, notices that the other end is gone: a worker whose machine was cut off would hold its locks for hours.
-_PREPARED = (
+PREPARED = (
     "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3; SET search_path TO {}, public"
 )
 _VICTIMS = ("40001", "40P01")
@@ -116,9 +115,9 @@ class PgConnection:
         return self._streams[self._link] > 0
 
     def _opened(self) -> psycopg.Connection[Any]:
-        prepared = names.SQL(_PREPARED).format(names.Identifier(self._schema))
+        prepared = names.SQL(PREPARED).format(names.Identifier(self._schema))
         try:
-            link = psycopg.connect(with_defaults(self.address.dsn, _DEFAULTS), autocommit=True)
+            link = psycopg.connect(with_defaults(self.address.dsn, DEFAULTS), autocommit=True)
             link.execute(prepared)
             set_json_loads(_as_text, link)
         except psycopg.ProgrammingError:
@@ -142,17 +141,17 @@ class PgConnection:
             statement, self._in_moment = _ONE_MOMENT, True
         elif statement in ("COMMIT", "ROLLBACK"):
             self._in_moment = False
-        rows = PgRows(self, dialect.translated(statement), dialect.values(values, statement))
+        rows = PgRows(self, with_driver_parameters(statement), plain_values(values))
         if not statement.lstrip().startswith(("SELECT", "WITH")):
             rows.run()
         return rows
 
     def executemany(self, statement: str, rows: Iterable[Values]) -> None:
         """Run a statement for each row, without waiting for each answer."""
-        given = [dialect.values(row, statement) for row in rows]
+        given = [plain_values(row) for row in rows]
         if given:
             with said(self.shown), self._link.cursor() as cursor:
-                cursor.executemany(dialect.translated(statement), given)
+                cursor.executemany(with_driver_parameters(statement), given)
 
     def run(self, text: str, values: Values = ()) -> psycopg.Cursor[Any]:
         """Run a statement that is PostgreSQL's own."""

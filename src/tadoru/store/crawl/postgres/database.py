@@ -1,36 +1,43 @@
-"""One crawl on PostgreSQL: its schema, its transactions, and its clock.
+"""One crawl on PostgreSQL: its schema, its connections, its transactions and its clock.
 
-There are two kinds of transactions. Decisions over the whole crawl (numbers of pages, shortest paths) are written by one
-process at a time: `transaction`, with asynchronous waiting. What concerns a host, a worker or some pages is one statement that
-locks only these rows: `at_once`. Rows of several tables are locked in one order (workers, pages, hosts by number, counters by name),
-so that no deadlock can arise.
+What runs all the time (leases, slots, outcomes of pages) uses the asynchronous pool, beside all other workers: such a transaction
+has the crawl's lock in common with the others. What changes the whole crawl (another scope, a new run, the results of the site)
+is written by `write`, alone, with a connection of its own in a thread. Readers of reports and exports use that connection
+synchronously, in a process or thread of their own.
 """
 
 from __future__ import annotations
 
-import sqlite3
+import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 from tadoru.clock import Clock
-from tadoru.errors import StoreError, UsageError
-from tadoru.store.crawl.database import LOCK_PATIENCE, Database
+from tadoru.errors import UsageError
+from tadoru.rules.budget import BreadthLimits
+from tadoru.store.crawl.caches import TextCache
+from tadoru.store.crawl.database import LOCK_PATIENCE
 from tadoru.store.crawl.dialect import POSTGRESQL
-from tadoru.store.crawl.metrics import read_counters
-from tadoru.store.crawl.postgres.connection import DeadlockVictim, PgConnection, Values
+from tadoru.store.crawl.postgres.connection import DeadlockVictim, PgConnection
 from tadoru.store.crawl.postgres.crawl_url import parse
-from tadoru.store.crawl.postgres.dialect import plain
 from tadoru.store.crawl.postgres.migrations import FORMAT, WRITING, format_of, migrate
+from tadoru.store.crawl.postgres.parameters import plain, plain_values, with_driver_parameters
+from tadoru.store.crawl.postgres.pool import ATTEMPTS, PgPool, Statement, rows_as_json
 
-ATTEMPTS = 8
-"""How often a transaction is tried that PostgreSQL sacrifices to others."""
-_COUNT = """INSERT INTO counters(name, value) SELECT name, delta FROM unnest(%s::text[], %s::bigint[]) AS moved(name, delta)
-    ORDER BY name COLLATE "C" ON CONFLICT (worker, name) DO UPDATE SET value = counters.value + EXCLUDED.value"""
-_HOSTS = "SELECT name, id FROM hosts WHERE name = ANY(%s::text[])"
+_FIND_HOSTS = "SELECT name, id FROM hosts WHERE name = ANY(%s::text[])"
+# By name: two workers that meet the same hosts wait for each other, and never each for the other.
 _NEW_HOSTS = """INSERT INTO hosts(name, turn_at) SELECT name, shared_now() FROM unnest(%s::text[]) AS given(name)
     WHERE NOT EXISTS (SELECT 1 FROM hosts h WHERE h.name = given.name) ORDER BY name COLLATE "C" ON CONFLICT (name) DO NOTHING"""
+FIND_URLS = """SELECT p.url, p.id, p.depth FROM json_array_elements_text(%s::json) AS wanted(url)
+    JOIN pages p ON md5(p.url)::uuid = md5(wanted.url)::uuid"""
+_FIND_TEXTS = """SELECT t.text, t.id FROM json_array_elements_text(%s::json) AS wanted(text)
+    JOIN texts t ON md5(t.text)::uuid = md5(wanted.text)::uuid"""
+_NEW_TEXTS = """INSERT INTO texts(text) SELECT text FROM json_array_elements_text(%s::json) AS n(text)
+    ORDER BY md5(text)::uuid ON CONFLICT ((md5(text)::uuid)) DO NOTHING"""
+_COUNT = """INSERT INTO counters(name, value) SELECT name, delta FROM unnest(%s::text[], %s::bigint[]) AS changed(name, delta)
+    ORDER BY name COLLATE "C" ON CONFLICT (worker, name) DO UPDATE SET value = counters.value + EXCLUDED.value"""
 T = TypeVar("T")
 
 
@@ -54,8 +61,8 @@ class SharedClock:
         await self._own.sleep(seconds)
 
 
-class PgDatabase(Database):
-    """A connection with its caches, below the parts of the store."""
+class PgDatabase:
+    """The connections to a crawl, with caches of what it has numbered."""
 
     is_postgresql = True
     dialect = POSTGRESQL
@@ -64,135 +71,165 @@ class PgDatabase(Database):
         self, path: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE, new: bool = True
     ) -> None:
         address = parse(path)
-        self.link = PgConnection(address)
-        self.shared = SharedClock(clock)
-        self._begin_state(address.shown, self.shared, patience)
-        self._moved: defaultdict[str, int] = defaultdict(int)
-        """Counters that this transaction moves: all of them at its end, so that they are locked for a moment only."""
-        self.sql = cast(sqlite3.Connection, self.link)
+        self.path = address.shown
+        self.clock = SharedClock(clock)
+        self.bounds = BreadthLimits()
+        self.known: TextCache[tuple[int, int]] = TextCache(100_000)
+        """url → (id, depth) of URLs met lately: most links of a page lead to these."""
+        self.texts: TextCache[int] = TextCache(50_000)
+        self.host_ids: TextCache[int] = TextCache(50_000)
+        self.resource_ids: TextCache[int] = TextCache(50_000)
+        self._checks: dict[str, int] = {}
+        self._changed: defaultdict[str, int] = defaultdict(int)
+        """Counters that a transaction of `write` changes: all of them at its end, so that they are locked for a moment only."""
+        self._alone = asyncio.Lock()
+        self.sql = PgConnection(address)
         try:
             self._prepare_schema(address.schema, new=new)
-            self._commits = self._value("SHOW synchronous_commit") if durable else "off"
-            # Who leases and who may send is worth nothing after a crash of the server. Responses are: `transaction` is durable.
-            self.link.run(
-                f"SET synchronous_commit TO off; SET jit TO off; SET lock_timeout TO '{max(1, round(patience * 1000))}ms'"
-            )
+            commits = self._value("SHOW synchronous_commit") if durable else "off"
+            # Leases and slots are worth nothing after a crash of the server. Responses are: their transactions are durable.
+            settings = f"SET synchronous_commit TO off; SET jit TO off; SET lock_timeout TO '{max(1, round(patience * 1000))}ms'"
+            self.sql.run(settings)
         except BaseException:
-            self.link.close()
+            self.sql.close()
             raise
+        self.pool = PgPool(address, settings)
+        lasting = f"SELECT set_config('synchronous_commit', '{commits}', true)"
+        lock = f"({WRITING}, hashtext(current_schema()))"
+        self.beginning: Sequence[Statement] = ((f"SELECT pg_advisory_xact_lock_shared{lock}, ({lasting})", ()),)
+        """How a transaction begins that writes beside others."""
+        self._beginning_alone = f"SELECT pg_advisory_xact_lock{lock}, ({lasting})"
 
     def _prepare_schema(self, schema: str, *, new: bool) -> None:
-        found = format_of(self.link, schema)
+        found = format_of(self.sql, schema)
         if found is None and not new:
             raise UsageError("No crawl in {path}. Choose the database of an audit.", path=self.path)
         if found is None or found < FORMAT:
-            migrate(self.link, schema)
-        self._look_at_clock()
-
-    def _look_at_clock(self) -> None:
-        self.shared.set(self._value("SELECT shared_now()"))
+            migrate(self.sql, schema)
+        self.clock.set(self._value("SELECT shared_now()"))
 
     def _value(self, text: str, *values: object) -> Any:
-        row = self.link.run(text, values).fetchone()
+        row = self.sql.run(text, values).fetchone()
         assert row is not None
         return row[0]
 
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[sqlite3.Connection]:
-        """One transaction that writes, alone. Rolled back, and everything cached forgotten, when its body raises."""
-        await self._begin()
-        try:
-            self.link.writes = True
-            try:
-                yield self.sql
-                self._commit()
-            except BaseException:
-                self.forget_cached()
-                if not self.link.driver.closed and self.link.in_transaction:
-                    self.link.run("ROLLBACK")
-                raise
-            finally:
-                self.link.writes = False
-                self._moved.clear()
-        finally:
-            self._turn.release()
+    async def read(self, body: Callable[[PgConnection], T]) -> T:
+        """What `body` reads, in a thread."""
+        async with self._alone:
+            return await _in_thread(lambda: body(self.sql))
 
-    def _commit(self) -> None:
-        moved = sorted((name, delta) for name, delta in self._moved.items() if delta)
-        counted = [(_COUNT, [[name for name, _ in moved], [delta for _, delta in moved]])] if moved else []
-        self.link.together(*counted, ("COMMIT", ()))
-
-    async def _begin(self) -> None:
-        """Take this process's turn, and the crawl's. Between two attempts others of this process have theirs."""
-        pause, waited = 0.001, 0.0
-        key = f"pg_try_advisory_xact_lock({WRITING}, hashtext(current_schema()))"
-        text = f"BEGIN; SELECT {key}, shared_now(), set_config('synchronous_commit', '{self._commits}', true)"
-        while True:
-            await self._turn.acquire()
-            try:
-                assert not self.link.is_streaming, "Rows are being read: end that before writing."
-                is_ours, now, _ = self.link.script(text)
-                if is_ours:
-                    self.shared.set(now)
-                    return
-                self.link.run("ROLLBACK")
-            except BaseException:
-                self._turn.release()
-                raise
-            self._turn.release()
-            if waited > self._patience:
-                raise StoreError(
-                    "The crawl {path} is locked by another process. Close that process and rerun the command.", path=self.path
-                )
-            await self.clock.sleep(pause)
-            waited += pause
-            pause = min(pause * 1.5, 0.02)
-
-    async def at_once(self, *statements: tuple[str, Values]) -> list[Any]:
-        """A transaction of one round trip beside all others; the rows of its last statement."""
+    async def write(self, body: Callable[[PgConnection], T]) -> T:
+        """Run `body` in a thread, as one transaction, alone. It is run again if it was the victim of a deadlock."""
         for left in reversed(range(ATTEMPTS)):
-            async with self._turn:
-                assert not self.link.is_streaming, "Rows are being read: end that before writing."
+            async with self._alone:
                 try:
-                    return self.link.together(*statements)[-1]
+                    return await _in_thread(lambda: self._written(body))
                 except DeadlockVictim:
                     if not left:
                         raise
         raise AssertionError
 
-    async def retried(self, transaction: Callable[[], Awaitable[T]]) -> T:
-        """Run a transaction of `transaction` again when it was sacrificed: nothing of it happened."""
-        for _ in range(ATTEMPTS - 1):
-            try:
-                return await transaction()
-            except DeadlockVictim:
-                continue
-        return await transaction()
+    def _written(self, body: Callable[[PgConnection], T]) -> T:
+        sql = self.sql
+        assert not sql.is_streaming, "Rows are being read: end that before writing."
+        self._changed.clear()
+        sql.run("BEGIN")
+        try:
+            sql.run(self._beginning_alone)
+            sql.writes = True
+            result = body(sql)
+            if changed := sorted((name, delta) for name, delta in self._changed.items() if delta):
+                sql.run(_COUNT, [[name for name, _ in changed], [delta for _, delta in changed]])
+            sql.run("COMMIT")
+        except BaseException:
+            self.forget_cached()
+            if not sql.driver.closed and sql.in_transaction:
+                sql.run("ROLLBACK")
+            raise
+        finally:
+            sql.writes = False
+        return result
 
-    def host_id(self, name: str) -> int:
-        if name not in self.host_ids:
-            self.know_hosts([name])
-        return self.host_ids[name]
+    async def batches(self, statement: str, values: Sequence[object] = ()) -> AsyncIterator[list[Any]]:
+        """The rows of a query, many at a time, as they were when the first were read."""
+        rows = self.sql.streamed(with_driver_parameters(statement), plain_values(values))
+        try:
+            while batch := await _in_thread(lambda: _some(rows)):
+                yield batch
+        finally:
+            await _in_thread(cast(Generator[Any, None, None], rows).close)
 
-    def know_hosts(self, names: Iterable[str]) -> None:
-        """Have the numbers of many hosts at hand. Inside `transaction` or not: others may make the same hosts known meanwhile."""
-        missing = sorted({name for name in names if name not in self.host_ids})
-        if not missing:
-            return
-        found = self.link.run(_HOSTS, [missing]).fetchall()
-        if len(found) < len(missing):
-            self.link.run(_NEW_HOSTS, [missing])
-            found = self.link.run(_HOSTS, [missing]).fetchall()
-        self.host_ids.add(dict(found))
+    @contextmanager
+    def one_moment(self) -> Iterator[None]:
+        """All that is read inside shows the crawl as it was at one moment, also while it goes on."""
+        self.sql.execute("BEGIN")
+        try:
+            yield
+        finally:
+            if self.sql.in_transaction:
+                self.sql.execute("ROLLBACK")
 
-    def count(self, sql: sqlite3.Connection, deltas: Mapping[str, int]) -> None:
+    def count(self, sql: object, deltas: Mapping[str, int]) -> None:
+        """Add to counters. Call inside `write`."""
         for name, delta in deltas.items():
-            self._moved[name] += delta
+            self._changed[name] += delta
 
-    def counter(self, sql: sqlite3.Connection, name: str) -> int:
-        return read_counters(sql, name).get(name, 0) + self._moved[name]
+    def counter(self, sql: object, name: str) -> int:
+        """A counter as this transaction has changed it. Call inside `write`."""
+        return int(self._value("SELECT coalesce(sum(value), 0) FROM counters WHERE name = %s", name)) + self._changed[name]
+
+    async def know_hosts(self, names: Iterable[str]) -> dict[str, int]:
+        """The numbers of hosts; new ones are added."""
+        numbers, missing = _cached(self.host_ids, names)
+        if missing:
+            stored = {name: str(plain(name)) for name in missing}
+            wanted = sorted(set(stored.values()))
+            found = dict(await self.pool.run((_FIND_HOSTS, [wanted])))
+            if len(found) < len(wanted):
+                await self.pool.run((_NEW_HOSTS, [wanted]))
+                found = dict(await self.pool.run((_FIND_HOSTS, [wanted])))
+            self._remember(self.host_ids, numbers, {name: found[as_stored] for name, as_stored in stored.items()})
+        return numbers
+
+    async def know_texts(self, texts: Iterable[str]) -> dict[str, int]:
+        """The numbers of texts; new ones are added. What the database cannot hold of a text is stored without it."""
+        numbers, missing = _cached(self.texts, texts)
+        if missing:
+            stored = {text: str(plain(text)) for text in missing}
+            wanted = rows_as_json(sorted(set(stored.values())))
+            found = dict(await self.pool.run((_FIND_TEXTS, [wanted])))
+            if new := sorted({text for text in stored.values() if text not in found}):
+                await self.pool.run((_NEW_TEXTS, [rows_as_json(new)]))
+                found = dict(await self.pool.run((_FIND_TEXTS, [wanted])))
+            self._remember(self.texts, numbers, {text: found[as_stored] for text, as_stored in stored.items()})
+        return numbers
+
+    async def know_urls(self, urls: Iterable[str]) -> dict[str, tuple[int, int]]:
+        """Numbers and depths of those URLs that are known."""
+        found, missing = _cached(self.known, urls)
+        if missing:
+            rows = await self.pool.run((FIND_URLS, [rows_as_json(missing)]))
+            self._remember(self.known, found, {url: (number, depth) for url, number, depth in rows})
+        return found
+
+    @staticmethod
+    def _remember(cache: TextCache[T], found: dict[str, T], more: dict[str, T]) -> None:
+        cache.add(more)
+        found |= more
+
+    async def know_checks(self) -> None:
+        """Have the numbers of checks at hand."""
+        if not self._checks:
+            self._checks = dict(await self.pool.run(("SELECT id, number FROM checks", ())))
+
+    def check_number(self, check_id: str) -> int:
+        """The number of a check in the catalogue of this crawl."""
+        if check_id not in self._checks:
+            self._checks = dict(self.sql.execute("SELECT id, number FROM checks").fetchall())
+        return self._checks[check_id]
 
     def put_rows(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
+        """Write many rows of a table as they are, in a transaction; how many."""
         count = 0
 
         def counted() -> Iterator[list[object]]:
@@ -201,16 +238,51 @@ class PgDatabase(Database):
                 count += 1
                 yield [plain(value) for value in row]
 
-        self.link.copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN", counted())
+        self.sql.copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN", counted())
         if columns[0] in ("id", "number"):
             self._go_on_counting(table, columns[0])
         return count
 
     def _go_on_counting(self, table: str, column: str) -> None:
         """New rows get numbers behind those that were written as they are."""
-        name = self._value("SELECT pg_get_serial_sequence(%s, %s)", f'"{self.link.address.schema}".{table}', column)
+        name = self._value("SELECT pg_get_serial_sequence(%s, %s)", f'"{self.sql.address.schema}".{table}', column)
         if name is not None:
-            self.link.run(f"SELECT setval(%s, greatest((SELECT max({column}) FROM {table}), 1))", [name])
+            self.sql.run(f"SELECT setval(%s, greatest((SELECT max({column}) FROM {table}), 1))", [name])
+
+    def forget_cached(self) -> None:
+        """Empty the caches."""
+        self.known.clear()
+        self.texts.clear()
+        self.host_ids.clear()
+        self.resource_ids.clear()
 
     async def close(self) -> None:
-        self.link.close()
+        await self.pool.close()
+        self.sql.close()
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    """What blocking work returns. It is waited for even when the caller is cancelled: the connection is its own until then."""
+    task = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
+
+
+def _some(rows: Iterator[Any], number: int = 1_000) -> list[Any]:
+    return [row for _, row in zip(range(number), rows, strict=False)]
+
+
+def _cached(cache: TextCache[T], keys: Iterable[str]) -> tuple[dict[str, T], list[str]]:
+    """What a cache has of some keys, and the keys that it does not have."""
+    found: dict[str, T] = {}
+    missing: dict[str, None] = {}
+    for key in keys:
+        value = cache.get(key)
+        if value is None:
+            missing[key] = None
+        else:
+            found[key] = value
+    return found, list(missing)

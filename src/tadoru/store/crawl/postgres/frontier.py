@@ -6,29 +6,53 @@ last. So two leases take different pages, and no deadlock can arise. Only with a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, TypeVar, cast
 
-from tadoru.store.crawl import workers
-from tadoru.store.crawl.crawl_limits import CrawlLimits
+from tadoru.store.crawl import metrics, workers
+from tadoru.store.crawl.crawl_limits import LimitChecker
 from tadoru.store.crawl.database import stamp
-from tadoru.store.crawl.frontier import HostRow, SqliteFrontier, host_state
-from tadoru.store.crawl.interface import HostState, Lease, LeaseBatch, LinkTarget, Outcome, UrlPurpose
-from tadoru.store.crawl.postgres.connection import Values
+from tadoru.store.crawl.frontier import HostRow, host_state
+from tadoru.store.crawl.interface import (
+    TOO_DEEP,
+    UNLINKED,
+    CrawlCounts,
+    HostState,
+    Lease,
+    LeaseBatch,
+    LinkTarget,
+    NamedPage,
+    Outcome,
+    PageStatus,
+    UrlPurpose,
+)
+from tadoru.store.crawl.metrics import CrawlMetrics
+from tadoru.store.crawl.postgres.connection import PgConnection
 from tadoru.store.crawl.postgres.database import PgDatabase
-from tadoru.store.crawl.postgres.dialect import plain
-from tadoru.store.crawl.postgres.page_writer import PgPageWriter, look_ahead
+from tadoru.store.crawl.postgres.depths import apply_depth_changes
+from tadoru.store.crawl.postgres.page_writer import SHARDS, PgPageWriter, PgUrlWriter, WantedUrl
+from tadoru.store.crawl.postgres.parameters import plain
+from tadoru.store.crawl.postgres.pool import Statement, retried, rows_as_json
 
+W = TypeVar("W", bound=PgUrlWriter)
 LEASING = 0x7AD0_0013
 """The advisory lock of who leases from a crawl with a limit."""
 _IN_TURN = f"SELECT pg_advisory_xact_lock({LEASING}, hashtext(current_schema()))"
+_COUNTS = f"""SELECT name, sum(value)::bigint FROM counters
+    WHERE name IN ({", ".join(f"'{field.name}'" for field in fields(CrawlCounts))}) GROUP BY name"""
+_ALL_COUNTERS = "SELECT name, sum(value)::bigint FROM counters GROUP BY name"
+_SEED = "SELECT 1 FROM pages WHERE is_seed AND status = ANY(%s) LIMIT 1"
+_DEEP = "status = 'skipped' AND skip_reason = ? AND depth <= ?"
+_SITEMAP_ENTRIES = """INSERT INTO sitemap_entries(sitemap_id, page_id, lastmod)
+    SELECT %s, page_id, lastmod FROM json_to_recordset(%s) AS e(page_id bigint, lastmod text) ON CONFLICT DO NOTHING"""
 # Not EXISTS, which would be made a join with all hosts that wait: they are looked at in their order until there are enough.
 _READY = """(SELECT true FROM pages p WHERE p.host_id = h.id AND p.status = 'queued' AND p.not_before <= (SELECT now FROM room)
     LIMIT 1)"""
 _AT_HOST = f"CASE WHEN %(at_host)s = 0 THEN {2**40} ELSE %(at_host)s - h.asked - h.leased END"
 _LEASE = f"""WITH me AS MATERIALIZED (SELECT id FROM workers WHERE id = %(worker)s FOR KEY SHARE),
-    totals AS MATERIALIZED (SELECT coalesce(max(value) FILTER (WHERE name = 'queued'), 0) AS queued,
-        coalesce(sum(value) FILTER (WHERE name <> 'queued'), 0) AS taken
+    totals AS MATERIALIZED (SELECT coalesce(sum(value) FILTER (WHERE name = 'queued'), 0)::bigint AS queued,
+        coalesce(sum(value) FILTER (WHERE name <> 'queued'), 0)::bigint AS taken
         FROM counters WHERE name IN ('queued', 'counted', 'processing')),
     room AS MATERIALIZED (SELECT shared_now() AS now, least(%(wanted)s::bigint,
             CASE WHEN %(new_hosts)s = 0 THEN queued
@@ -55,7 +79,7 @@ _LEASE = f"""WITH me AS MATERIALIZED (SELECT id FROM workers WHERE id = %(worker
         FROM leased GROUP BY host_id),
     emptied AS (UPDATE hosts h SET queued = h.queued - t.number, leased = h.leased + t.pages, turn_at = (SELECT now FROM room)
         FROM taken t WHERE h.id = t.host_id RETURNING t.number),
-    moved AS (INSERT INTO counters(name, value) SELECT name, sign * number
+    moved AS (INSERT INTO counters(worker, name, value) SELECT %(shard)s, name, sign * number
         FROM (SELECT sum(number) AS number FROM emptied) AS e, (VALUES ('processing', 1), ('queued', -1)) AS c(name, sign)
         WHERE number > 0 ORDER BY name ON CONFLICT (worker, name) DO UPDATE SET value = counters.value + EXCLUDED.value)
     SELECT room.now, h.id, h.name, h.gap, h.base, h.latency, h.baseline, h.strikes, h.next_at, h.asked, h.leased,
@@ -88,101 +112,150 @@ _TAKE_BACK = """WITH freed AS (UPDATE pages SET status = 'queued', owner = NULL 
     gone AS (DELETE FROM workers WHERE id = %(worker)s),
     tally AS MATERIALIZED (SELECT (SELECT coalesce(sum(number), 0) FROM held) AS pages,
         (SELECT count(*) FROM untried) AS resources, (SELECT count(*) FROM filled)),
-    moved AS (INSERT INTO counters(name, value) SELECT name, change FROM tally, LATERAL (VALUES
+    moved AS (INSERT INTO counters(worker, name, value) SELECT 0, name, change FROM tally, LATERAL (VALUES
             ('processing', -pages), ('queued', pages), ('resources', -resources)) AS c(name, change)
         WHERE change <> 0 ORDER BY name ON CONFLICT (worker, name) DO UPDATE SET value = counters.value + EXCLUDED.value)
     SELECT pages FROM tally"""
 # Only somebody who does not know of this number can have left it wrong.
-_MEND = """UPDATE hosts h SET leased = (SELECT count(*) FROM pages p
+_RECOUNT_LEASED = """UPDATE hosts h SET leased = (SELECT count(*) FROM pages p
     WHERE p.owner IS NOT NULL AND p.host_id = h.id AND p.purpose = 'page') WHERE h.leased <> 0"""
 _OF_HOST = 10
 """Columns of a host in the rows of `_LEASE`."""
 
 
-class PgFrontier(SqliteFrontier):
+class PgFrontier:
     """The frontier on PostgreSQL."""
 
     def __init__(self, db: PgDatabase) -> None:
-        super().__init__(db)
-        self._db: PgDatabase = db
-
-    _was_empty = False
-    """The last lease gave nothing."""
+        self._db = db
+        self._was_empty = False
+        """The last lease gave nothing."""
 
     async def join(self, ttl: float) -> int:
-        number: int = (await self._db.at_once((_JOIN, [*workers.current(), ttl])))[0][0]
-        # A worker that is cut off in the middle of writing would keep all others from it until the server misses it.
-        self._db.link.run(f"SET idle_in_transaction_session_timeout TO {max(1, round(ttl * 1000))}")
+        # A worker that is cut off in the middle of writing would keep its locks until the server misses it.
+        await self._db.pool.limit_transactions(ttl)
+        number: int = (await self._db.pool.run((_JOIN, [*workers.current(), ttl])))[0][0]
         return number
 
     async def renew(self, worker: int, ttl: float) -> bool:
-        return bool(await self._db.at_once((_RENEW, [ttl, worker])))
+        return bool(await self._db.pool.run((_RENEW, [ttl, worker])))
 
     async def leave(self, worker: int) -> None:
         await self._return_leases(worker)
 
+    async def has_workers(self) -> bool:
+        await self.recover()
+        return bool(await self._db.pool.run(("SELECT 1 FROM workers LIMIT 1", ())))
+
     async def recover(self, living: int = 0) -> int:
         here = workers.machine_name()
-        rows = self._db.link.run(_OTHERS, [living]).fetchall()
+        rows = await self._db.pool.run((_OTHERS, [living]))
         gone = [row[0] for row in rows if row[4] or workers.is_dead(workers.WorkerIdentity(*row[1:4]), here)]
         return sum([await self._return_leases(worker) for worker in gone])
 
     async def _return_leases(self, worker: int) -> int:
         """Every lease of a worker returns to the queue, its slots and claims are free, and the worker is forgotten."""
-        values: Values = {"worker": worker}
-        return int((await self._db.at_once((_LOCK_WORKER, values), (_TAKE_BACK, values)))[0][0])
+        values = {"worker": worker}
+        return int((await self._db.pool.run((_LOCK_WORKER, values), (_TAKE_BACK, values)))[0][0])
+
+    async def counts(self) -> CrawlCounts:
+        return CrawlCounts(**dict(await self._db.pool.run((_COUNTS, ()))))
+
+    async def metrics(self) -> CrawlMetrics:
+        counters: dict[str, int] = dict(await self._db.pool.run((_ALL_COUNTERS, ())))
+        ((working,),) = await self._db.pool.run(("SELECT count(*) FROM workers", ()))
+        counts = CrawlCounts(**{name: value for name, value in counters.items() if name in CrawlCounts.__dataclass_fields__})
+        return metrics.read(counts, counters, working)
+
+    async def has_open_seeds(self) -> bool:
+        return bool(await self._db.pool.run((_SEED, [["queued", "processing"]])))
+
+    async def has_answered_seeds(self) -> bool:
+        return bool(await self._db.pool.run((_SEED, [["completed"]])))
 
     async def lease(self, worker: int, wants: Mapping[str, int], *, new_hosts: int, per_host: int, limit: int) -> LeaseBatch:
-        # What waits for the end of a crawl looks before it asks: its index may be being made, which locks out who would write.
+        # Who waits for the end of a crawl looks before asking: an index may be being made, which locks out who would write.
         if self._was_empty:
+            await apply_depth_changes(self._db, worker)
             counts = await self.counts()
             if not counts.queued:
                 return LeaseBatch([], {})
             if self._db.bounds.pages_per_host and not counts.processing:
-                await self._db.at_once((_MEND, ()))
+                await self._db.pool.run((_RECOUNT_LEASED, ()))
         values = {
             "worker": worker, "names": [plain(host) for host in wants], "wants": list(wants.values()), "limit": limit,
             "wanted": sum(wants.values()) + new_hosts * per_host, "new_hosts": max(0, new_hosts), "per_host": per_host,
-            "at_host": self._db.bounds.pages_per_host, "stamp": stamp(self._db.clock.now()),
+            "at_host": self._db.bounds.pages_per_host, "stamp": stamp(self._db.clock.now()), "shard": worker % SHARDS,
         }  # fmt: skip
-        first: list[tuple[str, Values]] = [(_IN_TURN, ())] if limit else []
-        found = _leased(await self._db.at_once(*first, (_LEASE, values)))
+        first: list[Statement] = [(_IN_TURN, ())] if limit else []
+        found = _leased(await self._db.pool.run(*first, (_LEASE, values)))
         self._was_empty = not found.leases
         return found
 
     async def add(self, targets: Sequence[LinkTarget], *, seed: bool, depth: int = 0) -> int:
-        return await self._db.retried(lambda: super(PgFrontier, self).add(targets, seed=seed, depth=depth))
+        wanted = {target.url: WantedUrl(target, depth, None, seed=seed) for target in targets}
 
-    async def widen(self, max_depth: int | None) -> int:
-        return await self._db.retried(lambda: super(PgFrontier, self).widen(max_depth))
+        async def written() -> PgUrlWriter:
+            writer = PgUrlWriter(self._db, 0, depth)
+            await writer.look_up(targets)
+            async with self._db.pool.transaction(*self._db.beginning) as link:
+                await writer.know(link, wanted)
+                await writer.flush(link)
+            return writer
+
+        return (await self._finish(written)).inserted if targets else 0
+
+    async def add_named(self, sitemap: int, pages: Sequence[NamedPage]) -> int:
+        targets = [page.target for page in pages]
+        wanted = {target.url: WantedUrl(target, UNLINKED, None) for target in targets}
+
+        async def written() -> PgUrlWriter:
+            writer = PgUrlWriter(self._db, 0, None)
+            await writer.look_up(targets)
+            async with self._db.pool.transaction(*self._db.beginning) as link:
+                numbers = await writer.know(link, wanted)
+                await writer.want(link, [numbers[one.url] for one in targets if one.status is PageStatus.QUEUED])
+                rows = [{"page_id": numbers[page.target.url], "lastmod": page.lastmod} for page in pages]
+                await link.execute(_SITEMAP_ENTRIES, [sitemap, rows_as_json(rows)])
+                await writer.flush(link)
+            return writer
+
+        return (await self._finish(written)).inserted if targets else 0
 
     async def finish(self, worker: int, outcomes: Sequence[Outcome], *, max_depth: int | None) -> int:
-        async def written() -> int:
-            async with self._db._turn:
-                ahead = look_ahead(self._db, outcomes)
-            async with self._db.transaction():
-                batch = PgPageWriter(self._db, worker, max_depth)
-                batch.take_over(outcomes, ahead)
-                for outcome in outcomes:
-                    batch.record(outcome)
-                batch.flush()
-            return batch.recorded
+        async def written() -> PgPageWriter:
+            writer = PgPageWriter(self._db, worker, max_depth)
+            await writer.prepare(outcomes)
+            async with self._db.pool.transaction(*self._db.beginning) as link:
+                await writer.record(link, outcomes)
+                await writer.flush(link)
+            return writer
 
-        return await self._db.retried(written) if outcomes else 0
+        return (await self._finish(written)).recorded if outcomes else 0
 
+    async def _finish(self, written: Callable[[], Awaitable[W]]) -> W:
+        """Run a transaction that makes URLs known, again if it was the victim of a deadlock; then apply the shorter paths."""
+        writer = await retried(written)
+        writer.remember()
+        if writer.shorter:
+            await apply_depth_changes(self._db, writer.worker)
+        return writer
 
-class PgCrawlLimits(CrawlLimits):
-    """The limits of a crawl on PostgreSQL."""
+    async def widen(self, max_depth: int | None) -> int:
+        values = (TOO_DEEP, 2**31 if max_depth is None else max_depth)
 
-    def __init__(self, db: PgDatabase) -> None:
-        super().__init__(db)
-        self._db: PgDatabase = db
+        def widened(sql: PgConnection) -> int:
+            by_host = f"SELECT count(*), host_id FROM pages WHERE {_DEEP} GROUP BY host_id ORDER BY host_id"
+            found = sql.execute(by_host, values).fetchall()
+            total: int = sum(count for count, _ in found)
+            sql.execute(f"UPDATE pages SET status = 'queued', skip_reason = NULL WHERE {_DEEP}", values)
+            sql.executemany("UPDATE hosts SET queued = queued + ? WHERE id = ?", found)
+            self._db.count(sql, {"skipped": -total, "queued": total})
+            LimitChecker(self._db, sql).hold([host for _, host in found])
+            return total
 
-    async def requeue(self) -> int:
-        return await self._db.retried(super().requeue)
-
-    async def refill(self) -> int:
-        return await self._db.retried(super().refill)
+        await apply_depth_changes(self._db, 0)
+        return await self._db.write(widened)
 
 
 def _leased(rows: Sequence[tuple[Any, ...]]) -> LeaseBatch:

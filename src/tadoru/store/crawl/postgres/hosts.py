@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 from tadoru.rules.pace import MAX_HOLD, Pace
-from tadoru.store.crawl.hosts import SqliteHosts
 from tadoru.store.crawl.interface import FAILED_ROBOTS_AGE, SHORTEST_WAIT, RobotsRecord
-from tadoru.store.crawl.postgres.connection import PgConnection, Values
 from tadoru.store.crawl.postgres.database import PgDatabase
-from tadoru.store.crawl.postgres.dialect import plain
+from tadoru.store.crawl.postgres.parameters import plain
+from tadoru.store.crawl.postgres.pool import Statement
 
 PACING = 0x7AD0_0015
 """The advisory lock of who takes a slot of a host that others may ask, too."""
@@ -35,21 +33,21 @@ _CARRY = """UPDATE hosts h SET next_at = greatest(h.next_at, asked.free_at) FROM
 class SharedHosts:
     """Other crawls of the database that request the same hosts."""
 
-    def __init__(self, link: PgConnection) -> None:
-        self._link = link
+    def __init__(self, db: PgDatabase) -> None:
+        self._db = db
         self._seen_at = float("-inf")
         self._carry = ""
 
-    def before_asking(self, host: str, now: float) -> list[tuple[str, Values]]:
+    async def before_asking(self, host: str, now: float) -> list[Statement]:
         """What has to be done before a slot is taken, in the same transaction; nothing where a crawl is alone."""
         if now - self._seen_at >= FRESH:
             self._seen_at = now
-            self._look()
+            await self._look()
         return [(text, {"host": plain(host)}) for text in (_LOCK, self._carry)] if self._carry else []
 
-    def _look(self) -> None:
-        is_cluster = self._link.run(_IS_CLUSTER).fetchall()[0][0]
-        others = [row[0] for row in self._link.run(_OTHERS).fetchall()] if is_cluster else []
+    async def _look(self) -> None:
+        ((is_cluster,),) = await self._db.pool.run((_IS_CLUSTER, ()))
+        others = [row[0] for row in await self._db.pool.run((_OTHERS, ()))] if is_cluster else []
         asked = " UNION ALL ".join(_ASKED.format(crawl=f'"{other}"') for other in others)
         self._carry = _CARRY.format(others=asked) if others else ""
 
@@ -72,6 +70,8 @@ _BEGIN = """WITH begun AS (UPDATE hosts SET gap = greatest(coalesce(gap, 0), %(g
         WHERE name = %(host)s AND (base IS NULL OR base < %(base)s) RETURNING gap, base, latency, baseline, strikes)
     SELECT * FROM begun UNION ALL SELECT gap, base, latency, baseline, strikes FROM hosts
     WHERE name = %(host)s AND NOT EXISTS (SELECT 1 FROM begun)"""
+_LOWER = """UPDATE hosts SET gap = CASE WHEN strikes > 0 THEN gap ELSE %(delay)s END, base = %(delay)s
+    WHERE base > %(delay)s AND NOT EXISTS (SELECT 1 FROM workers)"""
 _SET = """UPDATE hosts SET gap = greatest(%(gap)s, coalesce(base, 0)), base = greatest(%(base)s, coalesce(base, 0)),
     latency = %(latency)s, baseline = %(baseline)s, strikes = %(strikes)s,
     next_at = CASE WHEN %(pause)s > 0 THEN greatest(next_at, shared_now() + %(pause)s) ELSE next_at END
@@ -101,33 +101,27 @@ _PUT = """INSERT INTO robots(origin, status, failure, message, body, fetched_at)
 _FORGET = "DELETE FROM robots WHERE fetched_at IS NOT NULL AND (status IS NULL OR status >= 500 OR status = 429)"
 
 
-class PgHosts(SqliteHosts):
+class PgHosts:
     """Slots and paces of hosts on PostgreSQL."""
 
     def __init__(self, db: PgDatabase) -> None:
-        super().__init__(db)
-        self._db: PgDatabase = db
+        self._db = db
+        self._shared = SharedHosts(db)
 
-    @cached_property
-    def _neighbours(self) -> SharedHosts:
-        return SharedHosts(self._db.link)
-
-    async def _of_host(self, statement: str, values: dict[str, object], *before: tuple[str, Values]) -> Any:
+    async def _of_host(self, statement: str, values: dict[str, object], *before: Statement) -> Any:
         """The row that a statement about a host answers with, after others; the host is made known when it is new."""
         given = {name: plain(value) for name, value in values.items()}
-        if not (rows := await self._db.at_once(*before, (statement, given))):
-            async with self._db._turn:
-                self._db.know_hosts([str(given["host"])])
-            rows = await self._db.at_once(*before, (statement, given))
+        if not (rows := await self._db.pool.run(*before, (statement, given))):
+            await self._db.know_hosts([str(given["host"])])
+            rows = await self._db.pool.run(*before, (statement, given))
         return rows[0]
 
     async def take_slot(self, worker: int, host: str, hold: float) -> float:
-        async with self._db._turn:
-            before = self._neighbours.before_asking(host, self._db.clock.monotonic())
+        before = await self._shared.before_asking(host, self._db.clock.monotonic())
         return float((await self._of_host(_TAKE, {"worker": worker, "host": host, "hold": hold}, *before))[0])
 
     async def sent(self, worker: int, host: str) -> None:
-        await self._db.at_once((_SENT, {"worker": worker, "host": plain(host)}))
+        await self._db.pool.run((_SENT, {"worker": worker, "host": plain(host)}))
 
     async def begin_pace(self, host: str, pace: Pace) -> Pace:
         return Pace(*await self._of_host(_BEGIN, {"host": host, "gap": pace.gap, "base": pace.base}))
@@ -135,6 +129,9 @@ class PgHosts(SqliteHosts):
     async def set_pace(self, host: str, pace: Pace, pause: float = 0.0) -> None:
         known: dict[str, object] = {"latency": pace.latency, "baseline": pace.baseline, "strikes": pace.strikes}
         await self._of_host(_SET, {"host": host, "gap": pace.gap, "base": pace.base, "pause": pause, **known})
+
+    async def lower_paces(self, delay: float) -> None:
+        await self._db.pool.run((_LOWER, {"delay": delay}))
 
 
 class PgRobots:
@@ -145,14 +142,14 @@ class PgRobots:
 
     async def claim(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
         values = {"origin": plain(origin), "worker": worker, "hold": hold, "max_age": max_age}
-        [(is_ours, status, failure, message, body, fetched_at, now)] = await self._db.at_once((_CLAIM, values))
+        [(is_ours, status, failure, message, body, fetched_at, now)] = await self._db.pool.run((_CLAIM, values))
         if fetched_at is not None:
             return RobotsRecord(status, failure, message, body or b"", now - fetched_at)
         return bool(is_ours)
 
     async def forget_failed(self) -> None:
-        await self._db.at_once((_FORGET, ()))
+        await self._db.pool.run((_FORGET, ()))
 
     async def put(self, origin: str, record: RobotsRecord) -> None:
         values = {"origin": origin, **record._asdict()}
-        await self._db.at_once((_PUT, {name: plain(value) for name, value in values.items()}))
+        await self._db.pool.run((_PUT, {name: plain(value) for name, value in values.items()}))

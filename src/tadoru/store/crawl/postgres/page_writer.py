@@ -1,215 +1,613 @@
-"""Writes outcomes with arrays and COPY, for thousands of rows in few round trips.
+"""Writes the outcomes of leased URLs on PostgreSQL: a batch is a few statements, beside the batches of other workers.
 
-Everything that a transaction needs is looked up at once (`expect`, `take_over`), most of it before its turn (`look_ahead`),
-and new pages are collected and written together.
+Nothing here waits for other workers but by the rows that both write, and all lock these in one order: own pages, new pages by
+their hash, traps by key, hosts by number, counters by name. Hosts and texts are numbered before the transaction, so that they are
+locked for a moment only. A shorter path to a known page is proposed in `depth_changes`; `depths` applies it.
 """
 
 from __future__ import annotations
 
-import json
-from collections import deque
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from dataclasses import dataclass, fields
+from operator import attrgetter
+from typing import Any, NamedTuple
 
-from tadoru.store.crawl.crawl_limits import LimitChecker
-from tadoru.store.crawl.database import Database
-from tadoru.store.crawl.interface import TOO_DEEP, CompletedOutcome, LinkTarget, Outcome
-from tadoru.store.crawl.page_writer import COMPLETE, Known, PageWriter
-from tadoru.store.crawl.postgres import dialect
-from tadoru.store.crawl.postgres.connection import PgConnection, Values
-from tadoru.store.crawl.postgres.dialect import plain
+from tadoru.model.web import FailureKind
+from tadoru.rules.traps import TrapPattern
+from tadoru.store.crawl import documents
+from tadoru.store.crawl.database import stamp
+from tadoru.store.crawl.metrics import error_counter, measure, status_counter
+from tadoru.store.crawl.page_details import DETAIL_COLUMNS, detail_row, finding_row, item_rows
+from tadoru.store.crawl.postgres.database import FIND_URLS, PgDatabase
+from tadoru.store.crawl.postgres.limits import hold_limits
+from tadoru.store.crawl.postgres.parameters import plain_values, with_driver_parameters
+from tadoru.store.crawl.postgres.pool import AsyncLink, Statement, copy, rows_as_json, together
+from tadoru.store.crawl.queue_changes import PAGE_TABLES
+from tadoru.store.crawl.records import (
+    NOT_ARRIVED,
+    TOO_DEEP,
+    CompletedOutcome,
+    FailedOutcome,
+    Lease,
+    LinkTarget,
+    Outcome,
+    PageFacts,
+    PageRecords,
+    PageStatus,
+    RefusedOutcome,
+    ResourceUse,
+    RetryOutcome,
+    UnchangedOutcome,
+    UrlPurpose,
+)
 
-if TYPE_CHECKING:
-    from tadoru.store.crawl.postgres.database import PgDatabase
-
-# As JSON: the driver takes longer to make an array of a thousand URLs than the database takes to find them.
-_FIND = """SELECT p.url, p.id, p.depth FROM json_array_elements_text(%s::json) AS wanted(url)
-    JOIN pages p ON md5(p.url)::uuid = md5(wanted.url)::uuid"""
-_FIND_TEXTS = """SELECT t.text, t.id FROM json_array_elements_text(%s::json) AS wanted(text)
-    JOIN texts t ON md5(t.text)::uuid = md5(wanted.text)::uuid"""
-_LAST_PAGE = "SELECT coalesce(max(id), 0) FROM pages"
-_LAST_TEXT = "SELECT max(id) FROM texts"
+SHARDS = 32
+"""A counter has a row for each worker, modulo this: so that workers do not wait for each other, and rows do not pile up."""
+_TYPES = {"int": "bigint", "float": "double precision", "str": "text"}
+_FACTS = {field.name: _TYPES[str(field.type).partition(" ")[0]] for field in fields(PageFacts)}
+_facts = attrgetter(*_FACTS)
+# The rows of one batch, locked in the order of their numbers, if they are still this worker's.
+_LOCKED = """WITH given AS MATERIALIZED (SELECT * FROM json_to_recordset(%(rows)s) AS g(id bigint, {columns})),
+    locked AS MATERIALIZED (SELECT id FROM pages WHERE id = ANY (ARRAY(SELECT id FROM given)) AND owner = %(worker)s
+        ORDER BY id FOR NO KEY UPDATE)
+    UPDATE pages p SET owner = NULL, {changes} FROM given g JOIN locked USING (id) WHERE p.id = g.id RETURNING p.id, """
+_COMPLETE = (
+    _LOCKED.format(
+        columns=", ".join(f"{name} {kind}" for name, kind in _FACTS.items()),
+        changes=", ".join(f"{name} = g.{name}" for name in _FACTS)
+        + """, status = 'completed', crawled_at = %(stamp)s, last_error_type = NULL, last_error_message = NULL,
+        skip_reason = NULL, redirect_id = NULL, crawls = crawls + 1""",
+    )
+    + "p.depth, p.hops, p.is_seed, p.crawls"
+)
+_STILL = (
+    _LOCKED.format(
+        columns="nothing text",
+        changes="status = 'completed', crawled_at = %(stamp)s, last_error_type = NULL, last_error_message = NULL",
+    )
+    + "p.redirect_id IS NULL"
+)
+_END = (
+    _LOCKED.format(
+        columns="status text, skip_reason text, kind text, message text, crawled_at text",
+        changes=f"""status = g.status, skip_reason = g.skip_reason, last_error_type = g.kind, last_error_message = g.message,
+        crawled_at = g.crawled_at, {" = NULL, ".join(_FACTS)} = NULL, crawls = crawls + 1""",
+    )
+    + "p.crawls"
+)
+_REQUEUE = (
+    _LOCKED.format(
+        columns="not_before double precision, tries bigint, kind text, message text",
+        changes="""status = 'queued', not_before = g.not_before, retry_count = retry_count + g.tries,
+        last_error_type = coalesce(g.kind, last_error_type), last_error_message = coalesce(g.message, last_error_message)""",
+    )
+    + "1"
+)
+# By hash: two workers that add the same URLs wait for each other, and never each for the other.
+_INSERT = """INSERT INTO pages(id, url, status, host_id, purpose, internal, skip_reason, depth, is_seed, hops, parent_id,
+        added_at)
+    SELECT id, url, status, host_id, purpose, internal, skip_reason, depth, is_seed, hops, parent_id, %s
+    FROM (SELECT nextval('pages_id_seq') AS id, n.* FROM json_to_recordset(%s) AS n(url text, status text, host_id bigint,
+        purpose text, internal boolean, skip_reason text, depth bigint, is_seed boolean, hops bigint, parent_id bigint)) AS new
+    ORDER BY md5(url)::uuid ON CONFLICT ((md5(url)::uuid)) DO NOTHING RETURNING url, id"""
+_FIND_RESOURCES = """SELECT r.url, r.id FROM json_array_elements_text(%s::json) AS wanted(url)
+    JOIN resources r ON md5(r.url)::uuid = md5(wanted.url)::uuid"""
+_NEW_RESOURCES = """INSERT INTO resources(id, url, host, kind, internal, status)
+    SELECT id, url, host, kind, internal, status FROM (SELECT nextval('resources_id_seq') AS id, n.*
+        FROM json_to_recordset(%s) AS n(url text, host text, kind text, internal boolean, status text)) AS new
+    ORDER BY md5(url)::uuid ON CONFLICT ((md5(url)::uuid)) DO NOTHING"""
 _STILL_ME = "SELECT id FROM workers WHERE id = %s FOR KEY SHARE"
-_PAGES = """COPY pages (id, url, status, host_id, purpose, internal, skip_reason, depth, is_seed, hops, parent_id, added_at)
-    FROM STDIN"""
-_TEXTS = "COPY texts (id, text) FROM STDIN"
-_LINKS = "COPY link_relations (source_id, position, target_id, kind, text_id, rel_id, fragment_id) FROM STDIN"
-_DEPTHS = "SELECT id, depth FROM pages WHERE id = ANY(%s)"
-_WANTED = f"""SELECT id, status, host_id FROM pages WHERE id = ANY(%s)
-    AND internal AND (status = 'discovered' OR skip_reason = '{TOO_DEEP}') ORDER BY id FOR UPDATE"""
-_WANT = "UPDATE pages SET status = 'queued', skip_reason = NULL WHERE id = ANY(%s)"
-_HOSTS = """WITH moved AS MATERIALIZED (SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[])
-        AS m(id, waiting, given_back, answers)),
-    locked AS MATERIALIZED (SELECT h.id FROM hosts h WHERE h.id = ANY (ARRAY(SELECT id FROM moved)) ORDER BY h.id FOR UPDATE)
-    UPDATE hosts h SET queued = h.queued + m.waiting, leased = greatest(0, h.leased - m.given_back), asked = h.asked + m.answers
-    FROM moved m JOIN locked l ON l.id = m.id WHERE h.id = m.id"""
-_COLUMNS = 7
+_TRAPS = """INSERT INTO traps(key, why, known, refused, example)
+    SELECT key, why, known, 0, example FROM json_to_recordset(%s) AS t(key text, why text, known bigint, example text)
+    ORDER BY key COLLATE "C" ON CONFLICT (key) DO UPDATE SET known = traps.known + EXCLUDED.known RETURNING key, known"""
+_REFUSE = "UPDATE traps SET refused = refused + %s, example = %s WHERE key = %s"
+_SKIP = """UPDATE pages p SET status = 'skipped', skip_reason = s.reason
+    FROM json_to_recordset(%s) AS s(id bigint, reason text) WHERE p.id = s.id"""
+_PROMOTE = """WITH was AS MATERIALIZED (SELECT id, status FROM pages WHERE id = %(page)s FOR NO KEY UPDATE)
+    UPDATE pages p SET hops = CASE WHEN %(hops)s = 0 OR NOT p.is_seed THEN %(hops)s ELSE p.hops END, is_seed = true,
+        parent_id = CASE WHEN %(hops)s = 0 THEN NULL ELSE p.parent_id END
+    FROM was WHERE p.id = was.id RETURNING was.status, p.host_id"""
+_REQUEST = "UPDATE pages SET status = 'queued', purpose = 'page', internal = true, skip_reason = NULL WHERE id = %s"
+_RETRY = "UPDATE pages SET status = 'queued', retry_count = 0, not_before = 0 WHERE id = %s"
+_WANT = f"""WITH was AS MATERIALIZED (SELECT id, status, host_id FROM pages WHERE id = ANY(%s) AND internal
+        AND (status = 'discovered' OR skip_reason = '{TOO_DEEP}') ORDER BY id FOR NO KEY UPDATE)
+    UPDATE pages p SET status = 'queued', skip_reason = NULL FROM was WHERE p.id = was.id RETURNING was.status, was.host_id"""
+_CHAIN = """WITH RECURSIVE reached(id) AS (SELECT unnest(%s::bigint[])
+        UNION SELECT p.redirect_id FROM reached JOIN pages p ON p.id = reached.id WHERE p.redirect_id IS NOT NULL)
+    SELECT p.id, p.redirect_id FROM reached JOIN pages p ON p.id = reached.id WHERE p.redirect_id IS NOT NULL"""
+_REDIRECT = """UPDATE pages p SET redirect_id = r.target, status = CASE WHEN r.message IS NULL THEN p.status ELSE 'error' END,
+        last_error_type = CASE WHEN r.message IS NOT NULL THEN %s END, last_error_message = r.message
+    FROM json_to_recordset(%s) AS r(id bigint, target bigint, message text) WHERE p.id = r.id"""
+_ANCHORS = """INSERT INTO page_anchors(page_id, anchors) SELECT page_id, anchors
+    FROM json_to_recordset(%s) AS a(page_id bigint, anchors text)
+    ON CONFLICT (page_id) DO UPDATE SET anchors = EXCLUDED.anchors"""
+_HOSTS = """WITH changed AS MATERIALIZED (SELECT * FROM json_to_recordset(%s)
+        AS c(id bigint, waiting bigint, given_back bigint, answers bigint)),
+    locked AS MATERIALIZED (SELECT id FROM hosts WHERE id = ANY (ARRAY(SELECT id FROM changed)) ORDER BY id FOR NO KEY UPDATE)
+    UPDATE hosts h SET queued = h.queued + c.waiting, leased = greatest(0, h.leased - c.given_back), asked = h.asked + c.answers
+    FROM changed c JOIN locked USING (id) WHERE h.id = c.id"""
+COUNT = """INSERT INTO counters(worker, name, value) SELECT %s, name, delta
+    FROM json_to_recordset(%s) AS c(name text, delta bigint)
+    ORDER BY name COLLATE "C" ON CONFLICT (worker, name) DO UPDATE SET value = counters.value + EXCLUDED.value"""
 
 
-class TargetLookup(NamedTuple):
-    """What was looked up before a transaction."""
-
-    absent: frozenset[str]
-    """URLs that nobody knew."""
-    last: int
-    """The number of the last page then: as long as it is the last, nobody knows them."""
+def count_statement(worker: int, tally: dict[str, int]) -> list[Statement]:
+    """What adds to the counters of a worker; nothing if nothing changed."""
+    rows = [{"name": name, "delta": delta} for name, delta in tally.items() if delta]
+    return [(COUNT, [worker % SHARDS, rows_as_json(rows)])] if rows else []
 
 
-def look_ahead(db: PgDatabase, outcomes: Sequence[Outcome]) -> TargetLookup:
-    """Have at hand what is known of everything that some pages lead to: it stays true, but for what comes closer."""
-    answers = [outcome for outcome in outcomes if isinstance(outcome, CompletedOutcome)]
-    targets = {target.url: target for target in _targets(answers)}
-    texts = {
-        str(plain(text)) for answer in answers for link in answer.links for text in (link.text, link.rel, link.fragment) if text
-    }
-    db.know_hosts(target.host for target in targets.values())
-    urls = [url for url in targets if url not in db.known]
-    unknown = sorted(text for text in texts if text not in db.texts)
-    if not urls and not unknown:
-        return TargetLookup(frozenset(), -1)
-    # The number first: what is added after it is looked for again.
-    [[last]], rows, numbers = db.link.together((_LAST_PAGE, ()), (_FIND, [_list(urls)]), (_FIND_TEXTS, [_list(unknown)]))
-    found: Known = {url: (number, depth) for url, number, depth in rows}
-    db.known.add(found)
-    db.texts.add(dict(numbers))
-    return TargetLookup(frozenset(url for url in urls if url not in found), last)
+@dataclass(slots=True)
+class WantedUrl:
+    """A URL that pages of a batch lead to, by the shortest way."""
+
+    target: LinkTarget
+    depth: int
+    parent: int | None
+    hops: int = 0
+    seed: bool = False
 
 
-_list = json.JSONEncoder(ensure_ascii=False).encode
+class _Ended(NamedTuple):
+    outcome: Outcome
+    row: Sequence[Any]
 
 
-def _targets(answers: Iterable[CompletedOutcome]) -> Iterable[LinkTarget]:
-    for answer in answers:
-        yield from (link[0] for link in answer.links)
-        if answer.redirect is not None:
-            yield answer.redirect
+class PgUrlWriter:
+    """Makes URLs known in one transaction, and counts what that changes."""
+
+    def __init__(self, db: PgDatabase, worker: int, max_depth: int | None) -> None:
+        self.db = db
+        self.worker = worker
+        self.max_depth = max_depth
+        self.stamp = stamp(db.clock.now())
+        self.inserted = 0
+        self.tally: defaultdict[str, int] = defaultdict(int)
+        self.waiting: defaultdict[int, int] = defaultdict(int)
+        """By host, how many URLs were queued."""
+        self.given_back: defaultdict[int, int] = defaultdict(int)
+        """By host, how many pages are no longer leased."""
+        self.answers: defaultdict[int, int] = defaultdict(int)
+        """By host, how many requests for pages were made."""
+        self.named: set[int] = set()
+        """The hosts of new start URLs."""
+        self.shorter: list[tuple[int, int, int | None, int | None]] = []
+        """Proposals of shorter paths."""
+        self._learnt: dict[str, tuple[int, int]] = {}
+        """URLs that are known when the transaction is committed."""
+        self.hosts: dict[str, int] = {}
+        self.urls: dict[str, tuple[int, int]] = {}
+
+    async def look_up(self, targets: Iterable[LinkTarget], more_hosts: Iterable[str] = ()) -> None:
+        """Before the transaction: number the hosts, and find the URLs that are known already."""
+        by_url = {target.url: target.host for target in targets}
+        self.hosts = await self.db.know_hosts({*by_url.values(), *more_hosts})
+        self.urls = await self.db.know_urls(by_url)
+
+    async def know(self, link: AsyncLink, wanted: dict[str, WantedUrl]) -> dict[str, int]:
+        """The numbers of URLs: new ones are added, for others a shorter path is proposed."""
+        found = {url: known for url in wanted if (known := self.urls.get(url)) is not None}
+        new = [one for url, one in wanted.items() if url not in found]
+        fresh: dict[str, int] = {}
+        if new:
+            fresh = await self._insert(link, new)
+            late = [one.target.url for one in new if one.target.url not in fresh]
+            if late:  # Another worker was faster.
+                rows = (await together(link, [(FIND_URLS, [rows_as_json(late)])]))[0]
+                found |= {url: (number, depth) for url, number, depth in rows}
+        for url, (number, depth) in found.items():
+            one = wanted[url]
+            if one.depth < depth:
+                self.shorter.append((number, one.depth, one.parent, self.max_depth))
+                self._learnt[url] = (number, one.depth)
+            if one.seed:
+                await self._promote(link, number, one)
+        return {**fresh, **{url: number for url, (number, _) in found.items()}}
+
+    async def _insert(self, link: AsyncLink, new: Sequence[WantedUrl]) -> dict[str, int]:
+        host_ids = self.hosts
+        rows = []
+        for target, depth, parent, hops, seed in ((one.target, one.depth, one.parent, one.hops, one.seed) for one in new):
+            status, reason = self._admit(target, depth)
+            rows.append(
+                {
+                    "url": target.url, "status": status, "host_id": host_ids[target.host], "purpose": target.purpose,
+                    "internal": target.internal, "skip_reason": reason or None, "depth": depth, "is_seed": seed, "hops": hops,
+                    "parent_id": parent,
+                }
+            )  # fmt: skip
+        inserted: dict[str, int] = dict((await together(link, [(_INSERT, [self.stamp, rows_as_json(rows)])]))[0])
+        states = {}
+        for row, one in zip(rows, new, strict=True):
+            if (number := inserted.get(one.target.url)) is None:
+                continue
+            states[number] = PageStatus(str(row["status"]))
+            self._learnt[one.target.url] = (number, one.depth)
+            if one.seed:
+                self.named.add(host_ids[one.target.host])
+        trapped = [
+            (inserted[one.target.url], one.target)
+            for one in new
+            if one.target.trap is not None and not one.seed and states.get(inserted.get(one.target.url, 0)) is PageStatus.QUEUED
+        ]
+        if trapped:
+            for number in await self._refused_as_traps(link, trapped):
+                states[number] = PageStatus.SKIPPED
+        for one in new:
+            number = inserted.get(one.target.url)
+            if number is not None:
+                self.tally[states[number]] += 1
+                if states[number] is PageStatus.QUEUED:
+                    self.waiting[host_ids[one.target.host]] += 1
+        self.inserted += len(inserted)
+        return inserted
+
+    def _admit(self, target: LinkTarget, depth: int) -> tuple[PageStatus, str]:
+        if (
+            target.status is PageStatus.QUEUED
+            and self.max_depth is not None
+            and depth > self.max_depth
+            and target.purpose is UrlPurpose.PAGE
+        ):
+            return PageStatus.SKIPPED, TOO_DEEP
+        return target.status, target.reason
+
+    async def _refused_as_traps(self, link: AsyncLink, pages: Sequence[tuple[int, LinkTarget]]) -> list[int]:
+        """Of new pages of endless classes, those over the cap of their class, which are skipped."""
+        skipped: list[dict[str, object]] = []
+        level = [(number, target, target.trap) for number, target in pages]
+        while level:
+            by_key: defaultdict[str, list[tuple[int, LinkTarget, TrapPattern]]] = defaultdict(list)
+            for number, target, trap in level:
+                if trap is not None:
+                    by_key[trap.key].append((number, target, trap))
+            rows = [
+                {"key": key, "why": some[0][2].why, "known": len(some), "example": some[0][1].url} for key, some in by_key.items()
+            ]
+            level = []
+            if not rows:
+                break
+            for key, known in (await together(link, [(_TRAPS, [rows_as_json(rows)])]))[0]:
+                some = by_key[key]
+                within = max(0, some[0][2].cap - (known - len(some)))
+                level += [(number, target, trap.outer) for number, target, trap in some[:within] if trap.outer is not None]
+                if refused := some[within:]:
+                    await link.execute(_REFUSE, [len(refused), refused[-1][1].url, key])
+                    why = target_trap_reason(refused[0][1])
+                    skipped += [{"id": number, "reason": why} for number, _, _ in refused]
+        if skipped:
+            await link.execute(_SKIP, [rows_as_json(skipped)])
+        return [int(str(row["id"])) for row in skipped]
+
+    async def _promote(self, link: AsyncLink, page: int, one: WantedUrl) -> None:
+        """A seed is requested even if it was only discovered, only to be checked, or skipped before; a typed one (it has no hops)
+        also if it failed."""
+        target, hops = one.target, one.hops
+        self.named.add(self.hosts[target.host])
+        [(status, host_id)] = (await together(link, [(_PROMOTE, {"hops": hops, "page": page})]))[0]
+        if target.status is PageStatus.QUEUED and status in ("discovered", "skipped", "queued"):
+            await link.execute(_REQUEST, [page])
+            self.back_in_queue(status, host_id)
+        elif target.status is PageStatus.QUEUED and status == "error" and hops == 0:
+            await link.execute(_RETRY, [page])
+            self.back_in_queue(status, host_id)
+            self.tally["counted"] -= 1
+
+    async def want(self, link: AsyncLink, pages: Sequence[int]) -> None:
+        """Request pages of the site that were only discovered until now, or too deep: how deep they are depends on the timing."""
+        for status, host_id in (await together(link, [(_WANT, [list(pages)])]))[0]:
+            self.back_in_queue(status, host_id)
+
+    def back_in_queue(self, was: str, host_id: int) -> None:
+        if was != "queued":
+            self.tally[was] -= 1
+            self.tally["queued"] += 1
+            self.waiting[host_id] += 1
+
+    async def flush(self, link: AsyncLink) -> None:
+        """The numbers of hosts, the limits, the counters; then the transaction is committed."""
+        if self.shorter:
+            await copy(link, "depth_changes", "page_id, depth, parent_id, max_depth", self.shorter)
+        hosts = {*self.waiting, *self.given_back}
+        rows = [
+            {"id": one, "waiting": self.waiting[one], "given_back": self.given_back[one], "answers": self.answers[one]}
+            for one in sorted(hosts)
+            if self.waiting[one] or self.given_back[one] or self.answers[one]
+        ]
+        last: list[Statement] = [(_HOSTS, [rows_as_json(rows)])] if rows else []
+        if self.db.bounds or self.named:
+            if last:
+                await together(link, last)
+                last = []
+            await hold_limits(self.db, link, hosts, self.named, self.tally)
+        await together(link, [*last, *count_statement(self.worker, self.tally), ("COMMIT", ())])
+
+    def remember(self) -> None:
+        """After the commit: what it made known is cached."""
+        self.db.known.add(self._learnt)
 
 
-class PgPageWriter(PageWriter):
-    """The writes of one transaction."""
+def target_trap_reason(target: LinkTarget) -> str:
+    """Why a URL over the cap of its class is skipped."""
+    assert target.trap is not None
+    return f"trap: {target.trap.why}"
 
-    def __init__(self, db: Database, worker: int, max_depth: int | None) -> None:
+
+class PgPageWriter(PgUrlWriter):
+    """Writes a batch of outcomes."""
+
+    def __init__(self, db: PgDatabase, worker: int, max_depth: int | None) -> None:
         super().__init__(db, worker, max_depth)
-        self._new: list[tuple[object, ...]] = []
-        """Rows of pages that are not written yet."""
-        self._absent: set[str] = set()
-        """URLs that nobody knows: looked for in this transaction."""
-        self._last = -1
-        """The number of the last page, when it is known."""
-        self._answered: deque[list[Any] | None] = deque()
-        """Of the answers that were written ahead, what is known of their pages."""
-        self._taken_over: dict[int, list[Any]] = {}
+        self.recorded = 0
+        self._errors: list[tuple[str, str, str, str]] = []
+        self._texts: dict[str, int] = {}
+        self._loops: set[int] = set()
+        """Pages whose redirects lead back to them."""
 
-    @property
-    def _link(self) -> PgConnection:
-        return cast("PgDatabase", self.db).link
-
-    def take_over(self, outcomes: Sequence[Outcome], ahead: TargetLookup) -> None:
-        """Write all answers in one journey, and look up what is still not known of what they lead to. Call first."""
+    async def prepare(self, outcomes: Sequence[Outcome]) -> None:
+        """Before the transaction: number hosts and texts, and find the URLs that are known."""
         answers = [outcome for outcome in outcomes if isinstance(outcome, CompletedOutcome)]
-        complete = dialect.translated(COMPLETE)
-        statements: list[tuple[str, Values]] = [(_STILL_ME, [self.worker]), (_LAST_PAGE, ())]
-        statements += [(complete, dialect.values(self.answer(answer), COMPLETE)) for answer in answers]
-        _, [[self._last]], *written = self._link.together(*statements)
-        if self._last == ahead.last:
-            self._absent.update(ahead.absent)
-        self.expect(_targets(answers))
-        for answer, rows in zip(answers, written, strict=True):
-            row = list(rows[0]) if rows else None
-            self._answered.append(row)
-            if row is not None:
-                self._taken_over[answer.lease.page_id] = row
+        targets = [link[0] for answer in answers for link in answer.links]
+        targets += [answer.redirect for answer in answers if answer.redirect is not None]
+        await self.look_up(targets, {outcome.lease.host for outcome in outcomes})
+        self._texts = await self.db.know_texts(
+            text for answer in answers for link in answer.links for text in (link.text, link.rel, link.fragment) if text
+        )
+        if any(_records(outcome) for outcome in outcomes):
+            await self.db.know_checks()
 
-    def written(self, outcome: CompletedOutcome) -> Any:
-        return self._answered.popleft() if self._answered else super().written(outcome)
+    async def record(self, link: AsyncLink, outcomes: Sequence[Outcome]) -> None:
+        """Write the outcomes whose leases are still this worker's."""
+        completed = await self._end_leases(link, outcomes)
+        wanted = self._wanted(completed)
+        numbers = await self.know(link, wanted) if wanted else {}
+        await self._redirect(link, completed, numbers)
+        rows = self._link_rows(completed, numbers)
+        if rows:
+            async with link.cursor() as cursor, cursor.copy(_COPY_LINKS) as out:
+                await out.write("".join(rows))
+        anchors = [
+            {"page_id": outcome.lease.page_id, "anchors": "\n".join(outcome.anchors)}
+            for outcome, _ in completed
+            if outcome.anchors is not None and outcome.lease.page_id not in self._loops
+        ]
+        if anchors:
+            await link.execute(_ANCHORS, [rows_as_json(anchors)])
+        if self._errors:
+            await copy(link, "crawl_errors", "url, error_type, error_message, occurred_at", self._errors)
 
-    def expect(self, targets: Iterable[LinkTarget]) -> None:
-        wanted = {target.url: target for target in targets}
-        self.db.know_hosts(target.host for target in wanted.values())
-        missing = [url for url in wanted if url not in self.db.known and url not in self._absent]
-        self._found(missing, self._link.run(_FIND, [_list(missing)]).fetchall() if missing else [])
+    async def _end_leases(self, link: AsyncLink, outcomes: Sequence[Outcome]) -> list[tuple[CompletedOutcome, Sequence[Any]]]:
+        """End the leases; the answers among them with what is known of their pages."""
+        statements, groups = _ending(outcomes, self.worker, self.stamp, self.db.clock.now())
+        found = await together(link, [(_STILL_ME, [self.worker]), *statements])
+        ended: list[_Ended] = []
+        for group, rows in zip(groups, found[1:], strict=True):
+            by_page = {outcome.lease.page_id: outcome for outcome in group}
+            ended += [_Ended(by_page[row[0]], row[1:]) for row in rows]
+        self.recorded = len(ended)
+        again = [one.outcome.lease.page_id for one in ended if self._count(one)]
+        if again:
+            await forget_pages(link, again)
+        await self._write_records(link, [one.outcome for one in ended])
+        return [(outcome, row) for outcome, row in ended if isinstance(outcome, CompletedOutcome)]
 
-    def _found(self, wanted: Iterable[str], rows: Sequence[tuple[str, int, int]]) -> Known:
-        found: Known = {url: (number, depth) for url, number, depth in rows}
-        self._absent.update(url for url in wanted if url not in found)
-        self.db.known.add(found)
+    def _count(self, ended: _Ended) -> bool:
+        """Count an outcome; whether its page was crawled before."""
+        outcome, row = ended
+        lease, tally = outcome.lease, self.tally
+        tally["processing"] -= 1
+        if isinstance(outcome, CompletedOutcome):
+            self._give_back(lease, asked=True)
+            measure(tally, outcome.facts)
+            return bool(row[3] > 1)
+        if isinstance(outcome, UnchangedOutcome):
+            self._give_back(lease, asked=True)
+            tally["completed"] += 1
+            tally["counted" if row[0] else "redirects"] += 1
+            tally[status_counter(304)] += 1
+            return False
+        if isinstance(outcome, FailedOutcome):
+            self._give_back(lease, asked=True)
+            tally["error"] += 1
+            tally["counted"] += 1
+            self._log_error(lease.url, outcome.kind, outcome.message)
+            return bool(row[0] > 1)
+        if isinstance(outcome, RefusedOutcome):
+            self._give_back(lease, asked=False)
+            tally["skipped"] += 1
+            return bool(row[0] > 1)
+        tally["queued"] += 1
+        self.waiting[self.hosts[lease.host]] += 1
+        if isinstance(outcome, RetryOutcome):
+            self._log_error(lease.url, outcome.kind, outcome.message)
+            self._give_back(lease, asked=outcome.kind not in NOT_ARRIVED)
+        else:
+            self._give_back(lease, asked=False)
+        return False
+
+    def _give_back(self, lease: Lease, *, asked: bool) -> None:
+        if lease.purpose is UrlPurpose.PAGE:
+            host = self.hosts[lease.host]
+            self.given_back[host] += 1
+            self.answers[host] += asked
+
+    def _log_error(self, url: str, kind: str, message: str) -> None:
+        self._errors.append((url, kind, message, self.stamp))
+        self.tally[error_counter(kind)] += 1
+
+    @staticmethod
+    def _wanted(completed: Iterable[tuple[CompletedOutcome, Sequence[Any]]]) -> dict[str, WantedUrl]:
+        """Everything that answers lead to, each by the shortest way in this batch."""
+        wanted: dict[str, WantedUrl] = {}
+        for outcome, (depth, hops, seed, _) in completed:
+            page = outcome.lease.page_id
+            if outcome.redirect is not None:
+                _add(wanted, WantedUrl(outcome.redirect, depth, page, hops + 1, bool(seed)))
+            for target in {link[0][0]: link[0] for link in outcome.links}.values():
+                known = wanted.get(target.url)
+                if known is None or depth + 1 < known.depth:
+                    _add(wanted, WantedUrl(target, depth + 1, page))
+        return wanted
+
+    async def _redirect(
+        self, link: AsyncLink, completed: Sequence[tuple[CompletedOutcome, Sequence[Any]]], numbers: dict[str, int]
+    ) -> None:
+        """Store where pages redirect, and count answers. A page whose redirects lead back to it is an error."""
+        steps = {outcome.lease.page_id: numbers[outcome.redirect.url] for outcome, _ in completed if outcome.redirect is not None}
+        onward: dict[int, int] = dict((await together(link, [(_CHAIN, [list(steps.values())])]))[0]) if steps else {}
+        rows = []
+        for outcome, _ in completed:
+            lease = outcome.lease
+            step = steps.get(lease.page_id)
+            if step is None:
+                self.tally["counted"] += 1
+            elif _leads_back(lease.page_id, step, onward):
+                self._loops.add(lease.page_id)
+                message = f"The redirects from {lease.url} lead back to it."
+                self._log_error(lease.url, FailureKind.REDIRECT_LOOP, message)
+                self.tally["error"] += 1
+                self.tally["counted"] += 1
+                rows.append({"id": lease.page_id, "target": step, "message": message})
+                onward[lease.page_id] = step
+                continue
+            else:
+                self.tally["redirects"] += 1
+                rows.append({"id": lease.page_id, "target": step, "message": None})
+                onward[lease.page_id] = step
+            self.tally["completed"] += 1
+            for reason in outcome.left_out:
+                self._log_error(lease.url, FailureKind.PAGE_LIMIT, f"A part of the page is left out: {reason}.")
+        if rows:
+            await link.execute(_REDIRECT, [str(FailureKind.REDIRECT_LOOP), rows_as_json(rows)])
+
+    def _link_rows(self, completed: Iterable[tuple[CompletedOutcome, Sequence[Any]]], numbers: dict[str, int]) -> list[str]:
+        """The links, as COPY reads them."""
+        texts = self._texts
+        rows = []
+        for outcome, _ in completed:
+            page = outcome.lease.page_id
+            if page in self._loops:
+                continue
+            for target, kind, text, rel, position, fragment in outcome.links:
+                rows.append(
+                    f"{page}\t{position}\t{numbers[target[0]]}\t{kind}\t{texts[text] if text else 0}\t"
+                    f"{texts[rel] if rel else 0}\t{texts[fragment] if fragment else 0}\n"
+                )
+        return rows
+
+    async def _write_records(self, link: AsyncLink, outcomes: Sequence[Outcome]) -> None:
+        """What a job records of pages."""
+        recorded = [(outcome, records) for outcome in outcomes if (records := _records(outcome)) is not None]
+        if not recorded:
+            return
+        pages = [(outcome.lease.page_id, records) for outcome, records in recorded]
+        uses = {outcome.lease.page_id: outcome.resources for outcome, _ in recorded if isinstance(outcome, CompletedOutcome)}
+        resources = await self._know_resources(link, [use for some in uses.values() for use in some])
+        check = self.db.check_number
+        findings = {
+            (page, row[1], ""): (*row[:2], "", *row[2:])
+            for page, records in pages
+            for row in (finding_row(page, finding, check) for finding in records.findings)
+        }
+        tables: list[tuple[str, str, list[Sequence[object]]]] = [
+            ("page_details", DETAIL_COLUMNS, [detail_row(page, records) for page, records in pages]),
+            ("page_findings", "page_id, check_number, subject, detail, data", list(findings.values())),
+            ("page_hreflang", "page_id, position, language, url, source",
+                [(page, at, *alternate) for page, records in pages for at, alternate in enumerate(records.hreflang)]),
+            ("page_items", "page_id, position, syntax, type, properties",
+                [row for page, records in pages for row in item_rows(page, records)]),
+            ("resource_uses", "page_id, position, resource_id",
+                [(page, at, resources[use.url]) for page, some in uses.items() for at, use in enumerate(some)]),
+            ("bodies", "page_id, body", [(page, records.body) for page, records in pages if records.body is not None]),
+        ]  # fmt: skip
+        for table, columns, rows in tables:
+            if rows:
+                await copy(link, table, columns, rows)
+        for page, records in pages:
+            for statement, values in documents.statements(page, records, self.stamp):
+                await link.execute(with_driver_parameters(statement), plain_values(values))
+
+    async def _know_resources(self, link: AsyncLink, uses: Sequence[ResourceUse]) -> dict[str, int]:
+        """The numbers of resources; new ones are added."""
+        first = {use.url: use for use in uses}
+        found = {url: number for url in first if (number := self.db.resource_ids.get(url)) is not None}
+        missing = {url: use for url, use in first.items() if url not in found}
+        if missing:
+            known: dict[str, int] = dict((await together(link, [(_FIND_RESOURCES, [rows_as_json(list(missing))])]))[0])
+            self.db.resource_ids.add(known)  # These were there before this transaction.
+            new = [
+                {"url": url, "host": use.host, "kind": use.kind, "internal": use.internal,
+                    "status": "queued" if use.wanted else "discovered"}
+                for url, use in missing.items()
+                if url not in known
+            ]  # fmt: skip
+            if new:
+                find: Statement = (_FIND_RESOURCES, [rows_as_json([row["url"] for row in new])])
+                known |= dict((await together(link, [(_NEW_RESOURCES, [rows_as_json(new)]), find]))[-1])
+            found |= known
         return found
 
-    def find(self, urls: Iterable[str]) -> Known:
-        wanted = [url for url in urls if url not in self._absent]
-        if not wanted:
-            return {}
-        self._flush_pages()
-        return self._found(wanted, self._link.run(_FIND, [_list(wanted)]).fetchall())
 
-    def last_page(self) -> int:
-        if self._last < 0:
-            self._last = super().last_page()
-        return self._last
+_COPY_LINKS = "COPY link_relations (source_id, position, target_id, kind, text_id, rel_id, fragment_id) FROM STDIN"
 
-    def write_pages(self, rows: Sequence[tuple[object, ...]]) -> None:
-        self._new += rows
-        self._last += len(rows)
-        self._absent.difference_update(cast(str, row[1]) for row in rows)
 
-    def _flush_pages(self) -> None:
-        rows, self._new = self._new, []
-        if rows:
-            self._link.copy(_PAGES, [(*row[:5], bool(row[5]), *row[6:8], bool(row[8]), *row[9:]) for row in rows])
+def _add(wanted: dict[str, WantedUrl], one: WantedUrl) -> None:
+    known = wanted.get(one.target.url)
+    if known is None:
+        wanted[one.target.url] = one
+        return
+    if one.depth < known.depth:
+        known.depth, known.parent = one.depth, one.parent
+    if one.seed:
+        known.seed, known.hops, known.target = True, one.hops, one.target
 
-    def _lower(self, page: int, depth: int, parent: int | None) -> None:
-        self._flush_pages()
-        super()._lower(page, depth, parent)
-        if self._answered:  # One of those that were written ahead may have come closer.
-            for number, nearer in self._link.run(_DEPTHS, [list(self._taken_over)]).fetchall():
-                self._taken_over[number][0] = nearer
 
-    def _promote(self, page: int, target: LinkTarget, hops: int) -> None:
-        self._flush_pages()
-        super()._promote(page, target, hops)
+def _leads_back(page: int, step: int | None, onward: dict[int, int]) -> bool:
+    """Whether redirects lead from a step back to the page. They may also lead into a loop that was there before."""
+    seen = set()
+    while step is not None and step != page and step not in seen:
+        seen.add(step)
+        step = onward.get(step)
+    return step == page
 
-    def _closes_loop(self, page: int, step: int | None) -> bool:
-        self._flush_pages()
-        return super()._closes_loop(page, step)
 
-    def want(self, pages: Iterable[int]) -> None:
-        self._flush_pages()
-        rows = self._link.run(_WANTED, [list(pages)]).fetchall()
-        if rows:
-            self._link.run(_WANT, [[row[0] for row in rows]])
-        for _, status, host_id in rows:
-            self.changes.queue_again(status, host_id)
+def _records(outcome: Outcome) -> PageRecords | None:
+    return outcome.records if isinstance(outcome, CompletedOutcome | FailedOutcome | RefusedOutcome) else None
 
-    def flush(self) -> None:
-        """What is left: pages, link rows, how many URLs wait at each host, counters. Hosts are locked in everybody's order."""
-        self._flush_pages()
-        self._flush_relations()
-        self._details.flush()
-        changes = self.changes
-        hosts = {*self.waiting, *changes.given_back}
-        rows = [(one, self.waiting[one], changes.given_back[one], changes.answers[one]) for one in sorted(hosts)]
-        if moved := [row for row in rows if any(row[1:])]:
-            self._link.run(_HOSTS, [list(column) for column in zip(*moved, strict=True)])
-        self.db.count(self.sql, self.tally)
-        LimitChecker(self.db, self.sql).hold(hosts, changes.named)
 
-    def text_ids(self, texts: Iterable[str]) -> dict[str, int]:
-        # What the database cannot hold of a text is looked for as it would be kept.
-        wanted = {text: str(plain(text)) for text in texts}
-        kept = sorted(set(wanted.values()))
-        if not kept:
-            return {}
-        known, [[last]] = self._link.together((_FIND_TEXTS, [_list(kept)]), (_LAST_TEXT, ()))
-        found: dict[str, int] = dict(known)
-        if fresh := [text for text in kept if text not in found]:
-            rows = list(enumerate(fresh, last + 1))
-            self._link.copy(_TEXTS, rows)
-            found.update((text, number) for number, text in rows)
-        numbers = {text: found[as_kept] for text, as_kept in wanted.items()}
-        self.db.texts.add(numbers)
-        return numbers
+def _ending(outcomes: Sequence[Outcome], worker: int, now_stamp: str, now: float) -> tuple[list[Statement], list[list[Outcome]]]:
+    """The statements that end leases, and the outcomes of each."""
+    kinds: dict[str, list[tuple[Outcome, dict[str, object]]]] = defaultdict(list)
+    for outcome in outcomes:
+        row: dict[str, object] = {"id": outcome.lease.page_id}
+        if isinstance(outcome, CompletedOutcome):
+            kinds[_COMPLETE].append((outcome, row | dict(zip(_FACTS, _facts(outcome.facts), strict=True))))
+        elif isinstance(outcome, UnchangedOutcome):
+            kinds[_STILL].append((outcome, row))
+        elif isinstance(outcome, FailedOutcome):
+            why = {"status": "error", "kind": outcome.kind, "message": outcome.message, "crawled_at": now_stamp}
+            kinds[_END].append((outcome, row | why))
+        elif isinstance(outcome, RefusedOutcome):
+            kinds[_END].append((outcome, row | {"status": "skipped", "skip_reason": outcome.reason}))
+        elif isinstance(outcome, RetryOutcome):
+            again = {"not_before": now + outcome.after if outcome.after else 0.0, "tries": 1}
+            kinds[_REQUEUE].append((outcome, row | again | {"kind": outcome.kind, "message": outcome.message}))
+        else:
+            kinds[_REQUEUE].append((outcome, row | {"not_before": 0.0, "tries": 0}))
+    statements: list[Statement] = [
+        (text, {"rows": rows_as_json([row for _, row in some]), "worker": worker, "stamp": now_stamp})
+        for text, some in kinds.items()
+    ]
+    return statements, [[outcome for outcome, _ in some] for some in kinds.values()]
 
-    def write_relations(self, rows: list[int | str]) -> None:
-        at = range(0, len(rows), _COLUMNS)
-        if rows:
-            self._link.copy(_LINKS, (rows[start : start + _COLUMNS] for start in at))
+
+async def forget_pages(link: AsyncLink, pages: Sequence[int]) -> None:
+    """Pages were crawled before: what was kept of them then goes, but for what the whole site says about them."""
+    statements: list[Statement] = [
+        ("DELETE FROM link_relations WHERE source_id = ANY(%s)", [pages]),
+        *[(f"DELETE FROM {table} WHERE page_id = ANY(%s)", [pages]) for table in PAGE_TABLES],
+        ("""DELETE FROM page_findings WHERE page_id = ANY(%s)
+            AND check_number IN (SELECT number FROM checks WHERE scope = 'page')""", [pages]),
+    ]  # fmt: skip
+    await together(link, statements)

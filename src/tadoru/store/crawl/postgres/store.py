@@ -6,7 +6,8 @@ from tadoru.clock import Clock
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.database import LOCK_PATIENCE
 from tadoru.store.crawl.postgres.database import PgDatabase
-from tadoru.store.crawl.postgres.frontier import PgCrawlLimits, PgFrontier
+from tadoru.store.crawl.postgres.finish import PgGraph, PgLimits
+from tadoru.store.crawl.postgres.frontier import PgFrontier
 from tadoru.store.crawl.postgres.hosts import PgHosts, PgRobots
 
 
@@ -19,4 +20,5 @@ class PostgresStore(CrawlDatabase):
         db = PgDatabase(path, clock, durable=durable, patience=patience, new=new)
         super().__init__(db, frontier=PgFrontier(db), hosts=PgHosts(db), robots=PgRobots(db))
         self.db: PgDatabase = db
-        self.limits = PgCrawlLimits(db)
+        self.limits = PgLimits(db)
+        self.graph = PgGraph(db)

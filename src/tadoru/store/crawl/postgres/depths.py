@@ -1,0 +1,92 @@
+"""Applies shorter paths to known pages: beside the crawl, in bounded steps, by one worker at a time.
+
+Who finds a shorter path only proposes it (`depth_changes`), because the pages behind it may be any others, which other workers
+write at the same moment. A step takes some proposals, lowers the depth of their pages, and proposes the pages that these lead to.
+When no proposal is left every depth is the length of the shortest path: before a crawl ends, all are applied.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from tadoru.store.crawl.postgres.page_writer import PgUrlWriter
+from tadoru.store.crawl.postgres.pool import AsyncLink, retried, together
+from tadoru.store.crawl.records import TOO_DEEP
+
+if TYPE_CHECKING:
+    from tadoru.store.crawl.postgres.database import PgDatabase
+
+APPLYING = 0x7AD0_0016
+"""The advisory lock of the worker that applies proposals."""
+AT_ONCE = 5_000
+_ARE_THERE = "SELECT 1 FROM depth_changes LIMIT 1"
+_OURS = f"SELECT pg_try_advisory_xact_lock({APPLYING}, hashtext(current_schema()))"
+_TAKE = f"""DELETE FROM depth_changes WHERE ctid = ANY (ARRAY(SELECT ctid FROM depth_changes LIMIT {AT_ONCE}))
+    RETURNING page_id, depth, parent_id, max_depth"""
+_LOWER = f"""WITH given AS MATERIALIZED (SELECT DISTINCT ON (page_id) * FROM
+        unnest(%(pages)s::bigint[], %(depths)s::bigint[], %(parents)s::bigint[], %(most)s::bigint[])
+        AS g(page_id, depth, parent_id, max_depth) ORDER BY page_id, depth, parent_id),
+    was AS MATERIALIZED (SELECT p.id, p.status = 'skipped' AND p.skip_reason = '{TOO_DEEP}'
+            AND (g.max_depth IS NULL OR g.depth <= g.max_depth) AS is_wanted
+        FROM pages p JOIN given g ON g.page_id = p.id WHERE p.depth > g.depth ORDER BY p.id FOR NO KEY UPDATE OF p)
+    UPDATE pages p SET depth = g.depth, parent_id = g.parent_id,
+        status = CASE WHEN was.is_wanted THEN 'queued' ELSE p.status END,
+        skip_reason = CASE WHEN was.is_wanted THEN NULL ELSE p.skip_reason END
+    FROM given g JOIN was ON was.id = g.page_id WHERE p.id = g.page_id AND p.depth > g.depth
+    RETURNING p.id, p.url, p.depth, p.host_id, g.max_depth, was.is_wanted"""
+# A statement of its own: it sees the links of pages that were written while the one before it waited for their rows.
+_ONWARD = """INSERT INTO depth_changes(page_id, depth, parent_id, max_depth)
+    SELECT DISTINCT ON (t.id) t.id, onward.depth, onward.source, onward.max_depth FROM (
+        SELECT r.target_id AS id, l.depth + 1 AS depth, l.id AS source, l.max_depth
+        FROM unnest(%(ids)s::bigint[], %(depths)s::bigint[], %(most)s::bigint[]) AS l(id, depth, max_depth)
+        JOIN link_relations r ON r.source_id = l.id
+        UNION ALL SELECT p.redirect_id, l.depth, l.id, l.max_depth
+        FROM unnest(%(ids)s::bigint[], %(depths)s::bigint[], %(most)s::bigint[]) AS l(id, depth, max_depth)
+        JOIN pages p ON p.id = l.id WHERE p.redirect_id IS NOT NULL) AS onward
+    JOIN pages t ON t.id = onward.id WHERE t.depth > onward.depth ORDER BY t.id, onward.depth, onward.source"""
+
+
+async def apply_depth_changes(db: PgDatabase, worker: int) -> int:
+    """Apply all proposals, unless another worker does; how many URLs were queued because they are near enough now."""
+    queued = 0
+    while await db.pool.run((_ARE_THERE, ())):
+        found = await retried(lambda: _apply_some(db, worker))
+        if found is None:
+            break
+        queued += found
+    return queued
+
+
+async def _apply_some(db: PgDatabase, worker: int) -> int | None:
+    """One step; None if another worker applies proposals now."""
+    changes = PgUrlWriter(db, worker, None)
+    async with db.pool.transaction(*db.beginning) as link:
+        ((is_ours,),) = (await together(link, [(_OURS, ())]))[0]
+        if not is_ours:
+            return None
+        queued = await _lower(db, link, changes, (await together(link, [(_TAKE, ())]))[0])
+        await changes.flush(link)
+    return queued
+
+
+async def _lower(
+    db: PgDatabase, link: AsyncLink, changes: PgUrlWriter, taken: list[tuple[int, int, int | None, int | None]]
+) -> int:
+    columns: defaultdict[str, list[int | None]] = defaultdict(list)
+    for page, depth, parent, most in taken:
+        for name, value in (("pages", page), ("depths", depth), ("parents", parent), ("most", most)):
+            columns[name].append(value)
+    if not taken:
+        return 0
+    lowered = (await together(link, [(_LOWER, columns)]))[0]
+    queued = 0
+    for number, url, depth, host_id, _, is_wanted in lowered:
+        db.known[url] = (number, depth)
+        if is_wanted:
+            changes.back_in_queue("skipped", host_id)
+            queued += 1
+    if lowered:
+        onward = {name: [row[at] for row in lowered] for name, at in (("ids", 0), ("depths", 2), ("most", 4))}
+        await link.execute(_ONWARD, onward)
+    return queued
