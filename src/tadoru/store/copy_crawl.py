@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from enum import Enum
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,11 +17,12 @@ from tadoru.store.calendar.database import CalendarDatabase
 from tadoru.store.calendar.migrate import APPLICATION_ID as EVENTS_MARK
 from tadoru.store.calendar.migrate import VERSION_TABLE, needs_migration
 from tadoru.store.calendar.migrate import read_version as events_format
+from tadoru.store.crawl.connection import SqlConnection
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.database import APPLICATION_ID as CRAWL_MARK
 from tadoru.store.crawl.database import SCHEMA_VERSION, translated
+from tadoru.store.crawl.dialect import SqlDialect
 from tadoru.store.crawl.postgres.crawl_url import is_postgresql, names_crawl, parse
-from tadoru.store.crawl.postgres.dialect import COLUMNS
 
 
 def copy_crawl(path: Path, to: Path) -> None:
@@ -41,6 +43,8 @@ Progress = Callable[[str, int], None]
 _TOLD_EVERY = 10_000
 _TRUTHS = frozenset({"internal", "is_seed", "indexable"})
 _NOT_COPIED = frozenset({"workers"})
+_COUNTERS = "SELECT name, CAST(sum(value) AS BIGINT) FROM counters GROUP BY name"
+"""PostgreSQL has several rows for a counter, so that those who count do not wait for each other."""
 _LEASED = (
     "UPDATE pages SET status = 'queued', owner = NULL WHERE owner IS NOT NULL",
     "UPDATE resources SET status = 'queued', owner = NULL WHERE owner IS NOT NULL",
@@ -128,25 +132,54 @@ def _unheard(_table: str, _rows: int) -> None:
 
 async def move_crawl(since: CrawlDatabase, to: CrawlDatabase, progress: Progress = _unheard) -> Mapping[str, int]:
     """Copy everything; rows by table. Raises UsageError when there is something already."""
-    counts: dict[str, int] = {}
-    with since.one_moment():
-        async with to.transaction() as sql:
-            if any(sql.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in ("pages", "crawl_meta")):
-                raise UsageError("{path} already has a crawl. Copy into a new one.", path=to.path)
-            sql.execute("DELETE FROM texts")
-            for table, columns in COLUMNS.items():
-                if table not in _NOT_COPIED:
-                    counts[table] = to.db.put_rows(table, columns, _told(table, _rows(since, table, columns), progress))
-                    progress(table, counts[table])
-            for statement in (*_LEASED, _WAITING):
-                sql.execute(statement)
-            _recount(to)
-    return counts
+
+    def copied(sql: SqlConnection) -> dict[str, int]:
+        if any(sql.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in ("pages", "crawl_meta")):
+            raise UsageError("{path} already has a crawl. Copy into a new one.", path=to.path)
+        sql.execute("DELETE FROM texts")
+        counts: dict[str, int] = {}
+        with _reading(since) as original:
+            for table, columns in _common_columns(original, since.db.dialect, sql, to.db.dialect).items():
+                counts[table] = to.db.put_rows(table, columns, _told(table, _rows(original, table, columns), progress))
+                progress(table, counts[table])
+        for statement in (*_LEASED, _WAITING):
+            sql.execute(statement)
+        # What was in flight is queued again.
+        held = to.db.counter(sql, "processing")
+        to.db.count(sql, {"processing": -held, "queued": held})
+        return counts
+
+    return await to.db.write(copied)
 
 
-def _rows(store: CrawlDatabase, table: str, columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+@contextmanager
+def _reading(since: CrawlDatabase) -> Iterator[SqlConnection]:
+    """A connection that shows a crawl as it is at one moment, in whatever thread this is."""
+    if since.db.dialect.name != "sqlite":
+        with since.one_moment():
+            yield since.sql
+        return
+    path = Path(since.path)
+    with translated(since.path), closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as sql:
+        sql.execute("BEGIN")
+        yield sql
+
+
+def _common_columns(
+    original: SqlConnection, its_words: SqlDialect, copy: SqlConnection, words: SqlDialect
+) -> dict[str, list[str]]:
+    """The columns that both databases have, by table. What only one of them has is its own."""
+    found = set(original.execute(its_words.columns).fetchall())
+    columns: defaultdict[str, list[str]] = defaultdict(list)
+    for table, column in copy.execute(words.columns).fetchall():
+        if table not in _NOT_COPIED and (table, column) in found:
+            columns[table].append(column)
+    return {**columns, "counters": ["name", "value"]}
+
+
+def _rows(sql: SqlConnection, table: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     truths = frozenset(at for at, column in enumerate(columns) if column in _TRUTHS)
-    for row in store.sql.execute(f"SELECT {', '.join(columns)} FROM {table}"):
+    for row in sql.execute(_COUNTERS if table == "counters" else f"SELECT {', '.join(columns)} FROM {table}"):
         yield tuple(bool(one) if at in truths and one is not None else one for at, one in enumerate(row)) if truths else row
 
 
@@ -155,9 +188,3 @@ def _told(table: str, rows: Iterable[tuple[Any, ...]], progress: Progress) -> It
         yield row
         if count % _TOLD_EVERY == 0:
             progress(table, count)
-
-
-def _recount(to: CrawlDatabase) -> None:
-    """What was in flight is queued again, and counted as that."""
-    held = to.db.counter(to.sql, "processing")
-    to.db.count(to.sql, {"processing": -held, "queued": held})
