@@ -129,7 +129,7 @@ def test_new_programs_open_an_old_crawl_at_once_while_an_old_one_crawls_into_it(
     assert len(stores) == 4
     for store in stores:
         assert store.sql.execute("SELECT count(*) FROM pages WHERE status = 'completed'").fetchone()[0] == worker.pages
-        store.db.link.close()
+        store.db.sql.close()
     with opened(old) as link:
         assert link.run("SELECT * FROM crawl_format").fetchall() == [(FORMAT, READABLE_BY)]
 
@@ -157,9 +157,9 @@ def schema_of(address: str) -> dict[str, list[str]]:
 def test_an_old_crawl_becomes_what_a_new_one_would_be(version: int, crawl: str) -> None:
     with opened(crawl) as link:
         make_schema(link, parse(crawl).schema, version)
-    PostgresStore(crawl, FakeClock()).db.link.close()
+    PostgresStore(crawl, FakeClock()).db.sql.close()
     with crawl_on(server()) as other:
-        PostgresStore(other, FakeClock()).db.link.close()
+        PostgresStore(other, FakeClock()).db.sql.close()
         assert schema_of(crawl) == schema_of(other)
 
 
@@ -180,7 +180,7 @@ class Migration(threading.Thread):
 
 
 def test_a_migration_waits_for_a_long_reader_without_keeping_others_waiting(crawl: str, later: Path) -> None:
-    with closing(PostgresStore(crawl, FakeClock()).db.link) as link, connected(crawl) as reader, connected(crawl) as watch:
+    with closing(PostgresStore(crawl, FakeClock()).db.sql) as link, connected(crawl) as reader, connected(crawl) as watch:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM pages")
         newer = Migration(crawl, later)
@@ -196,7 +196,7 @@ def test_a_migration_waits_for_a_long_reader_without_keeping_others_waiting(craw
 
 
 def test_a_migration_that_never_gets_its_turn_says_so_and_changes_nothing(crawl: str, later: Path) -> None:
-    PostgresStore(crawl, FakeClock()).db.link.close()
+    PostgresStore(crawl, FakeClock()).db.sql.close()
     before = schema_of(crawl)
     with connected(crawl) as reader:
         reader.execute("BEGIN")
@@ -210,7 +210,7 @@ def test_a_migration_that_never_gets_its_turn_says_so_and_changes_nothing(crawl:
 
 
 def test_a_migration_that_fails_leaves_the_crawl_as_it_was(crawl: str, later: Path) -> None:
-    PostgresStore(crawl, FakeClock()).db.link.close()
+    PostgresStore(crawl, FakeClock()).db.sql.close()
     (later / COLOUR).write_text("ALTER TABLE pages ADD COLUMN colour TEXT; SELECT nothing FROM nowhere;")
     before = schema_of(crawl)
     newer = Migration(crawl, later)
@@ -221,9 +221,9 @@ def test_a_migration_that_fails_leaves_the_crawl_as_it_was(crawl: str, later: Pa
 
 
 def test_a_newer_crawl_is_worked_on_as_far_as_it_says_so_but_not_copied(crawl: str, later: Path) -> None:
-    PostgresStore(crawl, FakeClock()).db.link.close()
+    PostgresStore(crawl, FakeClock()).db.sql.close()
     Migration(crawl, later).run()
-    PostgresStore(crawl, FakeClock()).db.link.close()
+    PostgresStore(crawl, FakeClock()).db.sql.close()
     with pytest.raises(StoreError, match=r"was written by a newer Tadoru .* Upgrade Tadoru to copy it"):
         look_at(crawl, FakeClock())
     with opened(crawl) as link:
@@ -237,7 +237,7 @@ def test_numbers_go_on_behind_the_highest_of_an_older_crawl(old: str) -> None:
         sql.execute("INSERT INTO pages(id, url, host_id, depth, added_at) VALUES (7, 'https://h.example/', 1, 0, '2031-01-01')")
         sql.execute("INSERT INTO texts(id, text) VALUES (3, 'more')")
         sql.execute("INSERT INTO counters(name, value) VALUES ('queued', 1)")
-    PostgresStore(old, FakeClock()).db.link.close()
+    PostgresStore(old, FakeClock()).db.sql.close()
     with connected(old) as sql:
         page = "INSERT INTO pages(url, host_id, depth, added_at) VALUES ('https://h.example/a', 1, 0, '2031-01-01') RETURNING id"
         assert sql.execute(page).fetchone() == (8,)
@@ -246,7 +246,7 @@ def test_numbers_go_on_behind_the_highest_of_an_older_crawl(old: str) -> None:
 
 
 def test_a_program_that_numbers_pages_itself_is_told_to_upgrade(crawl: str) -> None:
-    PostgresStore(crawl, FakeClock()).db.link.close()
+    PostgresStore(crawl, FakeClock()).db.sql.close()
     with opened(crawl) as link, pytest.raises(NewerFormat, match=r"was written by a newer Tadoru \(format 6\)\. Upgrade Tadoru"):
         format_of(link, parse(crawl).schema, 5)
 

@@ -20,6 +20,7 @@ from tadoru.errors import NewerFormat, StoreError
 from tadoru.i18n.translation import N_
 from tadoru.rules.budget import BreadthLimits
 from tadoru.store.crawl.caches import TextCache
+from tadoru.store.crawl.connection import SqlConnection
 from tadoru.store.crawl.dialect import SQLITE
 
 T = TypeVar("T")
@@ -187,12 +188,12 @@ class Database:
                         self.sql.execute("ROLLBACK")
                     raise
 
-    async def write(self, body: Callable[[sqlite3.Connection], T]) -> T:
+    async def write(self, body: Callable[[SqlConnection], T]) -> T:
         """One transaction that writes; `body` is given the connection."""
         async with self.transaction() as sql:
             return body(sql)
 
-    async def read(self, body: Callable[[sqlite3.Connection], T]) -> T:
+    async def read(self, body: Callable[[SqlConnection], T]) -> T:
         """What `body` reads with the connection."""
         with translated(self.path):
             return body(self.sql)
@@ -253,14 +254,14 @@ class Database:
             self._checks = dict(self.sql.execute("SELECT id, number FROM checks"))
         return self._checks[check_id]
 
-    def count(self, sql: sqlite3.Connection, deltas: Mapping[str, int]) -> None:
+    def count(self, sql: SqlConnection, deltas: Mapping[str, int]) -> None:
         """Add to counters. Call inside `transaction`."""
         sql.executemany(
             "INSERT INTO counters VALUES (?, ?) ON CONFLICT(name) DO UPDATE SET value = counters.value + excluded.value",
             [(name, delta) for name, delta in deltas.items() if delta],
         )
 
-    def counter(self, sql: sqlite3.Connection, name: str) -> int:
+    def counter(self, sql: SqlConnection, name: str) -> int:
         """A counter as this transaction has changed it. Call inside `transaction`."""
         row = sql.execute("SELECT value FROM counters WHERE name = ?", (name,)).fetchone()
         return row[0] if row else 0
