@@ -13,6 +13,7 @@ from typing import Any
 
 from tadoru.model.event import ParsedSource, RawEvent
 from tadoru.parse.decode import feed_text
+from tadoru.parse.gc_pause import paused_gc
 from tadoru.parse.linear_regex import linear_regex
 from tadoru.parse.sources.feed_item import DATE_FROM, PLAIN, DateLocation, plain, read_item
 from tadoru.parse.sources.feed_xml import XmlElement, read_xml
@@ -134,6 +135,7 @@ class FeedSettings:
         return cls(date_from=places, date_pattern=pattern, limit=limit)
 
 
+@paused_gc()
 def read_feed(body: bytes, content_type: str | None, url: str, settings: FeedSettings | None = None) -> ParsedSource:
     """What a feed says."""
     settings = settings or FeedSettings()

@@ -20,6 +20,7 @@ from typing import NamedTuple, Self
 from tadoru.errors import ConfigError, quoted
 from tadoru.model.event import ParsedSource, ParseProblem, RawEvent
 from tadoru.parse.decode import CODECS, DecodedText, charset_name, decode, header_charset, sniff
+from tadoru.parse.gc_pause import paused_gc
 from tadoru.parse.sources.municipalities import by_code, municipalities
 from tadoru.parse.sources.raw_fields import EXTRA, Value, by_field, constants, joined, raw_event, read_problem
 from tadoru.parse.sources.source_settings import SettingsReader
@@ -135,6 +136,7 @@ class TableSettings:
 NO_SETTINGS = TableSettings()
 
 
+@paused_gc()
 def read_csv(body: bytes, content_type: str | None, url: str, settings: TableSettings = NO_SETTINGS) -> ParsedSource:
     """Every row of a table as a raw event, or as a problem when it is none; rows without any text are not counted."""
     own = {letters(name) for names in settings.columns.values() for name in names}
