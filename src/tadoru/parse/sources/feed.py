@@ -41,7 +41,7 @@ def read_json(
         )
         return [], None
     if len(items) > limit:
-        problems.add(f"item {limit + 1}", f"There are more than {limit} items; the rest is not read.")
+        problems.cut(f"item {limit + 1}", f"There are more than {limit} items; the rest is not read.")
     events = []
     for number, item in enumerate(items[:limit], 1):
         if isinstance(item, dict):
@@ -153,13 +153,13 @@ def read_feed(body: bytes, content_type: str | None, url: str, settings: FeedSet
     def take(number: int, item: XmlElement) -> bool:
         nonlocal room
         if len(events) == settings.limit:
-            problems.add(f"item {number}", f"There are more than {settings.limit} items; the rest is not read.")
+            problems.cut(f"item {number}", f"There are more than {settings.limit} items; the rest is not read.")
             return False
         event = read_item(number, item, dates)
         room -= sum(map(len, filter(None, (event.url, event.image, event.extra.get("enclosure")))))
         if room < 0:
             reason = f"The URLs of the items have more than {MAX_URL_CHARACTERS:,} characters; the rest is not read."
-            problems.add(f"item {number}", reason)
+            problems.cut(f"item {number}", reason)
             return False
         events.append(event)
         return True

@@ -107,7 +107,7 @@ def read_ics(
     for calendar in calendars:
         for event in _Calendar(calendar, url, zone, window, steps, problems).events():
             if len(events) == settings.limit:
-                problems.add(event.position, f"There are more than {settings.limit} events; the rest is not read.")
+                problems.cut(event.position, f"There are more than {settings.limit} events; the rest is not read.")
                 break
             events.append(event)
     ttl = max((_ttl(calendar) for calendar in calendars), default=0.0)

@@ -187,15 +187,15 @@ class IcsComponent:
 def read_components(body: bytes, content_type: str | None, problems: ReadProblems, most: int = MAX_COMPONENTS) -> IcsComponent:
     """All of a body, as children of a nameless root; at most `most` components."""
     if len(body) > MAX_BYTES:
-        problems.add("end", f"The calendar is larger than {MAX_BYTES // 1024 // 1024} MB: the rest is not read.")
+        problems.cut("end", f"The calendar is larger than {MAX_BYTES // 1024 // 1024} MB: the rest is not read.")
     builder = _Builder(problems)
     for line in unfolded(body[:MAX_BYTES], content_type):
         builder.take(line)
         if builder.components == most:
-            problems.add("end", f"There are more than {most:,} components; the rest is not read.")
+            problems.cut("end", f"There are more than {most:,} components; the rest is not read.")
             break
         if builder.properties == MAX_PROPERTIES:
-            problems.add("end", f"There are more than {MAX_PROPERTIES:,} properties; the rest is not read.")
+            problems.cut("end", f"There are more than {MAX_PROPERTIES:,} properties; the rest is not read.")
             break
     return builder.finish()
 
