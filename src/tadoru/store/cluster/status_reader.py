@@ -14,7 +14,7 @@ from psycopg import sql as names
 
 from tadoru.errors import UsageError
 from tadoru.i18n.translation import N_
-from tadoru.store.cluster.registry import SCHEMA, STALLED
+from tadoru.store.cluster.registry import DROP_TASKS, SCHEMA, STALLED
 from tadoru.store.cluster.status import ClusterCrawlStatus, ClusterStatus, HostStatus, QueueStatus, WorkerStatus
 from tadoru.store.crawl.postgres.connection import PgConnection, said
 from tadoru.store.crawl.postgres.crawl_url import parse
@@ -51,10 +51,9 @@ _QUEUE = """SELECT
     FROM (SELECT j.status, j.attempts,
             coalesce(w.last_heartbeat < clock_timestamp() - make_interval(secs => %s), true) AS is_stalled
         FROM procrastinate_jobs j LEFT JOIN procrastinate_workers w ON w.id = j.worker_id
-        WHERE j.task_name <> 'tadoru.sweep' OR j.status = 'failed') jobs"""
+        WHERE j.task_name <> 'tadoru.sweep') jobs"""
 _FAILED = """SELECT args ->> 'crawl', args ->> 'host', max(attempts) FROM procrastinate_jobs
     WHERE args ? 'host' AND (status = 'failed' OR (status = 'todo' AND attempts > 0)) GROUP BY 1, 2 ORDER BY 3 DESC, 2 LIMIT %s"""
-_DROP_WAITING = "DELETE FROM procrastinate_jobs WHERE args ->> 'crawl' = %s AND status IN ('todo', 'failed')"
 
 
 class ClusterStatusReader:
@@ -140,7 +139,7 @@ class ClusterStatusReader:
             text = "SELECT count(*) FROM procrastinate_jobs WHERE args ->> 'crawl' = %s AND status = 'doing'"
             if self._rows(text, [crawl])[0][0]:
                 raise UsageError("Workers still process crawl {name}. Try again in a minute.", name=crawl)
-            self._link.run(_DROP_WAITING, [crawl])
+            self._link.run(DROP_TASKS, [crawl])
             self._link.run("DELETE FROM crawls WHERE name = %s", [crawl])
 
     def _change(self, crawl: str, of: str, to: str, ended: str, refusal: str) -> None:
@@ -149,7 +148,7 @@ class ClusterStatusReader:
                 raise UsageError(refusal, name=crawl, state=state)
             text = f"UPDATE crawls SET state = %s, error = '', ended_at = {ended} WHERE name = %s"
             self._link.run(text, [to, crawl])
-            self._link.run(_DROP_WAITING, [crawl])
+            self._link.run(DROP_TASKS, [crawl])
 
     def _state_of(self, crawl: str) -> str:
         """The state of a crawl, which nobody else changes until the transaction ends. Raises UsageError."""
