@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import closing
@@ -13,7 +14,7 @@ import pytest
 
 from tadoru.cli.cluster import WATCH_INTERVAL, watch, write_line, write_status
 from tadoru.store.cluster.status_reader import ClusterStatusReader
-from tests.acceptance.command import PATIENCE, Tadoru
+from tests.acceptance.command import PATIENCE, Tadoru, finished
 from tests.support.clock import FakeClock
 from tests.support.clusters import SeenCluster, cluster_on, fill
 from tests.support.postgres import server
@@ -94,6 +95,37 @@ def test_a_crawl_is_stopped_resumed_and_forgotten_by_name(tadoru: Tadoru, seen: 
         done = tadoru("cluster", command, "third", *where)
         assert (done.code, done.out) == (code, ""), done.err
         assert words in done.err
+
+
+def test_a_crawl_is_deleted_when_that_is_confirmed(tadoru: Tadoru, seen: SeenCluster) -> None:
+    seen.crawl("fourth", "a.example")
+    given = ("cluster", "delete", "fourth", "-d", seen.database)
+    for arguments, code, words in (
+        (given, 2, "Crawl fourth is open. Stop it first with `tadoru cluster stop fourth`."),
+        (("cluster", "stop", "fourth", "-d", seen.database), 0, "Stopped fourth. "),
+        (given, 2, "Deleting crawl fourth and its results cannot be undone. Confirm with --yes."),
+        ((*given, "--yes"), 0, "Deleted fourth and its results."),
+        (given, 2, "Crawl fourth not found in the cluster. `tadoru cluster status` lists them."),
+    ):
+        done = tadoru(*arguments)
+        assert (done.code, done.out) == (code, ""), done.err
+        assert words in done.err
+
+
+@pytest.mark.parametrize("typed, is_deleted", [(b"n\n", False), (b"y\n", True)])
+def test_a_terminal_is_asked_before_a_crawl_is_deleted(typed: bytes, is_deleted: bool, tadoru: Tadoru, seen: SeenCluster) -> None:
+    seen.crawl("fifth", "a.example")
+    seen.cluster.end_crawl("fifth", "done")
+    keyboard, terminal = os.openpty()
+    try:
+        os.write(keyboard, typed)
+        done = finished(tadoru.start("cluster", "delete", "fifth", "-d", seen.database, stdin=terminal))
+    finally:
+        os.close(keyboard)
+        os.close(terminal)
+    assert "Delete crawl fifth and all its results?" in done.err
+    assert (done.code == 0) is is_deleted
+    assert ("fifth" not in [one.name for one in seen.cluster.crawls()]) is is_deleted
 
 
 def test_a_database_without_a_cluster_is_one_sentence(tadoru: Tadoru) -> None:
