@@ -61,7 +61,7 @@ def test_failure_and_recovery_are_told_once_each(calendar: Calendar, site: Site,
     for _ in range(4):
         calendar.run("--notify", inbox.address)
     assert inbox.titles == ["Town: collecting failed", "Town: recovered"]
-    assert "The server answered 404." in inbox.messages[0]["message"]
+    assert "The server returned status 404." in inbox.messages[0]["message"]
 
 
 def test_a_sudden_drop_is_told_once_and_so_is_its_end(calendar: Calendar, site: Site, inbox: Inbox) -> None:

@@ -55,7 +55,7 @@ def test_progress_is_what_was_counted_and_how_fast() -> None:
         (HostSlowed(host="a.example", gap=2, pause=0), "Slowing down for a.example."),
         (SiteMoved(old="http://a.example/", new="http://b.example/"), "redirects to http://b.example/. Crawling that site."),
         (SitemapRead(url="http://a.example/s.xml", urls=0, problem="It is no XML."), "has a problem: It is no XML."),
-        (LeasesRecovered(count=1200), "Resumed 1,200 URLs of a process that ended early."),
+        (LeasesRecovered(count=1200), "Resumed URLs of a process that ended early: 1,200"),
         (
             PageTruncated(url="http://a.example/", reasons=("it has too many links",)),
             "Skipped a part of http://a.example/: it has too many links.",
@@ -137,7 +137,9 @@ def test_a_start_that_can_not_be_read_says_why(house: House, site: Site, prepare
     house.run_here(number)
     crawl = house.store.crawl(number)
     assert (crawl.state, words in crawl.error) == (CrawlState.FAILED, True), crawl.error
-    assert house.store.crawl_runs(number)[0].changes == {"regression": False, "reasons": []}, "it was never well"
+    assert house.store.crawl_runs(number)[0].changes == {"regression": False, "reasons": [], "reason_codes": []}, (
+        "it was never well"
+    )
 
 
 def test_what_a_crawl_of_the_command_line_was_allowed_is_not_allowed_here(house: House, site: Site, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_a_fault_of_ours_is_told_without_a_word_about_the_inside(desk: Desk, mon
     told = desk.anybody.post("/graphql", json={"query": "{ cities categories }"})
     assert told.status_code == 200
     assert told.json()["data"] == {"cities": None, "categories": ["music", "展示", "祭り"]}
-    assert told.json()["errors"][0]["extensions"] == {"code": "INTERNAL", "status": 500}
+    assert told.json()["errors"][0]["extensions"] == {"code": "INTERNAL", "status": 500, "problem": "internal_error"}
     assert "geheim" not in told.text + said.getvalue()
     assert "field failed: KeyError" in said.getvalue()
 
@@ -139,5 +139,7 @@ def test_a_number_or_a_word_that_does_not_fit_is_told(desk: Desk, field: str) ->
 )
 def test_what_is_not_there_is_null_with_a_word_about_it(desk: Desk, field: str) -> None:
     told = desk.viewer.post("/graphql", json={"query": f"{{ {field} }}"}).json()
-    assert told["errors"][0]["extensions"] == {"code": "NOT_FOUND", "status": 404}
+    extensions = told["errors"][0]["extensions"]
+    assert (extensions["code"], extensions["status"], extensions["problem"]) == ("NOT_FOUND", 404, "not_found")
+    assert extensions["params"] == {"id": "99"}
     assert list(told["data"].values()) == [None]

@@ -154,7 +154,7 @@ def test_what_is_hidden_is_there_for_those_who_may_see_it(desk: Desk) -> None:
     told = ask(desk.anybody, hidden)
     assert told["data"]["event"] is None
     assert told["errors"][0]["message"] == "Event 6 not found."
-    assert told["errors"][0]["extensions"] == {"code": "NOT_FOUND", "status": 404}
+    assert told["errors"][0]["extensions"]["code"] == "NOT_FOUND"
     refused = ask(desk.anybody, '{ events(status: "hidden") { nodes { id } } cities }')
     assert refused["errors"][0]["extensions"]["code"] == "FORBIDDEN"
     assert refused["data"] == {"events": None, "cities": ["盛岡市", "花巻市"]}

@@ -14,6 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tadoru.errors import Message, UsageError
+from tadoru.i18n.translation import LANGUAGES, translator
 from tadoru.serve.live import connection, messages
 from tadoru.serve.live.hub import LiveLimits
 from tadoru.serve.live.message_feed import CACHED_MESSAGES, OutgoingMessage
@@ -104,13 +106,44 @@ async def test_what_is_not_understood_is_answered_in_a_sentence(shared: Hall) ->
     assert "failed" not in shared.said.getvalue()
 
 
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_errors_and_texts_are_in_the_language_of_the_handshake(database: str, lang: str) -> None:
+    with opened(database) as hall:
+        async with hall.client(hall.key("crawls:read") | {"accept-language": lang}) as client:
+            await client.subscribe()
+            await client.say(kind="subscribe", subjects=["source/*"])
+            refused = await client.hear()
+            hall.tell(1, text=Message("Slowing down for {host}.", host="site.example"))
+            told = await client.hear()
+    english = Message("No permission for {subject}. Use an API key with the scope for it.", subject="source/*")
+    assert refused == {
+        "kind": "error", "code": "forbidden", "text": translator(lang).text(english), "params": {"subject": "source/*"},
+    }  # fmt: skip
+    assert told["body"]["text"] == translator(lang).gettext("Slowing down for {host}.", host="site.example")
+    assert set(told["body"]) == {"crawl_id", "level", "text"}
+
+
+async def test_the_language_of_the_session_is_the_one_that_was_chosen(shared: Hall) -> None:
+    headers = shared.person()
+    async with shared.client({"cookie": headers["cookie"] + "; lang=ja", "accept-language": "en"}) as client:
+        await client.hear()
+        await client.say(kind="nonsense")
+        assert (await client.hear())["text"].startswith("リクエストが無効です")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_reason_to_close_fits_into_a_frame_in_every_language(lang: str) -> None:
+    for reason in connection.CLOSE_CODES.values():
+        assert len(translator(lang).gettext(reason).encode()) <= 123, reason
+
+
 @given(
     st.text(max_size=200) | st.recursive(st.none() | st.integers() | st.text(max_size=5), st.lists, max_leaves=20).map(json.dumps)
 )
 def test_any_text_is_understood_or_refused(text: str) -> None:
     try:
         found: object = parse_request(text)
-    except ValueError as error:
+    except UsageError as error:
         found = str(error)
     assert isinstance(found, SubscribeRequest | UnsubscribeRequest) or str(found).startswith("Invalid request")
 

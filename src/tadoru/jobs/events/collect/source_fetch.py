@@ -73,7 +73,7 @@ class SourceContent:
     """Bodies that were downloaded now or by a recent trial."""
     is_unchanged: bool = False
     is_gone: bool = False
-    """The server answered 410 Gone."""
+    """The server returned status 410 Gone."""
     error: str = ""
     """Why nothing could be fetched."""
     missing: list[str] = field(default_factory=list)
@@ -265,7 +265,7 @@ class SourceFetcher:
         if answer.status != 200:
             self.found.is_gone = answer.status == 410 and not self.found.documents
             self.found.retry_after = parse_retry_after(answer.header("retry-after"), self._clock.now())
-            return Message("The server answered {status}.", status=answer.status)
+            return Message("The server returned status {status}.", status=answer.status)
         self.found.fetched += 1
         return answer
 
