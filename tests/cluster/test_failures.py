@@ -51,7 +51,7 @@ def test_a_crawl_that_cannot_be_finished_fails_with_the_reason_until_it_is_resum
     until(lambda: crew.cluster.crawl("site").state == "failed", f"giving up {crew.logs}")
     reason = crew.cluster.crawl("site").error
     assert ("terminating connection" if fault == CONNECTION else "no more numbers") in reason
-    assert f"The crawl site failed: {reason}" in crew.logs
+    assert f"crawl failed crawl=site error={reason}" in crew.logs
     until(lambda: crew.sql(WORK) == [("failed", 5)], "the end of its work")
     shown = crew.tadoru("cluster", "status", "-d", crew.database, env={"COLUMNS": "600"})
     assert reason in shown.out
@@ -70,8 +70,8 @@ def test_a_crawl_whose_tables_are_gone_fails_and_the_others_go_on(harm: str, tow
     crew.until_done("site")
     until(lambda: crew.cluster.crawl("broken").state == "failed", f"the end of the other {crew.logs}")
     assert "does not exist" in crew.cluster.crawl("broken").error
-    assert "The crawl broken failed" in crew.logs
-    assert crew.logs.count("is at work") == len(workers), "nobody had to begin again"
+    assert "crawl failed crawl=broken" in crew.logs
+    assert crew.logs.count("worker started") == len(workers), "nobody had to begin again"
     assert [worker.poll() for worker in workers] == [None, None]
 
 
@@ -87,7 +87,7 @@ def test_a_crawl_whose_tables_go_while_it_runs_fails_and_the_others_go_on(town: 
     crew.until_done("site")
     until(lambda: crew.cluster.crawl("broken").state == "failed", f"the end of the other {crew.logs}")
     assert [worker.poll() for worker in workers] == [None, None]
-    assert crew.logs.count("is at work") == len(workers), "nobody had to begin again"
+    assert crew.logs.count("worker started") == len(workers), "nobody had to begin again"
 
 
 def test_a_sweep_that_failed_is_not_counted_for_ever(town: Town, crew: Crew) -> None:
@@ -112,11 +112,11 @@ def test_a_sweep_that_fails_leaves_nothing_behind(town: Town, crew: Crew) -> Non
 def test_a_worker_that_connects_again_is_one_worker(town: Town, crew: Crew) -> None:
     worker = crew.hand(name="den-1")
     for times in range(1, 4):
-        until(lambda times=times: crew.logs.count("is at work") == times, "a beginning")  # type: ignore[misc]
+        until(lambda times=times: crew.logs.count("worker started") == times, "a beginning")  # type: ignore[misc]
         until(
             lambda: crew.sql("SELECT count(*) FROM workers WHERE seen_at > clock_timestamp() - interval '5 s'") > [(0,)], "a beat"
         )
         crew.sql("""SELECT pg_terminate_backend(pid) FROM pg_stat_activity
             WHERE datname = current_database() AND pid <> pg_backend_pid()""")
-    until(lambda: crew.logs.count("is at work") == 4, "the last beginning")
+    until(lambda: crew.logs.count("worker started") == 4, "the last beginning")
     assert crew.sql("SELECT name, pid FROM workers") == [("den-1", worker.pid)]

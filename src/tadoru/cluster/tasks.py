@@ -85,7 +85,7 @@ class WorkerTasks:
             return
         # In a thread: the analysis of a large site takes minutes, in which this worker has to send heartbeats.
         if await asyncio.to_thread(launch.run_loop, self._finish(found)) and self.cluster.end_crawl(crawl, "done"):
-            self._log.write("info", f"The crawl {crawl} is done.")
+            self._log.write("info", "crawl done", crawl=crawl)
 
     async def _finish(self, crawl: ClusterCrawl) -> bool:
         options, prepared = await self._prepared(crawl)
@@ -121,7 +121,7 @@ class WorkerTasks:
         """A periodic task of one worker: queue the tasks of lost workers again, and queue new slices for all crawls."""
         taken = await self.queue.requeue_stalled()
         if taken:
-            self._log.write("warning", "A worker is gone: what it was doing is done again.", pieces=taken)
+            self._log.write("warning", "tasks of lost workers requeued", tasks=taken)
         self.cluster.forget_workers()
         await self._for_each(self._open_crawls(), self._recover)
         await self.queue_tasks()
@@ -140,7 +140,7 @@ class WorkerTasks:
     def give_up(self, crawl: str, error: str) -> None:
         """Mark a crawl as failed after too many attempts."""
         if self.cluster.end_crawl(crawl, "failed", error):
-            self._log.write("error", f"The crawl {crawl} failed: {error}")
+            self._log.write("error", "crawl failed", crawl=crawl, error=error)
 
     async def _for_each(self, crawls: Sequence[ClusterCrawl], work: Callable[[ClusterCrawl], Awaitable[None]]) -> None:
         """Do this for each crawl: one that is unusable fails and stops no other. Raises ConnectionLost."""
@@ -160,7 +160,7 @@ class WorkerTasks:
         """Log a problem of a crawl once, not at every poll."""
         if self._warnings.get(crawl) != str(error):
             self._warnings[crawl] = str(error)
-            self._log.write("warning", str(error), crawl=crawl)
+            self._log.write("warning", "crawl skipped", crawl=crawl, error=str(error))
 
     # ---- new tasks
     async def watch(self) -> None:

@@ -79,7 +79,7 @@ class Worker:
                 if not queue_ready:
                     raise
                 self.metrics.disconnected()
-                self._log.write("warning", str(error))
+                self._log.write("warning", "worker disconnected", error=str(error))
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._pause):
                         await self._stop.wait()
@@ -99,7 +99,7 @@ class Worker:
             metrics=self.metrics,
         )
         await tasks.queue.open()
-        self._log.write("info", "worker started", worker=settings.full_name, database=cluster.shown, hosts=settings.hosts)
+        self._log.write("info", "worker started", name=settings.full_name, database=cluster.shown, hosts=settings.hosts)
         try:
             await self._run_tasks(cluster, tasks)
         finally:
