@@ -73,6 +73,8 @@ class Reader:
     """What `read` takes of a response; not measured. By default the response as it is."""
     after: str = ""
     """The reader that `prepare` is the work of: where it fails, there is nothing to read."""
+    is_of_crawls: bool = False
+    """Whether it runs in the process of a crawl, which is tuned for it."""
 
 
 def answer(given: HostileResponse) -> Response:
@@ -214,11 +216,11 @@ def _event_readers() -> dict[str, Reader]:
 PAGES = frozenset({"HTML", "headers", "cookies"})
 DOCUMENTS = frozenset({"HTML", "Markdown"})
 READERS: dict[str, Reader] = {
-    "links": Reader(LINKS.handle, PAGES, (PageTooComplex,), page),
-    "links --check": Reader(EVERY_LINK.handle, PAGES, (PageTooComplex,), page),
-    "audit": Reader(AUDIT.handle, PAGES, (PageTooComplex,), page),
-    "docs": Reader(DOCS.handle, PAGES | {"Markdown", "JSON"}, (PageTooComplex,), page),
-    "docs files": Reader(_bundle, DOCUMENTS, (), _markdown, "docs"),
+    "links": Reader(LINKS.handle, PAGES, (PageTooComplex,), page, is_of_crawls=True),
+    "links --check": Reader(EVERY_LINK.handle, PAGES, (PageTooComplex,), page, is_of_crawls=True),
+    "audit": Reader(AUDIT.handle, PAGES, (PageTooComplex,), page, is_of_crawls=True),
+    "docs": Reader(DOCS.handle, PAGES | {"Markdown", "JSON"}, (PageTooComplex,), page, is_of_crawls=True),
+    "docs files": Reader(_bundle, DOCUMENTS, (), _markdown, "docs", is_of_crawls=True),
     "docs page of the service": Reader(_view, DOCUMENTS, (), _markdown, "docs"),
     "docs changes of the service": Reader(_difference, DOCUMENTS, (), _markdown, "docs"),
     **_event_readers(),

@@ -13,7 +13,7 @@ from tadoru.model.web import Link, LinkKind
 from tadoru.parse import links as link_parser
 from tadoru.parse.gc_pause import paused_gc
 from tadoru.parse.html import Element, HtmlDocument
-from tadoru.parse.page_limits import MAX_DOC_TAGS, markdown_limit
+from tadoru.parse.page_limits import MAX_DOC_LINKS, MAX_DOC_TAGS, markdown_limit
 from tadoru.rules.url import UrlResolver
 
 _META_NAMES = {
@@ -58,7 +58,7 @@ def read_doc_page(body: bytes, content_type: str | None, url: str, resolver: Url
 
 def _read_doc_page(body: bytes, content_type: str | None, url: str, resolver: UrlResolver) -> DocPage:
     """Read a page. Links and metadata are read first, because finding the main content removes everything else from the tree."""
-    document = HtmlDocument.parse(body, content_type, MAX_DOC_TAGS)
+    document = HtmlDocument.parse(body, content_type, MAX_DOC_TAGS, MAX_DOC_LINKS)
     is_partial = bool(document.left_out)
     links = link_parser.extract(document, url, resolver)
     metadata = _metadata(document)
