@@ -116,7 +116,7 @@ class NoticeSender:
 
     def _text(self, notice: CrawlNotification) -> tuple[str, str] | None:
         match notice:
-            case HostSlowed() if notice.pause >= LONG_PAUSE:
+            case HostSlowed() if notice.pause >= LONG_PAUSE and not notice.silent:
                 return "warning", Message(
                     "{host} requests a pause of {seconds} seconds. Waiting.", host=notice.host, seconds=f"{notice.pause:.0f}"
                 )
