@@ -76,7 +76,9 @@ def test_the_state_as_a_table(tadoru: Tadoru, calendar: Calendar) -> None:
     out = tadoru("events", "-d", "events.db", "status").out
     assert "2 in the calendar, 1 in quarantine" in out
     assert "1 open" in out
-    assert any("failing" in line and "50%" in line and "failure: The server returned status 503." in line for line in out.splitlines())
+    assert any(
+        "failing" in line and "50%" in line and "failure: The server returned status 503." in line for line in out.splitlines()
+    )
 
 
 def test_a_database_without_anything_says_what_to_do(tadoru: Tadoru) -> None:

@@ -10,7 +10,7 @@ from tadoru.store.cluster.status_reader import ClusterStatusReader
 from tests.cluster.crew import Crew, until
 from tests.cluster.hamlets import build
 from tests.cluster.test_identity import access
-from tests.support.planted_server import Town
+from tests.support.planted_server import ProxiedSite
 
 BARE = ("--sitemap", "off", "--resources", "0")
 # The number of a sequence is not rolled back with the transaction that took it.
@@ -31,7 +31,7 @@ def fail_finish(crew: Crew, times: int, fault: str) -> None:
 
 
 @pytest.mark.parametrize("fault", [CONNECTION, DATA], ids=["connection", "data"])
-def test_a_crawl_whose_finish_fails_is_finished_by_a_later_attempt(fault: str, town: Town, crew: Crew) -> None:
+def test_a_crawl_whose_finish_fails_is_finished_by_a_later_attempt(fault: str, town: ProxiedSite, crew: Crew) -> None:
     [start] = build(town, hosts=1, pages=3)
     crew.hand_over("site", *access(town), *BARE, start)
     fail_finish(crew, 3, fault)
@@ -42,7 +42,9 @@ def test_a_crawl_whose_finish_fails_is_finished_by_a_later_attempt(fault: str, t
 
 
 @pytest.mark.parametrize("fault", [CONNECTION, DATA], ids=["connection", "data"])
-def test_a_crawl_that_cannot_be_finished_fails_with_the_reason_until_it_is_resumed(fault: str, town: Town, crew: Crew) -> None:
+def test_a_crawl_that_cannot_be_finished_fails_with_the_reason_until_it_is_resumed(
+    fault: str, town: ProxiedSite, crew: Crew
+) -> None:
     [start] = build(town, hosts=1, pages=3)
     crew.hand_over("site", *access(town), *BARE, start)
     fail_finish(crew, 5, fault)
@@ -61,7 +63,7 @@ def test_a_crawl_that_cannot_be_finished_fails_with_the_reason_until_it_is_resum
 
 
 @pytest.mark.parametrize("harm", ["DROP SCHEMA crawl_broken CASCADE", "DROP TABLE crawl_broken.hosts CASCADE"])
-def test_a_crawl_whose_tables_are_gone_fails_and_the_others_go_on(harm: str, town: Town, crew: Crew) -> None:
+def test_a_crawl_whose_tables_are_gone_fails_and_the_others_go_on(harm: str, town: ProxiedSite, crew: Crew) -> None:
     starts = build(town, hosts=2, pages=3)
     crew.hand_over("broken", *access(town), *BARE, *starts)
     crew.hand_over("site", *access(town), *BARE, *starts)
@@ -75,7 +77,7 @@ def test_a_crawl_whose_tables_are_gone_fails_and_the_others_go_on(harm: str, tow
     assert [worker.poll() for worker in workers] == [None, None]
 
 
-def test_a_crawl_whose_tables_go_while_it_runs_fails_and_the_others_go_on(town: Town, crew: Crew) -> None:
+def test_a_crawl_whose_tables_go_while_it_runs_fails_and_the_others_go_on(town: ProxiedSite, crew: Crew) -> None:
     starts = build(town, hosts=2, pages=3)
     gate = town.hold(f"{starts[0]}1")
     crew.hand_over("broken", *access(town), *BARE, starts[0])
@@ -90,14 +92,14 @@ def test_a_crawl_whose_tables_go_while_it_runs_fails_and_the_others_go_on(town: 
     assert crew.logs.count("worker started") == len(workers), "nobody had to begin again"
 
 
-def test_a_sweep_that_failed_is_not_counted_for_ever(town: Town, crew: Crew) -> None:
+def test_a_sweep_that_failed_is_not_counted_for_ever(town: ProxiedSite, crew: Crew) -> None:
     crew.sql("""INSERT INTO procrastinate_jobs(queue_name, task_name, status, args)
         VALUES ('chores', 'tadoru.sweep', 'failed', '{}') RETURNING id""")
     with closing(ClusterStatusReader(crew.database)) as view:
         assert view.look().queue.failed == 0
 
 
-def test_a_sweep_that_fails_leaves_nothing_behind(town: Town, crew: Crew) -> None:
+def test_a_sweep_that_fails_leaves_nothing_behind(town: ProxiedSite, crew: Crew) -> None:
     crew.cluster._link.run(
         """CREATE SEQUENCE sweeps; CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
             IF nextval('tadoru_cluster.sweeps') < 4 THEN RAISE 'not now'; END IF; RETURN NULL; END $$;
@@ -109,7 +111,7 @@ def test_a_sweep_that_fails_leaves_nothing_behind(town: Town, crew: Crew) -> Non
     assert "not now" in crew.logs
 
 
-def test_a_worker_that_connects_again_is_one_worker(town: Town, crew: Crew) -> None:
+def test_a_worker_that_connects_again_is_one_worker(town: ProxiedSite, crew: Crew) -> None:
     worker = crew.hand(name="den-1")
     for times in range(1, 4):
         until(lambda times=times: crew.logs.count("worker started") == times, "a beginning")  # type: ignore[misc]

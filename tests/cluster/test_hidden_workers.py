@@ -6,11 +6,11 @@ from collections import Counter
 
 from tests.cluster.crew import Crew
 from tests.cluster.hamlets import build
-from tests.support.planted_server import Town
+from tests.support.planted_server import ProxiedSite
 from tests.support.process_views import NOBODY, with_proc
 
 
-def test_workers_that_cannot_see_each_other_repeat_nothing(town: Town, crew: Crew) -> None:
+def test_workers_that_cannot_see_each_other_repeat_nothing(town: ProxiedSite, crew: Crew) -> None:
     starts = build(town, hosts=6, pages=6)
     polite = ("--proxy", town.proxy, "--allow-private", "--delay", "0.1", "--sitemap", "off", "--resources", "0")
     crew.hand_over("site", *polite, *starts)

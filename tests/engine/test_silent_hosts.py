@@ -7,7 +7,6 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
-from tests.support.worlds import document
 
 from tadoru.engine.host_queues import HostAssignment
 from tadoru.engine.notifications import HostSlowed, PageFailed, PageRetried
@@ -16,6 +15,7 @@ from tadoru.model.web import FailureKind
 from tests.support.auditing import Audit
 from tests.support.crawling import FastClock, Setup, set_up
 from tests.support.exchange import Exchange, Reply
+from tests.support.generated_sites import document
 from tests.support.site import Site
 
 PATHS = [f"/p/{number}" for number in range(12)]

@@ -26,7 +26,7 @@ def index(*paths: str) -> bytes:
     return f"<sitemapindex>{''.join(f'<sitemap><loc>{SITE}{path}</loc></sitemap>' for path in paths)}</sitemapindex>".encode()
 
 
-def paths(sitemap: Sitemap | Discovered) -> list[str]:
+def paths(sitemap: Sitemap | DiscoveryResult) -> list[str]:
     return [entry.url.removeprefix(SITE) for entry in sitemap.entries]
 
 
@@ -199,7 +199,7 @@ def test_any_bytes_can_be_read(junk: bytes, start: bytes) -> None:
 # ---------------------------------------------------------------------------------------------------- discovering
 
 
-class Discovered(NamedTuple):
+class DiscoveryResult(NamedTuple):
     """All that a search came to."""
 
     entries: tuple[SitemapEntry, ...]
@@ -207,7 +207,7 @@ class Discovered(NamedTuple):
     problems: tuple[str, ...]
 
 
-def explore(site: Mapping[str, bytes | int | FailureKind], *robots: str, **limits: int) -> tuple[Discovered, list[str]]:
+def explore(site: Mapping[str, bytes | int | FailureKind], *robots: str, **limits: int) -> tuple[DiscoveryResult, list[str]]:
     """Search a site given as path to body, status or failure; what was found and what was asked for."""
     search = SitemapSearch([(f"{SITE}{path}", "robots.txt") for path in robots], [SITE], **limits)
     asked: list[str] = []
@@ -220,7 +220,7 @@ def explore(site: Mapping[str, bytes | int | FailureKind], *robots: str, **limit
         if file.sitemap is not None:
             read.append(file.url)
             entries |= {entry.url: entry for entry in file.sitemap.entries}
-    return Discovered(tuple(entries.values()), tuple(read), (*problems, *search.problems)), asked
+    return DiscoveryResult(tuple(entries.values()), tuple(read), (*problems, *search.problems)), asked
 
 
 def answer(url: str, what: bytes | int | FailureKind) -> Answer:
@@ -239,7 +239,7 @@ def test_without_robots_the_usual_place_is_tried() -> None:
 
 def test_a_site_without_a_sitemap_has_no_problem() -> None:
     found, asked = explore({})
-    assert (found, asked) == (Discovered((), (), ()), ["/sitemap.xml"])
+    assert (found, asked) == (DiscoveryResult((), (), ()), ["/sitemap.xml"])
 
 
 def test_the_sitemaps_of_robots_are_read_instead_of_the_usual_place() -> None:

@@ -6,8 +6,8 @@ import re
 
 from tadoru.store.crawl.site.links import _find_unfollowed
 from tadoru.store.crawl.sqlite import SqliteStore
+from tests.jobs.sample_sites import crawled, judge
 from tests.jobs.site_triggers import TRIGGERS
-from tests.jobs.site_worlds import crawled, judge
 
 NOT_PLANNED = ("BEGIN", "COMMIT", "CREATE", "DROP", "--")
 SORTED = (
