@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import tracemalloc
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.model.web import Answer, Failure, FailureKind, Response
-from tadoru.parse.sitemap import Sitemap, SitemapEntry, SitemapSearch, read
+from tadoru.parse.sitemap import MAX_TAG_BYTES, MAX_URLS, Sitemap, SitemapEntry, SitemapSearch, read
 
 SITE = "http://site.example"
 URL = f"{SITE}/sitemap.xml"
@@ -309,3 +310,32 @@ def test_relative_urls_are_read_until_they_are_too_long_in_all() -> None:
     sitemap = read(body, url)
     assert sum(len(entry.url) for entry in sitemap.entries) <= 2_500_000
     assert sitemap.problems[-1] == "The relative URLs have more than 2,500,000 characters: the rest is not read."
+
+
+def test_a_tag_without_end_is_read_up_to_a_limit_that_is_told() -> None:
+    attributes = "".join(f" a{number}='{number}'" for number in range(150_000))
+    found = read(f"<urlset{attributes}><url><loc>{SITE}/</loc></url></urlset>".encode(), URL)
+    assert found.problems == (f"A tag has more than {MAX_TAG_BYTES:,} bytes: the rest is not read.",)
+
+
+def test_texts_and_comments_of_any_length_are_read_past() -> None:
+    long = " " * (MAX_TAG_BYTES + 100_000)
+    body = f"<urlset><url><loc>{SITE}/a</loc></url>{long}<!-- > -->{long}<url><loc>{SITE}/b</loc></url></urlset>"
+    assert paths(read(body.encode(), URL)) == ["/a", "/b"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\u2028"])
+def test_a_long_text_is_read_line_by_line(end: str) -> None:
+    lines = [f"{SITE}/{number}" for number in range(MAX_URLS - 1)]
+    assert paths(read(end.join(lines).encode(), URL)) == [line.removeprefix(SITE) for line in lines]
+
+
+def test_a_text_of_millions_of_lines_takes_a_few_times_its_size_in_memory() -> None:
+    body = b"\n" * 3_000_000
+    tracemalloc.start()
+    try:
+        read(body, URL)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 10 * len(body)
