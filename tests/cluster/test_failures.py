@@ -92,6 +92,20 @@ def test_a_crawl_whose_tables_go_while_it_runs_fails_and_the_others_go_on(town: 
     assert crew.logs.count("worker started") == len(workers), "nobody had to begin again"
 
 
+def test_a_slice_whose_end_cannot_be_recorded_at_first_is_recorded_or_repeated(town: Town, crew: Crew) -> None:
+    [start] = build(town, hosts=1, pages=3)
+    gate = town.hold(f"{start}2")
+    crew.hand_over("site", *access(town), *BARE, start)
+    crew.hand()
+    town.wait_for(lambda town: town.hits(f"{start}2") > 0)
+    cut = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'tadoru-queue'"""
+    assert len(crew.sql(cut)) > 0
+    gate.release()
+    crew.until_done("site")
+    until(lambda: crew.sql(WORK) == [], "the end of its work")
+
+
 def test_a_sweep_that_failed_is_not_counted_for_ever(town: ProxiedSite, crew: Crew) -> None:
     crew.sql("""INSERT INTO procrastinate_jobs(queue_name, task_name, status, args)
         VALUES ('chores', 'tadoru.sweep', 'failed', '{}') RETURNING id""")
