@@ -25,7 +25,7 @@ from tadoru.jobs.docs.job import DocsJob
 from tadoru.jobs.docs.search import search_site
 from tadoru.jobs.events.collect.readers import BUILT_IN, SourceDocument
 from tadoru.jobs.events.collect.source_registry import parse_source_file
-from tadoru.jobs.events.enrich.llm import LlmQuestion, completion_text, parse_answer
+from tadoru.jobs.events.enrich.llm import LARGEST_ANSWER, LlmQuestion, completion_text, parse_answer
 from tadoru.jobs.events.normalise.normaliser import SourceRules, normalise
 from tadoru.jobs.links.job import LinksJob
 from tadoru.model.event import ParsedSource, RawEvent, SourceType
@@ -187,7 +187,9 @@ def _difference(given: str) -> None:
 
 
 def _model_answer(given: HostileResponse) -> None:
-    parse_answer(completion_text(given.body) or text(given), QUESTION)
+    """An answer that is longer than the client accepts is not read at all."""
+    body = given.body[:LARGEST_ANSWER]
+    parse_answer(completion_text(body) or decode(body, given.content_type).text, QUESTION)
 
 
 def _imported(name: str) -> Callable[[str], object]:

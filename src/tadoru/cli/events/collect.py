@@ -216,7 +216,7 @@ def _collect(
     """Run until done; the first signal lets work in flight finish, the second stops immediately."""
     from tadoru.clock import SystemClock
     from tadoru.jobs.events.collect.worker_pool import WorkerPool
-    from tadoru.jobs.launch import handle_stop_signals, run_loop
+    from tadoru.jobs.launch import handle_stop_signals, run_loop, tune_process
 
     async def main() -> tuple[CycleResult, bool]:
         crew = WorkerPool(store, calendar_files(options), SystemClock(), options, progress.log_stage, accept_drops=accept_drop)
@@ -239,6 +239,7 @@ def _collect(
         return tally, signals > 0
 
     try:
+        tune_process()
         tally, was_stopped = run_loop(main())
     except asyncio.CancelledError:
         raise Interrupted("Stopped. Unfinished sources are collected again in the next run.") from None

@@ -17,7 +17,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple, Self
 
-from tadoru.errors import ConfigError, quoted
+from tadoru.errors import ConfigError, Message, quoted
 from tadoru.model.event import ParsedSource, RawEvent
 from tadoru.parse.decode import CODECS, DecodedText, charset_name, decode, header_charset, sniff
 from tadoru.parse.gc_pause import paused_gc
@@ -92,8 +92,8 @@ _PLAIN = frozenset(
     "url image updated".split()
 )
 _PLACE = frozenset("venue building address city prefecture town block code government".split())
-MOST_CELLS = 1_000_000
-"""Of one table. A row costs something even when it has few: it counts eight more than its own."""
+MOST_CELLS = 500_000
+"""Of one table. A row costs something even when it has few: it counts three more than its own."""
 _MOST_BESIDE = 1_000
 """Cells of a row that have no name."""
 _MOST_SAMPLED = 100
@@ -147,14 +147,14 @@ def read_csv(body: bytes, content_type: str | None, url: str, settings: TableSet
     decoded = text_of_table(body, content_type, settings.encoding, lambda cell: is_known_name(cell) or letters(cell) in own)
     problems = ReadProblems(MOST_PROBLEMS)
     if decoded.replaced:
-        problems.add("table", f"Some bytes are not {decoded.encoding} and were replaced.")
+        problems.add("table", Message("Some bytes are not {encoding} and were replaced.", encoding=decoded.encoding))
     delimiters = (settings.delimiter,) if settings.delimiter else tuple(DELIMITERS.values())
     header = find_header(decoded.text, delimiters, settings.header, lambda cell: is_known_name(cell) or letters(cell) in own)
     layout = TableLayout(header, settings) if header else None
     if header is None or layout is None or not layout.has("title"):
-        reason = "No row names a column that is the title of an event; say which one it is with the setting columns.title."
+        reason = Message("No row names a column that is the title of an event; name it with the setting columns.title.")
         if not decoded.text.strip():
-            reason = "The table is empty."
+            reason = Message("The table is empty.")
         problems.add("table", reason, decoded.text[:300])
         return ParsedSource(problems=problems.all())
     events: list[RawEvent] = []
@@ -163,9 +163,11 @@ def read_csv(body: bytes, content_type: str | None, url: str, settings: TableSet
         if row.is_end:
             problems.cut(f"row {row.number}", row.trouble)
         elif row.number > header.row and (row.trouble or any(cell.strip() for cell in row.cells)):
-            left -= max(len(row.cells), len(header.names)) + 8
+            left -= max(len(row.cells), len(header.names)) + 3
             if left < 0:
-                reason = f"The table has more than {MOST_CELLS:,} cells: the rows from here on were not read."
+                reason = Message(
+                    "The table has more than {limit} cells: the rows from here on were not read.", limit=f"{MOST_CELLS:,}"
+                )
                 problems.cut(f"row {row.number}", reason)
                 break
             if event := layout.read(row, url, problems):
@@ -199,9 +201,11 @@ class TableLayout:
             cells.pop()
         trouble, is_readable = row.trouble, not row.trouble
         if not trouble and self._is_header(cells):
-            trouble, is_readable = "The row repeats the names of the columns.", False
+            trouble, is_readable = Message("The row repeats the column names."), False
         elif not trouble and len(cells) != len(self.names):
-            trouble = f"The row has {len(cells)} cells and the table {len(self.names)} columns."
+            trouble = Message(
+                "The row has {cells} cells and the table {columns} columns.", cells=len(cells), columns=len(self.names)
+            )
             is_readable = self._is_in_place(cells)
         if trouble:
             problems.add(position, trouble, ", ".join(cells[:_MOST_SAMPLED]))
@@ -387,12 +391,19 @@ def rows_of(text: str, delimiter: str) -> Iterator[TableRow]:
             failures += 1
             lines.back_to_second_line()
         if failures > MOST_FAILURES:
-            reason = f"More than {MOST_FAILURES} rows cannot be read, so the rest of the table was not tried."
+            reason = Message(
+                "More than {limit} rows cannot be read, so the rest of the table was not tried.", limit=MOST_FAILURES
+            )
             yield TableRow(number, [], reason, is_end=True)
             return
         yield TableRow(number, cells, trouble)
     if lines.are_cut:
-        yield TableRow(number + 1, [], f"Only the first {MOST_LINES_IN_ALL:,} lines of the table were read.", is_end=True)
+        yield TableRow(
+            number + 1,
+            [],
+            Message("Only the first {limit} lines of the table were read.", limit=f"{MOST_LINES_IN_ALL:,}"),
+            is_end=True,
+        )
 
 
 def _cells(reader: Iterator[list[str]], lines: _Lines) -> tuple[list[str], str]:
@@ -400,8 +411,8 @@ def _cells(reader: Iterator[list[str]], lines: _Lines) -> tuple[list[str], str]:
     try:
         cells = next(reader, [])
     except csv.Error:
-        return [], f"The row cannot be read: a cell has more than {csv.field_size_limit()} characters."
-    return cells, "A quote is opened and not closed." if lines.is_overrun else ""
+        return [], Message("The row cannot be read: a cell has more than {limit} characters.", limit=csv.field_size_limit())
+    return cells, Message("A quote is opened and not closed.") if lines.is_overrun else ""
 
 
 class _Lines:

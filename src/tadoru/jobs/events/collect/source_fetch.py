@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any
 
 from tadoru.clock import Clock, to_datetime
@@ -313,7 +314,10 @@ class SourceFetcher:
         room = self._settings.limits.events - len(self.found.events)
         if len(parsed.events) > room:
             self._reach_limit("events", self._settings.limits.events)
-        self.found.events += [replace(event, position=f"{where}{event.position}") for event in parsed.events[:room]]
+        # Not copied where nothing is to be changed: a document may have a hundred thousand events.
+        self.found.events += [
+            replace(event, position=f"{where}{event.position}") if where else event for event in islice(parsed.events, room)
+        ]
         self.found.problems += [replace(problem, position=f"{where}{problem.position}") for problem in parsed.problems]
         if parsed.ttl is not None:
             self.found.ttl = parsed.ttl
