@@ -15,7 +15,7 @@ from bench import everything, report, site
 from bench.install import Unavailable, debian
 from bench.measure import milliseconds, run
 from bench.peers import AUDIT_PEERS, PEERS
-from bench.peers.base import Job, Peer, Ready
+from bench.peers.base import InstalledPeer, Job, Peer
 from bench.peers.tadoru import PROGRAM
 from bench.server import Server, serve
 
@@ -74,7 +74,7 @@ def sites(chosen: argparse.Namespace) -> list[site.Site]:
     return found
 
 
-def crawl(peer: Peer, ready: Ready, server: Server, chosen: argparse.Namespace) -> report.Run:
+def crawl(peer: Peer, ready: InstalledPeer, server: Server, chosen: argparse.Namespace) -> report.Run:
     """One crawl in a folder of its own, which is deleted afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="tadoru-bench-", dir=chosen.scratch))
     folder.chmod(0o755)  # LinkChecker reads its configuration as another account
@@ -97,7 +97,9 @@ def crawl(peer: Peer, ready: Ready, server: Server, chosen: argparse.Namespace) 
     return report.Run(seen, usage, recorded, kept)
 
 
-def sit(place: site.Site, ready: dict[str, Ready], absent: dict[str, str], chosen: argparse.Namespace) -> report.Sitting:
+def sit(
+    place: site.Site, ready: dict[str, InstalledPeer], absent: dict[str, str], chosen: argparse.Namespace
+) -> report.SiteComparison:
     """Every peer on one site. The fast ones take turns, so that a busy moment of the machine does not fall on one of them."""
     runs: dict[str, list[report.Run]] = {name: [] for name in ready}
     present = [peer for peer in chosen.peers if peer.name in ready]
@@ -113,7 +115,7 @@ def sit(place: site.Site, ready: dict[str, Ready], absent: dict[str, str], chose
             else report.Row(peer.name, "", peer.work, absent=absent[peer.name])
             for peer in chosen.peers
         )
-        return report.Sitting(place.name, place.description, server.name, place.pages, rows)
+        return report.SiteComparison(place.name, place.description, server.name, place.pages, rows)
 
 
 def startup() -> str:
@@ -134,7 +136,7 @@ def main(given: list[str]) -> int:
         return everything.main(given[1:])
     chosen = arguments(given)
     chosen.cache.mkdir(parents=True, exist_ok=True)
-    ready: dict[str, Ready] = {}
+    ready: dict[str, InstalledPeer] = {}
     absent: dict[str, str] = {}
     for peer in chosen.peers:
         try:

@@ -44,7 +44,7 @@ _DETAILS = """INSERT INTO page_details(page_id, indexable, indexability, headers
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
 
 
-class Maker:
+class CrawlWriter:
     """Writes one crawl. Every choice follows from the page's number, so the same size gives the same crawl."""
 
     def __init__(self, pages: int) -> None:
@@ -135,7 +135,7 @@ class Maker:
 
 def make(path: Path, pages: int) -> None:
     """Write the crawl."""
-    maker = Maker(pages)
+    maker = CrawlWriter(pages)
     store = SqliteStore(str(path), SystemClock(), durable=False)
     sql = store.sql
     asyncio.run(_install(store))
@@ -160,7 +160,7 @@ async def _install(store: SqliteStore) -> None:
     await store.checks.install(SITE_CHECKS.values(), "site")
 
 
-def _side_tables(store: SqliteStore, maker: Maker) -> None:
+def _side_tables(store: SqliteStore, maker: CrawlWriter) -> None:
     """Sitemaps, resources, and eight findings of page checks a page."""
     sql, pages = store.sql, maker.pages
     files = range(pages // 50_000 + 1)

@@ -37,7 +37,7 @@ SETTLED = 50_000
 SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
 
 
-class Large(Files):
+class GeneratedSite(Files):
     """A site of `pages` pages: page n leads to its children in a tree, to its parent, and to some pages elsewhere."""
 
     def __init__(self, pages: int) -> None:
@@ -166,7 +166,9 @@ def main() -> None:
         tempfile.TemporaryDirectory(dir=given.folder) as folder,
     ):
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
-        server = multiprocessing.get_context("fork").Process(target=serve, args=(listening, Large(given.pages)), daemon=True)
+        server = multiprocessing.get_context("fork").Process(
+            target=serve, args=(listening, GeneratedSite(given.pages)), daemon=True
+        )
         server.start()
         try:
             print(f"{given.pages:,} pages\n    pages  seconds  MB of each process", flush=True)

@@ -34,7 +34,7 @@ HEAD = "<!doctype html><html lang=en><head><meta charset=utf-8><title>{0}</title
 FILLER = "<p>" + "The trail goes on through the quiet wood. " * 20 + "</p>"
 
 
-class World:
+class FakeWeb:
     """Answers for every host there could be."""
 
     def __init__(self, latency: float, onward: int) -> None:
@@ -75,7 +75,7 @@ def memory() -> float:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE") / 1e6
 
 
-async def crawl(options: AuditOptions, seeds: list[str], world: World, seconds: float) -> None:
+async def crawl(options: AuditOptions, seeds: list[str], world: FakeWeb, seconds: float) -> None:
     """Run it, and print what was seen."""
     began = time.monotonic()
     prepared = await prepare(options, seeds, {})
@@ -104,7 +104,7 @@ async def crawl(options: AuditOptions, seeds: list[str], world: World, seconds: 
     _tell_hosts(options, world)
 
 
-def _tell_hosts(options: AuditOptions, world: World) -> None:
+def _tell_hosts(options: AuditOptions, world: FakeWeb) -> None:
     if "://" not in options.database:
         with closing(sqlite3.connect(options.database)) as sql:
             known, cut = sql.execute("SELECT count(*), count(CASE WHEN standing = 0 THEN 1 END) FROM hosts").fetchone()
@@ -158,7 +158,7 @@ def main() -> int:
             database=given.database or str(Path(folder) / "crawl.db"), follow_external_hosts=True, delay=given.delay,
             concurrency=64, pages_per_host=50, hosts_per_domain=20, queue_limit=given.queue_limit,
         )  # fmt: skip
-        run_loop(crawl(options, seeds, World(given.latency, given.onward), given.seconds))
+        run_loop(crawl(options, seeds, FakeWeb(given.latency, given.onward), given.seconds))
     return 0
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from tests.acceptance.command import Tadoru
 from tests.cluster.crew import Crew, crew_on, gaps, kept, kill
 from tests.cluster.hamlets import build, host_of
-from tests.support.planted_server import Town
+from tests.support.planted_server import ProxiedSite
 from tests.support.postgres import PostgresServer
 
 DELAY = 0.2
@@ -29,7 +29,7 @@ LONGEST = 300.0
 """Seconds after which a crawl counts as stuck."""
 
 
-class Fate:
+class FaultPlan:
     """What happens to the workers and the database."""
 
     def __init__(self, crew: Crew, postgres: PostgresServer, workers: int, rng: random.Random) -> None:
@@ -60,7 +60,7 @@ class Fate:
         self.happened[name] += 1
 
 
-def crawl(crew: Crew, fate: Fate, name: str, options: Sequence[str], rng: random.Random) -> None:
+def crawl(crew: Crew, fate: FaultPlan, name: str, options: Sequence[str], rng: random.Random) -> None:
     """One crawl, struck every few seconds until it is done."""
     crew.hand_over(name, *options)
     began = time.monotonic()
@@ -88,7 +88,7 @@ def main() -> None:
         folder.chmod(0o755)  # The server runs as another user.
         tables.mkdir()
         tadoru = Tadoru(folder)
-        with Town(folder, "bakery.example") as town:
+        with ProxiedSite(folder, "bakery.example") as town:
             options = ("--proxy", town.proxy, "--allow-private", "--delay", str(DELAY), *build(town, asked.hosts, asked.pages))
             done = tadoru("audit", "-d", "quiet.db", "--processes", "1", "-q", *options)
             if done.code:
@@ -97,14 +97,23 @@ def main() -> None:
             postgres = PostgresServer(tables)
             try:
                 with crew_on(postgres, tadoru) as crew:
-                    run(crew, Fate(crew, postgres, asked.workers, rng), town, expected, quiet, options, asked.minutes * 60, rng)
+                    run(
+                        crew,
+                        FaultPlan(crew, postgres, asked.workers, rng),
+                        town,
+                        expected,
+                        quiet,
+                        options,
+                        asked.minutes * 60,
+                        rng,
+                    )
             finally:
                 postgres.stop()
 
 
 def run(
-    crew: Crew, fate: Fate, town: Town, expected: dict[str, list[tuple[object, ...]]], quiet: int, options: Sequence[str],
-    seconds: float, rng: random.Random,
+    crew: Crew, fate: FaultPlan, town: ProxiedSite, expected: dict[str, list[tuple[object, ...]]], quiet: int,
+    options: Sequence[str], seconds: float, rng: random.Random,
 ) -> None:  # fmt: skip
     """Crawl until the time is over, and say what came of it."""
     began, crawls, wrong = time.monotonic(), 0, 0

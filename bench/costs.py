@@ -132,18 +132,11 @@ class Bench:
 
     async def does_wait(self, work: Callable[[], Awaitable[object]]) -> bool:
         """Whether this cannot be done while somebody else is writing to the crawl."""
-        self.store.db.sql.run("SET lock_timeout TO '300ms'")
         try:
-            async with self.other.transaction(), asyncio.timeout(0.3):
+            async with self.other.db.pool.transaction((self.other.db.beginning_alone, ())), asyncio.timeout(0.3):
                 await work()
         except TimeoutError:
             return True
-        except Exception as error:
-            if "lock timeout" in str(error):
-                return True
-            raise
-        finally:
-            self.store.db.sql.run("SET lock_timeout TO 0")
         return False
 
     # ---- the frontier
@@ -164,7 +157,7 @@ class Bench:
         await self.measured(lambda: add(self.store, 10_000 + tenth, urls - 2 * tenth))
         await self.part("a new URL", lambda: add(self.store, 10_000 + urls - tenth, tenth))
         self.bytes["a URL"] = (self._size("pages") - before) / urls
-        await self.part("a URL that is known", lambda: add(self.other, 10_000, min(tenth, 30_000)))
+        await self.part("a known URL", lambda: add(self.other, 10_000, min(tenth, 30_000)))
         self.worker = await self.store.frontier.join(7200.0)
 
     def _size(self, *tables: str) -> float:
@@ -196,9 +189,9 @@ class Bench:
         for host in hosts:
             await self.store.hosts.begin_pace(host, pace)
         for name, work in (
-            ("taking a slot", lambda host: self.store.hosts.take_slot(self.worker, host, 1.0)),
-            ("saying that it was used", lambda host: self.store.hosts.sent(self.worker, host)),
-            ("keeping a pace", lambda host: self.store.hosts.set_pace(host, pace)),
+            ("take a slot", lambda host: self.store.hosts.take_slot(self.worker, host, 1.0)),
+            ("confirm a slot", lambda host: self.store.hosts.sent(self.worker, host)),
+            ("store a pace", lambda host: self.store.hosts.set_pace(host, pace)),
         ):
             waits = await self.does_wait(lambda work=work: work(hosts[0]))  # type: ignore[misc]
             await self.part(name, lambda work=work: slots(work), waits)  # type: ignore[misc]
@@ -226,7 +219,7 @@ class Bench:
         await self.store.checks.install(job.catalogue.checks.values(), "page", dict(job.thresholds))
         began = time.process_time()
         found = [job.handle(FetchedPage(url=one.url, depth=1, response=one)) for one in pages]
-        self.put("reading and judging a page", Part((time.process_time() - began) / len(pages), 0.0, 0.0, 0.0))
+        self.put("parse and check a page", Part((time.process_time() - began) / len(pages), 0.0, 0.0, 0.0))
         self.findings = sum(0 if one.records is None else len(one.records.findings) for one in found) / len(found)
         makers = self._makers(found, page_facts(pages[0], found[0]))
         await self.finish(AT_ONCE, AT_ONCE, makers["linked"])  # What every later page finds in its caches.
@@ -246,9 +239,9 @@ class Bench:
         self.put("a page", by["plain"].minus(Part(*(value / AT_ONCE for value in transaction.numbers))))
         self.put("a link to a known URL", by["linked"].minus(by["plain"], LINKS))
         self.put("a link to a new URL", by["finding"].minus(by["plain"], LINKS))
-        self.put("what is kept of a page", by["kept"].minus(by["plain"]))
+        self.put("the record of a page", by["kept"].minus(by["plain"]))
         self.put("a finding", by["judged"].minus(by["kept"], max(1.0, self.findings)))
-        self.bytes |= {"a link": sizes["linked"] / LINKS, "what is kept of a page": sizes["kept"]}
+        self.bytes |= {"a link": sizes["linked"] / LINKS, "the record of a page": sizes["kept"]}
         self.bytes["a finding"] = sizes["judged"] / max(1.0, self.findings)
 
     def _makers(self, found: list[PageResult], facts: PageFacts) -> dict[str, Callable[[Lease, int], CompletedOutcome]]:
@@ -292,7 +285,7 @@ class Bench:
             await analyse(self.store, Limits(SITE_CHECKS.values()), notify=lambda _: None)
             return links
 
-        await self.part("the analysis, a link", settle)
+        await self.part("analysis per link", settle)
         print(f"    ({done:,} pages, {links:,} links)")
 
     async def close(self) -> None:
@@ -304,7 +297,7 @@ class Bench:
 def rest_of(worker: float, database: float, parts: dict[str, Part], findings: float) -> Part:
     """What a page took in a real crawl, without pace, beyond the parts that were measured one by one: the fetching, the loop."""
     times = {
-        "reading and judging a page": 1.0, "a page": 1.0, "what is kept of a page": 1.0, "a finding": findings,
+        "parse and check a page": 1.0, "a page": 1.0, "the record of a page": 1.0, "a finding": findings,
         "a link to a known URL": 19.0, "a link to a new URL": 1.0, "a lease (20 hosts × 2)": 1.0, "a transaction": 0.1,
     }  # fmt: skip
     known = [sum(getattr(parts[name], what) * number for name, number in times.items()) for what in ("worker", "database")]
@@ -366,7 +359,7 @@ async def measure(urls: int, pages: int) -> dict[str, Any]:
         queue = await queue_parts(server)
         whole = crawl(server, hosts=60, pages=20, workers=1, at_once=20, delay=0.0)
         flush = flush_seconds(server.folder)
-    bench.put("fetching and the loop", rest_of(whole.worker, whole.database, bench.parts, bench.findings))
+    bench.put("fetch and loop", rest_of(whole.worker, whole.database, bench.parts, bench.findings))
     print(f"  a flush of the disk {flush * 1e3:.2f} ms; {bench.findings:.1f} findings a page; load {os.getloadavg()[0]:.1f}")
     return {
         "parts": {name: asdict(part) for name, part in bench.parts.items()}, "queue": queue, "bytes": bench.bytes,

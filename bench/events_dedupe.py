@@ -34,7 +34,7 @@ OTHER_SEED = 71
 YEARS, CITIES = 5, 200
 
 
-class Judged(NamedTuple):
+class PairResult(NamedTuple):
     """A pair and what was made of it."""
 
     pair: Pair
@@ -64,17 +64,17 @@ def groups(found: Iterable[Row]) -> list[list[Row]]:
     return [group for group in shared.values() if len(group) > 1]
 
 
-def judge(made: Iterable[Pair]) -> list[Judged]:
+def judge(made: Iterable[Pair]) -> list[PairResult]:
     """Judge pairs with a known answer."""
-    judged: list[Judged] = []
+    judged: list[PairResult] = []
     for pair in made:
         result = compare_events(pair.one, pair.other, same_source=False)
         met = not set(blocking_keys(pair.one)).isdisjoint(blocking_keys(pair.other))
-        judged.append(Judged(pair, result.verdict, result.score, met))
+        judged.append(PairResult(pair, result.verdict, result.score, met))
     return judged
 
 
-def curve(judged: Sequence[Judged]) -> list[Point]:
+def curve(judged: Sequence[PairResult]) -> list[Point]:
     """Precision and recall of merging, over the threshold. Pairs on which a person is asked by rule count for precision only."""
     wanted = sum(each.pair.same and not each.pair.asked for each in judged)
     points: list[Point] = []
@@ -104,7 +104,7 @@ def show_groups(found: Sequence[Row]) -> None:
         print(f"  {count:3} groups, {start}: {verdict}")
 
 
-def show_kinds(judged: Sequence[Judged]) -> None:
+def show_kinds(judged: Sequence[PairResult]) -> None:
     """One line for each kind of pair."""
     table: defaultdict[str, Counter[str]] = defaultdict(Counter)
     truth: dict[str, str] = {}
@@ -168,7 +168,7 @@ def _show_sizes(what: str, sizes: list[int], near: list[int], kinds: float) -> N
     print(f"{what}: {kinds:.1f} blocks an event; events in a block: {spread(sizes)}; comparisons for a new event: {spread(near)}")
 
 
-def show_wrong(judged: Sequence[Judged], most: int) -> None:
+def show_wrong(judged: Sequence[PairResult], most: int) -> None:
     """Some pairs that were not judged as they should be, wrong merges first."""
     wrong = [each for each in judged if (each.verdict == "same") != (each.pair.same and not each.pair.asked)]
     wrong.sort(key=lambda each: each.pair.same and not each.pair.asked)

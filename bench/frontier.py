@@ -27,7 +27,7 @@ BEYOND = 19
 """URLs that are requested besides the pages: they answer 404."""
 
 
-class Wide(Files):
+class WideSite(Files):
     """A start page, and pages of links, made when they are asked for: `urls` in all, no two the same."""
 
     def __init__(self, urls: int, pages: int) -> None:
@@ -61,7 +61,7 @@ def serve(listening: socket.socket, site: Files) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class CrawlUsage:
     """What one crawl took."""
 
     peak: float
@@ -70,7 +70,7 @@ class Taken:
     written: int
 
 
-def crawl(url: str, form: str, limit: int) -> Taken:
+def crawl(url: str, form: str, limit: int) -> CrawlUsage:
     """Run the command once. Raises RuntimeError when it fails."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / f"links.{form}"
@@ -89,7 +89,7 @@ def crawl(url: str, form: str, limit: int) -> Taken:
             raise RuntimeError(f"tadoru ended with exit code {process.returncode}")
         # Linux counts in KB, macOS in bytes.
         unit = 1024 if sys.platform == "linux" else 1
-        return Taken(usage.ru_maxrss * unit / 1e6, time.monotonic() - began, output.stat().st_size)
+        return CrawlUsage(usage.ru_maxrss * unit / 1e6, time.monotonic() - began, output.stat().st_size)
 
 
 def main() -> None:
@@ -101,7 +101,7 @@ def main() -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=128) as listening:
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
         server = multiprocessing.get_context("fork").Process(
-            target=serve, args=(listening, Wide(given.urls, given.pages)), daemon=True
+            target=serve, args=(listening, WideSite(given.urls, given.pages)), daemon=True
         )
         server.start()
         try:

@@ -28,7 +28,7 @@ from bench.server import Server, serve
 from bench.site import Site
 
 
-class Known(NamedTuple):
+class DebianManual(NamedTuple):
     """A manual of a Debian package."""
 
     name: str
@@ -39,23 +39,23 @@ class Known(NamedTuple):
 
 
 KNOWN = (
-    Known("python", "Sphinx", "doc/python3*/html"),
-    Known("django", "Sphinx", "doc/python-django-doc/html"),
-    Known("cmake", "Sphinx", "doc/cmake-data/html"),
-    Known("postgresql", "DocBook", "doc/postgresql-doc-*/html"),
-    Known("boost", "DocBook", "doc/libboost*-doc", "doc/html/index.html"),
-    Known("git", "AsciiDoc", "doc/git-doc"),
-    Known("nodejs", "its own", "doc/nodejs/api"),
-    Known("sqlite", "its own", "doc/sqlite3"),
-    Known("erlang", "its own", "doc/erlang-doc", "doc/index.html"),
-    Known("rust-book", "mdBook", "doc/rust-doc/html", "book/index.html"),
-    Known("rust-alloc", "rustdoc", "doc/rust-doc/html", "alloc/index.html"),
-    Known("java", "Javadoc", "doc/openjdk-*-jre-headless", "api/java.base/module-summary.html"),
-    Known("eigen", "Doxygen", "doc/libeigen3-dev/html"),
-    Known("glib", "gtk-doc", "gtk-doc/html", "glib/index.html"),
-    Known("gtk4", "gi-docgen", "doc/libgtk-4-doc", "gtk4/index.html"),
-    Known("octave", "Texinfo", "doc/octave", "octave.html/index.html"),
-    Known("ghc", "Sphinx and Haddock", "doc/ghc-doc/html", "users_guide/index.html"),
+    DebianManual("python", "Sphinx", "doc/python3*/html"),
+    DebianManual("django", "Sphinx", "doc/python-django-doc/html"),
+    DebianManual("cmake", "Sphinx", "doc/cmake-data/html"),
+    DebianManual("postgresql", "DocBook", "doc/postgresql-doc-*/html"),
+    DebianManual("boost", "DocBook", "doc/libboost*-doc", "doc/html/index.html"),
+    DebianManual("git", "AsciiDoc", "doc/git-doc"),
+    DebianManual("nodejs", "its own", "doc/nodejs/api"),
+    DebianManual("sqlite", "its own", "doc/sqlite3"),
+    DebianManual("erlang", "its own", "doc/erlang-doc", "doc/index.html"),
+    DebianManual("rust-book", "mdBook", "doc/rust-doc/html", "book/index.html"),
+    DebianManual("rust-alloc", "rustdoc", "doc/rust-doc/html", "alloc/index.html"),
+    DebianManual("java", "Javadoc", "doc/openjdk-*-jre-headless", "api/java.base/module-summary.html"),
+    DebianManual("eigen", "Doxygen", "doc/libeigen3-dev/html"),
+    DebianManual("glib", "gtk-doc", "gtk-doc/html", "glib/index.html"),
+    DebianManual("gtk4", "gi-docgen", "doc/libgtk-4-doc", "gtk4/index.html"),
+    DebianManual("octave", "Texinfo", "doc/octave", "octave.html/index.html"),
+    DebianManual("ghc", "Sphinx and Haddock", "doc/ghc-doc/html", "users_guide/index.html"),
 )
 BOX = 900.0
 SEVERITIES = ("error", "warning", "notice", "info")
@@ -73,7 +73,7 @@ COMMANDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Manual:
+class ServedManual:
     """A folder of pages to serve, and the page to begin with."""
 
     name: str
@@ -86,7 +86,7 @@ class Manual:
 class Row:
     """What the three jobs made of a manual."""
 
-    manual: Manual
+    manual: ServedManual
     links: Usage
     audit: Usage
     docs: Usage
@@ -117,7 +117,7 @@ def _times(used: Usage, pages: int) -> tuple[str, ...]:
     return f"{pages:,}", f"{used.wall:.1f}", f"{rate:.0f}", f"{cost:.0f}", f"{used.peak / 1e6:.0f}"
 
 
-def installed(roots: list[Path], only: set[str]) -> Iterator[Manual]:
+def installed(roots: list[Path], only: set[str]) -> Iterator[ServedManual]:
     """The known manuals below the roots, each once."""
     for known in KNOWN:
         if only and known.name not in only:
@@ -126,18 +126,18 @@ def installed(roots: list[Path], only: set[str]) -> Iterator[Manual]:
         folders = (folder for root in roots for pattern in patterns for folder in sorted(root.glob(pattern)))
         found = next((folder for folder in folders if (folder / known.start).is_file()), None)
         if found is not None:
-            yield Manual(known.name, known.maker, found, known.start)
+            yield ServedManual(known.name, known.maker, found, known.start)
 
 
-def given(folders: list[Path]) -> Iterator[Manual]:
+def given(folders: list[Path]) -> Iterator[ServedManual]:
     """Folders that were named."""
     for folder in folders:
         if not (folder / "index.html").is_file():
             raise SystemExit(f"{folder} has no index.html to begin with. Name the folder that has it.")
-        yield Manual(folder.name, "", folder, "index.html")
+        yield ServedManual(folder.name, "", folder, "index.html")
 
 
-def measure(manual: Manual, server: Server, folder: Path, pages: int) -> Row:
+def measure(manual: ServedManual, server: Server, folder: Path, pages: int) -> Row:
     """The three commands as a person would type them, without a delay and with a limit."""
     url = server.url.removesuffix("index.html") + manual.start
     common = ["--delay", "0", "--processes", "1", "--scope", "path", "--limit", str(pages), "-q"]

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import kept
+from bench import stored_size
 from bench.measure import Usage
-from bench.server import Seen
+from bench.server import CrawlTraffic
 
 HEAD = ("crawler", "pages/s", "spread", "pages", "again", "all", "wall s", "CPU s", "ms/page", "peak MB", "tadoru is", "note")
 REQUIRED = (("Scrapy", 30.0, 45.0), ("Scrapy-tuned", 30.0, 45.0), ("wget2", 1 / 3, 0.45))
@@ -30,10 +30,10 @@ BUSY = 0.25
 class Run:
     """One crawl by one peer."""
 
-    seen: Seen
+    seen: CrawlTraffic
     usage: Usage
     recorded: int | None
-    kept: kept.Kept | None = None
+    kept: stored_size.StoredSize | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Sitting:
+class SiteComparison:
     """All peers on one site."""
 
     site: str
@@ -91,7 +91,7 @@ def _note(row: Row, expected: int) -> str:
     return "; ".join(notes)
 
 
-def _cells(row: Row, sitting: Sitting) -> tuple[str, ...]:
+def _cells(row: Row, sitting: SiteComparison) -> tuple[str, ...]:
     if not row.runs:
         return (row.name, *[""] * (len(HEAD) - 2), row.absent)
     run, rates = row.median, [run.seen.rate for run in row.runs]
@@ -125,7 +125,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([line(head), line(rule), *map(line, rows)])
 
 
-def _kept(sitting: Sitting) -> list[str]:
+def _kept(sitting: SiteComparison) -> list[str]:
     """The table of what was kept, where it is compared."""
     rows = []
     for row in sitting.rows:
@@ -135,11 +135,11 @@ def _kept(sitting: Sitting) -> list[str]:
         done = run.usage.finished
         after = f"{run.usage.ended - run.seen.last:.1f}" if done else ""
         whole = f"{run.seen.pages / run.usage.wall:,.1f}" if done else ""
-        rows.append(kept.cells(f"{row.name} {row.version}", run.kept, after=after, whole=whole, largest=run.usage.largest))
-    return [table(kept.HEAD, rows), LINKTADORU] if rows else []
+        rows.append(stored_size.cells(f"{row.name} {row.version}", run.kept, after=after, whole=whole, largest=run.usage.largest))
+    return [table(stored_size.HEAD, rows), LINKTADORU] if rows else []
 
 
-def verdicts(sitting: Sitting, required: Required) -> list[str]:
+def verdicts(sitting: SiteComparison, required: Required) -> list[str]:
     """Where tadoru stands against what is asked of it."""
     lines = []
     for name, asked, goal in required:
@@ -151,7 +151,7 @@ def verdicts(sitting: Sitting, required: Required) -> list[str]:
     return lines
 
 
-def render_sitting(sitting: Sitting, required: Required) -> str:
+def render_sitting(sitting: SiteComparison, required: Required) -> str:
     head = f"## {sitting.site}: {sitting.description}, served by {sitting.server}"
     parts = [head, table(HEAD, [_cells(row, sitting) for row in sitting.rows])]
     return "\n\n".join([*parts, "\n".join(verdicts(sitting, required)), *_kept(sitting)]).rstrip()
@@ -169,7 +169,7 @@ def _cpu_facts() -> list[str]:
     return facts.read_text().splitlines() if facts.exists() else []
 
 
-def render(sittings: Sequence[Sitting], startup: str, command: str, required: Required) -> str:
+def render(sittings: Sequence[SiteComparison], startup: str, command: str, required: Required) -> str:
     """The whole document."""
     works = {row.name: row.work for sitting in sittings for row in sitting.rows}
     intro = [

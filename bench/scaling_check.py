@@ -20,11 +20,11 @@ from pathlib import Path
 
 from bench import simulation_events
 from bench.costs import real_server
-from bench.scaling_runs import Seen, crawl
+from bench.scaling_runs import CrawlMeasurement, crawl
 from bench.simulation import COSTS, Cluster, Prices, load, prices_from
 
 
-def simulated(seen: Seen, prices: Prices, *, at_once: int, delay: float) -> tuple[float, float]:
+def simulated(seen: CrawlMeasurement, prices: Prices, *, at_once: int, delay: float) -> tuple[float, float]:
     """Pages a second, and seconds from the first request to the last."""
     each = seen.pages // seen.hosts
     if not delay:
@@ -40,7 +40,7 @@ COLUMNS = "workers,pages/s,simulated,error,seconds,simulated,shortest gap,usual 
 HEAD = f"| {COLUMNS.replace(',', ' | ')} |\n{'|--:' * 11}|"
 
 
-def line(seen: Seen, rate: float, seconds: float) -> str:
+def line(seen: CrawlMeasurement, rate: float, seconds: float) -> str:
     error = 100 * (rate / seen.rate - 1)
     return (
         f"| {seen.workers} | {seen.rate:.1f} | {rate:.1f} | {error:+.0f} % | {seen.until:.0f} | {seconds:.0f} | "
@@ -63,7 +63,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.again:
         kept = json.loads(given.again.read_text(encoding="utf-8"))
-        seen, at_once, delay = [Seen(**one) for one in kept["seen"]], kept["at_once"], kept["delay"]
+        seen, at_once, delay = [CrawlMeasurement(**one) for one in kept["seen"]], kept["at_once"], kept["delay"]
     else:
         seen, at_once, delay = [], given.at_once, given.delay
         with real_server() as server:

@@ -29,7 +29,7 @@ EVERY = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class CrawlMeasurement:
     """A crawl as it was."""
 
     workers: int
@@ -51,7 +51,7 @@ class Seen:
     """How many our processes got."""
 
 
-class Watch:
+class CpuWatch:
     """Who has used how much CPU, as time goes by."""
 
     def __init__(self, server: PostgresServer, site: int) -> None:
@@ -90,13 +90,13 @@ class Watch:
         return worker, database, site
 
 
-def crawl(server: PostgresServer, *, hosts: int, pages: int, workers: int, at_once: int, delay: float) -> Seen:
+def crawl(server: PostgresServer, *, hosts: int, pages: int, workers: int, at_once: int, delay: float) -> CrawlMeasurement:
     """One crawl: `hosts` hosts of `pages` pages each, of 20 links."""
     with tempfile.TemporaryDirectory() as place:
         folder, log = Path(place), Path(place) / "requests.tsv"
         log.touch()
         with serving(hosts, Sites(pages, 20), log) as (starts, site):
-            watch = Watch(server, site)
+            watch = CpuWatch(server, site)
             with watch.watching():
                 run = cluster.crawl(server.new_database(), starts, log, workers, at_once=at_once, delay=delay, folder=folder)
             asked = sorted(one.at for one in requests(log) if one.path != "/robots.txt")
@@ -104,7 +104,7 @@ def crawl(server: PostgresServer, *, hosts: int, pages: int, workers: int, at_on
     first, last = asked[len(asked) // 10], asked[len(asked) * 7 // 10]
     number = len(asked) * 7 // 10 - len(asked) // 10
     worker, database, site_cpu = watch.between(first, last)
-    return Seen(
+    return CrawlMeasurement(
         workers=workers, hosts=hosts, pages=run.pages, rate=run.rate, until=asked[-1] - asked[0],
         gap=run.shortest_gap, usual_gap=usual,
         worker=worker / number, database=database / number, site=site_cpu / number,

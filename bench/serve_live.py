@@ -49,7 +49,7 @@ def service(path: str, port: int, clients: int) -> None:
     uvicorn.run(app, port=port, log_level="error", access_log=False, **wire.WEBSOCKET_OPTIONS)
 
 
-class Endless(http.server.BaseHTTPRequestHandler):
+class EndlessSite(http.server.BaseHTTPRequestHandler):
     """A site whose every page leads to ten others."""
 
     def do_GET(self) -> None:
@@ -70,7 +70,7 @@ def crawl(path: str, seconds: float, done: Any) -> None:
     from tadoru.store.accounts.audit_log import Actor
     from tadoru.store.service import open_service
 
-    site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endless)
+    site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), EndlessSite)
     threading.Thread(target=site.serve_forever, daemon=True).start()
     store, by = open_service(path), Actor(who="bench")
     begin = store.message_span()[1]
@@ -102,7 +102,7 @@ def teller(path: str, rate: float, seconds: float, done: Any) -> None:
     done.put(number)
 
 
-class Crowd:
+class ClientPool:
     """All clients, in one loop."""
 
     def __init__(self, port: int, key: str) -> None:
@@ -150,8 +150,10 @@ def ask(port: int, took: list[float], stop: float) -> None:
         time.sleep(0.1)
 
 
-async def watch(port: int, server: int, key: str, clients: int, telling: Any, seconds: float) -> tuple[Crowd, list[float], float]:
-    crowd, took, up = Crowd(port, key), list[float](), asyncio.Barrier(clients + 1)
+async def watch(
+    port: int, server: int, key: str, clients: int, telling: Any, seconds: float
+) -> tuple[ClientPool, list[float], float]:
+    crowd, took, up = ClientPool(port, key), list[float](), asyncio.Barrier(clients + 1)
     ready = asyncio.Semaphore(25)
     began = time.perf_counter()
     tasks = [asyncio.create_task(crowd.one(ready, up)) for _ in range(clients)]

@@ -50,7 +50,7 @@ http {{
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class CrawlTraffic:
     """What the server saw of one crawl. A page is a distinct URL of HTML that was answered with 200."""
 
     requests: int
@@ -79,13 +79,13 @@ class Server:
         """Where the log ends now."""
         return self.log.stat().st_size if self.log.exists() else 0
 
-    def seen_since(self, mark: int) -> Seen:
+    def seen_since(self, mark: int) -> CrawlTraffic:
         with self.log.open("rb") as file:
             file.seek(mark)
             return read_log(file.read().decode("utf-8", "replace"))
 
 
-def read_log(text: str) -> Seen:
+def read_log(text: str) -> CrawlTraffic:
     """Counts the lines of an access log: end, duration, status, media type, method and URL, separated by tabs."""
     requests, starts, pages = 0, [], set()
     for line in text.splitlines():
@@ -95,7 +95,7 @@ def read_log(text: str) -> Seen:
             starts.append(float(end) - float(duration))
             pages.add(url)
     window = max(starts) - min(starts) if starts else 0.0
-    return Seen(requests, len(pages), len(starts) - len(pages), window, max(starts, default=0.0))
+    return CrawlTraffic(requests, len(pages), len(starts) - len(pages), window, max(starts, default=0.0))
 
 
 def free_port() -> int:

@@ -104,7 +104,7 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
+class SimulatedCrawl:
     """A crawl from beginning to end."""
 
     pages: int
@@ -161,7 +161,7 @@ def zipf(urls: int, hosts: int, *, exponent: float = EXPONENT, cap: int = 0, see
     return np.random.default_rng(seed).permutation(sizes)
 
 
-def simulate(sizes: Numbers, cluster: Cluster, prices: Prices, *, seed: int = 1) -> Ran:
+def simulate(sizes: Numbers, cluster: Cluster, prices: Prices, *, seed: int = 1) -> SimulatedCrawl:
     """Do all pages of all hosts."""
     left = np.array(sizes, dtype=np.int64)
     home = np.random.default_rng(seed).integers(0, cluster.databases, len(left))
@@ -183,7 +183,7 @@ def simulate(sizes: Numbers, cluster: Cluster, prices: Prices, *, seed: int = 1)
         left = left - pages
         alive = left > 0
         left, home = left[alive], home[alive]
-    return Ran(pages=done, seconds=now, spans=spans)
+    return SimulatedCrawl(pages=done, seconds=now, spans=spans)
 
 
 def _quota(left: Numbers, cluster: Cluster, slow: float, *, is_tail: bool) -> int:
@@ -237,12 +237,12 @@ def prices_from(
     parts, flush = costs["parts"], costs["flush"]
     many = costs["findings"]
     written = {
-        "a page": 1.0, "what is kept of a page": 1.0, "a finding": many, "a link to a known URL": max(0.0, links - new),
+        "a page": 1.0, "the record of a page": 1.0, "a finding": many, "a link to a known URL": max(0.0, links - new),
         "a link to a new URL": new,
     }  # fmt: skip
     alone = {"a lease (20 hosts × 2)": 1.0}
     if paced:
-        alone |= {"taking a slot": 1.0, "saying that it was used": 1.0, "keeping a pace": 1.0}
+        alone |= {"take a slot": 1.0, "confirm a slot": 1.0, "store a pace": 1.0}
     every = written | alone
 
     def total(key: str, of: Mapping[str, float]) -> float:
@@ -253,10 +253,10 @@ def prices_from(
     transaction = parts["a transaction"]
     asked = total("database", every) + flush * len(slots)
     written_by_one = total("worker", waiting) + total("database", waiting) + flush * len(slots & waiting.keys())
-    beside = {"reading and judging a page": 1.0, "fetching and the loop": 1.0}
+    beside = {"parse and check a page": 1.0, "fetch and loop": 1.0}
     return Prices(
         worker=total("worker", every | {name: times for name, times in beside.items() if name in parts}),
-        database=total("database", every) + parts.get("fetching and the loop", {"database": 0.0})["database"],
+        database=total("database", every) + parts.get("fetch and loop", {"database": 0.0})["database"],
         waiting=max(0.0, total("wall", every) - total("worker", every)) if walls else asked,
         writer=total("wall", waiting) if walls else written_by_one,
         transaction=transaction["wall"] if walls else transaction["worker"] + transaction["database"] + flush,
@@ -272,7 +272,7 @@ def load(file: Path = COSTS) -> dict[str, Any]:
 
 
 # ---- the command
-def line(cluster: Cluster, ran: Ran) -> str:
+def line(cluster: Cluster, ran: SimulatedCrawl) -> str:
     """A row of the table."""
     use = ran.use()
     names = (PACE, WORKER, WRITER, DATABASE, LOG)
@@ -307,7 +307,7 @@ def main() -> None:
     sizes = zipf(given.urls, given.hosts, exponent=given.exponent, cap=given.cap, seed=given.seed)
     print(f"{int(sizes.sum()):,} pages of {len(sizes):,} hosts, the largest {int(sizes.max()):,}; one page:", prices, sep="\n")
     print(HEAD)
-    curves: dict[int, list[tuple[int, Ran]]] = defaultdict(list)
+    curves: dict[int, list[tuple[int, SimulatedCrawl]]] = defaultdict(list)
     base = Cluster(workers=1, hosts_each=given.hosts_each, delay=given.delay, cores=given.cores)
     for databases in map(int, given.databases.split(",")):
         for workers in map(int, given.workers.split(",")):

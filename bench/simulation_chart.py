@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import log2, log10
 
-from bench.simulation import Cluster, Ran
+from bench.simulation import Cluster, SimulatedCrawl
 
 WIDE, HIGH, LEFT, TOP, RIGHT = 620, 360, 70, 30, 150
 COLOURS = ("#2a6f97", "#0b6e4f", "#a23b00", "#6a4c93")
-Curves = Mapping[int, Sequence[tuple[int, Ran]]]
+Curves = Mapping[int, Sequence[tuple[int, SimulatedCrawl]]]
 
 
 def svg(curves: Curves, base: Cluster) -> str:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from bench.simulation import Cluster, Prices
 
 
-class Sent(NamedTuple):
+class SimulatedRequest(NamedTuple):
     """A request."""
 
     at: float
@@ -72,10 +72,10 @@ class Worker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
+class SimulatedCrawl:
     """A crawl from beginning to end."""
 
-    requests: Sequence[Sent]
+    requests: Sequence[SimulatedRequest]
     seconds: float
     written: int
     transactions: int
@@ -94,7 +94,7 @@ class Crawl:
         self.queue = deque(range(len(self.hosts)))
         self.workers = [Worker(number) for number in range(cluster.workers)]
         self.machine = Cores(cluster.machine) if cluster.machine else None
-        self.requests: list[Sent] = []
+        self.requests: list[SimulatedRequest] = []
         self.written = self.transactions = self.most_hosts = 0
         self.lock_free = self.writer = 0.0
         self.now = 0.0
@@ -104,14 +104,14 @@ class Crawl:
     def at(self, when: float, do: Callable[[], None]) -> None:
         heapq.heappush(self._events, (max(when, self.now), next(self._order), do))
 
-    def run(self) -> Ran:
+    def run(self) -> SimulatedCrawl:
         for place in range(self.cluster.hosts_each):
             for worker in self.workers:
                 self.at(place * 1e-6, lambda worker=worker: self.take_host(worker))  # type: ignore[misc]
         while self._events:
             self.now, _, do = heapq.heappop(self._events)
             do()
-        return Ran(
+        return SimulatedCrawl(
             requests=self.requests, seconds=self.now, written=self.written, transactions=self.transactions, writer=self.writer,
             most_hosts=self.most_hosts,
         )  # fmt: skip
@@ -163,7 +163,7 @@ class Crawl:
             worker.busy += 1
             host.held += 1
             at = self.now + self.cluster.sending
-            self.requests.append(Sent(at, number, host.asked, worker.number))
+            self.requests.append(SimulatedRequest(at, number, host.asked, worker.number))
             host.asked += 1
             host.next_at = at + self.cluster.delay
             self.at(host.next_at, lambda number=number: self.line_up(worker, number))  # type: ignore[misc]
@@ -213,6 +213,6 @@ class Crawl:
         self.write(worker)
 
 
-def simulate(sizes: Sequence[int], cluster: Cluster, prices: Prices) -> Ran:
+def simulate(sizes: Sequence[int], cluster: Cluster, prices: Prices) -> SimulatedCrawl:
     """Do all pages of all hosts."""
     return Crawl(sizes, cluster, prices).run()

@@ -61,7 +61,8 @@ def _errors() -> list[str]:
     codes = {status: code for status, code in ERROR_CODES.items() if status not in (400,)}
     rows = [f"| `{code}` | {status} |" for status, code in codes.items()]
     return [
-        "An error has a `message` and, under `extensions`, a code and the status that the REST API would have.\n",
+        "An error has a `message` in the language of `Accept-Language` or of the session and, under `extensions`, a `code`, the",
+        "`status` and the code (`problem`) that the REST API would have, and the values in the message (`params`).\n",
         "| code | status |", "|---|---|",
         f"| `{INVALID}` | 400: the query is invalid for the schema |",
         f"| `{TOO_MUCH}` | 400: the query is over a limit |",

@@ -138,7 +138,7 @@ def test_an_id_that_is_taken_is_refused(installed: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Offered:
+class FunctionChecks:
     """A set of checks made of any function."""
 
     run: Callable[[Any], Any]
@@ -148,7 +148,7 @@ class Offered:
 def of(*runs: Callable[[Any], Any]) -> PluginChecks:
     entry: Any = None
     return PluginChecks(
-        tuple((Plugin("checks", f"package-{number}", "1", entry), Offered(run)) for number, run in enumerate(runs))
+        tuple((Plugin("checks", f"package-{number}", "1", entry), FunctionChecks(run)) for number, run in enumerate(runs))
     )
 
 

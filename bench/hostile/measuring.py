@@ -21,6 +21,7 @@ from typing import Any
 
 from bench.hostile.readers import READERS, Reader
 from bench.hostile.responses import hostile_response
+from tadoru.jobs.launch import tune_process
 
 MOST_CPU = 2.0
 """Seconds that a reading may take."""
@@ -74,6 +75,8 @@ def measure(case: tuple[int, int, str | None, float]) -> list[Measurement]:
 
 
 def _read(reader: Reader, given: Any, meter: _Meter) -> None:
+    if reader.is_of_crawls:
+        tune_process()
     if reader.prepare is not None:
         try:
             given = reader.prepare(given)

@@ -25,7 +25,7 @@ from tadoru.jobs.docs.job import DocsJob
 from tadoru.jobs.docs.search import search_site
 from tadoru.jobs.events.collect.readers import BUILT_IN, SourceDocument
 from tadoru.jobs.events.collect.source_registry import parse_source_file
-from tadoru.jobs.events.enrich.llm import LlmQuestion, completion_text, parse_answer
+from tadoru.jobs.events.enrich.llm import LARGEST_ANSWER, LlmQuestion, completion_text, parse_answer
 from tadoru.jobs.events.normalise.normaliser import SourceRules, normalise
 from tadoru.jobs.links.job import LinksJob
 from tadoru.model.event import ParsedSource, RawEvent, SourceType
@@ -73,6 +73,8 @@ class Reader:
     """What `read` takes of a response; not measured. By default the response as it is."""
     after: str = ""
     """The reader that `prepare` is the work of: where it fails, there is nothing to read."""
+    is_of_crawls: bool = False
+    """Whether it runs in the process of a crawl, which is tuned for it."""
 
 
 def answer(given: HostileResponse) -> Response:
@@ -185,7 +187,9 @@ def _difference(given: str) -> None:
 
 
 def _model_answer(given: HostileResponse) -> None:
-    parse_answer(completion_text(given.body) or text(given), QUESTION)
+    """An answer that is longer than the client accepts is not read at all."""
+    body = given.body[:LARGEST_ANSWER]
+    parse_answer(completion_text(body) or decode(body, given.content_type).text, QUESTION)
 
 
 def _imported(name: str) -> Callable[[str], object]:
@@ -214,11 +218,11 @@ def _event_readers() -> dict[str, Reader]:
 PAGES = frozenset({"HTML", "headers", "cookies"})
 DOCUMENTS = frozenset({"HTML", "Markdown"})
 READERS: dict[str, Reader] = {
-    "links": Reader(LINKS.handle, PAGES, (PageTooComplex,), page),
-    "links --check": Reader(EVERY_LINK.handle, PAGES, (PageTooComplex,), page),
-    "audit": Reader(AUDIT.handle, PAGES, (PageTooComplex,), page),
-    "docs": Reader(DOCS.handle, PAGES | {"Markdown", "JSON"}, (PageTooComplex,), page),
-    "docs files": Reader(_bundle, DOCUMENTS, (), _markdown, "docs"),
+    "links": Reader(LINKS.handle, PAGES, (PageTooComplex,), page, is_of_crawls=True),
+    "links --check": Reader(EVERY_LINK.handle, PAGES, (PageTooComplex,), page, is_of_crawls=True),
+    "audit": Reader(AUDIT.handle, PAGES, (PageTooComplex,), page, is_of_crawls=True),
+    "docs": Reader(DOCS.handle, PAGES | {"Markdown", "JSON"}, (PageTooComplex,), page, is_of_crawls=True),
+    "docs files": Reader(_bundle, DOCUMENTS, (), _markdown, "docs", is_of_crawls=True),
     "docs page of the service": Reader(_view, DOCUMENTS, (), _markdown, "docs"),
     "docs changes of the service": Reader(_difference, DOCUMENTS, (), _markdown, "docs"),
     **_event_readers(),

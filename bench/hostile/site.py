@@ -13,7 +13,7 @@ from bench.hostile.responses import hostile_response
 from tests.support.exchange import Exchange, status_line
 from tests.support.site import Site
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from bench.install import environment, version
-from bench.kept import Kept
-from bench.peers.base import Job, Peer, Ready
+from bench.peers.base import InstalledPeer, Job, Peer
+from bench.stored_size import StoredSize
 
 CRAWL = Path(__file__).parent / "scripts" / "advertools_crawl.py"
 
@@ -17,20 +17,20 @@ def output(job: Job) -> Path:
     return job.folder / "output.jl"
 
 
-def prepare(cache: Path) -> Ready:
+def prepare(cache: Path) -> InstalledPeer:
     programs = environment(cache, "advertools", "advertools")
 
     def command(job: Job) -> list[str]:
         return [str(programs / "python"), str(CRAWL), job.url, str(output(job)), str(job.concurrency)]
 
-    return Ready(version(programs, "advertools"), command)
+    return InstalledPeer(version(programs, "advertools"), command)
 
 
-def kept(job: Job) -> Kept:
+def kept(job: Job) -> StoredSize:
     """It joins the links of a page by `@@`, with their fragments."""
     file = output(job)
     if not file.exists():
-        return Kept(0, 0, 0, 0)
+        return StoredSize(0, 0, 0, 0)
     pages = links = pairs = 0
     with file.open(encoding="utf-8") as lines:
         for line in lines:
@@ -41,7 +41,7 @@ def kept(job: Job) -> Kept:
             pages += 1
             links += len(targets)
             pairs += len({target.partition("#")[0] for target in targets})
-    return Kept(file.stat().st_size, pages, links, pairs)
+    return StoredSize(file.stat().st_size, pages, links, pairs)
 
 
 PEER = Peer(

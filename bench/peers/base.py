@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.kept import Kept
+from bench.stored_size import StoredSize
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class InstalledPeer:
     """A peer that is installed."""
 
     version: str
@@ -38,11 +38,11 @@ class Peer:
     name: str
     work: str
     """What it does with a page: a figure means little without it."""
-    prepare: Callable[[Path], Ready]
+    prepare: Callable[[Path], InstalledPeer]
     """Install below the given cache folder; raises `Unavailable`."""
     recorded: Callable[[Job], int] | None = None
     """How many pages its own output holds: a cross-check against the server's log. None where the output does not say."""
-    kept: Callable[[Job], Kept] | None = None
+    kept: Callable[[Job], StoredSize] | None = None
     """What its database holds and weighs, where that is compared."""
     repeats: bool = False
     """Quick enough to be run several times."""

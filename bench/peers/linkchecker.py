@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bench.install import environment, version
-from bench.peers.base import Job, Peer, Ready
+from bench.peers.base import InstalledPeer, Job, Peer
 
 SETTINGS = """\
 [checking]
@@ -16,7 +16,7 @@ checkextern=0
 """
 
 
-def prepare(cache: Path) -> Ready:
+def prepare(cache: Path) -> InstalledPeer:
     programs = environment(cache, "linkchecker", "linkchecker")
 
     def command(job: Job) -> list[str]:
@@ -29,7 +29,7 @@ def prepare(cache: Path) -> Ready:
             "--output", "none", "--file-output", f"csv/utf-8/{job.output}", job.url,
         ]  # fmt: skip
 
-    return Ready(version(programs, "linkchecker"), command)
+    return InstalledPeer(version(programs, "linkchecker"), command)
 
 
 PEER = Peer(

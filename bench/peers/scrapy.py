@@ -10,21 +10,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.install import environment, version
-from bench.kept import Kept, weigh
-from bench.peers.base import Job, Peer, Ready, count_lines
+from bench.peers.base import InstalledPeer, Job, Peer, count_lines
+from bench.stored_size import StoredSize, weigh
 
 SPIDER = Path(__file__).parent / "scripts" / "scrapy_spider.py"
 AUDIT = Path(__file__).parent / "scripts" / "scrapy_audit.py"
 
 
-def prepare(form: str, script: Path = SPIDER) -> Callable[[Path], Ready]:
-    def prepared(cache: Path) -> Ready:
+def prepare(form: str, script: Path = SPIDER) -> Callable[[Path], InstalledPeer]:
+    def prepared(cache: Path) -> InstalledPeer:
         programs = environment(cache, "scrapy", "scrapy")
 
         def command(job: Job) -> list[str]:
             return [str(programs / "python"), str(script), job.url, str(job.output), str(job.concurrency), form]
 
-        return Ready(version(programs, "scrapy"), command)
+        return InstalledPeer(version(programs, "scrapy"), command)
 
     return prepared
 
@@ -43,7 +43,7 @@ TUNED = Peer(
 )
 
 
-def kept(job: Job) -> Kept:
+def kept(job: Job) -> StoredSize:
     bare = "CASE instr(target, '#') WHEN 0 THEN target ELSE substr(target, 1, instr(target, '#') - 1) END"
     return weigh(
         job.output,

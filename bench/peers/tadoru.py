@@ -9,8 +9,8 @@ import subprocess
 from pathlib import Path
 
 from bench.install import Unavailable
-from bench.kept import Kept, weigh
-from bench.peers.base import Job, Peer, Ready
+from bench.peers.base import InstalledPeer, Job, Peer
+from bench.stored_size import StoredSize, weigh
 
 PROGRAM = Path(__file__).resolve().parents[2] / "tadoru"
 COMMAND = (
@@ -20,18 +20,18 @@ COMMAND = (
 AUDIT = "audit {url} -d {output} --delay 0 --concurrency {concurrency} --processes auto"
 
 
-def prepare(cache: Path) -> Ready:
+def prepare(cache: Path) -> InstalledPeer:
     """The first call of `./tadoru` sets up its environment; it must not be part of a measurement."""
     if not PROGRAM.exists():
         raise Unavailable("./tadoru is not there yet")
     done = subprocess.run([str(PROGRAM), "--version"], check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode:
         raise Unavailable(f"./tadoru --version failed: {' '.join(done.stderr.strip().splitlines()[-1:])}")
-    return Ready(done.stdout.split()[-1], command)
+    return InstalledPeer(done.stdout.split()[-1], command)
 
 
-def prepare_audit(cache: Path) -> Ready:
-    return Ready(prepare(cache).version, lambda job: command(job, AUDIT))
+def prepare_audit(cache: Path) -> InstalledPeer:
+    return InstalledPeer(prepare(cache).version, lambda job: command(job, AUDIT))
 
 
 def command(job: Job, words: str = COMMAND) -> list[str]:
@@ -58,7 +58,7 @@ PEER = Peer(
 )
 
 
-def kept(job: Job) -> Kept:
+def kept(job: Job) -> StoredSize:
     return weigh(
         job.output,
         pages="SELECT count(*) FROM completed_pages",

@@ -6,10 +6,10 @@ import subprocess
 from pathlib import Path
 
 from bench.install import program
-from bench.peers.base import Job, Peer, Ready
+from bench.peers.base import InstalledPeer, Job, Peer
 
 
-def prepare(cache: Path) -> Ready:
+def prepare(cache: Path) -> InstalledPeer:
     path = program("wget2", "wget2")
     first = subprocess.run([path, "--version"], check=False, capture_output=True, text=True).stdout.splitlines()[0]
 
@@ -19,7 +19,7 @@ def prepare(cache: Path) -> Ready:
             f"--max-threads={job.concurrency}", "--directory-prefix", str(job.output), job.url,
         ]  # fmt: skip
 
-    return Ready(first.split()[2], command)
+    return InstalledPeer(first.split()[2], command)
 
 
 def recorded(job: Job) -> int:

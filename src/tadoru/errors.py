@@ -17,6 +17,8 @@ What a *site* does wrong is not here: a broken response is data (`model.web.Fail
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from typing import Any
 
 _PASSWORD = re.compile(
     # A password in a database URL is often not escaped, so it may contain / and #. Our own examples use “password”.
@@ -58,9 +60,53 @@ class Message(str):
     def __reduce__(self) -> tuple[object, ...]:
         return _message, (self.template, self.values)
 
+    def map_values(self, change: Callable[[str], str]) -> Message:
+        """The message with other values, also those of messages and errors among them."""
+        changed = {
+            name: message_of(value).map_values(change) if isinstance(value, Message | TadoruError) else change(str(value))
+            for name, value in self.values.items()
+        }
+        return Message(self.template, **changed)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON, to be stored beside the English text."""
+        values = {
+            name: message_of(value).to_json() if isinstance(value, Message | TadoruError) else str(value)
+            for name, value in self.values.items()
+        }
+        return {"message": self.template, "values": values}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Message:
+        """The message that was stored. Raises KeyError, TypeError or ValueError if it is none."""
+        values = {
+            str(name): cls.from_json(value) if isinstance(value, Mapping) else str(value)
+            for name, value in stored["values"].items()
+        }
+        return cls(str(stored["message"]), **values)
+
 
 def _message(template: str, values: dict[str, object]) -> Message:
     return Message(template, **values)
+
+
+def message_of(text: Message | TadoruError) -> Message:
+    """The message of an error; a message as it is."""
+    return text if isinstance(text, Message) else _message(text.message, text.values)
+
+
+def clip_message(text: str, length: int) -> str:
+    """A text of limited length; a message that is short enough stays one."""
+    return text if len(text) <= length else text[:length]
+
+
+def restore_message(text: str, stored: object) -> str:
+    """A stored English text as the message it was made from; the text itself if `stored` is not that message as JSON."""
+    try:
+        message = Message.from_json(stored)  # type: ignore[arg-type]  # What is no mapping raises one of these errors.
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return text
+    return message if message == text else text
 
 
 class TadoruError(Exception):

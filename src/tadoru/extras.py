@@ -17,7 +17,7 @@ PACKAGES = {
     "fastapi": ("serve", "the service"),
     "psycopg": ("postgres", "PostgreSQL"),
     "procrastinate": ("cluster", "workers on several machines"),
-    "mcp": ("mcp", "answering agents"),
+    "mcp": ("mcp", "the MCP server"),
     "meilisearch": ("search", "search engines"),
     "apprise": ("notify", "notifications"),
     "pyarrow": ("parquet", "Parquet"),

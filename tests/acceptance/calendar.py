@@ -15,7 +15,7 @@ from tadoru.jobs.events.collect.source_settings import settings_from_pairs
 from tadoru.store.calendar.listing import EventFilter
 from tadoru.store.calendar.records import CalendarEvent, CollectionState, EventSource, RunLog
 from tadoru.store.calendar.store import CalendarStore, open_calendar
-from tests.acceptance.command import Done, Tadoru
+from tests.acceptance.command import CommandResult, Tadoru
 from tests.support.exchange import Exchange, Handler, Reply
 
 HEADER = "イベント名,開始日,終了日,開始時間,場所名称"
@@ -32,7 +32,7 @@ class Calendar:
     def folder(self) -> Path:
         return self.tadoru.folder
 
-    def __call__(self, *arguments: str, **options: Any) -> Done:
+    def __call__(self, *arguments: str, **options: Any) -> CommandResult:
         return self.tadoru("events", "-d", self.database, *arguments, **options)
 
     @contextmanager
@@ -47,7 +47,7 @@ class Calendar:
         with self.store() as store:
             return asyncio.run(source_registry.add_source(store, values, "test")).id
 
-    def run(self, *arguments: str, **options: Any) -> Done:
+    def run(self, *arguments: str, **options: Any) -> CommandResult:
         """Collect, with the real command and without a gap between requests."""
         chosen = () if "--source" in arguments or "--due" in arguments else ("--all",)
         delay = () if "--delay" in arguments else ("--delay", "0")

@@ -21,7 +21,7 @@ _LEFT_OUT = ("TADORU_", "LT_", "GITHUB_ACTIONS", "NO_COLOR", "COLUMNS", "FORCE_C
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class CommandResult:
     """What a command came to."""
 
     code: int
@@ -59,12 +59,14 @@ class Tadoru:
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL} | options
         return warm.start(arguments, self.environment(env), self.folder, encoding="utf-8", **pipes)
 
-    def __call__(self, *arguments: str, env: Mapping[str, str] | None = None, stdin: str | None = None, **options: Any) -> Done:
+    def __call__(
+        self, *arguments: str, env: Mapping[str, str] | None = None, stdin: str | None = None, **options: Any
+    ) -> CommandResult:
         """Run it to its end."""
         pipes = {"stdin": subprocess.PIPE} if stdin is not None else {}
         return finished(self.start(*arguments, env=env, **pipes, **options), stdin)
 
-    def python(self, program: str, *arguments: str) -> Done:
+    def python(self, program: str, *arguments: str) -> CommandResult:
         """Run a program of a test's own, as the command would run."""
         process = subprocess.Popen(
             [sys.executable, "-P", "-c", program, *arguments], env=self.environment(), cwd=self.folder, encoding="utf-8",
@@ -72,7 +74,7 @@ class Tadoru:
         )  # fmt: skip
         return finished(process)
 
-    def links(self, url: str, *arguments: str, **options: Any) -> Done:
+    def links(self, url: str, *arguments: str, **options: Any) -> CommandResult:
         """`tadoru links` without a delay, in one process unless told otherwise."""
         processes = () if "--processes" in arguments else ("--processes", "1")
         delay = () if "--delay" in arguments else ("--delay", "0")
@@ -85,7 +87,7 @@ class Tadoru:
         return done.result
 
 
-def finished(process: subprocess.Popen[str], stdin: str | None = None) -> Done:
+def finished(process: subprocess.Popen[str], stdin: str | None = None) -> CommandResult:
     """Wait for a command to end. Whatever it did, no traceback was shown."""
     try:
         out, err = process.communicate(stdin, timeout=PATIENCE)
@@ -93,7 +95,7 @@ def finished(process: subprocess.Popen[str], stdin: str | None = None) -> Done:
         process.kill()
         raise
     assert "Traceback" not in (err or ""), err
-    return Done(process.returncode, out or "", err or "")
+    return CommandResult(process.returncode, out or "", err or "")
 
 
 def pages(result: Mapping[str, Any]) -> dict[str, tuple[int, int | None]]:

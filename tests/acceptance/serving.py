@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.acceptance.command import PATIENCE, Done, Tadoru, finished
+from tests.acceptance.command import PATIENCE, CommandResult, Tadoru, finished
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ServiceResponse:
     """What the service answered."""
 
     status: int
@@ -31,7 +31,7 @@ class Told:
 
 
 @dataclass(slots=True)
-class Served:
+class RunningService:
     """A service that runs."""
 
     process: subprocess.Popen[str]
@@ -40,7 +40,7 @@ class Served:
     def connect(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
 
-    def ask(self, path: str, method: str = "GET", body: str | None = None, **headers: str) -> Told:
+    def ask(self, path: str, method: str = "GET", body: str | None = None, **headers: str) -> ServiceResponse:
         connection = self.connect()
         try:
             connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
@@ -80,26 +80,26 @@ class Served:
                 if stat.read_text().rpartition(")")[2].split()[1] == str(self.process.pid):
                     yield int(stat.parent.name)
 
-    def stop(self, number: int = signal.SIGTERM) -> Done:
+    def stop(self, number: int = signal.SIGTERM) -> CommandResult:
         """Ask it to end, and wait until it has."""
         self.process.send_signal(number)
         return finished(self.process)
 
 
-def read(connection: http.client.HTTPConnection) -> Told:
+def read(connection: http.client.HTTPConnection) -> ServiceResponse:
     answer = connection.getresponse()
-    return Told(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read().decode())
+    return ServiceResponse(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read().decode())
 
 
 @contextmanager
-def serving(tadoru: Tadoru, *arguments: str, env: Mapping[str, str] | None = None) -> Iterator[Served]:
+def serving(tadoru: Tadoru, *arguments: str, env: Mapping[str, str] | None = None) -> Iterator[RunningService]:
     """The real command, on a port that is free."""
     process = tadoru.start("serve", "-d", "events.db", "--port", "0", *arguments, env=env)
     try:
         assert process.stderr is not None
         line = process.stderr.readline()
         assert line.startswith("Serving on http"), line + process.stderr.read()
-        yield Served(process, int(line.split()[2].rstrip("/.").rpartition(":")[2]))
+        yield RunningService(process, int(line.split()[2].rstrip("/.").rpartition(":")[2]))
     finally:
         if process.poll() is None:
             process.kill()

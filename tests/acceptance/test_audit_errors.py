@@ -15,7 +15,7 @@ import pytest
 
 from tadoru.cli.main import run
 from tadoru.store.crawl.database import SCHEMA_VERSION
-from tests.acceptance.command import Done, Tadoru, finished
+from tests.acceptance.command import CommandResult, Tadoru, finished
 from tests.support.planted_crowd import crowd, everything
 from tests.support.site import Site
 
@@ -60,22 +60,22 @@ BAD_USAGE = {
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., CommandResult]:
     """The command within this process: what it refuses at once needs no other."""
     monkeypatch.chdir(tmp_path)
 
-    def command(*arguments: str) -> Done:
+    def command(*arguments: str) -> CommandResult:
         code = run(list(arguments))
         out, err = capfd.readouterr()
         assert "Traceback" not in err
-        return Done(code, out, err)
+        return CommandResult(code, out, err)
 
     return command
 
 
 @pytest.mark.parametrize("arguments, words", BAD_USAGE.values(), ids=BAD_USAGE)
 def test_bad_usage_is_one_sentence_and_exit_2(
-    arguments: list[str], words: str, here: Callable[..., Done], tmp_path: Path
+    arguments: list[str], words: str, here: Callable[..., CommandResult], tmp_path: Path
 ) -> None:
     named = () if "-d" in arguments else ("-d", "crawl.db")
     done = here("audit", *arguments, *named)
@@ -96,7 +96,9 @@ def test_bad_usage_is_refused_by_the_command_as_well(tadoru: Tadoru) -> None:
     ("title-missing\n", "no URL after title-missing"),
     ("# known\nTitle missing # yes\n", "line 2"),
 ], ids=["without a reason", "without a URL", "no check"])  # fmt: skip
-def test_a_bad_suppression_is_told_with_its_line(text: str, words: str, here: Callable[..., Done], tmp_path: Path) -> None:
+def test_a_bad_suppression_is_told_with_its_line(
+    text: str, words: str, here: Callable[..., CommandResult], tmp_path: Path
+) -> None:
     (tmp_path / "known.txt").write_text(text)
     done = here("audit", START, "-d", "crawl.db", "--suppress", "known.txt")
     assert (done.code, done.out) == (2, "")
@@ -104,7 +106,7 @@ def test_a_bad_suppression_is_told_with_its_line(text: str, words: str, here: Ca
     assert words in done.sentence
 
 
-def test_a_report_in_the_place_of_a_folder_is_exit_2(here: Callable[..., Done], tmp_path: Path) -> None:
+def test_a_report_in_the_place_of_a_folder_is_exit_2(here: Callable[..., CommandResult], tmp_path: Path) -> None:
     (tmp_path / "reports.html").mkdir()
     done = here("audit", START, "-d", "crawl.db", "--report", "reports.html")
     assert (done.code, done.out) == (2, "")

@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from tadoru.cli.main import run
-from tests.acceptance.command import Done, Tadoru
+from tests.acceptance.command import CommandResult, Tadoru
 from tests.support.exchange import Exchange
 from tests.support.site import Site
 
 QUICK = ("-d", "crawl.db", "--delay", "0", "--processes", "1", "--sitemap", "off", "-q")
 
 
-def audit(tadoru: Tadoru, *arguments: str, **options: Any) -> Done:
+def audit(tadoru: Tadoru, *arguments: str, **options: Any) -> CommandResult:
     done = tadoru("audit", *arguments, *QUICK, **options)
     assert done.code == 0, done.err
     return done
@@ -34,11 +34,11 @@ def select(folder: Path, what: str, name: str = "crawl.db") -> list[tuple[Any, .
 
 # -- LinkTadoru's names -------------------------------------------------------------------------------------------------
 
-Shown = Callable[..., dict[str, tuple[Any, str]]]
+DemoOutput = Callable[..., dict[str, tuple[Any, str]]]
 
 
 @pytest.fixture
-def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Shown:
+def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> DemoOutput:
     """The effective configuration: value and source by option."""
     monkeypatch.chdir(tmp_path)
 
@@ -75,18 +75,18 @@ LINKTADORU = {
 
 
 @pytest.mark.parametrize("option", LINKTADORU)
-def test_linktadoru_s_variables_are_understood(option: str, shown: Shown) -> None:
+def test_linktadoru_s_variables_are_understood(option: str, shown: DemoOutput) -> None:
     variable, text, value = LINKTADORU[option]
     assert shown(**{variable: text})[option] == (value, variable)
 
 
-def test_headers_may_come_one_a_variable_and_ours_win(shown: Shown) -> None:
+def test_headers_may_come_one_a_variable_and_ours_win(shown: DemoOutput) -> None:
     found = shown(LT_HEADER_X_CUSTOM="s3cret", LT_LIMIT="5", TADORU_LIMIT="6")
     assert found["header"] == ("***", "LT_HEADER_*")
     assert found["limit"] == (6, "TADORU_LIMIT")
 
 
-def test_linktadoru_s_file_is_understood(shown: Shown, tmp_path: Path) -> None:
+def test_linktadoru_s_file_is_understood(shown: DemoOutput, tmp_path: Path) -> None:
     (tmp_path / "linktadoru.yml").write_text(
         "concurrency: 3\nrequest_delay: 0.2\nrequest_timeout: 15s\nuser_agent: Me/2\nlimit: 8\nmax_depth: 2\n"
         "database_path: ./old.db\nignore_robots_txt: true\nfollow_external_hosts: true\nseed_urls:\n  - https://example.com/\n"
@@ -103,7 +103,7 @@ def test_linktadoru_s_file_is_understood(shown: Shown, tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_linktadoru_s_file_takes_secrets_from_the_variables_it_names(shown: Shown, tmp_path: Path) -> None:
+def test_linktadoru_s_file_takes_secrets_from_the_variables_it_names(shown: DemoOutput, tmp_path: Path) -> None:
     (tmp_path / "linktadoru.yml").write_text("auth_type: basic\nauth:\n  basic:\n    username_env: WHO\n    password_env: WORD\n")
     found = shown(WHO="ann", WORD="s3cret")
     assert (found["auth_username"], found["auth_password"]) == (("ann", "WHO"), ("***", "WORD"))

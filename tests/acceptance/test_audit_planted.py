@@ -11,20 +11,20 @@ import pytest
 
 from tadoru.jobs.audit.catalogue import CheckCatalogue
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
-from tests.acceptance.command import Done, Tadoru
-from tests.support.planted import World
-from tests.support.planted_server import Town
-from tests.support.planted_worlds import CLOSED, HOSTS, WORLDS
+from tests.acceptance.command import CommandResult, Tadoru
+from tests.support.planted import PlantedSite
+from tests.support.planted_server import ProxiedSite
+from tests.support.planted_sites import CLOSED, HOSTS, WORLDS
 
 
 @pytest.fixture
-def town(tmp_path: Path) -> Iterator[Town]:
-    with Town(tmp_path, *HOSTS) as serving:
+def town(tmp_path: Path) -> Iterator[ProxiedSite]:
+    with ProxiedSite(tmp_path, *HOSTS) as serving:
         serving.closed.add(CLOSED.removeprefix("https://"))
         yield serving
 
 
-def audited(tadoru: Tadoru, town: Town, world: World) -> tuple[Done, set[tuple[str, str]]]:
+def audited(tadoru: Tadoru, town: ProxiedSite, world: PlantedSite) -> tuple[CommandResult, set[tuple[str, str]]]:
     """What the command says, and every finding as check and URL."""
     world.serve(town)
     access = ("--proxy", town.proxy, "--allow-private")  # The names of the town do not resolve: only the proxy knows them.
@@ -37,7 +37,7 @@ def audited(tadoru: Tadoru, town: Town, world: World) -> tuple[Done, set[tuple[s
 
 
 @pytest.mark.parametrize("name", WORLDS)
-def test_what_is_found_is_exactly_what_was_planted(name: str, tadoru: Tadoru, town: Town) -> None:
+def test_what_is_found_is_exactly_what_was_planted(name: str, tadoru: Tadoru, town: ProxiedSite) -> None:
     world = WORLDS[name](False)
     done, found = audited(tadoru, town, world)
     assert done.code == world.code, done.err
@@ -45,7 +45,7 @@ def test_what_is_found_is_exactly_what_was_planted(name: str, tadoru: Tadoru, to
 
 
 @pytest.mark.parametrize("name", WORLDS)
-def test_nothing_is_found_once_all_is_mended(name: str, tadoru: Tadoru, town: Town) -> None:
+def test_nothing_is_found_once_all_is_mended(name: str, tadoru: Tadoru, town: ProxiedSite) -> None:
     world = WORLDS[name](True)
     done, found = audited(tadoru, town, world)
     assert (done.code, done.err) == (0, "")
@@ -57,7 +57,7 @@ def test_every_check_of_the_catalogue_is_planted_somewhere() -> None:
     assert planted == {*CheckCatalogue().checks, *SITE_CHECKS}
 
 
-def test_a_certificate_that_nobody_vouches_for_is_no_site(tadoru: Tadoru, town: Town) -> None:
+def test_a_certificate_that_nobody_vouches_for_is_no_site(tadoru: Tadoru, town: ProxiedSite) -> None:
     """The town is trusted because its authority was named, not because anything is."""
     world = WORLDS["a site that is shut"](True)
     world.serve(town)

@@ -11,8 +11,8 @@ import pytest
 
 from tests.acceptance.command import Tadoru
 from tests.support.pg_crawls import crawl_on
-from tests.support.planted_server import Town
-from tests.support.planted_worlds import CLOSED, HOSTS, WORLDS
+from tests.support.planted_server import ProxiedSite
+from tests.support.planted_sites import CLOSED, HOSTS, WORLDS
 from tests.support.postgres import server
 
 MEASURED = {
@@ -23,8 +23,8 @@ MEASURED = {
 
 
 @pytest.fixture
-def town(tmp_path: Path) -> Iterator[Town]:
-    with Town(tmp_path, *HOSTS) as serving:
+def town(tmp_path: Path) -> Iterator[ProxiedSite]:
+    with ProxiedSite(tmp_path, *HOSTS) as serving:
         serving.closed.add(CLOSED.removeprefix("https://"))
         yield serving
 
@@ -50,7 +50,7 @@ def _lasting(value: Any) -> Any:
     return [_lasting(one) for one in value] if isinstance(value, list) else value
 
 
-def test_what_is_kept_on_postgresql_is_what_a_file_keeps(tadoru: Tadoru, town: Town, crawl: str) -> None:
+def test_what_is_kept_on_postgresql_is_what_a_file_keeps(tadoru: Tadoru, town: ProxiedSite, crawl: str) -> None:
     world = WORLDS["the bakery"](False)
     world.serve(town)
     access = ("--proxy", town.proxy, "--allow-private", "--delay", "0", "--processes", "1", "-q", *world.options)
@@ -66,7 +66,7 @@ def test_what_is_kept_on_postgresql_is_what_a_file_keeps(tadoru: Tadoru, town: T
     assert {(row["check_id"], row["url"]) for row in in_database["findings"]} == world.expected
 
 
-def test_reports_and_comparisons_read_a_crawl_on_postgresql(tadoru: Tadoru, town: Town, crawl: str) -> None:
+def test_reports_and_comparisons_read_a_crawl_on_postgresql(tadoru: Tadoru, town: ProxiedSite, crawl: str) -> None:
     world = WORLDS["a site that is shut"](True)
     world.serve(town)
     access = ("--proxy", town.proxy, "--allow-private", "--delay", "0", "--processes", "1", "-q")
@@ -95,7 +95,7 @@ def test_a_database_that_can_not_be_reached_is_one_sentence(tadoru: Tadoru) -> N
     assert "secret" not in done.err
 
 
-def test_a_crawl_is_copied_to_postgresql_and_back_and_gone_on_with(tadoru: Tadoru, town: Town, crawl: str) -> None:
+def test_a_crawl_is_copied_to_postgresql_and_back_and_gone_on_with(tadoru: Tadoru, town: ProxiedSite, crawl: str) -> None:
     world = WORLDS["a site that is shut"](True)
     world.serve(town)
     access = ("--proxy", town.proxy, "--allow-private", "--delay", "0", "--processes", "1", "-q")

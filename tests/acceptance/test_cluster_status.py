@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import closing
@@ -13,14 +14,14 @@ import pytest
 
 from tadoru.cli.cluster import WATCH_INTERVAL, watch, write_line, write_status
 from tadoru.store.cluster.status_reader import ClusterStatusReader
-from tests.acceptance.command import PATIENCE, Tadoru
+from tests.acceptance.command import PATIENCE, Tadoru, finished
 from tests.support.clock import FakeClock
-from tests.support.clusters import SeenCluster, cluster_on, fill
+from tests.support.clusters import SampleCluster, cluster_on, fill
 from tests.support.postgres import server
 
 
 @pytest.fixture(scope="module")
-def seen() -> Iterator[SeenCluster]:
+def seen() -> Iterator[SampleCluster]:
     with cluster_on(server()) as made:
         fill(made)
         made.cluster.put_crawl("broken", "audit", {})
@@ -28,7 +29,7 @@ def seen() -> Iterator[SeenCluster]:
         yield made
 
 
-def test_the_status_fits_eighty_columns_and_names_what_is_wrong(tadoru: Tadoru, seen: SeenCluster) -> None:
+def test_the_status_fits_eighty_columns_and_names_what_is_wrong(tadoru: Tadoru, seen: SampleCluster) -> None:
     done = tadoru("cluster", "status", "-d", seen.database, env={"COLUMNS": "80"})
     assert (done.code, done.err) == (0, "")
     lines = done.out.splitlines()
@@ -43,7 +44,7 @@ def test_the_status_fits_eighty_columns_and_names_what_is_wrong(tadoru: Tadoru, 
     assert "\x1b" not in done.out, "what a page said steers no terminal"
 
 
-def test_the_status_for_programs_is_one_document(tadoru: Tadoru, seen: SeenCluster) -> None:
+def test_the_status_for_programs_is_one_document(tadoru: Tadoru, seen: SampleCluster) -> None:
     done = tadoru("cluster", "status", "--format", "json", env={"TADORU_DATABASE": seen.database})
     assert (done.code, done.err) == (0, "")
     assert done.result["queue"] == {"waiting": 2, "again": 0, "running": 1, "stalled": 1, "failed": 1}
@@ -52,7 +53,7 @@ def test_the_status_for_programs_is_one_document(tadoru: Tadoru, seen: SeenClust
     assert seen.database not in done.out
 
 
-def test_watching_ends_well_with_ctrl_c(tadoru: Tadoru, seen: SeenCluster) -> None:
+def test_watching_ends_well_with_ctrl_c(tadoru: Tadoru, seen: SampleCluster) -> None:
     process = tadoru.start("cluster", "status", "--watch", "-f", "json", "-d", seen.database)
     assert process.stdout is not None
     assert json.loads(process.stdout.readline())["alive"] == 2
@@ -62,7 +63,7 @@ def test_watching_ends_well_with_ctrl_c(tadoru: Tadoru, seen: SeenCluster) -> No
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_watching_looks_again_every_two_seconds(form: str, seen: SeenCluster) -> None:
+def test_watching_looks_again_every_two_seconds(form: str, seen: SampleCluster) -> None:
     class Ended(FakeClock):
         """Somebody presses Ctrl-C after the third look."""
 
@@ -80,7 +81,7 @@ def test_watching_looks_again_every_two_seconds(form: str, seen: SeenCluster) ->
         assert out.getvalue().count("Workers  2 alive") == 3
 
 
-def test_a_crawl_is_stopped_resumed_and_forgotten_by_name(tadoru: Tadoru, seen: SeenCluster) -> None:
+def test_a_crawl_is_stopped_resumed_and_forgotten_by_name(tadoru: Tadoru, seen: SampleCluster) -> None:
     seen.cluster.put_crawl("third", "audit", {})
     where = ("-d", seen.database)
     for command, code, words in (
@@ -94,6 +95,39 @@ def test_a_crawl_is_stopped_resumed_and_forgotten_by_name(tadoru: Tadoru, seen: 
         done = tadoru("cluster", command, "third", *where)
         assert (done.code, done.out) == (code, ""), done.err
         assert words in done.err
+
+
+def test_a_crawl_is_deleted_when_that_is_confirmed(tadoru: Tadoru, seen: SampleCluster) -> None:
+    seen.crawl("fourth", "a.example")
+    given = ("cluster", "delete", "fourth", "-d", seen.database)
+    for arguments, code, words in (
+        (given, 2, "Crawl fourth is open. Stop it first with `tadoru cluster stop fourth`."),
+        (("cluster", "stop", "fourth", "-d", seen.database), 0, "Stopped fourth. "),
+        (given, 2, "Deleting crawl fourth and its results cannot be undone. Confirm with --yes."),
+        ((*given, "--yes"), 0, "Deleted fourth and its results."),
+        (given, 2, "Crawl fourth not found in the cluster. `tadoru cluster status` lists them."),
+    ):
+        done = tadoru(*arguments)
+        assert (done.code, done.out) == (code, ""), done.err
+        assert words in done.err
+
+
+@pytest.mark.parametrize("typed, is_deleted", [(b"n\n", False), (b"y\n", True)])
+def test_a_terminal_is_asked_before_a_crawl_is_deleted(
+    typed: bytes, is_deleted: bool, tadoru: Tadoru, seen: SampleCluster
+) -> None:
+    seen.crawl("fifth", "a.example")
+    seen.cluster.end_crawl("fifth", "done")
+    keyboard, terminal = os.openpty()
+    try:
+        os.write(keyboard, typed)
+        done = finished(tadoru.start("cluster", "delete", "fifth", "-d", seen.database, stdin=terminal))
+    finally:
+        os.close(keyboard)
+        os.close(terminal)
+    assert "Delete crawl fifth and all its results?" in done.err
+    assert (done.code == 0) is is_deleted
+    assert ("fifth" not in [one.name for one in seen.cluster.crawls()]) is is_deleted
 
 
 def test_a_database_without_a_cluster_is_one_sentence(tadoru: Tadoru) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.command import Done, Tadoru
+from tests.acceptance.command import CommandResult, Tadoru
 from tests.store.audited import SITE, audited
 from tests.support.site import Site
 
@@ -26,11 +26,11 @@ def plant(site: Site, *, later: bool = False) -> None:
         site.page("/b", links=["/"], title="The second page of them")
 
 
-def audit(tadoru: Tadoru, *arguments: str, **options: Any) -> Done:
+def audit(tadoru: Tadoru, *arguments: str, **options: Any) -> CommandResult:
     return tadoru("audit", *UNHURRIED, *arguments, **options)
 
 
-def changes(done: Done) -> set[tuple[str, str]]:
+def changes(done: CommandResult) -> set[tuple[str, str]]:
     return {
         (change["kind"], change["url"].partition("/")[2].partition("/")[2].partition("/")[2]) for change in done.result["changes"]
     }

@@ -32,7 +32,7 @@ def run(checkout: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProce
 
 
 @pytest.fixture(scope="module")
-def shown(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Shown:
+def shown(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> DemoOutput:
     """A demo in a folder where one ran before, and left a crawl of a site that is gone."""
     folder = tmp_path_factory.mktemp("demo")
     (folder / "tadoru-demo").mkdir()
@@ -60,7 +60,7 @@ def shown(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Shown:
         out.seek(0)
         said = out.read()
     (folder / "out.txt").unlink()
-    return Shown(subprocess.CompletedProcess(line, process.returncode, said, "".join(notes)), folder / "tadoru-demo", pages)
+    return DemoOutput(subprocess.CompletedProcess(line, process.returncode, said, "".join(notes)), folder / "tadoru-demo", pages)
 
 
 def _page(server: str, path: str) -> str:
@@ -69,7 +69,7 @@ def _page(server: str, path: str) -> str:
         return connection.getresponse().read().decode()
 
 
-class Shown(NamedTuple):
+class DemoOutput(NamedTuple):
     """What the demo said, what it left, and what its pages show."""
 
     done: subprocess.CompletedProcess[str]
@@ -77,7 +77,7 @@ class Shown(NamedTuple):
     pages: dict[str, str]
 
 
-def test_the_demo_runs_and_leaves_what_it_promises(shown: Shown) -> None:
+def test_the_demo_runs_and_leaves_what_it_promises(shown: DemoOutput) -> None:
     done, folder, _ = shown
     assert done.returncode == 0, done.stderr
     promised = {name for job in DEMO_JOBS for name, _ in job.made}
@@ -89,7 +89,7 @@ def test_the_demo_runs_and_leaves_what_it_promises(shown: Shown) -> None:
     assert (folder / "links.html").read_text("utf-8").lstrip().lower().startswith("<!doctype html>")
 
 
-def test_results_are_on_stdout_and_progress_is_on_stderr(shown: Shown) -> None:
+def test_results_are_on_stdout_and_progress_is_on_stderr(shown: DemoOutput) -> None:
     done, _, _ = shown
     commands = [shlex.split(line[2:]) for line in done.stdout.splitlines() if line.startswith("$ ")]
     assert {(line[0], line[1]) for line in commands} == {
@@ -102,7 +102,7 @@ def test_results_are_on_stdout_and_progress_is_on_stderr(shown: Shown) -> None:
     assert len(done.stderr.splitlines()) <= 16
 
 
-def test_the_links_job_finds_what_is_wrong_on_purpose(shown: Shown) -> None:
+def test_the_links_job_finds_what_is_wrong_on_purpose(shown: DemoOutput) -> None:
     done, folder, _ = shown
     result = json.loads((folder / "links.json").read_text("utf-8"))
     paths = {url["url"].removeprefix(result["start_url"]): url["status_code"] for url in result["internal_urls"]}
@@ -118,7 +118,7 @@ def test_the_links_job_finds_what_is_wrong_on_purpose(shown: Shown) -> None:
         assert fragment in done.stdout
 
 
-def test_the_endless_calendar_is_cut_off_and_said_so(shown: Shown) -> None:
+def test_the_endless_calendar_is_cut_off_and_said_so(shown: DemoOutput) -> None:
     done, folder, _ = shown
     result = json.loads((folder / "links.json").read_text("utf-8"))
     months = [url for url in result["internal_urls"] if "?month=" in url["url"] and url["status_code"] == 200]
@@ -126,14 +126,14 @@ def test_the_endless_calendar_is_cut_off_and_said_so(shown: Shown) -> None:
     assert "/calendar?month={date}" in done.stdout[done.stdout.index("Summary") :]
 
 
-def test_the_results_are_shown_on_the_pages_of_the_service(shown: Shown) -> None:
+def test_the_results_are_shown_on_the_pages_of_the_service(shown: DemoOutput) -> None:
     assert "Hoshimachi" in shown.pages["/"]
     assert "BEGIN:VEVENT" in shown.pages["/events.ics"]
     for crawl in ("Hoshimachi, audit (audit, finished)", "Hoshimachi, links (links, finished)", "Open Data (docs, finished)"):
         assert crawl in shown.done.stderr
 
 
-def test_the_demo_asks_only_this_machine(shown: Shown) -> None:
+def test_the_demo_asks_only_this_machine(shown: DemoOutput) -> None:
     _, folder, _ = shown
     result = json.loads((folder / "links.json").read_text("utf-8"))
     answered = {urlsplit(url["url"]).hostname for url in result["internal_urls"] + result["external_urls"] if url["status_code"]}
@@ -204,7 +204,7 @@ def test_each_part_of_a_long_text_is_cut(text: str, short: str) -> None:
     assert shorten_paragraphs(text, 2) == short
 
 
-def test_the_events_job_makes_one_calendar_of_five_sources(shown: Shown) -> None:
+def test_the_events_job_makes_one_calendar_of_five_sources(shown: DemoOutput) -> None:
     _, folder, _ = shown
     listed = (folder / "events.txt").read_text("utf-8")
     assert listed.count("星まつり") == 1, "three sources speak of it"

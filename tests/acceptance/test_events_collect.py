@@ -140,7 +140,7 @@ def test_a_failing_source_hurts_no_other_and_waits_longer_each_time(calendar: Ca
         assert state.failures == failures
         newest = next(run for run in calendar.runs() if run.source_id == bad)
         assert newest.status == "fail"
-        assert newest.error_summary == "The server answered 404."
+        assert newest.error_summary == "The server returned status 404."
         waits.append(_hours(newest, state))
         assert calendar.run("--source", str(bad)).code == 1
     assert [round(wait / 12) for wait in waits] == [1, 2, 4]

@@ -10,7 +10,7 @@ import pytest
 
 from tadoru.jobs.events.enrich.category_model import load_model
 from tests.acceptance.calendar import Calendar, ics, meeting, with_validator
-from tests.support.language_model import SILENCE, LanguageModel, Raw, says
+from tests.support.language_model import SILENCE, LanguageModel, RawResponse, says
 from tests.support.site import Site
 
 LONG = "We sing old songs in the hall. All are welcome. " + "There is much more to say about this evening and all it brings " * 3
@@ -161,9 +161,11 @@ def test_an_endpoint_fills_in_and_is_asked_once(calendar: Calendar, site: Site, 
 
 
 @pytest.mark.parametrize(
-    "answer", [Raw(status=500), SILENCE, says("Politics", "<b>x</b>")], ids=["500", "silence", "not allowed"]
+    "answer", [RawResponse(status=500), SILENCE, says("Politics", "<b>x</b>")], ids=["500", "silence", "not allowed"]
 )
-def test_an_endpoint_that_fails_costs_no_event(calendar: Calendar, site: Site, llm: LanguageModel, answer: str | Raw) -> None:
+def test_an_endpoint_that_fails_costs_no_event(
+    calendar: Calendar, site: Site, llm: LanguageModel, answer: str | RawResponse
+) -> None:
     llm.answer = lambda event: answer
     serve(site, 1, 2, DESCRIPTION=LONG)
     calendar.add(site.url("/a.ics"), "ics")

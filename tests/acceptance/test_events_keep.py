@@ -200,11 +200,11 @@ def test_the_doctor_finds_all_well_and_leaves_no_trace(tadoru: Tadoru, calendar:
 
 def test_the_doctor_names_what_fails(tadoru: Tadoru, calendar: Calendar) -> None:
     source = calendar.store.sources()[1]
-    calendar.say(source, status=RunStatus.FAIL, error="The server answered 503.")
+    calendar.say(source, status=RunStatus.FAIL, error="The server returned status 503.")
     calendar.store.edit_source(1, {"secret": "A_VARIABLE_THAT_IS_NOT_SET"}, "test")
     done = tadoru("events", "-d", "events.db", "doctor")
     assert done.code == 0, "somebody should look, but it works"
-    assert "warn  sources     Source 2 (観光協会) fails (consecutive failures: 1): The server answered 503." in done.out
+    assert "warn  sources     Source 2 (観光協会) fails (consecutive failures: 1): The server returned status 503." in done.out
     assert "The environment variable A_VARIABLE_THAT_IS_NOT_SET of source 1 is not set." in done.out
 
 

@@ -16,7 +16,7 @@ from tadoru.store.calendar.store import CalendarStore, open_calendar
 from tests.acceptance.calendar import ics, meeting
 from tests.acceptance.command import Tadoru, finished
 from tests.support.postgres import server
-from tests.support.site import Seen, Site
+from tests.support.site import ReceivedRequest, Site
 
 SOURCES, HOSTS, GAP = 30, 3, 0.2
 NAMES = ("first", "second", "third")
@@ -45,7 +45,7 @@ def fill(store: CalendarStore, sites: list[Site]) -> None:
         store.add_source(values, by="test")
 
 
-def calendars(site: Site) -> list[Seen]:
+def calendars(site: Site) -> list[ReceivedRequest]:
     return [seen for seen in site.requests if seen.path.endswith(".ics")]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tadoru.cli.main import run
+from tadoru.i18n.translation import translator
 from tadoru.model.event import QuarantinedEvent, ReviewReason
 from tests.acceptance.command import Tadoru
 from tests.support.calendar import Calendar, row
@@ -38,6 +39,15 @@ def say(calendar: Calendar, capsys: pytest.CaptureFixture[str]) -> Asked:
         return said.err if code else said.out
 
     return say
+
+
+def test_a_review_is_explained_in_the_language_of_the_terminal(tadoru: Tadoru, calendar: Calendar) -> None:
+    english = "Start date missing."
+    for arguments in (("list",), ("show", "1")):
+        assert english in tadoru("events", "-d", "events.db", "review", *arguments).out
+        japanese = tadoru("events", "-d", "events.db", "review", *arguments, env={"LC_ALL": "ja_JP.UTF-8"}).out
+        assert english not in japanese
+        assert translator("ja").gettext(english) in japanese
 
 
 def titles(calendar: Calendar) -> list[str]:

@@ -22,8 +22,8 @@ def calendar(tmp_path: Path) -> Iterator[Calendar]:
     town, tourism = made.source(), made.source("観光協会")
     made.say(town, row("さんさ踊り"), row("朝市", "2050-08-02"), row("日時未定の会", ""))
     made.say(tourism, row("さんさ踊り"))
-    made.say(tourism, status=RunStatus.FAIL, error="The server answered 503.")
-    made.store.open_incident(tourism.id, "failure", {"error": "The server answered 503."})
+    made.say(tourism, status=RunStatus.FAIL, error="The server returned status 503.")
+    made.store.open_incident(tourism.id, "failure", {"error": "The server returned status 503."})
     made.store.disable_source(made.source("休止").id, "test")
     yield made
     made.close()
@@ -33,7 +33,7 @@ def test_the_log_is_a_plain_array_with_the_names_of_the_data_model(tadoru: Tador
     found = json.loads(tadoru("events", "-d", "events.db", "runs", "--format", "json").out)
     assert [one["id"] for one in found] == [3, 2, 1], "the newest first"
     assert set(SEED.split()) <= set(found[0])
-    assert (found[0]["status"], found[0]["error_summary"]) == ("fail", "The server answered 503.")
+    assert (found[0]["status"], found[0]["error_summary"]) == ("fail", "The server returned status 503.")
     assert (found[2]["fetched_count"], found[2]["parsed_count"], found[2]["upserted_count"]) == (1, 3, 2)
     assert (found[2]["counts"]["quarantined"], found[2]["counts"]["review"], found[1]["counts"]["merged"]) == (1, 1, 1)
     assert found[2]["snapshot_paths"] == []
@@ -45,7 +45,7 @@ def test_the_log_of_one_source_as_a_table(tadoru: Tadoru, calendar: Calendar) ->
     heading, line = done.out.splitlines()
     assert heading.split() == "ID Source Started Duration Status Fetched Parsed Stored Error".split()
     assert "2 観光協会" in line
-    assert line.endswith("The server answered 503.")
+    assert line.endswith("The server returned status 503.")
 
 
 def test_a_run_that_is_under_way_has_no_status(calendar: Calendar, capsys: pytest.CaptureFixture[str]) -> None:
@@ -65,7 +65,7 @@ def test_the_state_of_every_source_in_figures(tadoru: Tadoru, calendar: Calendar
     assert (town["rows"], town["duplicate_rate"]) == (3, 0.3333), (
         "one of its three rows is about an event that another row is about"
     )
-    assert (tourism["open_incidents"], tourism["last_error"]) == (["failure"], "The server answered 503.")
+    assert (tourism["open_incidents"], tourism["last_error"]) == (["failure"], "The server returned status 503.")
     assert (town["lag_seconds"] >= 0, off["next_run_at"]) == (True, None)
     totals = found["totals"]
     assert totals["events"] == {"active": 2, "hidden": 0, "quarantine": 1}
@@ -76,7 +76,9 @@ def test_the_state_as_a_table(tadoru: Tadoru, calendar: Calendar) -> None:
     out = tadoru("events", "-d", "events.db", "status").out
     assert "2 in the calendar, 1 in quarantine" in out
     assert "1 open" in out
-    assert any("failing" in line and "50%" in line and "failure: The server answered 503." in line for line in out.splitlines())
+    assert any(
+        "failing" in line and "50%" in line and "failure: The server returned status 503." in line for line in out.splitlines()
+    )
 
 
 def test_a_database_without_anything_says_what_to_do(tadoru: Tadoru) -> None:

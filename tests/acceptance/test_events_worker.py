@@ -16,7 +16,7 @@ from tests.acceptance.command import finished
 from tests.support.site import Site
 
 
-class Inbox:
+class WebhookReceiver:
     """A webhook that keeps what it gets."""
 
     def __init__(self) -> None:
@@ -44,8 +44,8 @@ class Inbox:
 
 
 @pytest.fixture
-def inbox() -> Iterator[Inbox]:
-    made = Inbox()
+def inbox() -> Iterator[WebhookReceiver]:
+    made = WebhookReceiver()
     thread = threading.Thread(target=made.server.serve_forever)
     thread.start()
     yield made
@@ -54,17 +54,17 @@ def inbox() -> Iterator[Inbox]:
     made.server.server_close()
 
 
-def test_failure_and_recovery_are_told_once_each(calendar: Calendar, site: Site, inbox: Inbox) -> None:
+def test_failure_and_recovery_are_told_once_each(calendar: Calendar, site: Site, inbox: WebhookReceiver) -> None:
     site.reply("/a.ics", status=404, times=2)
     site.reply("/a.ics", body=ics(meeting(1)), content_type="text/calendar")
     calendar.add(site.url("/a.ics"), "ics", name="Town")
     for _ in range(4):
         calendar.run("--notify", inbox.address)
     assert inbox.titles == ["Town: collecting failed", "Town: recovered"]
-    assert "The server answered 404." in inbox.messages[0]["message"]
+    assert "The server returned status 404." in inbox.messages[0]["message"]
 
 
-def test_a_sudden_drop_is_told_once_and_so_is_its_end(calendar: Calendar, site: Site, inbox: Inbox) -> None:
+def test_a_sudden_drop_is_told_once_and_so_is_its_end(calendar: Calendar, site: Site, inbox: WebhookReceiver) -> None:
     whole = ics(*map(meeting, range(20)))
     site.reply("/a.ics", body=whole, content_type="text/calendar", times=1)
     site.reply("/a.ics", body=ics(*map(meeting, range(3))), content_type="text/calendar", times=2)
@@ -76,7 +76,7 @@ def test_a_sudden_drop_is_told_once_and_so_is_its_end(calendar: Calendar, site: 
     assert "17 of 20" in inbox.messages[0]["message"]
 
 
-def test_a_notice_that_could_not_be_sent_is_sent_the_next_time(calendar: Calendar, site: Site, inbox: Inbox) -> None:
+def test_a_notice_that_could_not_be_sent_is_sent_the_next_time(calendar: Calendar, site: Site, inbox: WebhookReceiver) -> None:
     site.reply("/a.ics", status=404)
     calendar.add(site.url("/a.ics"), "ics", name="Town")
     inbox.status = 500

@@ -6,7 +6,7 @@ import random
 import signal
 from collections import Counter, defaultdict
 
-from tests.acceptance.command import Done, Tadoru, finished, pages
+from tests.acceptance.command import CommandResult, Tadoru, finished, pages
 from tests.support.site import Site
 
 KILLS = 20
@@ -20,7 +20,7 @@ def crawl(run: str) -> tuple[str, ...]:
     return ("--depth", "50", "--limit", "0", "-c", str(CONCURRENCY), "-f", "json", "--state", "crawl.db", "-u", run, "-q")
 
 
-def killed_and_resumed(tadoru: Tadoru, site: Site, moments: list[int]) -> Done:
+def killed_and_resumed(tadoru: Tadoru, site: Site, moments: list[int]) -> CommandResult:
     """Kill the crawl at each of these numbers of requests, and let it end after the last."""
     for number, moment in enumerate(moments):
         process = tadoru.start("links", site.url(START), "--delay", "0", "--processes", "1", *crawl(f"run-{number}"))

@@ -16,8 +16,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.acceptance.command import PATIENCE, Done, Tadoru, finished
-from tests.acceptance.serving import Served, read, serving
+from tests.acceptance.command import PATIENCE, CommandResult, Tadoru, finished
+from tests.acceptance.serving import RunningService, read, serving
 from tests.support.postgres import server
 
 FORM = {"content_type": "application/x-www-form-urlencoded"}
@@ -104,10 +104,10 @@ class on_terminal:  # noqa: N801 - reads as a sentence
         self._process = tadoru.start("serve", "-d", "events.db", "--port", "0", "--quiet", stderr=theirs)
         os.close(theirs)
 
-    def __enter__(self) -> tuple[Served, str]:
+    def __enter__(self) -> tuple[RunningService, str]:
         shown = self._line()
         port = int(re.search(r"Serving on http://[\w.]+:(\d+)/ ", shown)[1])  # type: ignore[index]
-        service = Served(self._process, port)
+        service = RunningService(self._process, port)
         assert service.ask("/readyz").status == 200
         os.set_blocking(self._ours, False)
         with suppress(BlockingIOError):
@@ -150,7 +150,7 @@ def test_while_there_is_no_admin_a_link_for_somebody_new_makes_one(tadoru: Tador
 
 
 def test_users_and_keys_come_and_go(tadoru: Tadoru) -> None:
-    def serve(*arguments: str, stdin: str | None = None) -> Done:
+    def serve(*arguments: str, stdin: str | None = None) -> CommandResult:
         return tadoru("serve", "-d", "events.db", *arguments, stdin=stdin)
 
     assert "Database events.db not found" in serve("users", "list").sentence
@@ -244,7 +244,7 @@ def test_it_stands_on_postgresql_as_well(tadoru: Tadoru) -> None:
     process = tadoru.start("serve", "-d", database, "--port", "0", "--workers", "2")
     try:
         assert process.stderr is not None
-        service = Served(process, int(process.stderr.readline().split()[2].rstrip("/").rpartition(":")[2]))
+        service = RunningService(process, int(process.stderr.readline().split()[2].rstrip("/").rpartition(":")[2]))
         assert service.ask("/readyz").status == 200
         assert service.ask("/api/v1/events").data["items"] == []
         assert service.stop().code == 0

@@ -17,19 +17,19 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from tests.acceptance.command import PATIENCE, Tadoru
-from tests.acceptance.serving import Served, Told, read, serving
+from tests.acceptance.serving import RunningService, ServiceResponse, read, serving
 
 FORM = "application/x-www-form-urlencoded"
 HOST = b"Host: 127.0.0.1\r\n"
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     with serving(Tadoru(tmp_path_factory.mktemp("hostile")), "--rate-limit", "0") as running:
         yield running
 
 
-def _raw(service: Served, sent: bytes) -> bytes:
+def _raw(service: RunningService, sent: bytes) -> bytes:
     """Everything that comes back until the connection is closed; the sender has nothing more to say, if it is heard at all."""
     parts = []
     with socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE) as raw:
@@ -55,14 +55,14 @@ POST, HIDDEN = b"POST /sign-in HTTP/1.1\r\n" + HOST, b"GET /metrics HTTP/1.1\r\n
         POST + b"X: a\r\n folded\x00: b\r\n\r\n",
     ],
 )
-def test_no_request_is_smuggled_inside_another(service: Served, sent: bytes) -> None:
+def test_no_request_is_smuggled_inside_another(service: RunningService, sent: bytes) -> None:
     told = _raw(service, sent)
     assert b"tadoru_events" not in told
     assert told.count(b"HTTP/1.1 ") <= 1
     assert service.ask("/healthz").status == 200
 
 
-def test_a_head_without_end_is_cut_off(service: Served) -> None:
+def test_a_head_without_end_is_cut_off(service: RunningService) -> None:
     assert b" 200 " not in _raw(service, b"GET /healthz HTTP/1.1\r\n" + HOST + b"X: " + b"a" * 2_000_000 + b"\r\n\r\n")
     many = b"".join(b"X-%d: a\r\n" % number for number in range(50_000))
     assert b" 200 " not in _raw(service, b"GET /healthz HTTP/1.1\r\n" + HOST + many + b"\r\n")
@@ -70,14 +70,14 @@ def test_a_head_without_end_is_cut_off(service: Served) -> None:
 
 
 @pytest.mark.parametrize("body", ["[" * 100_000, '{"a":' * 100_000, "[" * 100_000 + "]" * 100_000, '"\\ud800"', "1e999999", ""])
-def test_json_of_any_depth_is_an_answer_and_no_fault(service: Served, body: str) -> None:
+def test_json_of_any_depth_is_an_answer_and_no_fault(service: RunningService, body: str) -> None:
     told = service.ask("/api/v1/events", "POST", body, Content_Type="application/json")
     assert told.status == 401
     told = service.ask("/graphql", "POST", body, Content_Type="application/json")
     assert 400 <= told.status < 500
 
 
-def test_slow_ones_keep_nobody_waiting(service: Served) -> None:
+def test_slow_ones_keep_nobody_waiting(service: RunningService) -> None:
     slow = [socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE) for _ in range(60)]
     try:
         for number, one in enumerate(slow):
@@ -90,7 +90,7 @@ def test_slow_ones_keep_nobody_waiting(service: Served) -> None:
 
 
 @pytest.mark.parametrize("text", ["a\r\nSet-Cookie: evil=1", "a\nX-Evil: 1", '"; filename="evil.exe', "é\u2028\r\n\r\n<script>"])
-def test_no_parameter_reaches_a_header_as_it_is(service: Served, text: str) -> None:
+def test_no_parameter_reaches_a_header_as_it_is(service: RunningService, text: str) -> None:
     asked = quote(text, safe="")
     for path in (
         f"/events.csv?city={asked}", f"/events.ics?category={asked}", f"/api/v1/events?q={asked}&limit=1",
@@ -109,7 +109,7 @@ def test_no_parameter_reaches_a_header_as_it_is(service: Served, text: str) -> N
 @pytest.mark.parametrize(
     "host", ["evil.example", "127.0.0.1@evil.example", "127.0.0.1:80:80", "[::1", "localhost.evil.example", ""]
 )
-def test_a_false_name_gets_no_page_and_no_link(service: Served, host: str) -> None:
+def test_a_false_name_gets_no_page_and_no_link(service: RunningService, host: str) -> None:
     for path in ("/", "/events.rss", "/sign-in", "/openapi.json"):
         told = service.ask(path, Host=host, X_Forwarded_Host="evil.example")
         assert told.status in (400, 421)
@@ -117,7 +117,7 @@ def test_a_false_name_gets_no_page_and_no_link(service: Served, host: str) -> No
     assert (told.status, "evil.example" in told.text) == (200, False)
 
 
-def asked_of_all(service: Served, processes: int) -> list[Told]:
+def asked_of_all(service: RunningService, processes: int) -> list[ServiceResponse]:
     """More requests than the limit lets in, over connections that at least so many processes hold."""
     connections: list[http.client.HTTPConnection] = []
     service.wait_for(processes)

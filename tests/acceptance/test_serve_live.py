@@ -13,7 +13,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.service import open_service
 from tests.acceptance.command import PATIENCE, Tadoru
-from tests.acceptance.serving import Served, serving
+from tests.acceptance.serving import RunningService, serving
 from tests.support.site import Site
 
 CALENDAR = "\r\n".join([
@@ -43,7 +43,7 @@ def test_a_run_of_another_command_is_heard_on_every_process_and_so_is_the_end(ta
     assert not [line for line in lines if line["level"] == "error"]
 
 
-async def listen(tadoru: Tadoru, service: Served, key: str) -> None:
+async def listen(tadoru: Tadoru, service: RunningService, key: str) -> None:
     async with AsyncExitStack() as stack:
         clients: list[ClientConnection] = []
         await asyncio.to_thread(service.wait_for, 2)
@@ -67,7 +67,7 @@ async def listen(tadoru: Tadoru, service: Served, key: str) -> None:
             assert one.close_code == 1001
 
 
-def connected(service: Served, key: str) -> connect:
+def connected(service: RunningService, key: str) -> connect:
     return connect(
         f"ws://127.0.0.1:{service.port}/ws",
         additional_headers={"authorization": f"Bearer {key}"},

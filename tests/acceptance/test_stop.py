@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.command import Done, Tadoru, finished, paths
+from tests.acceptance.command import CommandResult, Tadoru, finished, paths
 from tests.support.site import Site
 
 PAGES = {"/", "/slow", "/later", "/last"}
@@ -30,7 +30,7 @@ def slow(site: Site) -> Site:
     return site
 
 
-def pages_until_stopped(stopped: Done) -> int:
+def pages_until_stopped(stopped: CommandResult) -> int:
     """How many pages were done: one more may have begun in the moment of the signal, of which a second process hears later."""
     assert stopped.code == 130
     told = re.fullmatch(r"tadoru: Stopped after ([23]) pages. To resume, rerun the command.", stopped.err.splitlines()[-1])

@@ -12,9 +12,9 @@ from bench.simulation import COSTS, Cluster, Prices, load, prices_from, simulate
 from bench.simulation_chart import svg
 
 PARTS = (
-    "a page", "what is kept of a page", "a finding", "a link to a known URL", "a link to a new URL", "a lease (20 hosts × 2)",
-    "taking a slot", "saying that it was used", "keeping a pace", "a transaction", "reading and judging a page",
-    "fetching and the loop",
+    "a page", "the record of a page", "a finding", "a link to a known URL", "a link to a new URL", "a lease (20 hosts × 2)",
+    "take a slot", "confirm a slot", "store a pace", "a transaction", "parse and check a page",
+    "fetch and loop",
 )  # fmt: skip
 
 

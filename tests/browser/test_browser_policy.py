@@ -31,7 +31,7 @@ async def secure() -> AsyncIterator[Site]:
         yield serving
 
 
-class Polite:
+class RecordedPolicy:
     """What the browser asked of the crawl, and what the crawl says to it."""
 
     def __init__(self) -> None:
@@ -53,11 +53,11 @@ class Polite:
         return url not in self.refused
 
 
-CRAWL = Polite()
+CRAWL = RecordedPolicy()
 
 
 @pytest.fixture
-def polite() -> Polite:
+def polite() -> RecordedPolicy:
     CRAWL.reset()
     return CRAWL
 
@@ -91,7 +91,7 @@ def serve(site: Site) -> list[str]:
 
 @pytest.mark.parametrize("which", ["plain", "secure"])
 async def test_every_request_is_asked_for_once_and_waits_for_one_turn(
-    site: Site, secure: Site, browser: Browser, polite: Polite, which: str
+    site: Site, secure: Site, browser: Browser, polite: RecordedPolicy, which: str
 ) -> None:
     place = site if which == "plain" else secure
     urls = serve(place)
@@ -102,7 +102,7 @@ async def test_every_request_is_asked_for_once_and_waits_for_one_turn(
 
 
 async def test_a_tunnel_that_no_request_was_asked_for_is_asked_for_itself(
-    site: Site, elsewhere: Site, browser: Browser, polite: Polite
+    site: Site, elsewhere: Site, browser: Browser, polite: RecordedPolicy
 ) -> None:
     site.html("/socket", f"<script>new WebSocket('ws://127.0.0.1:{elsewhere.port}/ws')</script>")
     polite.refused = {f"https://127.0.0.1:{elsewhere.port}/"}
@@ -115,7 +115,7 @@ async def test_a_tunnel_that_no_request_was_asked_for_is_asked_for_itself(
     assert polite.turns.count(f"127.0.0.1:{elsewhere.port}") == 1
 
 
-async def test_waiting_for_a_turn_is_not_the_pages_time(site: Site, browser: Browser, polite: Polite) -> None:
+async def test_waiting_for_a_turn_is_not_the_pages_time(site: Site, browser: Browser, polite: RecordedPolicy) -> None:
     polite.turn = asyncio.Event()
     site.html("/waits", "<p id=p></p><script src=/turn.js></script>")
     site.reply("/turn.js", body="p.textContent = 'came'", content_type="text/javascript")
@@ -126,7 +126,7 @@ async def test_waiting_for_a_turn_is_not_the_pages_time(site: Site, browser: Bro
 
 
 async def test_what_may_not_be_requested_is_not_and_is_told(
-    site: Site, elsewhere: Site, browser: Browser, polite: Polite
+    site: Site, elsewhere: Site, browser: Browser, polite: RecordedPolicy
 ) -> None:
     site.html("/picky", f"<p>text</p><script src=/private.js></script><script src={elsewhere.url('/tracker.js')}></script>"
         f"<iframe src=http://localhost:{site.port}/frame></iframe>")  # fmt: skip
@@ -138,7 +138,7 @@ async def test_what_may_not_be_requested_is_not_and_is_told(
     assert "/tracker.js" not in elsewhere.paths
 
 
-async def test_a_page_that_leads_where_the_crawl_may_not_go(site: Site, browser: Browser, polite: Polite) -> None:
+async def test_a_page_that_leads_where_the_crawl_may_not_go(site: Site, browser: Browser, polite: RecordedPolicy) -> None:
     site.html("/leads", "<p>text</p><script>location.href = '/forbidden'</script>")
     site.redirect("/redirects", "/forbidden")
     polite.refused = {site.url("/forbidden")}
@@ -174,7 +174,7 @@ async def test_a_crawl_that_is_asked_to_stop_does_not_wait_for_a_turn_any_more(s
     await browser.close()
 
 
-async def test_certificates_are_checked_unless_it_is_told_not_to(secure: Site, browser: Browser, polite: Polite) -> None:
+async def test_certificates_are_checked_unless_it_is_told_not_to(secure: Site, browser: Browser, polite: RecordedPolicy) -> None:
     secure.html("/tls", "<p>text")
     strict = Browser(user_agent="x", exemptions=Exemptions.for_urls([secure.url()]))
     assert kind(await render(strict, secure.url("/tls"))) == FailureKind.TLS

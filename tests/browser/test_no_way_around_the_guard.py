@@ -81,7 +81,7 @@ def everything(*hosts: str) -> str:
     return EVERYTHING.replace("HOSTS", json.dumps(hosts))
 
 
-class Packets(asyncio.DatagramProtocol):
+class PacketSink(asyncio.DatagramProtocol):
     """Where packets arrive that are not TCP."""
 
     def __init__(self, place: str, arrived: list[str]) -> None:
@@ -96,7 +96,7 @@ async def test_a_page_reaches_no_other_port_of_the_machine(site: Site, elsewhere
     site.html("/try", everything(f"127.0.0.1:{elsewhere.port}", f"localhost:{elsewhere.port}"))
     arrived: list[str] = []
     listener = await asyncio.get_running_loop().create_datagram_endpoint(
-        lambda: Packets("here", arrived), ("127.0.0.1", elsewhere.port)
+        lambda: PacketSink("here", arrived), ("127.0.0.1", elsewhere.port)
     )
     browser = Browser(user_agent="x", exemptions=Exemptions.for_urls([site.url()]), policy=BrowserPolicy(load_media=True))
     answer = rendered(await render(browser, site.url("/try"), timeout=5))
@@ -186,7 +186,7 @@ async def inside() -> dict[str, Any]:
         for address in {*PRIVATE, *name_servers()}:
             for port in UDP_PORTS:
                 place = f"{address}:{port}"
-                transport, _ = await loop.create_datagram_endpoint(partial(Packets, place, arrived), (address, port))
+                transport, _ = await loop.create_datagram_endpoint(partial(PacketSink, place, arrived), (address, port))
                 stack.callback(transport.close)
         site.html("/", everything(*PRIVATE, NAMED))
         title = ""

@@ -9,7 +9,7 @@ import pytest
 
 from tests.acceptance.command import Tadoru
 from tests.cluster.crew import Crew, crew_on
-from tests.support.planted_server import Town
+from tests.support.planted_server import ProxiedSite
 from tests.support.postgres import server
 
 
@@ -19,12 +19,12 @@ def tadoru(tmp_path: Path) -> Tadoru:
 
 
 @pytest.fixture
-def town(tmp_path: Path) -> Iterator[Town]:
-    with Town(tmp_path, "bakery.example") as serving:
+def town(tmp_path: Path) -> Iterator[ProxiedSite]:
+    with ProxiedSite(tmp_path, "bakery.example") as serving:
         yield serving
 
 
 @pytest.fixture
-def crew(tadoru: Tadoru, town: Town) -> Iterator[Crew]:
+def crew(tadoru: Tadoru, town: ProxiedSite) -> Iterator[Crew]:
     with crew_on(server(), tadoru, town.environment) as working:
         yield working

@@ -23,7 +23,7 @@ from tadoru.cluster.worker import Worker, WorkerSettings
 from tadoru.log import Log
 from tadoru.store.cluster.registry import ClusterRegistry
 from tests.acceptance.command import CHECKOUT, Tadoru
-from tests.support.exchange import Seen
+from tests.support.exchange import ReceivedRequest
 from tests.support.planted_crowd import everything
 from tests.support.postgres import PostgresServer
 
@@ -156,7 +156,7 @@ def kill(process: subprocess.Popen[str]) -> None:
     process.wait()
 
 
-def gaps(requests: Iterable[Seen], host: Callable[[Seen], str]) -> dict[str, float]:
+def gaps(requests: Iterable[ReceivedRequest], host: Callable[[ReceivedRequest], str]) -> dict[str, float]:
     """The shortest time between two requests of each host."""
     times: dict[str, list[float]] = defaultdict(list)
     for seen in requests:

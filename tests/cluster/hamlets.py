@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from tests.support.exchange import Seen
-from tests.support.planted_server import Town
+from tests.support.exchange import ReceivedRequest
+from tests.support.generated_sites import sitemap
+from tests.support.planted_server import ProxiedSite
 from tests.support.planted_words import words_for
-from tests.support.worlds import sitemap
 
 
 def host(number: int) -> str:
     return f"hamlet-{number}.example"
 
 
-def host_of(seen: Seen) -> str:
+def host_of(seen: ReceivedRequest) -> str:
     return urlsplit(seen.path).netloc
 
 
-def build(town: Town, hosts: int, pages: int, *, more: int = 0) -> list[str]:
+def build(town: ProxiedSite, hosts: int, pages: int, *, more: int = 0) -> list[str]:
     """So many hosts with so many pages each, and so many more on the first; the starts. Each start leads to all pages of its host
     and to the next one; a page leads to the one after it; one that only the sitemap knows, and one that is gone, are everywhere.
     """
@@ -37,7 +37,7 @@ def build(town: Town, hosts: int, pages: int, *, more: int = 0) -> list[str]:
     return starts
 
 
-def _page(town: Town, url: str, links: list[str], *, image: bool = False) -> None:
+def _page(town: ProxiedSite, url: str, links: list[str], *, image: bool = False) -> None:
     words = words_for(url)
     anchors = "".join(f'<a href="{link}">{link}</a>' for link in links)
     picture = '<img src="/i.png" alt="x" width="1" height="1">' if image else ""

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.planted_server import Town
+from tests.support.planted_server import ProxiedSite
 
 
-class OpenTown(Town):
+class OpenTown(ProxiedSite):
     """A town that other machines reach, too."""
 
     def __init__(self, folder: Path, *hosts: str) -> None:

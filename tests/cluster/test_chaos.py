@@ -12,13 +12,13 @@ from tests.cluster.crew import Crew, crew_on, gaps, kill, until
 from tests.cluster.hamlets import build, host_of
 from tests.cluster.networks import OpenTown, separate_network
 from tests.cluster.test_identity import access, alone, assert_same
-from tests.support.planted_server import Town
+from tests.support.planted_server import ProxiedSite
 from tests.support.postgres import PostgresServer
 
 KILLS = 15
 
 
-def test_workers_that_are_killed_again_and_again_lose_nothing(tadoru: Tadoru, town: Town, crew: Crew) -> None:
+def test_workers_that_are_killed_again_and_again_lose_nothing(tadoru: Tadoru, town: ProxiedSite, crew: Crew) -> None:
     starts = build(town, hosts=20, pages=6)
     expected = alone(tadoru, town, "quiet", *starts)
     first = len(town.requests)
@@ -39,7 +39,7 @@ def test_workers_that_are_killed_again_and_again_lose_nothing(tadoru: Tadoru, to
     assert {host_of(seen) for seen in town.requests} == {start.split("/")[2] for start in starts}
 
 
-def test_a_database_that_restarts_and_crashes_is_waited_for(tadoru: Tadoru, town: Town, tmp_path: Path) -> None:
+def test_a_database_that_restarts_and_crashes_is_waited_for(tadoru: Tadoru, town: ProxiedSite, tmp_path: Path) -> None:
     starts = build(town, hosts=6, pages=4)
     expected = alone(tadoru, town, "quiet", *starts)
     first = len(town.requests)
@@ -60,7 +60,7 @@ def test_a_database_that_restarts_and_crashes_is_waited_for(tadoru: Tadoru, town
         postgres.stop()
 
 
-def test_clocks_that_are_minutes_off_change_nothing(tadoru: Tadoru, town: Town, crew: Crew) -> None:
+def test_clocks_that_are_minutes_off_change_nothing(tadoru: Tadoru, town: ProxiedSite, crew: Crew) -> None:
     starts = build(town, hosts=5, pages=3)
     expected = alone(tadoru, town, "quiet", *starts)
     first = len(town.requests)

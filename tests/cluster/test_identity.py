@@ -9,20 +9,20 @@ import pytest
 from tests.acceptance.command import Tadoru
 from tests.cluster.crew import Crew, kept
 from tests.cluster.hamlets import build
-from tests.support.planted_server import Town
-from tests.support.planted_worlds import WORLDS
+from tests.support.planted_server import ProxiedSite
+from tests.support.planted_sites import WORLDS
 
 Tables = dict[str, list[tuple[Any, ...]]]
 
 
-def alone(tadoru: Tadoru, town: Town, name: str, *arguments: str) -> Tables:
+def alone(tadoru: Tadoru, town: ProxiedSite, name: str, *arguments: str) -> Tables:
     """What one command keeps in a file."""
     done = tadoru("audit", "-d", f"{name}.db", "--processes", "1", "-q", *access(town), *arguments, env=town.environment)
     assert done.code == 0, done.err
     return kept(tadoru.folder / f"{name}.db")
 
 
-def access(town: Town) -> tuple[str, ...]:
+def access(town: ProxiedSite) -> tuple[str, ...]:
     return ("--proxy", town.proxy, "--allow-private", "--delay", "0")
 
 
@@ -37,7 +37,7 @@ def assert_same(found: Tables, expected: Tables, what: str) -> None:
 
 
 @pytest.mark.parametrize("world", ["hamlets", "bakery"])
-def test_one_two_and_four_workers_find_what_a_file_keeps(world: str, tadoru: Tadoru, town: Town, crew: Crew) -> None:
+def test_one_two_and_four_workers_find_what_a_file_keeps(world: str, tadoru: Tadoru, town: ProxiedSite, crew: Crew) -> None:
     if world == "bakery":
         bakery = WORLDS["the bakery"](False)
         bakery.serve(town)

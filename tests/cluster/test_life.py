@@ -17,14 +17,14 @@ from tests.acceptance.command import Tadoru, finished
 from tests.cluster.crew import Crew, hired, until
 from tests.cluster.hamlets import build
 from tests.cluster.test_identity import access
-from tests.support.planted_server import Town
+from tests.support.planted_server import ProxiedSite
 from tests.support.postgres import server
 
 BARE = ("--sitemap", "off", "--resources", "0")
 SLICES = "SELECT count(*) FROM procrastinate_jobs WHERE task_name = 'tadoru.slice' AND status = 'doing'"
 
 
-def test_a_worker_that_is_told_to_stop_leaves_everything_in_order(town: Town, crew: Crew) -> None:
+def test_a_worker_that_is_told_to_stop_leaves_everything_in_order(town: ProxiedSite, crew: Crew) -> None:
     starts = build(town, hosts=2, pages=3)
     gate = town.hold(f"{starts[0]}2")
     worker = crew.worker()
@@ -50,7 +50,7 @@ def test_a_worker_that_is_told_to_stop_leaves_everything_in_order(town: Town, cr
     assert town.hits(f"{starts[0]}2") == 1
 
 
-def test_what_an_engine_that_is_gone_held_is_done_by_others_when_nothing_else_waits(town: Town, crew: Crew) -> None:
+def test_what_an_engine_that_is_gone_held_is_done_by_others_when_nothing_else_waits(town: ProxiedSite, crew: Crew) -> None:
     [start] = build(town, hosts=1, pages=2)
     crew.hand_over("site", *access(town), *BARE, start)
 
@@ -69,7 +69,7 @@ def test_what_an_engine_that_is_gone_held_is_done_by_others_when_nothing_else_wa
     assert town.hits(start) == 1
 
 
-def test_a_second_signal_stops_a_worker_at_once(town: Town, crew: Crew) -> None:
+def test_a_second_signal_stops_a_worker_at_once(town: ProxiedSite, crew: Crew) -> None:
     [start] = build(town, hosts=1, pages=2)
     town.hold(start)
     crew.hand_over("site", *access(town), *BARE, start)
@@ -85,7 +85,7 @@ def test_a_second_signal_stops_a_worker_at_once(town: Town, crew: Crew) -> None:
     assert "Stopped immediately" in done.err
 
 
-def test_a_crawl_that_is_stopped_rests_until_it_is_resumed(town: Town, crew: Crew) -> None:
+def test_a_crawl_that_is_stopped_rests_until_it_is_resumed(town: ProxiedSite, crew: Crew) -> None:
     [start] = build(town, hosts=1, pages=9)
     last = f"{start}8"
     crew.hand_over("site", "--proxy", town.proxy, "--allow-private", "--delay", "0.5", *BARE, start)
@@ -102,7 +102,7 @@ def test_a_crawl_that_is_stopped_rests_until_it_is_resumed(town: Town, crew: Cre
     assert (town.hits(f"{start}1"), town.hits(last)) == (1, 1)
 
 
-def test_a_slice_of_a_crawl_that_was_forgotten_is_nothing_to_do(town: Town, crew: Crew) -> None:
+def test_a_slice_of_a_crawl_that_was_forgotten_is_nothing_to_do(town: ProxiedSite, crew: Crew) -> None:
     [start] = build(town, hosts=1, pages=2)
     crew.hand_over("site", *access(town), *BARE, start)
     crew.hand_over("gone", *access(town), *BARE, start)
@@ -114,7 +114,7 @@ def test_a_slice_of_a_crawl_that_was_forgotten_is_nothing_to_do(town: Town, crew
         until(lambda: crew.sql("SELECT count(*) FROM procrastinate_jobs WHERE lock = 'x'") == [(0,)], "the slice")
 
 
-def test_a_crawl_whose_work_fails_every_time_is_given_up_with_the_reason(town: Town, crew: Crew) -> None:
+def test_a_crawl_whose_work_fails_every_time_is_given_up_with_the_reason(town: ProxiedSite, crew: Crew) -> None:
     [start] = build(town, hosts=1, pages=2)
     crew.hand_over("site", *access(town), *BARE, start)
     crew.cluster.put_crawl("site", "audit", {**crew.cluster.crawl("site").options, "threshold": ["none-such=1"]})

@@ -8,12 +8,12 @@ from tests.acceptance.command import Tadoru
 from tests.cluster.crew import Crew, gaps, hired, kept, until
 from tests.cluster.hamlets import build, host, host_of
 from tests.cluster.test_identity import access, alone, assert_same
-from tests.support.planted_server import Town
+from tests.support.planted_server import ProxiedSite
 
 BARE = ("--sitemap", "off", "--resources", "0")
 
 
-def test_a_limit_is_exact_whoever_asks(town: Town, crew: Crew) -> None:
+def test_a_limit_is_exact_whoever_asks(town: ProxiedSite, crew: Crew) -> None:
     starts = build(town, hosts=8, pages=5)
     crew.hand_over("site", *access(town), *BARE, "--limit", "17", *starts)
     with hired(crew.database, workers=3, hosts=3):
@@ -23,7 +23,7 @@ def test_a_limit_is_exact_whoever_asks(town: Town, crew: Crew) -> None:
     assert sum(not seen.path.endswith("/robots.txt") for seen in town.requests) == 17
 
 
-def test_a_re_crawl_is_handed_over_like_a_crawl(tadoru: Tadoru, town: Town, crew: Crew) -> None:
+def test_a_re_crawl_is_handed_over_like_a_crawl(tadoru: Tadoru, town: ProxiedSite, crew: Crew) -> None:
     given = (*access(town), *build(town, hosts=3, pages=3))
     alone(tadoru, town, "file", *given[len(access(town)) :])
     done = tadoru("audit", "-d", "file.db", "--recrawl", "--processes", "1", "-q", *access(town))
@@ -39,7 +39,7 @@ def test_a_re_crawl_is_handed_over_like_a_crawl(tadoru: Tadoru, town: Town, crew
     assert_same(crew.found("site"), expected, "the re-crawl")
 
 
-def test_two_crawls_of_the_same_hosts_ask_each_as_seldom_as_one_would(town: Town, crew: Crew) -> None:
+def test_two_crawls_of_the_same_hosts_ask_each_as_seldom_as_one_would(town: ProxiedSite, crew: Crew) -> None:
     starts = build(town, hosts=3, pages=2)
     for name, delay in (("quick", "0.3"), ("slow", "0.6")):
         crew.hand_over(name, "--proxy", town.proxy, "--allow-private", "--delay", delay, *BARE, *starts)
@@ -51,7 +51,7 @@ def test_two_crawls_of_the_same_hosts_ask_each_as_seldom_as_one_would(town: Town
     assert min(shortest.values()) > 0.15, shortest
 
 
-def test_small_hosts_are_done_before_a_large_one_has_had_more_than_its_turns(town: Town, crew: Crew) -> None:
+def test_small_hosts_are_done_before_a_large_one_has_had_more_than_its_turns(town: ProxiedSite, crew: Crew) -> None:
     starts = build(town, hosts=60, pages=3, more=500)
     crew.hand_over("site", "--proxy", town.proxy, "--allow-private", "--delay", "0.05", *BARE, *starts)
     wanted = {f"http://{host(number)}/{page}" for number in range(1, 60) for page in ("", "1", "2", "gone")}

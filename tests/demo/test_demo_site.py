@@ -32,7 +32,7 @@ MONDAY = date(2026, 11, 16)
 
 
 @dataclass
-class Walk:
+class LinkWalk:
     """What a visitor who clicks every link finds, the calendar's other months left alone."""
 
     pages: dict[str, LexborHTMLParser] = field(default_factory=dict)
@@ -47,8 +47,8 @@ def town() -> DemoSite:
 
 
 @pytest.fixture(scope="module")
-def walk(town: DemoSite) -> Walk:
-    found, waiting = Walk(), ["/"]
+def walk(town: DemoSite) -> LinkWalk:
+    found, waiting = LinkWalk(), ["/"]
     while waiting:
         path = waiting.pop()
         if path in found.statuses or "month=" in path:
@@ -75,13 +75,13 @@ def first(page: LexborHTMLParser | LexborNode, selector: str) -> LexborNode:
     return found
 
 
-def test_every_link_works_but_the_ones_broken_on_purpose(walk: Walk) -> None:
+def test_every_link_works_but_the_ones_broken_on_purpose(walk: LinkWalk) -> None:
     failing = {path: status for path, status in walk.statuses.items() if status >= 400}
     assert failing == {"/town/map-1998.html": 404, "/docs/rate-limits.html": 404, "/town/statistics": 500}
     assert len(walk.pages) >= 35
 
 
-def test_every_fragment_exists_but_the_ones_missing_on_purpose(walk: Walk) -> None:
+def test_every_fragment_exists_but_the_ones_missing_on_purpose(walk: LinkWalk) -> None:
     missing = set()
     for source, target in walk.links:
         path, fragment = urldefrag(target)
@@ -107,12 +107,12 @@ def test_one_redirect_is_a_chain_and_one_is_a_loop(town: DemoSite) -> None:
     assert hops("/news") == ["/news/"]
 
 
-def test_what_leads_out_of_the_town_stays_on_this_machine(walk: Walk) -> None:
+def test_what_leads_out_of_the_town_stays_on_this_machine(walk: LinkWalk) -> None:
     web = {url for url in walk.external if urlsplit(url).scheme in ("http", "https")}
     assert web == {"http://192.168.10.4/garage/"}
 
 
-def test_the_faults_of_single_pages_are_where_they_are_said_to_be(walk: Walk) -> None:
+def test_the_faults_of_single_pages_are_where_they_are_said_to_be(walk: LinkWalk) -> None:
     def pages_without(selector: str) -> set[str]:
         return {path for path, page in walk.pages.items() if not page.css_first(selector)}
 
@@ -130,7 +130,7 @@ def test_the_faults_of_single_pages_are_where_they_are_said_to_be(walk: Walk) ->
     }
 
 
-def test_every_resource_of_a_page_is_there(town: DemoSite, walk: Walk) -> None:
+def test_every_resource_of_a_page_is_there(town: DemoSite, walk: LinkWalk) -> None:
     resources = {
         element.attributes[name] or ""
         for page in walk.pages.values()
@@ -141,7 +141,7 @@ def test_every_resource_of_a_page_is_there(town: DemoSite, walk: Walk) -> None:
     assert [path for path in resources if town.respond(path).status != 200] == []
 
 
-def test_the_sitemap_lists_one_page_that_nobody_links(town: DemoSite, walk: Walk) -> None:
+def test_the_sitemap_lists_one_page_that_nobody_links(town: DemoSite, walk: LinkWalk) -> None:
     tree = ET.fromstring(town.respond("/sitemap.xml").body)
     listed = {
         (element.text or "").removeprefix(BASE) for element in tree.iter("{http://www.sitemaps.org/schemas/sitemap/0.9}loc")
@@ -150,14 +150,14 @@ def test_the_sitemap_lists_one_page_that_nobody_links(town: DemoSite, walk: Walk
     assert listed - set(walk.pages) == {"/festival-archive.html"}
 
 
-def test_robots_forbids_a_page_that_is_linked(town: DemoSite, walk: Walk) -> None:
+def test_robots_forbids_a_page_that_is_linked(town: DemoSite, walk: LinkWalk) -> None:
     lines = town.respond("/robots.txt").body.decode().splitlines()
     assert "Disallow: /private/" in lines
     assert f"Sitemap: {BASE}/sitemap.xml" in lines
     assert "/private/press.html" in walk.pages
 
 
-def test_nothing_is_left_unfilled(town: DemoSite, walk: Walk) -> None:
+def test_nothing_is_left_unfilled(town: DemoSite, walk: LinkWalk) -> None:
     marks = [path for path, answer in town.responses.items() if b"{{" in answer.body or b"[[" in answer.body]
     assert marks == []
     assert "[[" not in town.respond("/calendar").body.decode()
@@ -176,7 +176,7 @@ def test_the_oldest_page_is_in_shift_jis(town: DemoSite) -> None:
 
 
 @pytest.mark.parametrize("offset, slug, title", EVENTS, ids=[slug for _, slug, _ in EVENTS])
-def test_an_event_page_states_its_event_for_machines(offset: int, slug: str, title: str, walk: Walk) -> None:
+def test_an_event_page_states_its_event_for_machines(offset: int, slug: str, title: str, walk: LinkWalk) -> None:
     event = json.loads(first(walk.pages[f"/events/{slug}.html"], 'script[type="application/ld+json"]').text())
     start = datetime.fromisoformat(event["startDate"])
     assert event["@type"] == "Event"
@@ -243,7 +243,7 @@ def test_the_feed_is_well_formed_and_leads_to_pages(town: DemoSite) -> None:
     assert {town.respond((item.findtext("link") or "").removeprefix(BASE)).status for item in items} == {200}
 
 
-def test_the_documentation_shows_code_in_many_languages(walk: Walk) -> None:
+def test_the_documentation_shows_code_in_many_languages(walk: LinkWalk) -> None:
     blocks = [
         block for path, page in walk.pages.items() if path.startswith("/docs/") for block in page.css("div[class^=highlight-]")
     ]

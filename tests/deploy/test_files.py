@@ -70,7 +70,7 @@ def test_the_driver_of_postgresql_is_pinned_by_the_lock() -> None:
 def test_compose_has_no_password_and_waits_for_the_database() -> None:
     found = _compose()
     services = found["services"]
-    assert set(services) == {"database", "service", "collector"}
+    assert set(services) == {"database", "service", "collector", "worker"}
     assert services["service"]["depends_on"]["database"]["condition"] == "service_healthy"
     assert all("healthcheck" in one for one in services.values())
     for one in services.values():
@@ -90,11 +90,11 @@ def test_compose_has_no_password_and_waits_for_the_database() -> None:
     assert given["POSTGRES_PASSWORD"] == ""
 
 
-@pytest.mark.parametrize("place", ["image", "service", "collector", "unit", "worker"])
+@pytest.mark.parametrize("place", ["image", "service", "collector", "worker", "unit", "worker unit"])
 def test_every_command_line_is_one_that_the_command_knows(tadoru: Tadoru, place: str) -> None:
     if place == "image":
         arguments = [word.strip(' "') for word in dict(_steps())["CMD"].strip("[]").split(",")]
-    elif place in ("unit", "worker"):
+    elif place in ("unit", "worker unit"):
         unit = "tadoru.service" if place == "unit" else "tadoru-worker@.service"
         line = re.search(r"^ExecStart=\S+ (.*)$", (DEPLOY / unit).read_text("utf-8"), re.MULTILINE)
         assert line is not None

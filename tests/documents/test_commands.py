@@ -22,7 +22,18 @@ from tadoru.parse.html import HtmlDocument
 from tadoru.parse.page import read_page
 from tadoru.rules.url import UrlResolver
 from tadoru.serve.crawl_runner.operator_commands import RESTORE_NOTE
-from tests.documents.shown import DOCUMENTS, ROOT, Place, blocks, commands, loaded, mentions, parse, unknown_of, words_of
+from tests.documents.document_parts import (
+    DOCUMENTS,
+    ROOT,
+    DocumentPart,
+    blocks,
+    commands,
+    loaded,
+    mentions,
+    parse,
+    unknown_of,
+    words_of,
+)
 
 URL = "https://example.com/"
 TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in DOCUMENTS}
@@ -31,7 +42,7 @@ MENTIONS = [found for name, text in TEXTS.items() for found in mentions(name, te
 WRITTEN = [block for name, text in TEXTS.items() for block in blocks(name, text) if block.language in ("yaml", "toml")]
 
 
-def configured(block: Place, folder: Path) -> None:
+def configured(block: DocumentPart, folder: Path) -> None:
     """Let every job that has a section in the file read it."""
     file = folder / f"tadoru.{'toml' if block.language == 'toml' else 'yml'}"
     file.write_text(block.text, "utf-8")
@@ -55,7 +66,7 @@ def kind_of(data: Any) -> str:
     return "unknown"
 
 
-def settle(block: Place, folder: Path) -> None:
+def settle(block: DocumentPart, folder: Path) -> None:
     """Read a block as what it is. Raises when it is not understood."""
     data = loaded(block)
     match kind_of(data):
@@ -79,7 +90,7 @@ def _type_of(data: Mapping[str, Any]) -> SourceType:
 
 
 @pytest.mark.parametrize("place, words", COMMANDS, ids=[str(place) for place, _ in COMMANDS])
-def test_a_command_of_a_document_can_be_given(place: Place, words: list[str]) -> None:
+def test_a_command_of_a_document_can_be_given(place: DocumentPart, words: list[str]) -> None:
     try:
         parse(words)
     except click.exceptions.Exit:
@@ -110,7 +121,7 @@ def test_the_note_in_a_backup_names_commands_that_can_be_given() -> None:
 
 
 @pytest.mark.parametrize("block", WRITTEN, ids=str)
-def test_what_is_shown_of_a_file_is_understood(block: Place, tmp_path: Path) -> None:
+def test_what_is_shown_of_a_file_is_understood(block: DocumentPart, tmp_path: Path) -> None:
     settle(block, tmp_path)
 
 
@@ -178,10 +189,10 @@ def test_a_mention_of_what_is_not_there_is_noticed() -> None:
 @pytest.mark.parametrize("text", ["links: {dept: 3}", "lnks: {}", "item: li\nfeilds: {title: a}", "sources: [{name: x, url: y}]"])
 def test_a_key_that_is_not_there_is_noticed(text: str, tmp_path: Path) -> None:
     with pytest.raises((ConfigError, UsageError)):
-        settle(Place("x.md", 1, text, "yaml"), tmp_path)
+        settle(DocumentPart("x.md", 1, text, "yaml"), tmp_path)
 
 
 @pytest.mark.parametrize("job", JOB_SETTINGS)
 def test_every_job_may_have_a_section_in_the_file(job: str, tmp_path: Path) -> None:
     setting = next(one for one in JOB_SETTINGS[job] if one.name in ("database", "limit"))
-    configured(Place("x.md", 1, f"{job}: {{{setting.name}: 5}}", "yaml"), tmp_path)
+    configured(DocumentPart("x.md", 1, f"{job}: {{{setting.name}: 5}}", "yaml"), tmp_path)

@@ -122,7 +122,7 @@ def difference(shown: str, said: str) -> str:
     return "".join(difflib.unified_diff(shown.splitlines(True), said.splitlines(True), "shown", "said"))
 
 
-class Reader:
+class TutorialRunner:
     """Somebody who follows a tutorial: a folder, a home and terminals of their own.
 
     `instead` has what stands in the place of an address of the text, such as its ports; what is said is read the other way round.
@@ -266,7 +266,7 @@ def free_ports(count: int) -> list[str]:
 
 def follow(text: str, folder: Path) -> Iterator[tuple[Step, str, str]]:
     """Do what a tutorial says, step by step: each with what was said, and how that differs from what is shown."""
-    reader = Reader(folder, places(text))
+    reader = TutorialRunner(folder, places(text))
     todo = list(steps(text))
     try:
         for step, after in zip(todo, [*todo[1:], None], strict=True):

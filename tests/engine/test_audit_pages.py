@@ -12,8 +12,8 @@ import pytest
 
 from tests.support.auditing import Audit
 from tests.support.crawling import FastClock
+from tests.support.generated_sites import FILLER
 from tests.support.site import Site
-from tests.support.worlds import FILLER
 
 
 async def audited(site: Site, folder: Path, *paths: str, **options: Any) -> Audit:

@@ -11,13 +11,13 @@ import pytest
 from tadoru.engine.crawl import Crawler
 from tests.support.auditing import Audit
 from tests.support.exchange import Exchange, Reply
+from tests.support.generated_sites import document
 from tests.support.site import Site
-from tests.support.worlds import document
 
 MODIFIED = "Wed, 21 Oct 2015 07:28:00 GMT"
 
 
-class Garden:
+class EditableSite:
     """Pages that answer 304 to whoever has their present state, and can be changed."""
 
     def __init__(self, site: Site) -> None:
@@ -56,16 +56,16 @@ def kept(audit: Audit) -> dict[str, Any]:
 
 async def test_unchanged_pages_are_asked_for_and_not_sent(tmp_path: Path) -> None:
     async with Site() as site:
-        garden, audit = Garden(site), Audit(site, tmp_path)
-        garden.plant("/", "/a", "/b")
-        garden.plant("/a", by="modified")
-        garden.plant("/b", by="nothing")
+        editable, audit = EditableSite(site), Audit(site, tmp_path)
+        editable.plant("/", "/a", "/b")
+        editable.plant("/a", by="modified")
+        editable.plant("/b", by="nothing")
         await audit.run("/")
         before = kept(audit)
-        garden.sent.clear()
+        editable.sent.clear()
         await audit.run(recrawl=True)
         asked = {seen.path: seen.headers for seen in site.requests[-3:]}
-        assert garden.sent == ["/b"], "it does not say what it is"
+        assert editable.sent == ["/b"], "it does not say what it is"
         assert asked["/"]["if-none-match"].startswith('"')
         assert asked["/a"]["if-modified-since"] == MODIFIED
         assert not {"if-none-match", "if-modified-since"} & set(asked["/b"])
@@ -75,22 +75,22 @@ async def test_unchanged_pages_are_asked_for_and_not_sent(tmp_path: Path) -> Non
 
 async def test_a_first_crawl_asks_for_everything(tmp_path: Path) -> None:
     async with Site() as site:
-        garden, audit = Garden(site), Audit(site, tmp_path)
-        garden.plant("/")
+        editable, audit = EditableSite(site), Audit(site, tmp_path)
+        editable.plant("/")
         await audit.run("/", recrawl=True)
         assert not {"if-none-match", "if-modified-since"} & set(site.requests[-1].headers)
 
 
 async def test_a_changed_page_is_replaced_and_its_new_links_are_followed(tmp_path: Path) -> None:
     async with Site() as site:
-        garden, audit = Garden(site), Audit(site, tmp_path)
-        garden.plant("/", "/a")
-        garden.plant("/a", "/old", title="Rye bread", body="<h2>Crust</h2><img src='/x.png'>")
-        garden.plant("/old")
+        editable, audit = EditableSite(site), Audit(site, tmp_path)
+        editable.plant("/", "/a")
+        editable.plant("/a", "/old", title="Rye bread", body="<h2>Crust</h2><img src='/x.png'>")
+        editable.plant("/old")
         await audit.run("/")
         assert "/a" in audit.column("url FROM findings WHERE check_id = 'image-alt-missing'")
-        garden.plant("/a", "/new", title="Wheat bread")
-        garden.plant("/new")
+        editable.plant("/a", "/new", title="Wheat bread")
+        editable.plant("/new")
         await audit.run(recrawl=True)
     assert dict(audit.select("url, title FROM completed_pages")) == {
         "/": "Page /", "/a": "Wheat bread", "/old": "Page /old", "/new": "Page /new",
@@ -104,10 +104,10 @@ async def test_a_changed_page_is_replaced_and_its_new_links_are_followed(tmp_pat
 
 async def test_a_page_that_vanished_is_a_404(tmp_path: Path) -> None:
     async with Site() as site:
-        garden, audit = Garden(site), Audit(site, tmp_path)
-        garden.plant("/", "/a")
-        garden.plant("/a", "/b", title="Rye bread", body="<h2>Crust</h2>")
-        garden.plant("/b")
+        editable, audit = EditableSite(site), Audit(site, tmp_path)
+        editable.plant("/", "/a")
+        editable.plant("/a", "/b", title="Rye bread", body="<h2>Crust</h2>")
+        editable.plant("/b")
         await audit.run("/")
         site.reply("/a", status=404, body="<html><title>No</title></html>")
         site.handle("/a", lambda exchange, _: exchange.send(Reply(status=404)))
@@ -120,12 +120,12 @@ async def test_a_page_that_vanished_is_a_404(tmp_path: Path) -> None:
 
 async def test_a_page_that_was_deleted_with_every_link_to_it_is_gone_and_no_fault(tmp_path: Path) -> None:
     async with Site() as site:
-        garden, audit = Garden(site), Audit(site, tmp_path)
-        garden.plant("/", "/a", "/b")
-        garden.plant("/a", title="Rye bread")
-        garden.plant("/b")
+        editable, audit = EditableSite(site), Audit(site, tmp_path)
+        editable.plant("/", "/a", "/b")
+        editable.plant("/a", title="Rye bread")
+        editable.plant("/b")
         await audit.run("/")
-        garden.plant("/", "/b")
+        editable.plant("/", "/b")
         for path in ("/a", "/b"):  # The page that says that there is no page links to itself, as many do.
             site.reply(path, status=404, body=document("No", (path, "/a")))
         await audit.run(recrawl=True)
@@ -136,7 +136,7 @@ async def test_a_page_that_was_deleted_with_every_link_to_it_is_gone_and_no_faul
         assert audit.one(
             "status_code FROM page_history WHERE run_id = 1 AND page_id = (SELECT id FROM pages WHERE url LIKE '%/a')"
         )
-        garden.plant("/a", title="Wheat bread")
+        editable.plant("/a", title="Wheat bread")
         await audit.run(recrawl=True)
     assert audit.one("status_code, title FROM audited_pages WHERE url LIKE '%/a'") == (200, "Wheat bread")
 
@@ -144,15 +144,15 @@ async def test_a_page_that_was_deleted_with_every_link_to_it_is_gone_and_no_faul
 @pytest.mark.parametrize("how", ["a link", "a redirect", "a sitemap", "a canonical", "an alternate", "the start"])
 async def test_a_page_that_is_gone_and_still_named_stays_a_fault(tmp_path: Path, how: str) -> None:
     async with Site() as site:
-        garden, audit = Garden(site), Audit(site, tmp_path)
-        garden.plant("/", "/a", "/other")
-        garden.plant("/a")
-        garden.plant("/other")
+        editable, audit = EditableSite(site), Audit(site, tmp_path)
+        editable.plant("/", "/a", "/other")
+        editable.plant("/a")
+        editable.plant("/other")
         starts = ("/", "/a") if how == "the start" else ("/",)
         await audit.run(*starts)
         site.reply("/a", status=404, body=document("No", ()))
         head = {"a canonical": "<link rel=canonical href=/a>", "an alternate": "<link rel=alternate hreflang=de href=/a>"}
-        garden.plant("/", "/other", *(["/a"] if how == "a link" else []))
+        editable.plant("/", "/other", *(["/a"] if how == "a link" else []))
         site.reply("/other", body=f"<!doctype html><title>Other</title>{head.get(how, '')}<p>Bread")
         if how == "a redirect":
             site.redirect("/other", "/a")
@@ -164,15 +164,15 @@ async def test_a_page_that_is_gone_and_still_named_stays_a_fault(tmp_path: Path,
 
 async def test_a_page_that_is_gone_comes_back_as_a_fault_when_a_new_start_leads_to_it(tmp_path: Path) -> None:
     async with Site() as site:
-        garden, audit = Garden(site), Audit(site, tmp_path)
-        garden.plant("/", "/a")
-        garden.plant("/a")
+        editable, audit = EditableSite(site), Audit(site, tmp_path)
+        editable.plant("/", "/a")
+        editable.plant("/a")
         await audit.run("/")
-        garden.plant("/")
+        editable.plant("/")
         site.reply("/a", status=404, body=document("No", ()))
         await audit.run(recrawl=True)
         assert audit.column("url FROM findings WHERE check_id = 'response-client-error'") == []
-        garden.plant("/new", "/a")
+        editable.plant("/new", "/a")
         await audit.run("/new")
     assert audit.column("url FROM findings WHERE check_id = 'response-client-error'") == ["/a"]
     assert audit.one("value FROM counters WHERE name = 'counted'") == (3,)
@@ -180,11 +180,11 @@ async def test_a_page_that_is_gone_comes_back_as_a_fault_when_a_new_start_leads_
 
 async def test_a_page_that_came_back_has_no_findings_of_its_absence(tmp_path: Path) -> None:
     async with Site() as site:
-        garden, audit = Garden(site), Audit(site, tmp_path)
-        garden.plant("/", "/a")
+        editable, audit = EditableSite(site), Audit(site, tmp_path)
+        editable.plant("/", "/a")
         await audit.run("/")
         assert "response-client-error" in audit.column("check_id FROM findings WHERE url LIKE '%/a'")
-        garden.plant("/a")
+        editable.plant("/a")
         await audit.run(recrawl=True)
     assert audit.one("status_code FROM pages WHERE url LIKE '%/a'") == (200,)
     assert not {"response-client-error", "page-broken-linked"} & set(audit.column("check_id FROM findings"))
@@ -192,11 +192,11 @@ async def test_a_page_that_came_back_has_no_findings_of_its_absence(tmp_path: Pa
 
 async def test_what_robots_txt_forbids_today_is_skipped_and_what_it_forbade_is_asked_for(tmp_path: Path) -> None:
     async with Site() as site:
-        garden, audit = Garden(site), Audit(site, tmp_path)
-        garden.plant("/", "/a", "/b")
-        garden.plant("/a", "/c")
-        garden.plant("/b")
-        garden.plant("/c")
+        editable, audit = EditableSite(site), Audit(site, tmp_path)
+        editable.plant("/", "/a", "/b")
+        editable.plant("/a", "/c")
+        editable.plant("/b")
+        editable.plant("/c")
         site.robots("User-agent: *\nDisallow: /b\n")
         await audit.run("/")
         assert audit.statuses()["/b"] == "skipped"
@@ -226,12 +226,12 @@ async def test_a_page_that_moved_since_and_moved_back_is_no_loop(tmp_path: Path)
 
 async def test_the_past_is_kept_to_compare_with(tmp_path: Path) -> None:
     async with Site() as site:
-        garden, audit = Garden(site), Audit(site, tmp_path)
-        garden.plant("/", "/a")
-        garden.plant("/a", title="Rye bread")
+        editable, audit = EditableSite(site), Audit(site, tmp_path)
+        editable.plant("/", "/a")
+        editable.plant("/a", title="Rye bread")
         await audit.run("/")
         findings = audit.one("count(*) FROM page_findings")
-        garden.plant("/a", title="Wheat bread")
+        editable.plant("/a", title="Wheat bread")
         await audit.run(recrawl=True)
     past = "p.url, h.status_code, h.title FROM page_history h JOIN pages p ON p.id = h.page_id WHERE h.run_id = 1 ORDER BY p.url"
     assert audit.select(past) == [("/", 200, "Page /"), ("/a", 200, "Rye bread")]
@@ -240,10 +240,10 @@ async def test_the_past_is_kept_to_compare_with(tmp_path: Path) -> None:
 
 async def test_a_limit_counts_the_pages_of_this_run(tmp_path: Path) -> None:
     async with Site() as site:
-        garden, audit = Garden(site), Audit(site, tmp_path)
-        garden.plant("/", *(f"/{number}" for number in range(9)))
+        editable, audit = EditableSite(site), Audit(site, tmp_path)
+        editable.plant("/", *(f"/{number}" for number in range(9)))
         for number in range(9):
-            garden.plant(f"/{number}")
+            editable.plant(f"/{number}")
         await audit.run("/", limit=4)
         first = len(site.requests)
         await audit.run(limit=4)
@@ -257,10 +257,10 @@ async def test_a_limit_counts_the_pages_of_this_run(tmp_path: Path) -> None:
 
 async def test_a_crawl_that_its_limit_cut_short_is_finished_before_it_is_repeated(tmp_path: Path) -> None:
     async with Site() as site:
-        garden, audit = Garden(site), Audit(site, tmp_path)
-        garden.plant("/", *(f"/{number}" for number in range(9)))
+        editable, audit = EditableSite(site), Audit(site, tmp_path)
+        editable.plant("/", *(f"/{number}" for number in range(9)))
         for number in range(9):
-            garden.plant(f"/{number}")
+            editable.plant(f"/{number}")
         await audit.run("/", limit=4)
         await audit.run(recrawl=True, limit=6)
         assert max(site.hits(path) for path in site.paths) == 1, "the last run goes on first"
@@ -300,10 +300,10 @@ def stopped_after(site: Site, count: int) -> Callable[[Crawler], None]:
 async def test_a_recrawl_that_was_stopped_is_finished_first(tmp_path: Path, asked: dict[str, Any]) -> None:
     paths = [f"/{number}" for number in range(30)]
     async with Site() as site:
-        garden, audit = Garden(site), Audit(site, tmp_path)
-        garden.plant("/", *paths)
+        editable, audit = EditableSite(site), Audit(site, tmp_path)
+        editable.plant("/", *paths)
         for path in paths:
-            garden.plant(path)
+            editable.plant(path)
         await audit.run("/")
         before = kept(audit)
         first = len(site.requests)

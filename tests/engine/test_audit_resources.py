@@ -11,8 +11,8 @@ from tadoru.engine.notifications import HostSlowed
 from tests.support.auditing import Audit
 from tests.support.crawling import FastClock
 from tests.support.exchange import Exchange, Reply
+from tests.support.generated_sites import document
 from tests.support.site import Site
-from tests.support.worlds import document
 
 IMAGE: dict[str, Any] = {"body": b"\x89PNG", "content_type": "image/png"}
 

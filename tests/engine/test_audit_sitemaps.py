@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.auditing import Audit
+from tests.support.generated_sites import sitemap
 from tests.support.site import Site
-from tests.support.worlds import sitemap
 
 
 def shop(site: Site) -> None:

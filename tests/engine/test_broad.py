@@ -17,12 +17,12 @@ from tadoru.model.web import Answer, Request, Response
 from tadoru.store.crawl.interface import HOST_SPENT, TRAPPED_HOST
 from tadoru.store.crawl.sqlite import SqliteStore
 from tests.support.crawling import FastClock
-from tests.support.worlds import document
+from tests.support.generated_sites import document
 
 Links = Callable[[str, str], Sequence[str]]
 
 
-class World:
+class FakeWeb:
     """Every URL is a page; `links` says where it leads, or where it redirects when it is one URL in brackets."""
 
     def __init__(self, links: Links) -> None:
@@ -49,21 +49,21 @@ class World:
         return Counter(url.split("/")[2] for url in self.asked)
 
 
-async def crawl(folder: Path, links: Links, *starts: str, **options: Any) -> tuple[World, dict[str, str | None]]:
+async def crawl(folder: Path, links: Links, *starts: str, **options: Any) -> tuple[FakeWeb, dict[str, str | None]]:
     """What was asked, and why what was skipped was."""
     chosen = AuditOptions(
         database=str(folder / "crawl.db"), follow_external_hosts=True, sitemap="off", resources=0,
         **{"delay": 0.0, "concurrency": 8, **options},
     )  # fmt: skip
     prepared = await prepare(chosen, starts, {})
-    world, clock = World(links), FastClock()
+    fake_web, clock = FakeWeb(links), FastClock()
     store = SqliteStore(chosen.database, clock)
     plan = prepared.plan
-    work = Crawler(job=plan.job, policy=plan.policy, store=store, fetcher=world, clock=clock, notify=lambda _: None)
+    work = Crawler(job=plan.job, policy=plan.policy, store=store, fetcher=fake_web, clock=clock, notify=lambda _: None)
     await work.run()
     skipped = {row.url: row.skip_reason async for row in store.graph.pages() if row.status == "skipped"}
     await store.close()
-    return world, skipped
+    return fake_web, skipped
 
 
 def many(host: str, path: str) -> Sequence[str]:
@@ -72,8 +72,8 @@ def many(host: str, path: str) -> Sequence[str]:
 
 async def test_no_host_is_asked_for_more_pages_than_it_may_be_and_a_larger_number_goes_on(tmp_path: Path) -> None:
     starts = ("https://one.example/", "https://two.example/")
-    world, skipped = await crawl(tmp_path, many, *starts, pages_per_host=5)
-    assert world.hosts == {"one.example": 5, "two.example": 5}
+    fake_web, skipped = await crawl(tmp_path, many, *starts, pages_per_host=5)
+    assert fake_web.hosts == {"one.example": 5, "two.example": 5}
     assert (len(skipped), set(skipped.values())) == (52, {HOST_SPENT})
     again, _ = await crawl(tmp_path, many, pages_per_host=5)
     assert again.asked == []
@@ -86,8 +86,8 @@ async def test_a_domain_with_a_new_host_on_every_page_ends(tmp_path: Path) -> No
     def links(host: str, path: str) -> Sequence[str]:
         return [f"https://{name}-{host.partition('.')[0]}.wild.example/" for name in "ab"] if len(host) < 60 else []
 
-    world, skipped = await crawl(tmp_path, links, "https://x.wild.example/", hosts_per_domain=6)
-    assert len(world.hosts) == 7  # The one that was named, and six more.
+    fake_web, skipped = await crawl(tmp_path, links, "https://x.wild.example/", hosts_per_domain=6)
+    assert len(fake_web.hosts) == 7  # The one that was named, and six more.
     assert set(skipped.values()) == {TRAPPED_HOST}
 
 
@@ -95,16 +95,16 @@ async def test_redirects_from_host_to_host_end(tmp_path: Path) -> None:
     def onward(host: str, path: str) -> Sequence[str]:
         return [f"[https://h{int(host[1:].partition('.')[0]) + 1}.example/]"]
 
-    world, _ = await crawl(tmp_path, onward, "https://h0.example/")
-    assert [url.split("/")[2] for url in world.asked] == [f"h{number}.example" for number in range(11)]
+    fake_web, _ = await crawl(tmp_path, onward, "https://h0.example/")
+    assert [url.split("/")[2] for url in fake_web.asked] == [f"h{number}.example" for number in range(11)]
 
 
 async def test_a_queue_that_was_full_loses_nothing(tmp_path: Path) -> None:
     def links(host: str, path: str) -> Sequence[str]:
         return [f"https://h{number}.example/" for number in range(60)] if host == "start.example" else many(host, path)[:3]
 
-    world, skipped = await crawl(tmp_path, links, "https://start.example/", queue_limit=10, hosts_per_domain=0)
-    assert (len(world.asked), len(set(world.asked))) == (241, 241)
+    fake_web, skipped = await crawl(tmp_path, links, "https://start.example/", queue_limit=10, hosts_per_domain=0)
+    assert (len(fake_web.asked), len(set(fake_web.asked))) == (241, 241)
     assert skipped == {}
 
 
@@ -115,15 +115,15 @@ async def test_hosts_take_turns_when_there_are_more_of_them_than_places(tmp_path
         return [f"/{number}" for number in range(400 if host.startswith("big") else 2)]
 
     starts = [f"https://big{number}.example/" for number in range(4)] + [f"https://small{number}.example/" for number in range(8)]
-    world, _ = await crawl(tmp_path, links, *starts, delay=1.0, limit=200)
-    first = {host: at for at, host in reversed(list(enumerate(url.split("/")[2] for url in world.asked)))}
+    fake_web, _ = await crawl(tmp_path, links, *starts, delay=1.0, limit=200)
+    first = {host: at for at, host in reversed(list(enumerate(url.split("/")[2] for url in fake_web.asked)))}
     assert len(first) == 12
     assert max(first.values()) < 180
 
 
 async def test_the_scope_of_very_many_starts_stays_small_and_all_of_them_are_asked(tmp_path: Path) -> None:
     starts = [f"https://93.184.{number // 250}.{number % 250 + 1}/" for number in range(251)]
-    world, _ = await crawl(tmp_path, lambda host, path: (), *starts, include=("/only-this",))
-    assert len(world.asked) == 251
+    fake_web, _ = await crawl(tmp_path, lambda host, path: (), *starts, include=("/only-this",))
+    assert len(fake_web.asked) == 251
     joined = await join_audit(AuditOptions(database=str(tmp_path / "crawl.db"), follow_external_hosts=True))
     assert (len(joined.plan.job.scope.sites), len(joined.starts)) == (100, 251)

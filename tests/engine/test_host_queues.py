@@ -22,7 +22,7 @@ def paced(gap: float) -> Pace:
 
 def filled(*hosts: tuple[str, float, float, int]) -> HostQueues:
     """Lanes of (host, gap, wait, number of URLs)."""
-    queues, number = HostQueues(16), 0
+    queues, number = HostQueues(16, 64), 0
     for host, gap, wait, count in hosts:
         leases = [lease(number + index, host) for index in range(count)]
         number += count
@@ -83,7 +83,7 @@ def test_queues_that_were_emptied_offer_nothing_and_take_new_work() -> None:
 
 
 def test_idle_queues_make_room_for_other_hosts_and_busy_ones_stay() -> None:
-    queues = HostQueues(4)
+    queues = HostQueues(4, 64)
     for host in "abc":
         queues.add([lease(1, host)], {host: HostState(host, paced(0.0), 0.0)}, 0.0)
     queues.by_host["a"].in_flight = 1
@@ -127,7 +127,7 @@ def test_every_url_is_sent_once_and_no_host_before_its_time(hosts: list[tuple[st
 
 
 def test_a_queue_that_had_its_turn_makes_room_when_there_is_none() -> None:
-    queues = HostQueues(2)
+    queues = HostQueues(2, 64)
     queues.add([lease(1, "a"), lease(2, "a")], {"a": HostState("a", paced(1.0), 0.0)}, 0.0)
     queues.by_host["a"].started = 1
     assert queues.expired(60.0, 10.0) == []  # There is room.
@@ -144,7 +144,7 @@ def test_a_queue_that_had_its_turn_makes_room_when_there_is_none() -> None:
 
 
 def test_a_queue_that_sent_nothing_keeps_its_place_unless_its_host_wants_to_be_left_alone() -> None:
-    queues = HostQueues(2)
+    queues = HostQueues(2, 64)
     queues.add([lease(1, "a")], {"a": HostState("a", paced(1.0), 0.0)}, 0.0)
     queues.add([lease(2, "b")], {"b": HostState("b", paced(1.0), 300.0)}, 0.0)
     assert [queue.host for queue in queues.expired(30.0, 10.0)] == ["b"]
@@ -157,7 +157,7 @@ def test_a_queue_that_sent_nothing_keeps_its_place_unless_its_host_wants_to_be_l
 )
 def test_every_host_is_asked_in_bounded_time_however_much_the_others_have(capacity: int, sizes: list[int], places: int) -> None:
     """A turn is ten seconds, a request takes one: after as many rounds as it takes for all to have one, all have been asked."""
-    queues, waiting, now = HostQueues(capacity), deque((str(host), size) for host, size in enumerate(sizes)), 0.0
+    queues, waiting, now = HostQueues(capacity, 64), deque((str(host), size) for host, size in enumerate(sizes)), 0.0
     left = dict(waiting)
     first: dict[str, float] = {}
     rounds = -(-len(sizes) // capacity)

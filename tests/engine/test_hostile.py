@@ -54,17 +54,17 @@ ANSWERS = {
 """Behaviours that come to an answer after all."""
 
 
-class Crawled(NamedTuple):
+class SiteCrawl(NamedTuple):
     site: Site
     result: CrawlResult
     failed: dict[str, FailedUrl]
 
 
 @pytest.fixture(scope="module")
-def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> SiteCrawl:
     """One crawl over everything at once."""
 
-    async def run() -> Crawled:
+    async def run() -> SiteCrawl:
         async with Site() as site:
             bad = [f"/bad/{name}" for name in (*FAILURES, *ANSWERS)]
             site.page("/", links=[*bad, *HEALTHY])
@@ -72,7 +72,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
             setup = await set_up(site, folder, timeout=TIMEOUT, concurrency=16, max_response_size=1024 * 1024)
             await setup.run(clock=FastClock())
             result = await setup.result()
-        return Crawled(site, result, {failed.url.removeprefix(site.base): failed for failed in result.failed_urls})
+        return SiteCrawl(site, result, {failed.url.removeprefix(site.base): failed for failed in result.failed_urls})
 
     return asyncio.run(run())
 
@@ -82,7 +82,7 @@ def test_every_behaviour_is_crawled_here() -> None:
 
 
 @pytest.mark.parametrize("name", FAILURES)
-def test_it_ends_in_its_named_error(crawled: Crawled, name: str) -> None:
+def test_it_ends_in_its_named_error(crawled: SiteCrawl, name: str) -> None:
     failed = crawled.failed[f"/bad/{name}"]
     assert failed.error_type == FAILURES[name]
     assert failed.error_message
@@ -91,25 +91,25 @@ def test_it_ends_in_its_named_error(crawled: Crawled, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_it_comes_to_an_answer(crawled: Crawled, name: str) -> None:
+def test_it_comes_to_an_answer(crawled: SiteCrawl, name: str) -> None:
     assert by_path(crawled.site, crawled.result)[f"/bad/{name}"].status_code == ANSWERS[name]
     assert f"/bad/{name}" not in crawled.failed
 
 
-def test_the_healthy_pages_are_read_once_each(crawled: Crawled) -> None:
+def test_the_healthy_pages_are_read_once_each(crawled: SiteCrawl) -> None:
     pages = by_path(crawled.site, crawled.result)
     assert {pages[path].status_code for path in HEALTHY} == {200}
     assert {crawled.site.hits(path) for path in HEALTHY} == {1}
 
 
-def test_a_loop_and_an_endless_chain_of_redirects_are_named(crawled: Crawled) -> None:
+def test_a_loop_and_an_endless_chain_of_redirects_are_named(crawled: SiteCrawl) -> None:
     (loop,) = (failed for failed in crawled.failed.values() if failed.error_type == FailureKind.REDIRECT_LOOP)
     assert "/bad/loop/" in loop.url
     assert crawled.failed["/bad/chain/10"].error_type == FailureKind.TOO_MANY_REDIRECTS
     assert crawled.site.hits("/bad/chain/9") == 0
 
 
-def test_what_is_not_the_links_fault_is_not_called_broken(crawled: Crawled) -> None:
+def test_what_is_not_the_links_fault_is_not_called_broken(crawled: SiteCrawl) -> None:
     broken = {link.url.removeprefix(crawled.site.base) for link in crawled.result.broken_links}
     assert "/bad/endless" not in broken
     assert "/bad/bomb/8" not in broken

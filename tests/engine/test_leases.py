@@ -16,7 +16,7 @@ from tests.support.crawling import by_path, set_up
 from tests.support.site import Site
 
 
-class Shifted(SystemClock):
+class OffsetClock(SystemClock):
     """The machine's clock, put forward by hand."""
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Shifted(SystemClock):
 async def test_the_pages_of_an_engine_that_stopped_renewing_are_taken_over(tmp_path: Path) -> None:
     async with Site() as site:
         setup = await set_up(site, tmp_path, "/tree/10/3/0", ignore_robots=True)
-        clock = Shifted()
+        clock = OffsetClock()
         lost = setup.store(clock)
         worker = await lost.frontier.join(60.0)
         (lease,) = (await lost.frontier.lease(worker, {}, new_hosts=1, per_host=4, limit=0)).leases
@@ -47,7 +47,7 @@ async def test_the_pages_of_an_engine_that_stopped_renewing_are_taken_over(tmp_p
 async def test_what_a_dead_engine_was_asking_for_others_is_asked_by_one_that_waits_for_it(tmp_path: Path) -> None:
     async with Site() as site:
         setup = await set_up(site, tmp_path, "/tree/4/3/0")
-        clock = Shifted()
+        clock = OffsetClock()
         lost = setup.store(clock)
         worker = await lost.frontier.join(60.0)
         assert await lost.robots.claim(worker, site.base, hold=3600.0, max_age=3600.0) is True
@@ -82,7 +82,7 @@ async def test_an_engine_waits_for_the_pages_of_a_living_sibling(tmp_path: Path)
 async def test_an_engine_that_was_declared_dead_joins_again_and_records_nothing_twice(tmp_path: Path) -> None:
     async with Site() as site:
         setup = await set_up(site, tmp_path, "/tree/40/3/0", ignore_robots=True, concurrency=2)
-        clock = Shifted()
+        clock = OffsetClock()
         gates = [site.hold("/tree/40/3/1"), site.hold("/tree/40/3/2")]
         sleeper = asyncio.create_task(setup.run(clock=clock, lease_ttl=0.4))
         await site.requested("/tree/40/3/2")

@@ -16,22 +16,22 @@ from tests.support.exchange import Exchange, Reply
 from tests.support.site import Site
 
 
-class Crawled(NamedTuple):
+class SiteCrawl(NamedTuple):
     setup: Setup
     site: Site
     gaps: list[float]
     """Between the requests for the page in question, in the crawl's own seconds."""
 
 
-async def _crawl_one(site: Site, folder: Path, path: str, speed: float = 200.0) -> Crawled:
+async def _crawl_one(site: Site, folder: Path, path: str, speed: float = 200.0) -> SiteCrawl:
     site.page("/", links=[path])
     setup = await set_up(site, folder, ignore_robots=True)
     await setup.run(clock=FastClock(speed))
     asked = [seen.at * speed for seen in site.requests if seen.path == path]
-    return Crawled(setup, site, [after - before for before, after in itertools.pairwise(asked)])
+    return SiteCrawl(setup, site, [after - before for before, after in itertools.pairwise(asked)])
 
 
-async def _code(crawled: Crawled, path: str) -> int | None:
+async def _code(crawled: SiteCrawl, path: str) -> int | None:
     (info,) = (info for info in (await crawled.setup.result()).internal_urls if info.url == crawled.site.url(path))
     return info.status_code
 

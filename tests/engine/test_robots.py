@@ -50,7 +50,7 @@ async def test_a_server_in_trouble_is_left_alone(tmp_path: Path, status: int) ->
         setup = await set_up(site, tmp_path)
         await setup.run(clock=FastClock())
         pages = by_path(site, await setup.result())
-    reason = f"robots.txt answered {status}, which means everything is disallowed"
+    reason = f"robots.txt returned status {status}, which means everything is disallowed"
     assert pages["/"].not_fetched == reason
     assert site.hits("/") == 0
     assert site.hits("/robots.txt") == (4 if status == 429 else 3)

@@ -144,7 +144,7 @@ async def test_nothing_is_left_running_after_a_crawl_that_was_cancelled(tmp_path
     assert after <= before
 
 
-class Clumsy(LinksJob):
+class FailingJob(LinksJob):
     """A job with a bug."""
 
     def handle(self, page: FetchedPage) -> PageResult:
@@ -156,7 +156,7 @@ class Clumsy(LinksJob):
 async def test_a_job_that_fails_on_a_page_is_told_and_the_crawl_goes_on(tmp_path: Path) -> None:
     async with Site() as site:
         setup = await set_up(site, tmp_path, "/tree/20/3/0")
-        job = Clumsy(scope=setup.prepared.plan.job.scope)
+        job = FailingJob(scope=setup.prepared.plan.job.scope)
         setup.prepared = replace(setup.prepared, plan=replace(setup.prepared.plan, job=job))
         await setup.run()
         result = await setup.result()

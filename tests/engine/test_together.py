@@ -30,7 +30,7 @@ class Recorder:
 
 
 @dataclass
-class Burst:
+class BurstSite:
     """A site whose pages, but for the first, all arrive at the same moment."""
 
     recorder: Recorder
@@ -46,7 +46,7 @@ class Burst:
 
 
 @dataclass(frozen=True)
-class Reading(LinksJob):
+class RecordingJob(LinksJob):
     """A job that says when it reads."""
 
     recorder: Recorder = field(default_factory=Recorder)
@@ -57,8 +57,8 @@ class Reading(LinksJob):
         return super().handle(page)
 
 
-class Writing(MemoryStore):
-    """A store that records how much is written at a time."""
+class RecordingStore(MemoryStore):
+    """A store that says how much is written at a time."""
 
     recorder: Recorder
 
@@ -69,12 +69,14 @@ class Writing(MemoryStore):
 
 async def crawled() -> Recorder:
     recorder, scope = Recorder(), Scope(sites=(START,))
-    store = Writing(SystemClock())
+    store = RecordingStore(SystemClock())
     store.recorder = recorder
     await store.add([UrlFilter(scope, check_external=False, follow=True, trap_cap=0).start_target(START)], seed=True)
     policy = CrawlPolicy(delay=0.0, concurrency=TOGETHER, obey_robots=False)
-    job = Reading(scope=scope, recorder=recorder)
-    await Crawler(job=job, policy=policy, store=store, fetcher=Burst(recorder), clock=SystemClock(), notify=lambda _: None).run()
+    job = RecordingJob(scope=scope, recorder=recorder)
+    await Crawler(
+        job=job, policy=policy, store=store, fetcher=BurstSite(recorder), clock=SystemClock(), notify=lambda _: None
+    ).run()
     return recorder
 
 

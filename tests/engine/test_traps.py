@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.crawling import by_path, crawl
 from tests.support.exchange import Exchange, Reply
+from tests.support.generated_sites import document
 from tests.support.site import Site
-from tests.support.worlds import document
 
 
 async def facets(exchange: Exchange, rest: str) -> None:

@@ -208,7 +208,7 @@ def test_a_public_page_reaches_no_other_address_by_link_redirect_or_name(namespa
     assert seen["rebound"] == [PUBLIC, PUBLIC, "blocked_address"]
 
 
-class HandClock(SystemClock):
+class ManualClock(SystemClock):
     """Monotonic time that can be put forward."""
 
     ahead = 0.0
@@ -275,7 +275,7 @@ async def rebound() -> list[str | None]:
     async def resolver(host: str) -> list[str]:
         return next(answers, ["127.0.0.1"])
 
-    clock = HandClock()
+    clock = ManualClock()
     fetcher = HttpFetcher(user_agent="x", exemptions=NOBODY_NAMED, resolver=resolver, clock=clock)
     url, found = "http://rebind.example/", []
     for seconds in (0.0, 0.0, DNS_SECONDS):

@@ -14,7 +14,7 @@ from tadoru.rules.address import Exemptions
 from tests.support.site import Site
 
 
-class Fixed:
+class FixedClock:
     """A clock that stands at the first of January 2025."""
 
     seconds = 1735689600.0
@@ -30,7 +30,7 @@ class Fixed:
 
 
 def jar_after(url: str, *lines: str) -> CookieJar:
-    jar = CookieJar(Fixed())
+    jar = CookieJar(FixedClock())
     jar.store(Response(url=url, status=200, headers=tuple(("Set-Cookie", line) for line in lines)))
     return jar
 
@@ -109,7 +109,7 @@ def test_a_cookie_set_again_is_replaced_and_one_that_expired_is_gone() -> None:
 
 
 def test_a_cookie_expires_while_it_is_kept() -> None:
-    clock = Fixed()
+    clock = FixedClock()
     jar = CookieJar(clock)
     jar.store(Response(url=SHOP, status=200, headers=(("Set-Cookie", "id=1; Max-Age=10"),)))
     clock.seconds += 11

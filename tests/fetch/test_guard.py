@@ -12,7 +12,7 @@ from tadoru.rules.address import Exemptions
 PUBLIC = "93.184.216.34"
 
 
-class HandClock:
+class ManualClock:
     """A clock that stands still until it is moved."""
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class HandClock:
         self.seconds += seconds
 
 
-class Answers:
+class ScriptedResolver:
     """A name server that gives its answers one after the other; the last one stays."""
 
     def __init__(self, *answers: list[str] | Exception) -> None:
@@ -96,7 +96,7 @@ def test_the_persons_proxy_passes_only_where_connections_are_made() -> None:
 async def test_a_host_that_a_person_named_is_exempt_only_if_it_is_private_then(
     answer: list[str] | Exception, is_exempt: bool
 ) -> None:
-    dns = DnsCache(HandClock(), Answers(answer))
+    dns = DnsCache(ManualClock(), ScriptedResolver(answer))
     exempt = await private_exemptions(["http://dev.example:8000/"], dns)
     assert exempt.covers("dev.example", 8000) is is_exempt
     await dns.close()
@@ -104,7 +104,7 @@ async def test_a_host_that_a_person_named_is_exempt_only_if_it_is_private_then(
 
 @pytest.mark.parametrize("first", [OSError("NXDOMAIN"), []], ids=["unknown", "without an address"])
 async def test_a_name_that_resolves_only_later_is_connected_to_when_it_is_public_then(first: list[str] | Exception) -> None:
-    dns = DnsCache(HandClock(), Answers(first))
+    dns = DnsCache(ManualClock(), ScriptedResolver(first))
     guard = AddressGuard(Exemptions.from_list((await private_exemptions(["http://dev.example:8000/"], dns)).to_list()))
     assert guard.allowed_addresses("dev.example", 8000, [PUBLIC]) == [PUBLIC]
     with pytest.raises(BlockedAddress):
@@ -113,8 +113,8 @@ async def test_a_name_that_resolves_only_later_is_connected_to_when_it_is_public
 
 
 async def test_addresses_that_a_person_named_need_no_lookup() -> None:
-    server = Answers([PUBLIC])
-    dns = DnsCache(HandClock(), server)
+    server = ScriptedResolver([PUBLIC])
+    dns = DnsCache(ManualClock(), server)
     exempt = await private_exemptions(["http://127.0.0.1/", "http://[::1]:8000/", f"http://{PUBLIC}/"], dns)
     assert exempt.to_list() == ["127.0.0.1:80", "[::1]:8000"]
     assert server.asked == []
@@ -122,17 +122,17 @@ async def test_addresses_that_a_person_named_need_no_lookup() -> None:
 
 
 async def test_a_crawl_does_not_wait_for_ever_to_learn_whether_a_name_is_private() -> None:
-    server = Answers([PUBLIC])
+    server = ScriptedResolver([PUBLIC])
     server.gate.clear()
-    dns = DnsCache(HandClock(), server)
+    dns = DnsCache(ManualClock(), server)
     exempt = await private_exemptions(["http://slow.example/"], dns, timeout=0.01)
     assert not exempt.covers("slow.example", 80)
     await dns.close()
 
 
 async def test_an_answer_is_kept_for_a_short_while() -> None:
-    clock = HandClock()
-    dns = DnsCache(clock, Answers([PUBLIC], ["10.0.0.1"]))
+    clock = ManualClock()
+    dns = DnsCache(clock, ScriptedResolver([PUBLIC], ["10.0.0.1"]))
     assert dns.cached("a.example") == ()
     assert await dns.resolve("a.example") == [PUBLIC]
     clock.seconds += DNS_SECONDS - 1
@@ -144,9 +144,9 @@ async def test_an_answer_is_kept_for_a_short_while() -> None:
 
 
 async def test_those_who_wait_for_one_name_ask_once_and_one_may_give_up() -> None:
-    server = Answers([PUBLIC])
+    server = ScriptedResolver([PUBLIC])
     server.gate.clear()
-    dns = DnsCache(HandClock(), server)
+    dns = DnsCache(ManualClock(), server)
     first, second = (asyncio.create_task(dns.resolve("a.example")) for _ in range(2))
     await server.was_asked.wait()
     first.cancel()
@@ -158,7 +158,7 @@ async def test_those_who_wait_for_one_name_ask_once_and_one_may_give_up() -> Non
 
 @pytest.mark.parametrize("answer", [[], OSError("SERVFAIL"), UnicodeError("label too long")], ids=["empty", "failure", "no name"])
 async def test_no_answer_is_unresolved_and_asked_again_the_next_time(answer: list[str] | Exception) -> None:
-    dns = DnsCache(HandClock(), Answers(answer, [PUBLIC]))
+    dns = DnsCache(ManualClock(), ScriptedResolver(answer, [PUBLIC]))
     with pytest.raises(UnresolvedHost):
         await dns.resolve("a.example")
     assert await dns.resolve("a.example") == [PUBLIC]
@@ -166,9 +166,9 @@ async def test_no_answer_is_unresolved_and_asked_again_the_next_time(answer: lis
 
 
 async def test_closing_gives_up_on_names_that_are_being_asked() -> None:
-    server = Answers([PUBLIC])
+    server = ScriptedResolver([PUBLIC])
     server.gate.clear()
-    dns = DnsCache(HandClock(), server)
+    dns = DnsCache(ManualClock(), server)
     waiting = asyncio.create_task(dns.resolve("slow.example"))
     await server.was_asked.wait()
     await dns.close()
@@ -177,6 +177,6 @@ async def test_closing_gives_up_on_names_that_are_being_asked() -> None:
 
 
 async def test_the_system_resolves_localhost() -> None:
-    dns = DnsCache(HandClock())
+    dns = DnsCache(ManualClock())
     assert set(await dns.resolve("localhost")) & {"127.0.0.1", "::1"}
     await dns.close()

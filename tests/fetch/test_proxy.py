@@ -41,7 +41,7 @@ async def trap() -> AsyncIterator[Site]:
         yield serving
 
 
-class World:
+class ProxySetup:
     """A proxy that knows a few names, and a client that speaks to it byte by byte."""
 
     def __init__(self, named: Site, answers: dict[str, list[str]] | None = None, upstream: UpstreamProxy | None = None) -> None:
@@ -57,7 +57,7 @@ class World:
             raise OSError("unknown")
         return self.answers[host]
 
-    async def __aenter__(self) -> World:
+    async def __aenter__(self) -> ProxySetup:
         await self.proxy.start()
         return self
 
@@ -91,10 +91,10 @@ def get(url: str, *fields: str) -> bytes:
 
 async def test_a_plain_request_goes_on_as_the_only_one_of_its_connection(site: Site) -> None:
     site.reply("/a?b=%7e", body="hello", headers={"Keep-Alive": "5", "X-Own": "yes"})
-    async with World(site) as world:
-        client = world.client()
+    async with ProxySetup(site) as setup:
+        client = setup.client()
         fields = ("Proxy-Connection: keep-alive", "Connection: keep-alive", "Accept: */*")
-        answer = await world.say(get(site.url("/a?b=%7e"), *fields), client)
+        answer = await setup.say(get(site.url("/a?b=%7e"), *fields), client)
     head, _, body = answer.partition(b"\r\n\r\n")
     assert body == b"hello"
     assert head.splitlines()[0] == b"HTTP/1.1 200 OK"
@@ -118,12 +118,12 @@ async def test_a_body_is_sent_on_and_nothing_after_it(site: Site) -> None:
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    async with World(site) as world:
-        world.proxy._dialer._guard = AddressGuard(Exemptions(allow_all=True))
-        client = world.client()
+    async with ProxySetup(site) as setup:
+        setup.proxy._dialer._guard = AddressGuard(Exemptions(allow_all=True))
+        client = setup.client()
         request = f"POST http://127.0.0.1:{port}/ HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody".encode()
-        assert (await world.say(request, client)).endswith(b"\r\n\r\nok")
-        assert b"200 OK" not in await world.say(request.replace(b"Content-Length: 4", b"Transfer-Encoding: chunked"), client)
+        assert (await setup.say(request, client)).endswith(b"\r\n\r\nok")
+        assert b"200 OK" not in await setup.say(request.replace(b"Content-Length: 4", b"Transfer-Encoding: chunked"), client)
     assert bodies == [b"body"]
     server.close()
     await server.wait_closed()
@@ -131,10 +131,10 @@ async def test_a_body_is_sent_on_and_nothing_after_it(site: Site) -> None:
 
 async def test_a_tunnel_is_copied_as_it_is(site: Site) -> None:
     site.reply("/t", body="through")
-    async with World(site) as world:
+    async with ProxySetup(site) as setup:
         request = get(site.url("/t"), "Connection: close").replace(site.base.encode(), b"")
         connect = f"CONNECT 127.0.0.1:{site.port} HTTP/1.1\r\n\r\n".encode()
-        answer = await world.say(connect + request, world.client())
+        answer = await setup.say(connect + request, setup.client())
     assert answer.startswith(b"HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.1 200 OK\r\n")
     assert answer.endswith(b"through")
 
@@ -145,9 +145,9 @@ async def test_a_tunnel_is_copied_as_it_is(site: Site) -> None:
     ids=["none", "empty", "broken", "another scheme", "another spelling", "without the password", "a client that has left"],
 )
 async def test_strangers_are_not_served(site: Site, credentials: str | None) -> None:
-    async with World(site) as world:
-        client, former = world.client(), world.client()
-        await world.proxy.remove_client(former)
+    async with ProxySetup(site) as setup:
+        client, former = setup.client(), setup.client()
+        await setup.proxy.remove_client(former)
         if credentials is not None:
             credentials = credentials.format(
                 lower=client.authorization.removeprefix("Basic "),
@@ -155,15 +155,15 @@ async def test_strangers_are_not_served(site: Site, credentials: str | None) -> 
                 other=former.authorization.removeprefix("Basic "),
             )
         fields = () if credentials is None else (f"Proxy-Authorization: {credentials}",)
-        answer = await world.say(get(site.url("/"), *fields))
+        answer = await setup.say(get(site.url("/"), *fields))
         assert answer.startswith(b"HTTP/1.1 407 ")
         assert b"\r\nProxy-Authenticate: Basic " in answer
     assert site.connections == 0
 
 
 async def test_no_two_guests_have_the_same_name_or_password(site: Site) -> None:
-    async with World(site) as world:
-        guests = [world.client() for _ in range(50)]
+    async with ProxySetup(site) as setup:
+        guests = [setup.client() for _ in range(50)]
         assert len({client.name for client in guests}) == len({client.password for client in guests}) == 50
         assert guests[0].password not in repr(guests[0])
 
@@ -186,21 +186,21 @@ LYING = {
 async def test_what_is_not_public_is_not_connected_to(site: Site, trap: Site, host: str, form: str) -> None:
     place = f"{host}:{trap.port}"
     request = get(f"http://{place}/") if form == "plain" else f"CONNECT {place} HTTP/1.1\r\n\r\n".encode()
-    async with World(site, LYING) as world:
-        client = world.client()
-        assert await world.say(request, client) == b""
+    async with ProxySetup(site, LYING) as setup:
+        client = setup.client()
+        assert await setup.say(request, client) == b""
         (fault,) = client.failures.values()
         assert fault.kind == FailureKind.BLOCKED_ADDRESS
     assert trap.connections == site.connections == 0
 
 
 async def test_a_name_is_asked_once_and_what_it_would_say_next_plays_no_role(site: Site, trap: Site) -> None:
-    async with World(site, {"rebind.example": ["10.0.0.1"]}) as world:
-        client = world.client()
-        assert await world.say(get(f"http://rebind.example:{trap.port}/"), client) == b""
-        world.answers["rebind.example"] = ["127.0.0.1"]
-        assert await world.say(get(f"http://rebind.example:{trap.port}/"), client) == b""
-        assert world.asked == ["rebind.example"]
+    async with ProxySetup(site, {"rebind.example": ["10.0.0.1"]}) as setup:
+        client = setup.client()
+        assert await setup.say(get(f"http://rebind.example:{trap.port}/"), client) == b""
+        setup.answers["rebind.example"] = ["127.0.0.1"]
+        assert await setup.say(get(f"http://rebind.example:{trap.port}/"), client) == b""
+        assert setup.asked == ["rebind.example"]
     assert trap.connections == 0
 
 
@@ -216,32 +216,32 @@ async def test_a_name_is_asked_once_and_what_it_would_say_next_plays_no_role(sit
 )
 async def test_an_answer_that_is_none_ends_the_connection_and_is_told(site: Site, path: str, kind: FailureKind) -> None:
     site.reply("/407", status=407, headers={"Proxy-Authenticate": "Basic realm=mine"})
-    async with World(site) as world:
-        client = world.client()
-        assert await world.say(get(site.url(path)), client) == b""
+    async with ProxySetup(site) as setup:
+        client = setup.client()
+        assert await setup.say(get(site.url(path)), client) == b""
         assert client.failures[f"127.0.0.1:{site.port}"].kind == kind
 
 
 async def test_interim_answers_are_passed_over(site: Site) -> None:
-    async with World(site) as world:
-        answer = await world.say(get(site.url("/bad/continues")), world.client())
+    async with ProxySetup(site) as setup:
+        answer = await setup.say(get(site.url("/bad/continues")), setup.client())
     assert answer.startswith(b"HTTP/1.1 200 ")
 
 
 @pytest.mark.parametrize("answers, kind", [({}, FailureKind.DNS), ({"gone.example": ["127.0.0.1"]}, FailureKind.BLOCKED_ADDRESS)])
 async def test_a_name_without_an_address(site: Site, answers: dict[str, list[str]], kind: FailureKind) -> None:
-    async with World(site, answers) as world:
-        client = world.client()
-        assert await world.say(get("http://gone.example/"), client) == b""
+    async with ProxySetup(site, answers) as setup:
+        client = setup.client()
+        assert await setup.say(get("http://gone.example/"), client) == b""
         assert client.failures["gone.example"].kind == kind
 
 
 async def test_nobody_listens_there() -> None:
     async with Site() as closed:
         pass
-    async with World(closed) as world:
-        client = world.client()
-        assert await world.say(get(closed.url("/")), client) == b""
+    async with ProxySetup(closed) as setup:
+        client = setup.client()
+        assert await setup.say(get(closed.url("/")), client) == b""
         assert client.failures[f"127.0.0.1:{closed.port}"].kind == FailureKind.REFUSED
 
 
@@ -252,12 +252,12 @@ async def test_leave_is_asked_before_anything_is_looked_up(site: Site) -> None:
         asked.append(url)
         return False
 
-    async with World(site, {"a.example": ["127.0.0.1"]}) as world:
-        client = world.client(admit=refuse)
-        assert await world.say(get("http://a.example/path?q"), client) == b""
-        assert await world.say(b"CONNECT A.example:443 HTTP/1.1\r\n\r\n", client) == b""
-        assert await world.say(b"CONNECT [::1]:8443 HTTP/1.1\r\n\r\n", client) == b""
-        assert world.asked == []
+    async with ProxySetup(site, {"a.example": ["127.0.0.1"]}) as setup:
+        client = setup.client(admit=refuse)
+        assert await setup.say(get("http://a.example/path?q"), client) == b""
+        assert await setup.say(b"CONNECT A.example:443 HTTP/1.1\r\n\r\n", client) == b""
+        assert await setup.say(b"CONNECT [::1]:8443 HTTP/1.1\r\n\r\n", client) == b""
+        assert setup.asked == []
     assert asked == ["http://a.example/path?q", "https://a.example/", "https://[::1]:8443/"]
 
 
@@ -269,11 +269,11 @@ async def test_who_waits_for_leave_and_goes_away_is_not_connected(site: Site) ->
         await gate.wait()
         return True
 
-    async with World(site) as world:
-        client = world.client(admit=slow)
-        asking = asyncio.create_task(world.say(get(site.url("/")), client))
+    async with ProxySetup(site) as setup:
+        client = setup.client(admit=slow)
+        asking = asyncio.create_task(setup.say(get(site.url("/")), client))
         await waits.wait()
-        await world.proxy.remove_client(client)
+        await setup.proxy.remove_client(client)
         assert await asking == b""
         gate.set()
     assert site.connections == 0
@@ -292,15 +292,15 @@ async def test_who_waits_for_leave_and_goes_away_is_not_connected(site: Site) ->
     ],
 )
 async def test_what_no_browser_would_ask_is_not_answered(site: Site, request_bytes: bytes) -> None:
-    async with World(site) as world:
-        assert await world.say(request_bytes, world.client()) == b""
+    async with ProxySetup(site) as setup:
+        assert await setup.say(request_bytes, setup.client()) == b""
     assert site.connections == 0
 
 
 async def test_a_client_that_says_nothing_is_not_waited_for_for_ever(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proxy_module, "HEAD_SECONDS", 0.05)
-    async with World(site) as world:
-        assert await world.say(b"GET http://127.0.0.1/ HTTP/1.1\r\nHo") == b""
+    async with ProxySetup(site) as setup:
+        assert await setup.say(b"GET http://127.0.0.1/ HTTP/1.1\r\nHo") == b""
 
 
 @pytest.mark.parametrize("form", ["plain", "tunnel"])
@@ -308,24 +308,24 @@ async def test_a_site_that_falls_silent_is_not_waited_for_for_ever(
     site: Site, form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(proxy_module, "IDLE_SECONDS", 0.1)
-    async with World(site) as world:
-        client = world.client()
+    async with ProxySetup(site) as setup:
+        client = setup.client()
         if form == "plain":
-            assert await world.say(get(site.url("/bad/never")), client) == b""
+            assert await setup.say(get(site.url("/bad/never")), client) == b""
             assert client.failures[f"127.0.0.1:{site.port}"].kind == FailureKind.RESPONSE_TIMEOUT
         else:
-            answer = await world.say(f"CONNECT 127.0.0.1:{site.port} HTTP/1.1\r\n\r\n".encode(), client)
+            answer = await setup.say(f"CONNECT 127.0.0.1:{site.port} HTTP/1.1\r\n\r\n".encode(), client)
             assert answer == b"HTTP/1.1 200 Connection established\r\n\r\n"
 
 
 @pytest.mark.parametrize("form", ["plain", "tunnel"])
 async def test_a_guest_gets_no_more_bytes_than_it_may(site: Site, form: str) -> None:
-    async with World(site) as world:
-        client = world.client(max_bytes=300_000)
+    async with ProxySetup(site) as setup:
+        client = setup.client(max_bytes=300_000)
         request = get(site.url("/bad/endless"))
         if form == "tunnel":
             request = f"CONNECT 127.0.0.1:{site.port} HTTP/1.1\r\n\r\n".encode() + request.replace(site.base.encode(), b"")
-        assert len(await world.say(request, client)) <= 301_000
+        assert len(await setup.say(request, client)) <= 301_000
         assert client.failures[f"127.0.0.1:{site.port}"].kind == FailureKind.TOO_LARGE
 
 
@@ -333,11 +333,11 @@ async def test_one_client_cannot_take_all_connections(site: Site) -> None:
     gate = site.hold("/held")
     site.reply("/held", body="x")
     site.reply("/free", body="free")
-    async with World(site) as world:
-        greedy, other = world.client(), world.client()
-        asking = [asyncio.create_task(world.say(get(site.url("/held")), greedy)) for _ in range(40)]
+    async with ProxySetup(site) as setup:
+        greedy, other = setup.client(), setup.client()
+        asking = [asyncio.create_task(setup.say(get(site.url("/held")), greedy)) for _ in range(40)]
         await site.requested("/held", proxy_module.CLIENT_CONNECTIONS)
-        assert (await world.say(get(site.url("/free")), other)).endswith(b"free")
+        assert (await setup.say(get(site.url("/free")), other)).endswith(b"free")
         assert site.hits("/held") == proxy_module.CLIENT_CONNECTIONS
         gate.release()
         assert all(answer.endswith(b"x") for answer in await asyncio.gather(*asking))
@@ -346,20 +346,20 @@ async def test_one_client_cannot_take_all_connections(site: Site) -> None:
 async def test_a_guest_that_is_sent_away_loses_its_connections_and_no_other_does(site: Site) -> None:
     gate = site.hold("/held")
     site.reply("/held", body="x")
-    async with World(site) as world:
-        leaving, staying = world.client(), world.client()
-        cut = asyncio.create_task(world.say(get(site.url("/held")), leaving))
-        kept = asyncio.create_task(world.say(get(site.url("/held")), staying))
+    async with ProxySetup(site) as setup:
+        leaving, staying = setup.client(), setup.client()
+        cut = asyncio.create_task(setup.say(get(site.url("/held")), leaving))
+        kept = asyncio.create_task(setup.say(get(site.url("/held")), staying))
         await site.requested("/held", 2)
-        await world.proxy.remove_client(leaving)
+        await setup.proxy.remove_client(leaving)
         assert await cut == b""
         gate.release()
         assert (await kept).endswith(b"x")
 
 
 async def test_closing_ends_everything_that_is_open(site: Site) -> None:
-    async with World(site) as world:
-        asking = asyncio.create_task(world.say(get(site.url("/bad/never")), world.client()))
+    async with ProxySetup(site) as setup:
+        asking = asyncio.create_task(setup.say(get(site.url("/bad/never")), setup.client()))
         await site.requested("/bad/never")
     assert await asking == b""
 
@@ -367,11 +367,11 @@ async def test_closing_ends_everything_that_is_open(site: Site) -> None:
 async def test_with_the_persons_proxy_everything_goes_through_it(site: Site) -> None:
     """The second proxy is one of ours, which lets everything through and asks for a password."""
     site.reply("/", body="seen")
-    async with World(site) as outer:
+    async with ProxySetup(site) as outer:
         outer.proxy._dialer._guard = AddressGuard(Exemptions(allow_all=True))
         outer_client = outer.client()
         upstream = UpstreamProxy.parse(f"http://{outer_client.name}:{outer_client.password}@{outer.proxy.address}")
-        async with World(site, {"private.example": ["10.0.0.1"]}, upstream) as inner:
+        async with ProxySetup(site, {"private.example": ["10.0.0.1"]}, upstream) as inner:
             client = inner.client()
             assert (await inner.say(get(site.url("/")), client)).endswith(b"seen")
             request = get(site.url("/"), "Connection: close").replace(site.base.encode(), b"")
@@ -382,12 +382,12 @@ async def test_with_the_persons_proxy_everything_goes_through_it(site: Site) -> 
         assert site.connections == 2
         assert all("proxy-authorization" not in seen.headers for seen in site.requests)
         wrong = UpstreamProxy.parse(f"http://{outer_client.name}:wrong@{outer.proxy.address}")
-        async with World(site, upstream=wrong) as inner:
+        async with ProxySetup(site, upstream=wrong) as inner:
             for request in (get(site.url("/")), connect):
                 client = inner.client()
                 assert await inner.say(request, client) == b""
                 assert client.failures[f"127.0.0.1:{site.port}"].kind == FailureKind.PROXY
-    async with World(site, upstream=upstream) as inner:
+    async with ProxySetup(site, upstream=upstream) as inner:
         client = inner.client()
         assert await inner.say(get(site.url("/")), client) == b""
         assert client.failures[f"127.0.0.1:{site.port}"].kind == FailureKind.PROXY

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tadoru.model.web import FailureKind
+from tests.jobs.sample_sites import Link, Page, Resource, SampleSite, site, sitemap
 from tests.jobs.site_triggers import FAST, LANGUAGES, MENU, SITE, TEXT, UNLINKED, linking
-from tests.jobs.site_worlds import Link, Page, Resource, World, site, sitemap
 
 
 def _edited(text: str, share: int) -> str:
@@ -12,7 +12,7 @@ def _edited(text: str, share: int) -> str:
     return " ".join("other" + word if at % share == 0 else word for at, word in enumerate(text.split()))
 
 
-SILENT: dict[str, tuple[str, World]] = {
+SILENT: dict[str, tuple[str, SampleSite]] = {
     "a page that refuses us is not broken": (
         "link-broken",
         linking("/members", also={"/members": Page(status=403, linked=False)}),
@@ -292,7 +292,7 @@ SILENT: dict[str, tuple[str, World]] = {
         "canonical-chain",
         site({"/a": Page(canonical="/b"), "/b": Page(canonical="/a")}),
     ),
-    "a site of one page may be hidden": ("site-noindex", World(pages={"/": Page(noindex=True)})),
+    "a site of one page may be hidden": ("site-noindex", SampleSite(pages={"/": Page(noindex=True)})),
     "robots.txt that shuts the start only": ("robots-txt-blocks-all", site(robots=(200, None, "User-agent: *\nDisallow: /$\n"))),
     "a large error page in place of an image": (
         "image-too-large",

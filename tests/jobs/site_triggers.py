@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tadoru.model.web import FailureKind
-from tests.jobs.site_worlds import Link, Page, Resource, World, site, sitemap, words
+from tests.jobs.sample_sites import Link, Page, Resource, SampleSite, site, sitemap, words
 
 MENU = ["/", "/a", "/b", "/c", "/d"]
 SITE = "https://other.example"
@@ -14,11 +14,11 @@ SITE = "https://other.example"
 class Case(NamedTuple):
     """A world, and the paths (or subjects) on which the check is found."""
 
-    world: World
+    sample: SampleSite
     where: set[str]
 
 
-def linking(*targets: str | Link, also: dict[str, Page] | None = None, **around: object) -> World:
+def linking(*targets: str | Link, also: dict[str, Page] | None = None, **around: object) -> SampleSite:
     """The usual site; the page /a links to these as well."""
     return site({"/a": Page(links=[*MENU, *targets]), **(also or {})}, **around)
 

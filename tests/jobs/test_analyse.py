@@ -13,11 +13,11 @@ from tadoru.jobs.audit.score import compute_score
 from tadoru.store.crawl.analysis import SeverityCounts, SiteFinding, SiteHealth
 from tadoru.store.crawl.interface import UNLINKED, Lease
 from tadoru.store.crawl.sqlite import SqliteStore
+from tests.jobs.sample_sites import ORIGIN, Link, Page, SampleSite, SampleWriter, analysed, crawled, found, judge, site, words
 from tests.jobs.site_triggers import TRIGGERS
-from tests.jobs.site_worlds import ORIGIN, Crawling, Link, Page, World, analysed, crawled, found, judge, site, words
 from tests.support.clock import FakeClock
 
-PROBLEMS = World(
+PROBLEMS = SampleSite(
     pages={
         "/": Page(links=["/a", "/b", "/c", "/gone", "/old"]),
         "/a": Page(title="x", text=words("same"), links=["/", "/b", "/gone", "/lost"]),
@@ -50,11 +50,11 @@ async def test_analysing_twice_changes_nothing() -> None:
     assert contents(store) == first
 
 
-class Shuffled(Crawling):
+class Shuffled(SampleWriter):
     """Finishes pages one by one, in an order of its own."""
 
-    def __init__(self, store: SqliteStore, world: World, seed: int) -> None:
-        super().__init__(store, world)
+    def __init__(self, store: SqliteStore, sample: SampleSite, seed: int) -> None:
+        super().__init__(store, sample)
         self._random = random.Random(seed)
 
     async def crawl(self) -> None:
@@ -125,34 +125,34 @@ async def test_a_crawl_of_nothing_can_be_analysed() -> None:
 
 
 async def test_a_crawl_that_was_stopped_tells_what_is_broken_but_not_what_is_missing() -> None:
-    world = site({"/a": Page(links=["/gone", "/z"]), "/z": Page(linked=False), "/lost": Page(linked=False)}, unfinished=True)
-    result = found(await analysed(world))
+    sample = site({"/a": Page(links=["/gone", "/z"]), "/z": Page(linked=False), "/lost": Page(linked=False)}, unfinished=True)
+    result = found(await analysed(sample))
     assert {("link-broken", "/a"), ("page-broken-linked", "/gone")} <= result
     assert not {check for check, _ in result} & {"page-orphan", "inlinks-single", "inlinks-nofollow-only"}
 
 
-async def recrawl(store: SqliteStore, path: str, page: Page, world: World) -> None:
+async def recrawl(store: SqliteStore, path: str, page: Page, sample: SampleSite) -> None:
     """The page is asked for once more and answers otherwise."""
     store.sql.execute("UPDATE pages SET status = 'queued' WHERE url = ?", (ORIGIN + path,))
     store.sql.execute("UPDATE hosts SET queued = queued + 1")
     store.db.count(store.sql, {"queued": 1, "completed": -1})
     worker = await store.frontier.join(60.0)
     (lease,) = (await store.frontier.lease(worker, {}, new_hosts=9, per_host=9, limit=0)).leases
-    changed = World(pages={**world.pages, path: page})
-    await store.frontier.finish(worker, [Crawling(store, changed).outcome(lease)], max_depth=None)
+    changed = SampleSite(pages={**sample.pages, path: page})
+    await store.frontier.finish(worker, [SampleWriter(store, changed).outcome(lease)], max_depth=None)
     await store.frontier.leave(worker)
 
 
 async def test_depths_are_put_right_when_a_link_has_gone() -> None:
     links = {"/": ["/a", "/b"], "/a": ["/c"], "/b": ["/d"], "/c": [], "/d": ["/c"]}
-    world = World(pages={path: Page(links=targets) for path, targets in links.items()})
-    store = await analysed(world)
+    sample = SampleSite(pages={path: Page(links=targets) for path, targets in links.items()})
+    store = await analysed(sample)
     depth = dict(store.sql.execute("SELECT url, depth FROM pages"))
     assert depth[f"{ORIGIN}/c"] == 2
-    await recrawl(store, "/a", Page(links=[]), world)
+    await recrawl(store, "/a", Page(links=[]), sample)
     await judge(store)
     assert dict(store.sql.execute("SELECT url, depth FROM pages"))[f"{ORIGIN}/c"] == 3
-    await recrawl(store, "/d", Page(links=[]), world)
+    await recrawl(store, "/d", Page(links=[]), sample)
     await judge(store)
     assert dict(store.sql.execute("SELECT url, depth FROM pages"))[f"{ORIGIN}/c"] == UNLINKED
     assert ("page-orphan", "/c") in found(store)
@@ -160,30 +160,30 @@ async def test_depths_are_put_right_when_a_link_has_gone() -> None:
 
 async def test_the_crawl_that_goes_on_knows_the_new_depths() -> None:
     links = {"/": ["/a", "/b"], "/a": ["/c"], "/b": [], "/c": []}
-    world = World(pages={path: Page(links=targets) for path, targets in links.items()})
-    store = await analysed(world)
-    await recrawl(store, "/", Page(links=["/a"]), world)
+    sample = SampleSite(pages={path: Page(links=targets) for path, targets in links.items()})
+    store = await analysed(sample)
+    await recrawl(store, "/", Page(links=["/a"]), sample)
     await judge(store)
     assert dict(store.sql.execute("SELECT url, depth FROM pages"))[f"{ORIGIN}/b"] == UNLINKED
-    await recrawl(store, "/c", Page(links=["/b"]), world)
+    await recrawl(store, "/c", Page(links=["/b"]), sample)
     assert dict(store.sql.execute("SELECT url, depth FROM pages"))[f"{ORIGIN}/b"] == 3
 
 
 async def test_where_a_start_no_longer_redirects_is_no_start() -> None:
-    world = World(pages={"/": Page(redirect="/home"), "/home": Page(links=["/a"]), "/a": Page(links=["/home"])})
-    store = await crawled(world)
+    sample = SampleSite(pages={"/": Page(redirect="/home"), "/home": Page(links=["/a"]), "/a": Page(links=["/home"])})
+    store = await crawled(sample)
     store.sql.execute("UPDATE pages SET is_seed = 1, hops = 1 WHERE url = ?", (f"{ORIGIN}/home",))
     await judge(store)
     assert dict(store.sql.execute("SELECT url, depth FROM pages"))[f"{ORIGIN}/a"] == 1
-    await recrawl(store, "/", Page(links=["/a"]), world)
+    await recrawl(store, "/", Page(links=["/a"]), sample)
     await judge(store)
     assert dict(store.sql.execute("SELECT url, depth FROM pages"))[f"{ORIGIN}/home"] == 2
     assert store.sql.execute("SELECT url FROM pages WHERE is_seed").fetchall() == [(f"{ORIGIN}/",)]
 
 
 async def test_what_a_page_said_before_it_broke_no_longer_counts() -> None:
-    world = World(pages={"/": Page(links=["/a"]), "/a": Page(links=["/b"]), "/b": Page(links=[])})
-    store = await analysed(world)
+    sample = SampleSite(pages={"/": Page(links=["/a"]), "/a": Page(links=["/b"]), "/b": Page(links=[])})
+    store = await analysed(sample)
     store.sql.execute("UPDATE pages SET status = 'error', last_error_type = 'network_error' WHERE url LIKE '%/a'")
     await judge(store)
     rows = store.sql.execute("SELECT url, inlinks FROM audited_pages WHERE url LIKE '%/b'").fetchall()
@@ -196,7 +196,7 @@ async def test_pages_have_their_counts_and_scores() -> None:
         "/a": Page(links=["/"]),
         "/b": Page(links=["/a"]),
     }
-    store = await analysed(World(pages=pages))
+    store = await analysed(SampleSite(pages=pages))
     rows = store.sql.execute(
         "SELECT url, inlinks, unique_inlinks, outlinks, external_outlinks, link_score FROM audited_pages ORDER BY url"
     )
@@ -220,7 +220,7 @@ async def test_near_duplicates_share_the_smallest_id_of_their_cluster() -> None:
 
 
 async def test_the_score_is_kept_with_the_crawl_and_its_last_run() -> None:
-    store = await crawled(TRIGGERS["title-duplicate"].world)
+    store = await crawled(TRIGGERS["title-duplicate"].sample)
     await store.runs.begin("crawl", {}, "1")
     assert await judge(store) == 88.0
     assert await store.meta.get("score") == "88.0"

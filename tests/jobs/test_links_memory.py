@@ -18,7 +18,7 @@ BELOW = 2_000
 LIST_URLS = [f"{HOME}list-{number}/" for number in range(LISTS)]
 
 
-class Alive:
+class LiveUrlCounter:
     """How many URLs there are at once, at most."""
 
     def __init__(self) -> None:
@@ -32,9 +32,9 @@ class _Url(str):
     """A URL whose end is noticed."""
 
     __slots__ = ("_alive",)
-    _alive: Alive
+    _alive: LiveUrlCounter
 
-    def __new__(cls, text: str, alive: Alive) -> _Url:
+    def __new__(cls, text: str, alive: LiveUrlCounter) -> _Url:
         url = super().__new__(cls, text)
         url._alive = alive
         alive.now += 1
@@ -45,7 +45,7 @@ class _Url(str):
         self._alive.now -= 1
 
 
-class Fresh(Collection[UrlInfo]):
+class RegeneratedUrls(Collection[UrlInfo]):
     """URLs that are made anew each time they are gone through."""
 
     def __init__(self, count: int, make: Callable[[], Iterator[UrlInfo]]) -> None:
@@ -61,7 +61,7 @@ class Fresh(Collection[UrlInfo]):
         return any(info == other for other in self)
 
 
-def wide(alive: Alive) -> LinksReport:
+def wide(alive: LiveUrlCounter) -> LinksReport:
     """Ten pages that were read, and far more URLs on them that were not requested."""
 
     def internal() -> Iterator[UrlInfo]:
@@ -79,7 +79,9 @@ def wide(alive: Alive) -> LinksReport:
             yield from (LinkEdge(above, alive.url(f"{above}{number:04}"), "", "") for number in range(BELOW))
 
     found = 1 + LISTS + LISTS * BELOW
-    result = CrawlResult(HOME, Fresh(found, internal), Fresh(BELOW, external), (), 1 + LISTS, found + BELOW, 1.0)
+    result = CrawlResult(
+        HOME, RegeneratedUrls(found, internal), RegeneratedUrls(BELOW, external), (), 1 + LISTS, found + BELOW, 1.0
+    )
     return LinksReport(result, edges)
 
 
@@ -95,7 +97,7 @@ def wide(alive: Alive) -> LinksReport:
     ],
 )
 def test_a_form_keeps_few_of_the_urls_that_were_only_found(form: str, most: int) -> None:
-    alive = Alive()
+    alive = LiveUrlCounter()
     out = io.StringIO()
     write_links_report(wide(alive), form, out)
     assert 0 < alive.most <= most
@@ -105,6 +107,6 @@ def test_a_form_keeps_few_of_the_urls_that_were_only_found(form: str, most: int)
 
 
 def test_urls_that_are_kept_would_be_seen() -> None:
-    alive = Alive()
+    alive = LiveUrlCounter()
     kept = list(wide(alive).result.internal_urls)
     assert alive.most == alive.now == len(kept) - 1 - LISTS

@@ -59,7 +59,7 @@ def test_a_small_site_reads_well() -> None:
 def test_a_report_is_written_in_japanese() -> None:
     text = text_of(replace(small(), lang="ja", checked=True))
     assert "\nリンク切れ (1)\n" in text
-    assert "  · 未取得: disallowed by robots.txt" in text
+    assert "  · 未取得: robots.txt による拒否" in text
     assert "\n概要\n  URL       検出6件中 4件を取得\n" in text
     assert not set(re.findall(r"[A-Za-z]+", text.partition("概要")[2])) - {"URL"}
 

@@ -12,7 +12,7 @@ from tadoru.jobs.audit.report import ReportRequest, write_requested
 from tests.jobs.audit_crawls import LONG, Crawl
 
 
-class Nowhere(io.TextIOBase):
+class NullOutput(io.TextIOBase):
     """Takes everything and keeps nothing."""
 
     def __init__(self) -> None:
@@ -41,8 +41,8 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 def peak(order: ReportRequest) -> tuple[int, int]:
     """Bytes at most, and letters written."""
-    out = Nowhere()
-    write_requested(order, Nowhere())  # type: ignore[arg-type] # What is imported and kept for ever is no part of it.
+    out = NullOutput()
+    write_requested(order, NullOutput())  # type: ignore[arg-type] # What is imported and kept for ever is no part of it.
     tracemalloc.start()
     write_requested(order, out)  # type: ignore[arg-type]
     bytes_at_most = tracemalloc.get_traced_memory()[1]

@@ -10,9 +10,9 @@ from tadoru.i18n.translation import translator
 from tadoru.jobs.audit.catalogue import CheckCatalogue
 from tadoru.jobs.audit.site_checks import GROUPS, SITE_CHECKS
 from tadoru.model.finding import Check, Severity
+from tests.jobs.sample_sites import ORIGIN, Page, analysed, crawled, found, judge, site
 from tests.jobs.site_silences import SILENT
 from tests.jobs.site_triggers import TRIGGERS
-from tests.jobs.site_worlds import ORIGIN, Page, analysed, crawled, found, judge, site
 
 
 def test_every_check_has_a_site_that_triggers_it() -> None:
@@ -31,15 +31,15 @@ async def test_a_site_without_fault_has_no_findings_and_full_health() -> None:
 
 @pytest.mark.parametrize("check", TRIGGERS)
 async def test_the_check_finds_what_it_is_for_and_only_there(check: str) -> None:
-    store = await analysed(TRIGGERS[check].world)
+    store = await analysed(TRIGGERS[check].sample)
     assert {where for name, where in found(store) if name == check} == TRIGGERS[check].where
 
 
 @pytest.mark.parametrize("case", SILENT)
 async def test_the_check_is_silent_about(case: str) -> None:
-    check, world = SILENT[case]
+    check, sample = SILENT[case]
     assert check in SITE_CHECKS
-    store = await analysed(world)
+    store = await analysed(sample)
     assert not {where for name, where in found(store) if name == check}
 
 
@@ -97,7 +97,7 @@ async def test_a_page_that_redirects_to_itself_is_a_loop_and_a_link_to_it_broken
 
 
 async def test_a_link_into_a_loop_is_broken_wherever_the_loop_was_noticed() -> None:
-    store = await analysed(TRIGGERS["redirect-loop"].world)
+    store = await analysed(TRIGGERS["redirect-loop"].sample)
     assert found(store) >= {("link-broken", "/a"), ("page-broken-linked", "/1")}
     assert ("link-to-redirect", "/a") not in found(store)
 
@@ -108,13 +108,13 @@ async def test_a_page_that_asks_not_to_follow_its_links_asks_it_for_each() -> No
 
 
 async def test_a_threshold_can_be_chosen() -> None:
-    world = TRIGGERS["page-deep"].world
-    assert ("page-deep", "/7") not in found(await analysed(world, page_deep=8))
-    assert ("page-deep", "/3") in found(await analysed(world, page_deep=3))
+    sample = TRIGGERS["page-deep"].sample
+    assert ("page-deep", "/7") not in found(await analysed(sample, page_deep=8))
+    assert ("page-deep", "/3") in found(await analysed(sample, page_deep=3))
 
 
 async def test_a_check_that_the_crawl_is_not_checked_by_is_left_out() -> None:
-    store = await crawled(TRIGGERS["title-duplicate"].world)
+    store = await crawled(TRIGGERS["title-duplicate"].sample)
     store.sql.execute("DELETE FROM checks WHERE id = 'title-duplicate'")
     await judge(store)
     assert found(store) == set()

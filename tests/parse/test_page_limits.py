@@ -17,6 +17,7 @@ from tadoru.parse.page_limits import (
     MAX_LINK_CHARACTERS,
     MAX_LINKS,
     MAX_STATEMENTS,
+    MAX_TAGS,
     TOO_LONG_ANCHORS,
     link_limits,
     markdown_limit,
@@ -217,3 +218,23 @@ def test_markdown_may_be_several_times_as_long_as_its_page_up_to_a_bound() -> No
     assert markdown_limit(10) == 1_000_000
     assert markdown_limit(500_000) == 5_000_000
     assert markdown_limit(50_000_000) == 10_000_000
+
+
+@pytest.mark.parametrize("number, is_whole", [(MAX_TAGS - 10, True), (MAX_TAGS + 10, False)])
+def test_a_page_of_too_many_elements_is_read_up_to_the_limit_with_a_reason(number: int, is_whole: bool) -> None:
+    document = HtmlDocument.parse(b"<title>Page</title>" + b"<p>x</p>" * number + b"<h6>The end</h6>")
+    assert document.title() == "Page"
+    assert bool(document.select("h6")) is is_whole
+    assert list(document.left_out) == ([] if is_whole else [f"it has more than {MAX_TAGS:,} elements"])
+
+
+@pytest.mark.parametrize("number, is_whole", [(59, True), (61, False)])
+def test_links_beyond_a_number_count_as_two_elements(number: int, is_whole: bool) -> None:
+    document = HtmlDocument.parse(b"<A href=/>x</A>" * number + b"<h6>The end</h6>", None, max_tags=100, max_links=20)
+    assert bool(document.select("h6")) is is_whole
+    assert len(document.select("a")) == min(number, 60)
+
+
+@pytest.mark.parametrize("page", [b"<address>x</address>" * 99, b"<!-- <a> -->" * 200, b"<script><a></script>" * 99])
+def test_only_links_count_as_two(page: bytes) -> None:
+    assert HtmlDocument.parse(page + b"<h6>", None, max_tags=100, max_links=0).select("h6")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import tracemalloc
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.model.web import Answer, Failure, FailureKind, Response
-from tadoru.parse.sitemap import Sitemap, SitemapEntry, SitemapSearch, read
+from tadoru.parse.sitemap import MAX_TAG_BYTES, MAX_URLS, Sitemap, SitemapEntry, SitemapSearch, read
 
 SITE = "http://site.example"
 URL = f"{SITE}/sitemap.xml"
@@ -26,7 +27,7 @@ def index(*paths: str) -> bytes:
     return f"<sitemapindex>{''.join(f'<sitemap><loc>{SITE}{path}</loc></sitemap>' for path in paths)}</sitemapindex>".encode()
 
 
-def paths(sitemap: Sitemap | Discovered) -> list[str]:
+def paths(sitemap: Sitemap | DiscoveryResult) -> list[str]:
     return [entry.url.removeprefix(SITE) for entry in sitemap.entries]
 
 
@@ -199,7 +200,7 @@ def test_any_bytes_can_be_read(junk: bytes, start: bytes) -> None:
 # ---------------------------------------------------------------------------------------------------- discovering
 
 
-class Discovered(NamedTuple):
+class DiscoveryResult(NamedTuple):
     """All that a search came to."""
 
     entries: tuple[SitemapEntry, ...]
@@ -207,7 +208,7 @@ class Discovered(NamedTuple):
     problems: tuple[str, ...]
 
 
-def explore(site: Mapping[str, bytes | int | FailureKind], *robots: str, **limits: int) -> tuple[Discovered, list[str]]:
+def explore(site: Mapping[str, bytes | int | FailureKind], *robots: str, **limits: int) -> tuple[DiscoveryResult, list[str]]:
     """Search a site given as path to body, status or failure; what was found and what was asked for."""
     search = SitemapSearch([(f"{SITE}{path}", "robots.txt") for path in robots], [SITE], **limits)
     asked: list[str] = []
@@ -220,7 +221,7 @@ def explore(site: Mapping[str, bytes | int | FailureKind], *robots: str, **limit
         if file.sitemap is not None:
             read.append(file.url)
             entries |= {entry.url: entry for entry in file.sitemap.entries}
-    return Discovered(tuple(entries.values()), tuple(read), (*problems, *search.problems)), asked
+    return DiscoveryResult(tuple(entries.values()), tuple(read), (*problems, *search.problems)), asked
 
 
 def answer(url: str, what: bytes | int | FailureKind) -> Answer:
@@ -239,7 +240,7 @@ def test_without_robots_the_usual_place_is_tried() -> None:
 
 def test_a_site_without_a_sitemap_has_no_problem() -> None:
     found, asked = explore({})
-    assert (found, asked) == (Discovered((), (), ()), ["/sitemap.xml"])
+    assert (found, asked) == (DiscoveryResult((), (), ()), ["/sitemap.xml"])
 
 
 def test_the_sitemaps_of_robots_are_read_instead_of_the_usual_place() -> None:
@@ -309,3 +310,32 @@ def test_relative_urls_are_read_until_they_are_too_long_in_all() -> None:
     sitemap = read(body, url)
     assert sum(len(entry.url) for entry in sitemap.entries) <= 2_500_000
     assert sitemap.problems[-1] == "The relative URLs have more than 2,500,000 characters: the rest is not read."
+
+
+def test_a_tag_without_end_is_read_up_to_a_limit_that_is_told() -> None:
+    attributes = "".join(f" a{number}='{number}'" for number in range(150_000))
+    found = read(f"<urlset{attributes}><url><loc>{SITE}/</loc></url></urlset>".encode(), URL)
+    assert found.problems == (f"A tag has more than {MAX_TAG_BYTES:,} bytes: the rest is not read.",)
+
+
+def test_texts_and_comments_of_any_length_are_read_past() -> None:
+    long = " " * (MAX_TAG_BYTES + 100_000)
+    body = f"<urlset><url><loc>{SITE}/a</loc></url>{long}<!-- > -->{long}<url><loc>{SITE}/b</loc></url></urlset>"
+    assert paths(read(body.encode(), URL)) == ["/a", "/b"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\u2028"])
+def test_a_long_text_is_read_line_by_line(end: str) -> None:
+    lines = [f"{SITE}/{number}" for number in range(MAX_URLS - 1)]
+    assert paths(read(end.join(lines).encode(), URL)) == [line.removeprefix(SITE) for line in lines]
+
+
+def test_a_text_of_millions_of_lines_takes_a_few_times_its_size_in_memory() -> None:
+    body = b"\n" * 3_000_000
+    tracemalloc.start()
+    try:
+        read(body, URL)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 10 * len(body)

@@ -19,8 +19,8 @@ from tadoru.jobs.docs.markdown import ConvertOptions, MarkdownDocument, convert
 from tadoru.parse.html import HtmlDocument
 from tests.support.built import marked, rst, written
 from tests.support.built.builders import SOURCES, SPHINX_THEMES, built_mkdocs, built_sphinx, built_vitepress, has_node
-from tests.support.built.truth import Code, Truth
-from tests.support.built.written import Written
+from tests.support.built.truth import Code, ExpectedPage
+from tests.support.built.written import MarkdownContent
 
 SITES = (*SPHINX_THEMES, "mkdocs", "vitepress")
 EXACT, NAMED = 0.99, 0.98
@@ -58,13 +58,13 @@ class Page(NamedTuple):
     """A page three times over: what its source says, its Markdown, and what a reader finds in that."""
 
     name: str
-    truth: Truth
+    truth: ExpectedPage
     generator: str | None
     markdown: MarkdownDocument
-    written: Written
+    written: MarkdownContent
 
 
-def page_of(source: Path, truth: Truth, html: Path) -> Page:
+def page_of(source: Path, truth: ExpectedPage, html: Path) -> Page:
     url = f"https://kettle.example/{source.stem}.html"
     main = find_main_content(HtmlDocument.parse(html.read_bytes(), "text/html; charset=utf-8"), url)
     markdown = convert(main.root, base=url, options=ConvertOptions(title=main.title))

@@ -27,7 +27,7 @@ PAIRS = Path(__file__).with_name("event_pairs.csv")
 needs_tables = needs_corpus("event-japan")
 
 
-class Labelled(NamedTuple):
+class LabelledPair(NamedTuple):
     label: str
     same_source: bool
     one: EventDraft
@@ -40,7 +40,7 @@ def when(day: str, time: str) -> Occurrence:
     return at(f"{day}T{start}" if start else day, end=f"{day}T{end}" if end else None)
 
 
-def labelled() -> Iterator[Labelled]:
+def labelled() -> Iterator[LabelledPair]:
     with PAIRS.open(encoding="utf-8", newline="") as lines:
         for cells in csv.DictReader(lines):
             urls = {"same": ("1001", "1001"), "own": ("1001", "1002")}.get(cells["page"], ("", ""))
@@ -54,10 +54,10 @@ def labelled() -> Iterator[Labelled]:
                 )
                 for prefix, page in zip(("", "other_"), urls, strict=True)
             )
-            yield Labelled(cells["label"], cells["sources"] == "one", one, other)
+            yield LabelledPair(cells["label"], cells["sources"] == "one", one, other)
 
 
-def shown(pair: Labelled) -> str:
+def shown(pair: LabelledPair) -> str:
     return f"{pair.one.title} ~ {pair.other.title} on {pair.one.local_date}"
 
 

@@ -82,6 +82,27 @@ def test_a_bad_answer_that_is_no_complaint_changes_nothing(status: int | None) -
     assert observe(slowed, status=status, latency=9.0, retry_after=None) == (slowed, 0.0)
 
 
+def test_silence_pauses_a_host_longer_each_time_and_widens_its_gap_up_to_ten_times() -> None:
+    pace, holds, gaps = start(1.0, None), [], []
+    for _ in range(7):
+        pace, seconds = observe(pace, status=None, latency=None, retry_after=None, silent=True)
+        holds.append(seconds)
+        gaps.append(pace.gap)
+    assert holds == [1, 2, 4, 8, 16, 30, 30]
+    assert gaps == [2, 4, 8, 10, 10, 10, 10]
+    assert after(pace, 200, times=100).gap == 1.0
+
+
+def test_silence_slows_down_even_a_crawl_without_delay() -> None:
+    pace, _ = observe(start(0.0, None), status=None, latency=None, retry_after=None, silent=True)
+    assert (pace.gap, observe(pace, status=None, latency=None, retry_after=None, silent=True)[0].gap) == (0.5, 0.5)
+
+
+def test_silence_does_not_shorten_a_gap_that_complaints_made_long() -> None:
+    struck = after(start(1.0, None), 503, times=5)
+    assert observe(struck, status=None, latency=None, retry_after=None, silent=True)[0].gap == struck.gap == 32.0
+
+
 def test_answers_that_become_slow_widen_the_gap_up_to_ten_times() -> None:
     usual = after(start(0.2, None), 200, times=10, latency=0.1)
     slow = after(usual, 200, times=10, latency=2.0)
@@ -133,7 +154,8 @@ def test_the_gap_stays_in_its_bounds_and_recovers(
 ) -> None:
     pace = start(delay, crawl_delay)
     for status, latency, retry_after in seen:
-        pace, seconds = observe(pace, status=status, latency=latency, retry_after=retry_after)
+        silent = status is None and latency is None
+        pace, seconds = observe(pace, status=status, latency=latency, retry_after=retry_after, silent=silent)
         assert pace.base <= pace.gap <= max(60.0, pace.base)
         assert 0 <= seconds <= 3600
         assert pace.strikes >= 0

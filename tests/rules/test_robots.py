@@ -38,7 +38,7 @@ def test_a_success_is_parsed(status: int) -> None:
 def test_an_unavailable_robots_txt_allows_everything(status: int) -> None:
     rules = read(status=status, failure=None, body=DISALLOW_ALL)
     verdict = rules.allows(f"{HOST}/x")
-    assert verdict == (True, f"robots.txt answered {status}, which means everything is allowed", "")
+    assert verdict == (True, f"robots.txt returned status {status}, which means everything is allowed", "")
     assert not rules.unreachable
 
 
@@ -46,7 +46,7 @@ def test_an_unavailable_robots_txt_allows_everything(status: int) -> None:
 def test_a_server_in_trouble_disallows_everything(status: int) -> None:
     rules = read(status=status, failure=None, body=b"")
     verdict = rules.allows(f"{HOST}/x")
-    assert verdict == (False, f"robots.txt answered {status}, which means everything is disallowed", "")
+    assert verdict == (False, f"robots.txt returned status {status}, which means everything is disallowed", "")
     assert rules.unreachable
 
 

@@ -18,7 +18,7 @@ from tadoru.store.calendar.store import open_calendar
 from tadoru.store.files import open_files
 from tadoru.store.served_crawls.schema import CrawlState
 from tadoru.store.service import open_service
-from tests.serve.crawl_runner.house import House
+from tests.serve.crawl_runner.runner import RunnerHarness
 from tests.support.site import Site
 
 BY = Actor(who="test")
@@ -81,16 +81,16 @@ def test_backups_and_what_is_restored_from_them_are_for_their_owner(tmp_path: Pa
 def test_what_a_crawl_of_the_service_writes_is_for_its_owner(tmp_path: Path, job: str) -> None:
     with Site() as site:
         site.reply("/", body="<title>A</title><main><h1>A</h1><p>Text enough to be a page of documentation.</p></main>")
-        house = House(tmp_path, site)
-        crawl = house.add(job, site.url("/"))
-        house.dispatch()
-        house.wait(crawl.id, CrawlState.FINISHED)
-        back_up(house.store, tmp_path / "backup", lambda what: None)
-        house.close()
-    assert house.crawl_database(crawl.id).is_file()
+        runner = RunnerHarness(tmp_path, site)
+        crawl = runner.add(job, site.url("/"))
+        runner.dispatch()
+        runner.wait(crawl.id, CrawlState.FINISHED)
+        back_up(runner.store, tmp_path / "backup", lambda what: None)
+        runner.close()
+    assert runner.crawl_database(crawl.id).is_file()
     if job == "docs":
-        (house.path(crawl.id) / ".tadoru" / "search.db").unlink(missing_ok=True)
-        ensure_index(house.path(crawl.id))
+        (runner.path(crawl.id) / ".tadoru" / "search.db").unlink(missing_ok=True)
+        ensure_index(runner.path(crawl.id))
     assert open_to_others(tmp_path / "var") == []
     assert [one for one in open_to_others(tmp_path / "backup" / "var") if one.endswith((".db", "-wal", "-shm"))] == []
 
@@ -98,11 +98,11 @@ def test_what_a_crawl_of_the_service_writes_is_for_its_owner(tmp_path: Path, job
 def test_a_crawl_that_an_operator_named_keeps_its_rights(tmp_path: Path, umask: int) -> None:
     with Site() as site:
         site.reply("/", body="<title>A</title>")
-        house = House(tmp_path, site)
+        runner = RunnerHarness(tmp_path, site)
         (tmp_path / "shared").mkdir()
         place = tmp_path / "shared" / "site.db"
-        crawl = house.store.add_crawl("x", "audit", [site.url("/")], {"delay": 0.0}, BY, place=str(place))
-        house.dispatch()
-        house.wait(crawl.id, CrawlState.FINISHED)
-        house.close()
+        crawl = runner.store.add_crawl("x", "audit", [site.url("/")], {"delay": 0.0}, BY, place=str(place))
+        runner.dispatch()
+        runner.wait(crawl.id, CrawlState.FINISHED)
+        runner.close()
     assert place.stat().st_mode & 0o777 == 0o644 & ~umask

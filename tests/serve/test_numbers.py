@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from tadoru.serve.roles import ROUTES
 from tadoru.serve.web.request_input import preferred_language
 from tadoru.store.accounts.audit_log import Actor
-from tests.support.serving import BASE, Desk
+from tests.support.serving import BASE, ServiceHarness
 
 LONG = "9" * 5000
 """More digits than Python reads."""
@@ -22,32 +22,34 @@ PARAMETERS = ("cursor", "limit", "before", "after", "page", "source", "target", 
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    made = Desk(tmp_path_factory.mktemp("numbers") / "events.db")
+def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceHarness]:
+    made = ServiceHarness(tmp_path_factory.mktemp("numbers") / "events.db")
     yield made
     made.close()
 
 
 @pytest.fixture(scope="module")
-def admin(desk: Desk) -> TestClient:
-    user = desk.store.add_user("ann", "admin", Actor(who="test"))
-    cookie = f"tadoru={desk.store.start_session(user, Actor(who='test'))}"
-    return TestClient(desk.app, base_url=BASE, headers={"cookie": cookie}, raise_server_exceptions=False, follow_redirects=False)
+def admin(harness: ServiceHarness) -> TestClient:
+    user = harness.store.add_user("ann", "admin", Actor(who="test"))
+    cookie = f"tadoru={harness.store.start_session(user, Actor(who='test'))}"
+    return TestClient(
+        harness.app, base_url=BASE, headers={"cookie": cookie}, raise_server_exceptions=False, follow_redirects=False
+    )
 
 
 @pytest.mark.parametrize("weight", STRANGE)
-async def test_a_weight_that_is_no_number_counts_as_none(desk: Desk, weight: str) -> None:
+async def test_a_weight_that_is_no_number_counts_as_none(harness: ServiceHarness, weight: str) -> None:
     accepted = f"text/html;q={weight}, application/json;q=0.1".encode("latin-1", "ignore")
-    transport = httpx.ASGITransport(desk.app, raise_app_exceptions=False)  # It sends the bytes of a header as they are.
+    transport = httpx.ASGITransport(harness.app, raise_app_exceptions=False)  # It sends the bytes of a header as they are.
     async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
         told = await client.get("/nothing-here", headers={"accept": accepted})
     assert (told.status_code, told.headers["content-type"]) == (404, "application/problem+json")
     assert preferred_language(f"en;q=0.1, ja;q={weight}") == "en"
 
 
-def test_weights_are_read(desk: Desk) -> None:
+def test_weights_are_read(harness: ServiceHarness) -> None:
     for weight, kind in (("1", "text/html"), ("0.9", "text/html"), (".9", "text/html"), ("1.", "text/html"), ("0.1", "json")):
-        told = desk.anybody.get("/nothing-here", headers={"accept": f"text/html;q={weight}, application/json;q=0.5"})
+        told = harness.anybody.get("/nothing-here", headers={"accept": f"text/html;q={weight}, application/json;q=0.5"})
         assert kind in told.headers["content-type"]
 
 
@@ -67,7 +69,7 @@ def test_no_number_in_an_address_breaks_a_page(admin: TestClient, number: str) -
 
 
 @pytest.mark.parametrize("number", [LONG, "²"])
-def test_no_number_in_a_form_breaks_a_page(admin: TestClient, desk: Desk, number: str) -> None:
+def test_no_number_in_a_form_breaks_a_page(admin: TestClient, harness: ServiceHarness, number: str) -> None:
     csrf = _csrf(admin)
     forms = {
         "/manage/keys": {"name": "ci", "scopes": "events:read", "days": number},

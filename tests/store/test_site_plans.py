@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from tadoru.store.crawl.sqlite import SqliteStore
+from tests.jobs.sample_sites import crawled, judge
 from tests.jobs.site_triggers import TRIGGERS
-from tests.jobs.site_worlds import crawled, judge
 
 NOT_PLANNED = ("BEGIN", "COMMIT", "CREATE", "DROP", "--")
 SORTED = (

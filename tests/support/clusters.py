@@ -30,7 +30,7 @@ def ran(work: Coroutine[Any, Any, Any]) -> Any:
         return threads.submit(lambda: asyncio.run(work)).result()
 
 
-class SeenCluster:
+class SampleCluster:
     """A database with a cluster, and what a test does to it."""
 
     def __init__(self, database: str) -> None:
@@ -121,17 +121,17 @@ class SeenCluster:
 
 
 @contextmanager
-def cluster_on(server: PostgresServer) -> Iterator[SeenCluster]:
+def cluster_on(server: PostgresServer) -> Iterator[SampleCluster]:
     """A cluster in a database of its own, with nothing in it."""
     database = server.new_database()
     try:
-        with closing(SeenCluster(database)) as made:
+        with closing(SampleCluster(database)) as made:
             yield made
     finally:
         server.drop(database)
 
 
-def fill(seen: SeenCluster) -> None:
+def fill(seen: SampleCluster) -> None:
     """Two workers that live and one that is gone; a crawl with everything that can be wrong with a host, and one that is done."""
     seen.worker("den-1", "den", hosts=3, pages=1234, silent=NOT_FOR_LONG)
     seen.worker("den-2", "den", hosts=1, pages=567, silent=NOT_FOR_LONG)

@@ -14,7 +14,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ReceivedRequest:
     """A request as the server saw it."""
 
     at: float
@@ -57,7 +57,7 @@ class Reply:
 class Exchange:
     """A request in the hands of a handler."""
 
-    seen: Seen
+    seen: ReceivedRequest
     writer: asyncio.StreamWriter
     hits: int
     """How many requests there were for this target, this one included."""

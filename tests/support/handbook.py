@@ -19,7 +19,7 @@ from typing import Any
 
 import tadoru
 from tadoru.jobs.docs.api import DocsResult
-from tests.acceptance.command import Done, Tadoru
+from tests.acceptance.command import CommandResult, Tadoru
 from tests.support.exchange import Exchange, Reply
 from tests.support.site import Site
 
@@ -99,7 +99,7 @@ class Handbook:
             self.page(path, f"Part {number}", own, links=menu, code=f"# step {number}\nkettle --minutes {number}")
 
 
-def crawl(command: Tadoru, site: Site, *arguments: str, code: int = 0, path: str = "/", **options: Any) -> Done:
+def crawl(command: Tadoru, site: Site, *arguments: str, code: int = 0, path: str = "/", **options: Any) -> CommandResult:
     """Run `tadoru docs` into `out` without a pace, in one process unless told otherwise."""
     given = [
         *(() if "--processes" in arguments else ("--processes", "1")),

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 
 @dataclass(frozen=True, slots=True)
-class Raw:
+class RawResponse:
     """An answer that is not a chat completion."""
 
     body: bytes = b""
@@ -20,14 +20,14 @@ class Raw:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-SILENCE = Raw(status=0)
+SILENCE = RawResponse(status=0)
 """No answer at all."""
-Answer = Callable[[dict[str, Any]], str | Raw]
+Answer = Callable[[dict[str, Any]], str | RawResponse]
 """From the event in a question to the words of the answer."""
 
 
 @dataclass(slots=True)
-class Asked:
+class ChatRequest:
     """A request as the endpoint saw it."""
 
     path: str
@@ -45,7 +45,7 @@ class LanguageModel:
     """Serves until it is closed."""
 
     answer: Answer = lambda event: "{}"
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[ChatRequest] = field(default_factory=list)
 
     def __enter__(self) -> Self:
         self._over = threading.Event()
@@ -78,7 +78,7 @@ class LanguageModel:
 
     def _reply(self, handler: BaseHTTPRequestHandler) -> None:
         body = handler.rfile.read(int(handler.headers["Content-Length"]))
-        asked = Asked(handler.path, {name.lower(): value for name, value in handler.headers.items()}, json.loads(body))
+        asked = ChatRequest(handler.path, {name.lower(): value for name, value in handler.headers.items()}, json.loads(body))
         self.asked.append(asked)
         said = self.answer(asked.event)
         if said is SILENCE:
@@ -86,7 +86,9 @@ class LanguageModel:
             handler.close_connection = True
             return
         if isinstance(said, str):
-            said = Raw(json.dumps({"choices": [{"index": 0, "message": {"role": "assistant", "content": said}}]}).encode())
+            said = RawResponse(
+                json.dumps({"choices": [{"index": 0, "message": {"role": "assistant", "content": said}}]}).encode()
+            )
         handler.send_response(said.status)
         for name, value in (("Content-Type", "application/json"), ("Content-Length", str(len(said.body))), *said.headers):
             handler.send_header(name, value)

@@ -1,8 +1,8 @@
 """Planted sites: pages with known faults, what must be found on each, and the same sites without any.
 
-A `World` is one site as `tadoru audit` meets it: its pages (`Plant`), its robots.txt and sitemap, the options of the command.
-What must be found is written at each page; `World.expected` is all of it, nothing more and nothing less. Every good page is
-linked from the start and from `/shelf`, so that none is found to be lonely by accident.
+A `PlantedSite` is one site as `tadoru audit` meets it: its pages (`PlantedPage`), its robots.txt and sitemap, the options of the
+command. What must be found is written at each page; `PlantedSite.expected` is all of it, nothing more and nothing less. Every
+good page is linked from the start and from `/shelf`, so that none is found to be lonely by accident.
 
 The pages are those of `tests.jobs.audit_pages`, each with words of its own.
 """
@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from tests.jobs.audit_pages import HEADERS, PROSE, URL, Change
 from tests.jobs.audit_triggers import ALTERNATES, DESCRIPTION, H1, HOST, NEXT, TITLE
 from tests.support.exchange import Exchange, Reply
-from tests.support.planted_server import Town
+from tests.support.generated_sites import sitemap
+from tests.support.planted_server import ProxiedSite
 from tests.support.planted_words import words_for
-from tests.support.worlds import sitemap
 
 HEALTHY_PAGE = Change()
 GERMAN = f"{HOST}/de/brot/roggen"
@@ -29,7 +29,7 @@ PARTS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plant:
+class PlantedPage:
     """One URL, what it answers, and what must be found on it."""
 
     url: str
@@ -46,11 +46,11 @@ class Plant:
 
 
 @dataclass(kw_only=True)
-class World:
+class PlantedSite:
     """One site, and the command that is set on it."""
 
     start: str = f"{HOST}/"
-    plants: list[Plant] = field(default_factory=list)
+    plants: list[PlantedPage] = field(default_factory=list)
     about: frozenset[tuple[str, str]] = frozenset()
     """What must be found about what is no page: check and subject."""
     on_site: frozenset[str] = frozenset()
@@ -81,7 +81,7 @@ class World:
         hubs = zip(self.hubs, (self.on_site, self.on_shelf), strict=True)
         return pages | {(check, hub) for hub, found in hubs for check in found} | self.about
 
-    def serve(self, town: Town) -> None:
+    def serve(self, town: ProxiedSite) -> None:
         """Put it up."""
         for origin in {self.origin, *("/".join(plant.url.split("/", 3)[:3]) for plant in self.plants)}:
             town.handle(f"{origin}/*", parts)
@@ -155,7 +155,7 @@ def xml(body: bytes) -> Reply:
     return Reply(body=body, content_type="application/xml")
 
 
-def answer(town: Town, url: str, reply: Reply, takes: float = 0.0) -> None:
+def answer(town: ProxiedSite, url: str, reply: Reply, takes: float = 0.0) -> None:
     """Answer a URL so, and no other."""
 
     async def handler(exchange: Exchange, _: str) -> None:

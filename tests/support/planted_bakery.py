@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from tests.jobs.audit_pages import URL, Change
 from tests.jobs.audit_triggers import CANONICAL, COMPANIONS, HOST, TRIGGERS
-from tests.support.planted import Plant, page
+from tests.support.planted import PlantedPage, page
 
-# These need a world of their own (`planted_worlds`), or are made by what a server does and not by what it says.
+# These need a world of their own (`planted_sites`), or are made by what a server does and not by what it says.
 ELSEWHERE = frozenset({
     "url-http", "form-on-http-page", "password-on-http-page", "links-too-many", "redirect-chain-too-long",
 })  # fmt: skip
@@ -56,26 +56,26 @@ def german_of(check_id: str) -> str:
     return f"{HOST}/de/{check_id}"
 
 
-def page_plants(mended: bool) -> list[Plant]:
+def page_plants(mended: bool) -> list[PlantedPage]:
     """A page for each page check; mended, at addresses that nobody minds."""
     if mended:
         return [_mended(check_id) for check_id in TRIGGERS]
     return [_plant(check_id, change) for check_id, change in TRIGGERS.items() if check_id not in ELSEWHERE]
 
 
-def _mended(check_id: str) -> Plant:
+def _mended(check_id: str) -> PlantedPage:
     url = f"{HOST}/bread/{check_id}"
-    return Plant(url=url, reply=page(url, german=german_of(check_id) if check_id.startswith("hreflang") else ""))
+    return PlantedPage(url=url, reply=page(url, german=german_of(check_id) if check_id.startswith("hreflang") else ""))
 
 
-def _plant(check_id: str, change: Change) -> Plant:
+def _plant(check_id: str, change: Change) -> PlantedPage:
     url = url_of(check_id)
     own = {
         "response-server-error": replace(change, status=501),  # A 503 would slow the whole crawl down.
         "canonical-relative": Change(CANONICAL, f'<link rel="canonical" href="/bread/{check_id}">'),
         "canonical-to-http": Change(CANONICAL, f'<link rel="canonical" href="http{url[5:]}">'),
     }
-    return Plant(
+    return PlantedPage(
         url=url,
         finds=frozenset({check_id} | COMPANIONS.get(check_id, set()) | WITH_SITE.get(check_id, set())),
         reply=page(

@@ -20,7 +20,7 @@ import trustme
 from tests.support.site import Site
 
 
-class Town(Site):
+class ProxiedSite(Site):
     """The programmable site, asked through a proxy."""
 
     def __init__(self, folder: Path, *hosts: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from tests.jobs.audit_pages import Change
 from tests.jobs.audit_triggers import TRIGGERS
 from tests.support.exchange import Reply
-from tests.support.planted import Plant, World, links_to, moved, page, xml
+from tests.support.planted import PlantedPage, PlantedSite, links_to, moved, page, xml
 from tests.support.planted_bakery import SLOW, german_of, page_plants, url_of
 from tests.support.planted_site import (
     at,
@@ -26,25 +26,25 @@ HREFLANG = [check_id for check_id in TRIGGERS if check_id.startswith("hreflang")
 SECOND = at("/second.xml")
 
 
-def in_language(url: str, language: str, others: dict[str, str], *finds: str) -> Plant:
+def in_language(url: str, language: str, others: dict[str, str], *finds: str) -> PlantedPage:
     """A page in a language, which names itself and others."""
     alternates = {language: url, **others}
     head = "".join(f'<link rel="alternate" hreflang="{code}" href="{other}">' for code, other in alternates.items())
     change = Change('<html lang="en">', f'<html lang="{language}">')
-    return Plant(url=url, finds=frozenset(finds), reply=page(url, change, head=head))
+    return PlantedPage(url=url, finds=frozenset(finds), reply=page(url, change, head=head))
 
 
-def english_and(url: str, language: str, *finds: str, english: str) -> Plant:
+def english_and(url: str, language: str, *finds: str, english: str) -> PlantedPage:
     return in_language(url, language, {"en": english, "x-default": english}, *finds)
 
 
-def germans() -> list[Plant]:
+def germans() -> list[PlantedPage]:
     """The translations of the pages with a fault in their hreflang."""
     found = {"hreflang-not-canonical": ("hreflang-to-non-canonical",)}
     return [english_and(german_of(one), "de", *found.get(one, ()), english=url_of(one)) for one in HREFLANG]
 
 
-def language_plants() -> list[Plant]:
+def language_plants() -> list[PlantedPage]:
     """Translations, and such as do not agree."""
     loaf = at("/en/loaf")
     named = {"de": "/de/silent", "it": "/gone", "nl": "/moved/once", "fr": "/links/hidden", "es": "/es/nobody-links-here"}
@@ -62,7 +62,7 @@ def language_plants() -> list[Plant]:
     ]  # fmt: skip
 
 
-def step(path: str, *finds: str, after: str = "", before: str = "", hide: bool = False, silent: bool = False) -> Plant:
+def step(path: str, *finds: str, after: str = "", before: str = "", hide: bool = False, silent: bool = False) -> PlantedPage:
     """A page of a series. It links to its neighbours, unless it is silent."""
     near = {"next": after, "prev": before}
     head = "".join(f'<link rel="{rel}" href="{at(other)}">' for rel, other in near.items() if other)
@@ -70,7 +70,7 @@ def step(path: str, *finds: str, after: str = "", before: str = "", hide: bool =
     return hidden(path, *finds, head=head, body=body) if hide else plant(path, *finds, head=head, body=body)
 
 
-def good_series() -> list[Plant]:
+def good_series() -> list[PlantedPage]:
     return [
         step("/series/1", after="/series/2"),
         step("/series/2", after="/series/3", before="/series/1"),
@@ -78,7 +78,7 @@ def good_series() -> list[Plant]:
     ]
 
 
-def series_plants() -> list[Plant]:
+def series_plants() -> list[PlantedPage]:
     """Series that break off, go in a circle, or disagree."""
     return [
         step("/series/broken", "pagination-to-error", "pagination-not-in-anchor", after="/gone", silent=True),
@@ -91,20 +91,20 @@ def series_plants() -> list[Plant]:
     ]
 
 
-def made_of(path: str, markup: str, *finds: str) -> Plant:
+def made_of(path: str, markup: str, *finds: str) -> PlantedPage:
     return plant(f"/made-of/{path}", *finds, body=markup)
 
 
-def part(path: str, reply: Reply) -> Plant:
+def part(path: str, reply: Reply) -> PlantedPage:
     """Something that pages are made of, not as it should be."""
-    return Plant(url=at(path), reply=reply, listed=False, linked=False)
+    return PlantedPage(url=at(path), reply=reply, listed=False, linked=False)
 
 
 def image(name: str) -> str:
     return f'<img src="{name}" alt="A loaf" width="1" height="1">'
 
 
-def part_plants() -> list[Plant]:
+def part_plants() -> list[PlantedPage]:
     return [
         made_of("missing-image", image("/missing.jpg"), "image-broken"),
         made_of("large-image", image("/large.jpg"), "image-too-large"),
@@ -121,7 +121,7 @@ def part_plants() -> list[Plant]:
     ]  # fmt: skip
 
 
-def sitemap_plants() -> list[Plant]:
+def sitemap_plants() -> list[PlantedPage]:
     """What a sitemap should not name, and what it should."""
     second = "".join(f"<url><loc>{url}</loc><lastmod>{date}</lastmod></url>" for url, date in (
         (at("/bread"), "2024-02-29"), (at("/listed/there"), "last spring"), (at("/listed/later"), "2099-12-31"),
@@ -133,7 +133,9 @@ def sitemap_plants() -> list[Plant]:
         plant("/listed/canonicalised", "canonicalised", "sitemap-url-canonicalised", canonical="/bread"),
         missing("/listed/gone", "sitemap-url-broken", listed=True),
         redirect("/listed/moved", "/bread", "sitemap-url-redirected", listed=True),
-        Plant(url=at("/private/listed"), finds=frozenset({"response-blocked-by-robots", "sitemap-url-blocked"}), linked=False),
+        PlantedPage(
+            url=at("/private/listed"), finds=frozenset({"response-blocked-by-robots", "sitemap-url-blocked"}), linked=False
+        ),
         plant("/unlisted", "sitemap-page-missing", listed=False),
         plant("/listed/there", listed=False),
         plant("/listed/later", listed=False),
@@ -146,7 +148,7 @@ DROPPED = frozenset(map(at, ("/twin/", "/folder/index.html", "/Case", "/query?co
 """Addresses that a mended site does not have."""
 
 
-def bakery(mended: bool = False) -> World:
+def bakery(mended: bool = False) -> PlantedSite:
     """The whole site. Mended, the same pages are there, and every one of them is as it should be."""
     between = [
         *good_plants(), *link_plants(), *redirect_plants(), *canonical_plants(), *duplicate_plants(), *language_plants(),
@@ -156,8 +158,8 @@ def bakery(mended: bool = False) -> World:
     options = ("--fragments", *(word for name in SPEED for word in ("--threshold", f"{name}={patience}")))
     if mended:
         whole = [replace(made, finds=frozenset()) for made in (*good_plants(), *good_series(), *germans())]
-        return World(plants=[*page_plants(mended=True), *whole, *_mended(between, whole)], options=options)
-    return World(
+        return PlantedSite(plants=[*page_plants(mended=True), *whole, *_mended(between, whole)], options=options)
+    return PlantedSite(
         plants=[*page_plants(mended=False), *good_series(), *between],
         options=options,
         robots=f"User-agent: *\nDisallow: /private/\n\nSitemap: {SECOND}\n",
@@ -166,7 +168,7 @@ def bakery(mended: bool = False) -> World:
     )
 
 
-def _mended(plants: list[Plant], whole: list[Plant]) -> list[Plant]:
+def _mended(plants: list[PlantedPage], whole: list[PlantedPage]) -> list[PlantedPage]:
     """Every page that was planted, with nothing wrong; what is no page is left out."""
     left_out = DROPPED | {made.url for made in whole}
-    return [Plant(url=made.url, reply=page(made.url)) for made in plants if made.reply.headers and made.url not in left_out]
+    return [PlantedPage(url=made.url, reply=page(made.url)) for made in plants if made.reply.headers and made.url not in left_out]

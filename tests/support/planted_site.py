@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.jobs.audit_pages import Change
 from tests.jobs.audit_triggers import CANONICAL, H1, HOST, TITLE_TAG
-from tests.support.planted import Plant, links_to, moved, page
+from tests.support.planted import PlantedPage, links_to, moved, page
 from tests.support.planted_bakery import BROKEN, MOVED, url_of
 from tests.support.planted_words import words_for
 
@@ -16,29 +16,29 @@ def at(path: str) -> str:
     return f"{HOST}{path}"
 
 
-def plant(path: str, *finds: str, head: str = "", body: str = "", canonical: str = "", name: str = "", **how: Any) -> Plant:
+def plant(path: str, *finds: str, head: str = "", body: str = "", canonical: str = "", name: str = "", **how: Any) -> PlantedPage:
     """A page, healthy but for what is said."""
     change = Change(CANONICAL, f'<link rel="canonical" href="{at(canonical)}">\n') if canonical else Change()
-    return Plant(url=at(path), finds=frozenset(finds), reply=page(at(path), change, head=head, body=body, name=name), **how)
+    return PlantedPage(url=at(path), finds=frozenset(finds), reply=page(at(path), change, head=head, body=body, name=name), **how)
 
 
-def hidden(path: str, *finds: str, head: str = "", body: str = "", listed: bool = False) -> Plant:
+def hidden(path: str, *finds: str, head: str = "", body: str = "", listed: bool = False) -> PlantedPage:
     """A page that asks to be left out of the index."""
     noindex = '<meta name="robots" content="noindex">'
     return plant(path, "directive-noindex", *finds, head=head + noindex, body=body, listed=listed)
 
 
-def redirect(path: str, target: str, *finds: str, listed: bool = False) -> Plant:
+def redirect(path: str, target: str, *finds: str, listed: bool = False) -> PlantedPage:
     """Linked from `/links/moved` or `/links/broken`, if at all."""
-    return Plant(url=at(path), finds=frozenset(finds), reply=moved(at(target)), listed=listed, linked=False)
+    return PlantedPage(url=at(path), finds=frozenset(finds), reply=moved(at(target)), listed=listed, linked=False)
 
 
-def missing(path: str, *finds: str, listed: bool = False) -> Plant:
+def missing(path: str, *finds: str, listed: bool = False) -> PlantedPage:
     reply = page(at(path), Change(status=404))
-    return Plant(url=at(path), finds=frozenset({"response-client-error", *finds}), reply=reply, listed=listed, linked=False)
+    return PlantedPage(url=at(path), finds=frozenset({"response-client-error", *finds}), reply=reply, listed=listed, linked=False)
 
 
-def good_plants() -> list[Plant]:
+def good_plants() -> list[PlantedPage]:
     """Pages without a fault of their own, that others link to; one of these asks not to follow its links."""
     return [
         plant("/bread", "sitemap-url-in-several", body=links_to(at("/shelf"))),
@@ -49,7 +49,7 @@ def good_plants() -> list[Plant]:
     ]
 
 
-def link_plants() -> list[Plant]:
+def link_plants() -> list[PlantedPage]:
     """Links that lead nowhere, astray, or where no other link leads."""
     broken = [*map(url_of, sorted(BROKEN)), at("/moved/lost"), at("/loop/a"), at("/chain/0")]
     gone = [*map(url_of, sorted(MOVED)), at("/moved/twice"), *(at(f"/old/loaf/{number}") for number in range(10))]
@@ -70,13 +70,13 @@ def link_plants() -> list[Plant]:
     ]
 
 
-def _deep(level: int, side: str) -> Plant:
+def _deep(level: int, side: str) -> PlantedPage:
     """Two pages a step, so that each is linked twice; the last ones are six clicks away."""
     onward = links_to(*(at(f"/deep/{level + 1}{side}") for side in "ab")) if level < 6 else ""
     return plant(f"/deep/{level}{side}", *(["page-deep"] if level == 6 else []), body=onward, linked=level == 1)
 
 
-def redirect_plants() -> list[Plant]:
+def redirect_plants() -> list[PlantedPage]:
     """Redirects: several in a row, in a circle, to nothing, all to the start."""
     far = ("redirect-chain", "redirect-to-error")
     return [
@@ -94,7 +94,7 @@ def redirect_plants() -> list[Plant]:
     ]
 
 
-def canonical_plants() -> list[Plant]:
+def canonical_plants() -> list[PlantedPage]:
     """Canonicals that are no help."""
     cases = {
         "/canonical/one": ("/canonical/two", "canonical-chain"),
@@ -112,7 +112,7 @@ def canonical_plants() -> list[Plant]:
     ]
 
 
-def duplicate_plants() -> list[Plant]:
+def duplicate_plants() -> list[PlantedPage]:
     """Pages that say what others say."""
     twins = ("title-duplicate", "description-duplicate", "h1-duplicate")
     story = words_for("/same/story").story
@@ -135,21 +135,21 @@ def duplicate_plants() -> list[Plant]:
     ]
 
 
-def _with(path: str, found: str, mine: str, common: str) -> Plant:
-    return Plant(url=at(path), finds=frozenset({found}), reply=page(at(path), Change(mine, common)))
+def _with(path: str, found: str, mine: str, common: str) -> PlantedPage:
+    return PlantedPage(url=at(path), finds=frozenset({found}), reply=page(at(path), Change(mine, common)))
 
 
-def _described(path: str) -> Plant:
+def _described(path: str) -> PlantedPage:
     made, mine, common = plant(path, "description-duplicate"), words_for(at(path)), words_for("/same/description")
     return _rewritten(made, mine.description, common.description)
 
 
-def telling(path: str, found: str, story: str) -> Plant:
+def telling(path: str, found: str, story: str) -> PlantedPage:
     """Another head, the same text; the heading is part of the text, so it is there, but is no h1."""
     mine = words_for(at(path))
     made = _rewritten(plant(path, found, "h1-missing"), mine.story, story)
     return _rewritten(made, f"<h1>{mine.h1}</h1>", "<p><b>A story of bread</b></p>")
 
 
-def _rewritten(made: Plant, old: str, new: str) -> Plant:
+def _rewritten(made: PlantedPage, old: str, new: str) -> PlantedPage:
     return replace(made, reply=replace(made.reply, body=made.reply.body.replace(old.encode(), new.encode())))

@@ -14,7 +14,7 @@ _WHEN = "dawn noon dusk midnight harvest winter spring autumn Sunday Friday East
 
 
 @dataclass(frozen=True)
-class Words:
+class PageText:
     """What one page says."""
 
     title: str
@@ -23,7 +23,7 @@ class Words:
     story: str
 
 
-def words_for(name: str) -> Words:
+def words_for(name: str) -> PageText:
     """The words of the page with this name."""
     chance = random.Random(name)
 
@@ -36,7 +36,7 @@ def words_for(name: str) -> Words:
 
     number = chance.randrange(1000, 10_000)
     one, two = chance.sample(_WHAT, 2)
-    return Words(
+    return PageText(
         title=f"Loaf {number} of {one} and {two} | Village bakery",
         description=f"Loaf number {number}: {one} and {two} from the {chance.choice(_WHERE)}, baked at {chance.choice(_WHEN)} "
         f"by the {chance.choice(_WHO)}.",

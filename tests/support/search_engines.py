@@ -20,7 +20,7 @@ Answer = tuple[int, Any]
 Document = dict[str, Any]
 
 
-class Refused(Exception):
+class ErrorResponse(Exception):
     """An answer that is no success."""
 
     def __init__(self, status: int, message: str, code: str = "bad_request") -> None:
@@ -78,7 +78,7 @@ class StubEngine:
             return
         with self._lock:
             status, said = (
-                self._answer(request, body) if not isinstance(fault, int) else self.error(Refused(fault, "No.", "busy"))
+                self._answer(request, body) if not isinstance(fault, int) else self.error(ErrorResponse(fault, "No.", "busy"))
             )
         if fault == "lost":
             request.close_connection = True
@@ -97,9 +97,9 @@ class StubEngine:
         try:
             self.check_key(dict(request.headers.items()))
             if len(body) > self.largest:
-                raise Refused(413, "The provided payload reached the size limit.", "payload_too_large")
+                raise ErrorResponse(413, "The provided payload reached the size limit.", "payload_too_large")
             return self.answer(request.command, address.path.strip("/").split("/"), dict(parse_qsl(address.query)), body)
-        except Refused as error:
+        except ErrorResponse as error:
             return self.error(error)
 
     def check_key(self, headers: dict[str, str]) -> None:
@@ -108,7 +108,7 @@ class StubEngine:
     def answer(self, method: str, path: list[str], query: dict[str, str], body: bytes) -> Answer:
         raise NotImplementedError
 
-    def error(self, error: Refused) -> Answer:
+    def error(self, error: ErrorResponse) -> Answer:
         raise NotImplementedError
 
     def documents(self, index: str = "events") -> dict[str, Document]:
@@ -118,7 +118,7 @@ class StubEngine:
 
 def _only(said: Any, required: set[str], optional: set[str] = frozenset()) -> dict[str, Any]:  # type: ignore[assignment]
     if not isinstance(said, dict) or not required <= said.keys() <= required | optional:
-        raise Refused(400, f"Unknown or missing fields: {said!r:.200}")
+        raise ErrorResponse(400, f"Unknown or missing fields: {said!r:.200}")
     return said
 
 
@@ -145,11 +145,11 @@ class MeilisearchStub(StubEngine):
     def check_key(self, headers: dict[str, str]) -> None:
         given = headers.get("Authorization")
         if given is None:
-            raise Refused(401, "The Authorization header is missing.", "missing_authorization_header")
+            raise ErrorResponse(401, "The Authorization header is missing.", "missing_authorization_header")
         if given != f"Bearer {KEY}":
-            raise Refused(403, "The provided API key is invalid.", "invalid_api_key")
+            raise ErrorResponse(403, "The provided API key is invalid.", "invalid_api_key")
 
-    def error(self, error: Refused) -> Answer:
+    def error(self, error: ErrorResponse) -> Answer:
         link = f"https://docs.meilisearch.com/errors#{error.code}"
         return error.status, {"message": error.message, "code": error.code, "type": "invalid_request", "link": link}
 
@@ -172,7 +172,7 @@ class MeilisearchStub(StubEngine):
             case "POST", ["indexes", uid, "documents"]:
                 rows, key = json.loads(body), query.get("primaryKey")
                 if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-                    raise Refused(400, "The payload must be an array of objects.", "malformed_payload")
+                    raise ErrorResponse(400, "The payload must be an array of objects.", "malformed_payload")
                 return self._later("documentAdditionOrUpdate", uid, lambda: self._add(uid, key, rows))
             case "POST", ["indexes", uid, "documents", "delete"]:
                 chosen = _only(json.loads(body), {"filter"})["filter"]
@@ -180,7 +180,7 @@ class MeilisearchStub(StubEngine):
             case "POST", ["swap-indexes"]:
                 swaps = [_only(one, {"indexes"}, {"rename"})["indexes"] for one in json.loads(body)]
                 return self._later("indexSwap", None, lambda: self._swap(swaps))
-        raise Refused(404, f"There is no {method} {'/'.join(path)}.", "not_found")
+        raise ErrorResponse(404, f"There is no {method} {'/'.join(path)}.", "not_found")
 
     def _later(self, kind: str, uid: str | None, work: Callable[[], None]) -> Answer:
         task = {
@@ -196,7 +196,7 @@ class MeilisearchStub(StubEngine):
 
     def _look(self, number: int) -> dict[str, Any]:
         if number >= len(self.tasks):
-            raise Refused(404, f"Task {number} not found.", "task_not_found")
+            raise ErrorResponse(404, f"Task {number} not found.", "task_not_found")
         task = self.tasks[number]
         if task["status"] == "enqueued":
             task["status"] = "processing"
@@ -209,19 +209,19 @@ class MeilisearchStub(StubEngine):
         task = self.tasks[number]
         try:
             work()
-        except Refused as error:
+        except ErrorResponse as error:
             task |= {"status": "failed", "error": self.error(error)[1]}
         else:
             task["status"] = "succeeded"
 
     def _index(self, uid: str, status: int = 400) -> dict[str, Any]:
         if uid not in self.indexes:
-            raise Refused(status, f"Index `{uid}` not found.", "index_not_found")
+            raise ErrorResponse(status, f"Index `{uid}` not found.", "index_not_found")
         return self.indexes[uid]
 
     def _create(self, uid: str, key: str | None) -> None:
         if uid in self.indexes:
-            raise Refused(400, f"Index `{uid}` already exists.", "index_already_exists")
+            raise ErrorResponse(400, f"Index `{uid}` already exists.", "index_already_exists")
         self.indexes[uid] = {"key": key, "documents": {}, "settings": {}}
 
     def _delete(self, uid: str) -> None:
@@ -235,17 +235,17 @@ class MeilisearchStub(StubEngine):
         for row in rows:
             number = row.get(index["key"])
             if not isinstance(number, str | int) or not str(number).replace("-", "").replace("_", "").isalnum():
-                raise Refused(400, f"Document identifier {number!r} is invalid.", "invalid_document_id")
+                raise ErrorResponse(400, f"Document identifier {number!r} is invalid.", "invalid_document_id")
             place = row.get("_geo", {"lat": 0.0, "lng": 0.0})
             if set(place) != {"lat", "lng"} or not all(isinstance(one, float) for one in place.values()):
-                raise Refused(400, "The `_geo` field is invalid.", "invalid_document_geo_field")
+                raise ErrorResponse(400, "The `_geo` field is invalid.", "invalid_document_geo_field")
         index["documents"] |= {str(row[index["key"]]): row for row in rows}
 
     def _remove(self, uid: str, chosen: str) -> None:
         index = self._index(uid)
         name, word, rest = chosen.split(" ", 2)
         if word != "IN" or name not in index["settings"].get("filterableAttributes", []):
-            raise Refused(400, f"Attribute `{name}` is not filterable.", "invalid_document_filter")
+            raise ErrorResponse(400, f"Attribute `{name}` is not filterable.", "invalid_document_filter")
         for number in json.loads(rest):
             index["documents"].pop(number, None)
 
@@ -279,9 +279,9 @@ class TypesenseStub(StubEngine):
     def check_key(self, headers: dict[str, str]) -> None:
         given = {name.lower(): value for name, value in headers.items()}.get("x-typesense-api-key")
         if given != KEY:
-            raise Refused(401, "Forbidden - a valid `x-typesense-api-key` header must be sent.")
+            raise ErrorResponse(401, "Forbidden - a valid `x-typesense-api-key` header must be sent.")
 
-    def error(self, error: Refused) -> Answer:
+    def error(self, error: ErrorResponse) -> Answer:
         return error.status, {"message": error.message}
 
     def answer(self, method: str, path: list[str], query: dict[str, str], body: bytes) -> Answer:
@@ -295,36 +295,36 @@ class TypesenseStub(StubEngine):
                 return 200, self.collections.pop(name)["schema"]
             case "GET", ["aliases", name]:
                 if name not in self.aliases:
-                    raise Refused(404, "Not Found")
+                    raise ErrorResponse(404, "Not Found")
                 return 200, {"name": name, "collection_name": self.aliases[name]}
             case "PUT", ["aliases", name]:
                 self.aliases[name] = _only(json.loads(body), {"collection_name"})["collection_name"]
                 return 200, {"name": name, "collection_name": self.aliases[name]}
             case "POST", ["collections", name, "documents", "import"]:
                 if query != {"action": "upsert"}:
-                    raise Refused(400, f"Unknown parameters {query}.")
+                    raise ErrorResponse(400, f"Unknown parameters {query}.")
                 collection = self._collection(name)
                 return 200, "\n".join(json.dumps(self._put(collection, line)) for line in body.decode().split("\n"))
             case "DELETE", ["collections", name, "documents"]:
                 return 200, {"num_deleted": self._remove(self._collection(name), query)}
-        raise Refused(404, f"There is no {method} {'/'.join(path)}.")
+        raise ErrorResponse(404, f"There is no {method} {'/'.join(path)}.")
 
     def _collection(self, name: str) -> dict[str, Any]:
         found = self.collections.get(self.aliases.get(name, name))
         if found is None:
-            raise Refused(404, f"No collection with name `{name}` found.")
+            raise ErrorResponse(404, f"No collection with name `{name}` found.")
         return found
 
     def _create(self, schema: dict[str, Any]) -> dict[str, Any]:
         if schema["name"] in self.collections:
-            raise Refused(409, f"A collection with name `{schema['name']}` already exists.")
+            raise ErrorResponse(409, f"A collection with name `{schema['name']}` already exists.")
         fields = {one["name"]: _only(one, {"name", "type"}, _FIELD) for one in schema["fields"]}
         by = schema.get("default_sorting_field")
         if by and (fields[by]["type"] not in ("int32", "int64", "float") or fields[by].get("optional")):
-            raise Refused(400, f"Default sorting field `{by}` must be a single valued numerical field.")
+            raise ErrorResponse(400, f"Default sorting field `{by}` must be a single valued numerical field.")
         for one in fields.values():
             if one["type"] not in _TYPES or (one.get("index") is False and not one.get("optional")):
-                raise Refused(400, f"Field `{one['name']}` is not valid.")
+                raise ErrorResponse(400, f"Field `{one['name']}` is not valid.")
         self.collections[schema["name"]] = {"schema": schema, "fields": fields, "documents": {}}
         return {**schema, "num_documents": 0, "created_at": 0}
 
@@ -344,5 +344,5 @@ class TypesenseStub(StubEngine):
     def _remove(self, collection: dict[str, Any], query: dict[str, str]) -> int:
         chosen = query.get("filter_by", "")
         if set(query) != {"filter_by"} or not chosen.startswith("id:[") or not chosen.endswith("]") or len(chosen) > 4000:
-            raise Refused(400, f"Could not parse the filter query {chosen!r:.100}.")
+            raise ErrorResponse(400, f"Could not parse the filter query {chosen!r:.100}.")
         return sum(collection["documents"].pop(one, None) is not None for one in chosen[4:-1].split(","))

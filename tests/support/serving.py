@@ -22,7 +22,7 @@ from tests.support.ready_made import put_ready_made
 BASE = "http://127.0.0.1:8000"
 
 
-class Desk:
+class ServiceHarness:
     """The whole application on one calendar."""
 
     def __init__(self, path: Path | str, *, clock: Clock | None = None, private: bool = False, **options: Any) -> None:

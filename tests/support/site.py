@@ -30,15 +30,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, Self
 
-from tests.support.exchange import Exchange, Handler, Pairs, Reply, Seen, pairs
+from tests.support.exchange import Exchange, Handler, Pairs, ReceivedRequest, Reply, pairs
+from tests.support.generated_sites import WORLDS, document, sitemap
 from tests.support.hostile import BEHAVIOURS, bad
-from tests.support.worlds import WORLDS, document, sitemap
 
 PATIENCE = 30.0
 """Seconds after which waiting for a request that does not come fails the test."""
 
 
-class Gate:
+class ResponseGate:
     """Holds back the answers of one path."""
 
     def __init__(self, site: Site) -> None:
@@ -80,13 +80,13 @@ class Site:
     def __init__(
         self, *, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None, log: Path | None = None
     ) -> None:
-        self.requests: list[Seen] = []
+        self.requests: list[ReceivedRequest] = []
         self.connections = 0
         self._host, self._port, self._tls = host, port, tls
         self._log = None if log is None else log.open("a", encoding="utf-8", buffering=1)
         self._routes: dict[str, Handler] = {}
         self._prefixes: dict[str, Handler] = {"/bad/": bad, **WORLDS}
-        self._gates: dict[str, Gate] = {}
+        self._gates: dict[str, ResponseGate] = {}
         self._hits: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
         self._news = asyncio.Event()
@@ -149,9 +149,9 @@ class Site:
         else:
             self._routes[path] = handler
 
-    def hold(self, path: str) -> Gate:
+    def hold(self, path: str) -> ResponseGate:
         """Keep requests for `path` waiting until the gate is released."""
-        return self._gates.setdefault(path, Gate(self))
+        return self._gates.setdefault(path, ResponseGate(self))
 
     # -- what it saw ------------------------------------------------------------------------------------------------
 
@@ -282,7 +282,7 @@ class Site:
         split = (line.partition(":") for line in lines)
         headers = {name.lower(): value.strip() for name, _, value in split}
         await reader.readexactly(int(headers.get("content-length", 0)))
-        seen = Seen(time.monotonic(), method, target, headers, number)
+        seen = ReceivedRequest(time.monotonic(), method, target, headers, number)
         self._record(seen)
         if target in self._gates:
             await self._gates[target].passed()
@@ -291,7 +291,7 @@ class Site:
         await handler(exchange, rest)
         return exchange.keep_alive and headers.get("connection", "").lower() != "close"
 
-    def _record(self, seen: Seen) -> None:
+    def _record(self, seen: ReceivedRequest) -> None:
         with self._changed:
             self.requests.append(seen)
             self._hits[seen.path] += 1
@@ -317,9 +317,9 @@ async def _missing(exchange: Exchange, _: str) -> None:
     await exchange.send(Reply(status=404, body=document("Not found", ())))
 
 
-def read_log(log: IO[str]) -> list[Seen]:
+def read_log(log: IO[str]) -> list[ReceivedRequest]:
     """The requests in the log of a site that runs as a process; a line that is still being written is left for later."""
-    return [Seen(**json.loads(line)) for line in log if line.endswith("\n")]
+    return [ReceivedRequest(**json.loads(line)) for line in log if line.endswith("\n")]
 
 
 def main() -> None:

@@ -12,9 +12,9 @@ from urllib.request import urlopen
 
 import pytest
 
+from tests.support.generated_sites import WORLDS
 from tests.support.hostile import BEHAVIOURS
 from tests.support.site import Site, read_log
-from tests.support.worlds import WORLDS
 
 
 async def ask(site: Site, path: str, method: str = "GET") -> bytes:

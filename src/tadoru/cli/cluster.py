@@ -1,4 +1,4 @@
-"""`tadoru worker`, and `tadoru cluster status | stop | resume | forget`: workers on PostgreSQL, their crawls and queue."""
+"""`tadoru worker`, and `tadoru cluster status | stop | resume | forget | delete`: workers on PostgreSQL and their crawls."""
 
 from __future__ import annotations
 
@@ -351,4 +351,28 @@ def forget(crawl: str, config_file: str | None, **given: Any) -> int:
     sys.stderr.write(
         _("Removed {crawl} from the cluster. Its results are still in the database.", crawl=single_line(crawl)) + "\n"
     )
+    return 0
+
+
+@cluster.command(
+    "delete", short_help="Delete a crawl and its results.",
+    examples=(
+        ("tadoru cluster delete shops", "after a confirmation"),
+        ("tadoru cluster delete shops --yes", "in scripts"),
+    ),
+)  # fmt: skip
+@click.argument("crawl")
+@click.option("--yes", is_flag=True, help="Skip the confirmation.")
+@database_options
+def delete(crawl: str, yes: bool, config_file: str | None, **given: Any) -> int:
+    """Delete a crawl that is stopped, done or failed, or whose tables are gone: its results, its tasks and its entry in the list.
+    This cannot be undone; `tadoru cluster forget` keeps the results."""
+    with open_cluster(config_file, given) as view:
+        view.check_deletion(crawl)
+        if not yes:
+            if not sys.stdin.isatty():
+                raise UsageError("Deleting crawl {name} and its results cannot be undone. Confirm with --yes.", name=crawl)
+            click.confirm(_("Delete crawl {name} and all its results?", name=single_line(crawl)), abort=True, err=True)
+        view.delete(crawl)
+    sys.stderr.write(_("Deleted {crawl} and its results.", crawl=single_line(crawl)) + "\n")
     return 0

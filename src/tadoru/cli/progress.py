@@ -152,12 +152,12 @@ class CrawlProgress:
                 write("info", notice.url, refused=notice.reason)
             case PageRetried():
                 write("info", notice.url, again_after=notice.after, because=notice.kind)
-            case HostSlowed() if notice.pause >= LONG_PAUSE:
+            case HostSlowed() if notice.pause >= LONG_PAUSE and not notice.silent:
                 self.note(
                     _("{host} asks for a pause of {pause}: waiting.", host=notice.host, pause=_format_duration(notice.pause))
                 )
             case HostSlowed():
-                write("info", "slowing down", host=notice.host, gap=notice.gap, pause=notice.pause)
+                write("info", "slowing down", host=notice.host, gap=notice.gap, pause=notice.pause, silent=notice.silent)
             case SiteMoved():
                 self.note(_("{old} redirects to {new}: crawling that site.", old=notice.old, new=notice.new))
             case LeasesRecovered():

@@ -32,7 +32,7 @@ def calendar_task(options: EventsOptions, clock: Clock, log: Log) -> BackgroundT
                     await _collect(stop)
             except StoreError as error:
                 # The crawls continue: they detect a lost database themselves.
-                log.write("warning", str(error))
+                log.write("warning", "calendar unavailable", error=str(error))
             with suppress(TimeoutError):
                 async with asyncio.timeout(CHECK_INTERVAL):
                     await stop.wait()

@@ -19,7 +19,7 @@ from procrastinate import exceptions, jobs, manager, retry, schema
 
 from tadoru.errors import NewerFormat, StoreError
 from tadoru.log import Log
-from tadoru.store.cluster.registry import SCHEMA, SLICE, STALLED, ClusterRegistry, slice_prefix
+from tadoru.store.cluster.registry import SCHEMA, SLICE, STALLED, ClusterRegistry, finish_lock, slice_prefix
 from tadoru.store.cluster.schema import TaskEngineSchema
 from tadoru.store.crawl.postgres.connection import ConnectionLost, pool, with_defaults
 
@@ -27,8 +27,14 @@ MAX_ATTEMPTS = 5
 MAX_RETRY_DELAY = 60.0
 AT_ONCE = datetime(2000, 1, 1, tzinfo=UTC)
 """In the past by any clock: Procrastinate would use the clock of this machine, which may be minutes ahead of the database."""
-UNRELATED_ERRORS = (ConnectionLost, NewerFormat)
+UNRELATED_ERRORS: tuple[type[StoreError], ...] = (ConnectionLost, NewerFormat)
 """The database is not available, or this worker is too old: not a failure of the crawl."""
+MAX_RECORD_ATTEMPTS = 6
+"""Attempts to record the end of a task: more than the pool has connections, all of which may be broken."""
+
+
+class RetryLimitReached(Exception):
+    """A task failed too often, and its crawl was marked as failed."""
 
 
 class RetryStrategy(retry.BaseRetryStrategy):
@@ -38,7 +44,7 @@ class RetryStrategy(retry.BaseRetryStrategy):
         self._later, self._seconds = later, seconds
 
     def get_retry_decision(self, *, exception: BaseException, job: jobs.Job) -> procrastinate.RetryDecision | None:
-        if is_last_attempt(job) and not isinstance(exception, UNRELATED_ERRORS):
+        if isinstance(exception, RetryLimitReached):
             return None
         try:
             return procrastinate.RetryDecision(retry_at=self._later(min(self._seconds * (job.attempts + 1), MAX_RETRY_DELAY)))
@@ -52,32 +58,65 @@ def is_last_attempt(job: jobs.Job) -> bool:
 
 
 async def run_task(
-    context: procrastinate.JobContext, crawl: str, work: Awaitable[None], give_up: Callable[[str, str], None]
+    context: procrastinate.JobContext,
+    crawl: str,
+    work: Awaitable[None],
+    give_up: Callable[[str, str], None],
+    unrelated: tuple[type[StoreError], ...] = UNRELATED_ERRORS,
 ) -> None:
-    """Run a task of a crawl; mark the crawl as failed after the last attempt."""
+    """Run a task of a crawl; mark the crawl as failed after the last attempt. Unrelated errors are retried without limit."""
     try:
         await work
-    except UNRELATED_ERRORS:
+    except unrelated:
         raise
     except Exception as error:
-        if is_last_attempt(context.job):
-            give_up(crawl, str(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {error}")
-        raise
+        if not is_last_attempt(context.job):
+            raise
+        # If the database is not available, this raises a StoreError, and the task is retried.
+        give_up(crawl, str(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {error}")
+        raise RetryLimitReached(str(error)) from error
 
 
 class OwnedJobManager(manager.JobManager):
     """Changes the state of a task only while this worker owns it: after a long disconnection another worker may have it."""
 
+    def __init__(self, connector: procrastinate.PsycopgConnector) -> None:
+        super().__init__(connector)
+        self.record_failed = asyncio.Event()
+        """The end of a task could not be recorded: nobody repeats it as long as this worker is connected."""
+
     async def finish_job(self, job: jobs.Job, status: jobs.Status, delete_job: bool) -> None:
-        if await self._is_owned(job):
-            await super().finish_job(job, status, delete_job)
+        # Another sweep follows in any case, so a failed one is not kept.
+        is_deleted = delete_job or job.task_name == SWEEP
+        await self._record(job, lambda: super(OwnedJobManager, self).finish_job(job, status, is_deleted))
 
     async def retry_job(
         self, job: jobs.Job, retry_at: datetime | None = None, priority: int | None = None, queue: str | None = None,
         lock: str | None = None,
     ) -> None:  # fmt: skip
-        if await self._is_owned(job):
-            await super().retry_job(job, retry_at or AT_ONCE, priority, queue, lock)
+        async def retry_now() -> None:
+            try:
+                await super(OwnedJobManager, self).retry_job(job, retry_at or AT_ONCE, priority, queue, lock)
+            except exceptions.UniqueViolation:
+                # The same task was queued meanwhile, and would start with its first attempt: this one replaces it.
+                for queued in await self.list_jobs_async(queueing_lock=job.queueing_lock, status=jobs.Status.TODO.value):
+                    assert queued.id is not None
+                    await self.cancel_job_by_id_async(queued.id, delete_job=True)
+                raise
+
+        await self._record(job, retry_now)
+
+    async def _record(self, job: jobs.Job, change: Callable[[], Awaitable[None]]) -> None:
+        """Record the end of a task that this worker owns; repeated, because a connection of the pool may be broken."""
+        for attempt in range(1, MAX_RECORD_ATTEMPTS + 1):
+            try:
+                if await self._is_owned(job):
+                    await change()
+                return
+            except exceptions.ConnectorException:
+                if attempt == MAX_RECORD_ATTEMPTS:
+                    self.record_failed.set()
+                    raise
 
     async def requeue(self, job: jobs.Job) -> bool:
         """Queue a task of a lost worker again, unless the same task is queued already. False when another worker was faster."""
@@ -159,7 +198,8 @@ class TaskQueue:
 
         @self._app.task(name=FINISH, queue=MAINTENANCE, retry=again, pass_context=True)
         async def do_finish(context: procrastinate.JobContext, crawl: str) -> None:
-            await run_task(context, crawl, handlers.finish(crawl), handlers.give_up)
+            # A lost connection counts: the analysis itself may crash the server process.
+            await run_task(context, crawl, handlers.finish(crawl), handlers.give_up, unrelated=(NewerFormat,))
 
         @self._app.periodic(cron=f"* * * * * */{self._timing.sweep}")
         # Without a lock: a worker that is killed during the sweep would block all others.
@@ -189,7 +229,7 @@ class TaskQueue:
 
     async def put_finish(self, crawl: str) -> None:
         """Queue the finish task of a crawl."""
-        name = f"finish/{crawl}"
+        name = finish_lock(crawl)
         task = self._app.configure_task(FINISH, allow_unknown=True, queue=MAINTENANCE, lock=name, queueing_lock=name)
         await _enqueue(task.defer_async(crawl=crawl))
 
@@ -206,6 +246,11 @@ class TaskQueue:
             # Separate workers: one that is full of slices still sweeps and finishes crawls.
             group.create_task(self._run(name, SLICES, hosts))
             group.create_task(self._run(f"{name}-chores", MAINTENANCE, 2))
+            group.create_task(self._check_records())
+
+    async def _check_records(self) -> None:
+        await self._jobs.record_failed.wait()
+        raise ConnectionLost("Cannot reach the task queue of the cluster. Check that the database is running.")
 
     async def _run(self, name: str, queue: str, concurrency: int) -> None:
         with _store_errors():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from tadoru.clock import Clock
@@ -13,12 +13,14 @@ from tadoru.cluster.session import CrawlSession
 from tadoru.cluster.submission import options_from_shared
 from tadoru.config.options import AuditOptions
 from tadoru.engine.crawl import Crawler, CrawlOutcome
+from tadoru.errors import StoreError, UsageError
 from tadoru.jobs import launch
 from tadoru.jobs.audit.run import PreparedAudit, finish, join_audit, queue_deferred_urls
 from tadoru.jobs.launch import CrawlPlan
 from tadoru.log import Log
-from tadoru.store.cluster.registry import OPEN, ClusterCrawl, ClusterRegistry
+from tadoru.store.cluster.registry import OPEN, ClusterCrawl, ClusterRegistry, UnusableCrawl
 from tadoru.store.crawl.open import open_existing
+from tadoru.store.crawl.postgres.connection import ConnectionLost
 
 MAX_QUEUED_SLICES = 200
 """Maximum queued slices of all crawls. The other URLs wait in the frontier of their crawl."""
@@ -50,6 +52,8 @@ class WorkerTasks:
         self._session_lock = asyncio.Lock()
         self._queueing = asyncio.Lock()
         self._stopping = asyncio.Event()
+        self._warnings: dict[str, str] = {}
+        """The last problem that was logged of a crawl."""
         self._timing, self._metrics = timing, metrics
         handlers = TaskHandlers(slice=self.slice, finish=self.finish, sweep=self.sweep, give_up=self.give_up, later=cluster.later)
         self.queue = TaskQueue(cluster.dsn, handlers, timing)
@@ -80,9 +84,8 @@ class WorkerTasks:
         if (found := self._open_crawl(crawl)) is None:
             return
         # In a thread: the analysis of a large site takes minutes, in which this worker has to send heartbeats.
-        if await asyncio.to_thread(launch.run_loop, self._finish(found)):
-            self.cluster.end_crawl(crawl, "done")
-            self._log.write("info", f"The crawl {crawl} is done.")
+        if await asyncio.to_thread(launch.run_loop, self._finish(found)) and self.cluster.end_crawl(crawl, "done"):
+            self._log.write("info", "crawl done", crawl=crawl)
 
     async def _finish(self, crawl: ClusterCrawl) -> bool:
         options, prepared = await self._prepared(crawl)
@@ -118,17 +121,17 @@ class WorkerTasks:
         """A periodic task of one worker: queue the tasks of lost workers again, and queue new slices for all crawls."""
         taken = await self.queue.requeue_stalled()
         if taken:
-            self._log.write("warning", "A worker is gone: what it was doing is done again.", pieces=taken)
+            self._log.write("warning", "tasks of lost workers requeued", tasks=taken)
         self.cluster.forget_workers()
-        for crawl in self._open_crawls():
-            if _is_over(crawl, self.cluster.counts(crawl.name)) is False:
-                await self._recover(crawl.name)
+        await self._for_each(self._open_crawls(), self._recover)
         await self.queue_tasks()
 
-    async def _recover(self, crawl: str) -> None:
+    async def _recover(self, crawl: ClusterCrawl) -> None:
         """Return the leases of lost sessions to the queue. Sessions do so themselves, but when nothing is queued there may be
         none, and all workers would wait."""
-        store = open_existing(self._address(crawl), self._clock)
+        if _is_over(crawl, self.cluster.counts(crawl.name)) is not False:
+            return
+        store = open_existing(self._address(crawl.name), self._clock)
         try:
             await store.frontier.recover()
         finally:
@@ -136,8 +139,28 @@ class WorkerTasks:
 
     def give_up(self, crawl: str, error: str) -> None:
         """Mark a crawl as failed after too many attempts."""
-        self.cluster.end_crawl(crawl, "failed", error)
-        self._log.write("error", f"The crawl {crawl} failed: {error}")
+        if self.cluster.end_crawl(crawl, "failed", error):
+            self._log.write("error", "crawl failed", crawl=crawl, error=error)
+
+    async def _for_each(self, crawls: Sequence[ClusterCrawl], work: Callable[[ClusterCrawl], Awaitable[None]]) -> None:
+        """Do this for each crawl: one that is unusable fails and stops no other. Raises ConnectionLost."""
+        for crawl in crawls:
+            try:
+                await work(crawl)
+            except ConnectionLost:
+                raise
+            except UnusableCrawl as error:
+                self.give_up(crawl.name, str(error))
+            except (StoreError, UsageError) as error:
+                self._warn(crawl.name, error)
+            else:
+                self._warnings.pop(crawl.name, None)
+
+    def _warn(self, crawl: str, error: Exception) -> None:
+        """Log a problem of a crawl once, not at every poll."""
+        if self._warnings.get(crawl) != str(error):
+            self._warnings[crawl] = str(error)
+            self._log.write("warning", "crawl skipped", crawl=crawl, error=str(error))
 
     # ---- new tasks
     async def watch(self) -> None:
@@ -153,15 +176,15 @@ class WorkerTasks:
         """End the sessions of crawls that were stopped."""
         wanted = {crawl.name for crawl in self._open_crawls()}
         for name, session in list(self._sessions.items()):
-            if name not in wanted and not session.is_over:
-                await session.end()
+            if name not in wanted:
+                await self._end_session(name, session)
 
     async def queue_tasks(self, only: str = "") -> None:
         """Queue a slice for each host with waiting URLs, or the finish task of a crawl without any; for one crawl or all."""
         found = self._open_crawls()
-        for crawl in found:
-            if only in ("", crawl.name):
-                await self._queue_tasks_of(crawl, max(MAX_QUEUED_SLICES // len(found), 1))
+        most = max(MAX_QUEUED_SLICES // max(len(found), 1), 1)
+        wanted = [crawl for crawl in found if only in ("", crawl.name)]
+        await self._for_each(wanted, lambda crawl: self._queue_tasks_of(crawl, most))
 
     def _open_crawl(self, name: str) -> ClusterCrawl | None:
         """An open crawl; None when it was stopped or deleted meanwhile."""
@@ -174,7 +197,8 @@ class WorkerTasks:
         counts = self.cluster.counts(crawl.name)
         over = _is_over(crawl, counts)
         if over:
-            await self.queue.put_finish(crawl.name)
+            if not self.cluster.is_finishing(crawl.name):
+                await self.queue.put_finish(crawl.name)
         elif over is None and counts["lined up"] <= most // 4:
             async with self._queueing:
                 with self.cluster.looking() as is_alone:
@@ -203,8 +227,15 @@ class WorkerTasks:
             for crawl, session in list(self._sessions.items()):
                 if session.is_over or session.is_idle:
                     del self._sessions[crawl]
-                    if not session.is_over:
-                        await session.end()
+                    await self._end_session(crawl, session)
+
+    async def _end_session(self, crawl: str, session: CrawlSession) -> None:
+        """End a session; its error concerns only its crawl."""
+        if not session.is_over:
+            try:
+                await session.end()
+            except (StoreError, UsageError) as error:
+                self._warn(crawl, error)
 
     # ---- shutdown
     def stop(self) -> None:
@@ -213,9 +244,8 @@ class WorkerTasks:
 
     async def end(self) -> None:
         """End all sessions."""
-        for session in list(self._sessions.values()):
-            if not session.is_over:
-                await session.end()
+        for crawl, session in list(self._sessions.items()):
+            await self._end_session(crawl, session)
 
     async def drop(self) -> None:
         """Cancel all sessions because the database is gone."""

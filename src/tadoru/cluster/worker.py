@@ -56,6 +56,8 @@ class Worker:
         self.metrics = WorkerMetrics(clock, settings.full_name)
         self._stop = asyncio.Event()
         self._pause = MIN_PAUSE
+        self._number = 0
+        """Its row in the list of workers, which it keeps when it reconnects."""
 
     def stop(self) -> None:
         """Take no new tasks and finish the running ones; then `run` returns."""
@@ -77,7 +79,7 @@ class Worker:
                 if not queue_ready:
                     raise
                 self.metrics.disconnected()
-                self._log.write("warning", str(error))
+                self._log.write("warning", "worker disconnected", error=str(error))
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._pause):
                         await self._stop.wait()
@@ -97,7 +99,7 @@ class Worker:
             metrics=self.metrics,
         )
         await tasks.queue.open()
-        self._log.write("info", f"Worker {settings.full_name} is at work.", database=cluster.shown, hosts=settings.hosts)
+        self._log.write("info", "worker started", name=settings.full_name, database=cluster.shown, hosts=settings.hosts)
         try:
             await self._run_tasks(cluster, tasks)
         finally:
@@ -133,19 +135,18 @@ class Worker:
 
     async def _send_heartbeats(self, cluster: ClusterRegistry, tasks: WorkerTasks) -> None:
         """Send heartbeats for `tadoru cluster status`; the queue has its own."""
-        number = 0
         try:
             while True:
                 began = self._clock.monotonic()
-                is_known = cluster.beat(number, len(tasks.held), self.metrics.pages)
+                is_known = cluster.beat(self._number, len(tasks.held), self.metrics.pages)
                 self.metrics.round_trip(self._clock.monotonic() - began)
                 if not is_known:
-                    number = cluster.register(self._settings.full_name, platform.node(), os.getpid(), VERSION)
+                    self._number = cluster.register(self._settings.full_name, platform.node(), os.getpid(), VERSION)
                 self._pause = MIN_PAUSE
                 await self._clock.sleep(HEARTBEAT_INTERVAL)
         finally:
             with suppress(StoreError):
-                cluster.leave(number)
+                cluster.leave(self._number)
 
 
 def root_error(error: BaseException) -> BaseException:

@@ -328,8 +328,9 @@ SERVE: tuple[Setting, ...] = (
     _setting("contact", "--contact", parse_contact_url, "Calendar",
         "Contact of the operator: a page such as https://town.example/imprint, or mailto:….", metavar="URL"),
     _setting("timezone", "--timezone", parse_time_zone, "Calendar", "Time zone of the service.", metavar="ZONE"),
-    _setting("lang", "--lang", one_of("en", "ja"), "Calendar", "Default language of pages.",
-        metavar="en|ja"),
+    _setting("lang", "--lang", one_of("en", "ja", "de"), "Calendar",
+        "Default language of pages. German (de) is for the public calendar; other pages and feeds are then in English.",
+        metavar="en|ja|de"),
 )  # fmt: skip
 
 

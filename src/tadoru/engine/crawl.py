@@ -74,17 +74,15 @@ class Crawler:
         self._context = CrawlContext(
             job=job, policy=policy, store=store, fetcher=fetcher, clock=clock, notify=notify, url_filter=self._url_filter
         )
-        self._page_fetch = PageFetch(self._context)
+        self._queues = HostQueues(MAX_HOSTS, policy.concurrency)
+        self._page_fetch = PageFetch(self._context, self._queues)
         self._wake = asyncio.Event()
         self._assignment = assignment
         if assignment is not None:
             assignment.on_change(self._wake.set)
         self._sitemaps = SitemapDiscovery(self._context, self._page_fetch, self._wake.set)
-        self._resources = ResourceChecker(self._context, self._page_fetch)
+        self._resources = ResourceChecker(self._context, self._page_fetch, self._queues)
         self._sitemap_task: asyncio.Task[None] | None = None
-        self._queues = HostQueues(MAX_HOSTS)
-        self._busy = 0
-        """Requests started and not yet committed."""
         self._outcomes: list[tuple[HostQueue, Outcome]] = []
         self._group = asyncio.TaskGroup()
         self._has_outcomes = asyncio.Event()
@@ -114,7 +112,7 @@ class Crawler:
     @property
     def utilization(self) -> float:
         """The share of the allowed concurrent requests that is in use, from 0 to 1."""
-        return self._busy / self._policy.concurrency
+        return self._queues.busy / self._policy.concurrency
 
     async def run(self) -> CrawlOutcome:
         """Crawl until nothing is left, the budget is spent, or `stop` is called. Raises what the store or `notify` raised."""
@@ -169,7 +167,7 @@ class Crawler:
             leased = await self._lease_more()
             if leased:
                 await self._start_due()
-            elif not self._busy and not self._queues.waiting:
+            elif not self._queues.busy and not self._queues.waiting:
                 ended = await self._is_crawl_over()
                 if ended is not None:
                     return ended
@@ -178,7 +176,7 @@ class Crawler:
 
     async def _start_due(self) -> None:
         """Start every request that may start now."""
-        while self._busy < self._policy.concurrency and not self._context.stopping:
+        while self._queues.busy < self._policy.concurrency and not self._context.stopping:
             if self._leases_lost:
                 self._leases_lost = False
                 self._queues.clear()
@@ -203,7 +201,7 @@ class Crawler:
                     return False
             queue.sending = lease
         queue.leases.popleft()
-        self._busy += 1
+        self._queues.busy += 1
         queue.in_flight += 1
         queue.started += 1
         if refusal is not None:
@@ -213,6 +211,7 @@ class Crawler:
         return True
 
     def _begin(self, queue: HostQueue, lease: Lease, *, took_slot: bool) -> None:
+        queue.health.in_flight += 1
         self._group.create_task(self._process(queue, lease, took_slot))
 
     async def _process(self, queue: HostQueue, lease: Lease, took_slot: bool) -> None:
@@ -223,6 +222,8 @@ class Crawler:
             if not self._context.stopping:
                 raise
             outcome = ReleasedOutcome(lease=lease)
+        finally:
+            queue.health.in_flight -= 1
         self._sent(queue, lease)
         self._finished(queue, outcome)
 
@@ -253,9 +254,17 @@ class Crawler:
 
     def _release_leases(self, queue: HostQueue) -> None:
         while queue.leases:
-            self._busy += 1
+            self._queues.busy += 1
             queue.in_flight += 1
             self._finished(queue, ReleasedOutcome(lease=queue.leases.popleft()))
+
+    def _fail_unresponsive(self) -> None:
+        """Fail the waiting leases of hosts that have been silent for too long: each would take a timeout to fail by itself."""
+        for queue in self._queues.given_up(self._clock.monotonic()):
+            while queue.leases:
+                self._queues.busy += 1
+                queue.in_flight += 1
+                self._finished(queue, self._page_fetch.unresponsive_outcome(queue, queue.leases.popleft()))
 
     def _rotate_hosts(self) -> None:
         """Replace hosts that had their turn, so that each host gets one however many there are."""
@@ -267,6 +276,7 @@ class Crawler:
         self._queues.drop_idle(now, 5.0)
 
     async def _lease_more(self) -> bool:
+        self._fail_unresponsive()
         self._rotate_hosts()
         free_depth = min(64, max(4, self._policy.concurrency * 2))
         wants = self._queues.wants(2, free_depth)
@@ -328,7 +338,7 @@ class Crawler:
 
     async def _wait(self, left: float | None) -> None:
         """Wait until something happens, a queue is due, or it is time to look again."""
-        has_capacity = self._busy < self._policy.concurrency
+        has_capacity = self._queues.busy < self._policy.concurrency
         timeout = LONGEST_POLL
         if has_capacity:
             due = self._queues.next_due()
@@ -355,12 +365,12 @@ class Crawler:
             for queue, _ in batch:
                 queue.in_flight -= 1
                 self._queues.schedule(queue)
-            self._busy -= len(batch)
+            self._queues.busy -= len(batch)
             self._wake.set()
 
     async def _drain(self) -> None:
         """Wait for the requests in flight and for their commit."""
-        while self._busy:
+        while self._queues.busy:
             self._wake.clear()
             await self._wake.wait()
 

@@ -53,11 +53,13 @@ class PageRefused(CrawlNotification):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostSlowed(CrawlNotification):
-    """A host asked for a slower pace, or its response times grow."""
+    """A host asked for a slower pace, its response times grow, or it does not respond."""
 
     host: str
     gap: float
     pause: float
+    silent: bool = False
+    """Whether it does not respond."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

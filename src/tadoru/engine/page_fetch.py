@@ -14,7 +14,7 @@ from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from typing import Any
 
-from tadoru.engine.host_queues import HostQueue
+from tadoru.engine.host_queues import SILENCES, HostQueue, HostQueues
 from tadoru.engine.job import CrawlContext, ExtraRequest, FetchedPage, PageResult
 from tadoru.engine.notifications import (
     HostSlowed,
@@ -101,13 +101,15 @@ def _utc(text: str | None) -> str | None:
 
 HOST_DOWN = NOT_ARRIVED
 """Failures of robots.txt that mean that no page of the host can be reached either."""
+UNRESPONSIVE = f"Not requested: the host has not responded for more than {pacing.GIVE_UP_AFTER:.0f} seconds."
 
 
 class PageFetch:
     """Fetches URLs for a crawl in one process."""
 
-    def __init__(self, context: CrawlContext) -> None:
+    def __init__(self, context: CrawlContext, queues: HostQueues) -> None:
         self._context = context
+        self._queues = queues
         self._policy = context.policy
         self._store = context.store
         self._fetcher = context.fetcher
@@ -236,7 +238,7 @@ class PageFetch:
     async def send_politely(self, request: Request) -> Answer:
         """Send a request outside of any queue (robots.txt, a sitemap, a resource), at the pace of the host."""
         host = host_key(request.url)
-        queue = self._other_queues.get(host) or HostQueue(host)
+        queue = self._other_queues.get(host) or HostQueue(host, self._queues.health(host))
         self._other_queues[host] = queue
         queue.pace = await self._store.hosts.begin_pace(host, pacing.start(self._policy.delay, self._crawl_delay(request.url)))
         began = self._clock.monotonic()
@@ -316,15 +318,23 @@ class PageFetch:
     async def _observe(self, queue: HostQueue, answer: Answer, began: float) -> None:
         """Update the pace of the host after an answer, in the store too."""
         assert queue.pace is not None
-        status, latency, after = None, None, None
+        health, now = queue.health, self._clock.monotonic()
+        status, latency, after, silent = None, None, None, False
         if isinstance(answer, Response):
             status, latency = answer.status, answer.timings.ttfb
             after = retry.parse_retry_after(answer.header("retry-after"), self._clock.now())
-        changed, pause = pacing.observe(queue.pace, status=status, latency=latency, retry_after=after)
-        if began < queue.throttled_at:  # Sent before the slow-down: it says nothing new about the host.
+        else:
+            silent = health.is_silence(answer, began)
+        changed, pause = pacing.observe(queue.pace, status=status, latency=latency, retry_after=after, silent=silent)
+        if began < health.slowed_at:  # Sent before the slow-down: it says nothing new about the host.
             changed, pause = queue.pace, pause if after is not None else 0.0
         elif status in (429, 503):
-            queue.throttled_at = self._clock.monotonic()
+            health.slowed_at = now
+        if silent:
+            assert isinstance(answer, Failure)
+            self._queues.mark_silent(queue, answer, began, now)
+        elif isinstance(answer, Response) or answer.kind not in SILENCES:
+            self._queues.mark_answered(queue, now)
         if changed == queue.pace and not pause:
             return
         was, queue.pace = queue.pace.gap, changed
@@ -333,13 +343,22 @@ class PageFetch:
         if pause:
             queue.due = max(queue.due, self._clock.monotonic() + pause)
         if changed.gap > was or pause:
-            self._notify(HostSlowed(host=queue.host, gap=changed.gap, pause=pause))
+            self._notify(HostSlowed(host=queue.host, gap=changed.gap, pause=pause, silent=silent))
+
+    def unresponsive_outcome(self, queue: HostQueue, lease: Lease) -> Outcome:
+        """The outcome of a URL that is not requested, because its host has been silent for too long."""
+        failure = queue.health.failure
+        assert failure is not None
+        return self._final_failure(lease, failure.kind, UNRESPONSIVE)
 
     def _failure_outcome(self, lease: Lease, kind: FailureKind, message: str) -> Outcome:
         decision = retry.decide(status=None, failure=kind, attempt=lease.attempt, retry_after=None, jitter=self._random.random())
         if isinstance(decision, retry.Retry):
             self._notify(PageRetried(url=lease.url, kind=kind, after=decision.after))
             return RetryOutcome(lease=lease, after=decision.after, kind=kind, message=message)
+        return self._final_failure(lease, kind, message)
+
+    def _final_failure(self, lease: Lease, kind: FailureKind, message: str) -> Outcome:
         self._notify(PageFailed(url=lease.url, kind=kind, message=message))
         failure = Failure(url=lease.url, kind=kind, message=message)
         return FailedOutcome(lease=lease, kind=kind, message=message, records=self._non_page_records(lease, failure))

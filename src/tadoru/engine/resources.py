@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 
+from tadoru.engine.host_queues import HostHealth, HostQueues
 from tadoru.engine.job import CrawlContext
-from tadoru.engine.page_fetch import PageFetch
+from tadoru.engine.page_fetch import UNRESPONSIVE, PageFetch
 from tadoru.engine.request_flow import follow_redirects
-from tadoru.model.web import Answer, Request, Response
-from tadoru.rules import retry
+from tadoru.model.web import Answer, FailureKind, Request, Response
+from tadoru.rules import request_window, retry
 from tadoru.rules.url import origin
 from tadoru.store.crawl.interface import ResourceLease, ResourceResult
 
 MAX_WAIT = 0.25
+MAX_WAITING = 200
+"""Resources that are leased and wait for their hosts."""
+POSTPONEMENT = 2.0
+"""Seconds after which a resource of a silent host is leased again."""
 
 
 class _RobotsRefusal(Exception):
@@ -22,27 +27,79 @@ class _RobotsRefusal(Exception):
 class ResourceChecker:
     """Checks resources, together with the other processes of the crawl."""
 
-    def __init__(self, context: CrawlContext, page_fetch: PageFetch) -> None:
+    def __init__(self, context: CrawlContext, page_fetch: PageFetch, queues: HostQueues) -> None:
         self._context = context
         self._policy = context.policy
         self._store = context.store
         self._clock = context.clock
         self._page_fetch = page_fetch
+        self._queues = queues
+        self._waiting: list[ResourceLease] = []
+        """Leased and not started, because their hosts have enough requests in flight."""
+        self._tasks: dict[asyncio.Task[ResourceResult], tuple[str, HostHealth]] = {}
+        """The checks that are running, with their hosts."""
 
     async def run(self) -> None:
         """Check resources until none is left or the budget is spent."""
-        budget = self._policy.resource_budget
-        while budget and not self._context.stopping:
-            leases = await self._store.resources.lease(self._context.worker, self._policy.concurrency, budget=budget)
-            if leases:
-                results = await asyncio.gather(*[self._check(lease) for lease in leases])
-                await self._store.resources.finish(self._context.worker, results)
-                continue
-            wait = await self._store.resources.wait(budget=budget)
-            if wait is None:
-                return
-            await self._store.frontier.recover(self._context.worker)
-            await self._clock.sleep(min(wait, MAX_WAIT))
+        if not self._policy.resource_budget:
+            return
+        try:
+            while not self._context.stopping:
+                if await self._step():
+                    continue
+                wait = await self._store.resources.wait(budget=self._policy.resource_budget)
+                if wait is None:
+                    return
+                await self._store.frontier.recover(self._context.worker)
+                await self._clock.sleep(min(wait, MAX_WAIT))
+            released = [_again(lease, 0.0) for lease in self._waiting]
+            await self._store.resources.finish(self._context.worker, released + await self._results(asyncio.ALL_COMPLETED))
+        finally:
+            for task in self._tasks:
+                task.cancel()
+
+    async def _step(self) -> bool:
+        """Start what may start and store what is finished. False when nothing is leased."""
+        results, concurrency = self._start(), self._policy.concurrency
+        while len(self._tasks) < concurrency and len(self._waiting) < MAX_WAITING:
+            count = max(concurrency - len(self._tasks), concurrency // 2)
+            leases = await self._store.resources.lease(self._context.worker, count, budget=self._policy.resource_budget)
+            if not leases:
+                break
+            self._waiting += leases
+            results += self._start()
+        results = results or await self._results(asyncio.FIRST_COMPLETED)
+        await self._store.resources.finish(self._context.worker, results)
+        return bool(results)
+
+    def _start(self) -> list[ResourceResult]:
+        """Start the resources whose hosts have a place; the results of those that are not requested now."""
+        concurrency = self._policy.concurrency
+        hosts = {lease.host for lease in self._waiting} | {host for host, _ in self._tasks.values()}
+        share = request_window.fair_share(concurrency, len(hosts))
+        waiting, results = [], []
+        for lease in self._waiting:
+            health = self._queues.health(lease.host)
+            if health.failure is not None and health.has_given_up(self._clock.monotonic()):
+                results.append(_error(lease, health.failure.kind, UNRESPONSIVE))
+            elif len(self._tasks) < concurrency and health.has_place(share, concurrency):
+                health.in_flight += 1
+                self._tasks[asyncio.create_task(self._check(lease))] = lease.host, health
+            elif health.failure is not None:
+                results.append(_again(lease, POSTPONEMENT))
+            else:
+                waiting.append(lease)
+        self._waiting = waiting
+        return results
+
+    async def _results(self, return_when: str) -> list[ResourceResult]:
+        """The results of the first finished tasks, or of all."""
+        if not self._tasks:
+            return []
+        done, _ = await asyncio.wait(self._tasks, return_when=return_when)
+        for task in done:
+            self._tasks.pop(task)[1].in_flight -= 1
+        return [task.result() for task in done]
 
     async def _check(self, lease: ResourceLease) -> ResourceResult:
         try:
@@ -52,7 +109,7 @@ class ResourceChecker:
         except asyncio.CancelledError:
             if not self._context.stopping:
                 raise
-            return ResourceResult(resource_id=lease.resource_id, status="queued", again_after=0.0)
+            return _again(lease, 0.0)
 
     async def _request(self, lease: ResourceLease) -> Answer:
         if self._context.stopping:
@@ -82,11 +139,9 @@ class ResourceChecker:
             failure = answer.kind
         decision = retry.decide(status=status, failure=failure, attempt=lease.attempt, retry_after=after, jitter=0.5)
         if isinstance(decision, retry.Retry):
-            return ResourceResult(resource_id=lease.resource_id, status="queued", again_after=decision.after)
+            return _again(lease, decision.after)
         if not isinstance(answer, Response):
-            return ResourceResult(
-                resource_id=lease.resource_id, status="error", error_type=answer.kind, error_message=answer.message
-            )
+            return _error(lease, answer.kind, answer.message)
         length = answer.header("content-length") or ""
         return ResourceResult(
             resource_id=lease.resource_id,
@@ -96,3 +151,11 @@ class ResourceChecker:
             content_length=int(length) if length.isascii() and length.isdigit() and len(length) < 19 else None,
             final_url=answer.url if answer.url != lease.url else None,
         )
+
+
+def _again(lease: ResourceLease, after: float) -> ResourceResult:
+    return ResourceResult(resource_id=lease.resource_id, status="queued", again_after=after)
+
+
+def _error(lease: ResourceLease, kind: FailureKind, message: str) -> ResourceResult:
+    return ResourceResult(resource_id=lease.resource_id, status="error", error_type=kind, error_message=message)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote
 
-from tadoru.errors import UsageError, quoted
+from tadoru.errors import Message, UsageError, quoted
 from tadoru.fetch.base import Fetcher
 from tadoru.model.web import Answer, Failure, Headers, Request
 from tadoru.rules.url import origin, split_url, with_parameter, without_parameters
@@ -98,7 +98,9 @@ class Credentials:
         return url
 
     def redact(self, text: str) -> str:
-        """A text with the values of secret parameters replaced by `***`."""
+        """A text with the values of secret parameters replaced by `***`; a message stays one."""
+        if isinstance(text, Message):
+            return text.map_values(self.redact) if self.parameters else text
         for secret in self.parameters:
             text = text.replace(secret.value, "***").replace(quote(secret.value, safe=""), "***")
         return text

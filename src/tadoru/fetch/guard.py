@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from ipaddress import ip_address
 
 from tadoru.clock import Clock
+from tadoru.errors import Message
 from tadoru.rules.address import Exemptions, block_reason
 
 ResolveHost = Callable[[str], Awaitable[Sequence[str]]]
@@ -27,7 +28,11 @@ DNS_TIMEOUT = 5.0
 
 
 class BlockedAddress(Exception):
-    """No address of the host may be connected to; the text is the reason."""
+    """No address of the host may be connected to; the message is the reason."""
+
+    def __init__(self, message: Message) -> None:
+        super().__init__(message)
+        self.message = message
 
 
 class UnresolvedHost(OSError):
@@ -56,9 +61,10 @@ class AddressGuard:
         reasons = {address: block_reason(address) for address in addresses}
         allowed = [address for address, reason in reasons.items() if reason is None]
         if not allowed:
-            reason = next(iter(reasons.values()), "it has no address")
-            where = "Blocked" if host in addresses else f"Blocked {host}"
-            raise BlockedAddress(f"{where}: {reason}.")
+            reason = next(iter(reasons.values()), Message("it has no address"))
+            if host in addresses:
+                raise BlockedAddress(Message("Blocked: {reason}.", reason=reason))
+            raise BlockedAddress(Message("Blocked {host}: {reason}.", host=host, reason=reason))
         return allowed
 
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import aiohttp
 from aiohttp.http_exceptions import LineTooLong
 from yarl import URL
 
 from tadoru.clock import Clock, SystemClock
-from tadoru.errors import UsageError
+from tadoru.errors import Message, UsageError
 from tadoru.fetch.base import Fetcher
 from tadoru.fetch.connection import CURRENT_ATTEMPT, CheckedResolver, GuardedConnector, RequestAttempt, TimedResponse
 from tadoru.fetch.cookies import CookieFetcher, CookieJar
@@ -33,10 +34,17 @@ from tadoru.fetch.limits import (
     BodyTooLarge,
     HeadersTooLarge,
 )
+from tadoru.i18n.translation import N_
 from tadoru.model.web import Answer, Failure, FailureKind, Headers, Request, Response
 from tadoru.rules.address import Exemptions
 
-_Description = tuple[FailureKind, str]
+
+class _Description(NamedTuple):
+    """The kind of a failure, and its message with `{host}`, `{seconds}`, `{bytes}` and `{reason}`."""
+
+    kind: FailureKind
+    template: str
+    reason: str = ""
 
 
 class ProxyAuthenticationRequired(Exception):
@@ -44,65 +52,77 @@ class ProxyAuthenticationRequired(Exception):
 
 
 _TIMEOUTS = {
-    FailureKind.CONNECT_TIMEOUT: "No connection to {host} within {seconds:g} s.",
-    FailureKind.RESPONSE_TIMEOUT: "No response from {host} within {seconds:g} s.",
-    FailureKind.DOWNLOAD_TIMEOUT: "No complete body from {host} within {seconds:g} s.",
+    FailureKind.CONNECT_TIMEOUT: N_("No connection to {host} within {seconds} s."),
+    FailureKind.RESPONSE_TIMEOUT: N_("No response from {host} within {seconds} s."),
+    FailureKind.DOWNLOAD_TIMEOUT: N_("No complete body from {host} within {seconds} s."),
 }
-_LONG_HEADERS: _Description = FailureKind.HEADERS_TOO_LARGE, "The headers of {host} are too long or too many."
-_INCOMPLETE: _Description = FailureKind.INCOMPLETE, "{host} closed the connection before the body was complete."
+_LONG_HEADERS = _Description(FailureKind.HEADERS_TOO_LARGE, N_("The headers of {host} are too long or too many."))
+_INCOMPLETE = _Description(FailureKind.INCOMPLETE, N_("{host} closed the connection before the body was complete."))
 _BY_TYPE: tuple[tuple[type[Exception], _Description], ...] = (
-    (BlockedAddress, (FailureKind.BLOCKED_ADDRESS, "{error}")),
-    (BodyTooLarge, (FailureKind.TOO_LARGE, "The body is larger than {cap} bytes.")),
-    (BadContentEncoding, (FailureKind.BAD_ENCODING, "The body cannot be decompressed: {error}.")),
+    (BodyTooLarge, _Description(FailureKind.TOO_LARGE, N_("The body is larger than {bytes} bytes."))),
     (HeadersTooLarge, _LONG_HEADERS),
-    (ProxyAuthenticationRequired, (FailureKind.PROXY, "The proxy asks for a user name and password (407).")),
-    (aiohttp.ClientHttpProxyError, (FailureKind.PROXY, "The proxy refused to connect to {host} with status {error.status}.")),
+    (
+        ProxyAuthenticationRequired,
+        _Description(FailureKind.PROXY, N_("The proxy asks for a user name and password (407).")),
+    ),
     # aiohttp accepts only the usual notation of an address; 127.1 or 0x7f000001 would bypass the guard.
-    (aiohttp.InvalidURL, (FailureKind.BLOCKED_ADDRESS, "Blocked: {host} is neither a host name nor a plain IP address.")),
+    (
+        aiohttp.InvalidURL,
+        _Description(FailureKind.BLOCKED_ADDRESS, N_("Blocked: {host} is neither a host name nor a plain IP address.")),
+    ),
     (
         UnresolvedHost,
-        (FailureKind.DNS, "{host} cannot be resolved here, so it cannot be checked before the proxy gets it."),
+        _Description(FailureKind.DNS, N_("{host} cannot be resolved here, so it cannot be checked before the proxy gets it.")),
     ),
 )
 
 
-def describe_error(error: Exception, attempt: RequestAttempt, *, proxied: bool) -> _Description:
+def describe_error(error: Exception, attempt: RequestAttempt, *, proxied: bool) -> tuple[FailureKind, Message]:
     """The kind and the message of an error."""
-    kind, sentence = _template(error, attempt, proxied)
-    request = attempt.request
+    if isinstance(error, BlockedAddress):
+        return FailureKind.BLOCKED_ADDRESS, error.message
+    found, request = _describe(error, attempt, proxied), attempt.request
     host = request.url.split("/", 3)[2]
-    return kind, sentence.format(host=host, error=error, cap=request.max_bytes, seconds=request.timeout)
+    values = {"host": host, "reason": found.reason, "bytes": request.max_bytes, "seconds": f"{request.timeout:g}"}
+    used = {name: value for name, value in values.items() if f"{{{name}}}" in found.template}
+    return found.kind, Message(found.template, **used)
 
 
-def _template(error: Exception, attempt: RequestAttempt, proxied: bool) -> _Description:
+def _describe(error: Exception, attempt: RequestAttempt, proxied: bool) -> _Description:
     for known, found in _BY_TYPE:
         if isinstance(error, known):
             return found
     if isinstance(error, TimeoutError) and attempt.deadline.expired():
-        return attempt.timeout_kind, _TIMEOUTS[attempt.timeout_kind]
+        return _Description(attempt.timeout_kind, _TIMEOUTS[attempt.timeout_kind])
+    if isinstance(error, BadContentEncoding):
+        return _Description(FailureKind.BAD_ENCODING, N_("The body cannot be decompressed: {reason}."), error.message)
+    if isinstance(error, aiohttp.ClientHttpProxyError):
+        status = str(error.status)
+        return _Description(FailureKind.PROXY, N_("The proxy refused to connect to {host} with status {reason}."), status)
     if isinstance(error, aiohttp.ClientSSLError):
-        return FailureKind.TLS, f"No secure connection to {{host}}: {_tls_reason(error)}."
+        return _Description(FailureKind.TLS, N_("No secure connection to {host}: {reason}."), _tls_reason(error))
     if isinstance(error, aiohttp.ClientConnectorError):
-        return (FailureKind.PROXY, "The proxy cannot be reached.") if proxied else _connect_failure(error)
+        proxy_failure = _Description(FailureKind.PROXY, N_("The proxy cannot be reached."))
+        return proxy_failure if proxied else _connect_failure(error)
     if isinstance(error, aiohttp.ClientResponseError):
         return _response_failure(error)
     if not isinstance(error, aiohttp.ClientError | OSError):
-        return FailureKind.PROTOCOL, f"The response of {{host}} cannot be read ({type(error).__name__})."
+        return _Description(FailureKind.PROTOCOL, N_("The response of {host} cannot be read ({reason})."), type(error).__name__)
     if attempt.answered:
         return _INCOMPLETE
-    return FailureKind.NETWORK, "{host} closed the connection without a response."
+    return _Description(FailureKind.NETWORK, N_("{host} closed the connection without a response."))
 
 
 def _connect_failure(error: aiohttp.ClientConnectorError) -> _Description:
     if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return FailureKind.DNS, "{host} cannot be resolved."
+        return _Description(FailureKind.DNS, N_("{host} cannot be resolved."))
     code = error.os_error.errno
     if code == errno.ECONNREFUSED:
-        return FailureKind.REFUSED, "{host} refused the connection."
+        return _Description(FailureKind.REFUSED, N_("{host} refused the connection."))
     if code == errno.ETIMEDOUT:
-        return FailureKind.CONNECT_TIMEOUT, "{host} did not respond to the connection attempt."
-    reason = os.strerror(code).lower() if code else "the connection was lost"
-    return FailureKind.NETWORK, f"No connection to {{host}}: {reason}."
+        return _Description(FailureKind.CONNECT_TIMEOUT, N_("{host} did not respond to the connection attempt."))
+    reason = os.strerror(code).lower() if code else Message("the connection was lost")
+    return _Description(FailureKind.NETWORK, N_("No connection to {host}: {reason}."), reason)
 
 
 def _response_failure(error: BaseException) -> _Description:
@@ -115,7 +135,7 @@ def _response_failure(error: BaseException) -> _Description:
     if "chunk" in message:
         # The headers were valid, but arrived in one packet with the invalid chunk.
         return _INCOMPLETE
-    return FailureKind.PROTOCOL, "The response of {host} is not valid HTTP."
+    return _Description(FailureKind.PROTOCOL, N_("The response of {host} is not valid HTTP."))
 
 
 def _tls_reason(error: aiohttp.ClientSSLError) -> str:

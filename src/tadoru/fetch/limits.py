@@ -18,6 +18,8 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
+from tadoru.errors import Message
+
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 HEADER_LINE_BYTES = 64 * 1024
 HEADER_COUNT = 256
@@ -38,7 +40,11 @@ class HeadersTooLarge(Exception):
 
 
 class BadContentEncoding(Exception):
-    """The body does not match its Content-Encoding."""
+    """The body does not match its Content-Encoding; the message is the reason."""
+
+    def __init__(self, message: Message) -> None:
+        super().__init__(message)
+        self.message = message
 
 
 class _Layer(Protocol):
@@ -144,7 +150,7 @@ def _layers(content_encoding: str) -> list[_Layer]:
         elif name == "zstd":
             layers.append(_Zstd())
     if len(layers) > MAX_LAYERS:
-        raise BadContentEncoding(f"the body is compressed {len(layers)} times over")
+        raise BadContentEncoding(Message("the body is compressed {count} times over", count=len(layers)))
     return layers
 
 
@@ -167,12 +173,12 @@ class BodyDecoder:
         try:
             self._push(data, 0)
         except (zlib.error, brotli.error, zstd.ZstdError) as error:
-            raise BadContentEncoding("the body does not match its Content-Encoding") from error
+            raise BadContentEncoding(Message("the body does not match its Content-Encoding")) from error
 
     def finish(self) -> bytes:
         """The whole decoded body. Raises BadContentEncoding when the compressed data is incomplete."""
         if self.transferred and not all(layer.complete() for layer in self._layers):
-            raise BadContentEncoding("the compressed body is incomplete")
+            raise BadContentEncoding(Message("the compressed body is incomplete"))
         return b"".join(self._pieces)
 
     def partial(self) -> bytes:

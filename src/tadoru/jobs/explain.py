@@ -13,6 +13,7 @@ from tadoru.engine.request_flow import follow_redirects
 from tadoru.engine.site_probe import META_KEY as SURVEY
 from tadoru.errors import Message
 from tadoru.fetch.guard import DnsCache, private_exemptions
+from tadoru.i18n.stored_texts import skip_reason
 from tadoru.jobs.audit.run import build_scope as audit_scope
 from tadoru.jobs.crawl_setup import access_for
 from tadoru.jobs.docs.content.variants import detect_edition
@@ -58,7 +59,8 @@ async def explain_url(text: str, start: str | None, options: CrawlingOptions) ->
     if database is not None:
         starts, sites = await _stored(url, database, starts, rows)
     if isinstance(options, DocsOptions):
-        rows["variant"] = await _variant(url, starts, options, database) or WANTED
+        variant = await _variant(url, starts, options, database)
+        rows["variant"] = skip_reason(variant) if variant else WANTED
     verdict = await _apply_rules(url, _scope(options, sites), starts, options, rows)
     return Explanation(url=url, crawled=verdict is None, because=verdict or Message("all rules allow it"), rows=rows)
 
@@ -93,7 +95,8 @@ async def _stored(
         rows["known"] = Message("not found by this crawl")
         async for page in store.graph.pages():
             if page.url == url:
-                reason = page.skip_reason or page.error_message or (f"status {page.status_code}" if page.status_code else "")
+                status = Message("status {code}", code=page.status_code) if page.status_code else ""
+                reason = skip_reason(page.skip_reason) if page.skip_reason else page.error_message or status
                 links = format_count(page.depth, "link")
                 known = Message("{status}, {links} from the start URL", status=page.status, links=links)
                 rows["known"] = Message("{state}: {reason}", state=known, reason=reason) if reason else known
@@ -109,24 +112,28 @@ async def _apply_rules(
 ) -> str | None:
     """The reason of the first rule that refuses the URL; None when it is crawled."""
     verdict = scope.decide(url)
-    rows["scope"] = verdict.reason
+    rows["scope"] = skip_reason(verdict.reason)
     is_checked = verdict.admission is Admission.EXTERNAL and _checks(options)
     if is_checked:
-        rows["scope"] += "; it is requested once, and its links are not followed"
+        rows["scope"] = Message("{reason}; it is requested once, and its links are not followed", reason=rows["scope"])
     elif verdict.admission is not Admission.FOLLOW:
-        return verdict.reason
+        return rows["scope"]
     if rows.get("variant", WANTED) != WANTED:
         return rows["variant"]
     if options.trap_limit and not is_checked:
         shape, trap = traps.shape_refusal(url), traps.pattern(url, options.trap_limit)
         if trap is None:
-            rows["traps"] = shape or Message("an ordinary URL")
+            rows["traps"] = skip_reason(shape) if shape else Message("an ordinary URL")
         else:
-            rows["traps"] = shape or Message(
-                "{kind}: at most {limit} such URLs ({key})", kind=trap.why, limit=trap.cap, key=trap.key
+            rows["traps"] = (
+                skip_reason(shape)
+                if shape
+                else Message(
+                    "{kind}: at most {limit} such URLs ({key})", kind=skip_reason(trap.why), limit=trap.cap, key=trap.key
+                )
             )
         if shape:
-            return f"trap: {shape}"
+            return skip_reason(f"trap: {shape}")
     names = DnsCache(SystemClock())
     try:
         exemptions = await private_exemptions(starts, names) | Exemptions(allow_all=options.allow_private)
@@ -181,8 +188,8 @@ async def _apply_robots(
             rules = robots.read(status=None, failure=answer.kind, body=b"")
         decision = rules.allows(url)
         crawl_delay = rules.paced_delay
-        rows["robots"] = decision.reason
-        refusal = None if decision.allowed else decision.reason
+        rows["robots"] = skip_reason(decision.reason)
+        refusal = None if decision.allowed else rows["robots"]
     gap, host = f"{max(options.delay, crawl_delay or 0.0):g}", host_key(url)
     if (crawl_delay or 0.0) > options.delay:
         rows["pace"] = Message("one request every {seconds} s to {host} (its Crawl-delay)", seconds=gap, host=host)

@@ -17,6 +17,7 @@ from tadoru.config.options import AuditOptions, CrawlOptions, DocsOptions, Links
 from tadoru.engine.crawl import Crawler, CrawlOutcome
 from tadoru.engine.notifications import Notify
 from tadoru.errors import Message, UsageError, quoted
+from tadoru.i18n.stored_texts import failure_name, regression, regression_changes, skip_reason
 from tadoru.jobs import launch
 from tadoru.jobs.audit import run as audit_job
 from tadoru.jobs.audit.trend import audit_changes, audit_figures
@@ -26,7 +27,6 @@ from tadoru.jobs.launch import run_loop
 from tadoru.jobs.links import run as links_job
 from tadoru.jobs.links.report import LinksReport, write_links_report
 from tadoru.jobs.links.result_reader import stored_edges
-from tadoru.jobs.regressions import regression, regression_changes
 from tadoru.jobs.reporting.formatting import format_count
 from tadoru.jobs.reporting.output import open_output
 from tadoru.model.web import FailureKind
@@ -79,7 +79,7 @@ class RunResult:
 
     is_over: bool
     """False when it was interrupted and can be resumed."""
-    error: str = ""
+    error: Message | None = None
     """Why nothing was crawled."""
     notes: tuple[str, ...] = ()
     figures: Mapping[str, Any] = field(default_factory=dict)
@@ -127,15 +127,15 @@ def _is_interrupted(ended: CrawlOutcome) -> bool:
     return ended.stopped and not ended.out_of_time
 
 
-def _start_error(failure: StartFailure | None) -> str:
+def _start_error(failure: StartFailure | None) -> Message | None:
     if failure is None:
-        return ""
+        return None
     if failure.status == "error":
         if failure.error_type == FailureKind.BLOCKED_ADDRESS:
             return Message("{url} cannot be crawled from here: {reason}.", url=failure.url, reason=failure.reason.rstrip("."))
-        reason = (failure.error_type or "no response").replace("_", " ")
+        reason = failure_name(failure.error_type) if failure.error_type else Message("no response")
         return Message("{url} could not be reached ({reason}).", url=failure.url, reason=reason)
-    return Message("Nothing could be crawled from {url}: {reason}.", url=failure.url, reason=failure.reason)
+    return Message("Nothing could be crawled from {url}: {reason}.", url=failure.url, reason=skip_reason(failure.reason))
 
 
 def _audit(task: CrawlTask, options: AuditOptions, hooks: CrawlHooks) -> RunResult:

@@ -37,8 +37,17 @@ _TOKEN = re.compile(
     rb"|/([a-z][^\s/>]*+)|([a-z][^\s/>]*+)" + _ATTRIBUTES + rb")",
     re.DOTALL,
 )
-_PARAGRAPH_END = re.compile(rb"</(?:p|br)[\s/>]", re.IGNORECASE)
+_PARAGRAPH_END = re.compile(rb"</(?:(?:p|br)[\s/>]|[^a-z])", re.IGNORECASE)
+"""An end tag that may make an element, or a comment."""
 _START_TAG = re.compile(rb"<[a-zA-Z][^\s/<>]*+([^<>]*+)")
+_INNERMOST = re.compile(
+    rb"<([a-z][a-z0-9]*+)"
+    rb"""(?:[ \t\r\n\f]++[a-z][a-z0-9:_-]*+(?:=(?:"[^"<>]*+"|'[^'<>]*+'|[^\s"'<>`]++))?+)*+[ \t\r\n\f]*+>"""
+    rb"[^<]*+</\1>"
+)
+"""An element that contains no others, and whose attributes cannot be read in two ways."""
+_OPENED = re.compile(rb"<[a-z]")
+_TEXT_START = re.compile(rb">[^<]")
 _QUOTED = re.compile(rb""""[^"]*+"|'[^']*+'""")
 _CHILDLESS = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
 _CLOSED_BY_THE_NEXT = frozenset(b"p li dt dd option optgroup tr td th thead tbody tfoot caption colgroup rp rt".split())
@@ -57,21 +66,42 @@ def check(body: bytes) -> None:
     if not is_long and (tags <= FEW_TAGS or (tags <= MANY_TAGS and _most_open(_LIKE_FORMATTING, body) * tags <= MAX_COPIES)):
         return
     lowered = body.lower()
-    if is_long or tags > MANY_TAGS or _most_open(_FORMATTING_TAG, lowered) * tags > MAX_COPIES:
+    is_flat = _is_flat(lowered, tags) if tags > MANY_TAGS else _most_open(_FORMATTING_TAG, lowered) * tags <= MAX_COPIES
+    if is_long or not is_flat:
         _read_closely(lowered)
+
+
+def _is_flat(lowered: bytes, tags: int) -> bool:
+    """Whether so little is left of a page without its innermost elements, twice, that the rest cannot be nested too deep."""
+    for removed in (1, 2):
+        lowered = _INNERMOST.sub(b"", lowered)
+        left = len(_OPENED.findall(lowered))
+        # A table, a cell and a row may be left to the parser to add.
+        is_shallow = 3 * (left + removed) * tags <= MAX_STEPS
+        if is_shallow and (_most_open(_FORMATTING_TAG, lowered) + removed) * tags <= MAX_COPIES:
+            return True
+    return False
 
 
 def _may_have_too_many_nodes(body: bytes, tags: int) -> bool:
     """Whether there may be so many: whatever looks like a tag is taken for one, also in scripts and comments."""
-    nodes = 2 * tags - body.count(b"</") - body.count(b"><")
+    if 2 * tags - body.count(b"</") - body.count(b"><") > 2 * MAX_NODES:
+        return True
+    nodes = len(_TEXT_START.findall(body)) + len(_PARAGRAPH_END.findall(body))
+    starts = _START_TAG.findall(body)
+    nodes += tags - body.count(b"</")  # Start tags and comments.
     if nodes > MAX_NODES:
         return True
-    nodes += len(_PARAGRAPH_END.findall(body))
-    attributes = b" ".join(_START_TAG.findall(body))
+    attributes = b" ".join(starts)
     if nodes + len(attributes) // 2 <= MAX_NODES:
         return False
-    # Attributes are separated by white space or a slash, or have a value.
-    return nodes + len(attributes.replace(b"/", b" ").split()) + attributes.count(b"=") > MAX_NODES
+    return nodes + _count_attributes(attributes) > MAX_NODES
+
+
+def _count_attributes(attributes: bytes) -> int:
+    """The number of attributes: they are separated by white space or a slash, or have a value."""
+    unquoted = _QUOTED.sub(b" ", attributes).replace(b"/", b" ")
+    return max(len(unquoted.split()), unquoted.count(b"="))
 
 
 def _count_nodes(lowered: bytes) -> None:
@@ -88,8 +118,7 @@ def _count_nodes(lowered: bytes) -> None:
             nodes += paragraphs <= 0
             paragraphs -= 1
         if attributes:
-            unquoted = _QUOTED.sub(b" ", attributes).replace(b"/", b" ")
-            nodes += max(len(unquoted.split()), unquoted.count(b"="))
+            nodes += _count_attributes(attributes)
         if nodes > MAX_NODES:
             raise PageTooComplex(f"it has more than {MAX_NODES:,} elements, texts and attributes")
 

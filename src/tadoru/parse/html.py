@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, SelectolaxError
 
 from tadoru.parse.complexity import PageTooComplex, check
 from tadoru.parse.decode import as_utf8
-from tadoru.parse.page_limits import MAX_ANCHOR_CHARACTERS, TOO_LONG_ANCHORS
+from tadoru.parse.page_limits import MAX_ANCHOR_CHARACTERS, MAX_TAGS, TOO_LONG_ANCHORS
 from tadoru.rules.url import LONGEST_BASE, canonical, canonical_base
 
 __all__ = [
@@ -45,9 +44,10 @@ _COMMENT = 4
 _MOST_NODES = 500
 _MOST_INSIDE = 100
 _START_TAG = re.compile(
-    rb"<(?:!--.*?(?:-->|\Z)|(script|style|textarea|title|xmp|iframe)(?=[\s/>]).*?(?:</\1|\Z)|[a-z])", re.DOTALL | re.IGNORECASE
+    rb"<(?:!--.*?(?:-->|\Z)|(script|style|textarea|title|xmp|iframe)(?=[\s/>]).*?(?:</\1|\Z)|(a[\s>])|[a-z])",
+    re.DOTALL | re.IGNORECASE,
 )
-"""A start tag, with the text of elements that contain no others; or a comment."""
+"""A start tag, with the text of elements that contain no others; or a comment. The second group is that of a link."""
 _HTML_START = re.compile(
     rb"[\t\n\f\r ]*<(?:!--|(?:!doctype html|html|head|body|script|style|title|iframe|h1|div|font|table|a|b|br|p)[ >])",
     re.IGNORECASE,
@@ -68,14 +68,17 @@ class HtmlDocument:
         """What of the page is over a limit and therefore not read: each a sentence without its full stop, once, in order."""
 
     @classmethod
-    def parse(cls, body: bytes, content_type: str | None = None, max_tags: int | None = None) -> HtmlDocument:
+    def parse(
+        cls, body: bytes, content_type: str | None = None, max_tags: int = MAX_TAGS, max_links: int | None = None
+    ) -> HtmlDocument:
         """Decode and parse a page. Raises `PageTooComplex` for markup made to exhaust the parser, and for nothing else.
 
-        Of a page with more than `max_tags` start tags, the rest is left out.
+        Of a page with more than `max_tags` start tags, the rest is left out; links beyond `max_links` count as two.
         """
         data, encoding = as_utf8(body, content_type)
         size = len(data)
-        is_cut = max_tags is not None and data.count(b"<") > max_tags and (end := _start_of_tag(data, max_tags)) < size
+        is_large = data.count(b"<") - data.count(b"</") > (max_tags if max_links is None else max_tags // 2)
+        is_cut = is_large and (end := _end_of_tags(data, max_tags, max_links)) < size
         if is_cut:
             data = data[:end]
         check(data)
@@ -155,10 +158,18 @@ def tag_ids(names: Iterable[str]) -> dict[int, str]:
     return {parser.create_node(name).tag_id: name for name in names}
 
 
-def _start_of_tag(data: bytes, number: int) -> int:
+def _end_of_tags(data: bytes, most: int, most_links: int | None) -> int:
     """The position of the start tag after so many others, or the end of the page if it has no more."""
-    tags = (found.start() for found in _START_TAG.finditer(data) if not data.startswith(b"<!", found.start()))
-    return next(islice(tags, number, None), len(data))
+    links_left = most if most_links is None else most_links
+    for found in _START_TAG.finditer(data):
+        if found.lastindex == 2:
+            links_left -= 1
+            most -= 1 if links_left >= 0 else 2
+        elif not data.startswith(b"<!", found.start()):
+            most -= 1
+        if most < 0:
+            return found.start()
+    return len(data)
 
 
 def looks_like_html(body: bytes) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import zlib
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Literal, NamedTuple
 from xml.parsers import expat
 
@@ -22,10 +23,13 @@ from tadoru.rules.url import canonical, host_key
 MAX_BYTES = 50 * 1024 * 1024
 MAX_URLS = 50_000
 """Both are the protocol's own limits for one file."""
+MAX_TAG_BYTES = 1024 * 1024
+"""Of one tag with its attributes, which the parser holds all at once."""
 MAX_NESTING = 5
 MAX_PROBLEMS = 100
 
 _CHUNK = 64 * 1024
+_SLICE = 256 * 1024
 _LONGEST_VALUE = 4096
 _DEEPEST = 64
 _MOST_MEMBERS = 1000
@@ -265,17 +269,34 @@ def _until_stopped(chunks: Iterator[bytes], found: _Found) -> Iterator[bytes]:
 
 
 def _read_text(body: bytes, found: _Found) -> None:
-    for line in decode(body, "text/plain; charset=utf-8").text.splitlines():
+    for line in _lines(decode(body, "text/plain; charset=utf-8").text):
         if text := line.strip():
             found.add(text, None)
 
 
+def _lines(text: str) -> Iterator[str]:
+    """The lines of a text, in slices: a list of millions of lines takes hundreds of megabytes."""
+    rest = ""
+    for start in range(0, len(text), _SLICE):
+        lines = (rest + text[start : start + _SLICE]).splitlines(keepends=True)
+        rest = lines.pop()
+        yield from lines
+    yield rest
+
+
 def _read_xml(first: bytes, chunks: Iterator[bytes], found: _Found) -> None:
     reader = _XmlReader(found)
+    in_tag = 0
     try:
-        reader.parser.Parse(first, False)
-        for chunk in chunks:
+        for chunk in chain((first,), chunks):
             reader.parser.Parse(chunk, False)
+            opened, closed = chunk.rfind(b"<"), chunk.rfind(b">")
+            if opened >= 0 or closed >= 0:
+                in_tag = len(chunk) - opened if opened > closed else 0
+            elif in_tag:
+                in_tag += len(chunk)
+            if in_tag > MAX_TAG_BYTES:
+                raise _Stop(f"A tag has more than {MAX_TAG_BYTES:,} bytes: the rest is not read.")
         reader.parser.Parse(b"", True)
     except expat.ExpatError as error:
         raise _Stop(f"Broken XML ({error}): what comes after is not read.") from None

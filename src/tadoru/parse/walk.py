@@ -33,6 +33,7 @@ _NAMED = frozenset({"keywords", "referrer"})
 _LABELS = ("aria-label", "aria-labelledby", "title")
 _NAMED_BY_VALUE = frozenset({"img", "svg", "input", "object"})
 _PICTURES = frozenset({"img", "svg", "picture"})
+_TOO_MANY_IMAGES = too_many("images")
 _T = TypeVar("_T")
 
 
@@ -187,13 +188,15 @@ class ElementWalk:
 
     def _image(self, tag: str, element: Element, attributes: Attributes) -> None:
         self._resource(tag, element, attributes)
-        if len(self.images) <= MAX_STATEMENTS:
-            alt = collapsed(attributes["alt"] or "", MAX_TEXT) if "alt" in attributes else None
-            role = (attributes.get("role") or "").strip().lower()
-            is_hidden = attributes.get("aria-hidden") == "true" or role in ("presentation", "none") or _has_label(attributes)
-            width, height, loading = (attributes.get(name) or "" for name in ("width", "height", "loading"))
-            short = (width[:_MAX_NUMBER], height[:_MAX_NUMBER], loading[:_MAX_NUMBER].lower())
-            self._keep(self.images, ImageElement(_source(attributes)[:MAX_TEXT], alt, *short, is_hidden), "images")
+        if len(self.images) >= MAX_STATEMENTS:
+            self._document.leave_out(_TOO_MANY_IMAGES)
+            return
+        alt = collapsed(attributes["alt"] or "", MAX_TEXT) if "alt" in attributes else None
+        role = (attributes.get("role") or "").strip().lower()
+        is_hidden = attributes.get("aria-hidden") == "true" or role in ("presentation", "none") or _has_label(attributes)
+        width, height, loading = (attributes.get(name) or "" for name in ("width", "height", "loading"))
+        short = (width[:_MAX_NUMBER], height[:_MAX_NUMBER], loading[:_MAX_NUMBER].lower())
+        self.images.append(ImageElement(_source(attributes)[:MAX_TEXT], alt, *short, is_hidden))
 
     def _picture(self, tag: str, element: Element, attributes: Attributes) -> None:
         self.empty_pictures += all(inner.tag != "img" for inner in inside(element))

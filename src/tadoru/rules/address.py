@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
 
-from tadoru.errors import quoted
+from tadoru.errors import Message, quoted
 
 # In both tables the first network that contains the address decides.
 _V4 = tuple(
@@ -77,7 +77,7 @@ def block_reason(address: str) -> str | None:
     try:
         parsed = ip_address(address)
     except ValueError:
-        return f"{quoted(address)} is not an IP address"
+        return Message("{address} is not an IP address", address=quoted(address))
     if isinstance(parsed, IPv6Address):
         inner = parsed.ipv4_mapped
         if inner is None and parsed in _NAT64:
@@ -95,11 +95,11 @@ def _block_reason_v6(address: IPv6Address) -> str | None:
     for network, kind in _V6:
         if address in network:
             return _reason(address, kind, network)
-    return None if address in _GLOBAL_UNICAST else f"{address} is a reserved address"
+    return None if address in _GLOBAL_UNICAST else Message("{address} is a reserved address", address=address)
 
 
 def _reason(address: IPv4Address | IPv6Address, kind: str, network: IPv4Network | IPv6Network) -> str:
-    return f"{address} is a {kind} address ({network})"
+    return Message("{address} is a {kind} address ({network})", address=address, kind=kind, network=network)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,10 @@ MAX_HOLD = 3600.0
 """Maximum pause by one Retry-After."""
 MAX_DEFAULT_HOLD = 60.0
 """Maximum pause by a 429 or 503 without Retry-After."""
+MAX_SILENCE_HOLD = 30.0
+"""Maximum pause of a host that does not respond."""
+GIVE_UP_AFTER = 300.0
+"""Seconds of silence after which the URLs of a host fail without a request, except for one after each pause."""
 
 _LEAST_GAP_AFTER_STRIKE = 0.5
 _MAX_STRIKES = 6
@@ -39,7 +43,7 @@ class Pace:
     baseline: float | None
     """The lowest response time since the crawl started."""
     strikes: int
-    """429 and 503 responses, less one for each good response."""
+    """429 and 503 responses and silences, less one for each good response."""
 
 
 def start(delay: float, crawl_delay: float | None) -> Pace:
@@ -48,17 +52,30 @@ def start(delay: float, crawl_delay: float | None) -> Pace:
     return Pace(gap=base, base=base, latency=None, baseline=None, strikes=0)
 
 
-def observe(pace: Pace, *, status: int | None, latency: float | None, retry_after: float | None) -> tuple[Pace, float]:
-    """The pace after a response (status None: there was none), and for how many seconds to pause the host."""
+def observe(
+    pace: Pace, *, status: int | None, latency: float | None, retry_after: float | None, silent: bool = False
+) -> tuple[Pace, float]:
+    """The pace after a response (status None: there was none), and for how many seconds to pause the host.
+
+    `silent`: nothing at all came back from the host since this request was sent.
+    """
+    if silent:
+        limit = min(max(pace.base * _SLOW_MOST, _LEAST_GAP_AFTER_STRIKE), MAX_GAP)
+        gap = max(pace.gap, min(max(pace.gap * 2, _LEAST_GAP_AFTER_STRIKE), limit))
+        return _struck(pace, gap), min(2.0**pace.strikes, MAX_SILENCE_HOLD)
     hold = min(retry_after or 0.0, MAX_HOLD) if _may_pause(status) else 0.0
     if status in (429, 503):
         if retry_after is None:
             hold = min(2.0**pace.strikes, MAX_DEFAULT_HOLD)
         gap = min(max(pace.gap * 2, _LEAST_GAP_AFTER_STRIKE), max(MAX_GAP, pace.base))
-        return replace(pace, gap=gap, strikes=min(pace.strikes + 1, _MAX_STRIKES)), hold
+        return _struck(pace, gap), hold
     if status is None or status == 408 or status >= 500:
         return pace, hold  # No sign that the host can handle more.
     return _after_good(_timed(pace, latency)), hold
+
+
+def _struck(pace: Pace, gap: float) -> Pace:
+    return replace(pace, gap=gap, strikes=min(pace.strikes + 1, _MAX_STRIKES))
 
 
 def _may_pause(status: int | None) -> bool:

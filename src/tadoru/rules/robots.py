@@ -126,13 +126,13 @@ def read(*, status: int | None, failure: FailureKind | None, body: bytes, token:
     if failure in _REDIRECT_FAILURES:
         return _blanket(True, "robots.txt has an invalid redirect")
     if failure is not None or status is None:
-        return _blanket(False, f"robots.txt could not be read ({failure or 'no answer'})")
+        return _blanket(False, f"robots.txt could not be read ({failure or 'no response'})")
     if 200 <= status < 300:
         return _parse(body, token)
     # 429 means an overloaded server, not one without a robots.txt.
     if 300 <= status < 500 and status != 429:
-        return _blanket(True, f"robots.txt answered {status}")
-    return _blanket(False, f"robots.txt answered {status}")
+        return _blanket(True, f"robots.txt returned status {status}")
+    return _blanket(False, f"robots.txt returned status {status}")
 
 
 def _blanket(allowed: bool, cause: str) -> Robots:

@@ -17,9 +17,11 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from tadoru.errors import Message, StoreError, TadoruError
-from tadoru.i18n.translation import N_
+from tadoru.i18n.translation import N_, SOURCE_LANGUAGE, translator
 
 MEDIA_TYPE = "application/problem+json"
+LANGUAGE_VARY = "Accept, Accept-Language, Cookie"
+"""What the language and the form of an error depend on."""
 CODES = {
     400: "bad_request", 401: "unauthenticated", 403: "forbidden", 404: "not_found", 405: "method_not_allowed", 409: "conflict",
     413: "too_large", 415: "unsupported_media_type", 421: "wrong_host", 422: "invalid_value", 429: "rate_limited",
@@ -73,24 +75,31 @@ def rate_limit_exceeded(headers: Mapping[str, str], seconds: int) -> HttpProblem
     return HttpProblem(429, "Rate limit exceeded. Retry after {seconds} seconds.", headers, seconds=seconds)
 
 
-def problem_response(problem: HTTPException, **more: Any) -> Response:
-    """A problem as JSON."""
+def message_params(message: str) -> dict[str, str]:
+    """The values in a message, for programs."""
+    return {name: str(value) for name, value in message.values.items()} if isinstance(message, Message) else {}
+
+
+def problem_response(problem: HTTPException, lang: str = SOURCE_LANGUAGE, **more: Any) -> Response:
+    """A problem as JSON, its detail in a language."""
     status, detail = problem.status_code, problem.detail
     code = problem.code if isinstance(problem, HttpProblem) else CODES.get(status, "error")
     body: dict[str, Any] = {"type": "about:blank", "title": _title(status), "status": status, "code": code}
     if detail and detail != _title(status):
-        body["detail"] = detail
-    if isinstance(detail, Message) and detail.values:
-        body["params"] = {name: str(value) for name, value in detail.values.items()}
-    return JSONResponse(body | more, status, headers=dict(problem.headers or {}), media_type=MEDIA_TYPE)
+        body["detail"] = translator(lang).text(detail)
+    if params := message_params(detail):
+        body["params"] = params
+    headers = {"Vary": LANGUAGE_VARY, **(problem.headers or {})}
+    return JSONResponse(body | more, status, headers=headers, media_type=MEDIA_TYPE)
 
 
 def error_response(request: Request, problem: HTTPException, **more: Any) -> Response:
     """A problem as a page for a browser, as JSON for anything else."""
     from tadoru.serve.web import error_page
+    from tadoru.serve.web.request_input import api_language
 
     if not prefers_html(request):
-        return problem_response(problem, **more)
+        return problem_response(problem, api_language(request), **more)
     page = error_page(request, problem.status_code, "" if problem.detail == _title(problem.status_code) else problem.detail)
     page.headers.update(dict(problem.headers or {}))
     return page

@@ -138,6 +138,12 @@ def test_counting_tokens_takes_little_memory() -> None:
 def test_a_large_text_counts_as_its_parts_do() -> None:
     part = "Kettle ケトル 水壺 주전자 чайник théière 🫖\n"
     assert estimate_tokens(part * 5_000) == pytest.approx(5_000 * estimate_tokens(part))
+    assert estimate_tokens(part * 100_000) == pytest.approx(100_000 * estimate_tokens(part), rel=0.01), "counted in slices"
+
+
+def test_a_text_of_different_halves_is_counted_in_both() -> None:
+    halves = "Boil the water. " * 200_000, "水を沸かす。" * 500_000
+    assert estimate_tokens("".join(halves)) == pytest.approx(sum(map(estimate_tokens, halves)), rel=0.05)
 
 
 def test_each_chunk_is_counted_once_and_lines_stay_together() -> None:

@@ -12,8 +12,8 @@ from time import process_time
 import pytest
 
 from tadoru.model.event import ParsedSource, RawEvent
-from tadoru.parse.sources.ics import TOTAL_STEPS, read_ics
-from tadoru.parse.sources.ics_lines import MAX_COMPONENTS, read_components
+from tadoru.parse.sources.ics import TOTAL_STEPS, IcsSettings, read_ics
+from tadoru.parse.sources.ics_lines import MAX_COMPONENTS, MAX_PROPERTIES, read_components
 from tadoru.parse.sources.ics_rule import OutOfSteps, StepBudget
 from tadoru.parse.sources.raw_fields import ReadProblems
 
@@ -163,3 +163,39 @@ def test_a_calendar_is_read_up_to_a_number_of_components_that_is_told() -> None:
     calendar = read_components(body.encode(), "text/calendar", problems).children[0]
     assert len(calendar.children) == MAX_COMPONENTS - 1
     assert f"more than {MAX_COMPONENTS:,} components" in problems.all()[0].reason
+
+
+def test_components_besides_the_events_are_read_up_to_a_number_that_is_told() -> None:
+    zones = "BEGIN:VTIMEZONE\nEND:VTIMEZONE\n"
+    for number, is_read in ((19_990, True), (20_010, False)):
+        body = f"BEGIN:VCALENDAR\n{zones * number}BEGIN:VEVENT\n{GOOD}\nEND:VEVENT\nEND:VCALENDAR\n".encode()
+        found = read_ics(body, None, "https://town.test/", IcsSettings(limit=5), now=NOW)
+        assert bool(found.events) is is_read
+        assert any("more than 20,005 components" in one.reason for one in found.problems) is not is_read
+
+
+def test_a_calendar_is_read_up_to_a_number_of_lines_that_is_told() -> None:
+    found = read(GOOD, "ATTENDEE:x\n" * (MAX_PROPERTIES + 10), GOOD.replace("good", "late"))
+    assert [event.uid for event in found.events] == ["good", None]
+    assert f"There are more than {MAX_PROPERTIES:,} properties; the rest is not read." in {one.reason for one in found.problems}
+
+
+CROWDS = {
+    "events, each every week": "UID:{n}\nSUMMARY:Talk\nDTSTART:20260101T100000Z\nRRULE:FREQ=WEEKLY",
+    "changes of one series": "UID:1\nSUMMARY:Talk\nRECURRENCE-ID:20260101T100000Z\nDTSTART:20260101T{n:06}Z",
+    "dates that are taken out": "UID:{n}\nDTSTART:20260101T100000Z\nRRULE:FREQ=DAILY\nEXDATE:" + "20260102T100000Z," * 100,
+}
+
+
+@pytest.mark.parametrize("event", CROWDS.values(), ids=CROWDS)
+def test_as_many_components_as_are_read_take_seconds(event: str) -> None:
+    events = [event.format(n=number) for number in range(45_000 if len(event) < 1000 else 5_000)]
+    began = process_time()
+    read(*events)
+    assert process_time() - began < 4, "twice what it may take on a quiet machine"
+
+
+def test_a_thousand_weekly_events_of_a_year_are_followed_to_the_end() -> None:
+    found = read(*(f"UID:{number}\nDTSTART:20260805T100000Z\nRRULE:FREQ=WEEKLY" for number in range(1_000)))
+    assert found.problems == ()
+    assert {len(event.occurrences) for event in found.events} == {52}

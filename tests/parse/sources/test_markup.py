@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.model.event import ParsedSource, RawEvent
-from tadoru.parse.sources.schema_org import EVENT_TYPES, read_schema_org
+from tadoru.parse.sources.schema_org import EVENT_TYPES, MAX_EVENTS, read_schema_org
 
 URL = "https://town.test/events/star.html"
 START = "2026-08-01T17:00:00+09:00"
@@ -379,3 +379,9 @@ def test_no_structured_data_raises(data: object) -> None:
 )
 def test_no_markup_raises(body: str) -> None:
     read(body=body)
+
+
+def test_a_page_is_read_up_to_a_number_of_events_that_is_told() -> None:
+    found = read([{"@context": "https://schema.org", "@type": "Event", "name": str(number)} for number in range(MAX_EVENTS + 5)])
+    assert len(found.events) == MAX_EVENTS
+    assert [one.reason for one in found.problems] == [f"There are more than {MAX_EVENTS:,} events; the rest is not read."]

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import csv
 import io
+from time import process_time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.model.event import ParsedSource
-from tadoru.parse.sources.table import MOST_CELLS, MOST_FAILURES, MOST_LINES, MOST_LINES_IN_ALL, TableSettings, read_csv, rows_of
+from tadoru.parse.sources.table import (
+    MOST_CELLS,
+    MOST_FAILURES,
+    MOST_LINES,
+    MOST_LINES_IN_ALL,
+    MOST_PROBLEMS,
+    TableSettings,
+    read_csv,
+    rows_of,
+)
 
 URL = "https://town.test/open/events.csv"
 TEXT = "イベント名,開始日,会場,説明\n星まつり,2026-08-01,役場前広場,街灯を消します\n茶会,2026-08-02,公民館,\n"
@@ -137,7 +147,7 @@ def test_what_csv_writes_is_read_back(rows: list[list[str]], delimiter: str, cod
 
 @pytest.mark.parametrize("columns", [2, 50, 5_000])
 def test_a_table_is_read_up_to_a_number_of_cells_that_is_told(columns: int) -> None:
-    rows = MOST_CELLS // (columns + 8)
+    rows = MOST_CELLS // (columns + 3)
     beside = "".join(f",c{number}" for number in range(columns - 2)), ",x" * (columns - 2)
     found = read((f"イベント名,開始日{beside[0]}\n" + f"祭り,2026-05-01{beside[1]}\n" * (rows + 3)).encode())
     assert len(found.events) == rows
@@ -151,3 +161,25 @@ def test_a_table_of_millions_of_empty_lines_is_read_up_to_a_bound_that_is_told()
     assert [problem.reason for problem in found.problems] == [
         f"Only the first {MOST_LINES_IN_ALL:,} lines of the table were read."
     ]
+
+
+def test_of_rows_with_the_wrong_number_of_cells_so_many_are_told_and_all_are_read() -> None:
+    number = MOST_PROBLEMS + 500
+    found = read(("イベント名,開始日,会場\n" + "祭り,2026-05-01\n" * number).encode())
+    assert len(found.events) == number
+    assert len(found.problems) == MOST_PROBLEMS + 1
+    assert found.problems[0].reason == "The row has 2 cells and the table 3 columns."
+    assert found.problems[-1].reason == "And 500 more problems."
+
+
+def test_that_the_rest_is_not_read_is_told_after_any_number_of_problems() -> None:
+    found = read(("イベント名,開始日,会場\n" + "祭り,2026-05-01\n" * MOST_PROBLEMS * 2 + "\n" * MOST_LINES_IN_ALL).encode())
+    assert found.problems[-2].reason == f"Only the first {MOST_LINES_IN_ALL:,} lines of the table were read."
+
+
+@pytest.mark.parametrize("row", ["祭り{n},2026-05-01\n", "x\n", "祭り,2026-05-01,x,y,z\n"])
+def test_as_many_rows_as_are_read_take_seconds(row: str) -> None:
+    table = ("イベント名,開始日\n" + "".join(row.format(n=number) for number in range(100_000))).encode()
+    began = process_time()
+    read(table)
+    assert process_time() - began < 4, "twice what it may take on a quiet machine"

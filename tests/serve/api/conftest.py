@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.serve.api.crawl_desk import CrawlDesk
+from tests.serve.api.crawl_harness import CrawlHarness
 from tests.support.calendar import row
 from tests.support.crawled import crawl_links, crawl_twice
-from tests.support.serving import Desk
+from tests.support.serving import ServiceHarness
 
 TITLES = ["星まつり", "朝市", "写真展", "音楽会", "夜の音楽会"]
 
 
-def fill(desk: Desk) -> None:
+def fill(harness: ServiceHarness) -> None:
     """What the tests know: events 1 to 5 are active (3 lasts four days), 6 is hidden, 7 is in quarantine."""
-    calendar = desk.calendar
+    calendar = harness.calendar
     town = calendar.source("盛岡市", licence="CC BY 4.0", terms_url="https://town.example/terms")
     other = calendar.source("花巻市", city="花巻市", url="https://other.example/feed")
     calendar.say(
@@ -33,33 +33,33 @@ def fill(desk: Desk) -> None:
         row("内覧会", "2050-08-03 19:00", uid="f", venue="花巻ホール"),
         row("日時のない会", "", uid="g", venue="花巻ホール"),
     )
-    hidden = next(one.event.id for one in desk.store.events(limit=50).items if one.event.title == "内覧会")
-    desk.store.hide_event(hidden, "test")
+    hidden = next(one.event.id for one in harness.store.events(limit=50).items if one.event.title == "内覧会")
+    harness.store.hide_event(hidden, "test")
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "events.db")
-    fill(desk)
-    yield desk
-    desk.close()
+def harness(tmp_path: Path) -> Iterator[ServiceHarness]:
+    harness = ServiceHarness(tmp_path / "events.db")
+    fill(harness)
+    yield harness
+    harness.close()
 
 
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceHarness]:
     """The same for tests that only read."""
-    desk = Desk(tmp_path_factory.mktemp("shown") / "events.db")
-    fill(desk)
-    yield desk
-    desk.close()
+    harness = ServiceHarness(tmp_path_factory.mktemp("shown") / "events.db")
+    fill(harness)
+    yield harness
+    harness.close()
 
 
 @pytest.fixture
-def near_desk(tmp_path: Path) -> Iterator[Desk]:
+def near_desk(tmp_path: Path) -> Iterator[ServiceHarness]:
     """One that may collect from this machine, without events."""
-    desk = Desk(tmp_path / "events.db", private=True)
-    yield desk
-    desk.close()
+    harness = ServiceHarness(tmp_path / "events.db", private=True)
+    yield harness
+    harness.close()
 
 
 @pytest.fixture(scope="session")
@@ -75,16 +75,16 @@ def linked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def crawl_desk(tmp_path: Path, audited: Path, linked: Path) -> Iterator[CrawlDesk]:
+def crawl_harness(tmp_path: Path, audited: Path, linked: Path) -> Iterator[CrawlHarness]:
     """A service with crawls."""
-    desk = CrawlDesk(tmp_path, audited, linked)
-    yield desk
-    desk.close()
+    harness = CrawlHarness(tmp_path, audited, linked)
+    yield harness
+    harness.close()
 
 
 @pytest.fixture(scope="module")
-def read_desk(tmp_path_factory: pytest.TempPathFactory, audited: Path, linked: Path) -> Iterator[CrawlDesk]:
+def read_desk(tmp_path_factory: pytest.TempPathFactory, audited: Path, linked: Path) -> Iterator[CrawlHarness]:
     """The same for tests that only read."""
-    desk = CrawlDesk(tmp_path_factory.mktemp("read"), audited, linked)
-    yield desk
-    desk.close()
+    harness = CrawlHarness(tmp_path_factory.mktemp("read"), audited, linked)
+    yield harness
+    harness.close()

@@ -6,7 +6,7 @@ from tadoru.serve.crawl_runner.crawl_process import StopRequest, run_crawl
 from tadoru.serve.crawl_runner.process_messages import CrawlRequest
 from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.crawl.workers import current
-from tests.support.serving import Desk
+from tests.support.serving import ServiceHarness
 from tests.support.site import Site
 
 BY = Actor(who="test")
@@ -14,20 +14,20 @@ JOBS = ("audit", "docs", "links")
 """Crawls 1, 2 and 3."""
 
 
-def crawl_a_site(desk: Desk) -> None:
+def crawl_a_site(harness: ServiceHarness) -> None:
     """Three pages, of which one has no title, and a link to a fourth that is not there."""
     with Site() as site:
         site.page("/", title="Home", links=["/a", "/b", "/gone"])
         site.page("/a", title="A", links=["/"])
         site.page("/b", title="", links=["/a"])
         for job in JOBS:
-            _crawled(desk, site, job)
+            _crawled(harness, site, job)
 
 
-def _crawled(desk: Desk, site: Site, job: str) -> None:
-    desk.store.add_crawl(f"{job} of it", job, [site.url("/")], {"delay": 0.0}, BY)
-    found = desk.store.claim_crawl(current(), at_once=99)
+def _crawled(harness: ServiceHarness, site: Site, job: str) -> None:
+    harness.store.add_crawl(f"{job} of it", job, [site.url("/")], {"delay": 0.0}, BY)
+    found = harness.store.claim_crawl(current(), at_once=99)
     assert found is not None
     private = (site.base.partition("//")[2],)
-    request = CrawlRequest(database=desk.service.options.database, crawl_id=found.id, operators={}, private=private)
-    run_crawl(request, desk.store, StopRequest(), desk.service.log)
+    request = CrawlRequest(database=harness.service.options.database, crawl_id=found.id, operators={}, private=private)
+    run_crawl(request, harness.store, StopRequest(), harness.service.log)

@@ -8,28 +8,28 @@ import pytest
 
 from tadoru.serve.crawl_runner.crawl_files import crawl_database
 from tadoru.store.served_crawls.schema import CrawlState
-from tests.serve.api.crawl_desk import BY, CRAWLS, HERE, CrawlDesk
+from tests.serve.api.crawl_harness import BY, CRAWLS, HERE, CrawlHarness
 
 NEW = {"job": "audit", "starts": ["https://garden.example/"], "name": "Garden", "options": {"limit": 500}, "every": 86_400}
 
 
-def test_a_crawl_is_added_listed_and_read(crawl_desk: CrawlDesk) -> None:
-    made = crawl_desk.editor.post(CRAWLS, json=NEW)
+def test_a_crawl_is_added_listed_and_read(crawl_harness: CrawlHarness) -> None:
+    made = crawl_harness.editor.post(CRAWLS, json=NEW)
     assert made.status_code == 201, made.text
     where = made.headers["location"]
     assert where == f"{CRAWLS}/{made.json()['id']}"
     assert (made.json()["state"], made.json()["every"], made.json()["created_by"]) == ("queued", 86_400, "key:editor")
     assert made.json()["options"]["limit"] == 500
-    assert crawl_desk.viewer.get(where).json() == made.json()
-    listed = crawl_desk.viewer.get(CRAWLS).json()["items"]
+    assert crawl_harness.viewer.get(where).json() == made.json()
+    listed = crawl_harness.viewer.get(CRAWLS).json()["items"]
     assert [one["name"] for one in listed] == ["Garden", "Lost", "Waiting", "Docs", "Links", "Garden"]
-    assert [one["name"] for one in crawl_desk.viewer.get(f"{CRAWLS}?job=links").json()["items"]] == ["Links"]
+    assert [one["name"] for one in crawl_harness.viewer.get(f"{CRAWLS}?job=links").json()["items"]] == ["Links"]
 
 
-def test_a_list_of_crawls_goes_on_where_it_ended(crawl_desk: CrawlDesk) -> None:
+def test_a_list_of_crawls_goes_on_where_it_ended(crawl_harness: CrawlHarness) -> None:
     found, address = [], f"{CRAWLS}?limit=2"
     while address:
-        answer = crawl_desk.viewer.get(address)
+        answer = crawl_harness.viewer.get(address)
         found += [one["id"] for one in answer.json()["items"]]
         address = answer.json()["next"]
         assert (f'<{address}>; rel="next"' == answer.headers.get("link")) == (address is not None)
@@ -37,8 +37,8 @@ def test_a_list_of_crawls_goes_on_where_it_ended(crawl_desk: CrawlDesk) -> None:
     assert len(found) == 5
 
 
-def test_a_crawl_without_a_name_is_called_as_its_start(crawl_desk: CrawlDesk) -> None:
-    made = crawl_desk.editor.post(CRAWLS, json={"job": "links", "starts": ["garden.example/a"]}).json()
+def test_a_crawl_without_a_name_is_called_as_its_start(crawl_harness: CrawlHarness) -> None:
+    made = crawl_harness.editor.post(CRAWLS, json={"job": "links", "starts": ["garden.example/a"]}).json()
     assert (made["name"], made["starts"]) == ("https://garden.example/a", ["https://garden.example/a"])
 
 
@@ -76,7 +76,7 @@ def test_a_crawl_without_a_name_is_called_as_its_start(crawl_desk: CrawlDesk) ->
     ],
     ids=str,
 )
-def test_a_crawl_that_may_not_be_is_refused(read_desk: CrawlDesk, change: dict[str, Any]) -> None:
+def test_a_crawl_that_may_not_be_is_refused(read_desk: CrawlHarness, change: dict[str, Any]) -> None:
     before = read_desk.viewer.get(CRAWLS).json()
     refused = read_desk.editor.post(CRAWLS, json=NEW | change)
     assert (refused.status_code, refused.headers["content-type"]) == (422, "application/problem+json"), refused.text
@@ -85,97 +85,97 @@ def test_a_crawl_that_may_not_be_is_refused(read_desk: CrawlDesk, change: dict[s
     assert read_desk.viewer.get(CRAWLS).json() == before
 
 
-def test_a_name_never_leaves_the_body_of_an_answer(crawl_desk: CrawlDesk) -> None:
-    made = crawl_desk.editor.patch(crawl_desk.at(crawl_desk.audit), json={"name": "Evil\r\nX-Evil: 1"})
+def test_a_name_never_leaves_the_body_of_an_answer(crawl_harness: CrawlHarness) -> None:
+    made = crawl_harness.editor.patch(crawl_harness.at(crawl_harness.audit), json={"name": "Evil\r\nX-Evil: 1"})
     assert made.json()["name"] == "Evil X-Evil: 1"
-    sent = crawl_desk.viewer.get(crawl_desk.at(crawl_desk.audit, "/export?format=csv"))
-    assert sent.headers["content-disposition"] == f'attachment; filename="crawl-{crawl_desk.audit.id}-pages.csv"'
+    sent = crawl_harness.viewer.get(crawl_harness.at(crawl_harness.audit, "/export?format=csv"))
+    assert sent.headers["content-disposition"] == f'attachment; filename="crawl-{crawl_harness.audit.id}-pages.csv"'
     assert "x-evil" not in sent.headers
 
 
-def test_only_an_admin_may_choose_to_ignore_robots_txt(crawl_desk: CrawlDesk) -> None:
+def test_only_an_admin_may_choose_to_ignore_robots_txt(crawl_harness: CrawlHarness) -> None:
     asked = NEW | {"options": {"ignore_robots": True}}
-    assert crawl_desk.editor.post(CRAWLS, json=asked).status_code == 422
-    assert crawl_desk.admin.post(CRAWLS, json=asked).json()["options"]["ignore_robots"] is True
+    assert crawl_harness.editor.post(CRAWLS, json=asked).status_code == 422
+    assert crawl_harness.admin.post(CRAWLS, json=asked).json()["options"]["ignore_robots"] is True
 
 
-def test_a_crawl_is_paused_resumed_stopped_and_run_again(crawl_desk: CrawlDesk) -> None:
-    where = crawl_desk.at(crawl_desk.waiting)
+def test_a_crawl_is_paused_resumed_stopped_and_run_again(crawl_harness: CrawlHarness) -> None:
+    where = crawl_harness.at(crawl_harness.waiting)
     steps = [("pause", "paused"), ("resume", "queued"), ("stop", "stopped"), ("run", "queued")]
     for step, state in steps:
-        told = crawl_desk.editor.post(f"{where}/{step}")
+        told = crawl_harness.editor.post(f"{where}/{step}")
         assert (told.status_code, told.json()["state"], told.headers["location"]) == (202, state, where)
-    crawl_desk.claimed({"pages": 3})
-    assert crawl_desk.viewer.get(where).json()["progress"] == {"pages": 3}
-    assert crawl_desk.editor.post(f"{where}/pause").json()["wanted"] == "pause"
-    again = crawl_desk.editor.post(f"{where}/run")
+    crawl_harness.claimed({"pages": 3})
+    assert crawl_harness.viewer.get(where).json()["progress"] == {"pages": 3}
+    assert crawl_harness.editor.post(f"{where}/pause").json()["wanted"] == "pause"
+    again = crawl_harness.editor.post(f"{where}/run")
     assert (again.status_code, "ending" in again.json()["detail"]) == (409, True)
-    assert crawl_desk.editor.delete(where).status_code == 409
-    crawl_desk.store.end_crawl(crawl_desk.waiting.id, HERE, CrawlState.PAUSED, figures={"pages": 3})
-    runs = crawl_desk.viewer.get(f"{where}/runs").json()
+    assert crawl_harness.editor.delete(where).status_code == 409
+    crawl_harness.store.end_crawl(crawl_harness.waiting.id, HERE, CrawlState.PAUSED, figures={"pages": 3})
+    runs = crawl_harness.viewer.get(f"{where}/runs").json()
     assert [(one["outcome"], one["figures"]) for one in runs["items"]] == [("paused", {"pages": 3})]
 
 
-def test_what_a_crawl_is_not_up_to_is_refused(crawl_desk: CrawlDesk) -> None:
+def test_what_a_crawl_is_not_up_to_is_refused(crawl_harness: CrawlHarness) -> None:
     for what in ("pause", "stop"):
-        told = crawl_desk.editor.post(crawl_desk.at(crawl_desk.audit, f"/{what}"))
+        told = crawl_harness.editor.post(crawl_harness.at(crawl_harness.audit, f"/{what}"))
         assert (told.status_code, what in told.json()["detail"]) == (409, True)
-    assert crawl_desk.editor.post(crawl_desk.at(crawl_desk.waiting, "/run")).status_code == 409
+    assert crawl_harness.editor.post(crawl_harness.at(crawl_harness.waiting, "/run")).status_code == 409
 
 
-def test_a_crawl_is_changed_and_what_is_not_given_stays(crawl_desk: CrawlDesk) -> None:
-    where = crawl_desk.at(crawl_desk.audit)
+def test_a_crawl_is_changed_and_what_is_not_given_stays(crawl_harness: CrawlHarness) -> None:
+    where = crawl_harness.at(crawl_harness.audit)
     hook = "https://hooks.example/T0/secret-part"
-    told = crawl_desk.editor.patch(where, json={"name": "Other", "every": 3600, "webhook": hook})
+    told = crawl_harness.editor.patch(where, json={"name": "Other", "every": 3600, "webhook": hook})
     assert (told.json()["name"], told.json()["every"], told.json()["has_webhook"]) == ("Other", 3600, True)
     assert "secret-part" not in told.text
-    assert "secret-part" not in crawl_desk.admin.get(where).text
-    assert "secret-part" not in crawl_desk.said.getvalue()
-    kept = crawl_desk.editor.patch(where, json={"name": "Third"}).json()
+    assert "secret-part" not in crawl_harness.admin.get(where).text
+    assert "secret-part" not in crawl_harness.said.getvalue()
+    kept = crawl_harness.editor.patch(where, json={"name": "Third"}).json()
     assert (kept["every"], kept["has_webhook"]) == (3600, True)
-    ended = crawl_desk.editor.patch(where, json={"every": None, "webhook": None}).json()
+    ended = crawl_harness.editor.patch(where, json={"every": None, "webhook": None}).json()
     assert (ended["every"], ended["next_at"], ended["has_webhook"], ended["name"]) == (None, None, False, "Third")
     for nothing in ({}, {"name": None}):
-        assert crawl_desk.editor.patch(where, json=nothing).status_code == 422
-    assert crawl_desk.editor.patch(where, json={"job": "links"}).status_code == 422
+        assert crawl_harness.editor.patch(where, json=nothing).status_code == 422
+    assert crawl_harness.editor.patch(where, json={"job": "links"}).status_code == 422
 
 
-def test_a_crawl_is_removed_with_its_files(crawl_desk: CrawlDesk) -> None:
-    place = crawl_database(crawl_desk.service, crawl_desk.audit)
+def test_a_crawl_is_removed_with_its_files(crawl_harness: CrawlHarness) -> None:
+    place = crawl_database(crawl_harness.service, crawl_harness.audit)
     assert place.is_file()
-    removed = crawl_desk.editor.delete(crawl_desk.at(crawl_desk.audit))
+    removed = crawl_harness.editor.delete(crawl_harness.at(crawl_harness.audit))
     assert (removed.status_code, removed.content, place.parent.exists()) == (204, b"", False)
-    assert crawl_desk.viewer.get(crawl_desk.at(crawl_desk.audit)).status_code == 404
-    assert crawl_desk.viewer.get(crawl_desk.at(crawl_desk.audit, "/pages")).status_code == 404
+    assert crawl_harness.viewer.get(crawl_harness.at(crawl_harness.audit)).status_code == 404
+    assert crawl_harness.viewer.get(crawl_harness.at(crawl_harness.audit, "/pages")).status_code == 404
 
 
-def test_every_change_is_in_the_audit_log_once(crawl_desk: CrawlDesk) -> None:
-    where = crawl_desk.editor.post(CRAWLS, json=NEW).headers["location"]
+def test_every_change_is_in_the_audit_log_once(crawl_harness: CrawlHarness) -> None:
+    where = crawl_harness.editor.post(CRAWLS, json=NEW).headers["location"]
     for step in ("pause", "run", "stop"):
-        crawl_desk.editor.post(f"{where}/{step}")
-    crawl_desk.editor.patch(where, json={"name": "Other"})
-    crawl_desk.editor.delete(where)
+        crawl_harness.editor.post(f"{where}/{step}")
+    crawl_harness.editor.patch(where, json={"name": "Other"})
+    crawl_harness.editor.delete(where)
     number = where.rpartition("/")[2]
-    lines = [one for one in crawl_desk.store.audit_entries(limit=50) if one.subject == f"crawl/{number}"]
+    lines = [one for one in crawl_harness.store.audit_entries(limit=50) if one.subject == f"crawl/{number}"]
     assert sorted(one.what for one in lines) == sorted(
         ["crawl.add", "crawl.pause", "crawl.run", "crawl.stop", "crawl.change", "crawl.remove"]
     )
     assert {one.who for one in lines} == {"key:editor"}
 
 
-def test_what_a_crawl_said_is_read(crawl_desk: CrawlDesk) -> None:
-    where = crawl_desk.at(crawl_desk.waiting, "/notices")
-    assert crawl_desk.viewer.get(where).json() == {"items": []}
+def test_what_a_crawl_said_is_read(crawl_harness: CrawlHarness) -> None:
+    where = crawl_harness.at(crawl_harness.waiting, "/notices")
+    assert crawl_harness.viewer.get(where).json() == {"items": []}
     for number in range(3):
-        body = {"crawl_id": crawl_desk.waiting.id, "level": "warning", "text": f"<b>{number}</b>"}
-        crawl_desk.store.publish_message("crawl.notice", f"crawl/{crawl_desk.waiting.id}", body)
-    found = crawl_desk.viewer.get(f"{where}?limit=2").json()["items"]
+        body = {"crawl_id": crawl_harness.waiting.id, "level": "warning", "text": f"<b>{number}</b>"}
+        crawl_harness.store.publish_message("crawl.notice", f"crawl/{crawl_harness.waiting.id}", body)
+    found = crawl_harness.viewer.get(f"{where}?limit=2").json()["items"]
     assert [(one["level"], one["text"]) for one in found] == [("warning", "<b>1</b>"), ("warning", "<b>2</b>")]
-    assert crawl_desk.viewer.get(crawl_desk.at(crawl_desk.audit, "/notices")).json() == {"items": []}
-    assert crawl_desk.viewer.get(f"{CRAWLS}/999/notices").status_code == 404
+    assert crawl_harness.viewer.get(crawl_harness.at(crawl_harness.audit, "/notices")).json() == {"items": []}
+    assert crawl_harness.viewer.get(f"{CRAWLS}/999/notices").status_code == 404
 
 
-def test_what_may_be_chosen_is_told(read_desk: CrawlDesk) -> None:
+def test_what_may_be_chosen_is_told(read_desk: CrawlHarness) -> None:
     found = read_desk.viewer.get("/api/v1/crawl-options").json()
     assert set(found) == {"audit", "links", "docs"}
     limit = next(one for one in found["audit"] if one["name"] == "limit")
@@ -183,31 +183,31 @@ def test_what_may_be_chosen_is_told(read_desk: CrawlDesk) -> None:
     assert {"header", "proxy", "auth_password", "database"}.isdisjoint(one["name"] for one in found["audit"])
 
 
-def test_where_files_are_is_nobodys_business(crawl_desk: CrawlDesk) -> None:
-    crawl_desk.store.add_crawl(
+def test_where_files_are_is_nobodys_business(crawl_harness: CrawlHarness) -> None:
+    crawl_harness.store.add_crawl(
         "Old", "audit", ["https://a.example/"], {}, BY, place="/srv/old/crawl.db", state=CrawlState.FINISHED
     )
-    found = crawl_desk.admin.get(CRAWLS)
+    found = crawl_harness.admin.get(CRAWLS)
     assert "/srv/old" not in found.text
     assert found.json()["items"][0]["has_own_files"] is False
-    told = crawl_desk.viewer.get(f"{CRAWLS}/{found.json()['items'][0]['id']}/overview")
+    told = crawl_harness.viewer.get(f"{CRAWLS}/{found.json()['items'][0]['id']}/overview")
     assert (told.status_code, "/srv" in told.text) == (409, False)
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "999", "x", "1.5", "9" * 19, "9" * 40, "%2e%2e", "..%2f..%2fetc", "%00"])
 @pytest.mark.parametrize("what", ["", "/runs", "/overview", "/pages", "/export?format=csv", "/backup"])
-def test_a_number_that_is_none_is_not_found_or_refused(read_desk: CrawlDesk, number: str, what: str) -> None:
+def test_a_number_that_is_none_is_not_found_or_refused(read_desk: CrawlHarness, number: str, what: str) -> None:
     told = read_desk.admin.get(f"{CRAWLS}/{number}{what}")
     assert told.status_code in (404, 422), told.text
     assert told.headers["content-type"] == "application/problem+json"
 
 
-def test_one_user_cannot_fill_the_queue(crawl_desk: CrawlDesk) -> None:
-    most = crawl_desk.service.options.crawls_queued
-    told = [crawl_desk.editor.post(CRAWLS, json=NEW) for _ in range(most + 1)]
+def test_one_user_cannot_fill_the_queue(crawl_harness: CrawlHarness) -> None:
+    most = crawl_harness.service.options.crawls_queued
+    told = [crawl_harness.editor.post(CRAWLS, json=NEW) for _ in range(most + 1)]
     assert [one.status_code for one in told] == [201] * most + [429]
     assert told[-1].headers["content-type"] == "application/problem+json"
     assert told[-1].headers["retry-after"] == "60"
     assert told[-1].json()["detail"].startswith(f"You have {most} queued crawls, the maximum per user")
-    assert crawl_desk.editor.post(crawl_desk.at(crawl_desk.lost, "/run")).status_code == 429
-    assert crawl_desk.admin.post(CRAWLS, json=NEW).status_code == 201
+    assert crawl_harness.editor.post(crawl_harness.at(crawl_harness.lost, "/run")).status_code == 429
+    assert crawl_harness.admin.post(CRAWLS, json=NEW).status_code == 201

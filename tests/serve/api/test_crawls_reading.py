@@ -16,17 +16,17 @@ from jsonschema import Draft202012Validator
 
 from tadoru.serve.roles import Role
 from tests.jobs.audit_crawls import hostile, large
-from tests.serve.api.crawl_desk import CRAWLS, CrawlDesk
+from tests.serve.api.crawl_harness import CRAWLS, CrawlHarness
 from tests.support.crawled import FORMULA, SCRIPT
 
 READS = ("/overview", "/findings", "/findings/title-missing", "/pages", "/pages/1", "/links", "/graph", "/compare",
          "/export?format=csv", "/export?format=xlsx", "/export?format=dot")  # fmt: skip
 
 
-def walked(desk: CrawlDesk, address: str | None) -> list[Any]:
+def walked(harness: CrawlHarness, address: str | None) -> list[Any]:
     found: list[Any] = []
     while address:
-        answer = desk.viewer.get(address)
+        answer = harness.viewer.get(address)
         assert answer.status_code == 200, answer.text
         found += answer.json()["items"]
         address = answer.json()["next"]
@@ -37,7 +37,7 @@ def walked(desk: CrawlDesk, address: str | None) -> list[Any]:
 @pytest.mark.parametrize("what", ["/overview", "/findings?lang=ja", "/findings/link-broken", "/pages?of=all", "/pages/2?lang=ja",
                                   "/links", "/graph", "/compare?run=previous", "/runs"])  # fmt: skip
 @pytest.mark.parametrize("kind", ["audit", "links", "docs"])
-def test_an_answer_is_what_the_description_says(read_desk: CrawlDesk, kind: str, what: str) -> None:
+def test_an_answer_is_what_the_description_says(read_desk: CrawlHarness, kind: str, what: str) -> None:
     told = read_desk.viewer.get(read_desk.at(getattr(read_desk, kind), what))
     if kind != "audit" and what.startswith(("/compare", "/findings/")):
         assert told.status_code in (404, 409)
@@ -54,13 +54,13 @@ def test_an_answer_is_what_the_description_says(read_desk: CrawlDesk, kind: str,
     )
 
 
-def test_an_overview_has_figures_and_runs(read_desk: CrawlDesk) -> None:
+def test_an_overview_has_figures_and_runs(read_desk: CrawlHarness) -> None:
     found = read_desk.viewer.get(read_desk.at(read_desk.audit, "/overview")).json()
     assert (found["pages"], found["codes"], found["outcome"]) == (7, {"200": 3, "301": 2, "404": 1, "410": 1}, "complete")
     assert [one["number"] for one in found["runs"]] == [1, 2]
 
 
-def test_findings_lead_to_the_pages_that_have_them(read_desk: CrawlDesk) -> None:
+def test_findings_lead_to_the_pages_that_have_them(read_desk: CrawlHarness) -> None:
     where = read_desk.at(read_desk.audit, "/findings")
     listed = read_desk.viewer.get(f"{where}?severity=error&lang=ja").json()["items"]
     assert listed
@@ -70,7 +70,7 @@ def test_findings_lead_to_the_pages_that_have_them(read_desk: CrawlDesk) -> None
     assert len(read_desk.viewer.get(f"{where}?all=true").json()["items"]) > 150
 
 
-def test_pages_are_walked_filtered_and_ordered(read_desk: CrawlDesk) -> None:
+def test_pages_are_walked_filtered_and_ordered(read_desk: CrawlHarness) -> None:
     where = read_desk.at(read_desk.audit, "/pages")
     every = walked(read_desk, where)
     assert walked(read_desk, f"{where}?limit=1") == every
@@ -83,7 +83,7 @@ def test_pages_are_walked_filtered_and_ordered(read_desk: CrawlDesk) -> None:
     assert walked(read_desk, f"{where}?q=no-such-thing") == []
 
 
-def test_a_page_leads_to_more_of_its_links(read_desk: CrawlDesk) -> None:
+def test_a_page_leads_to_more_of_its_links(read_desk: CrawlHarness) -> None:
     home = walked(read_desk, read_desk.at(read_desk.audit, "/pages?sort=found"))[0]["id"]
     found = read_desk.viewer.get(read_desk.at(read_desk.audit, f"/pages/{home}?links=2")).json()
     assert (len(found["outlinks"]["items"]), found["outlinks"]["total"]) == (2, 7)
@@ -91,7 +91,7 @@ def test_a_page_leads_to_more_of_its_links(read_desk: CrawlDesk) -> None:
     assert len(walked(read_desk, rest)) == 5
 
 
-def test_hostile_text_is_data_and_nothing_else(read_desk: CrawlDesk) -> None:
+def test_hostile_text_is_data_and_nothing_else(read_desk: CrawlHarness) -> None:
     where = read_desk.at(read_desk.audit)
     listed = read_desk.viewer.get(f"{where}/pages?q=HYPERLINK")
     assert listed.headers["content-type"] == "application/json"
@@ -101,7 +101,7 @@ def test_hostile_text_is_data_and_nothing_else(read_desk: CrawlDesk) -> None:
     assert [row["title"] for row in rows if "HYPERLINK" in row["title"]] == [f"'{FORMULA}{SCRIPT}"]
 
 
-def test_the_graph_is_json_or_a_picture(read_desk: CrawlDesk) -> None:
+def test_the_graph_is_json_or_a_picture(read_desk: CrawlHarness) -> None:
     where = read_desk.at(read_desk.audit, "/graph")
     found = read_desk.viewer.get(where, headers={"accept": "application/json, image/svg+xml"}).json()
     assert len(found["nodes"]) == 7
@@ -115,7 +115,7 @@ def test_the_graph_is_json_or_a_picture(read_desk: CrawlDesk) -> None:
     assert len(read_desk.viewer.get(f"{where}?most=2").json()["nodes"]) <= 2
 
 
-def test_a_crawl_is_compared_with_its_run_before_and_with_another(read_desk: CrawlDesk) -> None:
+def test_a_crawl_is_compared_with_its_run_before_and_with_another(read_desk: CrawlHarness) -> None:
     where = read_desk.at(read_desk.audit, "/compare")
     assert read_desk.viewer.get(where).json()["totals"]["broken"] == 1
     other = read_desk.viewer.get(f"{where}?with={read_desk.links.id}")
@@ -142,7 +142,7 @@ def test_a_crawl_is_compared_with_its_run_before_and_with_another(read_desk: Cra
         ("format=dot", "dot.dot", "text/vnd.graphviz; charset=utf-8"),
     ],
 )
-def test_a_crawl_is_taken_away_as_a_file(read_desk: CrawlDesk, asked: str, name: str, kind: str) -> None:
+def test_a_crawl_is_taken_away_as_a_file(read_desk: CrawlHarness, asked: str, name: str, kind: str) -> None:
     sent = read_desk.viewer.get(read_desk.at(read_desk.audit, f"/export?{asked}"))
     assert sent.status_code == 200, sent.text
     assert sent.headers["content-disposition"] == f'attachment; filename="crawl-{read_desk.audit.id}-{name}"'
@@ -150,7 +150,7 @@ def test_a_crawl_is_taken_away_as_a_file(read_desk: CrawlDesk, asked: str, name:
     assert sent.content
 
 
-def test_exports_have_what_was_asked_for(read_desk: CrawlDesk) -> None:
+def test_exports_have_what_was_asked_for(read_desk: CrawlHarness) -> None:
     where = read_desk.at(read_desk.audit, "/export?")
     lines = [json.loads(line) for line in read_desk.viewer.get(f"{where}format=jsonl&table=links&status=4xx").text.splitlines()]
     assert {line["target_status_code"] for line in lines} == {404, 410}
@@ -178,7 +178,7 @@ def test_exports_have_what_was_asked_for(read_desk: CrawlDesk) -> None:
         "format=csv&table=",
     ],
 )
-def test_an_export_that_makes_no_sense_is_refused(read_desk: CrawlDesk, asked: str) -> None:
+def test_an_export_that_makes_no_sense_is_refused(read_desk: CrawlHarness, asked: str) -> None:
     told = read_desk.viewer.get(read_desk.at(read_desk.audit, f"/export?{asked}"))
     assert (told.status_code, told.headers["content-type"]) == (422, "application/problem+json"), told.text
     assert "x-evil" not in told.headers
@@ -221,7 +221,7 @@ def test_an_export_that_makes_no_sense_is_refused(read_desk: CrawlDesk, asked: s
         ("/runs?cursor=0", 422),
     ],
 )
-def test_bad_parameters_are_refused_in_a_sentence(read_desk: CrawlDesk, asked: str, status: int) -> None:
+def test_bad_parameters_are_refused_in_a_sentence(read_desk: CrawlHarness, asked: str, status: int) -> None:
     told = read_desk.viewer.get(read_desk.at(read_desk.audit, asked))
     assert told.status_code == status, told.text
     if status != 200:
@@ -230,7 +230,7 @@ def test_bad_parameters_are_refused_in_a_sentence(read_desk: CrawlDesk, asked: s
 
 
 @pytest.mark.parametrize("what", READS)
-def test_what_has_not_begun_or_is_gone_is_a_clear_answer(read_desk: CrawlDesk, what: str) -> None:
+def test_what_has_not_begun_or_is_gone_is_a_clear_answer(read_desk: CrawlHarness, what: str) -> None:
     waiting = read_desk.viewer.get(read_desk.at(read_desk.waiting, what))
     assert (waiting.status_code, "is queued and has no results" in waiting.json()["detail"]) == (409, True)
     lost = read_desk.viewer.get(read_desk.at(read_desk.lost, what))
@@ -238,42 +238,42 @@ def test_what_has_not_begun_or_is_gone_is_a_clear_answer(read_desk: CrawlDesk, w
     assert str(Path(read_desk.store.database).parent) not in lost.text
 
 
-def test_a_crawl_is_read_while_it_runs(crawl_desk: CrawlDesk, tmp_path: Path) -> None:
-    crawl = crawl_desk.claimed()
-    beginning = crawl_desk.viewer.get(crawl_desk.at(crawl, "/overview"))
+def test_a_crawl_is_read_while_it_runs(crawl_harness: CrawlHarness, tmp_path: Path) -> None:
+    crawl = crawl_harness.claimed()
+    beginning = crawl_harness.viewer.get(crawl_harness.at(crawl, "/overview"))
     assert (beginning.status_code, "is starting and has no results" in beginning.json()["detail"]) == (409, True)
-    place = Path(crawl_desk.store.database).parent / "var" / crawl.place
+    place = Path(crawl_harness.store.database).parent / "var" / crawl.place
     place.parent.mkdir(parents=True)
     large(place, 40, settled=False)
     with closing(sqlite3.connect(place, isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
         writer.execute("UPDATE pages SET status = 'queued' WHERE id > 30")
         for what in READS:
-            told = crawl_desk.viewer.get(crawl_desk.at(crawl, what))
+            told = crawl_harness.viewer.get(crawl_harness.at(crawl, what))
             assert told.status_code == (409 if what == "/compare" else 200), (what, told.text)
         writer.execute("COMMIT")
-        assert crawl_desk.viewer.get(crawl_desk.at(crawl, "/overview")).json()["waiting"] == 10
+        assert crawl_harness.viewer.get(crawl_harness.at(crawl, "/overview")).json()["waiting"] == 10
 
 
-def test_a_database_that_is_torn_is_no_fault_of_the_service(crawl_desk: CrawlDesk) -> None:
-    place = Path(crawl_desk.store.database).parent / "var" / crawl_desk.audit.place
+def test_a_database_that_is_torn_is_no_fault_of_the_service(crawl_harness: CrawlHarness) -> None:
+    place = Path(crawl_harness.store.database).parent / "var" / crawl_harness.audit.place
     place.write_bytes(b"This is no database. " * 500)
     for what in (*READS, "/backup"):
-        told = crawl_desk.admin.get(crawl_desk.at(crawl_desk.audit, what))
+        told = crawl_harness.admin.get(crawl_harness.at(crawl_harness.audit, what))
         assert (told.status_code, str(place) in told.text) == (503, False), what
 
 
-def test_a_crawl_full_of_hostile_text_is_told_as_json(crawl_desk: CrawlDesk) -> None:
-    place = Path(crawl_desk.store.database).parent / "var" / crawl_desk.lost.place
+def test_a_crawl_full_of_hostile_text_is_told_as_json(crawl_harness: CrawlHarness) -> None:
+    place = Path(crawl_harness.store.database).parent / "var" / crawl_harness.lost.place
     place.parent.mkdir(parents=True)
     hostile(place)
     for what in ("/overview", "/findings", "/findings/test-hostile", "/pages?of=all", "/pages/1", "/links", "/graph"):
-        told = crawl_desk.viewer.get(crawl_desk.at(crawl_desk.lost, what))
+        told = crawl_harness.viewer.get(crawl_harness.at(crawl_harness.lost, what))
         assert (told.status_code, told.headers["content-type"]) == (200, "application/json"), told.text
         assert json.loads(told.content)
 
 
-def test_a_backup_is_for_admins_and_opens(read_desk: CrawlDesk, tmp_path: Path) -> None:
+def test_a_backup_is_for_admins_and_opens(read_desk: CrawlHarness, tmp_path: Path) -> None:
     where = read_desk.at(read_desk.audit, "/backup")
     assert read_desk.client(Role.EDITOR).get(where).status_code == 403
     sent = read_desk.admin.get(where)
@@ -284,7 +284,7 @@ def test_a_backup_is_for_admins_and_opens(read_desk: CrawlDesk, tmp_path: Path) 
         assert sql.execute("SELECT count(*) FROM pages").fetchone()[0] > 7
 
 
-def test_a_key_needs_the_scope_of_crawls(read_desk: CrawlDesk) -> None:
+def test_a_key_needs_the_scope_of_crawls(read_desk: CrawlHarness) -> None:
     stranger = read_desk.client(Role.EDITOR, "events:write", "sources:write")
     reader = read_desk.client(Role.VIEWER, "crawls:read")
     for what in ("", *READS):

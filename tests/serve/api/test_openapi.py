@@ -20,7 +20,7 @@ from tadoru.serve.api.openapi import example_of
 from tadoru.serve.roles import ROUTES, Role
 from tests.serve.api.conftest import fill
 from tests.serve.api.test_reviews import asked
-from tests.support.serving import Desk
+from tests.support.serving import ServiceHarness
 
 METHODS = ("get", "post", "patch", "put", "delete")
 LEFT_OUT = ("/run", "/test")
@@ -47,16 +47,16 @@ ODD = [
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    desk = Desk(tmp_path_factory.mktemp("openapi") / "events.db")
-    fill(desk)
-    asked(desk, 4, 5)
-    yield desk
-    desk.close()
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceHarness]:
+    harness = ServiceHarness(tmp_path_factory.mktemp("openapi") / "events.db")
+    fill(harness)
+    asked(harness, 4, 5)
+    yield harness
+    harness.close()
 
 
 @pytest.fixture(scope="module")
-def described(whole: Desk) -> dict[str, Any]:
+def described(whole: ServiceHarness) -> dict[str, Any]:
     document: dict[str, Any] = whole.anybody.get("/openapi.json").json()
     return document
 
@@ -210,14 +210,14 @@ def call(client: TestClient, method: str, path: str, query: list[tuple[str, str]
 # What one call changes the next one finds: a failure is told as it is, and not made smaller. Hypothesis chooses the seeds.
 @settings(max_examples=40, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 2**32))
-def test_no_call_fails_and_no_answer_is_other_than_described(whole: Desk, seed: int) -> None:
+def test_no_call_fails_and_no_answer_is_other_than_described(whole: ServiceHarness, seed: int) -> None:
     chance, described = Random(seed), whole.app.openapi()
     every = [one for one in operations(described) if not one[1].endswith(LEFT_OUT)]
     for _ in range(15):
         _try(whole, described, *chance.choice(every), chance)
 
 
-def _try(whole: Desk, described: dict[str, Any], method: str, path: str, one: dict[str, Any], chance: Random) -> None:
+def _try(whole: ServiceHarness, described: dict[str, Any], method: str, path: str, one: dict[str, Any], chance: Random) -> None:
     client = chance.choice([whole.editor, whole.editor, whole.viewer, whole.anybody])
     address, query, body = call_of(described, path, one, chance)
     answer = call(client, method, address, query, body)
@@ -236,7 +236,7 @@ def _try(whole: Desk, described: dict[str, Any], method: str, path: str, one: di
             _check(described, content[kind]["schema"], answer.json(), what)
 
 
-def test_a_body_that_is_no_json_is_refused(whole: Desk) -> None:
+def test_a_body_that_is_no_json_is_refused(whole: ServiceHarness) -> None:
     for content, kind in (
         (b"{", "application/json"),
         (b"\xff", "application/json"),
@@ -252,7 +252,7 @@ def test_a_body_that_is_no_json_is_refused(whole: Desk) -> None:
     assert lone.status_code in {201, 422}
 
 
-def test_a_body_that_can_not_be_read_is_told_only_to_who_may_send_one(whole: Desk) -> None:
+def test_a_body_that_can_not_be_read_is_told_only_to_who_may_send_one(whole: ServiceHarness) -> None:
     for content in (b"{", b"\xff", b'{"title": 1}'):
         told = [
             client.post("/api/v1/events", content=content, headers={"content-type": "application/json"}).status_code
@@ -262,7 +262,7 @@ def test_a_body_that_can_not_be_read_is_told_only_to_who_may_send_one(whole: Des
         assert told[2] in {400, 422}
 
 
-def test_a_method_that_an_address_does_not_take_is_answered_with_those_it_takes(whole: Desk) -> None:
+def test_a_method_that_an_address_does_not_take_is_answered_with_those_it_takes(whole: ServiceHarness) -> None:
     for path, methods in (
         ("/api/v1/events", "GET, HEAD, POST"),
         ("/api/v1/admin/sources/1", "DELETE, GET, HEAD, PATCH"),
@@ -274,7 +274,7 @@ def test_a_method_that_an_address_does_not_take_is_answered_with_those_it_takes(
             assert (told.status_code, told.headers["allow"]) == (405, methods), (method, path)
 
 
-def test_a_bare_number_is_no_time_and_no_day(whole: Desk) -> None:
+def test_a_bare_number_is_no_time_and_no_day(whole: ServiceHarness) -> None:
     for query in ("updated_since=0.5", "updated_since=1700000000", "from=0", "to=86400"):
         told = whole.anybody.get(f"/api/v1/events?{query}")
         assert (told.status_code, "2026-08-01" in told.text) == (422, True), query
@@ -282,25 +282,25 @@ def test_a_bare_number_is_no_time_and_no_day(whole: Desk) -> None:
 
 
 @pytest.mark.parametrize("field, value", [("all_day", "yes"), ("lat", "1.5"), ("lat", True), ("cancelled", 1)])
-def test_a_value_of_another_kind_is_not_taken_for_the_right_one(whole: Desk, field: str, value: Any) -> None:
+def test_a_value_of_another_kind_is_not_taken_for_the_right_one(whole: ServiceHarness, field: str, value: Any) -> None:
     told = whole.editor.post("/api/v1/events", json={"title": "a", "starts_at": "2050-01-01", field: value})
     assert (told.status_code, told.json()["errors"][0]["where"][:2]) == (422, ["body", field])
 
 
-def test_a_whole_number_may_be_written_with_a_point_and_nothing_else_is_one(whole: Desk) -> None:
+def test_a_whole_number_may_be_written_with_a_point_and_nothing_else_is_one(whole: ServiceHarness) -> None:
     fields = whole.app.openapi()["components"]["schemas"]["SourceEdit"]["properties"]
     assert {"type": "integer", "minimum": 24, "maximum": 72} in fields["low_hours"]["anyOf"]
     for value, status in ((36.0, 200), (36, 200), (36.5, 422), ("36", 422), (True, 422), (False, 422), (73, 422)):
         assert whole.editor.patch("/api/v1/admin/sources/1", json={"low_hours": value}).status_code == status, value
 
 
-def test_null_says_nothing_where_there_is_only_yes_or_no(whole: Desk) -> None:
+def test_null_says_nothing_where_there_is_only_yes_or_no(whole: ServiceHarness) -> None:
     body = {"title": "名前のない会", "starts_at": "2050-01-01 10:00", "all_day": None, "cancelled": None, "venue": None}
     made = whole.editor.post("/api/v1/events", json=body)
     assert (made.status_code, made.json()["all_day"], made.json()["cancelled_at"]) == (201, False, None)
 
 
-def test_a_source_that_is_there_already_stands_against_another(whole: Desk) -> None:
+def test_a_source_that_is_there_already_stands_against_another(whole: ServiceHarness) -> None:
     same = {"name": "Twice", "type": "ics", "url": "https://twice.example/a.ics"}
     assert whole.editor.post("/api/v1/admin/sources", json=same).status_code == 201
     told = whole.editor.post("/api/v1/admin/sources", json=same | {"name": "Again"})

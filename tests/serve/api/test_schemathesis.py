@@ -26,7 +26,7 @@ from tadoru.store.accounts.audit_log import Actor
 from tests.serve.api.conftest import fill
 from tests.serve.api.crawled import crawl_a_site
 from tests.serve.api.test_reviews import asked
-from tests.support.serving import Desk
+from tests.support.serving import ServiceHarness
 
 BY = Actor(who="test")
 ROOT = Path(__file__).parents[3]
@@ -49,11 +49,11 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def listening(desk: Desk) -> Iterator[str]:
+def listening(harness: ServiceHarness) -> Iterator[str]:
     """The address of a service. Without its lifespan: crawls are written down and not begun. Each time an application of its
     own: the wrong keys that one caller tried are not counted against the next."""
     taken = socket.create_server(("127.0.0.1", 0))
-    server = _Server(uvicorn.Config(build_app(desk.service), log_config=None, access_log=False, lifespan="off", ws="none"))
+    server = _Server(uvicorn.Config(build_app(harness.service), log_config=None, access_log=False, lifespan="off", ws="none"))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[taken])), name="service")
     thread.start()
     server.is_up.wait()
@@ -65,14 +65,14 @@ def listening(desk: Desk) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceHarness]:
     """A service with something of everything in it."""
-    desk = Desk(tmp_path_factory.mktemp("property") / "events.db")
-    fill(desk)
-    asked(desk, 4, 5)
-    crawl_a_site(desk)
-    yield desk
-    desk.close()
+    harness = ServiceHarness(tmp_path_factory.mktemp("property") / "events.db")
+    fill(harness)
+    asked(harness, 4, 5)
+    crawl_a_site(harness)
+    yield harness
+    harness.close()
 
 
 def tried(address: str, key: str, folder: Path, *, examples: int, phases: str) -> subprocess.CompletedProcess[str]:
@@ -94,7 +94,7 @@ def tried(address: str, key: str, folder: Path, *, examples: int, phases: str) -
     [(Role.PUBLIC, 1, "fuzzing"), (Role.VIEWER, 2, "examples,fuzzing"), (Role.ADMIN, 2, "examples,fuzzing")],
     ids=["anybody", "viewer", "admin"],
 )
-def test_every_answer_is_as_described(whole: Desk, tmp_path: Path, role: Role, examples: int, phases: str) -> None:
+def test_every_answer_is_as_described(whole: ServiceHarness, tmp_path: Path, role: Role, examples: int, phases: str) -> None:
     key = ""
     if role is not Role.PUBLIC:
         key = whole.store.add_key(role.label, tuple(name for name, (least, _) in SCOPES.items() if least <= role), BY)[1]

@@ -39,11 +39,11 @@ PASSWORD = "correct horse battery"
 BY = Actor(who="test")
 
 
-class Words(BaseModel):
+class SampleBody(BaseModel):
     text: str
 
 
-def rooms() -> APIRouter:
+def sample_routes() -> APIRouter:
     router = APIRouter()
 
     @router.get("/open")
@@ -56,7 +56,7 @@ def rooms() -> APIRouter:
         return len(await request.body())
 
     @router.get("/desk")
-    def desk(request: Request) -> dict[str, str]:
+    def manage(request: Request) -> dict[str, str]:
         return {"csrf": csrf_token(request)}
 
     @router.get("/cached")
@@ -64,7 +64,7 @@ def rooms() -> APIRouter:
         return Response("x", headers={"Cache-Control": "public, max-age=60"})
 
     @router.post("/edit")
-    def edit(words: Words) -> str:
+    def edit(words: SampleBody) -> str:
         return words.text
 
     @router.post("/form")
@@ -135,7 +135,7 @@ TABLE = (
 )
 
 
-class House:
+class AuthHarness:
     """A service, and those who call it."""
 
     def __init__(self, store: ServiceStore, clock: FakeClock, **options: Any) -> None:
@@ -143,7 +143,7 @@ class House:
         self.service = Service(
             store=store, clock=clock, options=ServeOptions(**options), log=Log(self.said, clock, form="json", level="debug")
         )
-        self.app: FastAPI = build_app(self.service, (operating, rooms()), TABLE)
+        self.app: FastAPI = build_app(self.service, (operating, sample_routes()), TABLE)
 
     def client(self, address: str = "198.51.100.7", base: str = "http://127.0.0.1:8000", **options: Any) -> httpx.AsyncClient:
         transport = httpx.ASGITransport(self.app, client=(address, 50000), raise_app_exceptions=False)
@@ -164,7 +164,7 @@ class House:
         return {"authorization": f"Bearer {self.store.add_key('program', scopes, BY, user=user)[1]}"}
 
 
-OpenHouse = Callable[..., House]
+OpenHouse = Callable[..., AuthHarness]
 
 
 CHEAP = 2**4
@@ -181,17 +181,17 @@ def open_house(tmp_path: Path, clock: FakeClock) -> Iterator[OpenHouse]:
     """Makes a service with options."""
     put_ready_made(tmp_path / "events.db")
     store = open_service(str(tmp_path / "events.db"), clock, password_cost=CHEAP)
-    yield lambda **options: House(store, clock, **options)
+    yield lambda **options: AuthHarness(store, clock, **options)
     store.close()
 
 
 @pytest.fixture
-def house(open_house: OpenHouse) -> House:
+def harness(open_house: OpenHouse) -> AuthHarness:
     return open_house()
 
 
-async def csrf_of(house: House, headers: dict[str, str]) -> str:
+async def csrf_of(harness: AuthHarness, headers: dict[str, str]) -> str:
     """The token of somebody's forms, read from a page."""
-    async with house.client() as client:
+    async with harness.client() as client:
         token: str = (await client.get("/desk", headers=headers)).json()["csrf"]
         return token

@@ -21,7 +21,7 @@ from tests.serve.auth.conftest import BY
 NOWHERE = "198.51.100.7"
 
 
-class Everybody:
+class RoleClients:
     """The real service on an empty database, with somebody of each role and a key of each scope."""
 
     def __init__(self, folder: Path) -> None:
@@ -85,8 +85,8 @@ def verdict(told: httpx.Response) -> int:
 
 
 @pytest.fixture(scope="module")
-def everybody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everybody]:
-    made = Everybody(tmp_path_factory.mktemp("everybody"))
+def everybody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RoleClients]:
+    made = RoleClients(tmp_path_factory.mktemp("everybody"))
     yield made
     made.store.close()
 
@@ -95,7 +95,7 @@ ROWS = [pytest.param(route, id=f"{route.method} {route.path}") for route in ROUT
 
 
 @pytest.mark.parametrize("route", ROWS)
-async def test_people_get_exactly_what_the_table_says(everybody: Everybody, route: Route) -> None:
+async def test_people_get_exactly_what_the_table_says(everybody: RoleClients, route: Route) -> None:
     for role in Role:
         told = await everybody.ask(route, everybody.person(role))
         assert told.status_code != 500, told.text
@@ -104,7 +104,7 @@ async def test_people_get_exactly_what_the_table_says(everybody: Everybody, rout
 
 
 @pytest.mark.parametrize("route", ROWS)
-async def test_a_key_gets_exactly_what_its_scope_says(everybody: Everybody, route: Route) -> None:
+async def test_a_key_gets_exactly_what_its_scope_says(everybody: RoleClients, route: Route) -> None:
     for scope in SCOPES:
         told = await everybody.ask(route, everybody.key(scope))
         may = route.role is Role.PUBLIC or scope in route.scopes
@@ -113,7 +113,7 @@ async def test_a_key_gets_exactly_what_its_scope_says(everybody: Everybody, rout
 
 
 @pytest.mark.parametrize("route", [one for one in ROWS if one.values[0].method not in ("GET", "WS")])  # type: ignore[union-attr]
-async def test_nothing_is_changed_for_a_person_without_the_token_of_a_form(everybody: Everybody, route: Route) -> None:
+async def test_nothing_is_changed_for_a_person_without_the_token_of_a_form(everybody: RoleClients, route: Route) -> None:
     headers = everybody.person(Role.ADMIN)
     del headers["x-csrf-token"]
     assert (await everybody.ask(route, headers)).status_code == 403

@@ -14,7 +14,7 @@ from tadoru.serve.auth.authentication import create_api_key
 from tadoru.serve.auth.http_security import is_allowed_host, public_url
 from tadoru.serve.auth.rate_limits import MemoryBuckets, RateLimit, SharedBuckets, client_network, shared_bucket_file
 from tadoru.store.accounts import secrets
-from tests.serve.auth.conftest import BY, House
+from tests.serve.auth.conftest import BY, AuthHarness
 from tests.support.clock import FakeClock
 
 
@@ -142,11 +142,11 @@ def test_a_password_is_hashed_with_its_cost_and_never_alike() -> None:
     assert not secrets.matches_password("", "")
 
 
-def test_a_key_gets_only_scopes_that_there_are_and_that_its_owner_has(house: House) -> None:
-    house.user("viewer", "mia")
+def test_a_key_gets_only_scopes_that_there_are_and_that_its_owner_has(harness: AuthHarness) -> None:
+    harness.user("viewer", "mia")
     with pytest.raises(UsageError, match="Unknown scope “everything”"):
-        create_api_key(house.store, "a", ["everything"], BY)
+        create_api_key(harness.store, "a", ["everything"], BY)
     with pytest.raises(UsageError, match=r"The role of mia \(viewer\) does not include all of these scopes"):
-        create_api_key(house.store, "a", ["events:read", "events:write"], BY, user="mia")
-    key, _ = create_api_key(house.store, "a", ["events:read"], BY, user="mia")
+        create_api_key(harness.store, "a", ["events:read", "events:write"], BY, user="mia")
+    key, _ = create_api_key(harness.store, "a", ["events:read"], BY, user="mia")
     assert key.user_name == "mia"

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 
 from tadoru.serve.auth.authentication import safe_redirect
 from tadoru.serve.auth.rate_limits import MAX_PASSWORD_CHECKS
-from tests.serve.auth.conftest import BY, PASSWORD, House, OpenHouse
+from tests.serve.auth.conftest import BY, PASSWORD, AuthHarness, OpenHouse
 
 
 async def enter(client: httpx.AsyncClient, name: str = "mia", password: str = PASSWORD, **more: object) -> httpx.Response:
     return await client.post("/sign-in", data={"name": name, "password": password}, **more)  # type: ignore[arg-type]
 
 
-async def test_a_password_opens_and_the_cookie_is_out_of_reach_of_scripts(house: House) -> None:
-    house.user()
-    async with house.client() as client:
+async def test_a_password_opens_and_the_cookie_is_out_of_reach_of_scripts(harness: AuthHarness) -> None:
+    harness.user()
+    async with harness.client() as client:
         told = await enter(client)
         assert (told.status_code, told.headers["location"]) == (303, "/")
         name, *attributes = told.headers["set-cookie"].split("; ")
@@ -31,9 +31,9 @@ async def test_a_password_opens_and_the_cookie_is_out_of_reach_of_scripts(house:
         assert (await client.get("/open")).json()["name"] == "mia"
 
 
-async def test_wrong_names_and_passwords_are_told_apart_by_nothing(house: House) -> None:
-    house.user()
-    async with house.client() as client:
+async def test_wrong_names_and_passwords_are_told_apart_by_nothing(harness: AuthHarness) -> None:
+    harness.user()
+    async with harness.client() as client:
         told = [
             await enter(client, name, word)
             for name, word in (("mia", "wrong password"), ("ben", PASSWORD), ("", ""), ("mia", ""))
@@ -42,11 +42,11 @@ async def test_wrong_names_and_passwords_are_told_apart_by_nothing(house: House)
     assert not [one for one in told if "set-cookie" in one.headers]
 
 
-async def test_a_session_that_was_planted_is_worth_nothing_afterwards(house: House) -> None:
-    house.user("admin")
-    house.user("viewer", "mallory")
-    for planted in (house.session(name="mallory")["cookie"][7:], "a-token-that-was-made-up"):
-        async with house.client(cookies={"tadoru": planted}) as client:
+async def test_a_session_that_was_planted_is_worth_nothing_afterwards(harness: AuthHarness) -> None:
+    harness.user("admin")
+    harness.user("viewer", "mallory")
+    for planted in (harness.session(name="mallory")["cookie"][7:], "a-token-that-was-made-up"):
+        async with harness.client(cookies={"tadoru": planted}) as client:
             if planted.startswith("a-token"):
                 told = await enter(client)
             else:
@@ -55,15 +55,15 @@ async def test_a_session_that_was_planted_is_worth_nothing_afterwards(house: Hou
             assert told.status_code == 303
             fresh = told.headers["set-cookie"].partition(";")[0]
         assert planted not in fresh
-        async with house.client() as client:
+        async with harness.client() as client:
             assert (await client.get("/open", headers={"cookie": f"tadoru={planted}"})).json()["role"] == "public"
             assert (await client.get("/open", headers={"cookie": fresh})).json()["name"] == "mia"
 
 
 async def test_passwords_can_not_be_guessed_for_long_from_one_place(open_house: OpenHouse) -> None:
-    house = open_house(rate_limit=0)
-    house.user()
-    async with house.client() as client, house.client("203.0.113.9") as other:
+    harness = open_house(rate_limit=0)
+    harness.user()
+    async with harness.client() as client, harness.client("203.0.113.9") as other:
         tried = [(await enter(client, f"user{n}", "wrong password")).status_code for n in range(32)]
         assert tried == [422] * 30 + [429] * 2
         told = await enter(client)
@@ -73,54 +73,54 @@ async def test_passwords_can_not_be_guessed_for_long_from_one_place(open_house: 
 
 
 async def test_the_password_of_one_person_cannot_be_guessed_for_long(open_house: OpenHouse) -> None:
-    house = open_house(rate_limit=0)
-    house.user()
-    async with house.client() as client:
+    harness = open_house(rate_limit=0)
+    harness.user()
+    async with harness.client() as client:
         tried = [(await enter(client, "MIA", "wrong password")).status_code for _ in range(22)]
         assert tried == [422] * 20 + [429] * 2
         assert (await enter(client, "ben", "wrong password")).status_code == 422  # Who was refused did not count for the rest.
-        house.clock.advance(45)
+        harness.clock.advance(45)
         assert (await enter(client)).status_code == 303
 
 
 async def test_a_stranger_cannot_lock_a_name_for_everyone(open_house: OpenHouse) -> None:
-    house = open_house(rate_limit=0)
-    house.user()
+    harness = open_house(rate_limit=0)
+    harness.user()
     for number in range(3):
-        async with house.client(f"203.0.113.{number}") as stranger:
+        async with harness.client(f"203.0.113.{number}") as stranger:
             for _ in range(21):
                 await enter(stranger, "mia", "wrong password")
             assert (await enter(stranger)).status_code == 429
-    async with house.client() as client:
+    async with harness.client() as client:
         assert (await enter(client)).status_code == 303
 
 
 @pytest.mark.parametrize("address", ["2001:db8::{}", "203.0.113.9"])
 async def test_guesses_at_the_same_time_are_no_more_than_one_after_another(open_house: OpenHouse, address: str) -> None:
-    house = open_house(rate_limit=0)
-    house.store.password_cost = 2**13  # Dear enough that all of them come before the first one is done.
-    house.user()
+    harness = open_house(rate_limit=0)
+    harness.store.password_cost = 2**13  # Dear enough that all of them come before the first one is done.
+    harness.user()
     async with contextlib.AsyncExitStack() as stack:
-        clients = [await stack.enter_async_context(house.client(address.format(number))) for number in range(1, 60)]
+        clients = [await stack.enter_async_context(harness.client(address.format(number))) for number in range(1, 60)]
         tried = [one.status_code for one in await asyncio.gather(*(enter(one, password="wrong") for one in clients))]
     assert tried.count(422) <= 20
     assert set(tried) <= {422, 429, 503}
 
 
 async def test_who_signs_in_uses_nothing_up(open_house: OpenHouse) -> None:
-    house = open_house(rate_limit=0)
-    house.user()
-    async with house.client() as client:
+    harness = open_house(rate_limit=0)
+    harness.user()
+    async with harness.client() as client:
         for _ in range(40):
             client.cookies.clear()
             assert (await enter(client)).status_code == 303
 
 
 async def test_a_crowd_at_the_sign_in_page_leaves_the_rest_of_the_service_alone(open_house: OpenHouse) -> None:
-    house = open_house(rate_limit=0)
-    house.user()
-    hashing = house.app.state.limits.hashing
-    async with house.client() as client:
+    harness = open_house(rate_limit=0)
+    harness.user()
+    hashing = harness.app.state.limits.hashing
+    async with harness.client() as client:
         for _ in range(MAX_PASSWORD_CHECKS):
             assert hashing.acquire(blocking=False)
         told = [await enter(client, password="wrong password") for _ in range(25)]
@@ -131,10 +131,10 @@ async def test_a_crowd_at_the_sign_in_page_leaves_the_rest_of_the_service_alone(
         assert (await enter(client)).status_code == 303  # Who was not tried was not counted.
 
 
-async def test_a_link_signs_in_once_and_lets_a_password_be_chosen(house: House) -> None:
-    house.store.add_user("mia", "admin", BY)
-    token = house.store.make_link("mia", BY)
-    async with house.client() as client:
+async def test_a_link_signs_in_once_and_lets_a_password_be_chosen(harness: AuthHarness) -> None:
+    harness.store.add_user("mia", "admin", BY)
+    token = harness.store.make_link("mia", BY)
+    async with harness.client() as client:
         assert (await client.post("/welcome", data={"token": token, "password": "short"})).status_code == 400
         told = await client.post("/welcome", data={"token": token, "password": PASSWORD})
         assert told.status_code == 303
@@ -145,8 +145,8 @@ async def test_a_link_signs_in_once_and_lets_a_password_be_chosen(house: House) 
 
 
 async def test_links_can_not_be_guessed_for_long(open_house: OpenHouse) -> None:
-    house = open_house(rate_limit=0)
-    async with house.client() as client:
+    harness = open_house(rate_limit=0)
+    async with harness.client() as client:
         tried = [(await client.post("/welcome", data={"token": f"{n}"})).status_code for n in range(32)]
         assert tried == [422] * 30 + [429] * 2
 
@@ -158,17 +158,17 @@ async def test_links_can_not_be_guessed_for_long(open_house: OpenHouse) -> None:
         "/\t/evil.example", "/x\r\nSet-Cookie: a=b", " /x", "/\u2028/evil.example",
     ],
 )  # fmt: skip
-async def test_signing_in_leads_nowhere_else(house: House, target: str) -> None:
-    house.user()
-    async with house.client() as client:
+async def test_signing_in_leads_nowhere_else(harness: AuthHarness, target: str) -> None:
+    harness.user()
+    async with harness.client() as client:
         told = await enter(client, params={"next": target})
         assert (told.status_code, told.headers["location"]) == (303, "/")
         assert len(told.headers.get_list("set-cookie")) == 1
 
 
-async def test_signing_in_leads_back_to_where_one_was_going(house: House) -> None:
-    house.user()
-    async with house.client() as client:
+async def test_signing_in_leads_back_to_where_one_was_going(harness: AuthHarness) -> None:
+    harness.user()
+    async with harness.client() as client:
         told = await enter(client, params={"next": "/admin/reviews?page=2&q=a%20b"})
         assert told.headers["location"] == "/admin/reviews?page=2&q=a%20b"
 

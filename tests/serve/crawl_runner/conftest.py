@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.serve.crawl_runner.house import House
+from tests.serve.crawl_runner.runner import RunnerHarness
 from tests.support.site import Site
 
 
@@ -18,15 +18,15 @@ def site() -> Iterator[Site]:
 
 
 @pytest.fixture
-def house(tmp_path: Path, site: Site) -> Iterator[House]:
-    house = House(tmp_path, site)
-    yield house
-    house.close()
+def runner(tmp_path: Path, site: Site) -> Iterator[RunnerHarness]:
+    runner = RunnerHarness(tmp_path, site)
+    yield runner
+    runner.close()
 
 
 @pytest.fixture
-def strict(tmp_path: Path) -> Iterator[House]:
+def strict(tmp_path: Path) -> Iterator[RunnerHarness]:
     """A service whose operator allows no private address: the default."""
-    house = House(tmp_path)
-    yield house
-    house.close()
+    runner = RunnerHarness(tmp_path)
+    yield runner
+    runner.close()

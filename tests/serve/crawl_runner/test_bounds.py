@@ -22,7 +22,7 @@ from tadoru.serve.crawl_runner.dispatcher import quota_error
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.roles import Role
 from tadoru.store.served_crawls.schema import CrawlState
-from tests.serve.crawl_runner.house import BY, House
+from tests.serve.crawl_runner.runner import BY, RunnerHarness
 from tests.support.site import Site
 
 PRIVATE = [
@@ -41,7 +41,7 @@ def other() -> Iterator[Site]:
 
 @pytest.mark.parametrize("start", PRIVATE)
 @pytest.mark.parametrize("job", JOBS)
-def test_a_private_start_is_refused_when_it_is_given(strict: House, job: str, start: str) -> None:
+def test_a_private_start_is_refused_when_it_is_given(strict: RunnerHarness, job: str, start: str) -> None:
     with pytest.raises(HttpProblem) as refused:
         control.add(strict.service, BY, name="x", job=job, starts=[start], options={})
     assert refused.value.status_code == 422
@@ -51,7 +51,9 @@ def test_a_private_start_is_refused_when_it_is_given(strict: House, job: str, st
 
 @pytest.mark.parametrize("job", JOBS)
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-def test_a_private_start_is_refused_again_when_it_is_connected_to(strict: House, other: Site, job: str, host: str) -> None:
+def test_a_private_start_is_refused_again_when_it_is_connected_to(
+    strict: RunnerHarness, other: Site, job: str, host: str
+) -> None:
     number = strict.add(job, f"http://{host}:{other.port}/").id
     run = strict.run_here(number)
     crawl = strict.store.crawl(number)
@@ -62,7 +64,9 @@ def test_a_private_start_is_refused_again_when_it_is_connected_to(strict: House,
 
 
 @pytest.mark.parametrize("job", JOBS)
-def test_nothing_on_an_allowed_site_leads_to_what_is_not_allowed(house: House, site: Site, other: Site, job: str) -> None:
+def test_nothing_on_an_allowed_site_leads_to_what_is_not_allowed(
+    runner: RunnerHarness, site: Site, other: Site, job: str
+) -> None:
     secret = other.url("/secret")
     site.robots(f"User-agent: *\nSitemap: {site.url('/sitemap.xml')}\nSitemap: {other.url('/sitemap.xml')}\n")
     site.sitemap("/sitemap.xml", [secret, "/page"])
@@ -70,19 +74,19 @@ def test_nothing_on_an_allowed_site_leads_to_what_is_not_allowed(house: House, s
     site.page("/page", body="<p>Words.</p>")
     site.redirect("/moved", secret)
     options: dict[str, Any] = {"audit": {"check_external": True, "sitemap_url": [other.url("/x.xml")]}, "links": {"check": True}}
-    number = house.add(job, site.url("/"), **options.get(job, {})).id
-    house.run_here(number)
-    assert house.state(number) is CrawlState.FINISHED
+    number = runner.add(job, site.url("/"), **options.get(job, {})).id
+    runner.run_here(number)
+    assert runner.state(number) is CrawlState.FINISHED
     assert site.hits("/moved") == 1
     assert (other.requests, other.connections) == ([], 0)
 
 
-def test_a_start_that_redirects_to_what_is_not_allowed_leads_nowhere(house: House, site: Site, other: Site) -> None:
+def test_a_start_that_redirects_to_what_is_not_allowed_leads_nowhere(runner: RunnerHarness, site: Site, other: Site) -> None:
     site.redirect("/", other.url("/secret"))
-    number = house.add("audit", site.url("/")).id
-    house.run_here(number)
-    assert house.state(number) is CrawlState.FAILED
-    assert "loopback" in house.store.crawl(number).error
+    number = runner.add("audit", site.url("/")).id
+    runner.run_here(number)
+    assert runner.state(number) is CrawlState.FAILED
+    assert "loopback" in runner.store.crawl(number).error
     assert other.connections == 0
 
 
@@ -175,7 +179,7 @@ def test_whatever_is_sent_is_settled_or_refused_in_a_sentence(job: str, data: st
     assert refused.endswith(".")
 
 
-def test_starts_are_counted_and_written_in_one_way(strict: House) -> None:
+def test_starts_are_counted_and_written_in_one_way(strict: RunnerHarness) -> None:
     service = strict.service
     assert validate_start_urls(service, "audit", ["example.com", "https://example.com/"]) == ("https://example.com/",)
     many = [f"https://example.com/{number}" for number in range(21)]
@@ -191,7 +195,7 @@ def test_starts_are_counted_and_written_in_one_way(strict: House) -> None:
             validate_start_urls(service, job, starts)
 
 
-def test_only_an_admin_leaves_robots_alone(strict: House) -> None:
+def test_only_an_admin_leaves_robots_alone(strict: RunnerHarness) -> None:
     asked: dict[str, Any] = {"name": "x", "job": "audit", "starts": ["https://example.com/"], "options": {"ignore_robots": True}}
     with pytest.raises(HttpProblem, match="Only an administrator"):
         control.add(strict.service, BY, **asked)
@@ -199,12 +203,12 @@ def test_only_an_admin_leaves_robots_alone(strict: House) -> None:
 
 
 @pytest.mark.parametrize("every", [0, -1, 899, 400 * 24 * 3600])
-def test_a_rhythm_has_its_bounds(strict: House, every: int) -> None:
+def test_a_rhythm_has_its_bounds(strict: RunnerHarness, every: int) -> None:
     with pytest.raises(HttpProblem, match="from 900 seconds"):
         control.add(strict.service, BY, name="x", job="audit", starts=["https://example.com/"], options={}, every=every)
 
 
-def test_what_is_not_there_or_does_not_run_is_said(strict: House) -> None:
+def test_what_is_not_there_or_does_not_run_is_said(strict: RunnerHarness) -> None:
     for call in (control.run, control.pause, control.stop, control.remove, control.change):
         with pytest.raises(HttpProblem) as refused:
             call(strict.service, BY, 7)
@@ -223,45 +227,45 @@ def test_what_is_not_there_or_does_not_run_is_said(strict: House) -> None:
 
 
 def test_without_room_nothing_is_begun_and_what_runs_is_paused(tmp_path: Path, site: Site) -> None:
-    house = House(tmp_path, site, crawl_quota=1000)
+    runner = RunnerHarness(tmp_path, site, crawl_quota=1000)
     try:
-        waiting = house.add("audit", site.url("/")).id
-        folder = Path(house.database).parent / "docs" / "9"
+        waiting = runner.add("audit", site.url("/")).id
+        folder = Path(runner.database).parent / "docs" / "9"
         folder.mkdir(parents=True)
         (folder / "a").write_bytes(b"x" * 900)
         (folder / "elsewhere").symlink_to("/usr")
-        assert quota_error(house.service) is None, "what a link leads to is not counted"
+        assert quota_error(runner.service) is None, "what a link leads to is not counted"
         (folder / "b").write_bytes(b"x" * 999)
         with pytest.raises(HttpProblem, match="Remove crawls that you no longer need") as refused:
-            control.add(house.service, BY, name="x", job="audit", starts=[site.base], options={})
+            control.add(runner.service, BY, name="x", job="audit", starts=[site.base], options={})
         assert refused.value.status_code == 409
         with pytest.raises(HttpProblem, match="raise --crawl-quota"):
-            control.run(house.service, BY, waiting)
-        house.dispatch()
-        held = house.wait(waiting, CrawlState.PAUSED)
+            control.run(runner.service, BY, waiting)
+        runner.dispatch()
+        held = runner.wait(waiting, CrawlState.PAUSED)
         assert (held.state, site.requests) == (CrawlState.PAUSED, [])
         assert "Crawl files use" in held.error
     finally:
-        house.close()
+        runner.close()
 
 
-def test_removing_a_crawl_never_leaves_our_folder(house: House, tmp_path: Path) -> None:
+def test_removing_a_crawl_never_leaves_our_folder(runner: RunnerHarness, tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.mkdir()
     (precious / "file").write_text("x")
-    linked = house.add("audit", "https://example.com/").id
-    root = Path(house.database).parent / "crawls"
+    linked = runner.add("audit", "https://example.com/").id
+    root = Path(runner.database).parent / "crawls"
     root.mkdir()
     (root / str(linked)).symlink_to(precious)
-    inside = house.add("docs", "https://example.com/").id
-    folder = Path(house.database).parent / "docs" / str(inside)
+    inside = runner.add("docs", "https://example.com/").id
+    folder = Path(runner.database).parent / "docs" / str(inside)
     folder.mkdir(parents=True)
     (folder / "link").symlink_to(precious)
     os.link(precious / "file", folder / "hard")
-    named = house.store.add_crawl("x", "audit", ["https://example.com/"], {}, BY, place=str(precious / "crawl.db")).id
+    named = runner.store.add_crawl("x", "audit", ["https://example.com/"], {}, BY, place=str(precious / "crawl.db")).id
     (precious / "crawl.db").write_text("x")
     for number in (linked, inside, named):
-        control.remove(house.service, BY, number)
+        control.remove(runner.service, BY, number)
     assert sorted(one.name for one in precious.iterdir()) == ["crawl.db", "file"]
     assert not folder.exists()
     assert not (root / str(linked)).is_symlink()

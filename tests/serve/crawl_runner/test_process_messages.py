@@ -33,7 +33,7 @@ from tadoru.serve.crawl_runner.process_messages import (
 from tadoru.store.crawl.metrics import CrawlMetrics
 from tadoru.store.crawl.records import CrawlCounts
 from tadoru.store.served_crawls.schema import CrawlState
-from tests.serve.crawl_runner.house import BY, House
+from tests.serve.crawl_runner.runner import BY, RunnerHarness
 from tests.support.site import Site
 
 
@@ -53,9 +53,10 @@ def test_progress_is_what_was_counted_and_how_fast() -> None:
     [
         (HostSlowed(host="a.example", gap=1, pause=60), "a.example requests a pause of 60 seconds. Waiting."),
         (HostSlowed(host="a.example", gap=2, pause=0), "Slowing down for a.example."),
+        (HostSlowed(host="a.example", gap=2, pause=30, silent=True), "Slowing down for a.example."),
         (SiteMoved(old="http://a.example/", new="http://b.example/"), "redirects to http://b.example/. Crawling that site."),
         (SitemapRead(url="http://a.example/s.xml", urls=0, problem="It is no XML."), "has a problem: It is no XML."),
-        (LeasesRecovered(count=1200), "Resumed 1,200 URLs of a process that ended early."),
+        (LeasesRecovered(count=1200), "Resumed URLs of a process that ended early: 1,200"),
         (
             PageTruncated(url="http://a.example/", reasons=("it has too many links",)),
             "Skipped a part of http://a.example/: it has too many links.",
@@ -67,7 +68,7 @@ def test_progress_is_what_was_counted_and_how_fast() -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_a_person_should_hear_is_a_sentence(strict: House, notice: CrawlNotification, words: str) -> None:
+def test_what_a_person_should_hear_is_a_sentence(strict: RunnerHarness, notice: CrawlNotification, words: str) -> None:
     notices = NoticeSender(strict.store, 1)
     notices.add(notice)
     notices.add(PageDone(url="http://a.example/", status=200, depth=0, links=0, seconds=0.1))
@@ -77,7 +78,7 @@ def test_what_a_person_should_hear_is_a_sentence(strict: House, notice: CrawlNot
     assert "secret" not in said
 
 
-def test_a_hostile_site_can_not_fill_the_database_with_notices(strict: House) -> None:
+def test_a_hostile_site_can_not_fill_the_database_with_notices(strict: RunnerHarness) -> None:
     notices = NoticeSender(strict.store, 1)
     for beat in range(MAX_NOTICES):
         for number in range(100):
@@ -93,7 +94,7 @@ def test_a_hostile_site_can_not_fill_the_database_with_notices(strict: House) ->
     assert all(len(one) <= MAX_NOTICE_LENGTH and one.isprintable() for one in said)
 
 
-def test_a_host_that_is_slowed_down_for_again_and_again_is_told_of_once(strict: House) -> None:
+def test_a_host_that_is_slowed_down_for_again_and_again_is_told_of_once(strict: RunnerHarness) -> None:
     notices = NoticeSender(strict.store, 1)
     for _ in range(5):
         notices.add(HostSlowed(host="a.example", gap=2, pause=0))
@@ -102,23 +103,23 @@ def test_a_host_that_is_slowed_down_for_again_and_again_is_told_of_once(strict: 
 
 
 @pytest.mark.parametrize("job", ["audit", "links", "docs"])
-def test_a_crawl_that_can_not_be_stored_fails_with_a_sentence_and_no_path(house: House, site: Site, job: str) -> None:
+def test_a_crawl_that_can_not_be_stored_fails_with_a_sentence_and_no_path(runner: RunnerHarness, site: Site, job: str) -> None:
     site.page("/")
-    number = house.add(job, site.url("/")).id
-    path = house.crawl_database(number)
+    number = runner.add(job, site.url("/")).id
+    path = runner.crawl_database(number)
     path.mkdir(parents=True)
-    assert house.run_here(number).outcome == "failed"
-    crawl = house.store.crawl(number)
+    assert runner.run_here(number).outcome == "failed"
+    crawl = runner.store.crawl(number)
     assert crawl.state is CrawlState.FAILED
     assert crawl.error.endswith(".")
     assert str(path.parent.parent) not in crawl.error
 
 
-def test_a_fault_of_our_own_fails_one_crawl_and_is_in_the_log(house: House, site: Site) -> None:
-    number = house.add("audit", site.url("/"), concurrency="many").id
-    house.run_here(number)
-    assert "Please report it" in house.store.crawl(number).error
-    line = next(json.loads(line) for line in house.said.getvalue().splitlines() if "crawl failed" in line)
+def test_a_fault_of_our_own_fails_one_crawl_and_is_in_the_log(runner: RunnerHarness, site: Site) -> None:
+    number = runner.add("audit", site.url("/"), concurrency="many").id
+    runner.run_here(number)
+    assert "Please report it" in runner.store.crawl(number).error
+    line = next(json.loads(line) for line in runner.said.getvalue().splitlines() if "crawl failed" in line)
     assert (line["crawl_id"], line["error"]) == (number, "TypeError")
     assert "crawl.py:" in line["at"]
     assert "many" not in line["at"]
@@ -131,23 +132,27 @@ def test_a_fault_of_our_own_fails_one_crawl_and_is_in_the_log(house: House, site
         (lambda site: site.misbehave("/", "drop"), "could not be reached"),
     ],
 )
-def test_a_start_that_can_not_be_read_says_why(house: House, site: Site, prepare: Any, words: str) -> None:
+def test_a_start_that_can_not_be_read_says_why(runner: RunnerHarness, site: Site, prepare: Any, words: str) -> None:
     prepare(site)
-    number = house.add("docs", site.url("/")).id
-    house.run_here(number)
-    crawl = house.store.crawl(number)
+    number = runner.add("docs", site.url("/")).id
+    runner.run_here(number)
+    crawl = runner.store.crawl(number)
     assert (crawl.state, words in crawl.error) == (CrawlState.FAILED, True), crawl.error
-    assert house.store.crawl_runs(number)[0].changes == {"regression": False, "reasons": []}, "it was never well"
+    assert runner.store.crawl_runs(number)[0].changes == {"regression": False, "reasons": [], "reason_codes": []}, (
+        "it was never well"
+    )
 
 
-def test_what_a_crawl_of_the_command_line_was_allowed_is_not_allowed_here(house: House, site: Site, tmp_path: Path) -> None:
+def test_what_a_crawl_of_the_command_line_was_allowed_is_not_allowed_here(
+    runner: RunnerHarness, site: Site, tmp_path: Path
+) -> None:
     """Its database remembers that somebody at the machine named a private host. Over the web nobody did."""
     import tadoru
 
     site.page("/")
     tadoru.links(site.url("/"), state=str(tmp_path / "mine.db"), delay=0.0)
     asked = len(site.requests)
-    strict = House(tmp_path / "strict")
+    strict = RunnerHarness(tmp_path / "strict")
     try:
         number = import_crawl(strict.store, str(tmp_path / "mine.db"), BY).id
         assert strict.run_again(number).outcome == "failed"

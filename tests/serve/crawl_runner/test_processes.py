@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tadoru.serve.crawl_runner import control
 from tadoru.store.served_crawls.schema import CrawlState
-from tests.serve.crawl_runner.house import BY, House
+from tests.serve.crawl_runner.runner import BY, RunnerHarness
 from tests.support.planted_crowd import crowd, everything
 from tests.support.site import Site
 
@@ -32,89 +32,91 @@ def chain(site: Site) -> str:
     return f"/{LENGTH - 1}"
 
 
-def test_every_kind_of_crawl_runs_to_its_end_and_says_so(house: House, site: Site) -> None:
+def test_every_kind_of_crawl_runs_to_its_end_and_says_so(runner: RunnerHarness, site: Site) -> None:
     small(site, "/a", "/b")
-    house.dispatch()
+    runner.dispatch()
     audit, links, docs = (
-        control.add(house.service, BY, name="", job=job, starts=[site.base], options={"delay": 0.1}).id
+        control.add(runner.service, BY, name="", job=job, starts=[site.base], options={"delay": 0.1}).id
         for job in ("audit", "links", "docs")
     )
     for number in (audit, links, docs):
-        done = house.wait(number, CrawlState.FINISHED, CrawlState.FAILED)
+        done = runner.wait(number, CrawlState.FINISHED, CrawlState.FAILED)
         assert (done.state, done.error) == (CrawlState.FINISHED, "")
         assert {name: done.progress[name] for name in ("pages", "errors", "queued", "known")} == {
             "pages": 3, "errors": 0, "queued": 0, "known": 3,
         }  # fmt: skip
-        states = [one.body["state"] for one in house.store.messages(0, limit=999) if one.kind == "crawl.state"
+        states = [one.body["state"] for one in runner.store.messages(0, limit=999) if one.kind == "crawl.state"
             and one.body["crawl_id"] == number]  # fmt: skip
         assert states == ["queued", "running", "finished"]
-        assert house.store.crawl_runs(number)[0].figures["pages"] == 3
-    assert house.path(audit) == Path(house.database).parent / "crawls" / str(audit) / "crawl.db"
-    assert json.loads(house.path(links).with_name("result.json").read_text())["total_processed"] == 3
-    assert len(json.loads((house.path(docs) / "index.json").read_text())["pages"]) == 3
-    assert house.store.crawl_runs(audit)[0].figures["status.2xx"] == 3
+        assert runner.store.crawl_runs(number)[0].figures["pages"] == 3
+    assert runner.path(audit) == Path(runner.database).parent / "crawls" / str(audit) / "crawl.db"
+    assert json.loads(runner.path(links).with_name("result.json").read_text())["total_processed"] == 3
+    assert len(json.loads((runner.path(docs) / "index.json").read_text())["pages"]) == 3
+    assert runner.store.crawl_runs(audit)[0].figures["status.2xx"] == 3
 
 
-def test_a_crawl_that_is_paused_and_killed_on_its_way_comes_to_the_same(house: House, site: Site, tmp_path: Path) -> None:
+def test_a_crawl_that_is_paused_and_killed_on_its_way_comes_to_the_same(
+    runner: RunnerHarness, site: Site, tmp_path: Path
+) -> None:
     crowd(site, PAGES)
     options = {"store_bodies": True, "fragments": True, "concurrency": 1}
-    quiet = house.add("audit", site.url("/"), **options).id
-    house.run_here(quiet)
-    expected = everything(house.crawl_database(quiet))
+    quiet = runner.add("audit", site.url("/"), **options).id
+    runner.run_here(quiet)
+    expected = everything(runner.crawl_database(quiet))
     first = len(site.requests)
 
     gates = [site.hold("/p/1"), site.hold("/p/14")]
-    number = house.add("audit", site.url("/"), **options).id
-    house.dispatch()
+    number = runner.add("audit", site.url("/"), **options).id
+    runner.dispatch()
     site.wait_for(lambda site: site.paths[first:].count("/p/1") > 0)
-    assert control.pause(house.service, BY, number).wanted == "pause"
-    house.heard(number)
+    assert control.pause(runner.service, BY, number).wanted == "pause"
+    runner.heard(number)
     gates[0].release()
-    assert house.wait(number, CrawlState.PAUSED).error == ""
+    assert runner.wait(number, CrawlState.PAUSED).error == ""
     assert "/p/14" not in site.paths[first:], "nothing new is begun"
 
-    control.run(house.service, BY, number)
+    control.run(runner.service, BY, number)
     site.wait_for(lambda site: site.paths[first:].count("/p/14") > 0)
-    os.kill(house.child(number), signal.SIGKILL)
+    os.kill(runner.child(number), signal.SIGKILL)
     gates[1].release()
-    house.wait(number, CrawlState.FINISHED)
-    assert [run.outcome for run in house.store.crawl_runs(number)] == ["finished", "failed", "paused"]
-    found = everything(house.crawl_database(number))
+    runner.wait(number, CrawlState.FINISHED)
+    assert [run.outcome for run in runner.store.crawl_runs(number)] == ["finished", "failed", "paused"]
+    found = everything(runner.crawl_database(number))
     for name, rows in expected.items():
         assert found[name] == rows, name
     assert len(expected["pages"]) > PAGES
     assert max(site.paths[first:].count(f"/p/{page}") for page in range(PAGES)) <= 2, "only what was in flight is asked again"
 
 
-def test_a_stopped_crawl_keeps_what_it_found_until_it_is_removed(house: House, site: Site) -> None:
+def test_a_stopped_crawl_keeps_what_it_found_until_it_is_removed(runner: RunnerHarness, site: Site) -> None:
     small(site, "/a", "/b")
     gate = site.hold("/b")
-    number = house.add("audit", site.url("/"), concurrency=1).id
-    house.dispatch()
+    number = runner.add("audit", site.url("/"), concurrency=1).id
+    runner.dispatch()
     site.wait_for(lambda site: site.hits("/b") > 0)
-    control.stop(house.service, BY, number)
-    house.heard(number)
+    control.stop(runner.service, BY, number)
+    runner.heard(number)
     gate.release()
-    assert house.wait(number, CrawlState.STOPPED).progress["pages"] == 3
-    folder = house.path(number).parent
+    assert runner.wait(number, CrawlState.STOPPED).progress["pages"] == 3
+    folder = runner.path(number).parent
     assert folder.is_dir()
-    control.remove(house.service, BY, number)
+    control.remove(runner.service, BY, number)
     assert not folder.exists()
-    assert house.store.crawls() == ()
+    assert runner.store.crawls() == ()
 
 
-def test_when_the_service_ends_its_crawls_wait_for_the_next_start(house: House, site: Site, tmp_path: Path) -> None:
+def test_when_the_service_ends_its_crawls_wait_for_the_next_start(runner: RunnerHarness, site: Site, tmp_path: Path) -> None:
     last = chain(site)
     gate = site.hold(last)
-    number = house.add("links", site.url("/"), delay=0.3, concurrency=1, depth=LENGTH).id
-    house.dispatch()
+    number = runner.add("links", site.url("/"), delay=0.3, concurrency=1, depth=LENGTH).id
+    runner.dispatch()
     site.wait_for(lambda site: site.hits("/1") > 0)
-    pid = house.child(number)
-    house.close()
+    pid = runner.child(number)
+    runner.close()
     assert not Path(f"/proc/{pid}").exists(), "its process is gone, and was waited for"
     gate.release()
 
-    after = House(tmp_path, site)
+    after = RunnerHarness(tmp_path, site)
     try:
         assert after.state(number) is CrawlState.QUEUED
         after.run_here(number)

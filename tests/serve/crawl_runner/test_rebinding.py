@@ -16,8 +16,8 @@ import pytest
 from tadoru.serve.crawl_runner import control
 from tadoru.serve.crawl_runner.crawl_options import JOBS
 from tadoru.store.served_crawls.schema import CrawlState
-from tests.serve.crawl_runner.house import BY, FAST, House
-from tests.support.serving import Desk
+from tests.serve.crawl_runner.runner import BY, FAST, RunnerHarness
+from tests.support.serving import ServiceHarness
 from tests.support.site import Site
 
 PUBLIC, LOOPBACK = "93.184.215.14", "127.0.0.1"
@@ -54,7 +54,7 @@ def other() -> Iterator[Site]:
 
 @pytest.mark.parametrize("job", JOBS)
 def test_a_start_that_becomes_private_is_refused_at_the_connection(
-    strict: House, names: NameServer, other: Site, job: str
+    strict: RunnerHarness, names: NameServer, other: Site, job: str
 ) -> None:
     url = f"http://{NAME}:{other.port}/"
     assert socket.getaddrinfo(NAME, None)[0][4][0] == PUBLIC
@@ -69,42 +69,44 @@ def test_a_start_that_becomes_private_is_refused_at_the_connection(
 
 @pytest.mark.parametrize("way", ["link", "redirect", "sitemap"])
 def test_a_page_can_not_lead_to_a_name_that_becomes_private(
-    house: House, site: Site, names: NameServer, other: Site, way: str
+    runner: RunnerHarness, site: Site, names: NameServer, other: Site, way: str
 ) -> None:
     secret = f"http://{NAME}:{other.port}/"
     names.answer = LOOPBACK
     site.page("/", links=[secret] if way == "link" else ["/on"], body="<p>Words.</p>")
     site.redirect("/on", secret) if way == "redirect" else site.page("/on", body="<p>Words.</p>")
     site.robots(f"User-agent: *\nSitemap: {secret if way == 'sitemap' else site.url('/sitemap.xml')}\n")
-    number = house.add("audit", site.url("/"), check_external=True).id
-    house.run_here(number)
-    assert house.state(number) is CrawlState.FINISHED
+    number = runner.add("audit", site.url("/"), check_external=True).id
+    runner.run_here(number)
+    assert runner.state(number) is CrawlState.FINISHED
     assert (other.requests, other.connections) == ([], 0)
 
 
 def test_a_source_that_was_public_when_it_was_added_is_refused_when_it_is_collected(
     tmp_path: Path, names: NameServer, other: Site
 ) -> None:
-    desk = Desk(tmp_path / "events.db")
+    harness = ServiceHarness(tmp_path / "events.db")
     given = {"name": "町", "type": "ics", "url": f"http://{NAME}:{other.port}/events.ics"}
     names.answer = LOOPBACK
-    assert desk.editor.post("/api/v1/admin/sources", json=given).status_code == 422
+    assert harness.editor.post("/api/v1/admin/sources", json=given).status_code == 422
     names.answer = PUBLIC
-    made = desk.editor.post("/api/v1/admin/sources", json=given)
+    made = harness.editor.post("/api/v1/admin/sources", json=given)
     assert made.status_code == 201, made.text
     names.answer, before = LOOPBACK, names.asked
-    trial = desk.editor.post(f"/api/v1/admin/sources/{made.json()['id']}/test").json()
+    trial = harness.editor.post(f"/api/v1/admin/sources/{made.json()['id']}/test").json()
     assert "loopback" in trial["error"]
     assert names.asked > before
     assert other.connections == 0
-    desk.close()
+    harness.close()
 
 
-def test_an_exception_for_one_host_holds_for_no_name_that_leads_there(house: House, site: Site, names: NameServer) -> None:
+def test_an_exception_for_one_host_holds_for_no_name_that_leads_there(
+    runner: RunnerHarness, site: Site, names: NameServer
+) -> None:
     """The operator allowed an address; a stranger's name for it is another host."""
     names.answer = LOOPBACK
     site.page("/", body="<p>Words.</p>")
-    number = house.add("audit", f"http://{NAME}:{site.port}/", **FAST).id
-    house.run_here(number)
-    assert house.state(number) is CrawlState.FAILED
+    number = runner.add("audit", f"http://{NAME}:{site.port}/", **FAST).id
+    runner.run_here(number)
+    assert runner.state(number) is CrawlState.FAILED
     assert site.connections == 0

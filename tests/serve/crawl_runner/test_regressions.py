@@ -18,13 +18,13 @@ from tadoru.serve.crawl_runner.notifier import SIGNATURE_HEADER, TIMESTAMP_HEADE
 from tadoru.serve.problems import HttpProblem
 from tadoru.store.crawl.workers import current, machine_name
 from tadoru.store.served_crawls.schema import CrawlState
-from tests.serve.crawl_runner.house import BY, House
+from tests.serve.crawl_runner.runner import BY, RunnerHarness
 from tests.support.clock import FakeClock
 from tests.support.exchange import Exchange, Reply
 from tests.support.site import Site
 
 
-class Hook:
+class WebhookReceiver:
     """A webhook that keeps what it is told."""
 
     def __init__(self, site: Site, path: str = "/hook") -> None:
@@ -47,9 +47,9 @@ def hooks() -> Iterator[Site]:
         yield site
 
 
-def told(house: House) -> None:
+def told(runner: RunnerHarness) -> None:
     """Tell what there is to tell, and wait until that is done."""
-    notifier = WebhookNotifier(house.service, backoff=(0.0, 0.0))
+    notifier = WebhookNotifier(runner.service, backoff=(0.0, 0.0))
     notifier.poll()
     notifier._threads.shutdown()
 
@@ -61,28 +61,28 @@ def shop(site: Site) -> None:
 
 
 def test_an_audit_is_told_when_it_finds_the_site_worse_and_when_it_is_well_again(tmp_path: Path, site: Site, hooks: Site) -> None:
-    house = House(tmp_path, site, hooks)
-    hook = Hook(hooks)
+    runner = RunnerHarness(tmp_path, site, hooks)
+    hook = WebhookReceiver(hooks)
     try:
         shop(site)
-        number = house.add("audit", site.url("/"), webhook=hook.url).id
-        runs = [house.run_here(number)]
+        number = runner.add("audit", site.url("/"), webhook=hook.url).id
+        runs = [runner.run_here(number)]
         site.reply("/b", status=500)
-        runs.append(house.run_again(number))
-        told(house)
-        told(house)
+        runs.append(runner.run_again(number))
+        told(runner)
+        told(runner)
         assert hook.calls == 1, "once, whoever looks"
-        runs.append(house.run_again(number))  # Neither better nor worse.
-        told(house)
+        runs.append(runner.run_again(number))  # Neither better nor worse.
+        told(runner)
         assert hook.calls == 1
         site.page("/b", links=["/"], title="A page /b with a title that is long enough")
-        runs.append(house.run_again(number))
-        told(house)
-        runs.append(house.run_again(number))
-        told(house)
+        runs.append(runner.run_again(number))
+        told(runner)
+        runs.append(runner.run_again(number))
+        told(runner)
         assert hook.calls == 2
     finally:
-        house.close()
+        runner.close()
     assert [bool(run.changes.get("regression")) for run in runs] == [False, True, False, False, False]
     assert [bool(run.changes.get("recovered")) for run in runs] == [False, False, False, True, False]
     assert runs[1].changes["reasons"][:1] == ["1 page broke."]
@@ -93,11 +93,11 @@ def test_an_audit_is_told_when_it_finds_the_site_worse_and_when_it_is_well_again
     assert runs[0].figures["score"] > runs[1].figures["score"]
 
 
-def run_of(house: House, changes: dict[str, Any], webhook: str) -> int:
+def run_of(runner: RunnerHarness, changes: dict[str, Any], webhook: str) -> int:
     """A crawl whose run came to that."""
-    number = house.add("audit", "https://example.com/", webhook=webhook).id
-    house.store.claim_crawl(current(), at_once=99)
-    house.store.end_crawl(number, current(), CrawlState.FINISHED, figures={"pages": 3}, changes=changes)
+    number = runner.add("audit", "https://example.com/", webhook=webhook).id
+    runner.store.claim_crawl(current(), at_once=99)
+    runner.store.end_crawl(number, current(), CrawlState.FINISHED, figures={"pages": 3}, changes=changes)
     return number
 
 
@@ -105,23 +105,23 @@ WORSE = {"regression": True, "reasons": ["1 page broke."], "before": 0}
 
 
 def test_a_message_says_what_it_is_about_and_is_signed(tmp_path: Path, hooks: Site) -> None:
-    house = House(tmp_path, hooks, webhook_secret="a secret", base_url="https://tadoru.example")
-    hook = Hook(hooks)
+    runner = RunnerHarness(tmp_path, hooks, webhook_secret="a secret", base_url="https://tadoru.example")
+    hook = WebhookReceiver(hooks)
     try:
-        number = run_of(house, WORSE, hook.url)
-        told(house)
+        number = run_of(runner, WORSE, hook.url)
+        told(runner)
         (seen,) = [one for one in hooks.requests if one.path == "/hook"]
         assert seen.method == "POST"
         assert seen.headers["content-type"] == "application/json"
         moment, signature = seen.headers[TIMESTAMP_HEADER.lower()], seen.headers[SIGNATURE_HEADER.lower()]
-        message = webhook_message(house.service, house.store.crawl(number), house.store.crawl_runs(number)[0])
+        message = webhook_message(runner.service, runner.store.crawl(number), runner.store.crawl_runs(number)[0])
         body = json.dumps(message, ensure_ascii=False).encode()
         assert signature == "sha256=" + hmac.new(b"a secret", moment.encode() + b"." + body, hashlib.sha256).hexdigest()
         assert (message["event"], message["reasons"]) == ("crawl.regression", ["1 page broke."])
         assert message["url"] == f"https://tadoru.example/manage/crawls/{number}"
-        assert house.notices(number) == ["Webhook notified."]
+        assert runner.notices(number) == ["Webhook notified."]
     finally:
-        house.close()
+        runner.close()
 
 
 @pytest.mark.parametrize(
@@ -136,37 +136,37 @@ def test_a_message_says_what_it_is_about_and_is_signed(tmp_path: Path, hooks: Si
 def test_a_webhook_that_fails_is_tried_again_where_that_may_help(
     tmp_path: Path, hooks: Site, statuses: list[int], calls: int, words: str
 ) -> None:
-    house = House(tmp_path, hooks)
-    hook = Hook(hooks)
+    runner = RunnerHarness(tmp_path, hooks)
+    hook = WebhookReceiver(hooks)
     hook.statuses = list(statuses)
     try:
-        number = run_of(house, WORSE, hook.url)
-        told(house)
-        assert (hook.calls, house.notices(number)) == (calls, [words])
-        assert house.store.unnotified_runs() == ()
+        number = run_of(runner, WORSE, hook.url)
+        told(runner)
+        assert (hook.calls, runner.notices(number)) == (calls, [words])
+        assert runner.store.unnotified_runs() == ()
     finally:
-        house.close()
+        runner.close()
 
 
 def test_what_waits_to_be_tried_again_is_left_to_the_next_start(tmp_path: Path, hooks: Site) -> None:
-    house = House(tmp_path, hooks)
-    hook = Hook(hooks)
+    runner = RunnerHarness(tmp_path, hooks)
+    hook = WebhookReceiver(hooks)
     hook.statuses = [503]
     try:
-        run_of(house, WORSE, hook.url)
-        notifier = WebhookNotifier(house.service, backoff=(3600.0,))
+        run_of(runner, WORSE, hook.url)
+        notifier = WebhookNotifier(runner.service, backoff=(3600.0,))
         notifier.poll()
         hooks.wait_for(lambda site: site.hits("/hook") == 1)
         notifier.stop()
-        assert len(house.store.unnotified_runs()) == 1
-        told(house)
-        assert (hook.calls, house.store.unnotified_runs()) == (2, ())
+        assert len(runner.store.unnotified_runs()) == 1
+        told(runner)
+        assert (hook.calls, runner.store.unnotified_runs()) == (2, ())
     finally:
-        house.close()
+        runner.close()
 
 
-def test_a_webhook_can_not_be_used_to_reach_this_machine(strict: House, hooks: Site) -> None:
-    hook = Hook(hooks)
+def test_a_webhook_can_not_be_used_to_reach_this_machine(strict: RunnerHarness, hooks: Site) -> None:
+    hook = WebhookReceiver(hooks)
     for address in (hook.url, "http://localhost/x", "http://[::1]/", "http://169.254.169.254/", "ftp://example.com/", "x"):
         with pytest.raises(HttpProblem) as refused:
             control.add(strict.service, BY, name="x", job="audit", starts=["https://example.com/"], options={}, webhook=address)
@@ -186,54 +186,54 @@ def test_a_webhook_can_not_be_used_to_reach_this_machine(strict: House, hooks: S
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Of the library that sends, while it is imported.
 def test_people_are_notified_by_the_addresses_of_the_operator(tmp_path: Path, hooks: Site) -> None:
-    hook = Hook(hooks, "/people")
+    hook = WebhookReceiver(hooks, "/people")
     hook.statuses = [200, 500]
-    house = House(tmp_path, notify=(hook.url.replace("http://", "json://"),))
+    runner = RunnerHarness(tmp_path, notify=(hook.url.replace("http://", "json://"),))
     try:
-        first, second = run_of(house, WORSE, ""), run_of(house, {"recovered": True}, "")
-        told(house)
+        first, second = run_of(runner, WORSE, ""), run_of(runner, {"recovered": True}, "")
+        told(runner)
         assert hook.calls == 2
-        notices = house.notices(first) + house.notices(second)
+        notices = runner.notices(first) + runner.notices(second)
         assert sorted(notices) == ["Notification sent.", "The notification could not be sent."]
     finally:
-        house.close()
+        runner.close()
 
 
 def test_a_crawl_is_run_again_when_its_time_has_come_and_missed_times_once(tmp_path: Path, site: Site) -> None:
     clock = FakeClock()
-    house = House(tmp_path, site, clock=clock)
+    runner = RunnerHarness(tmp_path, site, clock=clock)
     try:
         site.page("/", links=[])
-        number = house.add("links", site.url("/"), every=3600).id
-        house.run_here(number)
-        assert house.store.crawl(number).next_at is not None
-        assert house.store.queue_due_crawls(machine_name()) == 0
+        number = runner.add("links", site.url("/"), every=3600).id
+        runner.run_here(number)
+        assert runner.store.crawl(number).next_at is not None
+        assert runner.store.queue_due_crawls(machine_name()) == 0
         clock.advance(100 * 3600)
-        assert house.store.queue_due_crawls(machine_name()) == 1
-        house.run_here(number)
+        assert runner.store.queue_due_crawls(machine_name()) == 1
+        runner.run_here(number)
         assert site.hits("/") == 2, "a crawl of links begins anew"
-        assert house.store.queue_due_crawls(machine_name()) == 0
-        assert len(house.store.crawl_runs(number)) == 2
+        assert runner.store.queue_due_crawls(machine_name()) == 0
+        assert len(runner.store.crawl_runs(number)) == 2
     finally:
-        house.close()
+        runner.close()
 
 
-def test_a_site_that_is_gone_is_told_once_and_its_return_too(house: House, site: Site) -> None:
+def test_a_site_that_is_gone_is_told_once_and_its_return_too(runner: RunnerHarness, site: Site) -> None:
     site.page("/", links=[])
-    number = house.add("links", site.url("/")).id
-    house.run_here(number)
+    number = runner.add("links", site.url("/")).id
+    runner.run_here(number)
     site.robots("User-agent: *\nDisallow: /\n")
-    runs = [house.run_again(number)]
-    assert "robots.txt" in house.store.crawl(number).error
-    runs.append(house.run_again(number))
+    runs = [runner.run_again(number)]
+    assert "robots.txt" in runner.store.crawl(number).error
+    runs.append(runner.run_again(number))
     site.robots("")
-    runs.append(house.run_again(number))
+    runs.append(runner.run_again(number))
     assert [run.outcome for run in runs] == ["failed", "failed", "finished"]
     assert [bool(run.changes.get("regression")) for run in runs] == [True, False, False]
     assert [bool(run.changes.get("recovered")) for run in runs] == [False, False, True]
 
 
-def test_documentation_that_loses_many_pages_at_once_is_a_regression(house: House, site: Site) -> None:
+def test_documentation_that_loses_many_pages_at_once_is_a_regression(runner: RunnerHarness, site: Site) -> None:
     assert not docs_changes({"pages": 20, "added": 3, "changed": 9, "removed": 5})["regression"]
     assert docs_changes({"pages": 20, "added": 0, "changed": 0, "removed": 6})["regression"]
     assert not docs_changes({"pages": 100, "added": 0, "changed": 0, "removed": 20})["regression"]
@@ -241,12 +241,12 @@ def test_documentation_that_loses_many_pages_at_once_is_a_regression(house: Hous
     site.page("/", links=paths, body="<p>Words to begin with.</p>")
     for path in paths:
         site.page(path, body=f"<p>Words of {path}, which are its own.</p>")
-    number = house.add("docs", site.url("/")).id
-    assert house.run_here(number).figures["pages"] == 9
+    number = runner.add("docs", site.url("/")).id
+    assert runner.run_here(number).figures["pages"] == 9
     site.page("/", links=paths[:2], body="<p>Words to begin with, changed.</p>")
     for path in paths[2:]:
         site.reply(path, status=404)
-    run = house.run_again(number)
+    run = runner.run_again(number)
     assert (run.figures["changed"], run.figures["removed"]) == (1, 6)
     assert run.changes["reasons"] == ["6 of 9 pages are gone."]
 

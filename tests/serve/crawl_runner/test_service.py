@@ -13,7 +13,7 @@ from pathlib import Path
 from tadoru.store.served_crawls.schema import CrawlState
 from tadoru.store.service import ServiceStore, open_service
 from tests.acceptance.command import Tadoru
-from tests.serve.crawl_runner.house import BY, FAST, PATIENCE, House, place_of, until
+from tests.serve.crawl_runner.runner import BY, FAST, PATIENCE, RunnerHarness, place_of, until
 from tests.serve.crawl_runner.test_processes import LENGTH, chain
 from tests.support.site import Site
 
@@ -68,26 +68,26 @@ def test_a_crawl_outlives_the_service_that_began_it(tmp_path: Path, site: Site) 
         assert store.crawl(number).state is CrawlState.QUEUED, "it saw that nobody is left, and said so"
     gate.release()
 
-    house = House(tmp_path, site, database=database)
+    runner = RunnerHarness(tmp_path, site, database=database)
     try:
-        run = house.run_here(number)
+        run = runner.run_here(number)
         assert (run.outcome, run.figures["pages"]) == ("finished", LENGTH)
         hits = [site.hits(f"/{page}") for page in range(1, LENGTH - 1)]
         assert hits == [1] * (LENGTH - 2), "nothing was asked for twice"
     finally:
-        house.close()
+        runner.close()
 
 
-def test_what_is_on_the_command_line_of_a_crawl_tells_no_secret(house: House, site: Site) -> None:
+def test_what_is_on_the_command_line_of_a_crawl_tells_no_secret(runner: RunnerHarness, site: Site) -> None:
     site.page("/", links=["/a"])
     gate = site.hold("/a")
     site.page("/a")
-    number = house.add("links", site.url("/")).id
-    house.dispatch()
+    number = runner.add("links", site.url("/")).id
+    runner.dispatch()
     site.wait_for(lambda site: site.hits("/a") > 0)
-    pid = house.child(number)
+    pid = runner.child(number)
     shown = Path(f"/proc/{pid}/cmdline").read_bytes() + Path(f"/proc/{pid}/environ").read_bytes()
-    assert house.database.encode() not in shown
+    assert runner.database.encode() not in shown
     assert os.getpgid(pid) == pid, "Ctrl-C at a terminal is for the service"
     gate.release()
-    house.wait(number, CrawlState.FINISHED)
+    runner.wait(number, CrawlState.FINISHED)

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.serve.docs_sites.shelf import Shelf, filled
-from tests.support.serving import Desk
+from tests.serve.docs_sites.docs_harness import DocsHarness, filled
+from tests.support.serving import ServiceHarness
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
-    desk = Desk(tmp_path_factory.mktemp("shelf") / "tadoru.db")
-    yield filled(desk)
-    desk.close()
+def docs_harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DocsHarness]:
+    harness = ServiceHarness(tmp_path_factory.mktemp("shelf") / "tadoru.db")
+    yield filled(harness)
+    harness.close()

@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from playwright.sync_api import Browser
 
-from tests.serve.docs_sites.shelf import BOOK, EVIL, fill
+from tests.serve.docs_sites.docs_harness import BOOK, EVIL, fill
 from tests.serve.web import axe
 from tests.serve.web.conftest import browser
 from tests.serve.web.test_appearance import PHONE, window
-from tests.serve.web.world import World, serving
+from tests.serve.web.web_harness import WebHarness, serving
 from tests.support.programs import needs_browser, needs_node
 from tests.support.site import Site
 
@@ -20,7 +20,7 @@ __all__ = ["browser"]
 pytestmark = [needs_browser, pytest.mark.xdist_group("pages")]
 
 
-class Library(World):
+class DocsService(WebHarness):
     """A service with documentation sites."""
 
     numbers: dict[str, int]
@@ -36,16 +36,16 @@ class Library(World):
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with Site() as site, serving(tmp_path_factory.mktemp("library"), site, "en") as world:
-        made = Library(world.site, world.store, world.service, world.address)
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DocsService]:
+    with Site() as site, serving(tmp_path_factory.mktemp("library"), site, "en") as web_harness:
+        made = DocsService(web_harness.site, web_harness.store, web_harness.service, web_harness.address)
         # In another thread than the browser's, which has a loop of its own.
         with ThreadPoolExecutor(1) as threads:
-            _, made.numbers = threads.submit(fill, world.service).result()
+            _, made.numbers = threads.submit(fill, web_harness.service).result()
         yield made
 
 
-def test_a_site_is_browsed_searched_and_compared(browser: Browser, library: Library) -> None:
+def test_a_site_is_browsed_searched_and_compared(browser: Browser, library: DocsService) -> None:
     with window(browser, library, role="editor", locale="en") as (page, wrong):
         page.goto(library.url("/manage"))
         page.get_by_role("link", name="Docs sites").click()
@@ -71,7 +71,7 @@ def test_a_site_is_browsed_searched_and_compared(browser: Browser, library: Libr
     assert wrong == []
 
 
-def test_a_site_that_means_harm_does_nothing(browser: Browser, library: Library) -> None:
+def test_a_site_that_means_harm_does_nothing(browser: Browser, library: DocsService) -> None:
     with window(browser, library, role="admin", locale="en") as (page, wrong):
         for path in (f"/manage/docs/{EVIL}", f"/manage/docs/{EVIL}/pages/1", "/manage/docs?q=harm"):
             page.goto(library.url(path))
@@ -91,7 +91,7 @@ def test_a_site_that_means_harm_does_nothing(browser: Browser, library: Library)
 
 
 @needs_node
-def test_nothing_keeps_anybody_out_and_nothing_is_wider_than_a_phone(browser: Browser, library: Library) -> None:
+def test_nothing_keeps_anybody_out_and_nothing_is_wider_than_a_phone(browser: Browser, library: DocsService) -> None:
     found: list[str] = []
     for options in ({"color_scheme": "light", "locale": "ja"}, {"color_scheme": "dark", "locale": "en", "viewport": PHONE}):
         with window(browser, library, role="editor", **options) as (page, wrong):
@@ -105,7 +105,7 @@ def test_nothing_keeps_anybody_out_and_nothing_is_wider_than_a_phone(browser: Br
     assert found == []
 
 
-def test_the_keyboard_reaches_a_page_in_the_order_it_is_read(browser: Browser, library: Library) -> None:
+def test_the_keyboard_reaches_a_page_in_the_order_it_is_read(browser: Browser, library: DocsService) -> None:
     with window(browser, library, role="viewer", locale="en") as (page, _):
         page.goto(library.url(library.page("/rich")))
         page.locator("h1").evaluate("one => { one.tabIndex = -1; one.focus(); }")

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tadoru.serve.docs_sites.markdown_html import ANCHOR_PREFIX, LINK_REL, MAX_CHARACTERS, render_markdown
-from tests.serve.docs_sites.shelf import HARM
+from tests.serve.docs_sites.docs_harness import HARM
 
 TAGS = frozenset(
     "a abbr b blockquote br caption cite code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i ins kbd li "
@@ -21,7 +21,7 @@ ATTRIBUTES = frozenset("href rel class id tabindex role aria-label colspan rowsp
 CLASSES = frozenset("picture callout note tip important warning caution callout-name scroll right center".split())
 
 
-class Seen(HTMLParser):
+class ParsedHtml(HTMLParser):
     """Everything that a page is made of, and whether every element is closed where it was opened."""
 
     def __init__(self, html: str) -> None:
@@ -93,7 +93,7 @@ PIECES = [
 @settings(max_examples=250, deadline=None)
 @given(markdown=st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=12)), max_size=14).map("".join))
 def test_nothing_comes_out_but_text_with_a_little_structure(markdown: str) -> None:
-    assert Seen(shown(markdown)).wrong == []
+    assert ParsedHtml(shown(markdown)).wrong == []
 
 
 @settings(max_examples=60, deadline=None)
@@ -159,19 +159,19 @@ def test_a_picture_of_html_is_its_words_so_that_a_link_around_it_has_a_name() ->
     assert ">Build &amp; test</a>" in shown(out("<img src=b.svg alt='Build &amp; test'>"))
     assert ">Image</a>" in shown(out("<IMG src=b.svg>"))
     assert "<a " not in shown(out("\n"))
-    assert Seen(shown(out("<img alt='\"><script>alert(1)</script>'>"))).wrong == []
+    assert ParsedHtml(shown(out("<img alt='\"><script>alert(1)</script>'>"))).wrong == []
 
 
 @pytest.mark.parametrize("deep", ["<div>" * 3_000, "<b>" * 3_000, "<table><tr><td>" * 1_000, "> " * 9_000, "- " * 9_000])
 def test_what_is_nested_without_end_is_shown_as_text(deep: str) -> None:
-    assert Seen(shown(deep)).wrong == []
+    assert ParsedHtml(shown(deep)).wrong == []
 
 
 def test_of_an_endless_page_the_beginning_is_shown_in_whole_blocks() -> None:
     found = render_markdown("# T\n\n" + f"```\n{'code ' * 4_000}\n```\n\n" * (MAX_CHARACTERS // 10_000), lead)
     assert found.is_cut
     assert len(found.html) < MAX_CHARACTERS
-    assert Seen(found.html).wrong == []
+    assert ParsedHtml(found.html).wrong == []
     assert not render_markdown("# T\n\nshort\n", lead).is_cut
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.serve.api.conftest import fill
-from tests.support.serving import Desk
+from tests.support.serving import ServiceHarness
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "events.db")
-    fill(desk)
-    yield desk
-    desk.close()
+def harness(tmp_path: Path) -> Iterator[ServiceHarness]:
+    harness = ServiceHarness(tmp_path / "events.db")
+    fill(harness)
+    yield harness
+    harness.close()

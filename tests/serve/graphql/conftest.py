@@ -11,15 +11,15 @@ from starlette.testclient import TestClient
 from tests.serve.api.conftest import fill
 from tests.serve.api.crawled import crawl_a_site
 from tests.serve.api.test_reviews import asked
-from tests.support.serving import Desk
+from tests.support.serving import ServiceHarness
 
 Ask = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceHarness]:
     """A filled calendar; GraphQL changes nothing of it."""
-    made = Desk(tmp_path_factory.mktemp("graphql") / "events.db")
+    made = ServiceHarness(tmp_path_factory.mktemp("graphql") / "events.db")
     fill(made)
     asked(made, 4, 5)
     crawl_a_site(made)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis_graphql import nodes, queries
 
 from tadoru.serve.graphql.execution import graphql_schema
-from tests.support.serving import Desk
+from tests.support.serving import ServiceHarness
 
 SCHEMA = graphql_schema().as_str()
 SCALARS = {
@@ -37,9 +37,9 @@ VALUES = st.recursive(
 QUIETLY = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def check(desk: Desk, body: Any) -> dict[str, Any]:
+def check(harness: ServiceHarness, body: Any) -> dict[str, Any]:
     """The one thing that holds for every request."""
-    told = desk.viewer.post("/graphql", content=json.dumps(body).encode(), headers={"content-type": "application/json"})
+    told = harness.viewer.post("/graphql", content=json.dumps(body).encode(), headers={"content-type": "application/json"})
     assert told.status_code in (200, 400), told.text
     found: dict[str, Any] = told.json()
     if told.headers["content-type"] == "application/problem+json":
@@ -55,8 +55,8 @@ def check(desk: Desk, body: Any) -> dict[str, Any]:
 
 @QUIETLY
 @given(query=queries(SCHEMA, custom_scalars=SCALARS, allow_x00=False))
-def test_a_query_that_fits_the_schema_is_answered_or_refused_with_its_reason(desk: Desk, query: str) -> None:
-    found = check(desk, {"query": query})
+def test_a_query_that_fits_the_schema_is_answered_or_refused_with_its_reason(harness: ServiceHarness, query: str) -> None:
+    found = check(harness, {"query": query})
     for error in found.get("errors", ()):
         assert error["extensions"]["code"] != "INVALID_QUERY" or "represent" in error["message"], (query, error)
 
@@ -66,14 +66,14 @@ def test_a_query_that_fits_the_schema_is_answered_or_refused_with_its_reason(des
     query=st.lists(BRACES, min_size=1, max_size=4).map(" ".join),
     variables=st.dictionaries(st.text(max_size=3), VALUES, max_size=2),
 )
-def test_a_query_that_is_almost_one_is_refused(desk: Desk, query: str, variables: dict[str, Any]) -> None:
-    check(desk, {"query": query, "variables": variables})
+def test_a_query_that_is_almost_one_is_refused(harness: ServiceHarness, query: str, variables: dict[str, Any]) -> None:
+    check(harness, {"query": query, "variables": variables})
 
 
 @QUIETLY
 @given(body=VALUES)
-def test_a_body_of_any_kind_is_told_what_it_lacks(desk: Desk, body: Any) -> None:
-    assert check(desk, body)["status"] == 400
+def test_a_body_of_any_kind_is_told_what_it_lacks(harness: ServiceHarness, body: Any) -> None:
+    assert check(harness, body)["status"] == 400
 
 
 VALUED = """query ($city: String, $first: Int! = 20, $after: String, $source: ID, $all: Boolean! = false, $near: String,
@@ -90,5 +90,5 @@ OPTIONAL = {
 
 @QUIETLY
 @given(variables=st.fixed_dictionaries({"id": st.text(max_size=5) | st.integers()}, optional=OPTIONAL))
-def test_variables_of_any_value_are_read_or_refused(desk: Desk, variables: dict[str, Any]) -> None:
-    check(desk, {"query": VALUED, "variables": variables})
+def test_variables_of_any_value_are_read_or_refused(harness: ServiceHarness, variables: dict[str, Any]) -> None:
+    check(harness, {"query": VALUED, "variables": variables})

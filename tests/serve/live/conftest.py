@@ -35,7 +35,7 @@ QUICK = LiveLimits(every=0.01)
 """A reader that hardly rests: tests wait for it."""
 
 
-class Said(io.StringIO):
+class CapturedLog(io.StringIO):
     """What a service writes, and a way to wait for it."""
 
     def __init__(self) -> None:
@@ -52,10 +52,10 @@ class Said(io.StringIO):
             assert self._changed.wait_for(lambda: part in self.getvalue(), timeout=60), self.getvalue()
 
 
-class Hall:
+class LiveServer:
     """A running service."""
 
-    def __init__(self, store: ServiceStore, live: LiveHub, said: Said, port: int, server: uvicorn.Server) -> None:
+    def __init__(self, store: ServiceStore, live: LiveHub, said: CapturedLog, port: int, server: uvicorn.Server) -> None:
         self.store, self.live, self.said, self.port, self.server = store, live, said, port, server
         self.origin = f"http://127.0.0.1:{port}"
 
@@ -131,9 +131,9 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def opened(database: str, terms: LiveLimits = QUICK, *, clock: Clock | None = None, **options: Any) -> Iterator[Hall]:
+def opened(database: str, terms: LiveLimits = QUICK, *, clock: Clock | None = None, **options: Any) -> Iterator[LiveServer]:
     """A service on a database, until the block ends."""
-    clock, said = clock or SystemClock(), Said()
+    clock, said = clock or SystemClock(), CapturedLog()
     put_ready_made(database)
     store = open_service(database, clock)
     chosen: dict[str, Any] = {"rate_limit": 0, "key_rate_limit": 0} | options
@@ -150,7 +150,7 @@ def opened(database: str, terms: LiveLimits = QUICK, *, clock: Clock | None = No
     thread.start()
     server.is_up.wait()
     try:
-        yield Hall(store, app.state.live, said, listening.getsockname()[1], server)
+        yield LiveServer(store, app.state.live, said, listening.getsockname()[1], server)
     finally:
         server.should_exit = True
         thread.join()
@@ -162,13 +162,13 @@ def database(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def hall(database: str) -> Iterator[Hall]:
+def live_server(database: str) -> Iterator[LiveServer]:
     with opened(database) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     """One for the tests of a module that do not mind each other."""
     with opened(str(tmp_path_factory.mktemp("shared") / "service.db")) as running:
         yield running

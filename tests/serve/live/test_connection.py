@@ -14,6 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tadoru.errors import Message, UsageError
+from tadoru.i18n.translation import LANGUAGES, translator
 from tadoru.serve.live import connection, messages
 from tadoru.serve.live.hub import LiveLimits
 from tadoru.serve.live.message_feed import CACHED_MESSAGES, OutgoingMessage
@@ -21,7 +23,7 @@ from tadoru.serve.live.messages import SubscribeRequest, UnsubscribeRequest, par
 from tadoru.store.crawl.workers import current
 from tadoru.store.served_crawls.schema import CrawlState, LiveMessage
 from tadoru.store.service import ServiceStore, open_service
-from tests.serve.live.conftest import BY, Client, Hall, opened
+from tests.serve.live.conftest import BY, Client, LiveServer, opened
 from tests.support.postgres import server
 
 SCHEMA = jsonschema.Draft202012Validator(messages.message_schema())
@@ -30,8 +32,8 @@ SCHEMA = jsonschema.Draft202012Validator(messages.message_schema())
 async def test_every_message_that_is_sent_is_valid_by_its_schema(database: str) -> None:
     with closing(open_service(database)) as store:
         last = everything(store)
-    with opened(database) as hall:
-        async with hall.client() as client:
+    with opened(database) as live_server:
+        async with live_server.client() as client:
             heard = [await client.hear()]
             await client.say(kind="subscribe", subjects=["crawl/*", "source/*"], after=0)
             heard += await client.hear_until(last)
@@ -89,7 +91,7 @@ WRONG = [
 ]  # fmt: skip
 
 
-async def test_what_is_not_understood_is_answered_in_a_sentence(shared: Hall) -> None:
+async def test_what_is_not_understood_is_answered_in_a_sentence(shared: LiveServer) -> None:
     async with shared.client() as client:
         await client.hear()
         for text in WRONG:
@@ -104,19 +106,50 @@ async def test_what_is_not_understood_is_answered_in_a_sentence(shared: Hall) ->
     assert "failed" not in shared.said.getvalue()
 
 
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_errors_and_texts_are_in_the_language_of_the_handshake(database: str, lang: str) -> None:
+    with opened(database) as live_server:
+        async with live_server.client(live_server.key("crawls:read") | {"accept-language": lang}) as client:
+            await client.subscribe()
+            await client.say(kind="subscribe", subjects=["source/*"])
+            refused = await client.hear()
+            live_server.tell(1, text=Message("Slowing down for {host}.", host="site.example"))
+            told = await client.hear()
+    english = Message("No permission for {subject}. Use an API key with the scope for it.", subject="source/*")
+    assert refused == {
+        "kind": "error", "code": "forbidden", "text": translator(lang).text(english), "params": {"subject": "source/*"},
+    }  # fmt: skip
+    assert told["body"]["text"] == translator(lang).gettext("Slowing down for {host}.", host="site.example")
+    assert set(told["body"]) == {"crawl_id", "level", "text"}
+
+
+async def test_the_language_of_the_session_is_the_one_that_was_chosen(shared: LiveServer) -> None:
+    headers = shared.person()
+    async with shared.client({"cookie": headers["cookie"] + "; lang=ja", "accept-language": "en"}) as client:
+        await client.hear()
+        await client.say(kind="nonsense")
+        assert (await client.hear())["text"].startswith("リクエストが無効です")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_reason_to_close_fits_into_a_frame_in_every_language(lang: str) -> None:
+    for reason in connection.CLOSE_CODES.values():
+        assert len(translator(lang).gettext(reason).encode()) <= 123, reason
+
+
 @given(
     st.text(max_size=200) | st.recursive(st.none() | st.integers() | st.text(max_size=5), st.lists, max_leaves=20).map(json.dumps)
 )
 def test_any_text_is_understood_or_refused(text: str) -> None:
     try:
         found: object = parse_request(text)
-    except ValueError as error:
+    except UsageError as error:
         found = str(error)
     assert isinstance(found, SubscribeRequest | UnsubscribeRequest) or str(found).startswith("Invalid request")
 
 
 @pytest.mark.parametrize("sent,code", [(b"{}", 1003), ("x" * 17_000, 1009), (["x" * 9000, "x" * 9000], 1009)])
-async def test_what_can_not_be_taken_ends_the_connection(shared: Hall, sent: Any, code: int) -> None:
+async def test_what_can_not_be_taken_ends_the_connection(shared: LiveServer, sent: Any, code: int) -> None:
     async with shared.client() as client:
         await client.hear()
         await client.connection.send(sent)
@@ -124,49 +157,49 @@ async def test_what_can_not_be_taken_ends_the_connection(shared: Hall, sent: Any
 
 
 async def test_who_sends_too_much_is_disconnected(database: str) -> None:
-    with opened(database, LiveLimits(every=0.01, messages=5)) as hall:
-        async with hall.client() as client, hall.client() as other:
+    with opened(database, LiveLimits(every=0.01, messages=5)) as live_server:
+        async with live_server.client() as client, live_server.client() as other:
             for _ in range(6):
                 await client.say(kind="unsubscribe", subjects=[])
             assert await client.closed() == 1008
             assert (await other.subscribe())["kind"] == "subscribed"
 
 
-async def test_a_connection_hears_only_what_it_listens_to(hall: Hall) -> None:
-    async with hall.client() as one, hall.client() as other:
+async def test_a_connection_hears_only_what_it_listens_to(live_server: LiveServer) -> None:
+    async with live_server.client() as one, live_server.client() as other:
         await one.subscribe("crawl/1", "crawl/3")
         await other.subscribe("crawl/*")
         for number in (1, 2, 3):
-            last = hall.tell(number)
+            last = live_server.tell(number)
         assert [told["subject"] for told in await one.hear_until(last)] == ["crawl/1", "crawl/3"]
         assert [told["subject"] for told in await other.hear_until(last)] == ["crawl/1", "crawl/2", "crawl/3"]
         await one.say(kind="unsubscribe", subjects=["crawl/1"])
         assert (await one.hear())["subjects"] == ["crawl/3"]
-        hall.tell(1)
-        last = hall.tell(3)
+        live_server.tell(1)
+        last = live_server.tell(3)
         assert [told["id"] for told in await one.hear_until(last)] == [last]
 
 
-async def test_too_many_subjects_are_refused(shared: Hall) -> None:
+async def test_too_many_subjects_are_refused(shared: LiveServer) -> None:
     async with shared.client() as client:
         assert (await client.subscribe(*(f"crawl/{n}" for n in range(1, 201))))["kind"] == "subscribed"
         assert (await client.subscribe("source/1"))["kind"] == "error"
 
 
 async def test_who_asks_for_more_than_is_kept_is_told_to_read_anew(database: str) -> None:
-    with opened(database) as hall:
+    with opened(database) as live_server:
         for number in range(1, 6):
-            hall.tell(number)
-        hall.store.delete_old_messages(hall.store.now())
-        async with hall.client() as client:
+            live_server.tell(number)
+        live_server.store.delete_old_messages(live_server.store.now())
+        async with live_server.client() as client:
             assert await client.subscribe(after=2) == {"kind": "subscribed", "subjects": ["crawl/*"], "after": 5}
             assert await client.hear() == {"kind": "gap", "last_id": 5}
-            last = hall.tell(1)
+            last = live_server.tell(1)
             assert (await client.hear())["id"] == last
-        async with hall.client() as client:  # What was never told is no past either: another database, say.
+        async with live_server.client() as client:  # What was never told is no past either: another database, say.
             await client.subscribe(after=99)
             assert await client.hear() == {"kind": "gap", "last_id": 6}
-        async with hall.client() as client:
+        async with live_server.client() as client:
             await client.subscribe(after=4)
             assert [one["id"] for one in await client.hear_until(6)] == [5, 6]
 
@@ -191,13 +224,13 @@ def test_of_many_messages_only_progress_that_is_out_of_date_is_left_out(told: li
     assert len([one for one in kept if one.is_progress]) == len(newest)
 
 
-def listen_without_reading(hall: Hall, slow: socket.socket) -> None:
+def listen_without_reading(live_server: LiveServer, slow: socket.socket) -> None:
     """Ask for messages with as little room for them as there can be."""
     slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     slow.settimeout(30)
-    slow.connect(("127.0.0.1", hall.port))
-    headers = hall.person() | {
-        "host": f"127.0.0.1:{hall.port}", "origin": hall.origin, "upgrade": "websocket", "connection": "upgrade",
+    slow.connect(("127.0.0.1", live_server.port))
+    headers = live_server.person() | {
+        "host": f"127.0.0.1:{live_server.port}", "origin": live_server.origin, "upgrade": "websocket", "connection": "upgrade",
         "sec-websocket-version": "13", "sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA==",
     }  # fmt: skip
     head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
@@ -222,23 +255,23 @@ async def hear_many(client: Client, count: int) -> list[dict[str, Any]]:
 
 
 async def test_somebody_who_does_not_read_is_cut_off_and_nobody_waits_for_them(database: str) -> None:
-    with opened(database, LiveLimits(every=0.01, read_timeout=1.0)) as hall, socket.socket() as slow:
-        await asyncio.to_thread(listen_without_reading, hall, slow)
-        async with hall.client() as quick:
+    with opened(database, LiveLimits(every=0.01, read_timeout=1.0)) as live_server, socket.socket() as slow:
+        await asyncio.to_thread(listen_without_reading, live_server, slow)
+        async with live_server.client() as quick:
             await quick.subscribe()
             # Told by a thread: who tells and listens in one loop does not read meanwhile either.
-            telling = asyncio.to_thread(lambda: [hall.tell(1, text="x" * 8000) for _ in range(60)])
+            telling = asyncio.to_thread(lambda: [live_server.tell(1, text="x" * 8000) for _ in range(60)])
             told, heard = await asyncio.gather(telling, hear_many(quick, 60))
             assert [one["id"] for one in heard] == told
-            await asyncio.to_thread(hall.said.wait_for, '"code": 1013')
-            last = hall.tell(1)
+            await asyncio.to_thread(live_server.said.wait_for, '"code": 1013')
+            last = live_server.tell(1)
             assert (await quick.hear())["id"] == last
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.integers(0, 6), st.booleans(), st.integers(0, 6)), min_size=1, max_size=6))
 def test_however_often_a_connection_breaks_each_message_comes_once_and_in_order(
-    shared: Hall, steps: list[tuple[int, bool, int]]
+    shared: LiveServer, steps: list[tuple[int, bool, int]]
 ) -> None:
     """Some are told while nobody listens, some while somebody does; each time a few are read and the connection breaks."""
     begin = shared.store.message_span()[1]
@@ -263,15 +296,15 @@ def test_however_often_a_connection_breaks_each_message_comes_once_and_in_order(
     assert seen == told
 
 
-async def test_listening_to_more_does_not_repeat_what_was_heard(hall: Hall) -> None:
-    first = [hall.tell(number) for number in (1, 2, 1)]
-    async with hall.client() as client:
+async def test_listening_to_more_does_not_repeat_what_was_heard(live_server: LiveServer) -> None:
+    first = [live_server.tell(number) for number in (1, 2, 1)]
+    async with live_server.client() as client:
         await client.subscribe("crawl/1", after=0)
         assert [(await client.hear())["id"] for _ in range(2)] == [first[0], first[2]]
         await client.subscribe("crawl/*", after=0)
         assert (await client.hear())["id"] == first[1]
         await client.subscribe("crawl/*", after=0)
-        last = hall.tell(2)
+        last = live_server.tell(2)
         assert (await client.hear())["id"] == last
 
 
@@ -287,17 +320,17 @@ def either(request: pytest.FixtureRequest, database: str) -> Iterator[str]:
 
 
 async def test_what_several_tell_at_once_is_heard_once_and_in_one_order(either: str) -> None:
-    with opened(either) as hall:
-        headers = hall.person()
-        async with hall.client(headers) as one, hall.client(headers) as other:
+    with opened(either) as live_server:
+        headers = live_server.person()
+        async with live_server.client(headers) as one, live_server.client(headers) as other:
             await one.subscribe()
             await other.subscribe()
-            start = hall.store.message_span()[1]
-            tellers = [asyncio.to_thread(lambda: [hall.tell(1) for _ in range(20)]) for _ in range(4)]
+            start = live_server.store.message_span()[1]
+            tellers = [asyncio.to_thread(lambda: [live_server.tell(1) for _ in range(20)]) for _ in range(4)]
             told = asyncio.gather(*tellers)
             found = [[(await client.hear())["id"] for _ in range(80)] for client in (one, other)]
             await told
-            kept = [message.id for message in hall.store.messages(start)]
+            kept = [message.id for message in live_server.store.messages(start)]
             assert len(kept) == 80
             assert found == [kept, kept]
 
@@ -322,29 +355,29 @@ async def test_two_processes_of_a_service_tell_the_same(either: str) -> None:
 
 
 async def test_what_is_far_back_is_read_from_the_database(database: str) -> None:
-    with opened(database) as hall:
-        with hall.store.write() as sql:
+    with opened(database) as live_server:
+        with live_server.store.write() as sql:
             for number in range(CACHED_MESSAGES + 50):
                 body = {"crawl_id": 1, "text": str(number)}
-                hall.store.add_live_message(sql, "crawl.notice", "crawl/1", body)
-        async with hall.client() as client:
+                live_server.store.add_live_message(sql, "crawl.notice", "crawl/1", body)
+        async with live_server.client() as client:
             await client.subscribe(after=3)
             assert [one["id"] for one in await client.hear_until(CACHED_MESSAGES + 50)] == list(range(4, CACHED_MESSAGES + 51))
 
 
 async def test_when_the_service_stops_it_says_so_and_does_not_wait(database: str) -> None:
-    with opened(database) as hall:
-        async with hall.client() as client:
+    with opened(database) as live_server:
+        async with live_server.client() as client:
             await client.subscribe()
-            hall.stop()
+            live_server.stop()
             assert await client.closed() == 1001
-    assert "failed" not in hall.said.getvalue()
+    assert "failed" not in live_server.said.getvalue()
 
 
-async def test_nothing_is_read_while_nobody_listens(hall: Hall) -> None:
-    async with hall.client() as client:
+async def test_nothing_is_read_while_nobody_listens(live_server: LiveServer) -> None:
+    async with live_server.client() as client:
         await client.subscribe()
-        assert hall.live.feed.listening == 1
-    hall.said.wait_for('"code": 1000')
-    assert hall.live.feed.listening == 0
-    assert hall.live.feed._reader is None
+        assert live_server.live.feed.listening == 1
+    live_server.said.wait_for('"code": 1000')
+    assert live_server.live.feed.listening == 0
+    assert live_server.live.feed._reader is None

@@ -11,7 +11,7 @@ from tadoru.serve.cleanup import clean_up
 from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.accounts.users import PruneResult
 from tests.support.clock import FakeClock
-from tests.support.serving import BASE, Desk
+from tests.support.serving import BASE, ServiceHarness
 
 BY = Actor(who="test")
 DAY = 24 * 3600.0
@@ -19,8 +19,8 @@ DAY = 24 * 3600.0
 
 def test_old_lines_ended_sessions_and_unused_links_go_and_the_rest_stays(tmp_path: Path) -> None:
     clock = FakeClock()
-    desk = Desk(tmp_path / "events.db", clock=clock)
-    store = desk.store
+    harness = ServiceHarness(tmp_path / "events.db", clock=clock)
+    store = harness.store
     mia = store.add_user("mia", "editor", BY)
     store.make_link("mia", BY)
     store.start_session(mia, BY)
@@ -36,26 +36,26 @@ def test_old_lines_ended_sessions_and_unused_links_go_and_the_rest_stays(tmp_pat
     clock.advance(8 * DAY)
     assert store.prune_access(timedelta(days=400)) == PruneResult(sessions=1)
     assert store.prune_access(None) == PruneResult()
-    desk.close()
+    harness.close()
 
 
 def test_the_service_does_it_when_it_starts(tmp_path: Path) -> None:
     clock = FakeClock()
-    desk = Desk(tmp_path / "events.db", clock=clock, audit_days=10)
-    desk.store.add_user("mia", "editor", BY)
+    harness = ServiceHarness(tmp_path / "events.db", clock=clock, audit_days=10)
+    harness.store.add_user("mia", "editor", BY)
     clock.advance(11 * DAY)
-    with TestClient(desk.app, base_url=BASE):
+    with TestClient(harness.app, base_url=BASE):
         pass
-    opened = Desk(tmp_path / "events.db", clock=clock)
+    opened = ServiceHarness(tmp_path / "events.db", clock=clock)
     assert "user.add" not in {one.what for one in opened.store.audit_entries()}
     opened.close()
 
 
 def test_the_log_of_changes_is_kept_for_ever_when_asked(tmp_path: Path) -> None:
     clock = FakeClock()
-    desk = Desk(tmp_path / "events.db", clock=clock, audit_days=0)
-    desk.store.add_user("mia", "editor", BY)
+    harness = ServiceHarness(tmp_path / "events.db", clock=clock, audit_days=0)
+    harness.store.add_user("mia", "editor", BY)
     clock.advance(5000 * DAY)
-    clean_up(desk.service)
-    assert "user.add" in {one.what for one in desk.store.audit_entries()}
-    desk.close()
+    clean_up(harness.service)
+    assert "user.add" in {one.what for one in harness.store.audit_entries()}
+    harness.close()

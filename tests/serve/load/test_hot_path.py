@@ -18,19 +18,19 @@ from tadoru.serve.api.event_lists import ThreadPool
 from tadoru.serve.auth.guard import guard
 from tadoru.store.calendar.listing import EventFilter
 from tests.serve.api.conftest import fill
-from tests.support.serving import Desk
+from tests.support.serving import ServiceHarness
 
 
 def test_what_is_under_way_is_looked_up_by_its_last_day_and_not_in_all_that_a_city_ever_had(tmp_path: Path) -> None:
-    desk = Desk(tmp_path / "events.db")
+    harness = ServiceHarness(tmp_path / "events.db")
     chosen = EventFilter(city="盛岡市", since=date(2050, 8, 3), until=date(2050, 8, 31))
     plans = []
-    for after in (None, (desk.store.now(), 1)):
-        for query in desk.store.time_queries(chosen, after, 21):
-            text = str(query.compile(desk.store.engine, compile_kwargs={"literal_binds": True}))
-            with desk.store.read() as sql:
+    for after in (None, (harness.store.now(), 1)):
+        for query in harness.store.time_queries(chosen, after, 21):
+            text = str(query.compile(harness.store.engine, compile_kwargs={"literal_binds": True}))
+            with harness.store.read() as sql:
                 plans.append(" ".join(row[3] for row in sql.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}")))
-    desk.close()
+    harness.close()
     assert [("occurrences_by_city" in plan, "occurrences_under_way" in plan) for plan in plans] == [
         (True, False),
         (False, True),
@@ -38,17 +38,17 @@ def test_what_is_under_way_is_looked_up_by_its_last_day_and_not_in_all_that_a_ci
 
 
 def test_the_list_is_guarded_though_it_is_not_solved_by_the_framework(tmp_path: Path) -> None:
-    desk = Desk(tmp_path / "events.db")
-    fill(desk)
-    app: FastAPI = desk.app
+    harness = ServiceHarness(tmp_path / "events.db")
+    fill(harness)
+    app: FastAPI = harness.app
     # What `direct.Direct` hands to its function is all that there is.
     assert [one.dependency for one in app.router.dependencies] == [guard]
-    assert desk.anybody.get("/api/v1/events?from=2050-01-01").status_code == 200
-    assert desk.anybody.get("/api/v1/events?status=hidden").status_code == 403
-    assert [one["status"] for one in desk.viewer.get("/api/v1/events?status=hidden").json()["items"]] == ["hidden"]
-    assert desk.anybody.get("/api/v1/events", headers={"authorization": "Bearer tdr_wrong"}).status_code == 401
-    assert desk.anybody.get("/api/v1/events?from=never").json()["errors"][0]["where"] == ["query", "from"]
-    desk.close()
+    assert harness.anybody.get("/api/v1/events?from=2050-01-01").status_code == 200
+    assert harness.anybody.get("/api/v1/events?status=hidden").status_code == 403
+    assert [one["status"] for one in harness.viewer.get("/api/v1/events?status=hidden").json()["items"]] == ["hidden"]
+    assert harness.anybody.get("/api/v1/events", headers={"authorization": "Bearer tdr_wrong"}).status_code == 401
+    assert harness.anybody.get("/api/v1/events?from=never").json()["errors"][0]["where"] == ["query", "from"]
+    harness.close()
 
 
 async def test_a_few_threads_do_all_the_work_and_hand_back_what_was_raised() -> None:

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tadoru.fetch.browser.chromium import PROGRAM_NAMES
-from tests.serve.web.world import World, opened
+from tests.serve.web.web_harness import WebHarness, opened
 from tests.support.programs import needs_browser
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def web_harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebHarness]:
     """A town whose sources were collected: tests of a module share it, and say what they change."""
     with opened(tmp_path_factory.mktemp("town")) as town:
         yield town
@@ -48,7 +48,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def client(world: World) -> Iterator[httpx.Client]:
+def client(web_harness: WebHarness) -> Iterator[httpx.Client]:
     """A browser without a window, of nobody in particular."""
-    with httpx.Client(base_url=world.address, headers={"accept": "text/html", "accept-language": "en"}) as running:
+    with httpx.Client(base_url=web_harness.address, headers={"accept": "text/html", "accept-language": "en"}) as running:
         yield running

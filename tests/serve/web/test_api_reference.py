@@ -13,12 +13,12 @@ from playwright.sync_api import Browser, Page
 from tadoru.i18n.translation import translator
 from tests.serve.web import axe
 from tests.serve.web.test_appearance import PHONE, window
-from tests.serve.web.world import World, opened
+from tests.serve.web.web_harness import WebHarness, opened
 from tests.support.programs import needs_node
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def web_harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebHarness]:
     """A service without events: the page is about the service itself."""
     with opened(tmp_path_factory.mktemp("interface"), filled=False) as town:
         yield town
@@ -30,9 +30,9 @@ def unfold(page: Page) -> None:
 
 @needs_node
 @pytest.mark.parametrize("scheme,lang", [("light", "en"), ("dark", "ja")])
-def test_the_interface_is_explained_to_everybody(browser: Browser, world: World, scheme: str, lang: str) -> None:
-    with window(browser, world, color_scheme=scheme, locale=lang, viewport=PHONE) as (page, wrong):
-        page.goto(world.url("/api/docs"))
+def test_the_interface_is_explained_to_everybody(browser: Browser, web_harness: WebHarness, scheme: str, lang: str) -> None:
+    with window(browser, web_harness, color_scheme=scheme, locale=lang, viewport=PHONE) as (page, wrong):
+        page.goto(web_harness.url("/api/docs"))
         assert page.get_by_role("heading", level=1).inner_text() == translator(lang).gettext("API reference")
         unfold(page)
         assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
@@ -41,9 +41,9 @@ def test_the_interface_is_explained_to_everybody(browser: Browser, world: World,
     assert wrong == []
 
 
-def test_somebody_finds_an_operation_with_the_keyboard_and_tries_it(browser: Browser, world: World) -> None:
-    with window(browser, world, locale="en") as (page, wrong):
-        page.goto(world.url("/api/docs"))
+def test_somebody_finds_an_operation_with_the_keyboard_and_tries_it(browser: Browser, web_harness: WebHarness) -> None:
+    with window(browser, web_harness, locale="en") as (page, wrong):
+        page.goto(web_harness.url("/api/docs"))
         page.get_by_role("link", name="reviews").click()
         assert page.url.endswith("#reviews")
         one = page.locator("#get-api-v1-cities")
@@ -55,7 +55,7 @@ def test_somebody_finds_an_operation_with_the_keyboard_and_tries_it(browser: Bro
     assert wrong == []
 
 
-def test_every_operation_is_there_with_a_call_and_an_answer(world: World, client: httpx.Client) -> None:
+def test_every_operation_is_there_with_a_call_and_an_answer(web_harness: WebHarness, client: httpx.Client) -> None:
     text = unescape(client.get("/api/docs").text).replace("<code>", "`").replace("</code>", "`")
     document = client.get("/openapi.json").json()
     for path, operations in document["paths"].items():

@@ -11,22 +11,22 @@ from playwright.sync_api import Browser, Page, ViewportSize
 from tadoru.i18n.translation import LANGUAGES
 from tests.serve.web import axe
 from tests.serve.web.screenshots import keep_picture
-from tests.serve.web.world import BY, EVIL, LEFT_EARLY, World
+from tests.serve.web.web_harness import BY, EVIL, LEFT_EARLY, WebHarness
 from tests.support.programs import needs_node
 
 PHONE: ViewportSize = {"width": 360, "height": 740}
 
 
-def public_pages(world: World) -> list[str]:
-    event = world.event_id("花火")
+def public_pages(web_harness: WebHarness) -> list[str]:
+    event = web_harness.event_id("花火")
     return [
         "/", "/?city=盛岡市&q=ヨガ", "/search?q=花火", "/search", "/month/2026-08", "/day/2026-08-11", f"/events/{event}",
-        f"/events/{world.event_id('Concert')}", "/subscribe?city=盛岡", "/about", "/sign-in",
+        f"/events/{web_harness.event_id('Concert')}", "/subscribe?city=盛岡", "/about", "/sign-in",
     ]  # fmt: skip
 
 
-def desk_pages(world: World) -> list[str]:
-    event = world.event_id("花火")
+def desk_pages(web_harness: WebHarness) -> list[str]:
+    event = web_harness.event_id("花火")
     return [
         "/manage", "/manage/sources", "/manage/sources/1", "/manage/sources/3", "/manage/sources/new", "/manage/sources/1/edit",
         "/manage/reviews", "/manage/reviews?which=answered", "/manage/reviews/1", "/manage/reviews/2", "/manage/merges",
@@ -36,17 +36,17 @@ def desk_pages(world: World) -> list[str]:
 
 
 @contextmanager
-def window(browser: Browser, world: World, *, role: str = "", **options: object) -> Iterator[tuple[Page, list[str]]]:
+def window(browser: Browser, web_harness: WebHarness, *, role: str = "", **options: object) -> Iterator[tuple[Page, list[str]]]:
     """A window, and what goes wrong in it: whatever the console says, and every request that leaves the service."""
     context = browser.new_context(**options)  # type: ignore[arg-type]
     if role:
-        context.add_cookies([{"name": "tadoru", "value": world.cookie(role), "url": world.address}])
+        context.add_cookies([{"name": "tadoru", "value": web_harness.cookie(role), "url": web_harness.address}])
     context.set_default_timeout(10_000)
     page, wrong = context.new_page(), list[str]()
     page.on("console", lambda message: None if LEFT_EARLY in message.text else wrong.append(f"{page.url}: {message.text}"))
     page.on("pageerror", lambda error: wrong.append(f"{page.url}: {error}"))
     page.on("dialog", lambda dialog: wrong.append(f"{page.url}: {dialog.message}"))
-    page.on("request", lambda request: wrong.append(request.url) if not request.url.startswith(world.address) else None)
+    page.on("request", lambda request: wrong.append(request.url) if not request.url.startswith(web_harness.address) else None)
     yield page, wrong
     context.close()
 
@@ -72,15 +72,15 @@ def on_a_phone(page: Page, name: str) -> Iterator[str]:
 @needs_node
 @pytest.mark.parametrize("scheme,lang", [("light", "ja"), ("dark", "en"), ("light", "de")])
 def test_nothing_keeps_anybody_out_of_a_page_nor_makes_it_hard_on_a_phone(
-    browser: Browser, world: World, scheme: str, lang: str
+    browser: Browser, web_harness: WebHarness, scheme: str, lang: str
 ) -> None:
-    world.store.add_key(f"for {scheme}", ("events:read",), BY)
+    web_harness.store.add_key(f"for {scheme}", ("events:read",), BY)
     found: list[str] = []
-    managed = desk_pages(world) if lang in LANGUAGES else []
-    for role, paths in (("", public_pages(world)), ("admin", managed)):
-        with window(browser, world, role=role, color_scheme=scheme, locale=lang) as (page, wrong):
+    managed = desk_pages(web_harness) if lang in LANGUAGES else []
+    for role, paths in (("", public_pages(web_harness)), ("admin", managed)):
+        with window(browser, web_harness, role=role, color_scheme=scheme, locale=lang) as (page, wrong):
             for path in paths:
-                assert page.goto(world.url(path)).status == 200, path  # type: ignore[union-attr]
+                assert page.goto(web_harness.url(path)).status == 200, path  # type: ignore[union-attr]
                 assert page.locator("html").get_attribute("lang") == lang
                 keep_picture(page, f"{lang}-{scheme}-{path}")
                 found += [f"{path}: {one}" for one in (*axe.violations(page), *on_a_phone(page, f"{lang}-phone-{path}"))]
@@ -89,14 +89,14 @@ def test_nothing_keeps_anybody_out_of_a_page_nor_makes_it_hard_on_a_phone(
 
 
 @pytest.mark.parametrize("path", ["/", "/month/2026-08", "/manage/sources/1", "/manage/reviews/2", "/manage/events/new"])
-def test_the_keyboard_reaches_everything_in_order(browser: Browser, world: World, path: str) -> None:
+def test_the_keyboard_reaches_everything_in_order(browser: Browser, web_harness: WebHarness, path: str) -> None:
     number = """() => {
         const all = [...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea, summary')]
             .filter(one => one.checkVisibility({visibilityProperty: true}) && (one.type !== 'radio' || one.checked));
         all.forEach((one, place) => one.dataset.place = place);
         return all.length; }"""
-    with window(browser, world, role="editor") as (page, _):
-        page.goto(world.url(path))
+    with window(browser, web_harness, role="editor") as (page, _):
+        page.goto(web_harness.url(path))
         count = page.evaluate(number)
         reached = []
         for _step in range(count):
@@ -105,32 +105,39 @@ def test_the_keyboard_reaches_everything_in_order(browser: Browser, world: World
     assert reached == [str(place) for place in range(count)]
 
 
-def test_the_first_tab_offers_to_skip_to_the_content(browser: Browser, world: World) -> None:
-    with window(browser, world) as (page, _):
-        page.goto(world.url("/"))
+def test_the_first_tab_offers_to_skip_to_the_content(browser: Browser, web_harness: WebHarness) -> None:
+    with window(browser, web_harness) as (page, _):
+        page.goto(web_harness.url("/"))
         page.keyboard.press("Tab")
         assert page.locator(".skip").bounding_box()["y"] >= 0  # type: ignore[index]
         page.keyboard.press("Enter")
         assert page.evaluate("document.activeElement.id") == "main"
 
 
-def test_what_a_stranger_wrote_is_text_and_never_runs(browser: Browser, world: World) -> None:
-    world.store.add_source({"name": f"Source {EVIL}", "type": "ics", "url": "https://x.example/", "notes": EVIL}, EVIL)
-    last = world.store.sources()[-1].id
-    pages = [f"/events/{world.event_id('花火')}", "/", "/month/2026-08", "/about", "/manage/sources", f"/manage/sources/{last}"]
-    with window(browser, world, role="admin") as (page, wrong):
+def test_what_a_stranger_wrote_is_text_and_never_runs(browser: Browser, web_harness: WebHarness) -> None:
+    web_harness.store.add_source({"name": f"Source {EVIL}", "type": "ics", "url": "https://x.example/", "notes": EVIL}, EVIL)
+    last = web_harness.store.sources()[-1].id
+    pages = [
+        f"/events/{web_harness.event_id('花火')}",
+        "/",
+        "/month/2026-08",
+        "/about",
+        "/manage/sources",
+        f"/manage/sources/{last}",
+    ]
+    with window(browser, web_harness, role="admin") as (page, wrong):
         for path in pages:
-            page.goto(world.url(path))
+            page.goto(web_harness.url(path))
             assert page.title() not in ("1", "2")
             assert page.locator("main img, main script, a[href^='javascript']").count() == 0
-        page.goto(world.url(f"/?q=<script>alert(1)</script>&city={EVIL}"))
+        page.goto(web_harness.url(f"/?q=<script>alert(1)</script>&city={EVIL}"))
         assert page.locator("input[name=city]").input_value() == EVIL
     assert wrong == []
 
 
-def test_somebody_switches_the_language_and_it_stays(browser: Browser, world: World) -> None:
-    with window(browser, world, locale="ja") as (page, wrong):
-        page.goto(world.url("/month/2026-08?city=盛岡市"))
+def test_somebody_switches_the_language_and_it_stays(browser: Browser, web_harness: WebHarness) -> None:
+    with window(browser, web_harness, locale="ja") as (page, wrong):
+        page.goto(web_harness.url("/month/2026-08?city=盛岡市"))
         assert page.locator("html").get_attribute("lang") == "ja"
         page.get_by_role("link", name="English").click()
         assert page.get_by_role("heading", level=1).inner_text() == "August 2026"
@@ -140,9 +147,9 @@ def test_somebody_switches_the_language_and_it_stays(browser: Browser, world: Wo
     assert wrong == []
 
 
-def test_the_month_is_a_table_with_days_and_titles(browser: Browser, world: World) -> None:
-    with window(browser, world, locale="en") as (page, _):
-        page.goto(world.url("/month/2026-08"))
+def test_the_month_is_a_table_with_days_and_titles(browser: Browser, web_harness: WebHarness) -> None:
+    with window(browser, web_harness, locale="en") as (page, _):
+        page.goto(web_harness.url("/month/2026-08"))
         cells = page.get_by_role("table").get_by_role("cell")
         assert cells.count() == 6 * 7
         cell = cells.filter(has=page.get_by_role("link", name="Tue, 11 Aug 2026"))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.i18n.formatter import Formatter
-from tadoru.jobs.regressions import regression, regression_changes
+from tadoru.i18n.stored_texts import regression, regression_changes
 from tadoru.jobs.reporting.charts import MAX_COLUMNS
 from tadoru.jobs.service_crawl import docs_changes, links_changes
 from tadoru.serve.web.crawls.overview import depth_bars

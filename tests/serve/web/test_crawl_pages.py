@@ -14,23 +14,23 @@ from tadoru.serve.crawl_runner import control
 from tadoru.serve.crawl_runner.crawl_files import crawl_path
 from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
 from tests.serve.web import axe
-from tests.serve.web.crawl_world import crawled, finished, opened_shop, until, worsen
+from tests.serve.web.crawl_harness import crawled, finished, opened_shop, until, worsen
 from tests.serve.web.screenshots import keep_picture
 from tests.serve.web.test_appearance import PHONE, window
-from tests.serve.web.world import BY, EVIL, World
+from tests.serve.web.web_harness import BY, EVIL, WebHarness
 from tests.support.programs import needs_node
 
 PATIENCE = 60_000
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    with opened_shop(tmp_path_factory.mktemp("shop")) as world:
-        yield world
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebHarness]:
+    with opened_shop(tmp_path_factory.mktemp("shop")) as web_harness:
+        yield web_harness
 
 
 @pytest.fixture(scope="module")
-def audit(shop: World, tmp_path_factory: pytest.TempPathFactory) -> ServedCrawl:
+def audit(shop: WebHarness, tmp_path_factory: pytest.TempPathFactory) -> ServedCrawl:
     """A shop that was crawled, and again when it had grown worse; and a copy of it as it was."""
     first = crawled(shop, name=f"Shop {EVIL}")
     kept = tmp_path_factory.mktemp("elsewhere") / "before.db"
@@ -42,7 +42,7 @@ def audit(shop: World, tmp_path_factory: pytest.TempPathFactory) -> ServedCrawl:
 
 
 @pytest.fixture(scope="module")
-def others(shop: World, audit: ServedCrawl) -> list[ServedCrawl]:
+def others(shop: WebHarness, audit: ServedCrawl) -> list[ServedCrawl]:
     """A map of links that was made, and crawls in the other states."""
     states = (CrawlState.PAUSED, CrawlState.FAILED)
     start = ["https://x.example/"]
@@ -65,7 +65,7 @@ def text(page: Page) -> str:
     return page.locator("main").inner_text()
 
 
-def test_somebody_starts_a_crawl_pauses_it_and_watches_it_finish(browser: Browser, shop: World) -> None:
+def test_somebody_starts_a_crawl_pauses_it_and_watches_it_finish(browser: Browser, shop: WebHarness) -> None:
     gate = shop.site.hold("/shoes")
     with window(browser, shop, role="editor", locale="en") as (page, wrong):
         page.set_default_timeout(PATIENCE)
@@ -100,7 +100,7 @@ def test_somebody_starts_a_crawl_pauses_it_and_watches_it_finish(browser: Browse
     assert [one.outcome for one in shop.store.crawl_runs(crawl.id)] == ["finished", "paused"]
 
 
-def test_from_a_finding_to_the_page_that_links_there(browser: Browser, shop: World, audit: ServedCrawl) -> None:
+def test_from_a_finding_to_the_page_that_links_there(browser: Browser, shop: WebHarness, audit: ServedCrawl) -> None:
     with window(browser, shop, role="viewer", locale="en", java_script_enabled=False) as (page, wrong):
         page.goto(shop.url("/manage/crawls"))
         page.get_by_role("link", name="Shop <img").click()
@@ -119,7 +119,7 @@ def test_from_a_finding_to_the_page_that_links_there(browser: Browser, shop: Wor
     assert wrong == []
 
 
-def test_a_redirect_shows_its_steps_and_a_page_its_headers(browser: Browser, shop: World, audit: ServedCrawl) -> None:
+def test_a_redirect_shows_its_steps_and_a_page_its_headers(browser: Browser, shop: WebHarness, audit: ServedCrawl) -> None:
     with window(browser, shop, role="viewer", locale="en", java_script_enabled=False) as (page, _):
         page.goto(shop.url(f"/manage/crawls/{audit.id}/pages?answer=3xx"))
         page.get_by_role("link", name="/old").click()
@@ -131,7 +131,9 @@ def test_a_redirect_shows_its_steps_and_a_page_its_headers(browser: Browser, sho
         assert "</b><img src=x>" in text(page)
 
 
-def test_what_got_worse_is_on_the_overview_and_leads_to_the_comparison(browser: Browser, shop: World, audit: ServedCrawl) -> None:
+def test_what_got_worse_is_on_the_overview_and_leads_to_the_comparison(
+    browser: Browser, shop: WebHarness, audit: ServedCrawl
+) -> None:
     with window(browser, shop, role="viewer", locale="en") as (page, wrong):
         page.goto(shop.url("/manage"))
         page.get_by_role("region", name="Crawls").get_by_role("link", name="Shop <img").last.click()
@@ -148,7 +150,7 @@ def test_what_got_worse_is_on_the_overview_and_leads_to_the_comparison(browser: 
     assert wrong == []
 
 
-def test_two_crawls_are_compared(browser: Browser, shop: World, audit: ServedCrawl) -> None:
+def test_two_crawls_are_compared(browser: Browser, shop: WebHarness, audit: ServedCrawl) -> None:
     with window(browser, shop, role="viewer", locale="en", java_script_enabled=False) as (page, _):
         page.goto(shop.url(f"/manage/crawls/{audit.id}/compare"))
         choice = page.get_by_label("Compare with").locator("option").filter(has_text="As it was").get_attribute("value")
@@ -160,7 +162,7 @@ def test_two_crawls_are_compared(browser: Browser, shop: World, audit: ServedCra
         assert "the crawl has run only once" in text(page)
 
 
-def test_what_the_site_wrote_is_shown_as_it_is(browser: Browser, shop: World, audit: ServedCrawl) -> None:
+def test_what_the_site_wrote_is_shown_as_it_is(browser: Browser, shop: WebHarness, audit: ServedCrawl) -> None:
     with window(browser, shop, role="admin", locale="en") as (page, wrong):
         page.goto(shop.url(f"/manage/crawls/{audit.id}/pages/1"))
         assert text(page).count(EVIL) >= 8, "in the title, the description, the heading, and the words of links"
@@ -176,7 +178,13 @@ def test_what_the_site_wrote_is_shown_as_it_is(browser: Browser, shop: World, au
 @needs_node
 @pytest.mark.parametrize("scheme,lang,size", [("light", "en", {"width": 1200, "height": 900}), ("dark", "ja", PHONE)])
 def test_nothing_keeps_anybody_out_and_no_page_is_too_wide_or_shows_markup_of_the_site(
-    browser: Browser, shop: World, audit: ServedCrawl, others: list[ServedCrawl], scheme: str, lang: str, size: dict[str, int]
+    browser: Browser,
+    shop: WebHarness,
+    audit: ServedCrawl,
+    others: list[ServedCrawl],
+    scheme: str,
+    lang: str,
+    size: dict[str, int],
 ) -> None:
     small = """() => [...document.querySelectorAll('main :is(button, .button, select, textarea, .tick, summary, nav a, '
         + 'input:not([type=hidden], [type=checkbox]))')]
@@ -199,7 +207,7 @@ def test_nothing_keeps_anybody_out_and_no_page_is_too_wide_or_shows_markup_of_th
 @pytest.mark.parametrize(
     "path", ["/manage/crawls/new", "/manage/crawls/{}", "/manage/crawls/{}/findings", "/manage/crawls/{}/pages"]
 )
-def test_the_keyboard_reaches_everything_in_order(browser: Browser, shop: World, audit: ServedCrawl, path: str) -> None:
+def test_the_keyboard_reaches_everything_in_order(browser: Browser, shop: WebHarness, audit: ServedCrawl, path: str) -> None:
     number = """() => {
         const all = [...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea, summary')]
             .filter(one => one.checkVisibility({visibilityProperty: true}));
@@ -215,7 +223,7 @@ def test_the_keyboard_reaches_everything_in_order(browser: Browser, shop: World,
     assert reached == [str(place) for place in range(count)]
 
 
-def test_a_crawl_is_started_with_nothing_but_a_keyboard(browser: Browser, shop: World) -> None:
+def test_a_crawl_is_started_with_nothing_but_a_keyboard(browser: Browser, shop: WebHarness) -> None:
     with window(browser, shop, role="editor", locale="ja", java_script_enabled=False) as (page, wrong):
         page.goto(shop.url("/manage/crawls/new?job=links"))
         page.locator("#f-starts").focus()

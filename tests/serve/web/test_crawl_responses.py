@@ -13,9 +13,9 @@ import pytest
 from tadoru.serve.crawl_runner import control
 from tadoru.serve.crawl_runner.crawl_options import CRAWL_OPTIONS, JOBS
 from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
-from tests.serve.web.crawl_world import ATTACK, crawled, opened_shop
+from tests.serve.web.crawl_harness import ATTACK, crawled, opened_shop
 from tests.serve.web.test_responses import ENGLISH, token
-from tests.serve.web.world import BY, EVIL, World
+from tests.serve.web.web_harness import BY, EVIL, WebHarness
 
 pytestmark = pytest.mark.xdist_group("crawl answers")
 TABS = ("findings", "pages", "links", "graph", "compare", "exports")
@@ -23,31 +23,31 @@ FOLDED = re.compile(r"<details(?P<open> open)?><summary>Advanced")
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebHarness]:
     """A service that has crawled the shop once; it runs nothing by itself that a test did not ask for."""
-    with opened_shop(tmp_path_factory.mktemp("shop")) as world:
-        yield world
+    with opened_shop(tmp_path_factory.mktemp("shop")) as web_harness:
+        yield web_harness
 
 
 @pytest.fixture(scope="module")
-def audit(shop: World) -> ServedCrawl:
+def audit(shop: WebHarness) -> ServedCrawl:
     return crawled(shop, name=f"Shop {EVIL}")
 
 
 @pytest.fixture
-def editor(shop: World) -> Iterator[httpx.Client]:
+def editor(shop: WebHarness) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=shop.address, headers=ENGLISH, cookies={"tadoru": shop.cookie("editor")}) as one:
         yield one
 
 
 @pytest.fixture
-def viewer(shop: World) -> Iterator[httpx.Client]:
+def viewer(shop: WebHarness) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=shop.address, headers=ENGLISH, cookies={"tadoru": shop.cookie("viewer")}) as one:
         yield one
 
 
 @pytest.fixture
-def resting(shop: World) -> Iterator[ServedCrawl]:
+def resting(shop: WebHarness) -> Iterator[ServedCrawl]:
     """A crawl that never began."""
     crawl = shop.store.add_crawl("Not begun", "audit", [shop.site.url("/")], {}, BY, state=CrawlState.STOPPED)
     yield crawl
@@ -134,7 +134,7 @@ def test_a_cursor_of_somebody_elses_is_refused(audit: ServedCrawl, viewer: httpx
 
 
 def test_a_list_goes_on_where_it_ended(
-    shop: World, audit: ServedCrawl, viewer: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    shop: WebHarness, audit: ServedCrawl, viewer: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tadoru.serve.web.crawls.results.PAGE_SIZE", 3)
     seen: list[str] = []
@@ -155,7 +155,7 @@ def test_a_crawl_that_has_not_begun_says_so_everywhere(resting: ServedCrawl, vie
 
 
 def test_a_crawl_whose_file_is_no_crawl_is_told_without_its_path(
-    shop: World, viewer: httpx.Client, editor: httpx.Client, tmp_path: Path
+    shop: WebHarness, viewer: httpx.Client, editor: httpx.Client, tmp_path: Path
 ) -> None:
     broken = tmp_path / "secret-place.db"
     broken.write_bytes(b"SQLite format 3\0" + b"nonsense" * 100)
@@ -170,7 +170,7 @@ def test_a_crawl_whose_file_is_no_crawl_is_told_without_its_path(
     assert broken.exists(), "what an operator named stays on the disk"
 
 
-def test_links_and_documentation_have_the_pages_that_make_sense(shop: World, viewer: httpx.Client) -> None:
+def test_links_and_documentation_have_the_pages_that_make_sense(shop: WebHarness, viewer: httpx.Client) -> None:
     for job, missing in (("links", ("findings", "compare")), ("docs", ("findings", "links", "graph", "compare", "exports"))):
         crawl = shop.store.add_crawl(job, job, [shop.site.url("/")], {}, BY, state=CrawlState.FINISHED)
         text = viewer.get(f"/manage/crawls/{crawl.id}").text
@@ -181,7 +181,7 @@ def test_links_and_documentation_have_the_pages_that_make_sense(shop: World, vie
         shop.store.remove_crawl(crawl.id, BY)
 
 
-def test_a_viewer_sees_and_changes_nothing(shop: World, audit: ServedCrawl, viewer: httpx.Client) -> None:
+def test_a_viewer_sees_and_changes_nothing(shop: WebHarness, audit: ServedCrawl, viewer: httpx.Client) -> None:
     text = viewer.get(f"/manage/crawls/{audit.id}").text
     assert f"/manage/crawls/{audit.id}/run" not in text
     assert f"/manage/crawls/{audit.id}/remove" not in text
@@ -194,14 +194,14 @@ def test_a_viewer_sees_and_changes_nothing(shop: World, audit: ServedCrawl, view
     assert shop.store.crawl(audit.id).state is CrawlState.FINISHED
 
 
-def test_nothing_is_changed_without_the_token_of_a_form(shop: World, audit: ServedCrawl, editor: httpx.Client) -> None:
+def test_nothing_is_changed_without_the_token_of_a_form(shop: WebHarness, audit: ServedCrawl, editor: httpx.Client) -> None:
     for path in ("new", f"{audit.id}/run", f"{audit.id}/pause", f"{audit.id}/stop", f"{audit.id}/edit", f"{audit.id}/remove"):
         assert editor.post(f"/manage/crawls/{path}", data={"csrf": "0" * 64}).status_code == 403, path
     assert shop.store.crawl(audit.id).state is CrawlState.FINISHED
 
 
 @pytest.mark.parametrize("job", JOBS)
-def test_the_form_has_a_field_for_every_choice_of_its_job(shop: World, editor: httpx.Client, job: str) -> None:
+def test_the_form_has_a_field_for_every_choice_of_its_job(shop: WebHarness, editor: httpx.Client, job: str) -> None:
     with httpx.Client(base_url=shop.address, headers=ENGLISH, cookies={"tadoru": shop.cookie("admin")}) as admin:
         text, of_admin = (one.get(f"/manage/crawls/new?job={job}").text for one in (editor, admin))
     fields = set(re.findall(r'id="f-([a-z_]+)"', of_admin))
@@ -212,7 +212,7 @@ def test_the_form_has_a_field_for_every_choice_of_its_job(shop: World, editor: h
     assert found["open"] is None
 
 
-def test_what_can_not_be_taken_is_said_beside_its_field_and_what_was_typed_stays(shop: World, editor: httpx.Client) -> None:
+def test_what_can_not_be_taken_is_said_beside_its_field_and_what_was_typed_stays(shop: WebHarness, editor: httpx.Client) -> None:
     before = len(shop.store.crawls())
     typed = {
         "job": "audit", "starts": f"http://169.254.169.254/\n{EVIL}", "name": EVIL, "limit": "0", "delay": "many",
@@ -240,14 +240,14 @@ def test_what_can_not_be_taken_is_said_beside_its_field_and_what_was_typed_stays
         ("http://[::ffff:10.0.0.1]/", "Cannot crawl"), ("ftp://example.com/", ""), ("", "Enter a start URL"),
     ],
 )  # fmt: skip
-def test_a_start_that_is_not_ours_to_ask_is_refused(shop: World, editor: httpx.Client, start: str, why: str) -> None:
+def test_a_start_that_is_not_ours_to_ask_is_refused(shop: WebHarness, editor: httpx.Client, start: str, why: str) -> None:
     answer = editor.post("/manage/crawls/new", data={"job": "audit", "starts": start} | token(editor))
     assert answer.status_code == 400
     assert 'id="p-starts"' in answer.text
     assert why in unescape(answer.text)
 
 
-def test_a_webhook_at_a_private_address_is_refused_beside_its_field(shop: World, editor: httpx.Client) -> None:
+def test_a_webhook_at_a_private_address_is_refused_beside_its_field(shop: WebHarness, editor: httpx.Client) -> None:
     typed = {"job": "audit", "starts": shop.site.url("/"), "webhook": "http://10.0.0.1/hook"}
     answer = editor.post("/manage/crawls/new", data=typed | token(editor))
     assert answer.status_code == 422
@@ -255,7 +255,7 @@ def test_a_webhook_at_a_private_address_is_refused_beside_its_field(shop: World,
     assert 'value="http://10.0.0.1/hook"' in answer.text
 
 
-def test_an_editor_can_not_slip_in_what_only_an_admin_may_choose(shop: World, editor: httpx.Client) -> None:
+def test_an_editor_can_not_slip_in_what_only_an_admin_may_choose(shop: WebHarness, editor: httpx.Client) -> None:
     typed = {"job": "audit", "starts": "https://shop.example/", "ignore_robots": "yes", "proxy": "http://evil.example/"}
     answer = editor.post("/manage/crawls/new", data=typed | token(editor))
     number = int(answer.headers["location"].split("/")[3].partition("?")[0])
@@ -264,7 +264,9 @@ def test_an_editor_can_not_slip_in_what_only_an_admin_may_choose(shop: World, ed
     assert "proxy" not in crawl.options
 
 
-def test_a_name_and_a_rhythm_are_changed_and_stand_in_the_log(shop: World, resting: ServedCrawl, editor: httpx.Client) -> None:
+def test_a_name_and_a_rhythm_are_changed_and_stand_in_the_log(
+    shop: WebHarness, resting: ServedCrawl, editor: httpx.Client
+) -> None:
     path = f"/manage/crawls/{resting.id}/edit"
     assert 'value="Not begun"' in editor.get(path).text
     answer = editor.post(path, data={"name": "Renamed", "every": "604800"} | token(editor))
@@ -288,7 +290,7 @@ def test_a_name_and_a_rhythm_are_changed_and_stand_in_the_log(shop: World, resti
     assert [one.what for one in shop.store.audit_entries(limit=2)] == ["crawl.change"] * 2
 
 
-def test_a_crawl_is_removed_after_it_was_asked_whether(shop: World, resting: ServedCrawl, editor: httpx.Client) -> None:
+def test_a_crawl_is_removed_after_it_was_asked_whether(shop: WebHarness, resting: ServedCrawl, editor: httpx.Client) -> None:
     path = f"/manage/crawls/{resting.id}/remove"
     assert "It cannot be undone." in editor.get(path).text
     assert shop.store.crawl(resting.id).id == resting.id
@@ -296,13 +298,13 @@ def test_a_crawl_is_removed_after_it_was_asked_whether(shop: World, resting: Ser
     assert editor.get(f"/manage/crawls/{resting.id}").status_code == 404
 
 
-def test_what_can_not_be_done_now_is_said_on_the_page(shop: World, audit: ServedCrawl, editor: httpx.Client) -> None:
+def test_what_can_not_be_done_now_is_said_on_the_page(shop: WebHarness, audit: ServedCrawl, editor: httpx.Client) -> None:
     answer = editor.post(f"/manage/crawls/{audit.id}/pause", data=token(editor))
     assert answer.status_code == 409
     assert 'role="alert"' in answer.text
 
 
-def test_the_list_is_chosen_by_job_and_goes_on(shop: World, audit: ServedCrawl, viewer: httpx.Client) -> None:
+def test_the_list_is_chosen_by_job_and_goes_on(shop: WebHarness, audit: ServedCrawl, viewer: httpx.Client) -> None:
     made = [
         shop.store.add_crawl(f"Map {number}", "links", ["https://x.example/"], {}, BY, state=CrawlState.STOPPED)
         for number in range(52)

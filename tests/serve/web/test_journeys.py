@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.serve.web.world import BY, LEFT_EARLY, PASSWORD, World, opened
+from tests.serve.web.web_harness import BY, LEFT_EARLY, PASSWORD, WebHarness, opened
 
 
 @pytest.fixture(scope="module")
-def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebHarness]:
     """A town whose service knows nothing yet."""
     with opened(tmp_path_factory.mktemp("empty"), filled=False, lang="en") as town:
         yield town
@@ -36,17 +36,17 @@ def page(browser: Browser) -> Iterator[Page]:
     assert wrong == []
 
 
-def sign_in(page: Page, world: World, role: str) -> None:
-    if world.store.user(role) is None:
-        world.store.add_user(role, role, BY, password=PASSWORD)
-    page.goto(world.url("/manage"))
+def sign_in(page: Page, web_harness: WebHarness, role: str) -> None:
+    if web_harness.store.user(role) is None:
+        web_harness.store.add_user(role, role, BY, password=PASSWORD)
+    page.goto(web_harness.url("/manage"))
     page.get_by_label("Username").fill(role)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
-    assert page.url == world.url("/manage")
+    assert page.url == web_harness.url("/manage")
 
 
-def test_from_an_empty_service_to_a_calendar(page: Page, empty: World, tmp_path: Path) -> None:
+def test_from_an_empty_service_to_a_calendar(page: Page, empty: WebHarness, tmp_path: Path) -> None:
     sign_in(page, empty, "editor")
     page.get_by_role("link", name="Sources").first.click()
     page.get_by_role("link", name="Add source").click()
@@ -86,8 +86,8 @@ def test_from_an_empty_service_to_a_calendar(page: Page, empty: World, tmp_path:
     assert page.url.startswith(empty.url("/sign-in"))
 
 
-def test_somebody_decides_that_two_are_one_and_takes_it_back(page: Page, world: World) -> None:
-    sign_in(page, world, "editor")
+def test_somebody_decides_that_two_are_one_and_takes_it_back(page: Page, web_harness: WebHarness) -> None:
+    sign_in(page, web_harness, "editor")
     page.get_by_role("link", name="to review").click()
     page.get_by_role("link", name="盛岡花火の祭典").click()
     assert page.get_by_role("heading", level=1).inner_text() == "Same event?"
@@ -97,15 +97,15 @@ def test_somebody_decides_that_two_are_one_and_takes_it_back(page: Page, world: 
     assert "differs" in row.inner_text()
     page.get_by_role("button", name="Merge").click()
     assert "Events merged." in page.locator("main").inner_text()
-    assert world.store.totals().open_reviews == 1
+    assert web_harness.store.totals().open_reviews == 1
     page.get_by_role("button", name="Undo").click()
     assert "Merge undone." in page.locator("main").inner_text()
-    assert world.store.event(49).merged_into is None
+    assert web_harness.store.event(49).merged_into is None
 
 
-def test_somebody_says_what_a_row_lacks(page: Page, world: World) -> None:
-    sign_in(page, world, "editor")
-    page.goto(world.url("/manage/reviews/1"))
+def test_somebody_says_what_a_row_lacks(page: Page, web_harness: WebHarness) -> None:
+    sign_in(page, web_harness, "editor")
+    page.goto(web_harness.url("/manage/reviews/1"))
     assert "日程の決まらない集い" in page.locator("main").inner_text()
     page.get_by_role("button", name="Publish event").click()
     assert page.get_by_role("alert").inner_text() == "Fill in at least one field."
@@ -116,31 +116,31 @@ def test_somebody_says_what_a_row_lacks(page: Page, world: World) -> None:
     assert "Thu, 20 Aug 2026 13:00" in page.locator("main").inner_text()
 
 
-def test_somebody_corrects_hides_and_shows_an_event(page: Page, world: World) -> None:
-    sign_in(page, world, "editor")
-    event = world.event_id("神子田朝市")
-    page.goto(world.url(f"/events/{event}"))
+def test_somebody_corrects_hides_and_shows_an_event(page: Page, web_harness: WebHarness) -> None:
+    sign_in(page, web_harness, "editor")
+    event = web_harness.event_id("神子田朝市")
+    page.goto(web_harness.url(f"/events/{event}"))
     page.get_by_role("link", name="Edit event").click()
     page.get_by_label("Venue").fill("神子田町広場")
     page.get_by_role("button", name="Save").click()
     assert "Event saved." in page.locator("main").inner_text()
-    assert world.store.event(event).venue == "神子田町広場"
-    assert world.store.provenance(event).owners["venue"].who == "editor"
-    assert "title" not in world.store.provenance(event).owners, "only what was changed is a person's"
+    assert web_harness.store.event(event).venue == "神子田町広場"
+    assert web_harness.store.provenance(event).owners["venue"].who == "editor"
+    assert "title" not in web_harness.store.provenance(event).owners, "only what was changed is a person's"
     page.get_by_label("Use source value again: Venue").check()
     page.get_by_role("button", name="Save").click()
-    assert world.store.event(event).venue == "神子田"
+    assert web_harness.store.event(event).venue == "神子田"
     page.get_by_role("button", name="Hide event").click()
-    page.goto(world.url("/"))
+    page.goto(web_harness.url("/"))
     assert page.get_by_role("link", name="神子田朝市").count() == 0
-    page.goto(world.url(f"/manage/events/{event}"))
+    page.goto(web_harness.url(f"/manage/events/{event}"))
     page.get_by_role("button", name="Publish again").click()
-    page.goto(world.url("/"))
+    page.goto(web_harness.url("/"))
     assert page.get_by_role("link", name="神子田朝市").is_visible()
 
 
-def test_an_admin_lets_somebody_in(page: Page, world: World) -> None:
-    sign_in(page, world, "admin")
+def test_an_admin_lets_somebody_in(page: Page, web_harness: WebHarness) -> None:
+    sign_in(page, web_harness, "admin")
     page.get_by_role("link", name="Users").click()
     page.get_by_label("Username").fill("newcomer")
     page.get_by_label("Role").select_option("viewer")
@@ -151,7 +151,7 @@ def test_an_admin_lets_somebody_in(page: Page, world: World) -> None:
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_label("Repeat password").fill(PASSWORD)
     page.get_by_role("button", name="Save and sign in").click()
-    assert page.url == world.url("/manage")
+    assert page.url == web_harness.url("/manage")
     assert page.get_by_role("link", name="Users").count() == 0
-    page.goto(world.url("/manage/sources/1"))
+    page.goto(web_harness.url("/manage/sources/1"))
     assert page.get_by_role("button", name="Run now").count() == 0

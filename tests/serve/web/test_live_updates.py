@@ -11,24 +11,24 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, WebSocket, expect
 
-from tests.serve.web.world import EVIL, World, ics, opened, serving, vevent
+from tests.serve.web.web_harness import EVIL, WebHarness, ics, opened, serving, vevent
 from tests.support.site import Site
 
 expect.set_options(timeout=30_000)
 
 
 @pytest.fixture(scope="module")
-def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebHarness]:
     """A service without sources; each test adds its own."""
-    with opened(tmp_path_factory.mktemp("live"), filled=False, lang="en") as world:
-        yield world
+    with opened(tmp_path_factory.mktemp("live"), filled=False, lang="en") as web_harness:
+        yield web_harness
 
 
 @contextmanager
-def window(browser: Browser, world: World, *, role: str = "editor") -> Iterator[tuple[Page, list[str]]]:
+def window(browser: Browser, web_harness: WebHarness, *, role: str = "editor") -> Iterator[tuple[Page, list[str]]]:
     """A window of somebody who is signed in, and what its console says."""
     context = browser.new_context(locale="en")
-    context.add_cookies([{"name": "tadoru", "value": world.cookie(role), "url": world.address}])
+    context.add_cookies([{"name": "tadoru", "value": web_harness.cookie(role), "url": web_harness.address}])
     context.set_default_timeout(20_000)
     page, wrong = context.new_page(), list[str]()
     page.on("console", lambda message: wrong.append(message.text))
@@ -66,13 +66,13 @@ def opened_and_listening(page: Page, address: str) -> None:
         page.goto(address)
 
 
-def calendar(world: World, path: str, *titles: str) -> int:
+def calendar(web_harness: WebHarness, path: str, *titles: str) -> int:
     events = [vevent(title, title, f"2026090{n}T100000") for n, title in enumerate(titles, 1)]
-    world.site.reply(path, body=ics(*events), content_type="text/calendar; charset=utf-8")
-    return world.add_source(name=f"Calendar {path}", url=world.site.url(path))
+    web_harness.site.reply(path, body=ics(*events), content_type="text/calendar; charset=utf-8")
+    return web_harness.add_source(name=f"Calendar {path}", url=web_harness.site.url(path))
 
 
-def test_a_source_that_is_collected_from_its_page_shows_the_result_by_itself(browser: Browser, town: World) -> None:
+def test_a_source_that_is_collected_from_its_page_shows_the_result_by_itself(browser: Browser, town: WebHarness) -> None:
     source = calendar(town, "/held.ics", "One", "Two")
     gate = town.site.hold("/held.ics")
     with window(browser, town) as (page, wrong), ExitStack() as stack:
@@ -91,7 +91,7 @@ def test_a_source_that_is_collected_from_its_page_shows_the_result_by_itself(bro
         assert wrong == []
 
 
-def test_the_overview_and_the_lists_follow_what_others_do(browser: Browser, town: World) -> None:
+def test_the_overview_and_the_lists_follow_what_others_do(browser: Browser, town: WebHarness) -> None:
     good = calendar(town, "/new.ics", "Three", "Four", "Five")
     bad = town.add_source(name="Gone", url=town.site.url("/gone.rss"), type="rss")
     with window(browser, town, role="viewer") as (page, wrong), ExitStack() as stack:
@@ -119,17 +119,17 @@ PUT_IN = """new MutationObserver((_, me) => {{
 }}).observe(document, {{childList: true, subtree: true}});"""
 
 
-def follow(page: Page, world: World, more: str = "") -> None:
+def follow(page: Page, web_harness: WebHarness, more: str = "") -> None:
     """A page that is about crawl 77 too."""
     page.add_init_script(PUT_IN.format(text=json.dumps(PLACES.format(more=more))))
-    opened_and_listening(page, world.url("/manage/merges?lang=ja"))
+    opened_and_listening(page, web_harness.url("/manage/merges?lang=ja"))
 
 
-def tell(world: World, kind: str, **body: object) -> None:
-    world.store.publish_message(kind, "crawl/77", {"crawl_id": 77, **body})
+def tell(web_harness: WebHarness, kind: str, **body: object) -> None:
+    web_harness.store.publish_message(kind, "crawl/77", {"crawl_id": 77, **body})
 
 
-def test_numbers_states_and_notices_of_a_crawl_are_shown_as_they_come(browser: Browser, town: World) -> None:
+def test_numbers_states_and_notices_of_a_crawl_are_shown_as_they_come(browser: Browser, town: WebHarness) -> None:
     with window(browser, town, role="viewer") as (page, wrong):
         follow(page, town)
         tell(town, "crawl.progress", pages=12345, errors=0, queued=5, known=20000, rate=3.14159, seconds=9)
@@ -147,7 +147,7 @@ def test_numbers_states_and_notices_of_a_crawl_are_shown_as_they_come(browser: B
         assert wrong == []
 
 
-def test_when_a_crawl_has_ended_its_page_is_loaded_anew_once(browser: Browser, town: World) -> None:
+def test_when_a_crawl_has_ended_its_page_is_loaded_anew_once(browser: Browser, town: WebHarness) -> None:
     loads = list[str]()
     with window(browser, town, role="viewer") as (page, wrong):
         follow(page, town, "data-live-reload")
@@ -161,7 +161,7 @@ def test_when_a_crawl_has_ended_its_page_is_loaded_anew_once(browser: Browser, t
         assert wrong == []
 
 
-def test_a_page_in_the_background_does_not_listen_and_catches_up_afterwards(browser: Browser, town: World) -> None:
+def test_a_page_in_the_background_does_not_listen_and_catches_up_afterwards(browser: Browser, town: WebHarness) -> None:
     with window(browser, town, role="viewer") as (page, wrong):
         with page.expect_websocket() as found:
             follow(page, town)
@@ -181,13 +181,13 @@ def test_a_page_in_the_background_does_not_listen_and_catches_up_afterwards(brow
 
 def test_a_page_goes_on_when_the_service_was_away(browser: Browser, tmp_path: Path) -> None:
     with Site() as site:
-        with serving(tmp_path, site, "en") as world:
+        with serving(tmp_path, site, "en") as web_harness:
             stack = ExitStack()
-            page, wrong = stack.enter_context(window(browser, world, role="viewer"))
-            follow(page, world)
-            port = int(world.address.rpartition(":")[2])
-        with stack, serving(tmp_path, site, "en", port=port) as world:
-            tell(world, "crawl.progress", pages=8)
+            page, wrong = stack.enter_context(window(browser, web_harness, role="viewer"))
+            follow(page, web_harness)
+            port = int(web_harness.address.rpartition(":")[2])
+        with stack, serving(tmp_path, site, "en", port=port) as web_harness:
+            tell(web_harness, "crawl.progress", pages=8)
             expect(page.locator("section b")).to_have_text("8")
             assert page.evaluate("window.mark") == 1
             # That nobody answered is the browser's own word, and no script's.

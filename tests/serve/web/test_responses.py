@@ -14,14 +14,14 @@ from tadoru.jobs.events.dedupe.matcher import EventMatcher
 from tadoru.jobs.events.event_input import parse_new_event
 from tadoru.model.event import EventDraft
 from tadoru.serve.web.calendar.pages import render_description
-from tests.serve.web.world import BY, EVIL, World
+from tests.serve.web.web_harness import BY, EVIL, WebHarness
 
 ENGLISH = {"accept": "text/html", "accept-language": "en"}
 
 
 @pytest.fixture
-def editor(world: World) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=world.address, headers=ENGLISH, cookies={"tadoru": world.cookie("editor")}) as one:
+def editor(web_harness: WebHarness) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=web_harness.address, headers=ENGLISH, cookies={"tadoru": web_harness.cookie("editor")}) as one:
         yield one
 
 
@@ -32,8 +32,10 @@ def token(client: httpx.Client, path: str = "/manage") -> dict[str, str]:
     return {"csrf": found[1]}
 
 
-def test_a_hidden_event_is_nobodys_but_those_who_look_after_it(world: World, client: httpx.Client, editor: httpx.Client) -> None:
-    event = world.event_id("盆踊り")
+def test_a_hidden_event_is_nobodys_but_those_who_look_after_it(
+    web_harness: WebHarness, client: httpx.Client, editor: httpx.Client
+) -> None:
+    event = web_harness.event_id("盆踊り")
     assert client.get(f"/events/{event}").status_code == 200
     assert editor.post(f"/manage/events/{event}/hide", data=token(editor)).headers["location"].endswith("done=event_hidden")
     hidden = client.get(f"/events/{event}")
@@ -46,14 +48,16 @@ def test_a_hidden_event_is_nobodys_but_those_who_look_after_it(world: World, cli
     assert client.get(f"/events/{event}").status_code == 200
 
 
-def test_an_absorbed_event_leads_to_the_one_it_is_a_part_of(world: World, client: httpx.Client) -> None:
-    kept, absorbed = world.event_id("第30回"), world.event_id("第31回")
-    world.store.merge_events(kept, absorbed, EventMatcher(), "test")
+def test_an_absorbed_event_leads_to_the_one_it_is_a_part_of(web_harness: WebHarness, client: httpx.Client) -> None:
+    kept, absorbed = web_harness.event_id("第30回"), web_harness.event_id("第31回")
+    web_harness.store.merge_events(kept, absorbed, EventMatcher(), "test")
     assert client.get(f"/events/{absorbed}").headers["location"] == f"/events/{kept}"
 
 
-def test_the_data_block_of_an_event_says_what_was_written_and_can_not_be_closed(world: World, client: httpx.Client) -> None:
-    event = world.store.create_event(_evil(world), EventMatcher(), "test")
+def test_the_data_block_of_an_event_says_what_was_written_and_can_not_be_closed(
+    web_harness: WebHarness, client: httpx.Client
+) -> None:
+    event = web_harness.store.create_event(_evil(web_harness), EventMatcher(), "test")
     text = client.get(f"/events/{event.id}").text
     block = re.search(r'<script type="application/ld\+json">(.*?)</script>', text, re.DOTALL)
     assert block is not None
@@ -62,9 +66,9 @@ def test_the_data_block_of_an_event_says_what_was_written_and_can_not_be_closed(
     assert "onerror" not in text
 
 
-def _evil(world: World) -> EventDraft:
+def _evil(web_harness: WebHarness) -> EventDraft:
     values = {"title": "1 </ 2 & <3 祭り", "starts": "2026-08-21 10:00", "description": f"<p>Hello</p>{EVIL}"}
-    return parse_new_event(values, "Asia/Tokyo", world.store.now())
+    return parse_new_event(values, "Asia/Tokyo", web_harness.store.now())
 
 
 def test_a_description_that_got_into_the_database_unclean_is_cleaned_on_its_way_out() -> None:
@@ -100,7 +104,7 @@ def test_any_words_can_be_searched_for(client: httpx.Client, q: str) -> None:
     assert client.get("/search", params={"q": q}).status_code == 200
 
 
-def test_pages_turn_until_everything_was_seen(world: World, client: httpx.Client) -> None:
+def test_pages_turn_until_everything_was_seen(web_harness: WebHarness, client: httpx.Client) -> None:
     seen: list[str] = []
     path: str | None = "/?q=ヨガ"
     while path:
@@ -135,29 +139,36 @@ def test_pages_of_somebody_who_signed_in_are_kept_nowhere(editor: httpx.Client, 
     assert {"Accept-Language", "Cookie"} <= {one.strip() for one in client.get("/").headers["vary"].split(",")}
 
 
-def test_no_page_has_a_script_or_a_style_of_its_own(world: World, editor: httpx.Client) -> None:
-    for path in ("/", "/month/2026-08", f"/events/{world.event_id('花火')}", "/manage", "/manage/sources/1", "/manage/reviews/2"):
+def test_no_page_has_a_script_or_a_style_of_its_own(web_harness: WebHarness, editor: httpx.Client) -> None:
+    for path in (
+        "/",
+        "/month/2026-08",
+        f"/events/{web_harness.event_id('花火')}",
+        "/manage",
+        "/manage/sources/1",
+        "/manage/reviews/2",
+    ):
         text = editor.get(path).text
         assert (
             re.findall(r"<script(?! type=\"application/ld\+json\"| src=\"/static/live\.js)|\son\w+=|\sstyle=|<style", text) == []
         ), path
 
 
-def test_a_form_without_its_token_changes_nothing(world: World, editor: httpx.Client) -> None:
+def test_a_form_without_its_token_changes_nothing(web_harness: WebHarness, editor: httpx.Client) -> None:
     assert editor.post("/manage/sources/1/disable").status_code == 403
     assert editor.post("/manage/sources/1/disable", data={"csrf": "0" * 64}).status_code == 403
-    assert world.store.source(1).enabled
+    assert web_harness.store.source(1).enabled
 
 
-def test_a_source_is_switched_off_and_on_and_its_history_says_who(world: World, editor: httpx.Client) -> None:
+def test_a_source_is_switched_off_and_on_and_its_history_says_who(web_harness: WebHarness, editor: httpx.Client) -> None:
     editor.post("/manage/sources/2/disable", data=token(editor))
-    assert not world.store.source(2).enabled
+    assert not web_harness.store.source(2).enabled
     editor.post("/manage/sources/2/enable", data=token(editor))
-    assert world.store.source(2).enabled
-    assert [one.by for one in world.store.source_history(2)][-2:] == ["editor", "editor"]
+    assert web_harness.store.source(2).enabled
+    assert [one.by for one in web_harness.store.source_history(2)][-2:] == ["editor", "editor"]
 
 
-def test_a_source_form_comes_back_with_what_was_typed_and_why(world: World, editor: httpx.Client) -> None:
+def test_a_source_form_comes_back_with_what_was_typed_and_why(web_harness: WebHarness, editor: httpx.Client) -> None:
     typed = {"name": "New", "type": "ics", "url": "https://n.example/", "frequency": "normal", "settings": "nonsense"}
     answer = editor.post("/manage/sources/new", data=token(editor) | typed)
     assert answer.status_code == 400
@@ -170,30 +181,32 @@ def test_a_source_form_comes_back_with_what_was_typed_and_why(world: World, edit
         {"name": ""},
     ):
         assert editor.post("/manage/sources/new", data=token(editor) | typed | change).status_code == 400
-    assert all(one.name != "New" for one in world.store.sources())
+    assert all(one.name != "New" for one in web_harness.store.sources())
 
 
 def test_a_source_whose_address_was_permitted_at_the_machine_keeps_it_through_the_form(
-    world: World, editor: httpx.Client
+    web_harness: WebHarness, editor: httpx.Client
 ) -> None:
-    number = world.store.add_source(
+    number = web_harness.store.add_source(
         {"name": "At home", "type": "ics", "url": "http://127.0.0.1:9/x.ics", "named_host": "127.0.0.1:9"}, "test"
     ).id
     typed = {"name": "At home too", "type": "ics", "url": "http://127.0.0.1:9/x.ics", "frequency": "low", "low_hours": "48"}
     assert editor.post(f"/manage/sources/{number}/edit", data=token(editor) | typed).status_code == 303
-    after = world.store.source(number)
+    after = web_harness.store.source(number)
     assert (after.name, after.named_host, after.low_hours) == ("At home too", "127.0.0.1:9", 48)
     editor.post(f"/manage/sources/{number}/remove", data=token(editor))
-    assert all(one.id != number for one in world.store.sources())
+    assert all(one.id != number for one in web_harness.store.sources())
 
 
-def test_a_viewer_sees_no_values_of_headers_and_an_editor_keeps_them_through_the_form(world: World, editor: httpx.Client) -> None:
+def test_a_viewer_sees_no_values_of_headers_and_an_editor_keeps_them_through_the_form(
+    web_harness: WebHarness, editor: httpx.Client
+) -> None:
     settings = {"headers": {"X-Api-Key": "sesame"}}
     given = {"name": "Closed", "type": "ics", "url": "https://closed.example/x.ics", "settings": settings}
-    number = world.store.add_source(given, "test").id
-    world.store.edit_source(number, {"settings": {"headers": {"X-Api-Key": "sesame-2"}}}, "test")
+    number = web_harness.store.add_source(given, "test").id
+    web_harness.store.edit_source(number, {"settings": {"headers": {"X-Api-Key": "sesame-2"}}}, "test")
     page = f"/manage/sources/{number}"
-    with httpx.Client(base_url=world.address, headers=ENGLISH, cookies={"tadoru": world.cookie("viewer")}) as viewer:
+    with httpx.Client(base_url=web_harness.address, headers=ENGLISH, cookies={"tadoru": web_harness.cookie("viewer")}) as viewer:
         shown = viewer.get(page).text
     assert ("sesame" in shown, "headers.X-Api-Key=***" in shown) == (False, True)
     form = editor.get(f"{page}/edit").text
@@ -201,30 +214,30 @@ def test_a_viewer_sees_no_values_of_headers_and_an_editor_keeps_them_through_the
     for typed in ("headers.X-Api-Key=sesame-2", "headers.X-Api-Key=***"):
         fields = {name: given[name] for name in ("name", "type", "url")} | {"frequency": "low", "settings": typed}
         assert editor.post(f"{page}/edit", data=token(editor) | fields).status_code == 303
-        assert world.store.source(number).settings == {"headers": {"X-Api-Key": "sesame-2"}}
+        assert web_harness.store.source(number).settings == {"headers": {"X-Api-Key": "sesame-2"}}
     editor.post(f"{page}/remove", data=token(editor))
 
 
-def test_a_key_is_shown_once(world: World) -> None:
-    with httpx.Client(base_url=world.address, headers=ENGLISH, cookies={"tadoru": world.cookie("admin")}) as admin:
+def test_a_key_is_shown_once(web_harness: WebHarness) -> None:
+    with httpx.Client(base_url=web_harness.address, headers=ENGLISH, cookies={"tadoru": web_harness.cookie("admin")}) as admin:
         assert admin.post("/manage/keys", data=token(admin) | {"name": "k"}).status_code == 400
         made = admin.post("/manage/keys", data=token(admin) | {"name": "k", "scopes": "events:read", "days": "30"})
         found = re.search(r"tdr_\w+_[\w-]+", made.text)
         assert found is not None
         assert found[0] not in admin.get("/manage/keys").text
-        number = world.store.keys()[0].id
+        number = web_harness.store.keys()[0].id
         assert admin.post(f"/manage/keys/{number}/revoke", data=token(admin)).status_code == 303
-        assert world.store.keys()[0].revoked_at is not None
+        assert web_harness.store.keys()[0].revoked_at is not None
         log = admin.get("/manage/log").text
         assert "key.revoke" in log
         assert found[0] not in log
 
 
-def test_a_key_belongs_to_whoever_makes_it_and_ends_with_them(world: World) -> None:
-    cookie = world.cookie("admin")
-    second = world.store.add_user("second", "admin", BY)
+def test_a_key_belongs_to_whoever_makes_it_and_ends_with_them(web_harness: WebHarness) -> None:
+    cookie = web_harness.cookie("admin")
+    second = web_harness.store.add_user("second", "admin", BY)
     with httpx.Client(
-        base_url=world.address, headers=ENGLISH, cookies={"tadoru": world.store.start_session(second, BY)}
+        base_url=web_harness.address, headers=ENGLISH, cookies={"tadoru": web_harness.store.start_session(second, BY)}
     ) as other:
         form = other.get("/manage/keys").text
         assert 'name="days" type="number" value="365"' in form
@@ -232,35 +245,35 @@ def test_a_key_belongs_to_whoever_makes_it_and_ends_with_them(world: World) -> N
         found = re.search(r"tdr_\w+_[\w-]+", made.text)
         assert found is not None
         assert ">second</td>" in made.text
-    key = world.store.keys()[0]
+    key = web_harness.store.keys()[0]
     assert (key.user_name, key.expires_at) == ("second", None)
     headers = {"authorization": f"Bearer {found[0]}", "x-forwarded-for": "198.51.100.1"}
-    assert httpx.get(f"{world.address}/metrics", headers=headers).status_code == 200
-    world.store.set_role("second", "viewer", BY)
-    assert httpx.get(f"{world.address}/metrics", headers=headers).status_code == 403
-    world.store.set_role("second", "admin", BY)
-    with httpx.Client(base_url=world.address, headers=ENGLISH, cookies={"tadoru": cookie}) as admin:
+    assert httpx.get(f"{web_harness.address}/metrics", headers=headers).status_code == 200
+    web_harness.store.set_role("second", "viewer", BY)
+    assert httpx.get(f"{web_harness.address}/metrics", headers=headers).status_code == 403
+    web_harness.store.set_role("second", "admin", BY)
+    with httpx.Client(base_url=web_harness.address, headers=ENGLISH, cookies={"tadoru": cookie}) as admin:
         assert admin.post(f"/manage/users/{second.id}/revoke", data=token(admin)).status_code == 303
-        assert httpx.get(f"{world.address}/metrics", headers=headers).status_code == 401
+        assert httpx.get(f"{web_harness.address}/metrics", headers=headers).status_code == 401
 
 
-def test_a_key_without_an_owner_is_shown_as_the_operators(world: World) -> None:
-    key, _ = world.store.add_key("at the machine", ("events:read",), BY)
-    with httpx.Client(base_url=world.address, headers=ENGLISH, cookies={"tadoru": world.cookie("admin")}) as admin:
+def test_a_key_without_an_owner_is_shown_as_the_operators(web_harness: WebHarness) -> None:
+    key, _ = web_harness.store.add_key("at the machine", ("events:read",), BY)
+    with httpx.Client(base_url=web_harness.address, headers=ENGLISH, cookies={"tadoru": web_harness.cookie("admin")}) as admin:
         assert ">Operator</td>" in admin.get("/manage/keys").text
-    world.store.revoke_key(key.id, BY)
+    web_harness.store.revoke_key(key.id, BY)
 
 
-def test_an_admin_can_not_revoke_themselves(world: World) -> None:
-    with httpx.Client(base_url=world.address, headers=ENGLISH, cookies={"tadoru": world.cookie("admin")}) as admin:
-        own = world.store.user("admin")
+def test_an_admin_can_not_revoke_themselves(web_harness: WebHarness) -> None:
+    with httpx.Client(base_url=web_harness.address, headers=ENGLISH, cookies={"tadoru": web_harness.cookie("admin")}) as admin:
+        own = web_harness.store.user("admin")
         assert own is not None
         assert admin.post(f"/manage/users/{own.id}/revoke", data=token(admin)).status_code == 400
-        assert world.store.user("admin").revoked_at is None  # type: ignore[union-attr]
+        assert web_harness.store.user("admin").revoked_at is None  # type: ignore[union-attr]
 
 
-def test_a_wrong_password_says_nothing_about_who_exists(world: World, client: httpx.Client) -> None:
-    world.cookie("viewer")
+def test_a_wrong_password_says_nothing_about_who_exists(web_harness: WebHarness, client: httpx.Client) -> None:
+    web_harness.cookie("viewer")
     answers = [client.post("/sign-in", data={"name": name, "password": "x"}) for name in ("viewer", "nobody")]
     texts = [one.text.replace(name, "") for one, name in zip(answers, ("viewer", "nobody"), strict=True)]
     assert [one.status_code for one in answers] == [401, 401]
@@ -273,14 +286,14 @@ def test_signing_in_leads_nowhere_else(client: httpx.Client, target: str) -> Non
     assert 'name="next" value="/manage"' in text
 
 
-def test_a_retry_that_still_lacks_something_says_what(world: World, editor: httpx.Client) -> None:
+def test_a_retry_that_still_lacks_something_says_what(web_harness: WebHarness, editor: httpx.Client) -> None:
     answer = editor.post("/manage/reviews/1/retry", data=token(editor))
     assert answer.status_code == 400
     assert "The item is still incomplete." in answer.text
-    assert world.store.review(1).resolved_at is None
+    assert web_harness.store.review(1).resolved_at is None
 
 
-def test_an_answer_that_comes_too_late_is_said_on_the_page(world: World, editor: httpx.Client) -> None:
+def test_an_answer_that_comes_too_late_is_said_on_the_page(web_harness: WebHarness, editor: httpx.Client) -> None:
     assert editor.post("/manage/reviews/2/keep-apart", data=token(editor)).status_code == 303
     late = editor.post("/manage/reviews/2/dismiss", data=token(editor))
     assert late.status_code == 400
@@ -288,7 +301,7 @@ def test_an_answer_that_comes_too_late_is_said_on_the_page(world: World, editor:
     assert "kept separate" in editor.get("/manage/reviews?which=answered&lang=en").text
 
 
-def test_an_event_of_a_persons_own_is_added_and_what_is_missing_is_said(world: World, editor: httpx.Client) -> None:
+def test_an_event_of_a_persons_own_is_added_and_what_is_missing_is_said(web_harness: WebHarness, editor: httpx.Client) -> None:
     assert editor.post("/manage/events/new", data=token(editor) | {"title": "朝の会"}).status_code == 400
     typed = {"title": "朝の会", "starts": "2026-08-22", "all_day": "yes", "timezone": "Asia/Tokyo", "city": "盛岡市"}
     added = editor.post("/manage/events/new", data=token(editor) | typed)
@@ -300,7 +313,7 @@ def test_an_event_of_a_persons_own_is_added_and_what_is_missing_is_said(world: W
     assert editor.post(f"/manage/events/{number}", data=same).headers["location"].endswith("done=event_same")
     moved = editor.post(f"/manage/events/{number}", data=same | {"starts": "2026-08-23"})
     assert moved.headers["location"].endswith("done=event_saved")
-    assert str(world.store.event(number).local_date) == "2026-08-23"
+    assert str(web_harness.store.event(number).local_date) == "2026-08-23"
 
 
 def test_a_word_about_what_was_done_is_one_of_ours(client: httpx.Client) -> None:

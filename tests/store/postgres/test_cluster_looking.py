@@ -8,21 +8,21 @@ from contextlib import closing
 import pytest
 
 from tadoru.store.cluster.registry import ClusterRegistry
-from tests.support.clusters import SeenCluster, cluster_on
+from tests.support.clusters import SampleCluster, cluster_on
 from tests.support.postgres import server
 
 
 @pytest.fixture
-def seen() -> Iterator[SeenCluster]:
+def seen() -> Iterator[SampleCluster]:
     with cluster_on(server()) as made:
         yield made
 
 
-def lined_up(seen: SeenCluster, crawl: str) -> int:
+def lined_up(seen: SampleCluster, crawl: str) -> int:
     return seen.cluster.counts(crawl)["lined up"]
 
 
-def test_a_crawl_of_many_hosts_leaves_room_in_the_queue_for_one_of_few(seen: SeenCluster) -> None:
+def test_a_crawl_of_many_hosts_leaves_room_in_the_queue_for_one_of_few(seen: SampleCluster) -> None:
     large = [f"host-{number}.example" for number in range(12)]
     seen.crawl("large", *large)
     seen.crawl("small", "shop.example")
@@ -33,7 +33,7 @@ def test_a_crawl_of_many_hosts_leaves_room_in_the_queue_for_one_of_few(seen: See
     assert lined_up(seen, "small") == 0
 
 
-def test_hosts_of_which_one_waits_already_are_put_into_the_queue_all_the_same(seen: SeenCluster) -> None:
+def test_hosts_of_which_one_waits_already_are_put_into_the_queue_all_the_same(seen: SampleCluster) -> None:
     seen.crawl("shops", "a.example", "b.example", "c.example")
     seen.put_slices("shops", "b.example")
     seen.put_slices("shops", "a.example", "b.example", "c.example")
@@ -41,7 +41,7 @@ def test_hosts_of_which_one_waits_already_are_put_into_the_queue_all_the_same(se
     assert seen.cluster.waiting_hosts("shops", 10) == []
 
 
-def test_one_worker_looks_at_a_time_and_one_that_is_gone_keeps_nobody_from_it(seen: SeenCluster) -> None:
+def test_one_worker_looks_at_a_time_and_one_that_is_gone_keeps_nobody_from_it(seen: SampleCluster) -> None:
     with closing(ClusterRegistry(seen.database)) as other:
         with other.looking() as is_alone:
             assert is_alone

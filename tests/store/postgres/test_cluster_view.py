@@ -10,12 +10,12 @@ import pytest
 from tadoru.errors import StoreError, UsageError
 from tadoru.rules.pace import Pace
 from tadoru.store.cluster.status_reader import ClusterStatusReader
-from tests.support.clusters import SeenCluster, cluster_on, fill
+from tests.support.clusters import SampleCluster, cluster_on, fill
 from tests.support.postgres import server
 
 
 @pytest.fixture(scope="module")
-def filled() -> Iterator[SeenCluster]:
+def filled() -> Iterator[SampleCluster]:
     """For tests that only look."""
     with cluster_on(server()) as made:
         fill(made)
@@ -23,18 +23,18 @@ def filled() -> Iterator[SeenCluster]:
 
 
 @pytest.fixture
-def seen() -> Iterator[SeenCluster]:
+def seen() -> Iterator[SampleCluster]:
     with cluster_on(server()) as made:
         yield made
 
 
 @pytest.fixture
-def view(seen: SeenCluster) -> Iterator[ClusterStatusReader]:
+def view(seen: SampleCluster) -> Iterator[ClusterStatusReader]:
     with closing(ClusterStatusReader(seen.database)) as opened:
         yield opened
 
 
-def test_workers_are_alive_or_gone_by_the_clock_of_the_database(filled: SeenCluster) -> None:
+def test_workers_are_alive_or_gone_by_the_clock_of_the_database(filled: SampleCluster) -> None:
     with closing(ClusterStatusReader(filled.database)) as view:
         found = view.look()
     assert [(one.name, one.machine, one.is_alive, one.hosts, one.pages) for one in found.workers] == [
@@ -45,7 +45,7 @@ def test_workers_are_alive_or_gone_by_the_clock_of_the_database(filled: SeenClus
     assert all(one.started_at < one.seen_at for one in found.workers)
 
 
-def test_a_crawl_is_told_in_counts_the_open_ones_first(filled: SeenCluster) -> None:
+def test_a_crawl_is_told_in_counts_the_open_ones_first(filled: SampleCluster) -> None:
     with closing(ClusterStatusReader(filled.database)) as view:
         shops, docs = view.look().crawls
     assert (shops.name, shops.state, shops.done, shops.queued, shops.in_flight, shops.errors) == ("shops", "open", 10, 5, 0, 5)
@@ -55,12 +55,12 @@ def test_a_crawl_is_told_in_counts_the_open_ones_first(filled: SeenCluster) -> N
     assert docs.ended_at is not None
 
 
-def test_the_queue_tells_what_waits_runs_stalls_and_was_given_up(filled: SeenCluster) -> None:
+def test_the_queue_tells_what_waits_runs_stalls_and_was_given_up(filled: SampleCluster) -> None:
     with closing(ClusterStatusReader(filled.database)) as view:
         assert view.look().queue._asdict() == {"waiting": 2, "again": 0, "running": 1, "stalled": 1, "failed": 1}
 
 
-def test_hosts_in_trouble_are_named_the_worst_first(filled: SeenCluster) -> None:
+def test_hosts_in_trouble_are_named_the_worst_first(filled: SampleCluster) -> None:
     with closing(ClusterStatusReader(filled.database)) as view:
         found = view.look().hosts
         assert [(one.name, one.trouble) for one in found] == [
@@ -72,7 +72,7 @@ def test_hosts_in_trouble_are_named_the_worst_first(filled: SeenCluster) -> None
         assert [one.name for one in view.look(most_hosts=1).hosts] == ["bad.example"]
 
 
-def test_a_host_that_only_wants_to_be_asked_slowly_is_named_without_blame(seen: SeenCluster, view: ClusterStatusReader) -> None:
+def test_a_host_that_only_wants_to_be_asked_slowly_is_named_without_blame(seen: SampleCluster, view: ClusterStatusReader) -> None:
     seen.crawl("a", "calm.example", "usual.example")
     seen.pace("a", "calm.example", Pace(gap=20.0, base=20.0, latency=None, baseline=None, strikes=0))
     seen.pace("a", "usual.example", Pace(gap=1.0, base=1.0, latency=None, baseline=None, strikes=0))
@@ -86,13 +86,13 @@ def test_an_empty_cluster_has_nothing_to_tell(view: ClusterStatusReader) -> None
     assert found.document()["rate"] == 0
 
 
-def test_a_crawl_that_nothing_was_written_for_is_told_so(seen: SeenCluster, view: ClusterStatusReader) -> None:
+def test_a_crawl_that_nothing_was_written_for_is_told_so(seen: SampleCluster, view: ClusterStatusReader) -> None:
     seen.cluster.put_crawl("soon", "audit", {})
     (crawl,) = view.look().crawls
     assert (crawl.name, crawl.has_data, crawl.done) == ("soon", False, 0)
 
 
-def test_the_rate_is_that_of_the_last_beats(seen: SeenCluster, view: ClusterStatusReader) -> None:
+def test_the_rate_is_that_of_the_last_beats(seen: SampleCluster, view: ClusterStatusReader) -> None:
     number = seen.cluster.register("w", "here", 1, "0.1.0")
     for pages in range(6000, 60_000, 6000):
         seen.sql("UPDATE workers SET seen_at = seen_at - interval '600 seconds' WHERE id = %s", number)
@@ -104,13 +104,13 @@ def test_the_rate_is_that_of_the_last_beats(seen: SeenCluster, view: ClusterStat
     assert view.look().rate < 0.1
 
 
-def test_tables_without_a_rate_tell_the_mean_since_the_start(seen: SeenCluster, view: ClusterStatusReader) -> None:
+def test_tables_without_a_rate_tell_the_mean_since_the_start(seen: SampleCluster, view: ClusterStatusReader) -> None:
     seen.worker("old", "here", pages=7200)
     seen.sql("ALTER TABLE workers DROP COLUMN rate")
     assert view.look().rate == pytest.approx(2.0, rel=0.01)
 
 
-def test_a_crawl_is_stopped_resumed_and_forgotten(seen: SeenCluster, view: ClusterStatusReader) -> None:
+def test_a_crawl_is_stopped_resumed_and_forgotten(seen: SampleCluster, view: ClusterStatusReader) -> None:
     seen.crawl("shops", "a.example", "b.example")
     seen.put_slices("shops", "a.example", "b.example")
     seen.put_slices("other", "c.example")
@@ -130,7 +130,7 @@ def test_a_crawl_is_stopped_resumed_and_forgotten(seen: SeenCluster, view: Clust
     assert view.look().crawls[0].done == 4, "what was found stays"
 
 
-def test_a_crawl_that_workers_are_still_at_is_not_forgotten(seen: SeenCluster, view: ClusterStatusReader) -> None:
+def test_a_crawl_that_workers_are_still_at_is_not_forgotten(seen: SampleCluster, view: ClusterStatusReader) -> None:
     seen.crawl("shops", "a.example")
     seen.put_slices("shops", "a.example")
     seen.begin_slice("a.example")
@@ -139,7 +139,7 @@ def test_a_crawl_that_workers_are_still_at_is_not_forgotten(seen: SeenCluster, v
         view.forget("shops")
 
 
-def test_a_crawl_that_is_done_can_not_go_on(filled: SeenCluster) -> None:
+def test_a_crawl_that_is_done_can_not_go_on(filled: SampleCluster) -> None:
     with (
         closing(ClusterStatusReader(filled.database)) as view,
         pytest.raises(UsageError, match="Cannot resume crawl docs: it is done"),
@@ -148,7 +148,7 @@ def test_a_crawl_that_is_done_can_not_go_on(filled: SeenCluster) -> None:
 
 
 @pytest.mark.parametrize("change", ["stop", "resume", "forget"])
-def test_a_crawl_that_the_cluster_does_not_have_is_one_sentence(change: str, filled: SeenCluster) -> None:
+def test_a_crawl_that_the_cluster_does_not_have_is_one_sentence(change: str, filled: SampleCluster) -> None:
     with closing(ClusterStatusReader(filled.database)) as view:
         with pytest.raises(UsageError, match=r"Crawl nix'; DROP not found in the cluster\. `tadoru cluster status` lists them"):
             getattr(view, change)("nix'; DROP")

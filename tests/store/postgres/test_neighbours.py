@@ -12,7 +12,7 @@ import pytest
 from tadoru.clock import SystemClock
 from tadoru.rules.pace import Pace
 from tadoru.store.crawl.postgres.store import PostgresStore
-from tests.support.clusters import SeenCluster, cluster_on, ran
+from tests.support.clusters import SampleCluster, cluster_on, ran
 from tests.support.postgres import server
 
 T = TypeVar("T")
@@ -20,7 +20,7 @@ HOST, HOLD = "shop.example", 60.0
 
 
 @pytest.fixture
-def seen() -> Iterator[SeenCluster]:
+def seen() -> Iterator[SampleCluster]:
     with cluster_on(server()) as made:
         yield made
 
@@ -29,7 +29,7 @@ def steady(gap: float) -> Pace:
     return Pace(gap=gap, base=gap, latency=0.0, baseline=0.0, strikes=0)
 
 
-def at(seen: SeenCluster, crawl: str, work: Callable[[PostgresStore, int], Awaitable[T]]) -> T:
+def at(seen: SampleCluster, crawl: str, work: Callable[[PostgresStore, int], Awaitable[T]]) -> T:
     """What one worker of a crawl does."""
 
     async def do() -> T:
@@ -43,7 +43,7 @@ def at(seen: SeenCluster, crawl: str, work: Callable[[PostgresStore, int], Await
     return found
 
 
-def asking(seen: SeenCluster, crawl: str, gap: float) -> None:
+def asking(seen: SampleCluster, crawl: str, gap: float) -> None:
     """Ask the host for a crawl."""
 
     async def ask(store: PostgresStore, worker: int) -> None:
@@ -54,7 +54,7 @@ def asking(seen: SeenCluster, crawl: str, gap: float) -> None:
     at(seen, crawl, ask)
 
 
-def waiting(seen: SeenCluster, crawl: str, gap: float = 1.0) -> float:
+def waiting(seen: SampleCluster, crawl: str, gap: float = 1.0) -> float:
     async def wait(store: PostgresStore, worker: int) -> float:
         await store.hosts.begin_pace(HOST, steady(gap))
         return await store.hosts.take_slot(worker, HOST, HOLD)
@@ -63,14 +63,14 @@ def waiting(seen: SeenCluster, crawl: str, gap: float = 1.0) -> float:
 
 
 @pytest.mark.parametrize("theirs, ours", [(500.0, 1.0), (1.0, 500.0)])
-def test_a_host_is_left_alone_as_long_as_either_crawl_would(seen: SeenCluster, theirs: float, ours: float) -> None:
+def test_a_host_is_left_alone_as_long_as_either_crawl_would(seen: SampleCluster, theirs: float, ours: float) -> None:
     seen.crawl("one", HOST)
     seen.crawl("two", HOST)
     asking(seen, "one", theirs)
     assert 300 < waiting(seen, "two", ours) <= 500
 
 
-def test_who_is_about_to_ask_for_another_crawl_counts_as_asking(seen: SeenCluster) -> None:
+def test_who_is_about_to_ask_for_another_crawl_counts_as_asking(seen: SampleCluster) -> None:
     seen.crawl("one", HOST)
     seen.crawl("two", HOST)
 
@@ -81,7 +81,7 @@ def test_who_is_about_to_ask_for_another_crawl_counts_as_asking(seen: SeenCluste
     assert waiting(seen, "two", gap=500.0) > 300
 
 
-def test_other_hosts_crawls_apart_and_what_is_long_over_hinder_nobody(seen: SeenCluster) -> None:
+def test_other_hosts_crawls_apart_and_what_is_long_over_hinder_nobody(seen: SampleCluster) -> None:
     seen.crawl("one", HOST)
     seen.crawl("over", HOST)
     seen.crawl("elsewhere", "other.example")
@@ -92,7 +92,7 @@ def test_other_hosts_crawls_apart_and_what_is_long_over_hinder_nobody(seen: Seen
     assert waiting(seen, "one") == 0
 
 
-def test_of_crawls_that_ask_at_the_same_moment_one_may(seen: SeenCluster) -> None:
+def test_of_crawls_that_ask_at_the_same_moment_one_may(seen: SampleCluster) -> None:
     names = [f"crawl{number}" for number in range(6)]
     for name in names:
         seen.crawl(name, HOST)

@@ -8,7 +8,7 @@ from tadoru.store.crawl.postgres.parameters import plain, plain_values, with_dri
 
 
 @pytest.mark.parametrize(
-    ("statement", "expected"),
+    "statement, expected",
     [
         ("SELECT 1 WHERE a = ? AND b = ?", "SELECT 1 WHERE a = %s AND b = %s"),
         ("SELECT 1 WHERE a = :name", "SELECT 1 WHERE a = %(name)s"),

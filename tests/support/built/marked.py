@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from tests.support.built.odd import ODD
-from tests.support.built.truth import Code, Grid, Truth, as_code, body_of, dedented, indent_of, sentences
+from tests.support.built.truth import Code, ExpectedPage, Grid, as_code, body_of, dedented, indent_of, sentences
 
 _FENCE = re.compile(r"([ >]*)(`{3,}|~{3,})\s*([^`]*)$")
 _SNIPPET = re.compile(r'--8<-- "_odd/([^"]+)"$')
@@ -23,7 +23,7 @@ _HEADING = re.compile(r"(#{1,6}) (.+?)(?: \{#[\w-]+\})?$")
 _CLASS = re.compile(r"\{ *\.([\w+-]+)")
 
 
-def read_mkdocs(file: Path) -> Truth:
+def read_mkdocs(file: Path) -> ExpectedPage:
     """The truth of a page of MkDocs: Python-Markdown makes spaces of tabs and empties lines of white space before all else."""
     truth = _read(file)
     truth.codes = [
@@ -33,15 +33,15 @@ def read_mkdocs(file: Path) -> Truth:
     return truth
 
 
-def read_vitepress(file: Path) -> Truth:
+def read_vitepress(file: Path) -> ExpectedPage:
     """The truth of a page of VitePress: it drops empty lines at the end, and draws signs before lines marked as changed."""
     truth = _read(file)
     truth.codes = [_shown_by_vitepress(code) for code in truth.codes]
     return truth
 
 
-def _read(file: Path) -> Truth:
-    truth = Truth()
+def _read(file: Path) -> ExpectedPage:
+    truth = ExpectedPage()
     lines = file.read_text("utf-8").split("\n")
     truth.sentences = sentences(lines)
     at = 0
@@ -58,7 +58,7 @@ def _shown_by_vitepress(code: Code) -> Code:
     return Code("diff", as_code([_SIGNS.get(mark, " ") + _MARK.sub("", line) for line, mark in zip(lines, marks, strict=True)]))
 
 
-def _block(lines: list[str], at: int, truth: Truth) -> int:
+def _block(lines: list[str], at: int, truth: ExpectedPage) -> int:
     """Read the block that begins at a line; where the next one begins."""
     line = lines[at]
     if fence := _FENCE.match(line):
@@ -81,7 +81,7 @@ def _block(lines: list[str], at: int, truth: Truth) -> int:
     return at + 1
 
 
-def _fenced(lines: list[str], at: int, fence: re.Match[str], truth: Truth) -> int:
+def _fenced(lines: list[str], at: int, fence: re.Match[str], truth: ExpectedPage) -> int:
     margin, marks, info = fence[1], fence[2], fence[3].strip()
     end = next(here for here in range(at + 1, len(lines)) if lines[here].strip("> ") == marks)
     code = [line[len(margin) :] for line in lines[at + 1 : end]]
@@ -95,7 +95,7 @@ def _fenced(lines: list[str], at: int, fence: re.Match[str], truth: Truth) -> in
     return end + 1
 
 
-def _table(lines: list[str], rule: int, truth: Truth) -> int:
+def _table(lines: list[str], rule: int, truth: ExpectedPage) -> int:
     """A table, found by the line under its headings."""
     end = next((here for here in range(rule, len(lines)) if "|" not in lines[here]), len(lines))
     cells = lines[rule].strip().strip("|").split("|")

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from tests.support.built.odd import ODD
-from tests.support.built.truth import Code, Grid, Truth, as_code, body_of, dedented, indent_of, sentences
+from tests.support.built.truth import Code, ExpectedPage, Grid, as_code, body_of, dedented, indent_of, sentences
 
 CALLOUTS = frozenset("note tip hint important warning caution danger attention error seealso todo admonition".split())
 _DIRECTIVE = re.compile(r"( *)\.\. ([\w:-]+)::(?: +(.*))?$")
@@ -19,7 +19,7 @@ _RULE = re.compile(r"=+(?: +=+)+ *$")
 _MARK = re.compile(r"( *)(?:[*-]|#\.|\d+\.|[a-z]\.) +(?=\S)")
 
 
-def read(file: Path) -> Truth:
+def read(file: Path) -> ExpectedPage:
     """The truth of a page."""
     # What docutils does first: tabs become spaces, and spaces at the ends of lines go.
     lines = [line.expandtabs(8).rstrip() for line in file.read_text("utf-8").split("\n")]
@@ -38,11 +38,11 @@ class _Reader:
     """One page under way."""
 
     def __init__(self) -> None:
-        self.truth = Truth()
+        self.truth = ExpectedPage()
         self.language: str | None = None
         """What `highlight` set for the rest of the page."""
 
-    def page(self, lines: list[str]) -> Truth:
+    def page(self, lines: list[str]) -> ExpectedPage:
         self._blocks(lines)
         return self.truth
 

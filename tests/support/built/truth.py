@@ -26,7 +26,7 @@ class Grid(NamedTuple):
 
 
 @dataclass(slots=True)
-class Truth:
+class ExpectedPage:
     """What is on one page, in the order of the source."""
 
     codes: list[Code] = field(default_factory=list)

@@ -16,7 +16,7 @@ _BOLD = re.compile(r"\*\*(.+)\*\*$")
 
 
 @dataclass(slots=True)
-class Written:
+class MarkdownContent:
     """What stands in one Markdown text, in order, however deep it is nested."""
 
     codes: list[Code] = field(default_factory=list)
@@ -28,9 +28,9 @@ class Written:
     """The text of each line that is not code, as Markdown."""
 
 
-def read(markdown: str) -> Written:
+def read(markdown: str) -> MarkdownContent:
     """What a reader finds."""
-    found = Written()
+    found = MarkdownContent()
     tokens = _READER.parse(markdown)
     for at, token in enumerate(tokens):
         if token.type == "fence":

@@ -13,7 +13,7 @@ import click
 from tadoru.cli.events import EventsContext, calendar_files, open_existing_calendar, write_json_array
 from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.options import job_options
-from tadoru.cli.output import N_, _, format_duration, format_option, format_time, ngettext, write_json
+from tadoru.cli.output import N_, _, format_duration, format_option, format_time, ngettext, translate_text, write_json
 from tadoru.cli.table import TableColumn, write_pairs, write_table
 from tadoru.config.options import EventsOptions
 from tadoru.config.settings import JOB_SETTINGS
@@ -164,7 +164,9 @@ def _print_summary(tally: CycleResult) -> None:
     sys.stdout.write(f"{text}{failed}.\n")
     for one in tally.failed[:20]:
         label = _("failed")
-        sys.stdout.write(f"  {label}  {one.source.id} {printable(one.source.name)}: {printable(one.run.error_summary)}\n")
+        sys.stdout.write(
+            f"  {label}  {one.source.id} {printable(one.source.name)}: {printable(translate_text(one.run.error_summary))}\n"
+        )
     if len(tally.failed) > 20:
         sys.stdout.write(_("  … {count} more: tadoru events runs", count=len(tally.failed) - 20) + "\n")
 
@@ -214,7 +216,7 @@ def _collect(
     """Run until done; the first signal lets work in flight finish, the second stops immediately."""
     from tadoru.clock import SystemClock
     from tadoru.jobs.events.collect.worker_pool import WorkerPool
-    from tadoru.jobs.launch import handle_stop_signals, run_loop
+    from tadoru.jobs.launch import handle_stop_signals, run_loop, tune_process
 
     async def main() -> tuple[CycleResult, bool]:
         crew = WorkerPool(store, calendar_files(options), SystemClock(), options, progress.log_stage, accept_drops=accept_drop)
@@ -237,6 +239,7 @@ def _collect(
         return tally, signals > 0
 
     try:
+        tune_process()
         tally, was_stopped = run_loop(main())
     except asyncio.CancelledError:
         raise Interrupted("Stopped. Unfinished sources are collected again in the next run.") from None
@@ -290,7 +293,7 @@ def _run_row(one: RunLog, names: dict[int, str], zone: str) -> list[str]:
     return [
         str(one.id), f"{one.source_id} {names.get(one.source_id, '')}", format_time(one.started_at, zone), took,
         one.status.value if one.status else _("running"), f"{one.fetched_count:,}", f"{one.parsed_count:,}",
-        f"{one.upserted_count:,}", one.error_summary,
+        f"{one.upserted_count:,}", translate_text(one.error_summary),
     ]  # fmt: skip
 
 
@@ -342,7 +345,7 @@ def _status_row(one: dict[str, Any], zone: str) -> list[str]:
         return "" if value is None else f"{value:.0%}"
 
     late = format_duration(one["lag_seconds"]) if one["lag_seconds"] >= 60 else ""
-    trouble = ", ".join(one["open_incidents"]) + (f": {one['last_error']}" if one["last_error"] else "")
+    trouble = ", ".join(one["open_incidents"]) + (f": {translate_text(one['last_error'])}" if one["last_error"] else "")
     return [
         str(one["source_id"]), one["name"], one["state"], f"{one['rows']:,}", f"{one['runs']:,}", percent(one["failure_rate"]),
         percent(one["duplicate_rate"]), at(one["last_success"]), at(one["next_run_at"]), late, trouble.removeprefix(": "),

@@ -36,6 +36,8 @@ MAX_SIDE_TEXT = 200
 
 def write_review(out: TextIO, store: CalendarStore, found: ReviewItem, zone: str) -> None:
     """Write a review as text: a comparison or the raw item, the evidence, and the commands that resolve it."""
+    from tadoru.store.calendar.review_items import detail_message
+
     names = {source.id: source.name for source in store.sources()}
     created = format_time(found.created_at, zone)
     out.write(_("Review {id}: {reason}, created {created}", id=found.id, reason=found.reason.value, created=created) + "\n")
@@ -45,8 +47,8 @@ def write_review(out: TextIO, store: CalendarStore, found: ReviewItem, zone: str
             time=format_time(found.resolved_at, zone), user=single_line(found.by), resolution=single_line(found.resolution),
         )  # fmt: skip
         out.write(text + "\n")
-    if found.detail.get("why"):
-        out.write(f"{single_line(str(found.detail['why']))}\n")
+    if why := detail_message(found.detail):
+        out.write(f"{single_line(translate_text(why))}\n")
     out.write("\n")
     raw = found.detail.get("raw")
     if raw:
@@ -201,10 +203,13 @@ def list_reviews(place: EventsContext, /, reason: str | None, every: bool, limit
 
 
 def _review_row(one: ReviewItem, about: Mapping[int, EventRecord], zone: str) -> list[str]:
+    from tadoru.store.calendar.review_items import detail_message
+
     known = [about[event_id].event for event_id in one.candidate_ids if event_id in about]
     titles = dict.fromkeys(event.title or _("untitled") for event in known)
     score = one.detail.get("score")
-    why = str(one.detail.get("why") or (_("score {score}", score=f"{score:.2f}") if isinstance(score, int | float) else ""))
+    match = _("score {score}", score=f"{score:.2f}") if isinstance(score, int | float) else ""
+    why = translate_text(detail_message(one.detail)) or match
     events = ", ".join(map(str, one.candidate_ids))
     return [str(one.id), one.reason.value, format_time(one.created_at, zone), events, why, " / ".join(titles), one.resolution]
 

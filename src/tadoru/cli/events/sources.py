@@ -12,7 +12,7 @@ import click
 from tadoru.cli.events import EventsContext, current_user
 from tadoru.cli.help import CommandGroup
 from tadoru.cli.options import job_options
-from tadoru.cli.output import _, current_language, format_option, format_time, ngettext
+from tadoru.cli.output import _, current_language, format_option, format_time, ngettext, translate_text
 from tadoru.cli.table import TableColumn, write_table
 from tadoru.config.options import EventsOptions
 from tadoru.config.settings import JOB_SETTINGS
@@ -138,7 +138,7 @@ def list_sources(place: EventsContext, form: str) -> int:
 
 def _format_state(source: EventSource, known: CollectionState) -> str:
     if known.failures:
-        return _("failed {count}×: {error}", count=known.failures, error=known.last_error)
+        return _("failed {count}×: {error}", count=known.failures, error=translate_text(known.last_error))
     if not source.enabled:
         return _("disabled")
     return _("healthy") if known.last_success else _("not yet collected")

@@ -71,7 +71,7 @@ def format_notice(store: CalendarStore, incident: Incident) -> tuple[str, str, s
             text += f"removed. If this is correct, run `tadoru events run --source {incident.source_id} --accept-drop`."
             return f"{name}: many events are missing", text, "warning"
         case "gone":
-            text = f"{where} The server answered 410 (gone permanently). The source was disabled; its events stay."
+            text = f"{where} The server returned status 410 (gone permanently). The source was disabled; its events stay."
             return f"{name}: gone, disabled", text, "failure"
     return (
         f"{name}: collecting failed",

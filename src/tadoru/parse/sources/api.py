@@ -22,6 +22,7 @@ import jmespath
 from tadoru.errors import ConfigError, quoted
 from tadoru.model.event import ParsedSource, RawEvent
 from tadoru.parse.decode import decode
+from tadoru.parse.gc_pause import paused_gc
 from tadoru.parse.header_fields import links
 from tadoru.parse.sources.raw_fields import ReadProblems, Value, absolute, by_field, constants, raw_event
 from tadoru.parse.sources.source_settings import SettingsReader
@@ -214,6 +215,7 @@ class ApiSettings:
         return cls(items, each, fields, same, epoch, paging)
 
 
+@paused_gc()
 def read_api(
     body: bytes,
     content_type: str | None,

@@ -13,6 +13,7 @@ from typing import Any
 
 from tadoru.model.event import ParsedSource, RawEvent
 from tadoru.parse.decode import feed_text
+from tadoru.parse.gc_pause import paused_gc
 from tadoru.parse.linear_regex import linear_regex
 from tadoru.parse.sources.feed_item import DATE_FROM, PLAIN, DateLocation, plain, read_item
 from tadoru.parse.sources.feed_xml import XmlElement, read_xml
@@ -40,7 +41,7 @@ def read_json(
         )
         return [], None
     if len(items) > limit:
-        problems.add(f"item {limit + 1}", f"There are more than {limit} items; the rest is not read.")
+        problems.cut(f"item {limit + 1}", f"There are more than {limit} items; the rest is not read.")
     events = []
     for number, item in enumerate(items[:limit], 1):
         if isinstance(item, dict):
@@ -134,6 +135,7 @@ class FeedSettings:
         return cls(date_from=places, date_pattern=pattern, limit=limit)
 
 
+@paused_gc()
 def read_feed(body: bytes, content_type: str | None, url: str, settings: FeedSettings | None = None) -> ParsedSource:
     """What a feed says."""
     settings = settings or FeedSettings()
@@ -151,13 +153,13 @@ def read_feed(body: bytes, content_type: str | None, url: str, settings: FeedSet
     def take(number: int, item: XmlElement) -> bool:
         nonlocal room
         if len(events) == settings.limit:
-            problems.add(f"item {number}", f"There are more than {settings.limit} items; the rest is not read.")
+            problems.cut(f"item {number}", f"There are more than {settings.limit} items; the rest is not read.")
             return False
         event = read_item(number, item, dates)
         room -= sum(map(len, filter(None, (event.url, event.image, event.extra.get("enclosure")))))
         if room < 0:
             reason = f"The URLs of the items have more than {MAX_URL_CHARACTERS:,} characters; the rest is not read."
-            problems.add(f"item {number}", reason)
+            problems.cut(f"item {number}", reason)
             return False
         events.append(event)
         return True

@@ -98,7 +98,7 @@ def read_xml(
 ) -> XmlElement | None:
     """Give each item with its number to `take` until it returns False. Returns the feed itself, or None when it is none."""
     if len(body) > MAX_BYTES:
-        problems.add("end", f"The feed is larger than {MAX_BYTES // 1024 // 1024} MB: the rest is not read.")
+        problems.cut("end", f"The feed is larger than {MAX_BYTES // 1024 // 1024} MB: the rest is not read.")
     data = repair_xml(feed_text(body[:MAX_BYTES], content_type)).encode("utf-8", "replace")
     listener = _Listener(url, problems, take)
     try:
@@ -160,7 +160,7 @@ def _parse(data: bytes, listener: _Listener, problems: ReadProblems) -> None:
             return
         data = opening + data[following.start() :]
         at = len(opening) + 1
-    problems.add("end", "Too much of the XML is broken: the rest is not read.")
+    problems.cut("end", "Too much of the XML is broken: the rest is not read.")
 
 
 class _Listener:

@@ -15,6 +15,7 @@ from tadoru.extras import not_installed
 from tadoru.model.event import ParsedSource, RawEvent
 from tadoru.parse.decode import decode
 from tadoru.parse.extract import compiled_xpath, found_by_xpath, split_selector, xpath_markup, xpath_text, xpath_tree
+from tadoru.parse.gc_pause import paused_gc
 from tadoru.parse.html import Element, HtmlDocument, PageTooComplex, is_selector, text_of
 from tadoru.parse.linear_regex import linear_regex
 from tadoru.parse.sources.raw_fields import ReadProblems, Value, by_field, constants, filled, raw_event
@@ -281,6 +282,7 @@ class HtmlSettings:
 NO_SETTINGS = HtmlSettings()
 
 
+@paused_gc()
 def read_html(
     body: bytes,
     content_type: str | None,
@@ -316,6 +318,7 @@ def read_html(
     return ParsedSource(events=tuple(events), problems=problems.all(), next_url=next_url)
 
 
+@paused_gc()
 def read_detail(
     body: bytes,
     content_type: str | None,

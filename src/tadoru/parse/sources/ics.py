@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tadoru.model.event import ParsedSource, RawEvent
+from tadoru.parse.gc_pause import paused_gc
 from tadoru.parse.sources.ics_events import (
     CalendarContext,
     EventSpan,
@@ -26,16 +27,20 @@ from tadoru.parse.sources.ics_events import (
     times,
     zone_of,
 )
-from tadoru.parse.sources.ics_lines import IcsComponent, first, read_components, read_duration, read_stamp
+from tadoru.parse.sources.ics_lines import MAX_COMPONENTS, IcsComponent, first, read_components, read_duration, read_stamp
 from tadoru.parse.sources.ics_rule import OutOfSteps, StepBudget
 from tadoru.parse.sources.ics_zones import UTC_ZONE, CalendarZones, known_zone
 from tadoru.parse.sources.raw_fields import ReadProblems
 from tadoru.parse.sources.source_settings import SettingsReader
 
-TOTAL_STEPS = 300_000
-"""Of one calendar: less than a second."""
-RESERVED_STEPS = 500_000
-"""For series that take little: some seven hundred of them have enough of it."""
+TOTAL_STEPS = 200_000
+"""Of one calendar: less than half a second."""
+RESERVED_STEPS = 400_000
+"""For series that take little: a thousand weekly ones have enough of it."""
+_COMPONENTS = 20_000
+"""That are read of a calendar besides its events: time zones and changed dates."""
+_COMPONENT_STEPS = 15
+"""What it takes to read a component, with its lines and its texts."""
 _CHANGE_STEPS = 20
 """What it takes to look at a changed date once more, for another series of the same UID."""
 
@@ -74,6 +79,7 @@ class _Group:
     changes: list[IcsComponent] = field(default_factory=list)
 
 
+@paused_gc()
 def read_ics(
     body: bytes,
     content_type: str | None,
@@ -86,7 +92,7 @@ def read_ics(
     """What a calendar says. `zone` is the source's: dates of series that name none are meant there."""
     settings = settings or IcsSettings()
     problems = ReadProblems()
-    root = read_components(body, content_type, problems)
+    root = read_components(body, content_type, problems, min(MAX_COMPONENTS, _COMPONENTS + settings.limit))
     calendars = list(root.of("VCALENDAR"))
     if any(root.of("VEVENT")):
         problems.add("start", "There are events outside of a VCALENDAR; they are read all the same.")
@@ -96,16 +102,23 @@ def read_ics(
     window = OccurrenceWindow(
         now - timedelta(days=settings.days_back), now + timedelta(days=settings.days_ahead), settings.occurrences
     )
-    steps = StepBudget(TOTAL_STEPS, RESERVED_STEPS)
+    steps = _steps(calendars)
     events: list[RawEvent] = []
     for calendar in calendars:
         for event in _Calendar(calendar, url, zone, window, steps, problems).events():
             if len(events) == settings.limit:
-                problems.add(event.position, f"There are more than {settings.limit} events; the rest is not read.")
+                problems.cut(event.position, f"There are more than {settings.limit} events; the rest is not read.")
                 break
             events.append(event)
     ttl = max((_ttl(calendar) for calendar in calendars), default=0.0)
     return ParsedSource(events=tuple(events), problems=problems.all(), ttl=ttl or None)
+
+
+def _steps(calendars: list[IcsComponent]) -> StepBudget:
+    """The steps for the series of these calendars: the fewer, the more components were read."""
+    components = sum(1 + len(one.children) for calendar in calendars for one in calendar.children)
+    share = max(0.2, 1 - _COMPONENT_STEPS * components / (TOTAL_STEPS + RESERVED_STEPS))
+    return StepBudget(int(TOTAL_STEPS * share), int(RESERVED_STEPS * share))
 
 
 def _ttl(calendar: IcsComponent) -> float:

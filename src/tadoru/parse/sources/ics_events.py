@@ -193,7 +193,9 @@ MAX_DATES = 10_000
 MAX_STEPS = 60_000
 """Of one event."""
 OWN_STEPS = 800
-"""Of every event, whatever the others took: a weekly event in a window of a year takes 700."""
+"""Of every event, whatever the others took: a weekly event in a window of a year takes 400."""
+_SERIES_STEPS = 30
+"""What it takes to read a rule, before its first date."""
 _DATE_STEPS = 4
 """What it takes to make one date, with its end, in its zone."""
 _MOST_RULES = 4
@@ -260,11 +262,12 @@ class IcsSeries:
 
     def occurrences(self, changes: SeriesOverrides) -> tuple[Occurrence, ...]:
         """Those within the window, in order, at most as many as are wanted."""
-        changes.removed |= set(self._taken_out())
         found = {one.starts_at: one for one in map(self._moved, changes.spans.values()) if self._is_wanted(one)}
         deciding = changes.deciding()
         steps = self._steps.share(OWN_STEPS, MAX_STEPS)
         try:
+            steps.spend(_SERIES_STEPS)
+            changes.removed.update(self._taken_out(steps))
             for wall, length in self._all(changes, steps):
                 steps.spend(_DATE_STEPS)
                 occurrence = self._occurrence(wall, length, changes, deciding)
@@ -292,6 +295,8 @@ class IcsSeries:
 
     def is_taken_out(self, changes: SeriesOverrides) -> bool:
         """Whether not even the first date is left."""
+        if not (changes.removed or changes.spans or changes.ends):
+            return False
         return self._occurrence(self._span.start, None, changes, changes.deciding()) is None
 
     def _all(self, changes: SeriesOverrides, steps: StepBudget) -> Iterator[tuple[datetime, IcsDuration | None]]:
@@ -344,8 +349,9 @@ class IcsSeries:
             zone = zone_of(stamp, self._place, self._component.position)
             yield self.wall(stamp, zone), _period_length(rest, stamp, zone or self._zone) if rest else None
 
-    def _taken_out(self) -> Iterator[datetime | date]:
+    def _taken_out(self, steps: StepBudget) -> Iterator[datetime | date]:
         for value, line in self._values("EXDATE"):
+            steps.spend(1)
             if stamp := read_stamp(value, line.parameters):
                 yield self.key(stamp, zone_of(stamp, self._place, self._component.position))
             else:
@@ -395,8 +401,11 @@ class IcsSeries:
             return Occurrence(starts_at=zone.moment(midnight), ends_at=zone.moment(last), has_time=False)
         # What has no name of its own (UTC, a zone that the calendar draws) is shown as in the calendar's own place.
         shown = zone if zone.name else self._place.zone
-        end = shown.show(end_of(wall, length, zone)) if length else None
-        return Occurrence(starts_at=shown.show(zone.moment(wall)), ends_at=end)
+        begin = zone.moment(wall)
+        end = None
+        if length:
+            end = shown.show(end_of(wall, length, zone) if length.days else begin.astimezone(UTC) + length.passing)
+        return Occurrence(starts_at=shown.show(begin), ends_at=end)
 
     def _is_wanted(self, occurrence: Occurrence) -> bool:
         window, start = self._window, occurrence.starts_at

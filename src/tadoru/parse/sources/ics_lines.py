@@ -21,6 +21,7 @@ _DURATION = re.compile(
     r"([+-])?P(?:([0-9]{1,5})W)?(?:([0-9]{1,6})D)?(?:T(?:([0-9]{1,6})H)?(?:([0-9]{1,8})M)?(?:([0-9]{1,9})S)?)?", re.IGNORECASE
 )
 _OFFSET = re.compile(r"([+-])([0-9]{2}):?([0-9]{2}):?([0-9]{2})?")
+_CARET = re.compile(r"\^[n^']")
 _CARETS = {"^n": "\n", "^^": "^", "^'": '"'}
 _YEARS = range(1583, 9000)
 """Outside of them dates cannot be moved by a zone or a duration with safety, and no event is there."""
@@ -76,18 +77,27 @@ def properties(component: IcsComponent, *names: str) -> Iterator[IcsProperty]:
 
 def first(component: IcsComponent, *names: str) -> IcsProperty | None:
     """The first such line that has a value."""
-    return next((found for found in properties(component, *names) if found.value.strip()), None)
+    for name in names:
+        for line in component.lines.get(name, ()):
+            found = read_property(line)
+            if found.value and not found.value.isspace():
+                return found
+    return None
 
 
 def read_property(line: str) -> IcsProperty:
     """A line of the form NAME;PARAMETER=VALUE:VALUE. What cannot be parsed of the parameters is passed over."""
+    front, _, value = line.partition(":")
+    if ";" not in front:
+        return IcsProperty(front.strip().upper(), value)
     name = _NAME.match(line)
     assert name is not None
     at = name.end()
     parameters: dict[str, str] = {}
     while match := _PARAMETER.match(line, at):
         if match[1] and match[2] is not None:
-            parameters[match[1].upper()] = re.sub(r"\^[n^']", lambda found: _CARETS[found[0]], match[2].replace('"', "")).strip()
+            text = match[2].replace('"', "").strip()
+            parameters[match[1].upper()] = _CARET.sub(lambda found: _CARETS[found[0]], text) if "^" in text else text
         at = match.end()
     _, _, value = line[at:].partition(":")
     return IcsProperty(name[1].upper(), value, parameters)
@@ -152,7 +162,11 @@ _NESTING = {
 """The components that are read, and where they may stand."""
 MAX_COMPONENTS = 120_000
 """Of one calendar: events, their changes, time zones and the parts of these."""
+MAX_PROPERTIES = 500_000
+"""Lines of all components of one calendar; an event has a dozen."""
 _PROPERTY = re.compile(r"([A-Za-z0-9-]++)[ \t]*+[;:]")
+_MARKS = "BbEe"
+_SLICE = 1024 * 1024
 
 
 @dataclass(slots=True)
@@ -170,15 +184,18 @@ class IcsComponent:
         return (child for child in self.children if child.name == name)
 
 
-def read_components(body: bytes, content_type: str | None, problems: ReadProblems) -> IcsComponent:
-    """All of a body, as children of a nameless root."""
+def read_components(body: bytes, content_type: str | None, problems: ReadProblems, most: int = MAX_COMPONENTS) -> IcsComponent:
+    """All of a body, as children of a nameless root; at most `most` components."""
     if len(body) > MAX_BYTES:
-        problems.add("end", f"The calendar is larger than {MAX_BYTES // 1024 // 1024} MB: the rest is not read.")
+        problems.cut("end", f"The calendar is larger than {MAX_BYTES // 1024 // 1024} MB: the rest is not read.")
     builder = _Builder(problems)
     for line in unfolded(body[:MAX_BYTES], content_type):
         builder.take(line)
-        if builder.count == MAX_COMPONENTS:
-            problems.add("end", f"There are more than {MAX_COMPONENTS:,} components; the rest is not read.")
+        if builder.components == most:
+            problems.cut("end", f"There are more than {most:,} components; the rest is not read.")
+            break
+        if builder.properties == MAX_PROPERTIES:
+            problems.cut("end", f"There are more than {MAX_PROPERTIES:,} properties; the rest is not read.")
             break
     return builder.finish()
 
@@ -195,7 +212,17 @@ def unfolded(body: bytes, content_type: str | None) -> Iterator[str]:
         body = body.replace(b"\n\n", b"\n")
     # Not by an expression: that holds an object for each fold, of which a line may have millions.
     body = body.replace(b"\n ", b"").replace(b"\n\t", b"")
-    return (line for line in feed_text(body, content_type).split("\n") if line.strip())
+    return (line for line in _split_lines(feed_text(body, content_type)) if line and not line.isspace())
+
+
+def _split_lines(text: str) -> Iterator[str]:
+    """The lines of a text, in slices: a list of millions of lines takes a hundred megabytes."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + _SLICE)
+        end = len(text) if end < 0 else end
+        yield from text[start:end].split("\n")
+        start = end + 1
 
 
 class _Builder:
@@ -208,19 +235,23 @@ class _Builder:
         self._skipped: list[str] = []
         self._depth_lost = 0
         self._counts: dict[str, int] = {}
-        self.count = 0
-        """Components that were begun."""
+        self.components = 0
+        """That were begun."""
+        self.properties = 0
 
     def take(self, line: str) -> None:
         """The next content line."""
-        mark = line[:6].upper()
-        if mark == "BEGIN:":
-            self._begin(line[6:].strip().upper())
-        elif line[:4].upper() == "END:":
-            self._end(line[4:].strip().upper())
-        elif self._skipped:
+        if line[0] in _MARKS:
+            if line[:6].upper() == "BEGIN:":
+                self._begin(line[6:].strip().upper())
+                return
+            if line[:4].upper() == "END:":
+                self._end(line[4:].strip().upper())
+                return
+        if self._skipped:
             return
-        elif match := _PROPERTY.match(line):
+        if match := _PROPERTY.match(line):
+            self.properties += 1
             self._open[-1].lines.setdefault(match[1].upper(), []).append(line)
         elif len(self._open) > 1:
             self._problems.add(self._open[-1].position, "A line is not of the form NAME:VALUE and is left out.", line)
@@ -244,7 +275,7 @@ class _Builder:
             else:
                 self._depth_lost += 1
             return
-        self.count += 1
+        self.components += 1
         self._counts[name] = self._counts.get(name, 0) + 1
         component = IcsComponent(name, f"{name} {self._counts[name]}")
         self._open[-1].children.append(component)
@@ -257,6 +288,9 @@ class _Builder:
         )
 
     def _end(self, name: str) -> None:
+        if name == self._open[-1].name and name and not self._skipped:
+            self._open.pop()
+            return
         if self._skipped:
             if self._depth_lost:
                 self._depth_lost -= 1

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
-from itertools import product
+from functools import lru_cache
+from itertools import chain, product
 
 from tadoru.parse.sources.ics_lines import LocalStamp, read_stamp
 
@@ -90,8 +91,9 @@ class RecurrenceRule:
     positions: tuple[int, ...] = ()
 
 
+@lru_cache(maxsize=1_024)
 def read_rule(text: str) -> RecurrenceRule:
-    """A rule as written. Raises RuleRefused."""
+    """A rule as written. Raises RuleRefused. Cached: many events of a calendar have the same one."""
     if len(text) > _LONGEST:
         raise RuleRefused("The recurrence rule is too long to be one.")
     parts: dict[str, str] = {}
@@ -263,8 +265,14 @@ def _month(year: int, month: int) -> range:
 
 
 def _fitting(rule: RecurrenceRule, spans: list[range], steps: StepBudget) -> list[date]:
-    steps.spend(1 + sum(map(len, spans)))
-    return [day for span in spans for day in map(date.fromordinal, span) if _fits(rule, day)]
+    days: Iterable[int] = chain.from_iterable(spans)
+    number = sum(map(len, spans))
+    if rule.weekdays:  # Most rules name one or two: only their days are looked at.
+        weekdays = {weekday for _, weekday in rule.weekdays}
+        number = number * len(weekdays) // 7
+        days = (ordinal for ordinal in days if (ordinal - 1) % 7 in weekdays)
+    steps.spend(1 + number)
+    return [day for day in map(date.fromordinal, days) if _fits(rule, day)]
 
 
 def _fits(rule: RecurrenceRule, day: date) -> bool:

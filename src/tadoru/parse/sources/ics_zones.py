@@ -106,8 +106,9 @@ class NamedZone:
         self.name = name
 
     def moment(self, wall: datetime) -> datetime:
+        moment = wall.replace(tzinfo=self._tz, fold=0)
         # There and back: a time in a gap becomes what the clock shows at that moment.
-        return wall.replace(tzinfo=self._tz, fold=0).astimezone(UTC).astimezone(self._tz)
+        return moment if self._tz is UTC else moment.astimezone(UTC).astimezone(self._tz)
 
     def show(self, moment: datetime) -> datetime:
         return moment.astimezone(self._tz)

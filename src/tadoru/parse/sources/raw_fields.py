@@ -26,16 +26,22 @@ def read_problem(position: str, reason: str, sample: str = "") -> ParseProblem:
 class ReadProblems:
     """A bounded list of problems."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MAX_PROBLEMS) -> None:
         self._found: list[ParseProblem] = []
+        self._most = most
         self._more = 0
 
     def add(self, position: str, reason: str, sample: str = "") -> None:
         """One more."""
-        if len(self._found) < MAX_PROBLEMS:
+        if len(self._found) < self._most:
             self._found.append(read_problem(position, reason, sample))
         else:
             self._more += 1
+
+    def cut(self, position: str, reason: str) -> None:
+        """Why the rest of the document is not read: kept however many others there are."""
+        self._most += 1
+        self._found.append(read_problem(position, reason))
 
     def all(self) -> tuple[ParseProblem, ...]:
         """What was found, and how many more there are."""
@@ -114,7 +120,7 @@ def raw_event(position: str, values: Mapping[str, Value], base: str, extra: Mapp
 
 def storable(text: str) -> str:
     """A text without what no database keeps: the NUL character, and halves of characters, which JSON can write."""
-    return _NOT_KEPT.sub("", text)
+    return text if text.isprintable() else _NOT_KEPT.sub("", text)
 
 
 def absolute(text: str, base: str) -> str | None:

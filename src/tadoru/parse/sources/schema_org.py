@@ -303,6 +303,8 @@ _READ = frozenset(
     "mainEntityOfPage".split()
 )
 _MAX_EXTRA = 1_000
+MAX_EVENTS = 10_000
+"""Of one page."""
 
 
 def read_schema_org(
@@ -331,6 +333,9 @@ def events_in(document: HtmlDocument, url: str, window: ScheduleWindow, problems
     for item, outer in _event_items(data, things):
         counts[item.syntax] += 1
         position = f"{_SYNTAXES[item.syntax]} event {counts[item.syntax]}"
+        if len(found) >= MAX_EVENTS:
+            problems.cut(position, f"There are more than {MAX_EVENTS:,} events; the rest is not read.")
+            break
         found.extend((item.syntax, event) for event in _events(things, item, outer, window, position, problems, base))
     return _united(found)
 

@@ -17,11 +17,12 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple, Self
 
-from tadoru.errors import ConfigError, quoted
-from tadoru.model.event import ParsedSource, ParseProblem, RawEvent
+from tadoru.errors import ConfigError, Message, quoted
+from tadoru.model.event import ParsedSource, RawEvent
 from tadoru.parse.decode import CODECS, DecodedText, charset_name, decode, header_charset, sniff
+from tadoru.parse.gc_pause import paused_gc
 from tadoru.parse.sources.municipalities import by_code, municipalities
-from tadoru.parse.sources.raw_fields import EXTRA, Value, by_field, constants, joined, raw_event, read_problem
+from tadoru.parse.sources.raw_fields import EXTRA, ReadProblems, Value, by_field, constants, joined, raw_event
 from tadoru.parse.sources.source_settings import SettingsReader
 
 NAMES: dict[str, str] = {
@@ -91,10 +92,14 @@ _PLAIN = frozenset(
     "url image updated".split()
 )
 _PLACE = frozenset("venue building address city prefecture town block code government".split())
-MOST_CELLS = 1_000_000
-"""Of one table. A row costs something even when it has few: it counts eight more than its own."""
+MOST_CELLS = 500_000
+"""Of one table. A row costs something even when it has few: it counts three more than its own."""
 _MOST_BESIDE = 1_000
 """Cells of a row that have no name."""
+_MOST_SAMPLED = 100
+"""Cells of a row that are shown with what is wrong with it."""
+MOST_PROBLEMS = 1_000
+_DIGIT = re.compile(r"\d")
 _YEN = re.compile(r"[0-9０-９,，]+")
 
 
@@ -135,34 +140,39 @@ class TableSettings:
 NO_SETTINGS = TableSettings()
 
 
+@paused_gc()
 def read_csv(body: bytes, content_type: str | None, url: str, settings: TableSettings = NO_SETTINGS) -> ParsedSource:
     """Every row of a table as a raw event, or as a problem when it is none; rows without any text are not counted."""
     own = {letters(name) for names in settings.columns.values() for name in names}
     decoded = text_of_table(body, content_type, settings.encoding, lambda cell: is_known_name(cell) or letters(cell) in own)
-    problems: list[ParseProblem] = []
+    problems = ReadProblems(MOST_PROBLEMS)
     if decoded.replaced:
-        problems.append(read_problem("table", f"Some bytes are not {decoded.encoding} and were replaced."))
+        problems.add("table", Message("Some bytes are not {encoding} and were replaced.", encoding=decoded.encoding))
     delimiters = (settings.delimiter,) if settings.delimiter else tuple(DELIMITERS.values())
     header = find_header(decoded.text, delimiters, settings.header, lambda cell: is_known_name(cell) or letters(cell) in own)
     layout = TableLayout(header, settings) if header else None
     if header is None or layout is None or not layout.has("title"):
-        reason = "No row names a column that is the title of an event; say which one it is with the setting columns.title."
+        reason = Message("No row names a column that is the title of an event; name it with the setting columns.title.")
         if not decoded.text.strip():
-            reason = "The table is empty."
-        return ParsedSource(problems=(*problems, read_problem("table", reason, decoded.text[:300])))
+            reason = Message("The table is empty.")
+        problems.add("table", reason, decoded.text[:300])
+        return ParsedSource(problems=problems.all())
     events: list[RawEvent] = []
     left = MOST_CELLS
     for row in rows_of(decoded.text, header.delimiter):
-        if row.number > header.row and (row.trouble or any(cell.strip() for cell in row.cells)):
-            left -= max(len(row.cells), len(header.names)) + 8
+        if row.is_end:
+            problems.cut(f"row {row.number}", row.trouble)
+        elif row.number > header.row and (row.trouble or any(cell.strip() for cell in row.cells)):
+            left -= max(len(row.cells), len(header.names)) + 3
             if left < 0:
-                reason = f"The table has more than {MOST_CELLS:,} cells: the rows from here on were not read."
-                problems.append(read_problem(f"row {row.number}", reason))
+                reason = Message(
+                    "The table has more than {limit} cells: the rows from here on were not read.", limit=f"{MOST_CELLS:,}"
+                )
+                problems.cut(f"row {row.number}", reason)
                 break
-            event, trouble = layout.read(row, url)
-            events.extend([event] if event else [])
-            problems.extend([trouble] if trouble else [])
-    return ParsedSource(events=tuple(events), problems=tuple(problems))
+            if event := layout.read(row, url, problems):
+                events.append(event)
+    return ParsedSource(events=tuple(events), problems=problems.all())
 
 
 class TableLayout:
@@ -183,21 +193,23 @@ class TableLayout:
     def has(self, role: str) -> bool:
         return bool(self._by_role.get(role))
 
-    def read(self, row: TableRow, url: str) -> tuple[RawEvent | None, ParseProblem | None]:
-        """The event of a row, and what is wrong with the row."""
+    def read(self, row: TableRow, url: str, problems: ReadProblems) -> RawEvent | None:
+        """The event of a row, if it is one."""
         position = f"row {row.number}"
         cells = [cell.strip() for cell in row.cells[: len(self.names) + _MOST_BESIDE]]
         while len(cells) > len(self.names) and not cells[-1]:
             cells.pop()
         trouble, is_readable = row.trouble, not row.trouble
         if not trouble and self._is_header(cells):
-            trouble, is_readable = "The row repeats the names of the columns.", False
+            trouble, is_readable = Message("The row repeats the column names."), False
         elif not trouble and len(cells) != len(self.names):
-            trouble = f"The row has {len(cells)} cells and the table {len(self.names)} columns."
+            trouble = Message(
+                "The row has {cells} cells and the table {columns} columns.", cells=len(cells), columns=len(self.names)
+            )
             is_readable = self._is_in_place(cells)
-        event = self._event(position, cells, url) if is_readable else None
-        problem = read_problem(position, trouble, ", ".join(cells)) if trouble else None
-        return event, problem
+        if trouble:
+            problems.add(position, trouble, ", ".join(cells[:_MOST_SAMPLED]))
+        return self._event(position, cells, url) if is_readable else None
 
     def _is_header(self, cells: list[str]) -> bool:
         """Whether the names of the columns stand here once more. The titles are looked at first: nearly always they say no."""
@@ -208,10 +220,11 @@ class TableLayout:
 
     def _is_in_place(self, cells: list[str]) -> bool:
         """Whether a row of the wrong length still has its title and, where a date is due, something with digits."""
-        cells = cells + [""] * len(self.names)
-        start = [cells[index] for index in self._by_role.get("start", ()) if cells[index]]
-        has_title = any(cells[index] for index in self._by_role["title"])
-        return has_title and (not start or re.search(r"\d", start[0]) is not None)
+        number = len(cells)
+        if not any(index < number and cells[index] for index in self._by_role["title"]):
+            return False
+        start = next((cells[index] for index in self._by_role.get("start", ()) if index < number and cells[index]), "")
+        return not start or _DIGIT.search(start) is not None
 
     def _event(self, position: str, cells: list[str], url: str) -> RawEvent:
         cells = cells + [""] * (len(self.names) - len(cells))
@@ -339,6 +352,8 @@ class TableRow(NamedTuple):
     cells: list[str]
     trouble: str = ""
     """Why its cells cannot be trusted; a sentence."""
+    is_end: bool = False
+    """Whether the rest of the table is not read, for this reason."""
 
 
 def text_of_table(body: bytes, content_type: str | None, encoding: str, is_known: IsKnown) -> DecodedText:
@@ -376,11 +391,19 @@ def rows_of(text: str, delimiter: str) -> Iterator[TableRow]:
             failures += 1
             lines.back_to_second_line()
         if failures > MOST_FAILURES:
-            yield TableRow(number, [], f"More than {MOST_FAILURES} rows cannot be read, so the rest of the table was not tried.")
+            reason = Message(
+                "More than {limit} rows cannot be read, so the rest of the table was not tried.", limit=MOST_FAILURES
+            )
+            yield TableRow(number, [], reason, is_end=True)
             return
         yield TableRow(number, cells, trouble)
     if lines.are_cut:
-        yield TableRow(number + 1, [], f"Only the first {MOST_LINES_IN_ALL:,} lines of the table were read.")
+        yield TableRow(
+            number + 1,
+            [],
+            Message("Only the first {limit} lines of the table were read.", limit=f"{MOST_LINES_IN_ALL:,}"),
+            is_end=True,
+        )
 
 
 def _cells(reader: Iterator[list[str]], lines: _Lines) -> tuple[list[str], str]:
@@ -388,8 +411,8 @@ def _cells(reader: Iterator[list[str]], lines: _Lines) -> tuple[list[str], str]:
     try:
         cells = next(reader, [])
     except csv.Error:
-        return [], f"The row cannot be read: a cell has more than {csv.field_size_limit()} characters."
-    return cells, "A quote is opened and not closed." if lines.is_overrun else ""
+        return [], Message("The row cannot be read: a cell has more than {limit} characters.", limit=csv.field_size_limit())
+    return cells, Message("A quote is opened and not closed.") if lines.is_overrun else ""
 
 
 class _Lines:

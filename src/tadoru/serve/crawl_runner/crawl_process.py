@@ -24,7 +24,8 @@ from typing import Any, Protocol
 from tadoru.clock import SystemClock
 from tadoru.engine.crawl import Crawler
 from tadoru.engine.notifications import CrawlNotification
-from tadoru.errors import StoreError, TadoruError
+from tadoru.errors import Message, StoreError, TadoruError, message_of
+from tadoru.i18n.stored_texts import error_regression, regression_changes
 from tadoru.jobs import launch
 from tadoru.jobs.audit.trend import count_problems, mark_recovery
 from tadoru.jobs.service_crawl import CrawlHooks, CrawlTask, RunResult, links_changes, options_for, run_crawl_task
@@ -174,7 +175,8 @@ def run_crawl(request: CrawlRequest, store: ServiceStore, stop: StopRequest, log
         again=crawl.again, allowed=Exemptions.from_list(request.private),
     )  # fmt: skip
     log.write("info", "crawl started", crawl_id=crawl.id, job=crawl.job, again=crawl.again)
-    came, error = RunResult(is_over=False), ""
+    came = RunResult(is_over=False)
+    error: Message | None = None
     with Heartbeat(store, crawl, stop, log) as heartbeat:
         hooks = CrawlHooks(
             notify=_notice_handler(heartbeat.notices, log, crawl.id), watch=heartbeat.watch, on_created=stop.attach,
@@ -186,42 +188,54 @@ def run_crawl(request: CrawlRequest, store: ServiceStore, stop: StopRequest, log
         except CrawlLost:
             stop.request(lost=True)
         except TadoruError as problem:
-            error = str(problem).replace(str(path), f"of crawl {crawl.id}")
+            error = _without_path(problem, str(path), crawl.id)
         except OSError as problem:
-            error = f"Cannot write the crawl files: {problem.strerror}. Free some disk space and run the crawl again."
+            error = Message(
+                "Cannot write the crawl files: {reason}. Free some disk space and run the crawl again.", reason=problem.strerror
+            )
         except Exception as problem:
             log.write("error", "crawl failed", crawl_id=crawl.id, error=type(problem).__name__, at=_frames(problem))
-            error = f"Bug in Tadoru ({type(problem).__name__}). Please report it with the service log."
+            error = Message("Bug in Tadoru ({error}). Please report it with the service log.", error=type(problem).__name__)
         for note in came.notes:
             heartbeat.notices.send("info", note)
     if stop.is_lost:
         return 1
-    state = CrawlState.FAILED if error else CrawlState.FINISHED if came.is_over else STATE_AFTER_STOP[heartbeat.wanted]
+    state = (
+        CrawlState.FAILED if error is not None else CrawlState.FINISHED if came.is_over else STATE_AFTER_STOP[heartbeat.wanted]
+    )
     return _record_end(store, crawl, state, error, came, log)
 
 
-def _record_end(store: ServiceStore, crawl: ServedCrawl, state: CrawlState, error: str, came: RunResult, log: Log) -> int:
-    changes = _run_changes(store, crawl, state, error, came) if state in (CrawlState.FINISHED, CrawlState.FAILED) else {}
+def _record_end(
+    store: ServiceStore, crawl: ServedCrawl, state: CrawlState, error: Message | None, came: RunResult, log: Log
+) -> int:
+    changes = _run_changes(store, crawl, error, came) if state in (CrawlState.FINISHED, CrawlState.FAILED) else {}
     with suppress(CrawlLost):
-        store.end_crawl(crawl.id, current(), state, error=error, figures=came.figures, changes=changes)
-        log.write("error" if error else "info", f"crawl {state.value}", crawl_id=crawl.id, error=error)
+        store.end_crawl(crawl.id, current(), state, error=error or "", figures=came.figures, changes=changes)
+        log.write("error" if error else "info", f"crawl {state.value}", crawl_id=crawl.id, error=error or "")
         return 0
     return 1
 
 
-def _run_changes(store: ServiceStore, crawl: ServedCrawl, state: CrawlState, error: str, came: RunResult) -> dict[str, Any]:
+def _run_changes(store: ServiceStore, crawl: ServedCrawl, error: Message | None, came: RunResult) -> dict[str, Any]:
     """The changes of this run against earlier runs: regression, recovery, or neither."""
     runs = [run for run in store.crawl_runs(crawl.id, limit=COMPARED_RUNS) if run.ended_at is not None]
     finished = next((run for run in runs if run.outcome == "finished"), None)
     changes: Mapping[str, Any] = came.changes
-    if state is CrawlState.FAILED:
+    if error is not None:
         since = runs[: runs.index(finished)] if finished is not None else runs
         is_news = finished is not None and not any(run.changes.get("regression") for run in since)
-        changes = {"regression": is_news, "reasons": [error] if is_news else []}
+        changes = regression_changes([error_regression(error)] if is_news else [])
     elif crawl.job == "links" and finished is not None:
         changes = links_changes(came.figures, finished.figures)
     figures = came.figures if count_problems(came.figures) is not None else {}
     return mark_recovery(changes, figures, [(run.outcome, run.figures, run.changes) for run in runs])
+
+
+def _without_path(problem: TadoruError, path: str, crawl_id: int) -> Message:
+    """The message of an error with the crawl in place of its path, which users of the service do not know."""
+    crawl = Message("of crawl {id}", id=crawl_id)
+    return message_of(problem).map_values(lambda text: crawl if text == path else text.replace(path, str(crawl)))
 
 
 def _frames(problem: BaseException) -> str:

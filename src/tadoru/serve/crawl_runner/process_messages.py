@@ -22,7 +22,7 @@ from tadoru.engine.notifications import (
     SitemapRead,
     SiteMoved,
 )
-from tadoru.jobs.reporting.formatting import format_count
+from tadoru.errors import Message, clip_message
 from tadoru.log import printable
 from tadoru.store.crawl.interface import CrawlCounts
 from tadoru.store.crawl.metrics import CrawlMetrics
@@ -94,7 +94,8 @@ class NoticeSender:
 
     def send(self, level: str, text: str) -> None:
         """Send a notice immediately."""
-        body = {"crawl_id": self._id, "level": level, "text": printable(text)[:MAX_NOTICE_LENGTH]}
+        shown = text if printable(text) == text else printable(text)
+        body = {"crawl_id": self._id, "level": level, "text": clip_message(shown, MAX_NOTICE_LENGTH)}
         self._store.publish_message("crawl.notice", f"crawl/{self._id}", body)
 
     def send_pending(self) -> None:
@@ -105,7 +106,7 @@ class NoticeSender:
             if self._sent < MAX_NOTICES:
                 self.send(level, text)
             elif self._sent == MAX_NOTICES:
-                self.send("info", "Further notices are omitted. See the results of the crawl.")
+                self.send("info", Message("Further notices are omitted. See the results of the crawl."))
             self._sent += 1
 
     @staticmethod
@@ -115,21 +116,27 @@ class NoticeSender:
 
     def _text(self, notice: CrawlNotification) -> tuple[str, str] | None:
         match notice:
-            case HostSlowed() if notice.pause >= LONG_PAUSE:
-                return "warning", f"{notice.host} requests a pause of {notice.pause:.0f} seconds. Waiting."
+            case HostSlowed() if notice.pause >= LONG_PAUSE and not notice.silent:
+                return "warning", Message(
+                    "{host} requests a pause of {seconds} seconds. Waiting.", host=notice.host, seconds=f"{notice.pause:.0f}"
+                )
             case HostSlowed() if notice.host not in self._hosts and len(self._hosts) < MAX_NOTICES:
                 self._hosts.add(notice.host)
-                return "info", f"Slowing down for {notice.host}."
+                return "info", Message("Slowing down for {host}.", host=notice.host)
             case SiteMoved():
-                return "info", f"{notice.old} redirects to {notice.new}. Crawling that site."
+                return "info", Message("{old} redirects to {new}. Crawling that site.", old=notice.old, new=notice.new)
             case SitemapRead() if notice.problem:
-                return "warning", f"The sitemap {notice.url} has a problem: {notice.problem.rstrip('.')}."
+                return "warning", Message(
+                    "The sitemap {url} has a problem: {problem}.", url=notice.url, problem=notice.problem.rstrip(".")
+                )
             case LeasesRecovered():
-                return "info", f"Resumed {format_count(notice.count, 'URL')} of a process that ended early."
+                return "info", Message("Resumed URLs of a process that ended early: {count}", count=f"{notice.count:,}")
             case PageTruncated():
-                return "warning", f"Skipped a part of {notice.url}: {'; '.join(notice.reasons)}."
+                return "warning", Message(
+                    "Skipped a part of {url}: {reasons}.", url=notice.url, reasons="; ".join(notice.reasons)
+                )
             case PageNotRendered() if notice.browser_missing:
                 return "warning", notice.reason
             case PageHandlerFailed():
-                return "error", f"Bug in Tadoru on {notice.url}. Please report it with the service log."
+                return "error", Message("Bug in Tadoru on {url}. Please report it with the service log.", url=notice.url)
         return None

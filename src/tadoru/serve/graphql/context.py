@@ -14,6 +14,7 @@ from typing import Any
 import strawberry
 from strawberry.types import Info
 
+from tadoru.i18n.translation import SOURCE_LANGUAGE, Translator, translator
 from tadoru.jobs.events.publish.json_documents import event_json
 from tadoru.serve.api.admin_lists import source_documents
 from tadoru.serve.api.models import MAX_NUMBER
@@ -61,11 +62,17 @@ class GraphqlContext:
 
     service: Service
     caller: Principal
+    lang: str = SOURCE_LANGUAGE
+    """The language of error messages."""
     sources: BatchLoader = field(init=False)
     events: BatchLoader = field(init=False)
 
     def __post_init__(self) -> None:
         self.sources, self.events = BatchLoader(self._sources), BatchLoader(self._events)
+
+    @property
+    def messages(self) -> Translator:
+        return translator(self.lang)
 
     def require(self, path: str) -> None:
         """Check that the principal may read this path of the REST API. Raises HttpProblem."""

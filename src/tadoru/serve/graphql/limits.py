@@ -30,6 +30,8 @@ from graphql import (
     VariableNode,
 )
 
+from tadoru.errors import UsageError
+
 MAX_QUERY_LENGTH = 20_000
 """Maximum characters of a query."""
 MAX_TOKENS = 2_000
@@ -59,7 +61,7 @@ class QueryMeasure:
         return QueryMeasure(self.cost + other.cost, max(self.depth, other.depth), self.aliases + other.aliases)
 
 
-class QueryTooLarge(Exception):
+class QueryTooLarge(UsageError):
     """A query exceeds a limit."""
 
 
@@ -68,7 +70,9 @@ def check_query_limits(schema: GraphQLSchema, document: DocumentNode, variables:
     counting = _QueryCounter(schema, document, variables)
     if counting.written > MAX_FIELDS:
         raise QueryTooLarge(
-            f"The query has {counting.written} fields; the maximum is {MAX_FIELDS}. Split it into several requests."
+            "The query has {count} fields; the maximum is {limit}. Split it into several requests.",
+            count=counting.written,
+            limit=MAX_FIELDS,
         )
     for operation in document.definitions:
         if isinstance(operation, OperationDefinitionNode):
@@ -78,15 +82,21 @@ def check_query_limits(schema: GraphQLSchema, document: DocumentNode, variables:
 def _check_measure(found: QueryMeasure) -> None:
     if found.depth > MAX_DEPTH:
         raise QueryTooLarge(
-            f"The query is {found.depth} levels deep; the maximum is {MAX_DEPTH}. Query deeper objects by their ID."
+            "The query is {count} levels deep; the maximum is {limit}. Query deeper objects by their ID.",
+            count=found.depth,
+            limit=MAX_DEPTH,
         )
     if found.aliases > MAX_ALIASES:
         raise QueryTooLarge(
-            f"The query has {found.aliases} aliases; the maximum is {MAX_ALIASES}. Split it into several requests."
+            "The query has {count} aliases; the maximum is {limit}. Split it into several requests.",
+            count=found.aliases,
+            limit=MAX_ALIASES,
         )
     if found.cost > MAX_COST:
         raise QueryTooLarge(
-            f"The query costs {found.cost:,}; the maximum is {MAX_COST:,}. Select fewer fields, or a smaller page with first."
+            "The query costs {count}; the maximum is {limit}. Select fewer fields, or a smaller page with first.",
+            count=f"{found.cost:,}",
+            limit=f"{MAX_COST:,}",
         )
 
 

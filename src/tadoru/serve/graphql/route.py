@@ -17,8 +17,9 @@ from tadoru.errors import quoted
 from tadoru.serve.auth.principal import Principal, current_principal
 from tadoru.serve.graphql.context import GraphqlContext
 from tadoru.serve.graphql.execution import GraphqlRequest, execute_query
-from tadoru.serve.problems import HttpProblem
+from tadoru.serve.problems import LANGUAGE_VARY, HttpProblem
 from tadoru.serve.service import service_of
+from tadoru.serve.web.request_input import api_language
 
 router = APIRouter(include_in_schema=False)
 OWN_TYPE, JSON_TYPE = "application/graphql-response+json", "application/json"
@@ -72,9 +73,9 @@ def _parsed(text: str | bytes) -> Any:
 
 
 async def _respond(request: Request, who: Principal, wanted: GraphqlRequest) -> Response:
-    status, body = await run_in_threadpool(execute_query, wanted, GraphqlContext(service_of(request), who))
+    status, body = await run_in_threadpool(execute_query, wanted, GraphqlContext(service_of(request), who, api_language(request)))
     media = OWN_TYPE if OWN_TYPE in request.headers.get("accept", "") else JSON_TYPE
-    return Response(_dump_json(body), status, headers={"Cache-Control": "no-store"}, media_type=media)
+    return Response(_dump_json(body), status, headers={"Cache-Control": "no-store", "Vary": LANGUAGE_VARY}, media_type=media)
 
 
 def _dump_json(body: dict[str, Any]) -> bytes:

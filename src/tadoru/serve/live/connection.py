@@ -15,7 +15,8 @@ from typing import Any
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from tadoru.errors import TadoruError
+from tadoru.errors import Message, TadoruError, UsageError, message_of
+from tadoru.i18n.translation import N_, translator
 from tadoru.serve.auth.principal import Principal
 from tadoru.serve.auth.rate_limits import RateLimit
 from tadoru.serve.live.message_feed import MessageFeed, OutgoingMessage
@@ -28,23 +29,25 @@ from tadoru.serve.live.messages import (
     SubscribedMessage,
     SubscribeRequest,
     UnsubscribeRequest,
+    error_message,
     parse_request,
     visible_kinds,
 )  # fmt: skip
+from tadoru.serve.web.request_input import api_language
 from tadoru.version import VERSION
 
 GOING_AWAY, NOT_TEXT, TOO_OFTEN, INTERNAL_ERROR, TOO_SLOW, EXPIRED = 1001, 1003, 1008, 1011, 1013, 4401
 CLOSE_CODES = {
-    GOING_AWAY: "The service is shutting down or restarting. Reconnect in a moment.",
-    NOT_TEXT: "Only text messages are accepted.",
-    1007: "The message is not valid UTF-8.",
-    TOO_OFTEN: "Rate limit exceeded.",
-    1009: "The message is too large.",
-    INTERNAL_ERROR: "Something went wrong on our side, or a ping was not answered in time.",
-    TOO_SLOW: "The client reads too slowly. Reconnect and resume after the last message received.",
-    EXPIRED: "The session or API key has expired. Sign in again.",
+    GOING_AWAY: N_("The service is shutting down or restarting. Reconnect in a moment."),
+    NOT_TEXT: N_("Only text messages are accepted."),
+    1007: N_("The message is not valid UTF-8."),
+    TOO_OFTEN: N_("Rate limit exceeded."),
+    1009: N_("The message is too large."),
+    INTERNAL_ERROR: N_("Something went wrong on our side, or a ping was not answered in time."),
+    TOO_SLOW: N_("The client reads too slowly. Reconnect and resume after the last message received."),
+    EXPIRED: N_("The session or API key has expired. Sign in again."),
 }
-"""The close codes of the service and their reasons."""
+"""The close codes of the service and their reasons; a reason has at most 123 bytes, also in other languages."""
 THIN_THRESHOLD = 100
 """With this many pending messages, only the newest progress of each crawl is sent."""
 
@@ -69,6 +72,8 @@ class LiveConnection:
         self._socket, self._feed, self._limit, self._name = socket, feed, limit, name
         self.caller = caller
         self._timeout = timeout
+        self._lang = api_language(socket)
+        self._messages = translator(self._lang)
         self._kinds = visible_kinds(caller)
         self._subjects: set[str] = set()
         self._requests: list[SubscribeRequest | UnsubscribeRequest | ErrorMessage] = []
@@ -113,7 +118,7 @@ class LiveConnection:
     async def _close(self) -> None:
         if self._ending is not None and not self._is_gone and self._socket.application_state is WebSocketState.CONNECTED:
             with suppress(WebSocketDisconnect):
-                await self._socket.close(self._ending.code, self._ending.reason)
+                await self._socket.close(self._ending.code, self._messages.gettext(self._ending.reason))
 
     # ---- Receiving ----------------------------------------------------------------------------------------------------
     async def _receive(self) -> None:
@@ -135,8 +140,8 @@ class LiveConnection:
     def _parse(self, text: str) -> SubscribeRequest | UnsubscribeRequest | ErrorMessage:
         try:
             return parse_request(text)
-        except ValueError as error:
-            return ErrorMessage(text=str(error))
+        except UsageError as error:
+            return error_message(message_of(error), "bad_request", self._messages)
 
     # ---- Sending ------------------------------------------------------------------------------------------------------
     async def _send_all(self) -> None:
@@ -160,12 +165,12 @@ class LiveConnection:
     async def _subscribe(self, request: SubscribeRequest) -> None:
         new = set(request.subjects) - self._subjects
         if hidden := sorted(one for one in new if not self._may_receive(one)):
-            await self._send_own(ErrorMessage(text=f"No permission for {hidden[0]}. Use an API key with the scope for it."))
+            text = Message("No permission for {subject}. Use an API key with the scope for it.", subject=hidden[0])
+            await self._send_own(error_message(text, "forbidden", self._messages))
             return
         if len(self._subjects) + len(new) > MAX_SUBJECTS:
-            await self._send_own(
-                ErrorMessage(text=f"At most {MAX_SUBJECTS} subscriptions per connection. Subscribe to crawl/* or source/*.")
-            )
+            text = Message("At most {limit} subscriptions per connection. Subscribe to crawl/* or source/*.", limit=MAX_SUBJECTS)
+            await self._send_own(error_message(text, "too_many_subscriptions", self._messages))
             return
         if request.after is not None and request.after > self._feed.last:
             await self._feed.look()  # Another process of the service may have read further.
@@ -204,7 +209,7 @@ class LiveConnection:
     async def _send(self, lines: Iterable[OutgoingMessage]) -> None:
         for line in thin_progress(list(lines)):
             async with asyncio.timeout(self._timeout):
-                await self._socket.send({"type": "websocket.send", "text": line.text})
+                await self._socket.send({"type": "websocket.send", "text": line.text_in(self._lang)})
 
     async def _send_own(self, message: ConnectionMessage) -> None:
         async with asyncio.timeout(self._timeout):

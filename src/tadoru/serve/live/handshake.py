@@ -26,6 +26,7 @@ from tadoru.serve.auth.rate_limits import RateLimits, client_network
 from tadoru.serve.problems import HttpProblem, database_unavailable, internal_error, problem_response, rate_limit_exceeded
 from tadoru.serve.roles import Route
 from tadoru.serve.service import Service
+from tadoru.serve.web.request_input import api_language
 
 if TYPE_CHECKING:
     from tadoru.serve.live.hub import LiveHub
@@ -128,7 +129,7 @@ class WebSocketHandshake:
             if self._code is None:
                 await self._send_message({"type": "websocket.close", "code": 1011, "reason": ""})
             return
-        await problem_response(problem)(self._scope, self._receive_message, self._send_message)
+        await problem_response(problem, api_language(self._request))(self._scope, self._receive_message, self._send_message)
 
     def _log_exception(self, error: Exception) -> None:
         frame = traceback.extract_tb(error.__traceback__)[-1]

@@ -1,22 +1,24 @@
 """The live messages of one process: one reader of the database for all connections, and a cache of the newest messages.
 
 There are no queues per connection. A connection remembers the last message it sent and takes later ones from the cache, or from
-the database if it is far behind; so many or slow connections take no memory. A message is serialized once.
+the database if it is far behind; so many or slow connections take no memory. A message is serialized once for each language.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from starlette.concurrency import run_in_threadpool
 
 from tadoru.errors import TadoruError
+from tadoru.i18n.translation import LANGUAGES
 from tadoru.serve.live.messages import PROGRESS_KIND, serialize_message
 from tadoru.serve.service import Service
+from tadoru.store.served_crawls.live_messages import message_texts
 from tadoru.store.served_crawls.schema import LiveMessage
 
 CACHED_MESSAGES = 2000
@@ -41,6 +43,12 @@ class OutgoingMessage:
     every: str
     """The wildcard of its subject, such as `crawl/*`."""
     text: str
+    translations: Mapping[str, str] = field(default_factory=dict)
+    """The text in other languages, if it has messages for people."""
+
+    def text_in(self, lang: str) -> str:
+        """The text in a language."""
+        return self.translations.get(lang, self.text)
 
     @property
     def is_progress(self) -> bool:
@@ -154,7 +162,8 @@ class MessageFeed:
         if text is None:
             self._service.log.write("warning", "unknown live message", kind=one.kind, message=one.id)
             return None
-        return OutgoingMessage(one.id, one.kind, one.subject, f"{one.subject.partition('/')[0]}/*", text)
+        others = {lang: serialize_message(one, lang) or text for lang in LANGUAGES[1:]} if message_texts(one.body) else {}
+        return OutgoingMessage(one.id, one.kind, one.subject, f"{one.subject.partition('/')[0]}/*", text, others)
 
     async def _read(self) -> None:
         while self._listeners:

@@ -11,8 +11,12 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
+from tadoru.errors import UsageError
+from tadoru.i18n.translation import SOURCE_LANGUAGE, Translator, translator
 from tadoru.serve.auth.principal import Principal
+from tadoru.serve.problems import message_params
 from tadoru.serve.roles import Role
+from tadoru.store.served_crawls.live_messages import message_texts
 from tadoru.store.served_crawls.schema import LiveMessage
 
 MAX_SUBJECTS = 200
@@ -160,7 +164,9 @@ class ErrorMessage(_Message):
     """A request is invalid or not permitted."""
 
     kind: Literal["error"] = "error"
-    text: str
+    code: str = Field("bad_request", description="What a program recognises the error by.")
+    text: str = Field(description="The message, in the language of the handshake.")
+    params: dict[str, str] = Field(default_factory=dict, description="The values in the message.")
 
 
 # ---- Requests of clients ----------------------------------------------------------------------------------------------
@@ -213,12 +219,19 @@ def visible_kinds(caller: Principal) -> frozenset[str]:
     return frozenset(kind for kind in _EVENT_MESSAGES if caller.may(Role.VIEWER, _SCOPES[kind.partition(".")[0]]))
 
 
-def serialize_message(message: LiveMessage) -> str | None:
-    """A message of the database as JSON; None if it is unknown or invalid."""
+def error_message(text: str, code: str, messages: Translator) -> ErrorMessage:
+    """An error in a language."""
+    return ErrorMessage(code=code, text=messages.text(text), params=message_params(text))
+
+
+def serialize_message(message: LiveMessage, lang: str = SOURCE_LANGUAGE) -> str | None:
+    """A message of the database as JSON, its texts in a language; None if it is unknown or invalid."""
     kind = _EVENT_MESSAGES.get(message.kind)
     if kind is None:
         return None
-    given = {"kind": message.kind, "id": message.id, "at": message.at, "subject": message.subject, "body": dict(message.body)}
+    texts = message_texts(message.body) if lang != SOURCE_LANGUAGE else {}
+    body = {**message.body, **{name: translator(lang).text(text) for name, text in texts.items()}}
+    given = {"kind": message.kind, "id": message.id, "at": message.at, "subject": message.subject, "body": body}
     try:
         return kind.model_validate(given).model_dump_json()
     except ValidationError:
@@ -226,15 +239,17 @@ def serialize_message(message: LiveMessage) -> str | None:
 
 
 def parse_request(text: str) -> ClientRequest:
-    """The request in a text. Raises ValueError with a message."""
+    """The request in a text. Raises UsageError."""
     try:
         return _CLIENT_REQUEST.validate_json(text)
     except ValidationError as error:
         first: Any = error.errors(include_url=False, include_input=False, include_context=False)[0]
         where = ".".join(str(part) for part in first["loc"][:4])
-        raise ValueError(f"Invalid request{f' ({where})' if where else ''}: {first['msg']}.") from None
+        if where:
+            raise UsageError("Invalid request ({field}): {problem}.", field=where, problem=first["msg"]) from None
+        raise UsageError("Invalid request: {problem}.", problem=first["msg"]) from None
     except RecursionError:
-        raise ValueError("Invalid request: it is nested too deeply.") from None
+        raise UsageError("Invalid request: it is nested too deeply.") from None
 
 
 def message_schema() -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fastapi import Request
+from starlette.requests import HTTPConnection
 
 from tadoru.i18n.translation import CALENDAR_LANGUAGES, LANGUAGES, SOURCE_LANGUAGE
 from tadoru.serve.problems import quality_of
@@ -39,6 +40,14 @@ def language_of(request: Request) -> str:
     return preferred_language(request.headers.get("accept-language", ""), known) or (
         configured if configured in known else SOURCE_LANGUAGE
     )
+
+
+def api_language(request: HTTPConnection) -> str:
+    """The language of messages for programs: the one that the user chose, or of Accept-Language; English for any other."""
+    chosen = request.cookies.get(LANGUAGE_COOKIE, "")
+    if chosen in LANGUAGES:
+        return chosen
+    return preferred_language(request.headers.get("accept-language", ""), LANGUAGES) or SOURCE_LANGUAGE
 
 
 def preferred_language(header: str, known: tuple[str, ...] = CALENDAR_LANGUAGES) -> str | None:

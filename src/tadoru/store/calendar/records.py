@@ -14,9 +14,10 @@ from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, RowMapping, Select, Table, insert, select
 
+from tadoru.errors import Message, restore_message
 from tadoru.model.event import EventDraft, EventStatus, ReviewReason, RunStatus, SourceType
 from tadoru.store.calendar.drafts import draft_from_json
-from tadoru.store.calendar.schema import events, sightings, sources
+from tadoru.store.calendar.schema import events, run_logs, sightings, source_state, sources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -403,9 +404,46 @@ def event_from_row(row: Mapping[Any, Any]) -> CalendarEvent:
     return CalendarEvent(**{**values, "status": EventStatus(row["status"])})
 
 
+ERROR_MESSAGE = "error"
+"""The key in the counts of a run under which its error is stored as a message, to be shown in other languages."""
+
+
+def run_counts(counts: Mapping[str, int], error: str) -> dict[str, Any]:
+    """The counts of a run as they are stored, with its error."""
+    return {**counts, ERROR_MESSAGE: error.to_json()} if isinstance(error, Message) else dict(counts)
+
+
+def counts_from_row(counts: Mapping[str, Any]) -> dict[str, int]:
+    """The stored counts of a run without its error."""
+    return {name: count for name, count in counts.items() if name != ERROR_MESSAGE}
+
+
+def run_error(text: str, counts: Mapping[str, Any] | None) -> str:
+    """The stored error of a run as a message if it is one."""
+    return restore_message(text, (counts or {}).get(ERROR_MESSAGE))
+
+
 def run_from_row(row: RowMapping) -> RunLog:
-    status = RunStatus(row["status"]) if row["status"] else None
-    return RunLog(**{**row, "status": status, "snapshot_paths": tuple(row["snapshot_paths"])})
+    stored = {
+        "status": RunStatus(row["status"]) if row["status"] else None,
+        "counts": counts_from_row(row["counts"]),
+        "error_summary": run_error(row["error_summary"], row["counts"]),
+        "snapshot_paths": tuple(row["snapshot_paths"]),
+    }
+    return RunLog(**{**row, **stored})
+
+
+def last_error_counts() -> ColumnElement[Any]:
+    """A column for queries of `source_state`: the counts of the run that had the last error, which have it as a message."""
+    is_it = run_logs.c.source_id == source_state.c.source_id, run_logs.c.error_summary == source_state.c.last_error
+    query = select(run_logs.c.counts).where(source_state.c.last_error != "", *is_it).order_by(run_logs.c.started_at.desc())
+    return query.limit(1).correlate(source_state).scalar_subquery().label("last_error_counts")
+
+
+def state_from_row(row: RowMapping) -> CollectionState:
+    """The state of a row with `last_error_counts`."""
+    stored = {name: value for name, value in row.items() if name != "last_error_counts"}
+    return CollectionState(**stored | {"last_error": run_error(row["last_error"], row["last_error_counts"])})
 
 
 def review_from_row(row: RowMapping) -> ReviewItem:

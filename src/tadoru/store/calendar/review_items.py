@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, insert, select, update
 
-from tadoru.errors import Message
+from tadoru.errors import Message, restore_message
 from tadoru.model.event import ReviewReason
 from tadoru.store.calendar.records import in_batches, insert_all, select_in
 from tadoru.store.calendar.schema import review_candidates, reviews
@@ -38,14 +38,12 @@ def message_detail(why: str) -> dict[str, Any]:
     """The text of a review for its detail: in English, and for a `Message` also its template and values for translations."""
     if not isinstance(why, Message):
         return {"why": why}
-    return {"why": str(why), "message": why.template, "values": {name: str(value) for name, value in why.values.items()}}
+    return {"why": str(why), **why.to_json()}
 
 
 def detail_message(detail: Mapping[str, Any]) -> str:
     """The text in the detail of a review, empty if it has none; a `Message` if it can be translated."""
-    if isinstance(template := detail.get("message"), str):
-        return Message(template, **detail.get("values", {}))
-    return str(detail.get("why") or "")
+    return restore_message(str(detail.get("why") or ""), detail)
 
 
 def open_reviews(sql: Connection, questions: Iterable[ReviewRequest], now: datetime) -> int:

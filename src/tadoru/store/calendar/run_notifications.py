@@ -16,7 +16,8 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, func, insert, or_, select, update
 
-from tadoru.store.calendar.records import Incident, incident_from_row
+from tadoru.errors import clip_message
+from tadoru.store.calendar.records import Incident, counts_from_row, incident_from_row, last_error_counts, run_error
 from tadoru.store.calendar.schema import incidents, source_state, sources
 from tadoru.store.served_crawls.live_messages import LiveMessages
 
@@ -32,21 +33,23 @@ class RunNotifications(LiveMessages):
     def _notify_run(self, sql: Connection, row: Mapping[Any, Any]) -> None:
         """Write a message about a run, from its row."""
         status = row["status"] or RUNNING
-        body = {"run_id": row["id"], "source_id": row["source_id"], "status": status, "counts": dict(row["counts"])}
+        body = {"run_id": row["id"], "source_id": row["source_id"], "status": status, "counts": counts_from_row(row["counts"])}
         kind = "run.started" if status == RUNNING else "run.ended"
-        self.add_live_message(sql, kind, f"source/{row['source_id']}", body | {"error": row["error_summary"][:MAX_ERROR_LENGTH]})
+        error = clip_message(run_error(row["error_summary"], row["counts"]), MAX_ERROR_LENGTH)
+        self.add_live_message(sql, kind, f"source/{row['source_id']}", body | {"error": error})
 
     def _notify_health(self, sql: Connection, source_id: int) -> None:
         """Write a message about the health of a source; nothing if it was removed."""
         trouble = select(func.count()).where(incidents.c.source_id == source_id, incidents.c.closed_at.is_(None))
         state = source_state.c
-        columns = sources.c.name, sources.c.enabled, state.failures, state.last_error, state.last_success
+        columns = sources.c.name, sources.c.enabled, state.failures, state.last_error, state.last_success, last_error_counts()
         query = select(*columns, trouble.scalar_subquery().label("incidents")).join(source_state)
         row = sql.execute(query.where(sources.c.id == source_id)).one_or_none()
         if row is None:
             return
+        error = clip_message(run_error(row.last_error, row.last_error_counts), MAX_ERROR_LENGTH)
         body = {
-            "source_id": source_id, "name": row.name, "failures": row.failures, "error": row.last_error[:MAX_ERROR_LENGTH],
+            "source_id": source_id, "name": row.name, "failures": row.failures, "error": error,
             "incidents": row.incidents, "status": _status(row),
         }  # fmt: skip
         self.add_live_message(sql, "source.health", f"source/{source_id}", body)

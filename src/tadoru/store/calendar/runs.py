@@ -17,7 +17,7 @@ from sqlalchemy import Connection, delete, exists, func, insert, select, update
 from tadoru.errors import StoreError, UsageError
 from tadoru.model.event import RunStatus
 from tadoru.store.calendar.database import CalendarDatabase
-from tadoru.store.calendar.records import RunLog, Snapshot, in_batches, run_from_row
+from tadoru.store.calendar.records import RunLog, Snapshot, in_batches, run_counts, run_from_row
 from tadoru.store.calendar.run_notifications import RunNotifications
 from tadoru.store.calendar.schema import events, run_logs, snapshots, source_state
 
@@ -60,7 +60,7 @@ class RunStore(RunNotifications):
         closed = {
             "finished_at": self.now(),
             "status": RunStatus(status).value,
-            "counts": dict(counts),
+            "counts": run_counts(counts, error),
             "error_summary": error,
             "snapshot_paths": list(snapshot_paths),
             **{f"{name}_count": counts.get(name, 0) for name in ("fetched", "parsed", "upserted")},

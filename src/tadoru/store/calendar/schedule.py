@@ -18,16 +18,24 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, and_, delete, exists, func, insert, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from tadoru.errors import UsageError
+from tadoru.errors import Message, UsageError
 from tadoru.model.event import RunStatus
 from tadoru.store.calendar.database import CalendarDatabase
-from tadoru.store.calendar.records import CollectionState, EventSource, select_in, source_from_row
+from tadoru.store.calendar.records import (
+    CollectionState,
+    EventSource,
+    last_error_counts,
+    run_counts,
+    select_in,
+    source_from_row,
+    state_from_row,
+)
 from tadoru.store.calendar.run_notifications import RunNotifications
 from tadoru.store.calendar.schema import hosts, robots, run_logs, source_state, sources, workers
 from tadoru.store.crawl.records import RobotsRecord
 from tadoru.store.crawl.workers import WorkerIdentity, current, is_dead, machine_name
 
-WORKER_STOPPED = "The worker stopped before this run was finished."
+WORKER_STOPPED = Message("The worker stopped before this run was finished.")
 
 
 class SourceSchedule(RunNotifications):
@@ -122,16 +130,17 @@ class SourceSchedule(RunNotifications):
 
     def state(self, source_id: int) -> CollectionState:
         with self.read() as sql:
-            row = sql.execute(select(source_state).where(source_state.c.source_id == source_id)).mappings().one_or_none()
+            query = select(source_state, last_error_counts()).where(source_state.c.source_id == source_id)
+            row = sql.execute(query).mappings().one_or_none()
         if row is None:
             raise UsageError("Source {id} not found. `tadoru events sources list` lists them.", id=source_id)
-        return CollectionState(**row)
+        return state_from_row(row)
 
     def states(self, source_ids: Iterable[int]) -> dict[int, CollectionState]:
         """The collection states of several sources."""
         with self.read() as sql:
-            rows = select_in(sql, select(source_state), source_state.c.source_id, source_ids)
-            return {row["source_id"]: CollectionState(**row) for row in rows}
+            rows = select_in(sql, select(source_state, last_error_counts()), source_state.c.source_id, source_ids)
+            return {row["source_id"]: state_from_row(row) for row in rows}
 
     def remember(self, source_id: int, **values: Any) -> None:
         """Store data for the next run: etag, last_modified (bytes, as received), body_hash, kept."""
@@ -158,7 +167,10 @@ class SourceSchedule(RunNotifications):
         if not dead:
             return 0
         mine = and_(run_logs.c.worker_id.in_(dead), run_logs.c.finished_at.is_(None))
-        closed = {"finished_at": self.now(), "status": RunStatus.FAIL.value, "error_summary": WORKER_STOPPED}
+        closed = {
+            "finished_at": self.now(), "status": RunStatus.FAIL.value, "error_summary": WORKER_STOPPED,
+            "counts": run_counts({}, WORKER_STOPPED),
+        }  # fmt: skip
         runs = sql.execute(update(run_logs).where(mine).values(closed).returning(run_logs)).mappings().all()
         left = [row["source_id"] for row in runs]
         # The first time it is retried immediately; a source that kills its worker every time waits for its schedule.

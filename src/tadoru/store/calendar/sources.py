@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from tadoru.errors import UsageError, quoted
 from tadoru.model.event import EventStatus, RunStatus, SourceType
 from tadoru.store.calendar.database import CalendarDatabase
-from tadoru.store.calendar.records import EventSource, SourceFieldChange, source_from_row
+from tadoru.store.calendar.records import EventSource, SourceFieldChange, last_error_counts, run_error, source_from_row
 from tadoru.store.calendar.run_notifications import RunNotifications
 from tadoru.store.calendar.schema import (
     events,
@@ -244,7 +244,8 @@ class HealthQueries(CalendarDatabase):
             runs = {row.source_id: row for row in sql.execute(recent)}
             rows: dict[int, int] = dict(sql.execute(current).all())
             open_incidents: dict[int, int] = dict(sql.execute(trouble).all())
-            every = sql.execute(select(sources, source_state).join(source_state).order_by(sources.c.id)).mappings()
+            query = select(sources, source_state, last_error_counts()).join(source_state).order_by(sources.c.id)
+            every = sql.execute(query).mappings()
             return tuple(
                 SourceHealthStats(
                     source_id=row["id"],
@@ -255,7 +256,7 @@ class HealthQueries(CalendarDatabase):
                     failed_runs=runs[row["id"]].failed if row["id"] in runs else 0,
                     failures=row["failures"],
                     last_success=row["last_success"],
-                    last_error=row["last_error"],
+                    last_error=run_error(row["last_error"], row["last_error_counts"]),
                     late=max(0.0, (now - row["next_run_at"]).total_seconds()) if row["enabled"] else 0.0,
                     open_incidents=open_incidents.get(row["id"], 0),
                 )

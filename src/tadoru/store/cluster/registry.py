@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from tadoru.errors import UsageError
+from tadoru.errors import StoreError, UsageError
+from tadoru.i18n.translation import N_
 from tadoru.store.cluster import schema
 from tadoru.store.crawl.postgres.connection import PgConnection
 from tadoru.store.crawl.postgres.crawl_url import CrawlUrl, parse
@@ -43,6 +44,13 @@ _BEAT = """UPDATE workers SET seen_at = clock_timestamp(), hosts = %(hosts)s, pa
     WHERE id = %(worker)s"""
 _COUNTS = """SELECT name, sum(value)::bigint FROM {crawl}.counters GROUP BY name UNION ALL
     SELECT 'lined up', count(*) FROM procrastinate_jobs WHERE status = 'todo' AND starts_with(queueing_lock, %s)"""
+_FINISHING = """SELECT EXISTS (SELECT 1 FROM procrastinate_jobs WHERE status = 'todo' AND queueing_lock = %(lock)s)
+    OR EXISTS (SELECT 1 FROM procrastinate_jobs WHERE status = 'doing' AND lock = %(lock)s)"""
+DROP_TASKS = "DELETE FROM procrastinate_jobs WHERE args ->> 'crawl' = %s AND status IN ('todo', 'failed')"
+"""Removes the tasks of a crawl that nobody is doing."""
+_DAMAGED = ("3F", "42", "XX001", "XX002")
+"""How the error codes of missing schemas, tables, columns and functions begin, and of damaged data and indexes."""
+_NO_PERMISSION = "42501"
 _CRAWLS = """SELECT name, job, options, state, error, added_at, ended_at,
     extract(epoch FROM clock_timestamp() - added_at)::float8 FROM crawls ORDER BY added_at, name"""
 
@@ -50,6 +58,28 @@ _CRAWLS = """SELECT name, job, options, state, error, added_at, ended_at,
 def slice_prefix(crawl: str) -> str:
     """How the queueing locks of a crawl's slices begin."""
     return f"slice/{crawl}/"
+
+
+def finish_lock(crawl: str) -> str:
+    """The lock and the queueing lock of the task that finishes a crawl."""
+    return f"finish/{crawl}"
+
+
+class UnusableCrawl(StoreError):
+    """Tables of a crawl are missing or damaged: nobody can go on with it."""
+
+
+@contextmanager
+def _tables_of(crawl: str) -> Iterator[None]:
+    """Raises UnusableCrawl for errors that do not go away by themselves; a missing permission is a problem of one worker."""
+    try:
+        yield
+    except StoreError as error:
+        state = getattr(error.__cause__, "sqlstate", None) or ""
+        if state == _NO_PERMISSION or not state.startswith(_DAMAGED):
+            raise
+        message = N_("Tables of the crawl are missing or damaged ({reason}). Delete it with `tadoru cluster delete {name}`.")
+        raise UnusableCrawl(message, reason=str(error.__cause__).partition("\n")[0], name=crawl) from error
 
 
 class ClusterCrawl(NamedTuple):
@@ -98,6 +128,7 @@ class ClusterRegistry:
     # ---- crawls
     def put_crawl(self, name: str, job: str, options: Mapping[str, Any]) -> None:
         """A crawl for the workers; one that was done is open again."""
+        self._link.run(DROP_TASKS, [name])
         self._link.run(
             """INSERT INTO crawls(name, job, options) VALUES (%s, %s, %s) ON CONFLICT (name) DO UPDATE
             SET options = EXCLUDED.options, state = 'open', error = '', added_at = clock_timestamp(), ended_at = NULL""",
@@ -115,17 +146,22 @@ class ClusterRegistry:
         rows = self._link.run(_CRAWLS).fetchall()
         return [ClusterCrawl(name, job, json.loads(options), *rest) for name, job, options, *rest in rows]
 
-    def end_crawl(self, name: str, state: str, error: str = "") -> None:
-        self._link.run(
-            "UPDATE crawls SET state = %s, error = %s, ended_at = clock_timestamp() WHERE name = %s", [state, error, name]
-        )
+    def end_crawl(self, name: str, state: str, error: str = "") -> bool:
+        """End an open crawl; False if it was stopped or ended meanwhile."""
+        text = "UPDATE crawls SET state = %s, error = %s, ended_at = clock_timestamp() WHERE name = %s AND state = 'open'"
+        return self._link.run(text, [state, error, name]).rowcount > 0
+
+    def is_finishing(self, crawl: str) -> bool:
+        """Whether the task that finishes a crawl is queued or running."""
+        return bool(self._link.run(_FINISHING, {"lock": finish_lock(crawl)}).fetchall()[0][0])
 
     def waiting_hosts(self, crawl: str, most: int) -> list[str]:
         """Hosts of a crawl that have something to ask for, and that nobody has or is to have; those that wait longest first. No
-        more than `most` of the crawl wait in the queue then."""
+        more than `most` of the crawl wait in the queue then. Raises UnusableCrawl."""
         text = _WAITING.format(crawl=f'"crawl_{crawl}"')
         values = {"prefix": slice_prefix(crawl), "most": most}
-        return [row[0] for row in self._link.run(text, values).fetchall()]
+        with _tables_of(crawl):
+            return [row[0] for row in self._link.run(text, values).fetchall()]
 
     @contextmanager
     def looking(self) -> Iterator[bool]:
@@ -138,8 +174,9 @@ class ClusterRegistry:
                 self._link.run("SELECT pg_advisory_unlock(%s)", [LOOKING])
 
     def counts(self, crawl: str) -> dict[str, int]:
-        """The counters of a crawl, and how many of its slices are `lined up` in the queue."""
-        return dict(self._link.run(_COUNTS.format(crawl=f'"crawl_{crawl}"'), [slice_prefix(crawl)]).fetchall())
+        """The counters of a crawl, and how many of its slices are `lined up` in the queue. Raises UnusableCrawl."""
+        with _tables_of(crawl):
+            return dict(self._link.run(_COUNTS.format(crawl=f'"crawl_{crawl}"'), [slice_prefix(crawl)]).fetchall())
 
     def has_calendar(self) -> bool:
         """Whether there is a calendar in the same database."""

@@ -12,11 +12,11 @@ from typing import Any
 
 from psycopg import sql as names
 
-from tadoru.errors import UsageError
+from tadoru.errors import StoreError, UsageError
 from tadoru.i18n.translation import N_
-from tadoru.store.cluster.registry import SCHEMA, STALLED
+from tadoru.store.cluster.registry import DROP_TASKS, SCHEMA, STALLED
 from tadoru.store.cluster.status import ClusterCrawlStatus, ClusterStatus, HostStatus, QueueStatus, WorkerStatus
-from tadoru.store.crawl.postgres.connection import PgConnection, said
+from tadoru.store.crawl.postgres.connection import ConnectionLost, PgConnection, said
 from tadoru.store.crawl.postgres.crawl_url import parse
 
 MOST_CRAWLS = 50
@@ -35,8 +35,11 @@ _WORKERS = """SELECT name, machine, pid, version, started_at, seen_at,
     FROM workers w ORDER BY name, id LIMIT %s"""
 _CRAWLS = """SELECT name, job, state, error, added_at, ended_at FROM crawls
     ORDER BY (state = 'open') DESC, coalesce(ended_at, added_at) DESC, name LIMIT %s"""
-_WRITTEN = """SELECT nspname FROM pg_namespace
-    WHERE nspname = ANY(%s) AND to_regclass(quote_ident(nspname) || '.counters') IS NOT NULL"""
+# A crawl without these tables is shown without figures, and keeps nobody from seeing the others.
+_WRITTEN = """SELECT nspname FROM pg_namespace WHERE nspname = ANY(%s)
+    AND to_regclass(quote_ident(nspname) || '.counters') IS NOT NULL
+    AND to_regclass(quote_ident(nspname) || '.hosts') IS NOT NULL
+    AND to_regclass(quote_ident(nspname) || '.robots') IS NOT NULL"""
 _COUNTS = """SELECT {name}, name, sum(value)::bigint FROM {crawl}.counters
     WHERE name IN ('counted', 'queued', 'processing', 'error') GROUP BY name"""
 _HOSTS = "SELECT {name}, 'hosts', count(*) FROM {crawl}.hosts WHERE queued > 0"
@@ -52,10 +55,14 @@ _QUEUE = """SELECT
     FROM (SELECT j.status, j.attempts,
             coalesce(w.last_heartbeat < clock_timestamp() - make_interval(secs => %s), true) AS is_stalled
         FROM procrastinate_jobs j LEFT JOIN procrastinate_workers w ON w.id = j.worker_id
-        WHERE j.task_name <> 'tadoru.sweep' OR j.status = 'failed') jobs"""
+        WHERE j.task_name <> 'tadoru.sweep') jobs"""
 _FAILED = """SELECT args ->> 'crawl', args ->> 'host', max(attempts) FROM procrastinate_jobs
     WHERE args ? 'host' AND (status = 'failed' OR (status = 'todo' AND attempts > 0)) GROUP BY 1, 2 ORDER BY 3 DESC, 2 LIMIT %s"""
-_DROP_WAITING = "DELETE FROM procrastinate_jobs WHERE args ->> 'crawl' = %s AND status IN ('todo', 'failed')"
+# Tasks of lost workers do not count: where no worker is left, nobody would take them over.
+_RUNNING = """SELECT count(*) FROM procrastinate_jobs j JOIN procrastinate_workers w ON w.id = j.worker_id
+    WHERE j.args ->> 'crawl' = %s AND j.status = 'doing' AND w.last_heartbeat > clock_timestamp() - make_interval(secs => %s)"""
+_ALIVE = "SELECT count(*) FROM {crawl}.workers WHERE expires_at > {crawl}.shared_now()"
+_BEGIN_DELETION = "BEGIN; SET LOCAL lock_timeout = '10s'"
 
 
 class ClusterStatusReader:
@@ -138,10 +145,57 @@ class ClusterStatusReader:
         with self._transaction("BEGIN"):
             if self._state_of(crawl) == "open":
                 raise UsageError("Crawl {name} is open. Stop it first with `tadoru cluster stop {name}`.", name=crawl)
-            text = "SELECT count(*) FROM procrastinate_jobs WHERE args ->> 'crawl' = %s AND status = 'doing'"
-            if self._rows(text, [crawl])[0][0]:
-                raise UsageError("Workers still process crawl {name}. Try again in a minute.", name=crawl)
-            self._link.run(_DROP_WAITING, [crawl])
+            self._refuse_running(crawl)
+            self._remove(crawl)
+
+    def check_deletion(self, crawl: str) -> None:
+        """Raises UsageError for a crawl that cannot be deleted: there is none, or it is open or running."""
+        with self._transaction(_BEGIN_DELETION):
+            self._check_deletion(crawl)
+
+    def delete(self, crawl: str) -> None:
+        """Delete a crawl with its results, also one that is no longer in the list or whose tables are gone. Raises UsageError."""
+        with self._transaction(_BEGIN_DELETION):
+            if self._check_deletion(crawl):
+                with said(self._link.shown):
+                    self._link.driver.execute(names.SQL("DROP SCHEMA {} CASCADE").format(names.Identifier(f"crawl_{crawl}")))
+            self._remove(crawl)
+
+    def _check_deletion(self, crawl: str) -> bool:
+        """Whether the crawl has a schema. Raises UsageError."""
+        # As text: PostgreSQL would cut off the end of a long name.
+        has_schema = bool(self._rows("SELECT 1 FROM pg_namespace WHERE nspname::text = %s", [f"crawl_{crawl}"]))
+        is_crawl = has_schema and bool(self._rows(_WRITTEN, [[f"crawl_{crawl}"]]))
+        if not self.is_there() or not self._rows("SELECT 1 FROM crawls WHERE name = %s", [crawl]):
+            if not is_crawl:
+                raise UsageError("Crawl {name} not found in the cluster. `tadoru cluster status` lists them.", name=crawl)
+        elif self._state_of(crawl) == "open" and is_crawl:
+            raise UsageError("Crawl {name} is open. Stop it first with `tadoru cluster stop {name}`.", name=crawl)
+        if self.is_there():
+            self._refuse_running(crawl)
+        if is_crawl and self._has_processes(crawl):
+            raise UsageError("Workers still process crawl {name}. Try again in a minute.", name=crawl)
+        return has_schema
+
+    def _has_processes(self, crawl: str) -> bool:
+        """Whether a process has the crawl open to work on it, such as `tadoru audit` without --detach."""
+        self._link.run("SAVEPOINT processes")
+        try:
+            return bool(self._each(_ALIVE, [crawl])[0][0])
+        except ConnectionLost:
+            raise
+        except StoreError:  # Its tables are damaged.
+            self._link.run("ROLLBACK TO processes")
+            return False
+
+    def _refuse_running(self, crawl: str) -> None:
+        if self._rows(_RUNNING, [crawl, STALLED])[0][0]:
+            raise UsageError("Workers still process crawl {name}. Try again in a minute.", name=crawl)
+
+    def _remove(self, crawl: str) -> None:
+        """Remove a crawl and its tasks from the cluster."""
+        if self.is_there():
+            self._link.run("DELETE FROM procrastinate_jobs WHERE args ->> 'crawl' = %s", [crawl])
             self._link.run("DELETE FROM crawls WHERE name = %s", [crawl])
 
     def _change(self, crawl: str, of: str, to: str, ended: str, refusal: str) -> None:
@@ -150,7 +204,7 @@ class ClusterStatusReader:
                 raise UsageError(refusal, name=crawl, state=state)
             text = f"UPDATE crawls SET state = %s, error = '', ended_at = {ended} WHERE name = %s"
             self._link.run(text, [to, crawl])
-            self._link.run(_DROP_WAITING, [crawl])
+            self._link.run(DROP_TASKS, [crawl])
 
     def _state_of(self, crawl: str) -> str:
         """The state of a crawl, which nobody else changes until the transaction ends. Raises UsageError."""

@@ -1,7 +1,7 @@
 """The identity of a worker, and whether its process is alive, so that the lease of a killed process is noticed at once.
 
 A process is its machine (with boot and pid namespace), its pid and its start tick; pids are reused, the pair is not. Where
-that cannot be read, only the expiry of the lease counts.
+that cannot be read or a process may only be hidden (`hidepid`, another user), only the expiry of the lease counts.
 """
 
 from __future__ import annotations
@@ -10,6 +10,10 @@ import os
 import platform
 from pathlib import Path
 from typing import NamedTuple
+from uuid import uuid4
+
+_RANDOM_BOOT = "_TADORU_BOOT"
+"""The environment variable with the random name of a boot that cannot be read, which child processes inherit."""
 
 
 class WorkerIdentity(NamedTuple):
@@ -28,23 +32,33 @@ def _read(path: str) -> str:
 
 
 def _start_tick(pid: int) -> str | None:
-    """Field 22 of /proc/PID/stat; None when there is no such process; empty when it cannot be told."""
-    if not Path("/proc/self").is_dir():
-        return ""
-    stat = _read(f"/proc/{pid}/stat")
+    """Field 22 of /proc/PID/stat; None for a zombie; empty if it cannot be read."""
+    stat = _read(f"/proc/{pid}/stat") if _is_proc_ours() else ""
     if not stat:
-        return None
+        return ""
     fields = stat.rpartition(")")[2].split()
     return None if fields[0] in ("Z", "X") else fields[19]
 
 
+def _is_proc_ours() -> bool:
+    """Whether /proc is there and counts processes as the system calls do: it may belong to another pid namespace."""
+    try:
+        return str(Path("/proc/self").readlink()) == str(os.getpid())
+    except OSError:
+        return False
+
+
 def machine_name() -> str:
-    """The machine, its boot and the pid namespace: pids compare only within it."""
+    """The machine, its boot and the pid namespace: pids compare only within it. Many machines may have one host name, so a boot
+    or a namespace that cannot be read is replaced by a random name."""
+    boot = _read("/proc/sys/kernel/random/boot_id")
     try:
         namespace = str(Path("/proc/self/ns/pid").readlink())
     except OSError:
         namespace = ""
-    return f"{platform.node()}|{_read('/proc/sys/kernel/random/boot_id')}|{namespace}"
+    if not (boot and namespace):
+        boot = os.environ.setdefault(_RANDOM_BOOT, uuid4().hex)
+    return f"{platform.node()}|{boot}|{namespace}"
 
 
 def current() -> WorkerIdentity:
@@ -61,4 +75,11 @@ def is_dead(worker: WorkerIdentity, here: str) -> bool:
     """True only when it is certain: same machine, and no process with that pid and start."""
     if worker.machine != here or not worker.started:
         return False
-    return _start_tick(worker.pid) != worker.started
+    try:
+        os.kill(worker.pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        pass  # A process of another user.
+    start = _start_tick(worker.pid)
+    return start is None or start not in ("", worker.started)

@@ -12,15 +12,19 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, func, insert, select, update
 
+from tadoru.errors import Message
+from tadoru.i18n.stored_texts import error_regression, regression_changes
 from tadoru.store.crawl.workers import WorkerIdentity, is_dead
-from tadoru.store.served_crawls.register import CrawlRegister
+from tadoru.store.served_crawls.register import ERROR_MESSAGE, CrawlRegister, error_values
 from tadoru.store.served_crawls.schema import CrawlRun, CrawlState, ServedCrawl, crawl_runs, crawls
 
 HEARTBEAT_TIMEOUT = timedelta(seconds=120)
 """A process without a heartbeat for this long counts as gone."""
 MAX_CRASHES = 3
 """A crawl fails after this many crashes in a row without progress."""
-CRASHED = f"The crawl process crashed {MAX_CRASHES} times in a row. Check the service log and run the crawl again."
+CRASHED = Message(
+    "The crawl process crashed {count} times in a row. Check the service log and run the crawl again.", count=MAX_CRASHES
+)
 _IDLE_STATES = (CrawlState.FINISHED.value, CrawlState.FAILED.value, CrawlState.STOPPED.value)
 
 
@@ -65,8 +69,8 @@ class CrawlClaims(CrawlRegister):
         values: dict[str, Any] = {"state": state, "wanted": "", "pid": None, "deaths": row.deaths + 1}
         changes: dict[str, Any] = {}
         if state == "queued" and row.deaths + 1 >= MAX_CRASHES:
-            values |= {"state": "failed", "error": CRASHED, "deaths": 0, "ended_at": self.shared_now(sql)}
-            changes = {"regression": True, "reasons": [CRASHED]}
+            values |= {"state": "failed", "deaths": 0, "ended_at": self.shared_now(sql), **error_values(row.progress, CRASHED)}
+            changes = regression_changes([error_regression(CRASHED)])
             if row.every:
                 values["next_at"] = self.shared_now(sql) + timedelta(seconds=row.every)
         self._close_run(sql, row.id, "failed", {}, changes)
@@ -118,7 +122,9 @@ class CrawlClaims(CrawlRegister):
         with self.write() as sql:
             wanted = self._check_claim(sql, number, worker)
             before: Any = sql.execute(select(crawls.c.progress).where(crawls.c.id == number)).scalar_one()
-            values: dict[str, Any] = {"beat_at": self.shared_now(sql), "progress": dict(progress)}
+            # Whoever requested a pause has set the reason.
+            reason = {ERROR_MESSAGE: before[ERROR_MESSAGE]} if ERROR_MESSAGE in before else {}
+            values: dict[str, Any] = {"beat_at": self.shared_now(sql), "progress": {**progress, **reason}}
             if "pages" in before and progress.get("pages", 0) > before["pages"]:
                 values["deaths"] = 0
             sql.execute(update(crawls).where(crawls.c.id == number).values(values))
@@ -130,9 +136,9 @@ class CrawlClaims(CrawlRegister):
         touched = 0
         with self.write() as sql:
             for state, values in (("queued", {"state": "paused"}), ("running", {"wanted": "pause"})):
-                found = select(crawls.c.id).where(crawls.c.state == state, crawls.c.wanted == "")
-                for number in list(sql.execute(found).scalars()):
-                    sql.execute(update(crawls).where(crawls.c.id == number).values(values | {"error": why}))
+                found = select(crawls.c.id, crawls.c.progress).where(crawls.c.state == state, crawls.c.wanted == "")
+                for number, progress in sql.execute(found).all():
+                    sql.execute(update(crawls).where(crawls.c.id == number).values(values | error_values(progress, why)))
                     self._publish_state(sql, number)
                     touched += 1
         return touched
@@ -152,12 +158,12 @@ class CrawlClaims(CrawlRegister):
             self._check_claim(sql, number, worker)
             now = self.shared_now(sql)
             self._close_run(sql, number, "stopped" if state is CrawlState.QUEUED else state.value, figures or {}, changes or {})
-            every = sql.execute(select(crawls.c.every).where(crawls.c.id == number)).scalar_one()
+            every, progress = sql.execute(select(crawls.c.every, crawls.c.progress).where(crawls.c.id == number)).one()
             due = now + timedelta(seconds=every) if every and state.value in _IDLE_STATES else None
             values: dict[str, Any] = {"state": state.value, "wanted": "", "ended_at": now, "pid": None}
             values |= {"again": 0, "deaths": 0} if state is not CrawlState.QUEUED else {}
             # Whoever requested the pause has set the reason.
-            values |= {"error": error} if error or state is not CrawlState.PAUSED else {}
+            values |= error_values(progress, error) if error or state is not CrawlState.PAUSED else {}
             values |= {"next_at": due} if due is not None else {}
             sql.execute(update(crawls).where(crawls.c.id == number).values(values))
             self._publish_state(sql, number)

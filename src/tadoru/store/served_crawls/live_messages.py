@@ -12,11 +12,22 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, text
 
+from tadoru.errors import Message, restore_message
 from tadoru.store.calendar.database import CalendarDatabase
 from tadoru.store.served_crawls.schema import LiveMessage, live_messages
 
+TEXT_FIELDS = ("error", "text")
+"""The fields of a body that are texts for people."""
+MESSAGES = "messages"
+"""The key in a body under which its texts are stored as messages, to be shown in other languages."""
 LIVE_MESSAGES_LOCK = 0x7AD0_0005
 """The advisory lock of writers on PostgreSQL: without it a lower ID could appear after a higher one was read."""
+
+
+def message_texts(body: Mapping[str, Any]) -> dict[str, str]:
+    """The texts of a stored body that can be translated."""
+    stored = body.get(MESSAGES) or {}
+    return {name: restore_message(str(body.get(name, "")), one) for name, one in stored.items()}
 
 
 class LiveMessages(CalendarDatabase):
@@ -28,10 +39,15 @@ class LiveMessages(CalendarDatabase):
             self.add_live_message(sql, kind, subject, body)
 
     def add_live_message(self, sql: Connection, kind: str, subject: str, body: Mapping[str, Any]) -> None:
-        """Add a message in the transaction of its event. Call it last: on PostgreSQL other writers wait."""
+        """Add a message in the transaction of its event. Call it last: on PostgreSQL other writers wait.
+
+        A text in its body that can be translated is also stored as a message.
+        """
         if not self.is_sqlite:
             sql.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LIVE_MESSAGES_LOCK})
-        sql.execute(insert(live_messages).values(at=self.now(), kind=kind, subject=subject, body=dict(body)))
+        texts = {name: one.to_json() for name in TEXT_FIELDS if isinstance(one := body.get(name), Message)}
+        stored = {**body, MESSAGES: texts} if texts else dict(body)
+        sql.execute(insert(live_messages).values(at=self.now(), kind=kind, subject=subject, body=stored))
 
     def messages(self, after: int, *, limit: int = 500) -> tuple[LiveMessage, ...]:
         """The messages after an ID, oldest first."""

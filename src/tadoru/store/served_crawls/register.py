@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from tadoru.errors import UsageError
+from tadoru.errors import Message, UsageError, restore_message
 from tadoru.store.accounts.audit_log import Actor, AuditLog
 from tadoru.store.served_crawls.live_messages import LiveMessages
 from tadoru.store.served_crawls.schema import CrawlRun, CrawlState, ServedCrawl, crawl_runs, crawls
@@ -217,6 +217,20 @@ class CrawlRegister(AuditLog, LiveMessages):
         self.add_live_message(sql, "crawl.state", f"crawl/{number}", body | {"error": found.error})
 
 
+ERROR_MESSAGE = "error"
+"""The key in the progress of a crawl under which its error is stored as a message, to be shown in other languages."""
+
+
+def error_values(progress: Mapping[str, Any], error: str) -> dict[str, Any]:
+    """The columns of a crawl that its error is stored in: the English text, and the message in its progress."""
+    kept = {name: value for name, value in progress.items() if name != ERROR_MESSAGE}
+    return {"error": error, "progress": kept | ({ERROR_MESSAGE: error.to_json()} if isinstance(error, Message) else {})}
+
+
 def _crawl(row: Mapping[Any, Any]) -> ServedCrawl:
-    kept: dict[str, Any] = dict(row)
-    return ServedCrawl(**kept | {"starts": tuple(row["starts"]), "state": CrawlState(row["state"]), "again": bool(row["again"])})
+    progress = dict(row["progress"])
+    stored = {
+        "error": restore_message(row["error"], progress.pop(ERROR_MESSAGE, None)), "progress": progress,
+        "starts": tuple(row["starts"]), "state": CrawlState(row["state"]), "again": bool(row["again"]),
+    }  # fmt: skip
+    return ServedCrawl(**{**row, **stored})

@@ -25,7 +25,7 @@ from tadoru.rules.address import Exemptions
 from tadoru.store.files import FolderFiles
 from tests.jobs.events.enrich.drafts import LONG, draft
 from tests.support.clock import FakeClock
-from tests.support.language_model import SILENCE, LanguageModel, Raw, says
+from tests.support.language_model import SILENCE, LanguageModel, RawResponse, says
 
 KEY = "sk-very-secret"
 SOON = 0.2
@@ -42,7 +42,7 @@ def about(title: str, **fields: Any) -> LlmQuestion:
     return build_question(draft(title=title, description=LONG, **fields), "small", ("Music", "Sports"), wants_summary=True)
 
 
-class Desk:
+class EndpointHarness:
     """An endpoint, and what it said."""
 
     def __init__(self, llm: LanguageModel, folder: Path, *, url: str = "", exempt: bool = True, **access: Any) -> None:
@@ -71,8 +71,8 @@ class Desk:
 
 async def test_a_question_is_one_post_with_the_key_and_the_event(llm: LanguageModel, tmp_path: Path) -> None:
     llm.answer = lambda event: says("Music", "Songs for all.")
-    desk = Desk(llm, tmp_path)
-    async with desk as endpoint:
+    harness = EndpointHarness(llm, tmp_path)
+    async with harness as endpoint:
         assert await endpoint.ask(about("Choir")) == LlmAnswer("Music", "Songs for all.")
     [asked] = llm.asked
     assert asked.path == "/v1/chat/completions"
@@ -80,20 +80,20 @@ async def test_a_question_is_one_post_with_the_key_and_the_event(llm: LanguageMo
     assert asked.headers["content-type"] == "application/json"
     assert asked.body["model"] == "small"
     assert asked.event["title"] == "Choir"
-    assert desk.said == []
+    assert harness.said == []
     assert KEY not in repr(endpoint.access)
 
 
 async def test_the_same_question_is_asked_once_ever(llm: LanguageModel, tmp_path: Path) -> None:
     llm.answer = lambda event: says("Music", "Songs.")
     for _ in range(2):
-        async with (desk := Desk(llm, tmp_path)) as endpoint:
+        async with (harness := EndpointHarness(llm, tmp_path)) as endpoint:
             assert await endpoint.ask(about("Choir")) == LlmAnswer("Music", "Songs.")
     assert len(llm.asked) == 1
-    [file] = desk.kept
+    [file] = harness.kept
     assert file.relative_to(tmp_path).as_posix() == f"var/enriched/{about('Choir').digest}.json"
     assert KEY not in file.read_text()
-    async with Desk(llm, tmp_path) as endpoint:
+    async with EndpointHarness(llm, tmp_path) as endpoint:
         await endpoint.ask(about("Quire"))
     assert len(llm.asked) == 2
 
@@ -102,107 +102,107 @@ async def test_an_answer_of_which_nothing_is_taken_is_not_asked_for_again(llm: L
     for words in ("no idea", says("Politics", "x" * 500)):
         llm.asked.clear()
         llm.answer = lambda event, words=words: words  # type: ignore[misc]
-        desk = Desk(llm, tmp_path)
-        async with desk as endpoint:
+        harness = EndpointHarness(llm, tmp_path)
+        async with harness as endpoint:
             for _ in range(2):
                 found = await endpoint.ask(about(f"Choir {words[:4]}"))
                 assert found is not None
                 assert (found.category, found.summary) == ("", "")
         assert len(llm.asked) == 1
-        assert [stage for stage, _ in desk.said] == ["answer"]
+        assert [stage for stage, _ in harness.said] == ["answer"]
 
 
 @pytest.mark.parametrize(
     "answer, why",
     [
-        (Raw(b"oops", 500), "answered 500"),
-        (Raw(b"", 302, (("Location", "/elsewhere"),)), "answered 302"),
-        (Raw(b"<html>Welcome</html>"), "not a chat completion"),
-        (Raw(b'{"choices": "x"}'), "not a chat completion"),
-        (Raw(b" " * (LARGEST_ANSWER + 1)), ""),
+        (RawResponse(b"oops", 500), "answered 500"),
+        (RawResponse(b"", 302, (("Location", "/elsewhere"),)), "answered 302"),
+        (RawResponse(b"<html>Welcome</html>"), "not a chat completion"),
+        (RawResponse(b'{"choices": "x"}'), "not a chat completion"),
+        (RawResponse(b" " * (LARGEST_ANSWER + 1)), ""),
         (SILENCE, ""),
     ],
 )
 async def test_what_does_not_come_is_said_and_asked_again_next_time(
-    llm: LanguageModel, tmp_path: Path, answer: Raw, why: str
+    llm: LanguageModel, tmp_path: Path, answer: RawResponse, why: str
 ) -> None:
     llm.answer = lambda event: answer
-    desk = Desk(llm, tmp_path, timeout=SOON if answer is SILENCE else 10.0)
-    async with desk as endpoint:
+    harness = EndpointHarness(llm, tmp_path, timeout=SOON if answer is SILENCE else 10.0)
+    async with harness as endpoint:
         assert await endpoint.ask(about("Choir")) is None
         assert len(llm.asked) == 1
-        [(stage, error)] = desk.said
+        [(stage, error)] = harness.said
         assert stage == "enrich"
         assert why in error
         assert KEY not in error
-        assert desk.kept == []
+        assert harness.kept == []
         llm.answer = lambda event: says("Music")
         assert await endpoint.ask(about("Choir")) == LlmAnswer("Music")
 
 
 async def test_an_endpoint_that_is_not_there_is_left_alone_after_a_few_tries(llm: LanguageModel, tmp_path: Path) -> None:
-    llm.answer = lambda event: Raw(status=500)
-    desk = Desk(llm, tmp_path)
-    async with desk as endpoint:
+    llm.answer = lambda event: RawResponse(status=500)
+    harness = EndpointHarness(llm, tmp_path)
+    async with harness as endpoint:
         for number in range(10):
             assert await endpoint.ask(about(f"Choir {number}")) is None
         assert len(llm.asked) == MAX_FAILURES
-        desk.clock.advance(PAUSE + 1)
+        harness.clock.advance(PAUSE + 1)
         llm.answer = lambda event: says("Music")
         assert await endpoint.ask(about("Choir 1")) == LlmAnswer("Music")
         assert await endpoint.ask(about("Choir 2")) == LlmAnswer("Music")
 
 
 async def test_an_endpoint_that_asks_for_a_wait_gets_it(llm: LanguageModel, tmp_path: Path) -> None:
-    llm.answer = lambda event: Raw(status=429, headers=(("Retry-After", "30"),))
-    desk = Desk(llm, tmp_path)
-    async with desk as endpoint:
+    llm.answer = lambda event: RawResponse(status=429, headers=(("Retry-After", "30"),))
+    harness = EndpointHarness(llm, tmp_path)
+    async with harness as endpoint:
         await endpoint.ask(about("Choir 1"))
         await endpoint.ask(about("Choir 2"))
         assert len(llm.asked) == 1
-        desk.clock.advance(31)
+        harness.clock.advance(31)
         await endpoint.ask(about("Choir 2"))
         assert len(llm.asked) == 2
 
 
 async def test_the_budget_holds_and_starts_anew_the_next_day(llm: LanguageModel, tmp_path: Path) -> None:
     llm.answer = lambda event: says("Music")
-    desk = Desk(llm, tmp_path, budget=3)
-    async with desk as endpoint:
+    harness = EndpointHarness(llm, tmp_path, budget=3)
+    async with harness as endpoint:
         found = await asyncio.gather(*(endpoint.ask(about(f"Choir {number}")) for number in range(9)))
         assert sum(one is not None for one in found) == 3
         assert len(llm.asked) == 3
-        assert desk.said == [("enrich", "The budget of 3 questions is used up; the rest is enriched later.")]
+        assert harness.said == [("enrich", "The budget of 3 questions is used up; the rest is enriched later.")]
         known, unknown = found.index(LlmAnswer("Music")), found.index(None)
         # What is known costs nothing.
         assert await endpoint.ask(about(f"Choir {known}")) == LlmAnswer("Music")
-        desk.clock.advance(24 * 3600)
+        harness.clock.advance(24 * 3600)
         assert await endpoint.ask(about(f"Choir {unknown}")) == LlmAnswer("Music")
 
 
 async def test_a_private_address_that_nobody_typed_is_refused(llm: LanguageModel, tmp_path: Path) -> None:
-    desk = Desk(llm, tmp_path, exempt=False)
-    async with desk as endpoint:
+    harness = EndpointHarness(llm, tmp_path, exempt=False)
+    async with harness as endpoint:
         assert await endpoint.ask(about("Choir")) is None
     assert llm.asked == []
-    assert "loopback" in desk.said[0][1]
+    assert "loopback" in harness.said[0][1]
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"category": 1}', b"\xff"])
 async def test_a_damaged_file_is_asked_for_again(llm: LanguageModel, tmp_path: Path, content: bytes) -> None:
     llm.answer = lambda event: says("Music")
-    desk = Desk(llm, tmp_path)
+    harness = EndpointHarness(llm, tmp_path)
     FolderFiles(tmp_path).put(f"var/enriched/{about('Choir').digest}.json", content)
-    async with desk as endpoint:
+    async with harness as endpoint:
         assert await endpoint.ask(about("Choir")) == LlmAnswer("Music")
     assert len(llm.asked) == 1
-    assert json.loads(desk.kept[0].read_text())["category"] == "Music"
+    assert json.loads(harness.kept[0].read_text())["category"] == "Music"
 
 
 async def test_a_file_that_was_changed_says_nothing_that_an_answer_could_not(llm: LanguageModel, tmp_path: Path) -> None:
     changed = json.dumps({"category": "Politics", "summary": "<script>"}).encode()
     FolderFiles(tmp_path).put(f"var/enriched/{about('Choir').digest}.json", changed)
-    async with Desk(llm, tmp_path) as endpoint:
+    async with EndpointHarness(llm, tmp_path) as endpoint:
         found = await endpoint.ask(about("Choir"))
     assert found is not None
     assert (found.category, found.summary) == ("", "")

@@ -19,7 +19,7 @@ from tadoru.store.calendar.drafts import draft_hash, draft_to_json
 from tadoru.store.files import FolderFiles
 from tests.jobs.events.enrich.drafts import LONG, draft
 from tests.support.clock import FakeClock
-from tests.support.language_model import LanguageModel, Raw, says
+from tests.support.language_model import LanguageModel, RawResponse, says
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ async def test_the_endpoint_comes_first_and_the_others_fill_what_it_leaves(
 ) -> None:
     file = tmp_path / "model.npz"
     model.save(file)
-    llm.answer = lambda event: Raw(status=400) if event["title"] == "Choir 2" else says("Sports", "From the endpoint.")
+    llm.answer = lambda event: RawResponse(status=400) if event["title"] == "Choir 2" else says("Sports", "From the endpoint.")
     enricher = await made(tmp_path, **with_llm(llm, "summary", "category", category_model=str(file)))
     enriched = await enricher.enrich([draft(title="Choir 1", description=LONG), draft(title="Choir 2", description=LONG)])
     await enricher.close()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tadoru.jobs.events.publish.csv_export import COLUMNS, csv_rows
 from tadoru.jobs.events.publish.json_documents import event_json, json_array
 from tadoru.jobs.events.publish.list_pages import find_city, suggest_cities
-from tests.jobs.events.publish.given_out import FIRST, STAMP, time, told, whole_days
+from tests.jobs.events.publish.sample_events import FIRST, STAMP, time, told, whole_days
 
 SEED = (
     "id title description starts_at ends_at venue city lat lon category price organizer source_url source_id dedupe_key status "

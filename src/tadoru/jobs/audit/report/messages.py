@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
 from tadoru.i18n.formats import format_utc
+from tadoru.i18n.stored_texts import translate_reason
 from tadoru.i18n.translation import N_, Translator
 from tadoru.jobs.audit.report.summary import AuditSummary, CheckResult
 from tadoru.jobs.reporting.escape import clip, printable
@@ -200,8 +201,8 @@ def describe_exclusions(summary: AuditSummary, _: Translator) -> Iterator[str]:
 
 
 def _stored_reason(reason: str, _: Translator) -> str:
-    """A reason as the database has it, translated if it is a message."""
-    return printable(_(reason)).rstrip(".")
+    """A reason as the database has it, translated if it is known."""
+    return printable(translate_reason(reason, _)).rstrip(".")
 
 
 def describe_suppressed(result: CheckResult, _: Translator) -> str:

@@ -53,10 +53,20 @@ _SCRIPTS = (
 )
 _OTHER = 0.8
 _SLICE = 100_000
+_MAX_COUNTED = 20 * _SLICE
+"""Characters of one text that are counted: of a longer one, evenly spaced slices. Counting takes a second for ten million."""
 
 
 def estimate_tokens(text: str) -> float:
     """The estimated number of tokens, not rounded."""
+    if len(text) <= _MAX_COUNTED:
+        return _estimate(text)
+    step = len(text) * _SLICE // _MAX_COUNTED
+    sample = "".join(text[start : start + _SLICE] for start in range(0, len(text), step))
+    return _estimate(sample) * len(text) / len(sample)
+
+
+def _estimate(text: str) -> float:
     kinds = b"\n" + text.encode("ascii", "ignore").translate(_CHAR_CLASSES)
     count = kinds.count
     weight = (

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tadoru.clock import Clock, iso, to_datetime
 from tadoru.config.options import EventsOptions
 from tadoru.engine.polite_client import PoliteClient
-from tadoru.errors import ConfigError, StoreError, TadoruError
+from tadoru.errors import ConfigError, Message, StoreError, TadoruError, clip_message, message_of
 from tadoru.jobs.events.collect.source_fetch import FetchContext, FetchedDocument, SourceContent, SourceFetcher
 from tadoru.jobs.events.collect.source_settings import SourceSettings, parse_source_settings
 from tadoru.jobs.events.dedupe.matcher import EventMatcher
@@ -121,9 +121,9 @@ class Collector:
         except StoreError:
             raise
         except TadoruError as error:
-            return await self._failed(source, run, SourceContent(error=str(error)), began)
+            return await self._failed(source, run, SourceContent(error=message_of(error)), began)
         except Exception as error:
-            message = f"Bug in Tadoru: {type(error).__name__}: {error}"
+            message = Message("Bug in Tadoru: {error}", error=f"{type(error).__name__}: {error}")
             collected = await self._failed(source, run, SourceContent(error=message), began)
             self._log_stage("fault", source_id=source.id, run_id=run.id, error=message, trace=True)
             return collected
@@ -206,7 +206,7 @@ class Collector:
             "updated": applied.updated,
             "vanished": missing.vanished if missing else 0,
         }
-        problems = [*found.missing, *(f"{one.position}: {one.reason}" for one in found.problems)]
+        problems = [*found.missing, *map(_problem_message, found.problems)]
         status = RunStatus.PARTIAL if problems else RunStatus.SUCCESS
         if is_whole:
             first = found.documents[0] if found.documents else None
@@ -237,7 +237,7 @@ class Collector:
         store = self._store
         quarantined = normal.quarantined if normal else []
         applied = await asyncio.to_thread(store.apply_run, run, [], quarantined, self._matcher) if quarantined else None
-        error = found.error or _summary([f"{one.position}: {one.reason}" for one in found.problems])
+        error = found.error or _summary([*map(_problem_message, found.problems)])
         counts = dict.fromkeys(("fetched", "parsed", "upserted", "quarantined", "merged", "review"), 0)
         counts |= {"fetched": found.fetched, "parsed": len(quarantined), "quarantined": len(quarantined)}
         counts["review"] = applied.review if applied else 0
@@ -278,11 +278,15 @@ def _quarantined_problem(problem: ParseProblem) -> QuarantinedEvent:
     return QuarantinedEvent(raw=raw, reason=ReviewReason.PARSE_ERROR, why=problem.reason)
 
 
+def _problem_message(problem: ParseProblem) -> str:
+    return Message("{position}: {reason}", position=problem.position, reason=problem.reason)
+
+
 def _summary(problems: list[str]) -> str:
     if not problems:
         return ""
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return f"{problems[0][:MAX_SUMMARY_LENGTH]}{more}"
+    first = clip_message(problems[0], MAX_SUMMARY_LENGTH)
+    return Message("{problem} (and {count} more)", problem=first, count=len(problems) - 1) if len(problems) > 1 else first
 
 
 def read_secret(source: EventSource) -> str:

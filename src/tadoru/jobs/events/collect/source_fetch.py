@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any
 
 from tadoru.clock import Clock, to_datetime
@@ -73,7 +74,7 @@ class SourceContent:
     """Bodies that were downloaded now or by a recent trial."""
     is_unchanged: bool = False
     is_gone: bool = False
-    """The server answered 410 Gone."""
+    """The server returned status 410 Gone."""
     error: str = ""
     """Why nothing could be fetched."""
     missing: list[str] = field(default_factory=list)
@@ -265,7 +266,7 @@ class SourceFetcher:
         if answer.status != 200:
             self.found.is_gone = answer.status == 410 and not self.found.documents
             self.found.retry_after = parse_retry_after(answer.header("retry-after"), self._clock.now())
-            return Message("The server answered {status}.", status=answer.status)
+            return Message("The server returned status {status}.", status=answer.status)
         self.found.fetched += 1
         return answer
 
@@ -313,7 +314,10 @@ class SourceFetcher:
         room = self._settings.limits.events - len(self.found.events)
         if len(parsed.events) > room:
             self._reach_limit("events", self._settings.limits.events)
-        self.found.events += [replace(event, position=f"{where}{event.position}") for event in parsed.events[:room]]
+        # Not copied where nothing is to be changed: a document may have a hundred thousand events.
+        self.found.events += [
+            replace(event, position=f"{where}{event.position}") if where else event for event in islice(parsed.events, room)
+        ]
         self.found.problems += [replace(problem, position=f"{where}{problem.position}") for problem in parsed.problems]
         if parsed.ttl is not None:
             self.found.ttl = parsed.ttl

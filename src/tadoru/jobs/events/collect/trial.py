@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 from tadoru.clock import SystemClock, iso
 from tadoru.config.options import EventsOptions
-from tadoru.errors import ConfigError, quoted
+from tadoru.errors import ConfigError, message_of, quoted
 from tadoru.i18n.translation import SOURCE_LANGUAGE, translator
 from tadoru.jobs.events.collect.collector import read_secret
 from tadoru.jobs.events.collect.source_fetch import FetchContext, FetchedDocument, SourceFetcher, document_to_json
@@ -107,7 +107,7 @@ async def try_source(
             settings = parse_source_settings(source.type, source.settings, secret=source.secret)
             secret = read_secret(source)
         except ConfigError as error:
-            trial.error = str(error)
+            trial.error = message_of(error)
             return trial
         zone = source.timezone or options.timezone
         context = FetchContext(

@@ -25,6 +25,7 @@ from tadoru.fetch.base import Fetcher
 from tadoru.jobs.reporting.formatting import format_count
 from tadoru.model.event import EventDraft
 from tadoru.model.web import Failure, Headers, Request
+from tadoru.parse.gc_pause import paused_gc
 from tadoru.parse.text_cleaning import is_html, one_line, plain_text
 from tadoru.rules.retry import parse_retry_after
 from tadoru.store.files import FileStore
@@ -94,6 +95,7 @@ def build_question(draft: EventDraft, model: str, categories: Sequence[str], *, 
     return LlmQuestion(sent, tuple(categories), wants_summary, model)
 
 
+@paused_gc()
 def completion_text(body: bytes) -> str | None:
     """The text of a chat completion; None if the body is none."""
     try:
@@ -103,6 +105,7 @@ def completion_text(body: bytes) -> str | None:
     return content if isinstance(content, str) else None
 
 
+@paused_gc()
 def parse_answer(content: str, question: LlmQuestion) -> LlmAnswer:
     """The usable part of an answer."""
     text = _THOUGHT.sub("", content.strip()).strip()

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from heapq import nsmallest
 from typing import TextIO
 
+from tadoru.i18n.stored_texts import translate_reason
 from tadoru.i18n.translation import N_, Translator, translator
 from tadoru.jobs.links.broken import format_status
 from tadoru.jobs.links.report.figures import BAD_LINK_KINDS, LinksFigures, LinksReport
@@ -210,14 +211,14 @@ class _TextWriter:
 
 def describe_trap(trap: SkippedTrap, _: Translator) -> str:
     """The pattern of an endless URL space, and why it was skipped."""
-    return printable(f"{trap.pattern} ({_(trap.reason)})" if trap.reason else trap.pattern)
+    return printable(f"{trap.pattern} ({translate_reason(trap.reason, _)})" if trap.reason else trap.pattern)
 
 
 def describe_not_requested(info: UrlInfo, _: Translator) -> str:
     """That a URL was not requested, and why."""
     if not info.not_fetched:
         return _("not requested")
-    return _("not requested: {reason}", reason=printable(_(info.not_fetched)))
+    return _("not requested: {reason}", reason=printable(translate_reason(info.not_fetched, _)))
 
 
 def translate_stop(reason: str, _: Translator) -> str:

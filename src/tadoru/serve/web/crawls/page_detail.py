@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tadoru.i18n.formatter import Formatter
+from tadoru.i18n.stored_texts import failure_name, translate_reason
 from tadoru.i18n.translation import N_, translator
 from tadoru.jobs.audit.crawl_results.models import PageDetail, PageFinding
 from tadoru.jobs.audit.report.messages import INDEXABILITIES, describe_evidence, format_milliseconds, format_size, translate_name
@@ -81,9 +82,10 @@ def _facts(page: PageDetail, formatter: Formatter) -> Iterator[tuple[str, str, s
     if one.redirect_url:
         yield _("Redirects to"), one.redirect_url, web_url(one.redirect_url)
     if one.skip_reason:
-        yield _("Skipped because"), printable(one.skip_reason), ""
+        yield _("Skipped because"), printable(translate_reason(one.skip_reason, formatter.translator)), ""
     if one.error_type or one.error_message:
-        yield _("Error"), printable(" · ".join(part for part in (one.error_type, one.error_message) if part)), ""
+        kind = formatter.translator.text(failure_name(one.error_type)) if one.error_type else ""
+        yield _("Error"), printable(" · ".join(part for part in (kind, one.error_message) if part)), ""
     if one.indexability:
         yield _("Indexability"), translate_name(INDEXABILITIES, one.indexability, translator(formatter.lang)), ""
     yield _("Depth"), str(one.depth) if one.depth is not None else _("no inlinks"), ""

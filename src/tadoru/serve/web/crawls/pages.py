@@ -34,6 +34,7 @@ from tadoru.serve.web.crawls.view_models import (
 )
 from tadoru.serve.web.rendering import Problem, formatter_of, redirect_after, render
 from tadoru.serve.web.request_input import PAGE_SIZE, parse_id
+from tadoru.store.served_crawls.live_messages import message_texts
 from tadoru.store.served_crawls.schema import CrawlRun, CrawlState, ServedCrawl
 
 router = APIRouter(include_in_schema=False)
@@ -176,7 +177,8 @@ def _progress(crawl: ServedCrawl) -> dict[str, Any]:
 def _notices(service: Service, crawl: ServedCrawl) -> list[CrawlLogLine]:
     """The latest log lines of a crawl."""
     notices = service.store.notices_about(f"crawl/{crawl.id}", limit=MAX_LOG_LINES)
-    return [CrawlLogLine(one.at, str(one.body.get("level", "")), str(one.body.get("text", ""))) for one in notices]
+    texts = (message_texts(one.body).get("text", str(one.body.get("text", ""))) for one in notices)
+    return [CrawlLogLine(one.at, str(one.body.get("level", "")), text) for one, text in zip(notices, texts, strict=True)]
 
 
 def _rows(runs: Sequence[CrawlRun], lines: Sequence[Trend]) -> list[tuple[datetime | None, list[float | None]]]:

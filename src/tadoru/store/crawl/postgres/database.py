@@ -98,7 +98,8 @@ class PgDatabase:
         lock = f"({WRITING}, hashtext(current_schema()))"
         self.beginning: Sequence[Statement] = ((f"SELECT pg_advisory_xact_lock_shared{lock}, ({lasting})", ()),)
         """How a transaction begins that writes beside others."""
-        self._beginning_alone = f"SELECT pg_advisory_xact_lock{lock}, ({lasting})"
+        self.beginning_alone = f"SELECT pg_advisory_xact_lock{lock}, ({lasting})"
+        """How one begins that writes alone."""
 
     def _prepare_schema(self, schema: str, *, new: bool) -> None:
         found = format_of(self.sql, schema)
@@ -135,7 +136,7 @@ class PgDatabase:
         self._changed.clear()
         sql.run("BEGIN")
         try:
-            sql.run(self._beginning_alone)
+            sql.run(self.beginning_alone)
             sql.writes = True
             result = body(sql)
             if changed := sorted((name, delta) for name, delta in self._changed.items() if delta):

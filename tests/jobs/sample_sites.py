@@ -98,7 +98,7 @@ class Resource:
 
 
 @dataclass(frozen=True, kw_only=True)
-class World:
+class SampleSite:
     """A site and what is around it."""
 
     pages: Mapping[str, Page]
@@ -122,29 +122,29 @@ def sitemap(path: str = "/sitemap.xml", *problems: str, **changes: object) -> Si
     return plain._replace(**changes)  # type: ignore[arg-type]
 
 
-class Crawling:
+class SampleWriter:
     """Writes one world into a store."""
 
-    def __init__(self, store: SqliteStore, world: World) -> None:
+    def __init__(self, store: SqliteStore, sample: SampleSite) -> None:
         self._store = store
-        self._world = world
+        self._world = sample
 
     async def run(self) -> None:
-        world, store = self._world, self._store
+        sample, store = self._world, self._store
         await self.begin()
         worker = await store.frontier.join(TTL)
         while leases := (await store.frontier.lease(worker, {}, new_hosts=9, per_host=50, limit=0)).leases:
             await store.frontier.finish(worker, [self.outcome(lease) for lease in leases], max_depth=None)
         await self._try_resources(worker)
-        if world.robots is not None:
-            status, failure, text = world.robots
+        if sample.robots is not None:
+            status, failure, text = sample.robots
             await store.robots.claim(worker, ORIGIN, hold=9.0, max_age=9.0)
             await store.robots.put(ORIGIN, RobotsRecord(status, failure, "", text.encode(), 0.0))
-        if world.unfinished:
+        if sample.unfinished:
             await store.frontier.add([LinkTarget(url("/waiting"), "a.example", PageStatus.QUEUED)], seed=False, depth=9)
-        if world.skipped:
+        if sample.skipped:
             await store.frontier.add(
-                [LinkTarget(url(world.skipped), "a.example", PageStatus.SKIPPED, "trap: calendar")], seed=False, depth=9
+                [LinkTarget(url(sample.skipped), "a.example", PageStatus.SKIPPED, "trap: calendar")], seed=False, depth=9
             )
         await store.frontier.leave(worker)
 
@@ -262,23 +262,23 @@ def _indexability(path: str, page: Page) -> str:
     return "canonicalised" if page.canonical not in (None, path) else "indexable"
 
 
-def site(changes: Mapping[str, Page] | None = None, **around: object) -> World:
+def site(changes: Mapping[str, Page] | None = None, **around: object) -> SampleSite:
     """A site of five pages without a fault, every page linked to every other and named by the sitemap, with some changes."""
     pages = {**{path: Page() for path in ("/", "/a", "/b", "/c", "/d")}, **(changes or {})}
     given = [path for path, page in pages.items() if _indexability(path, page) == "indexable" and "://" not in path]
     values: dict[str, object] = {"pages": pages, "sitemaps": [sitemap()], "entries": {"/sitemap.xml": given}}
-    return World(**{**values, **around})  # type: ignore[arg-type]
+    return SampleSite(**{**values, **around})  # type: ignore[arg-type]
 
 
-async def crawled(world: World, name: str = ":memory:", clock: FakeClock | None = None) -> SqliteStore:
+async def crawled(sample: SampleSite, name: str = ":memory:", clock: FakeClock | None = None) -> SqliteStore:
     """The world in a store, not yet analysed."""
     store = SqliteStore(name, clock or FakeClock())
-    await Crawling(store, world).run()
+    await SampleWriter(store, sample).run()
     return store
 
 
-async def analysed(world: World, **thresholds: float) -> SqliteStore:
-    store = await crawled(world)
+async def analysed(sample: SampleSite, **thresholds: float) -> SqliteStore:
+    store = await crawled(sample)
     await judge(store, **thresholds)
     return store
 

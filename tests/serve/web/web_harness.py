@@ -41,7 +41,7 @@ BY = Actor(who="test")
 EVIL = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
 
 
-class SetClock:
+class OffsetClock:
     """Real time, counted from a day of the test's own."""
 
     def __init__(self, begins: datetime = BEGINS) -> None:
@@ -97,7 +97,7 @@ def town_events() -> list[str]:
     ]
 
 
-class World:
+class WebHarness:
     """A service, its site of sources, and those who use it."""
 
     def __init__(self, site: Site, store: ServiceStore, service: Service, address: str) -> None:
@@ -133,21 +133,21 @@ class World:
 
 
 @contextmanager
-def opened(folder: Path, *, filled: bool = True, lang: str = "ja") -> Iterator[World]:
+def opened(folder: Path, *, filled: bool = True, lang: str = "ja") -> Iterator[WebHarness]:
     """A service that listens on loopback, and the site that its sources are on."""
-    with Site() as site, serving(folder, site, lang) as world:
+    with Site() as site, serving(folder, site, lang) as web_harness:
         site.reply("/town.ics", body=ics(*town_events()), content_type="text/calendar; charset=utf-8")
         rival = vevent("f", "盛岡花火の祭典", "20260811T193000", "20260811T210000", location="都南大橋下流")
         site.reply("/hall.ics", body=ics(rival), content_type="text/calendar; charset=utf-8")
         site.reply("/gone.rss", status=404)
         if filled:
             licence = {"licence": "CC BY 4.0", "terms_url": "https://town.example/terms"}
-            town = world.add_source(name="盛岡市の催し", url=site.url("/town.ics"), **licence)
-            hall = world.add_source(name="都南の会館", url=site.url("/hall.ics"))
-            gone = world.add_source(name="Old feed", url=site.url("/gone.rss"), type="rss")
+            town = web_harness.add_source(name="盛岡市の催し", url=site.url("/town.ics"), **licence)
+            hall = web_harness.add_source(name="都南の会館", url=site.url("/hall.ics"))
+            gone = web_harness.add_source(name="Old feed", url=site.url("/gone.rss"), type="rss")
             for one in (town, hall, gone):
-                world.collect(one)
-        yield world
+                web_harness.collect(one)
+        yield web_harness
 
 
 class _Server(uvicorn.Server):
@@ -163,9 +163,9 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def serving(folder: Path, site: Site, lang: str, clock: Clock | None = None, **more: Any) -> Iterator[World]:
+def serving(folder: Path, site: Site, lang: str, clock: Clock | None = None, **more: Any) -> Iterator[WebHarness]:
     """A service; `more` are options of it. Crawls are processes of their own: with these the clock is the machine's."""
-    clock = clock or SetClock()
+    clock = clock or OffsetClock()
     database = more.pop("database", str(folder / "events.db"))
     store = open_service(database, clock)
     events = EventsOptions(database=database, timezone="Asia/Tokyo", delay=0.0, allow_private=True)
@@ -177,7 +177,7 @@ def serving(folder: Path, site: Site, lang: str, clock: Clock | None = None, **m
     thread.start()
     server.is_up.wait()
     try:
-        yield World(site, store, service, f"http://127.0.0.1:{listening.getsockname()[1]}")
+        yield WebHarness(site, store, service, f"http://127.0.0.1:{listening.getsockname()[1]}")
     finally:
         server.should_exit = True
         thread.join()

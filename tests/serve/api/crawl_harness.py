@@ -11,14 +11,14 @@ from tadoru.serve.roles import Role
 from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.crawl.workers import WorkerIdentity
 from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
-from tests.support.serving import Desk
+from tests.support.serving import ServiceHarness
 
 CRAWLS = "/api/v1/crawls"
 BY = Actor(who="test")
 HERE = WorkerIdentity("here", 1, "1")
 
 
-class CrawlDesk(Desk):
+class CrawlHarness(ServiceHarness):
     """A service with a crawl for each state that a reader can meet."""
 
     def __init__(self, folder: Path, audited: Path, linked: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from tadoru.clock import SystemClock
 from tadoru.serve.crawl_runner import control
 from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
-from tests.serve.web.world import BY, EVIL, World, serving
+from tests.serve.web.web_harness import BY, EVIL, WebHarness, serving
 from tests.support.site import Site
 
 PATIENCE = 60.0
@@ -44,35 +44,35 @@ def worsen(site: Site) -> None:
 
 
 @contextmanager
-def opened_shop(folder: Path, *, lang: str = "en") -> Iterator[World]:
+def opened_shop(folder: Path, *, lang: str = "en") -> Iterator[WebHarness]:
     """A service that may crawl the shop."""
     with Site() as site:
         fill(site)
         private = (site.url("/").removeprefix("http://").rstrip("/"),)
-        with serving(folder, site, lang, SystemClock(), crawl_private=private) as world:
-            yield world
+        with serving(folder, site, lang, SystemClock(), crawl_private=private) as web_harness:
+            yield web_harness
 
 
-def until(world: World, crawl_id: int, is_so: Callable[[ServedCrawl], bool]) -> ServedCrawl:
+def until(web_harness: WebHarness, crawl_id: int, is_so: Callable[[ServedCrawl], bool]) -> ServedCrawl:
     """Wait for a crawl to be so."""
-    clock, found = SystemClock(), world.store.crawl(crawl_id)
+    clock, found = SystemClock(), web_harness.store.crawl(crawl_id)
     end = clock.monotonic() + PATIENCE
     while not is_so(found):
         assert clock.monotonic() < end, f"crawl {crawl_id} is {found.state.value}: {found.error}"
         threading.Event().wait(0.05)
-        found = world.store.crawl(crawl_id)
+        found = web_harness.store.crawl(crawl_id)
     return found
 
 
-def finished(world: World, crawl_id: int) -> ServedCrawl:
+def finished(web_harness: WebHarness, crawl_id: int) -> ServedCrawl:
     """Wait for a crawl to end well."""
-    found = until(world, crawl_id, lambda one: not one.is_busy)
+    found = until(web_harness, crawl_id, lambda one: not one.is_busy)
     assert found.state is CrawlState.FINISHED, found.error
     return found
 
 
-def crawled(world: World, job: str = "audit", name: str = "Shop", **options: object) -> ServedCrawl:
+def crawled(web_harness: WebHarness, job: str = "audit", name: str = "Shop", **options: object) -> ServedCrawl:
     """A crawl of the shop that has ended."""
-    start = [world.site.url("/")]
-    crawl = control.add(world.service, BY, name=name, job=job, starts=start, options={"delay": "0.1", **options})
-    return finished(world, crawl.id)
+    start = [web_harness.site.url("/")]
+    crawl = control.add(web_harness.service, BY, name=name, job=job, starts=start, options={"delay": "0.1", **options})
+    return finished(web_harness, crawl.id)

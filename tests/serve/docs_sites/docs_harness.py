@@ -13,7 +13,7 @@ from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.served_crawls.schema import CrawlState
 from tests.jobs.docs_bundle.sites import page, write
 from tests.support.handbook import PROSE, Handbook, read
-from tests.support.serving import Desk
+from tests.support.serving import ServiceHarness
 from tests.support.site import Site
 
 BY = Actor(who="test")
@@ -55,10 +55,10 @@ def hostile() -> list[StoredDoc]:
 
 
 @dataclass(slots=True)
-class Shelf:
+class DocsHarness:
     """The service and the site that was crawled."""
 
-    desk: Desk
+    harness: ServiceHarness
     book_url: str
     numbers: dict[str, int]
     """Of the handbook's pages, by their path."""
@@ -67,9 +67,9 @@ class Shelf:
         return f"{API}/{BOOK}/pages/{self.numbers[path]}"
 
 
-def filled(desk: Desk) -> Shelf:
+def filled(harness: ServiceHarness) -> DocsHarness:
     """The shelf of a service that tests call without a network."""
-    return Shelf(desk, *fill(desk.service))
+    return DocsHarness(harness, *fill(harness.service))
 
 
 def fill(service: Service) -> tuple[str, dict[str, int]]:

@@ -13,7 +13,7 @@ HEAD = ("crawler", "MB", "pages", "links", "pairs", "KB/page", "B/link", "B/pair
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredSize:
     """A database, closed and its journal written into it."""
 
     bytes: int
@@ -25,14 +25,14 @@ class Kept:
     """Of the tables and indexes that hold the links; 0 where SQLite does not tell."""
 
 
-def weigh(file: Path, *, pages: str, links: str, pairs: str, tables: Sequence[str]) -> Kept:
+def weigh(file: Path, *, pages: str, links: str, pairs: str, tables: Sequence[str]) -> StoredSize:
     """Count by these queries; `tables` are those that hold the links."""
     if not file.exists():
-        return Kept(0, 0, 0, 0)
+        return StoredSize(0, 0, 0, 0)
     with closing(sqlite3.connect(file)) as sql:
         sql.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         known, rows, distinct = (sql.execute(query).fetchone()[0] for query in (pages, links, pairs))
-        return Kept(file.stat().st_size, known, rows, distinct, _of_tables(sql, tables))
+        return StoredSize(file.stat().st_size, known, rows, distinct, _of_tables(sql, tables))
 
 
 def _of_tables(sql: sqlite3.Connection, tables: Sequence[str]) -> int:
@@ -45,7 +45,7 @@ def _of_tables(sql: sqlite3.Connection, tables: Sequence[str]) -> int:
     return int(found or 0)
 
 
-def cells(name: str, kept: Kept, *, after: str, whole: str, largest: int) -> tuple[str, ...]:
+def cells(name: str, kept: StoredSize, *, after: str, whole: str, largest: int) -> tuple[str, ...]:
     """A row of the table."""
 
     def each(bytes_: int, count: int) -> str:

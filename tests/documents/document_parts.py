@@ -37,7 +37,7 @@ _BREAKS = _BEFORE | {")", ">", ">>", "<"}
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DocumentPart:
     """A piece of a document, and where it stands."""
 
     document: str
@@ -49,13 +49,13 @@ class Place:
         return f"{self.document}:{self.line} {' '.join(self.text.split())[:60]}"
 
 
-def blocks(name: str, text: str) -> Iterator[Place]:
+def blocks(name: str, text: str) -> Iterator[DocumentPart]:
     """What stands between fences, with the language that is named."""
     for match in _FENCED.finditer(text):
-        yield Place(name, text[: match.start(3)].count("\n") + 1, match[3], match[2])
+        yield DocumentPart(name, text[: match.start(3)].count("\n") + 1, match[3], match[2])
 
 
-def lines_of(block: Place) -> Iterator[Place]:
+def lines_of(block: DocumentPart) -> Iterator[DocumentPart]:
     """The lines of a block in which a person would type or run something, those that go on with a backslash put together."""
     number, waiting = block.line, ""
     for offset, line in enumerate(block.text.splitlines()):
@@ -66,18 +66,18 @@ def lines_of(block: Place) -> Iterator[Place]:
         if waiting.endswith("\\"):
             waiting = waiting[:-1] + " "
         elif waiting:
-            yield Place(block.document, number, waiting, block.language)
+            yield DocumentPart(block.document, number, waiting, block.language)
             waiting = ""
 
 
-def commands(name: str, text: str) -> Iterator[tuple[Place, list[str]]]:
+def commands(name: str, text: str) -> Iterator[tuple[DocumentPart, list[str]]]:
     """Every `tadoru …` of the examples, as the words behind its name."""
     for block in blocks(name, text):
         for place in lines_of(block):
             yield from ((place, words) for words in words_of(place.text))
     rest = _FENCED.sub(lambda match: re.sub(r"[^\n]", "", match[0]), text)
     for match in _INDENTED.finditer(rest):
-        place = Place(name, rest[: match.start()].count("\n") + 1, match[1])
+        place = DocumentPart(name, rest[: match.start()].count("\n") + 1, match[1])
         yield from ((place, words) for words in words_of(place.text))
 
 
@@ -97,11 +97,11 @@ def words_of(line: str) -> Iterator[list[str]]:
             yield words[at + 1 : end]
 
 
-def mentions(name: str, text: str) -> Iterator[tuple[Place, list[str]]]:
+def mentions(name: str, text: str) -> Iterator[tuple[DocumentPart, list[str]]]:
     """Every `tadoru …` within a sentence: it may leave things out, but what it names has to be there."""
     rest = _FENCED.sub(lambda match: re.sub(r"[^\n]", "", match[0]), text)
     for match in _INLINE.finditer(rest):
-        yield Place(name, rest[: match.start()].count("\n") + 1, match[1]), match[1].replace("'", "").split()[1:]
+        yield DocumentPart(name, rest[: match.start()].count("\n") + 1, match[1]), match[1].replace("'", "").split()[1:]
 
 
 def parse(words: list[str]) -> click.Context:
@@ -145,7 +145,7 @@ def _flags(command: click.Command) -> set[str]:
     return {*found, "-h", "--help"}
 
 
-def loaded(block: Place) -> Any:
+def loaded(block: DocumentPart) -> Any:
     """A block of YAML or TOML as values."""
     if block.language == "toml":
         import tomllib

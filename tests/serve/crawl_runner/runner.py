@@ -42,7 +42,7 @@ def until(reached: Callable[[], bool], what: str = "it") -> None:
         pause.wait(0.02)
 
 
-class House:
+class RunnerHarness:
     """The service."""
 
     def __init__(self, folder: Path, *allowed: Site, clock: Clock | None = None, database: str = "", **options: Any) -> None:
