@@ -275,7 +275,7 @@ def test_an_item_of_json_feed_is_read() -> None:
         "enclosure": "https://town.test/a.mp3",
     }
     assert reading.next_url == "https://town.test/feed?page=2"
-    assert [(one.position, one.reason) for one in reading.problems] == [("item 2", "The item is no object and is left out.")]
+    assert [(one.position, one.reason) for one in reading.problems] == [("item 2", "The item is not an object and is skipped.")]
 
 
 def test_no_more_items_are_read_than_wanted() -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tadoru.errors import Message
+from tadoru.i18n.translation import translator
 from tadoru.model.event import ParsedSource
 from tadoru.parse.sources import feed_xml
 from tadoru.parse.sources.feed import FeedSettings, read_feed
@@ -30,6 +33,17 @@ def item(title: str) -> str:
 
 def titles(reading: ParsedSource) -> list[str | None]:
     return [event.title for event in reading.events]
+
+
+@pytest.mark.parametrize(
+    "body", ["", "words", "{", '{"items": 1}', "<rss><channel>" + "<item><title>x</item>", "<html></html>", rss("<a>" * 300)]
+)
+def test_what_is_wrong_with_a_feed_can_be_translated_also_in_another_process(body: str) -> None:
+    found = pickle.loads(pickle.dumps(read(body)))
+    assert found.problems
+    for problem in found.problems:
+        assert isinstance(problem.reason, Message)
+        assert translator("ja").text(problem.reason) != problem.reason
 
 
 CHARSETS = {
@@ -124,12 +138,12 @@ def test_items_after_a_broken_one_are_counted_on() -> None:
     [
         (b"", "The feed is empty."),
         (b"  \n", "The feed is empty."),
-        (b"<html><body>Not here</body></html>", "This is no feed: its first element is <html>."),
-        (b"[1, 2]", "This is no JSON Feed: it has no list of items, or is too large."),
-        (b'{"items": 3}', "This is no JSON Feed: it has no list of items, or is too large."),
-        (b'{"items": [', "This is no JSON that can be read (JSONDecodeError)."),
-        (b"{" * 100_000, "This is no JSON that can be read (JSONDecodeError)."),
-        (b"[" * 100_000, "This is no JSON that can be read (RecursionError)."),
+        (b"<html><body>Not here</body></html>", "This is not a feed: its first element is <html>."),
+        (b"[1, 2]", "This is not a JSON Feed: it has no list of items, or is too large."),
+        (b'{"items": 3}', "This is not a JSON Feed: it has no list of items, or is too large."),
+        (b'{"items": [', "This is not valid JSON (JSONDecodeError)."),
+        (b"{" * 100_000, "This is not valid JSON (JSONDecodeError)."),
+        (b"[" * 100_000, "This is not valid JSON (RecursionError)."),
     ],
 )
 def test_what_is_no_feed_says_so(body: bytes, reason: str) -> None:

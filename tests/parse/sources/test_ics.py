@@ -163,39 +163,39 @@ def test_a_series_of_which_everything_is_taken_out_is_left_out_with_a_reason() -
     reading = read(calendar(event("RRULE:FREQ=DAILY;COUNT=1", "EXDATE;VALUE=DATE:20260805")))
     assert (reading.events, [one.reason for one in reading.problems]) == (
         (),
-        ["All dates of the series are taken out; the event is left out."],
+        ["All dates of the series are excluded; the event is skipped."],
     )
 
 
 FAULTS = {
-    "start": ("DTSTART:20261332", 0, "The start (DTSTART) is no date that can be read; the event is left out."),
-    "start far away": ("DTSTART:00010101T000000Z", 0, "The start (DTSTART) is no date that can be read; the event is left out."),
-    "end": ("DTSTART:20260805T100000Z\nDTEND:tomorrow", 1, "The end (DTEND) does not fit the start; it is left out."),
+    "start": ("DTSTART:20261332", 0, "The start (DTSTART) is not a readable date; the event is skipped."),
+    "start far away": ("DTSTART:00010101T000000Z", 0, "The start (DTSTART) is not a readable date; the event is skipped."),
+    "end": ("DTSTART:20260805T100000Z\nDTEND:tomorrow", 1, "The end (DTEND) does not fit the start; it is ignored."),
     "end of another kind": (
         "DTSTART:20260805T100000Z\nDTEND;VALUE=DATE:20260806",
         1,
-        "The end (DTEND) does not fit the start; it is left out.",
+        "The end (DTEND) does not fit the start; it is ignored.",
     ),
     "end before the start": (
         "DTSTART:20260805T100000Z\nDTEND:20260804T100000Z",
         1,
-        "The end is before the start, or years after it; it is left out.",
+        "The end is before the start, or years after it; it is ignored.",
     ),
     "duration of ages": (
         "DTSTART:20260805T100000Z\nDURATION:P999999D",
         1,
-        "The end is before the start, or years after it; it is left out.",
+        "The end is before the start, or years after it; it is ignored.",
     ),
-    "duration": ("DTSTART:20260805T100000Z\nDURATION:long", 1, "The duration cannot be read; it is left out."),
+    "duration": ("DTSTART:20260805T100000Z\nDURATION:long", 1, "The duration cannot be read; it is ignored."),
     "zone": ("DTSTART;TZID=Mars/Base:20260805T100000", 1, "The time zone is not known; the times are read as local time."),
-    "line": ("DTSTART:20260805\nand then there was a line", 1, "A line is not of the form NAME:VALUE and is left out."),
+    "line": ("DTSTART:20260805\nand then there was a line", 1, "A line is not of the form NAME:VALUE and is skipped."),
     "rule": (
         "DTSTART:20260805\nRRULE:FREQ=OFTEN",
         1,
-        "The recurrence rule has no frequency that is known (OFTEN). Only its first date is kept.",
+        "The recurrence rule has an unknown frequency (OFTEN). Only its first date is kept.",
     ),
-    "further date": ("DTSTART:20260805\nRDATE:soon", 1, "A further date (RDATE) cannot be read and is left out."),
-    "date taken out": ("DTSTART:20260805\nRRULE:FREQ=DAILY\nEXDATE:soon", 1, "A date taken out (EXDATE) cannot be read."),
+    "further date": ("DTSTART:20260805\nRDATE:soon", 1, "An additional date (RDATE) cannot be read and is skipped."),
+    "date taken out": ("DTSTART:20260805\nRRULE:FREQ=DAILY\nEXDATE:soon", 1, "An excluded date (EXDATE) cannot be read."),
 }
 
 
@@ -228,13 +228,13 @@ def test_events_are_found_in_a_broken_calendar(lines: str, titles: list[str]) ->
 def test_what_is_no_calendar_says_so(body: bytes) -> None:
     reading = read(body)
     assert reading.events == ()
-    assert reading.problems[-1].reason == "There is no calendar (BEGIN:VCALENDAR) in it."
+    assert reading.problems[-1].reason == "There is no calendar (BEGIN:VCALENDAR)."
 
 
 def test_events_outside_of_a_calendar_are_read_and_told() -> None:
     reading = read(event("SUMMARY:loose"))
     assert [one.title for one in reading.events] == ["loose"]
-    assert [one.reason for one in reading.problems] == ["There are events outside of a VCALENDAR; they are read all the same."]
+    assert [one.reason for one in reading.problems] == ["There are events outside of a VCALENDAR; they are read anyway."]
 
 
 def test_no_more_events_are_read_than_wanted() -> None:
@@ -246,7 +246,7 @@ def test_no_more_events_are_read_than_wanted() -> None:
 def test_no_more_dates_are_read_than_wanted() -> None:
     reading = read(calendar(event("RRULE:FREQ=DAILY")), options=IcsSettings(occurrences=7))
     assert [one.starts_at.day for one in reading.events[0].occurrences] == [5, 6, 7, 8, 9, 10, 11]
-    assert [one.reason for one in reading.problems] == ["The series has more than 7 dates in the window; the rest is left out."]
+    assert [one.reason for one in reading.problems] == ["The series has more than 7 dates in the window; the rest is skipped."]
 
 
 def test_a_calendar_larger_than_allowed_is_read_as_far_as_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:

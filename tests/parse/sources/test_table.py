@@ -191,7 +191,7 @@ def test_every_row_is_an_event_or_a_problem_with_a_reason() -> None:
     ]
     assert reading.events[3].extra == {"column 4": "二階"}
     assert [(problem.position, problem.reason) for problem in reading.problems] == [
-        ("row 5", "The row repeats the names of the columns."),
+        ("row 5", "The row repeats the column names."),
         ("row 7", "The row has 4 cells and the table 3 columns."),
         ("row 8", "The row has 1 cells and the table 3 columns."),
         ("row 9", "The row has 4 cells and the table 3 columns."),

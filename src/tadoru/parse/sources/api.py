@@ -19,7 +19,7 @@ from typing import Any, Self
 
 import jmespath
 
-from tadoru.errors import ConfigError, quoted
+from tadoru.errors import ConfigError, Message, quoted
 from tadoru.model.event import ParsedSource, RawEvent
 from tadoru.parse.decode import decode
 from tadoru.parse.gc_pause import paused_gc
@@ -122,7 +122,9 @@ class ApiPaging:
                 return None, ""
             address = absolute(target, url)
             return (
-                _other(address, url) if address else (None, f"The next page is {quoted(target[:200])}, which is no web address.")
+                _other(address, url)
+                if address
+                else (None, Message("The next page is {target}, which is not a web URL.", target=quoted(target[:200])))
             )
         fields = [value for name, value in headers if name.lower() == "link"]
         found = next((link.url for link in links(fields, url) if "next" in link.rel), None)
@@ -134,7 +136,7 @@ NO_PAGING = ApiPaging()
 
 def _other(address: str, url: str) -> Next:
     if address.partition("#")[0] == (absolute(url, url) or url).partition("#")[0]:
-        return None, "The next page is this page again, so no more pages are read."
+        return None, Message("The next page is this page again, so no more pages are read.")
     return address, ""
 
 
@@ -231,20 +233,27 @@ def read_api(
         data = _data(decode(body, content_type).text)
         items = _search(settings.items, data)
     except _FAILURES as error:
-        problems.add("answer", f"The answer cannot be read: {_reason(error)}", body[:300].decode("utf-8", "replace"))
+        problems.add(
+            "answer", Message("The response cannot be read: {error}", error=_reason(error)), body[:300].decode("utf-8", "replace")
+        )
         return ParsedSource(problems=problems.all())
     if items is None and page == 1:
-        problems.add("answer", f"The expression {quoted(settings.items)} (setting items) finds nothing in the answer.")
+        problems.add(
+            "answer",
+            Message(
+                "The expression {expression} (setting items) finds nothing in the response.", expression=quoted(settings.items)
+            ),
+        )
     found = items if isinstance(items, list) else [] if items is None else [items]
     if len(found) > MOST_EVENTS:
-        problems.add("answer", f"Only the first {MOST_EVENTS} of {len(found)} items were read.")
+        problems.add("answer", Message("Only the first {limit} of {count} items were read.", limit=MOST_EVENTS, count=len(found)))
     events = tuple(_events(found[:MOST_EVENTS], url, settings, problems))
     values: dict[str, object] = {}
     for name, path in settings.paging.paths():
         try:
             values[name] = _search(path, data)
         except _FAILURES as error:
-            problems.add("answer", f"pagination.{name}: {_reason(error)}")
+            problems.add("answer", Message("pagination.{name}: {error}", name=name, error=_reason(error)))
     next_url, trouble = settings.paging.next(url, page, len(found), values, headers)
     if trouble:
         problems.add("answer", trouble)
@@ -254,7 +263,7 @@ def read_api(
 def _events(items: list[object], url: str, settings: ApiSettings, problems: ReadProblems) -> Iterator[RawEvent]:
     for position, item in _positions(items, settings.each, problems):
         if not isinstance(item, dict):
-            problems.add(position, f"This item is {_kind(item)} instead of an object.", str(item)[:300])
+            problems.add(position, Message("This item is {type} instead of an object.", type=_kind(item)), str(item)[:300])
             continue
         values: dict[str, Value] = dict(settings.constants)
         for name, wanted in settings.fields.items():
@@ -282,12 +291,15 @@ def _positions(items: list[object], each: str, problems: ReadProblems) -> Iterat
             continue
         inner = found if isinstance(found, list) else [] if found is None else [found]
         if not inner:
-            problems.add(f"item {number}", f"The expression {quoted(each)} (setting each) finds nothing in the item.")
+            problems.add(
+                f"item {number}",
+                Message("The expression {expression} (setting each) finds nothing in the item.", expression=quoted(each)),
+            )
         for at, one in enumerate(inner[:left], 1):
             yield f"item {number}.{at}", {**item, "each": one}
         left -= min(left, len(inner))
         if left == 0:
-            problems.add("answer", f"Only the first {MOST_EVENTS} events were read.")
+            problems.add("answer", Message("Only the first {limit} events were read.", limit=MOST_EVENTS))
             return
 
 

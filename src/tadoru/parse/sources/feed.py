@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tadoru.errors import Message
 from tadoru.model.event import ParsedSource, RawEvent
 from tadoru.parse.decode import feed_text
 from tadoru.parse.gc_pause import paused_gc
@@ -31,23 +32,27 @@ def read_json(
         feed = json.loads(feed_text(body, content_type)) if len(body) <= MAX_BYTES else None
     except (ValueError, RecursionError) as error:
         problems.add(
-            "start", f"This is no JSON that can be read ({type(error).__name__}).", body[:300].decode("utf-8", "replace")
+            "start",
+            Message("This is not valid JSON ({error}).", error=type(error).__name__),
+            body[:300].decode("utf-8", "replace"),
         )
         return [], None
     items = feed.get("items") if isinstance(feed, dict) else None
     if not isinstance(feed, dict) or not isinstance(items, list):
         problems.add(
-            "start", "This is no JSON Feed: it has no list of items, or is too large.", body[:300].decode("utf-8", "replace")
+            "start",
+            Message("This is not a JSON Feed: it has no list of items, or is too large."),
+            body[:300].decode("utf-8", "replace"),
         )
         return [], None
     if len(items) > limit:
-        problems.cut(f"item {limit + 1}", f"There are more than {limit} items; the rest is not read.")
+        problems.cut(f"item {limit + 1}", Message("There are more than {limit} items; the rest is not read.", limit=limit))
     events = []
     for number, item in enumerate(items[:limit], 1):
         if isinstance(item, dict):
             events.append(_event(number, item, url, dates))
         else:
-            problems.add(f"item {number}", "The item is no object and is left out.", str(item)[:300])
+            problems.add(f"item {number}", Message("The item is not an object and is skipped."), str(item)[:300])
     return events, _address(feed, url, "next_url")
 
 
@@ -145,7 +150,7 @@ def read_feed(body: bytes, content_type: str | None, url: str, settings: FeedSet
         events, next_url = read_json(body, content_type, url, dates, settings.limit, problems)
         return ParsedSource(events=tuple(events), problems=problems.all(), next_url=next_url)
     if not body.strip():
-        problems.add("start", "The feed is empty.")
+        problems.add("start", Message("The feed is empty."))
         return ParsedSource(problems=problems.all())
     events = []
     room = MAX_URL_CHARACTERS
@@ -153,12 +158,16 @@ def read_feed(body: bytes, content_type: str | None, url: str, settings: FeedSet
     def take(number: int, item: XmlElement) -> bool:
         nonlocal room
         if len(events) == settings.limit:
-            problems.cut(f"item {number}", f"There are more than {settings.limit} items; the rest is not read.")
+            problems.cut(
+                f"item {number}", Message("There are more than {limit} items; the rest is not read.", limit=settings.limit)
+            )
             return False
         event = read_item(number, item, dates)
         room -= sum(map(len, filter(None, (event.url, event.image, event.extra.get("enclosure")))))
         if room < 0:
-            reason = f"The URLs of the items have more than {MAX_URL_CHARACTERS:,} characters; the rest is not read."
+            reason = Message(
+                "The URLs of the items have more than {limit} characters; the rest is not read.", limit=f"{MAX_URL_CHARACTERS:,}"
+            )
             problems.cut(f"item {number}", reason)
             return False
         events.append(event)
@@ -166,7 +175,7 @@ def read_feed(body: bytes, content_type: str | None, url: str, settings: FeedSet
 
     feed = read_xml(body, content_type, url, problems, take)
     if feed is None and not problems.all():
-        problems.add("start", "This is no feed.", body[:300].decode("utf-8", "replace"))
+        problems.add("start", Message("This is not a feed."), body[:300].decode("utf-8", "replace"))
     return ParsedSource(events=tuple(events), problems=problems.all(), next_url=_next(feed), ttl=_ttl(feed))
 
 

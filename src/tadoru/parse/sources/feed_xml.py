@@ -16,6 +16,7 @@ from html.entities import html5
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
+from tadoru.errors import Message
 from tadoru.parse.decode import feed_text
 from tadoru.parse.sources.raw_fields import ReadProblems
 from tadoru.rules.url import LONGEST_BASE, canonical, canonical_base
@@ -90,7 +91,7 @@ class XmlElement:
 
 
 class _Stop(Exception):
-    """Reading ends here; the argument is the reason."""
+    """Reading ends here; the argument, if there is one, is the reason."""
 
 
 def read_xml(
@@ -98,14 +99,14 @@ def read_xml(
 ) -> XmlElement | None:
     """Give each item with its number to `take` until it returns False. Returns the feed itself, or None when it is none."""
     if len(body) > MAX_BYTES:
-        problems.cut("end", f"The feed is larger than {MAX_BYTES // 1024 // 1024} MB: the rest is not read.")
+        problems.cut("end", Message("The feed is larger than {limit} MB: the rest is not read.", limit=MAX_BYTES // 1024 // 1024))
     data = repair_xml(feed_text(body[:MAX_BYTES], content_type)).encode("utf-8", "replace")
     listener = _Listener(url, problems, take)
     try:
         _parse(data, listener, problems)
     except _Stop as stop:
-        if reason := str(stop):
-            problems.add("end", reason)
+        if stop.args:
+            problems.add("end", stop.args[0])
     return listener.feed
 
 
@@ -153,14 +154,16 @@ def _parse(data: bytes, listener: _Listener, problems: ReadProblems) -> None:
             at = max(parser.ErrorByteIndex, at)
             sample = data[max(0, at - 80) : at + 80].decode("utf-8", "ignore")
             problems.add(
-                listener.broken(), f"Broken XML ({expat.ErrorString(error.code)}); what can be read of the rest is.", sample
+                listener.broken(),
+                Message("Broken XML ({error}); the rest is read as far as possible.", error=expat.ErrorString(error.code)),
+                sample,
             )
         following = _NEXT_ITEM.search(data, at)
         if following is None or not opening or listener.feed is None:
             return
         data = opening + data[following.start() :]
         at = len(opening) + 1
-    problems.cut("end", "Too much of the XML is broken: the rest is not read.")
+    problems.cut("end", Message("Too much of the XML is broken: the rest is not read."))
 
 
 class _Listener:
@@ -200,9 +203,9 @@ class _Listener:
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self._elements += 1
         if len(self._spaces) >= DEEPEST:
-            raise _Stop(f"Elements are nested more than {DEEPEST} deep: the rest is not read.")
+            raise _Stop(Message("Elements are nested more than {limit} deep: the rest is not read.", limit=DEEPEST))
         if self._elements > MOST_ELEMENTS:
-            raise _Stop(f"There are more than {MOST_ELEMENTS} elements: the rest is not read.")
+            raise _Stop(Message("There are more than {limit} elements: the rest is not read.", limit=MOST_ELEMENTS))
         known = self._spaces[-1] if self._spaces else {}
         declared = {name[6:]: uri for name, uri in attributes.items() if name.startswith("xmlns")}
         self._spaces.append(known | declared if declared else known)
@@ -216,7 +219,7 @@ class _Listener:
             self._open.append(element)
         elif depth == 1:
             if element.name not in _ROOTS:
-                raise _Stop(f"This is no feed: its first element is <{element.name[:40]}>.")
+                raise _Stop(Message("This is not a feed: its first element is <{name}>.", name=element.name[:40]))
             self.feed = self.feed or element
         elif element.name in _ITEMS:
             self._open.append(element)
@@ -240,7 +243,7 @@ class _Listener:
         found = canonical_base(text, base)
         if found is None and not self._has_long_base and (len(text) > LONGEST_BASE or canonical(text, base) is not None):
             self._has_long_base = True
-            reason = f"An xml:base is longer than {LONGEST_BASE:,} characters: it is ignored."
+            reason = Message("An xml:base is longer than {limit} characters: it is ignored.", limit=f"{LONGEST_BASE:,}")
             self._problems.add(f"after item {self._items}" if self._items else "start", reason, text)
         return found or base
 
@@ -266,4 +269,4 @@ class _Listener:
             self._open[-1].children.append(data)
 
     def _entity(self, *_declaration: object) -> None:
-        raise _Stop("The XML declares entities, which a feed has no use for: the rest is not read.")
+        raise _Stop(Message("The XML declares entities, which a feed has no use for: the rest is not read."))

@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Self
 
-from tadoru.errors import ConfigError, quoted
+from tadoru.errors import ConfigError, Message, quoted
 from tadoru.extras import not_installed
 from tadoru.model.event import ParsedSource, RawEvent
 from tadoru.parse.decode import decode
@@ -303,16 +303,25 @@ def read_html(
     if settings.details:
         details = _addresses(parsed, settings.details, base, url)
         if not details and page == 1:
-            problems.add("page", f"The selector {quoted(settings.details.text)} (setting details) finds no link on the page.")
+            problems.add(
+                "page",
+                Message(
+                    "The selector {selector} (setting details) finds no link on the page.", selector=quoted(settings.details.text)
+                ),
+            )
         if len(details) > settings.most_details:
-            problems.add("page", f"Only the first {settings.most_details} of {len(details)} links are followed.")
+            problems.add(
+                "page",
+                Message("Only the first {limit} of {count} links are followed.", limit=settings.most_details, count=len(details)),
+            )
         return ParsedSource(details=tuple(details[: settings.most_details]), problems=problems.all(), next_url=next_url)
     events = events_in(parsed.document, url, ScheduleWindow(now, zone), problems) if settings.markup else []
     if not events and settings.item:
         events = _selected(parsed, settings.item, settings, base, problems, page)
     elif not events and page == 1:
         problems.add(
-            "page", "The page names no event in schema.org's words; say with the settings item and fields where they are."
+            "page",
+            Message("The page has no schema.org events. Select them with the settings item and fields."),
         )
     events = [_with_constants(event, settings.constants, base) for event in events]
     return ParsedSource(events=tuple(events), problems=problems.all(), next_url=next_url)
@@ -341,7 +350,7 @@ def read_detail(
         selected = raw_event("page", _values(parsed, None, settings), base)
         event = filled(event, selected) if event else selected
     if event is None or not (event.title or event.start):
-        problems.add("page", "The page names no event in schema.org's words, and the selected fields find no title and no date.")
+        problems.add("page", Message("The page has no schema.org events, and the selected fields find no title and no date."))
         return ParsedSource(problems=problems.all())
     event = _with_constants(event, settings.constants, base)
     return ParsedSource(events=(replace(event, url=event.url or url),), problems=problems.all())
@@ -356,14 +365,14 @@ def _parsed(body: bytes, content_type: str | None, problems: ReadProblems) -> Se
     try:
         return SelectablePage(body, content_type)
     except PageTooComplex as error:
-        problems.add("page", f"The page cannot be read: {error}.")
+        problems.add("page", Message("The page cannot be read: {error}.", error=error))
         return None
 
 
 def _base(page: SelectablePage, url: str, problems: ReadProblems) -> str:
     base = page.document.base_url(url)
     for reason in page.document.left_out:
-        problems.add("page", f"A part of the page is left out: {reason}.")
+        problems.add("page", Message("A part of the page is skipped: {reason}.", reason=reason))
     return base
 
 
@@ -372,14 +381,25 @@ def _selected(
 ) -> list[RawEvent]:
     nodes = item.find(page.node(item.language))
     if not nodes and number == 1:
-        problems.add("page", f"The selector {quoted(item.text)} (setting item) finds nothing on the page; it may have changed.")
+        problems.add(
+            "page",
+            Message(
+                "The selector {selector} (setting item) finds nothing on the page; it may have changed.",
+                selector=quoted(item.text),
+            ),
+        )
     if len(nodes) > MOST_ITEMS:
-        problems.add("page", f"Only the first {MOST_ITEMS} of {len(nodes)} items were read.")
+        problems.add("page", Message("Only the first {limit} of {count} items were read.", limit=MOST_ITEMS, count=len(nodes)))
     found = [raw_event(f"item {at}", _values(page, node, settings), base) for at, node in enumerate(nodes[:MOST_ITEMS], 1)]
     for name in ("title", "start"):
         if name in settings.fields and found and not any(getattr(event, name) for event in found):
             problems.add(
-                "page", f"The setting fields.{name} finds nothing in any of {len(found)} items; the page may have changed."
+                "page",
+                Message(
+                    "The setting fields.{name} finds nothing in any of {count} items; the page may have changed.",
+                    name=name,
+                    count=len(found),
+                ),
             )
     return found
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from tadoru.errors import Message
 from tadoru.model.event import ParsedSource, RawEvent
 from tadoru.parse.gc_pause import paused_gc
 from tadoru.parse.sources.ics_events import (
@@ -95,10 +96,10 @@ def read_ics(
     root = read_components(body, content_type, problems, min(MAX_COMPONENTS, _COMPONENTS + settings.limit))
     calendars = list(root.of("VCALENDAR"))
     if any(root.of("VEVENT")):
-        problems.add("start", "There are events outside of a VCALENDAR; they are read all the same.")
+        problems.add("start", Message("There are events outside of a VCALENDAR; they are read anyway."))
         calendars.append(root)
     if not calendars:
-        problems.add("start", "There is no calendar (BEGIN:VCALENDAR) in it.", body[:300].decode("utf-8", "replace"))
+        problems.add("start", Message("There is no calendar (BEGIN:VCALENDAR)."), body[:300].decode("utf-8", "replace"))
     window = OccurrenceWindow(
         now - timedelta(days=settings.days_back), now + timedelta(days=settings.days_ahead), settings.occurrences
     )
@@ -107,7 +108,9 @@ def read_ics(
     for calendar in calendars:
         for event in _Calendar(calendar, url, zone, window, steps, problems).events():
             if len(events) == settings.limit:
-                problems.cut(event.position, f"There are more than {settings.limit} events; the rest is not read.")
+                problems.cut(
+                    event.position, Message("There are more than {limit} events; the rest is not read.", limit=settings.limit)
+                )
                 break
             events.append(event)
     ttl = max((_ttl(calendar) for calendar in calendars), default=0.0)
@@ -137,7 +140,7 @@ class _Calendar:
         zones = CalendarZones(calendar.of("VTIMEZONE"), window.high, steps)
         own_zone = zones.find(own.text) if own else None
         if own and own_zone is None:
-            problems.add("start", "The calendar's time zone is not known.", own.text)
+            problems.add("start", Message("The calendar's time zone is not known."), own.text)
         self._place = CalendarContext(zones, own_zone or known_zone(zone) or UTC_ZONE, own_zone, url, problems)
         self._calendar = calendar
         self._window = window
@@ -164,7 +167,7 @@ class _Calendar:
             if not is_first:
                 self._steps.spend(_CHANGE_STEPS * len(group.changes))
         except OutOfSteps:
-            reason = "Too many series and changed dates have one UID; the changes are left out here."
+            reason = Message("Too many series and changed dates have one UID; the changes are skipped here.")
             self._place.problems.add(component.position, reason)
             return []
         return group.changes
@@ -203,7 +206,7 @@ class _Calendar:
         if occurrences or not series.is_taken_out(changes):
             yield replace(event, occurrences=occurrences, recurrence=rule.value.strip() if rule else None)
         elif not alone:
-            self._place.problems.add(component.position, "All dates of the series are taken out; the event is left out.")
+            self._place.problems.add(component.position, Message("All dates of the series are excluded; the event is skipped."))
         yield from alone
 
     def _fold(
@@ -214,7 +217,7 @@ class _Calendar:
         stamp = read_stamp(line.value, line.parameters) if line else None
         if line is None or stamp is None:
             self._place.problems.add(
-                change.position, "Which date is changed (RECURRENCE-ID) cannot be read.", line.value if line else ""
+                change.position, Message("Which date is changed (RECURRENCE-ID) cannot be read."), line.value if line else ""
             )
             return True
         zone = zone_of(stamp, self._place, change.position)

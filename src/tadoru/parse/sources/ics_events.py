@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
+from tadoru.errors import Message
 from tadoru.model.event import Occurrence
 from tadoru.parse.sources.ics_lines import (
     IcsComponent,
@@ -72,7 +73,7 @@ def zone_of(stamp: LocalStamp, place: CalendarContext, position: str) -> Calenda
         return None
     zone = place.zones.find(stamp.tzid)
     if zone is None:
-        place.problems.add(position, "The time zone is not known; the times are read as local time.", stamp.tzid)
+        place.problems.add(position, Message("The time zone is not known; the times are read as local time."), stamp.tzid)
     return zone
 
 
@@ -83,11 +84,11 @@ def span_of(component: IcsComponent, place: CalendarContext) -> EventSpan | None
         return None
     start = read_stamp(line.value, line.parameters)
     if start is None:
-        raise UnreadableComponent("The start (DTSTART) is no date that can be read; the event is left out.", line.value)
+        raise UnreadableComponent(Message("The start (DTSTART) is not a readable date; the event is skipped."), line.value)
     zone = zone_of(start, place, component.position)
     length = _length(component, start, zone, place)
     if length is not None and not timedelta(0) <= length.total <= MAX_LENGTH:
-        place.problems.add(component.position, "The end is before the start, or years after it; it is left out.")
+        place.problems.add(component.position, Message("The end is before the start, or years after it; it is ignored."))
         length = None
     return EventSpan(start.wall, length, start.is_date, zone)
 
@@ -96,7 +97,7 @@ def _length(component: IcsComponent, start: LocalStamp, zone: CalendarZone | Non
     if line := first(component, "DTEND"):
         end = read_stamp(line.value, line.parameters)
         if end is None or end.is_date != start.is_date:
-            place.problems.add(component.position, "The end (DTEND) does not fit the start; it is left out.", line.value)
+            place.problems.add(component.position, Message("The end (DTEND) does not fit the start; it is ignored."), line.value)
             return None
         if start.is_date:
             # A day that ends on the day it begins is one day all the same.
@@ -112,7 +113,7 @@ def _length(component: IcsComponent, start: LocalStamp, zone: CalendarZone | Non
     if line := first(component, "DURATION"):
         length = read_duration(line.value)
         if length is None:
-            place.problems.add(component.position, "The duration cannot be read; it is left out.", line.value)
+            place.problems.add(component.position, Message("The duration cannot be read; it is ignored."), line.value)
         elif start.is_date and length.total >= timedelta(0):
             # "One hour" of a whole day is that day.
             return IcsDuration(length.total.days or 1)
@@ -274,10 +275,14 @@ class IcsSeries:
                 if occurrence and self._is_wanted(occurrence):
                     found.setdefault(occurrence.starts_at, occurrence)
                 if len(found) > self._window.most:
-                    self._problem(f"The series has more than {self._window.most} dates in the window; the rest is left out.")
+                    self._problem(
+                        Message(
+                            "The series has more than {limit} dates in the window; the rest is skipped.", limit=self._window.most
+                        )
+                    )
                     break
         except OutOfSteps:
-            self._problem("The recurrence rule takes too long to follow; the dates found so far are kept.")
+            self._problem(Message("The recurrence rule takes too long to follow; the dates found so far are kept."))
         self._steps.give_back(steps)
         return tuple(sorted(found.values(), key=lambda one: one.starts_at)[: self._window.most])
 
@@ -313,7 +318,7 @@ class IcsSeries:
                 for wall in times_of(self._rule(line.value), self._span.start, low, high, steps):
                     yield wall, None
             except RuleRefused as refused:
-                self._problem(f"{refused} Only its first date is kept.", line.value)
+                self._problem(Message("{problem} Only its first date is kept.", problem=refused.message), line.value)
                 yield self._span.start, None
 
     def _rule(self, text: str) -> RecurrenceRule:
@@ -321,7 +326,7 @@ class IcsSeries:
         rule = read_rule(text)
         if self._span.is_date:
             if rule.frequency == "HOURLY":
-                raise RuleRefused("Whole days cannot take place hourly.")
+                raise RuleRefused(Message("Whole days cannot take place hourly."))
             rule = replace(rule, hours=(), minutes=(), seconds=())
         return replace(rule, until=self._until(rule.until)) if rule.until else rule
 
@@ -344,7 +349,7 @@ class IcsSeries:
             begin, _, rest = value.partition("/")
             stamp = read_stamp(begin, line.parameters)
             if stamp is None:
-                self._problem("A further date (RDATE) cannot be read and is left out.", value)
+                self._problem(Message("An additional date (RDATE) cannot be read and is skipped."), value)
                 continue
             zone = zone_of(stamp, self._place, self._component.position)
             yield self.wall(stamp, zone), _period_length(rest, stamp, zone or self._zone) if rest else None
@@ -355,7 +360,7 @@ class IcsSeries:
             if stamp := read_stamp(value, line.parameters):
                 yield self.key(stamp, zone_of(stamp, self._place, self._component.position))
             else:
-                self._problem("A date taken out (EXDATE) cannot be read.", value)
+                self._problem(Message("An excluded date (EXDATE) cannot be read."), value)
 
     def _values(self, name: str) -> Iterator[tuple[str, IcsProperty]]:
         """The values of all lines of one name, up to a limit that no honest calendar meets."""
@@ -363,7 +368,9 @@ class IcsSeries:
         for line in properties(self._component, name):
             values = line.value.split(",", left)
             if len(values) > left:
-                self._problem(f"More than {MAX_DATES} dates are given by {name}; the rest is left out.")
+                self._problem(
+                    Message("More than {limit} dates are given by {name}; the rest is skipped.", limit=MAX_DATES, name=name)
+                )
                 values.pop()
             left -= len(values)
             yield from ((value, line) for value in values if value.strip())

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
+from tadoru.errors import Message
 from tadoru.parse.decode import decode, feed_text, sniff
 from tadoru.parse.sources.raw_fields import ReadProblems
 
@@ -187,15 +188,19 @@ class IcsComponent:
 def read_components(body: bytes, content_type: str | None, problems: ReadProblems, most: int = MAX_COMPONENTS) -> IcsComponent:
     """All of a body, as children of a nameless root; at most `most` components."""
     if len(body) > MAX_BYTES:
-        problems.cut("end", f"The calendar is larger than {MAX_BYTES // 1024 // 1024} MB: the rest is not read.")
+        problems.cut(
+            "end", Message("The calendar is larger than {limit} MB: the rest is not read.", limit=MAX_BYTES // 1024 // 1024)
+        )
     builder = _Builder(problems)
     for line in unfolded(body[:MAX_BYTES], content_type):
         builder.take(line)
         if builder.components == most:
-            problems.cut("end", f"There are more than {most:,} components; the rest is not read.")
+            problems.cut("end", Message("There are more than {limit} components; the rest is not read.", limit=f"{most:,}"))
             break
         if builder.properties == MAX_PROPERTIES:
-            problems.cut("end", f"There are more than {MAX_PROPERTIES:,} properties; the rest is not read.")
+            problems.cut(
+                "end", Message("There are more than {limit} properties; the rest is not read.", limit=f"{MAX_PROPERTIES:,}")
+            )
             break
     return builder.finish()
 
@@ -254,17 +259,19 @@ class _Builder:
             self.properties += 1
             self._open[-1].lines.setdefault(match[1].upper(), []).append(line)
         elif len(self._open) > 1:
-            self._problems.add(self._open[-1].position, "A line is not of the form NAME:VALUE and is left out.", line)
+            self._problems.add(self._open[-1].position, Message("A line is not of the form NAME:VALUE and is skipped."), line)
 
     def finish(self) -> IcsComponent:
         """What has been read."""
         if len(self._open) > 1 or self._skipped:
-            self._problems.add("end", f"The calendar ends within {self._open[-1].name or 'a component'}.")
+            self._problems.add("end", Message("The calendar ends within {name}.", name=self._open[-1].name or "a component"))
         return self._root
 
     def _begin(self, name: str) -> None:
         if name in ("VCALENDAR", "VEVENT", "VTIMEZONE") and self._is_forgotten(name):
-            self._problems.add(self._open[-1].position, f"BEGIN:{name} before the END of what came before it.")
+            self._problems.add(
+                self._open[-1].position, Message("BEGIN:{name} before the END of the previous component.", name=name)
+            )
             self._skipped.clear()
             while self._open[-1].name not in _NESTING[name]:
                 self._open.pop()
@@ -305,4 +312,4 @@ class _Builder:
             while self._open.pop().name != name:
                 pass
         else:
-            self._problems.add(self._open[-1].position, f"END:{name[:40]} without its BEGIN.")
+            self._problems.add(self._open[-1].position, Message("END:{name} without its BEGIN.", name=name[:40]))

@@ -14,6 +14,7 @@ from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 from itertools import chain, product
 
+from tadoru.errors import Message
 from tadoru.parse.sources.ics_lines import LocalStamp, read_stamp
 
 MAX_TIMES_A_DAY = 96
@@ -34,7 +35,11 @@ _OTHERS = frozenset({"FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST", "BYDAY", "RSC
 
 
 class RuleRefused(Exception):
-    """A rule that is not supported; the argument is the reason."""
+    """A rule that is not supported; the message is the reason."""
+
+    def __init__(self, message: Message) -> None:
+        super().__init__(message)
+        self.message = message
 
 
 class OutOfSteps(Exception):
@@ -95,28 +100,30 @@ class RecurrenceRule:
 def read_rule(text: str) -> RecurrenceRule:
     """A rule as written. Raises RuleRefused. Cached: many events of a calendar have the same one."""
     if len(text) > _LONGEST:
-        raise RuleRefused("The recurrence rule is too long to be one.")
+        raise RuleRefused(Message("The recurrence rule is too long."))
     parts: dict[str, str] = {}
     for pair in text.strip().upper().split(";"):
         name, _, value = pair.partition("=")
         if value and name.strip() not in _RANGES and name.strip() not in _OTHERS:
-            raise RuleRefused(f"The recurrence rule has a part {name.strip()[:20]}, which is not known.")
+            raise RuleRefused(Message("The recurrence rule has a part {name}, which is not known.", name=name.strip()[:20]))
         if value:
             parts[name.strip()] = value.strip()
     frequency = parts.get("FREQ", "")
     if frequency in ("SECONDLY", "MINUTELY"):
-        raise RuleRefused(f"An event that takes place {frequency.lower()} is not followed.")
+        raise RuleRefused(Message("An event that takes place {frequency} is not followed.", frequency=frequency.lower()))
     if frequency not in ("HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY"):
-        raise RuleRefused(f"The recurrence rule has no frequency that is known ({frequency[:20] or 'none'}).")
+        raise RuleRefused(
+            Message("The recurrence rule has an unknown frequency ({frequency}).", frequency=frequency[:20] or "none")
+        )
     if parts.get("RSCALE", "GREGORIAN") != "GREGORIAN" or parts.get("SKIP", "OMIT") != "OMIT":
-        raise RuleRefused("The recurrence rule counts in another calendar, or moves dates that do not exist.")
+        raise RuleRefused(Message("The recurrence rule counts in another calendar, or moves dates that do not exist."))
     return _checked(_assembled(frequency, parts))
 
 
 def _assembled(frequency: str, parts: dict[str, str]) -> RecurrenceRule:
     until = read_stamp(parts["UNTIL"]) if "UNTIL" in parts else None
     if "UNTIL" in parts and until is None:
-        raise RuleRefused("The recurrence rule has an UNTIL that is no date.")
+        raise RuleRefused(Message("The recurrence rule has an UNTIL that is not a date."))
     week_start = parts.get("WKST", "MO")
     return RecurrenceRule(
         frequency=frequency,
@@ -139,15 +146,23 @@ def _assembled(frequency: str, parts: dict[str, str]) -> RecurrenceRule:
 def _checked(rule: RecurrenceRule) -> RecurrenceRule:
     times = (len(rule.hours) or (24 if rule.frequency == "HOURLY" else 1)) * max(1, len(rule.minutes)) * max(1, len(rule.seconds))
     if times > MAX_TIMES_A_DAY:
-        raise RuleRefused(f"The recurrence rule names {times} times a day; more than {MAX_TIMES_A_DAY} are not followed.")
+        raise RuleRefused(
+            Message(
+                "The recurrence rule names {times} times a day; more than {limit} are not followed.",
+                times=times,
+                limit=MAX_TIMES_A_DAY,
+            )
+        )
     if rule.frequency == "HOURLY" and rule.positions:
-        raise RuleRefused("The recurrence rule has BYSETPOS within an hour, which is not followed.")
+        raise RuleRefused(Message("The recurrence rule has BYSETPOS within an hour, which is not followed."))
     return rule
 
 
 def _whole(name: str, text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,12}", text) or int(text) < 1:
-        raise RuleRefused(f"The recurrence rule has {name}={text[:20]}, which is no whole number from 1 up.")
+        raise RuleRefused(
+            Message("The recurrence rule has {name}={text}, which is not a positive integer.", name=name, text=text[:20])
+        )
     return int(text)
 
 
@@ -156,7 +171,7 @@ def _numbers(name: str, parts: dict[str, str]) -> tuple[int, ...]:
     found = set()
     for part in filter(None, (part.strip() for part in parts.get(name, "").split(","))):
         if not re.fullmatch(r"[+-]?[0-9]{1,3}", part) or not low <= int(part) <= high or (low < 0 and int(part) == 0):
-            raise RuleRefused(f"The recurrence rule has {name}={part[:20]}, which is out of range.")
+            raise RuleRefused(Message("The recurrence rule has {name}={part}, which is out of range.", name=name, part=part[:20]))
         found.add(int(part))
     return tuple(sorted(found))
 
@@ -166,7 +181,7 @@ def _by_day(text: str) -> tuple[tuple[int, int], ...]:
     for part in filter(None, (part.strip() for part in text.split(","))):
         match = _BY_DAY.fullmatch(part)
         if match is None:
-            raise RuleRefused(f"The recurrence rule has BYDAY={part[:20]}, which is no weekday.")
+            raise RuleRefused(Message("The recurrence rule has BYDAY={part}, which is not a weekday.", part=part[:20]))
         found.append((int(match[1] or 0), _WEEKDAYS.index(match[2])))
     return tuple(dict.fromkeys(found))
 

@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from datetime import date, datetime
 from typing import Any
 
-from tadoru.errors import ConfigError
+from tadoru.errors import ConfigError, Message
 from tadoru.model.event import ParseProblem, RawEvent
 from tadoru.parse.sources.source_settings import SettingsReader
 from tadoru.rules.url import LONGEST_URL, canonical
@@ -47,7 +47,7 @@ class ReadProblems:
         """What was found, and how many more there are."""
         if not self._more:
             return tuple(self._found)
-        return (*self._found, ParseProblem(position="end", reason=f"And {self._more} more problems."))
+        return (*self._found, ParseProblem(position="end", reason=Message("And {count} more problems.", count=self._more)))
 
 
 FIELDS = (

@@ -9,6 +9,7 @@ from datetime import date, datetime, time, timedelta
 from itertools import islice
 from zoneinfo import ZoneInfo
 
+from tadoru.errors import Message
 from tadoru.model.event import Occurrence, ParsedSource, RawEvent
 from tadoru.parse.html import HtmlDocument, PageTooComplex, collapsed
 from tadoru.parse.sources.ics_lines import read_duration
@@ -62,7 +63,7 @@ def schedule_series(things: SchemaOrgItems, item: StructuredThing, window: Sched
         # A date among the exceptions leaves out its day, a time only itself.
         skipped = {value.strip()[:16] for value in item.texts("exceptDate")}
     except (ValueError, KeyError, OSError, OverflowError):
-        raise RuleRefused("The schedule has a date, a time or a time zone that cannot be read.") from None
+        raise RuleRefused(Message("The schedule has a date, a time or a time zone that cannot be read.")) from None
     now = window.now.astimezone(local).replace(tzinfo=None)
     high = min(now + _AFTER, datetime.combine(last, time.max))
     try:
@@ -76,7 +77,7 @@ def schedule_series(things: SchemaOrgItems, item: StructuredThing, window: Sched
             if moment.isoformat()[:10] not in skipped and moment.isoformat()[:16] not in skipped
         )
     except (OutOfSteps, OverflowError):
-        raise RuleRefused("The schedule names more times than are followed.") from None
+        raise RuleRefused(Message("The schedule names more times than are followed.")) from None
     return ScheduleSeries(rule, start, zone, occurrences)
 
 
@@ -315,7 +316,7 @@ def read_schema_org(
     try:
         events = events_in(HtmlDocument.parse(body, content_type), url, ScheduleWindow(now, zone), problems)
     except PageTooComplex as error:
-        problems.add("page", f"The page cannot be read: {error}.")
+        problems.add("page", Message("The page cannot be read: {error}.", error=error))
         events = []
     return ParsedSource(events=tuple(events), problems=problems.all())
 
@@ -325,7 +326,9 @@ def events_in(document: HtmlDocument, url: str, window: ScheduleWindow, problems
     data = read_structured(document, _MANNER)
     for number, reason in enumerate(data.problems, 1):
         if reason != "empty" and not reason.endswith("instead of an object"):
-            problems.add(f"JSON-LD block {number} that is broken", f"It cannot be read, not even in part: {reason}.")
+            problems.add(
+                f"JSON-LD block {number} that is broken", Message("It cannot be read, not even in part: {reason}.", reason=reason)
+            )
     things = SchemaOrgItems(data.items)
     base = document.base_url(url)
     found: list[tuple[str, RawEvent]] = []
@@ -334,7 +337,7 @@ def events_in(document: HtmlDocument, url: str, window: ScheduleWindow, problems
         counts[item.syntax] += 1
         position = f"{_SYNTAXES[item.syntax]} event {counts[item.syntax]}"
         if len(found) >= MAX_EVENTS:
-            problems.cut(position, f"There are more than {MAX_EVENTS:,} events; the rest is not read.")
+            problems.cut(position, Message("There are more than {limit} events; the rest is not read.", limit=f"{MAX_EVENTS:,}"))
             break
         found.extend((item.syntax, event) for event in _events(things, item, outer, window, position, problems, base))
     return _united(found)
@@ -437,7 +440,7 @@ def _series(
         try:
             return schedule_series(things, schedule, window)
         except RuleRefused as refused:
-            problems.add(f"{position}, eventSchedule", str(refused))
+            problems.add(f"{position}, eventSchedule", refused.message)
     return ScheduleSeries("", "")
 
 
