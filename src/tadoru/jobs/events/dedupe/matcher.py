@@ -95,17 +95,16 @@ class _Evidence:
 
 def compare_events(a: EventDraft, b: EventDraft, *, same_source: bool) -> EventComparison:
     """Whether two events are one, with the reasons. The order of the two does not matter."""
-    if a == b:
+    if a.title == b.title and a == b:
         return _IDENTICAL
     meeting = compare_days(a, b)
     if meeting.days is DayRelation.APART or (same_source and meeting.days in {DayRelation.PART, DayRelation.SLIP}):
-        return _result(
-            [MatchReason("day", 0.0, _TIME, ReasonCode.DAY_APART, (str(a.local_date), str(b.local_date)), DIFFERENT_LIMIT)]
-        )
+        days = (str(a.local_date), str(b.local_date))
+        return _different(MatchReason("day", 0.0, _TIME, ReasonCode.DAY_APART, days, DIFFERENT_LIMIT))
     one, other = split_title(a.title), split_title(b.title)
     page = is_same_page(a.url, b.url)
     if not page and (share := dissimilarity(one, other)) is not None:
-        return _result([MatchReason("title", share, _TITLE, ReasonCode.TITLE_FAR, (_percent(share),), DIFFERENT_LIMIT)])
+        return _different(MatchReason("title", share, _TITLE, ReasonCode.TITLE_FAR, (_percent(share),), DIFFERENT_LIMIT))
 
     def explained() -> str:
         return "|".join((*_names(a), *_names(b), format_own_day(first.local_date)))
@@ -114,7 +113,7 @@ def compare_events(a: EventDraft, b: EventDraft, *, same_source: bool) -> EventC
     hour = first.occurrence.starts_at.hour if first.occurrence.has_time else None
     known = compare_identity(one, other, (first.local_date, hour), explained)
     if known.code in _CONTRADICTIONS:
-        return _result([MatchReason("title", 0.0, _TITLE, known.code, known.values, DIFFERENT_LIMIT)])
+        return _different(MatchReason("title", 0.0, _TITLE, known.code, known.values, DIFFERENT_LIMIT))
     level, alike, beyond = title_similarity(one, other, explained)
     times = compare_times(meeting.one, meeting.other)
     found = _Evidence(a, b, same_source, meeting, level, alike, beyond, _place(a, b), times, page)
@@ -130,6 +129,11 @@ def compare_events(a: EventDraft, b: EventDraft, *, same_source: bool) -> EventC
         ),
     )
     return _result(reasons)
+
+
+def _different(reason: MatchReason) -> EventComparison:
+    """The result for one reason that decides alone: most comparisons of a large source end here."""
+    return EventComparison(MatchVerdict.DIFFERENT, round(min(reason.score, reason.limit), 4), (reason,))
 
 
 def _result(reasons: list[MatchReason]) -> EventComparison:

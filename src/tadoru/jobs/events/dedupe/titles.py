@@ -83,6 +83,7 @@ def _number(found: re.Match[str]) -> TitleNumber:
     return TitleNumber(value, kind)
 
 
+@lru_cache(maxsize=20_000)
 def significant_numbers(found: tuple[TitleNumber, ...], day: date) -> tuple[TitleNumber, ...]:
     """The numbers that are not just the date of the event."""
     if not found:
