@@ -190,7 +190,7 @@ class Bench:
             await self.store.hosts.begin_pace(host, pace)
         for name, work in (
             ("take a slot", lambda host: self.store.hosts.take_slot(self.worker, host, 1.0)),
-            ("confirm a slot", lambda host: self.store.hosts.sent(self.worker, host)),
+            ("confirm a request", lambda host: self.store.hosts.sent(self.worker, host)),
             ("store a pace", lambda host: self.store.hosts.set_pace(host, pace)),
         ):
             waits = await self.does_wait(lambda work=work: work(hosts[0]))  # type: ignore[misc]

@@ -242,7 +242,7 @@ def prices_from(
     }  # fmt: skip
     alone = {"a lease (20 hosts × 2)": 1.0}
     if paced:
-        alone |= {"take a slot": 1.0, "confirm a slot": 1.0, "store a pace": 1.0}
+        alone |= {"take a slot": 1.0, "confirm a request": 1.0, "store a pace": 1.0}
     every = written | alone
 
     def total(key: str, of: Mapping[str, float]) -> float:

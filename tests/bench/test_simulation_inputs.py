@@ -13,7 +13,7 @@ from bench.simulation_chart import svg
 
 PARTS = (
     "a page", "the record of a page", "a finding", "a link to a known URL", "a link to a new URL", "a lease (20 hosts × 2)",
-    "take a slot", "confirm a slot", "store a pace", "a transaction", "parse and check a page",
+    "take a slot", "confirm a request", "store a pace", "a transaction", "parse and check a page",
     "fetch and loop",
 )  # fmt: skip
 
