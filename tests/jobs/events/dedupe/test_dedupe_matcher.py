@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tadoru.jobs.events.dedupe import EventMatcher
+from tadoru.jobs.events.dedupe.matcher import RunMatcher
 from tadoru.model.event import EventDraft, ReviewReason
 from tadoru.store.calendar.records import ApplyResult, Matcher
 from tadoru.store.calendar.store import CalendarStore, open_calendar
@@ -92,3 +93,20 @@ def test_a_merge_can_be_undone(store: CalendarStore) -> None:
     assert merge.score >= 0.85
     store.undo_merge(merge.id, JUDGE, "ada")
     assert sorted(line.event.title for line in store.events().items) == ["春の星空観察会", "春の星空観祭会"]
+
+
+def test_a_run_that_compared_too_many_pairs_still_merges_events_of_the_same_title(store: CalendarStore) -> None:
+    collect(store, "city", *(draft(f"星空観察会{number}", uid=str(number)) for number in range(30)))
+    matcher = RunMatcher(pairs=10)
+    new = [draft(f"星空観察会{number}", uid=f"blog {number}") for number in (3, 28, 29)]
+    source = store.add_source({"name": "blog", "type": "csv", "url": "https://blog.example/events.csv"}, by="test")
+    applied = store.apply_run(store.start_run(source.id), new, (), matcher)
+    assert matcher.has_reached_limit
+    assert (applied.merged, applied.inserted) == (3, 0)
+
+
+def test_a_run_within_the_limit_compares_as_ever() -> None:
+    matcher = RunMatcher()
+    pair = draft("【無料】春の星空観祭会"), draft("春の星空観察会")
+    assert matcher.compare(*pair, same_source=False) == EventMatcher().compare(*pair, same_source=False)
+    assert not matcher.has_reached_limit

@@ -20,7 +20,7 @@ from tadoru.engine.polite_client import PoliteClient
 from tadoru.errors import ConfigError, Message, StoreError, TadoruError, clip_message, message_of
 from tadoru.jobs.events.collect.source_fetch import FetchContext, FetchedDocument, SourceContent, SourceFetcher
 from tadoru.jobs.events.collect.source_settings import SourceSettings, parse_source_settings
-from tadoru.jobs.events.dedupe.matcher import EventMatcher
+from tadoru.jobs.events.dedupe.matcher import MAX_PAIRS, EventMatcher, RunMatcher
 from tadoru.jobs.events.normalise.normaliser import SourceRules, normalise
 from tadoru.model.event import EventDraft, ParseProblem, QuarantinedEvent, RawEvent, ReviewReason, RunStatus
 from tadoru.store.calendar.records import EventSource, MissingEventsResult, RunLog
@@ -189,9 +189,8 @@ class Collector:
     async def _store_all(self, source: EventSource, run: RunLog, found: SourceContent, normal: NormalisedEvents) -> SourceRun:
         began = self._clock.monotonic()
         store = self._store
-        applied = await asyncio.to_thread(
-            store.apply_run, run, normal.drafts, normal.quarantined, self._matcher, raws=normal.raws
-        )
+        matcher = RunMatcher()
+        applied = await asyncio.to_thread(store.apply_run, run, normal.drafts, normal.quarantined, matcher, raws=normal.raws)
         self._log_duration(source, run, "store", began)
         is_whole = not found.missing
         missing = await asyncio.to_thread(store.mark_missing, run, force=self._accept_drops) if is_whole else None
@@ -207,6 +206,12 @@ class Collector:
             "vanished": missing.vanished if missing else 0,
         }
         problems = [*found.missing, *map(_problem_message, found.problems)]
+        if matcher.has_reached_limit:
+            text = Message(
+                "More than {count} pairs of events are similar. Other pairs were compared only if their titles are equal.",
+                count=f"{MAX_PAIRS:,}",
+            )
+            problems.insert(0, text)
         status = RunStatus.PARTIAL if problems else RunStatus.SUCCESS
         if is_whole:
             first = found.documents[0] if found.documents else None
