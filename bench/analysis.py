@@ -27,7 +27,7 @@ from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.run import analyse
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
 from tadoru.rules.minhash import sketch
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 
 ROOT = Path(__file__).resolve().parent.parent
 SMALL, LARGE = 100_000, 1_000_000

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from bench.scaling_site import Request, Sites, requests, serving
 from tadoru.store.cluster.registry import OPEN, ClusterRegistry
-from tadoru.store.cluster.status_reader import ClusterStatusReader
+from tadoru.store.cluster.status import ClusterStatusReader
 from tests.support.postgres import PostgresServer
 
 COMMAND = [sys.executable, "-m", "tadoru"]

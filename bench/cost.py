@@ -29,7 +29,7 @@ from tadoru.model.web import Response, Timings
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import host_key
 from tadoru.store.crawl.interface import CompletedOutcome, FoundLink, Lease
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 
 AT_ONCE = 16
 """Pages in a transaction: what a crawl comes to."""

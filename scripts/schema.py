@@ -14,7 +14,7 @@ from pathlib import Path
 from sqlalchemy import Table, create_mock_engine
 from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 
-from tadoru.store.crawl.dialect import POSTGRESQL, SQLITE, SqlDialect
+from tadoru.store.crawl.connection import POSTGRESQL, SQLITE, SqlDialect
 from tadoru.store.crawl.schema import tables
 
 FOLDER = Path(__file__).parent.parent / "src" / "tadoru" / "store" / "crawl" / "sql"

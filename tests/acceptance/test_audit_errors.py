@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tadoru.cli.main import run
-from tadoru.store.crawl.database import SCHEMA_VERSION
+from tadoru.store.crawl.sqlite.database import SCHEMA_VERSION
 from tests.acceptance.command import CommandResult, Tadoru, finished
 from tests.support.planted_crowd import crowd, everything
 from tests.support.site import Site

@@ -13,7 +13,7 @@ from contextlib import closing
 import pytest
 
 from tadoru.cli.cluster import WATCH_INTERVAL, watch, write_line, write_status
-from tadoru.store.cluster.status_reader import ClusterStatusReader
+from tadoru.store.cluster.status import ClusterStatusReader
 from tests.acceptance.command import PATIENCE, Tadoru, finished
 from tests.support.clock import FakeClock
 from tests.support.clusters import SampleCluster, cluster_on, fill

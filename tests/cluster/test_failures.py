@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from tadoru.store.cluster.status_reader import ClusterStatusReader
+from tadoru.store.cluster.status import ClusterStatusReader
 from tests.cluster.crew import Crew, until
 from tests.cluster.hamlets import build
 from tests.cluster.test_identity import access

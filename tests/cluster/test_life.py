@@ -11,7 +11,7 @@ from contextlib import closing
 import pytest
 
 from tadoru.clock import SystemClock
-from tadoru.store.cluster.status_reader import ClusterStatusReader
+from tadoru.store.cluster.status import ClusterStatusReader
 from tadoru.store.crawl.open import open_existing
 from tests.acceptance.command import Tadoru, finished
 from tests.cluster.crew import Crew, hired, until

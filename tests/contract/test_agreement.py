@@ -34,7 +34,7 @@ from tadoru.store.crawl.interface import (
     RobotsRecord,
     UrlPurpose,
 )
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.support.clock import FakeClock
 from tests.support.memory_store.store import MemoryStore
 

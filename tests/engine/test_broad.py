@@ -15,7 +15,7 @@ from tadoru.engine.crawl import Crawler
 from tadoru.jobs.audit.run import join_audit, prepare
 from tadoru.model.web import Answer, Request, Response
 from tadoru.store.crawl.interface import HOST_SPENT, TRAPPED_HOST
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.support.crawling import FastClock
 from tests.support.generated_sites import document
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.export.crawls import audited
 
 

@@ -12,7 +12,7 @@ from tadoru.errors import UsageError
 from tadoru.jobs.audit.export.exporter import ExportRequest, parse_statuses, parse_tables
 from tadoru.store.crawl.export_reader import ExportSelection
 from tadoru.store.crawl.export_tables import TABLES
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import url
 from tests.export.crawls import exported
 

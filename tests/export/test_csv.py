@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tadoru.jobs.audit.export.csv_jsonl import escape_cell, write_csv
 from tadoru.store.crawl.export_reader import ExportGrid
 from tadoru.store.crawl.export_tables import TABLES, ColumnKind, ExportColumn
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import url
 from tests.export.crawls import CRAWLED, NASTY, exported
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tadoru.jobs.audit.export.dot import write_dot
 from tadoru.store.crawl.export_reader import ExportNode
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import url
 from tests.export.crawls import exported
 

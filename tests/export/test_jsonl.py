@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tadoru.jobs.audit.export.csv_jsonl import write_jsonl
 from tadoru.store.crawl.export_reader import ExportGrid, ExportSelection
 from tadoru.store.crawl.export_tables import TABLES, ColumnKind, ExportColumn
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import url
 from tests.export.crawls import GONE, LONG, NASTY, STRAY, exported
 

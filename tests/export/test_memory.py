@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.export.crawls import exported
 from tests.support.clock import FakeClock
 

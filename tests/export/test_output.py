@@ -15,7 +15,7 @@ import pytest
 
 from tadoru.errors import UsageError
 from tadoru.jobs.audit.export.atomic_files import AtomicFiles
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.export.crawls import audited, exported
 
 

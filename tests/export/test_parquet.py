@@ -16,7 +16,7 @@ from tadoru.errors import UsageError
 from tadoru.jobs.audit.export.parquet import write_parquet
 from tadoru.store.crawl.export_reader import ExportGrid, Row
 from tadoru.store.crawl.export_tables import TABLES, ColumnKind, ExportColumn
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import url
 from tests.export.crawls import NASTY, exported
 

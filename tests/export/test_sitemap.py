@@ -15,7 +15,7 @@ from tadoru.errors import UsageError
 from tadoru.jobs.audit.export.atomic_files import AtomicFiles
 from tadoru.jobs.audit.export.sitemap import numbered_path, write_sitemaps
 from tadoru.parse.sitemap import MAX_BYTES, MAX_URLS, Sitemap, read
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import url
 from tests.export.crawls import exported
 

@@ -15,7 +15,7 @@ import pytest
 from tadoru.errors import StoreError, UsageError
 from tadoru.jobs.audit.export.warc import stored_headers, write_warc
 from tadoru.store.crawl.export_reader import StoredPage
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import url
 from tests.export.crawls import NOW, PAGE_BODY, exported
 

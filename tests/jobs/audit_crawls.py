@@ -13,7 +13,7 @@ from tadoru.jobs.audit.catalogue import CheckCatalogue
 from tadoru.jobs.audit.report import ReportRequest, write_requested
 from tadoru.model.finding import Check, Severity, Threshold, define
 from tadoru.store.crawl.runs import RunOutcome
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.support.clock import FakeClock
 
 HOME = "https://garden.example/"

@@ -29,7 +29,7 @@ from tadoru.store.crawl.interface import (
     UrlPurpose,
 )
 from tadoru.store.crawl.records import AlternateUrl, PageRecords, ResourceUse
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.support.clock import FakeClock
 
 ORIGIN = "https://a.example"

@@ -12,7 +12,7 @@ from tadoru.errors import StoreError
 from tadoru.jobs.audit.score import compute_score
 from tadoru.store.crawl.analysis import SeverityCounts, SiteFinding, SiteHealth
 from tadoru.store.crawl.interface import UNLINKED, Lease
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.jobs.sample_sites import ORIGIN, Link, Page, SampleSite, SampleWriter, analysed, crawled, found, judge, site, words
 from tests.jobs.site_triggers import TRIGGERS
 from tests.support.clock import FakeClock

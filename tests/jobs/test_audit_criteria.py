@@ -17,7 +17,7 @@ from tadoru.jobs.audit.criteria import AuditCriteria, CheckCount, GateResult
 from tadoru.jobs.audit.gates import AuditGates
 from tadoru.jobs.audit.suppressions import FindingSuppressions
 from tadoru.store.crawl.run_pages import CheckTexts
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import url
 from tests.store.audited import CHECKS, OK, SITE, SITE_CHECKS, audit, audited, changed
 from tests.support.clock import FakeClock

@@ -17,7 +17,7 @@ from tadoru.jobs.audit.compare.comparison import CrawlComparison, compare_runs, 
 from tadoru.jobs.audit.compare.job import CompareGates
 from tadoru.jobs.audit.compare.run_handles import open_runs, parse_rewrites, split_name
 from tadoru.store.crawl.runs import RunOutcome
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import url
 from tests.store.audited import OK, SITE, Page, Site, audit, audited, changed, crawl
 from tests.support.clock import FakeClock

@@ -18,7 +18,7 @@ from tadoru.jobs.audit.compare.changes import ChangeKind
 from tadoru.jobs.audit.compare.job import COMPARE_FORMATS, CompareJob, CompareRequest
 from tadoru.jobs.audit.compare.report_formats import CHANGE_NAMES
 from tadoru.store.crawl.runs import RunOutcome
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import url
 from tests.store.audited import OK, SITE, Page, Site, audit, audited, changed
 from tests.support.clock import FakeClock

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
 from tadoru.jobs.audit.report.sarif import FINGERPRINT, encode_uri
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.jobs.audit_crawls import BROKEN, CALM, HOME, LONG, Crawl, hostile, large, small, told
 from tests.support.clock import FakeClock
 

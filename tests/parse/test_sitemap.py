@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import tracemalloc
 from collections.abc import Callable, Mapping
+from time import process_time
 from typing import NamedTuple
 
 import pytest
@@ -339,3 +340,16 @@ def test_a_text_of_millions_of_lines_takes_a_few_times_its_size_in_memory() -> N
     finally:
         tracemalloc.stop()
     assert most < 10 * len(body)
+
+
+def test_a_line_without_end_is_one_fault_and_what_follows_is_read() -> None:
+    found = read(b"x" * 3_000_000 + f"\n{SITE}/a\n{'y' * 3_000_000}".encode(), URL)
+    assert paths(found) == ["/a"]
+    (problem,) = found.problems
+    assert problem.startswith("URLs not a URL: 2, the first is")
+
+
+def test_a_line_of_fifty_megabytes_takes_seconds() -> None:
+    began = process_time()
+    read(gzip.compress(bytes(50_000_000), 1), URL)
+    assert process_time() - began < 4, "twice what it may take on a quiet machine"

@@ -12,7 +12,7 @@ from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.interface import CompletedOutcome, FailedOutcome, Lease, Outcome, PageFacts, RefusedOutcome
 from tadoru.store.crawl.records import PageRecords
 from tadoru.store.crawl.runs import RunOutcome
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import HOST, TTL, lease, target, to, url
 from tests.support.clock import FakeClock
 

@@ -25,7 +25,7 @@ from tadoru.store.crawl.interface import (
     Validators,
 )
 from tadoru.store.crawl.records import AlternateUrl, PageRecords, ResourceUse, StructuredItem
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import done, lease, lease_one, started, to, url
 from tests.support.clock import FakeClock
 

@@ -12,7 +12,7 @@ from tadoru.store.crawl.documents import MOST_RUNS, MOST_VERSIONS, open_history
 from tadoru.store.crawl.interface import CompletedOutcome, PageFacts
 from tadoru.store.crawl.records import DocumentRecord, PageRecords
 from tadoru.store.crawl.runs import RunOutcome
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import lease_one, started, url
 from tests.support.clock import FakeClock
 from tests.support.old_crawls import make_file

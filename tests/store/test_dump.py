@@ -10,7 +10,7 @@ import pytest
 from tadoru.errors import StoreError
 from tadoru.store.crawl.export_reader import ExportSelection
 from tadoru.store.crawl.export_tables import TABLES
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import HOST, TTL, done, target
 from tests.export.crawls import audited
 from tests.support.clock import FakeClock

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tadoru.errors import StoreError
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import done, lease_one, rows, started
 from tests.support.clock import FakeClock
 

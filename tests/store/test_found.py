@@ -8,7 +8,7 @@ import pytest
 
 from tadoru.i18n.translation import translator
 from tadoru.model.finding import Severity, Threshold
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.jobs.audit_crawls import BROKEN, CALM, HOME, LONG, Crawl, small
 from tests.support.clock import FakeClock
 

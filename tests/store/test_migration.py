@@ -12,10 +12,10 @@ import pytest
 
 from tadoru.errors import StoreError
 from tadoru.model.finding import Finding
-from tadoru.store.crawl.database import SCHEMA_VERSION
 from tadoru.store.crawl.interface import CompletedOutcome, CrawlCounts, PageFacts
 from tadoru.store.crawl.records import PageRecords
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.database import SCHEMA_VERSION
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import HOST, TTL, lease_one, statuses, url
 from tests.store.test_details import CHECK
 from tests.support.clock import FakeClock

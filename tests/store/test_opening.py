@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tadoru.errors import StoreError
-from tadoru.store.crawl.database import SCHEMA_VERSION
 from tadoru.store.crawl.open import open_store
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.database import SCHEMA_VERSION
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import target
 from tests.store import process
 from tests.support.clock import FakeClock

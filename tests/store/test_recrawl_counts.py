@@ -30,7 +30,7 @@ from tadoru.store.crawl.interface import (
     UrlPurpose,
 )
 from tadoru.store.crawl.records import PageRecords, ResourceUse
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.support.clock import FakeClock
 
 R = TypeVar("R")

@@ -9,7 +9,7 @@ import pytest
 
 from tadoru.store.crawl.interface import RobotsRecord
 from tadoru.store.crawl.runs import RunOutcome
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import HOST, TTL, done, external, lease, statuses, target, url
 from tests.store.audited import CHECKS, OK, SITE, Page, audit, audited, changed, crawl
 from tests.store.test_plans import plan

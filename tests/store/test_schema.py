@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.store.crawl.database import SCHEMA_VERSION, SQL, pending_scripts
 from tadoru.store.crawl.postgres.migrations import FORMAT
+from tadoru.store.crawl.sqlite.database import SCHEMA_VERSION, SQL, pending_scripts
 
 FORMATS = {"sqlite": SCHEMA_VERSION, "postgresql": FORMAT}
 

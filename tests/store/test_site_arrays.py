@@ -17,7 +17,7 @@ from tadoru.store.crawl.site.arrays import EXAMPLES, PairCollector, PairGroups, 
 from tadoru.store.crawl.site.duplicates import _labels, equals, others
 from tadoru.store.crawl.site.paths import ends, on_loop, path
 from tadoru.store.crawl.site.view import SiteView
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.support.clock import FakeClock
 from tests.support.similar_pairs import similar_pairs
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.jobs.sample_sites import crawled, judge
 from tests.jobs.site_triggers import TRIGGERS
 

@@ -11,7 +11,7 @@ import pytest
 from tadoru.store.crawl.interface import PageStatus
 from tadoru.store.crawl.run_pages import PageState, StrayFinding
 from tadoru.store.crawl.runs import RunOutcome
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import external, target, url
 from tests.store.audited import OK, SITE, Page, audit, changed, crawl
 from tests.store.test_plans import plan

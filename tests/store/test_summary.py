@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tadoru.store.crawl.summary import RedirectHop
 from tests.jobs.audit_crawls import BROKEN, HOME, LONG, Crawl, large, small
 from tests.support.clock import FakeClock

@@ -15,7 +15,7 @@ from tadoru.engine.notifications import CrawlNotification
 from tadoru.jobs import launch
 from tadoru.jobs.links.result import CrawlResult, UrlInfo
 from tadoru.jobs.links.run import PreparedLinks, links_async, prepare, read_result
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.support.site import Site
 
 N = TypeVar("N", bound=CrawlNotification)

@@ -6,8 +6,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from tadoru.store.crawl.database import APPLICATION_ID, SQL
 from tadoru.store.crawl.postgres.connection import PgConnection
+from tadoru.store.crawl.sqlite.database import APPLICATION_ID, SQL
 
 FIRST = Path(__file__).parent / "first_format"
 

@@ -28,8 +28,7 @@ from tadoru.extras import not_installed
 from tadoru.log import Log
 
 if TYPE_CHECKING:
-    from tadoru.store.cluster.status import ClusterStatus, HostStatus
-    from tadoru.store.cluster.status_reader import ClusterStatusReader
+    from tadoru.store.cluster.status import ClusterStatus, ClusterStatusReader, HostStatus
 
 
 @click.command(
@@ -137,7 +136,7 @@ def open_cluster(config_file: str | None, given: dict[str, Any]) -> Iterator[Clu
     if not is_postgresql(options.database):
         raise UsageError("A cluster needs PostgreSQL. Give --database postgresql://user@host/name.")
     try:
-        from tadoru.store.cluster.status_reader import ClusterStatusReader
+        from tadoru.store.cluster.status import ClusterStatusReader
     except ModuleNotFoundError:
         raise UsageError(not_installed("clusters", "cluster")) from None
     with closing(ClusterStatusReader(options.database)) as view:

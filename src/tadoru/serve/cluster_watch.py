@@ -44,7 +44,7 @@ class ClusterWatch:
             return self._seen
 
     def _fresh(self) -> ClusterStatus | None:
-        from tadoru.store.cluster.status_reader import ClusterStatusReader
+        from tadoru.store.cluster.status import ClusterStatusReader
 
         view = ClusterStatusReader(self._database)
         try:

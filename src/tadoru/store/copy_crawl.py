@@ -17,12 +17,11 @@ from tadoru.store.calendar.database import CalendarDatabase
 from tadoru.store.calendar.migrate import APPLICATION_ID as EVENTS_MARK
 from tadoru.store.calendar.migrate import VERSION_TABLE, needs_migration
 from tadoru.store.calendar.migrate import read_version as events_format
-from tadoru.store.crawl.connection import SqlConnection
+from tadoru.store.crawl.connection import SqlConnection, SqlDialect
 from tadoru.store.crawl.crawl_database import CrawlDatabase
-from tadoru.store.crawl.database import APPLICATION_ID as CRAWL_MARK
-from tadoru.store.crawl.database import SCHEMA_VERSION, translated
-from tadoru.store.crawl.dialect import SqlDialect
 from tadoru.store.crawl.postgres.crawl_url import is_postgresql, names_crawl, parse
+from tadoru.store.crawl.sqlite.database import APPLICATION_ID as CRAWL_MARK
+from tadoru.store.crawl.sqlite.database import SCHEMA_VERSION, translated
 
 
 def copy_crawl(path: Path, to: Path) -> None:

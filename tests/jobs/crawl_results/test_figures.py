@@ -19,7 +19,7 @@ from tadoru.errors import StoreError
 from tadoru.jobs.audit import crawl_results
 from tadoru.jobs.audit.crawl_results.queries import read_page, time_figures
 from tadoru.jobs.audit.report.summary import summarize_times
-from tadoru.store.crawl.read_only import ReadOnlyCrawl
+from tadoru.store.crawl.sqlite.store import ReadOnlyCrawl
 from tests.jobs.audit_crawls import HOSTILE, hostile, small
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tadoru.jobs.audit import crawl_results
 from tadoru.jobs.audit.crawl_results import LinkFilter, PageFilter
-from tadoru.store.crawl.read_only import ReadOnlyCrawl
+from tadoru.store.crawl.sqlite.store import ReadOnlyCrawl
 from tadoru.store.cursors import UnknownCursor, decode_cursor, encode_cursor
 from tests.jobs.audit_crawls import Crawl
 

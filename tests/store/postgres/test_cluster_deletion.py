@@ -10,7 +10,7 @@ import pytest
 
 from tadoru.clock import SystemClock
 from tadoru.errors import UsageError
-from tadoru.store.cluster.status_reader import ClusterStatusReader
+from tadoru.store.cluster.status import ClusterStatusReader
 from tadoru.store.crawl.postgres.store import PostgresStore
 from tests.support.clusters import SampleCluster, cluster_on, ran
 from tests.support.postgres import server

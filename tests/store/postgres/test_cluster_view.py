@@ -9,7 +9,7 @@ import pytest
 
 from tadoru.errors import StoreError, UsageError
 from tadoru.rules.pace import Pace
-from tadoru.store.cluster.status_reader import ClusterStatusReader
+from tadoru.store.cluster.status import ClusterStatusReader
 from tests.support.clusters import SampleCluster, cluster_on, fill
 from tests.support.postgres import server
 

@@ -15,11 +15,11 @@ import pytest
 
 from tadoru.errors import NewerFormat, StoreError
 from tadoru.store.copy_crawl import look_at
-from tadoru.store.crawl.database import SQL
 from tadoru.store.crawl.postgres.connection import PgConnection
 from tadoru.store.crawl.postgres.crawl_url import parse
 from tadoru.store.crawl.postgres.migrations import FORMAT, READABLE_BY, WRITING, format_of, migrate
 from tadoru.store.crawl.postgres.store import PostgresStore
+from tadoru.store.crawl.sqlite.database import SQL
 from tests.support.clock import FakeClock
 from tests.support.old_crawls import make_schema
 from tests.support.pg_crawls import crawl_on

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tadoru.store.crawl.postgres.parameters import plain, plain_values, with_driver_parameters
+from tadoru.store.crawl.postgres.connection import plain, plain_values, with_driver_parameters
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,7 @@ from tadoru.jobs.audit.run import analyse
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
 from tadoru.store.copy_crawl import move_crawl
 from tadoru.store.crawl.analysis import SiteFinding
-from tadoru.store.crawl.browse_links import LinkFilter
-from tadoru.store.crawl.browse_pages import ORDERS, PageFilter
+from tadoru.store.crawl.browse import ORDERS, LinkFilter, PageFilter
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.export_reader import ExportSelection
 from tadoru.store.crawl.export_tables import TABLES

@@ -9,7 +9,6 @@ from tadoru.clock import Clock
 from tadoru.rules.budget import BreadthLimits
 from tadoru.rules.pace import Pace
 from tadoru.rules.scope import registrable_domain
-from tadoru.store.crawl.crawl_limits import AT_A_TIME
 from tadoru.store.crawl.interface import (
     FAILED_ROBOTS_AGE,
     HOST_SPENT,
@@ -24,6 +23,7 @@ from tadoru.store.crawl.interface import (
     UrlPurpose,
     longest_wait,
 )
+from tadoru.store.crawl.queue_changes import AT_A_TIME
 from tadoru.store.crawl.records import ResourceLease, ResourceResult, ResourceUse, Validators
 from tests.support.memory_store.pages import MemoryPage, MemoryPages
 

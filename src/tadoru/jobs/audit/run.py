@@ -41,10 +41,10 @@ from tadoru.rules.budget import BreadthLimits
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import UrlCleaner, parse_typed_url
 from tadoru.store.crawl.crawl_database import CrawlDatabase
-from tadoru.store.crawl.database import stamp
 from tadoru.store.crawl.interface import CrawlCounts
 from tadoru.store.crawl.open import open_audit, open_existing
 from tadoru.store.crawl.runs import RunOutcome
+from tadoru.store.crawl.sqlite.database import stamp
 from tadoru.version import VERSION
 
 

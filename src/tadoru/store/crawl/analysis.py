@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tadoru.model.finding import MAX_DETAIL, Value
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
-from tadoru.store.crawl.database import translated
+from tadoru.store.crawl.sqlite.database import translated
 
 if TYPE_CHECKING:
     from tadoru.store.crawl.site.view import SiteView

@@ -5,22 +5,19 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 
 from tadoru.store.crawl.analysis import AnalysisWriter
-from tadoru.store.crawl.browse_links import LinkBrowser
-from tadoru.store.crawl.browse_pages import PageBrowser, TotalsBrowser
+from tadoru.store.crawl.browse import LinkBrowser, PageBrowser, TotalsBrowser
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
-from tadoru.store.crawl.crawl_limits import CrawlLimits
 from tadoru.store.crawl.documents import DocumentStore
 from tadoru.store.crawl.export_reader import ExportReader
 from tadoru.store.crawl.findings import CheckCatalogueStore, FindingReader
 from tadoru.store.crawl.interface import CrawlHostStore, CrawlRobotsStore, FrontierStore
-from tadoru.store.crawl.meta import CrawlMeta
+from tadoru.store.crawl.meta import CrawlMeta, SingletonTasks
+from tadoru.store.crawl.queue_changes import CrawlLimits
 from tadoru.store.crawl.reader import CrawlGraph
-from tadoru.store.crawl.rescope import Rescope
+from tadoru.store.crawl.rescope import Rescope, StalePages
 from tadoru.store.crawl.resources import ResourceTable, SitemapTable
 from tadoru.store.crawl.run_pages import RunPages
 from tadoru.store.crawl.runs import CrawlRuns
-from tadoru.store.crawl.singleton_tasks import SingletonTasks
-from tadoru.store.crawl.stale_pages import StalePages
 from tadoru.store.crawl.summary import SummaryReader
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
-from tadoru.store.crawl.database import APPLICATION_ID, LOCK_PATIENCE, translated
-from tadoru.store.crawl.database import stamp as moment
 from tadoru.store.crawl.records import DocumentRecord, PageRecords
+from tadoru.store.crawl.sqlite.database import APPLICATION_ID, LOCK_PATIENCE, translated
+from tadoru.store.crawl.sqlite.database import stamp as moment
 
 FORMAT = 4
 """The first format of a crawl's file in which versions are kept."""

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tadoru.errors import StoreError
-from tadoru.store.crawl.connection import CrawlConnection
-from tadoru.store.crawl.database import listed, translated
-from tadoru.store.crawl.dialect import SqlDialect
+from tadoru.store.crawl.connection import CrawlConnection, SqlDialect
 from tadoru.store.crawl.export_tables import MOST_ITEMS, PAGES, TABLES, ColumnKind, ExportColumn, ExportTable, TableQuery
+from tadoru.store.crawl.sqlite.database import listed, translated
 
 Row = tuple[Any, ...]
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from tadoru.i18n.translation import translator
 from tadoru.model.finding import Check, CheckText, Severity, Threshold
 from tadoru.store.crawl.connection import CrawlConnection
-from tadoru.store.crawl.database import listed, translated
+from tadoru.store.crawl.sqlite.database import listed, translated
 
 _URL = "CASE WHEN f.page_id <> 0 THEN p.url ELSE f.subject END"
 _FINDING = f"""SELECT f.check_number, f.page_id, {_URL}, f.subject, f.detail, f.data, p.depth, p.status_code, p.title"""

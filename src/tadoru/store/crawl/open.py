@@ -7,10 +7,9 @@ from pathlib import Path
 from tadoru.clock import Clock
 from tadoru.errors import StoreError, UsageError
 from tadoru.store.crawl.crawl_database import CrawlDatabase
-from tadoru.store.crawl.database import LOCK_PATIENCE, is_read_only
 from tadoru.store.crawl.postgres.crawl_url import is_postgresql, parse
-from tadoru.store.crawl.read_only import CrawlNotReadable, ReadOnlyCrawl
-from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite.database import LOCK_PATIENCE, is_read_only
+from tadoru.store.crawl.sqlite.store import CrawlNotReadable, ReadOnlyCrawl, SqliteStore
 
 
 def open_store(name: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE) -> CrawlDatabase:

@@ -9,8 +9,8 @@ from typing import Any
 
 from tadoru.model.finding import Finding
 from tadoru.store.crawl import documents
-from tadoru.store.crawl.database import Database, stamp
 from tadoru.store.crawl.records import PageRecords, ResourceUse
+from tadoru.store.crawl.sqlite.database import Database, stamp
 
 _PLAIN = (
     "indexable", "indexability", "http_version", "address", "transferred_bytes", "body_hash", "etag", "last_modified_field",

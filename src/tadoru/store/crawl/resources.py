@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Sequence
 
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
-from tadoru.store.crawl.database import stamp
 from tadoru.store.crawl.interface import ResourceLease, ResourceResult, SitemapRecord
+from tadoru.store.crawl.sqlite.database import stamp
 
 
 class SitemapTable:

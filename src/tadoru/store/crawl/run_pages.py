@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from tadoru.errors import UsageError
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
-from tadoru.store.crawl.database import translated
 from tadoru.store.crawl.interface import UNLINKED
+from tadoru.store.crawl.sqlite.database import translated
 
 Rewrite = Callable[[str], str]
 

@@ -13,10 +13,10 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
-from tadoru.store.crawl.crawl_limits import PUT_OFF
-from tadoru.store.crawl.database import stamp
 from tadoru.store.crawl.metrics import read_counters
+from tadoru.store.crawl.queue_changes import PUT_OFF
 from tadoru.store.crawl.records import QUEUE_FULL
+from tadoru.store.crawl.sqlite.database import stamp
 
 KEPT = 10
 """How many earlier runs can be compared with."""

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from tadoru.store.crawl.connection import CrawlConnection
-from tadoru.store.crawl.database import listed, translated
 from tadoru.store.crawl.interface import UNLINKED
+from tadoru.store.crawl.sqlite.database import listed, translated
 
 _OF_THE_SITE = "p.internal AND p.purpose = 'page'"
 _ANSWERED = f"{_OF_THE_SITE} AND p.status = 'completed'"

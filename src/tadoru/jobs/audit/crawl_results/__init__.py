@@ -24,9 +24,8 @@ from tadoru.jobs.audit.crawl_results.queries import (
     standalone_svg,
 )
 from tadoru.jobs.audit.crawl_results.run_comparison import NothingToCompare, compare_crawls, compare_with_previous
-from tadoru.store.crawl.browse_links import LinkFilter
-from tadoru.store.crawl.browse_pages import ORDERS, PageFilter
-from tadoru.store.crawl.read_only import CrawlNotReadable
+from tadoru.store.crawl.browse import ORDERS, LinkFilter, PageFilter
+from tadoru.store.crawl.sqlite.store import CrawlNotReadable
 from tadoru.store.cursors import UnknownCursor
 
 __all__ = [

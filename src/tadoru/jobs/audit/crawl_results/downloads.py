@@ -23,7 +23,7 @@ from tadoru.jobs.audit.export.exporter import check_check_ids
 from tadoru.jobs.reporting.escape import url_origin
 from tadoru.store.crawl.export_reader import ExportGrid, ExportSelection, unused_filters
 from tadoru.store.crawl.export_tables import TABLES
-from tadoru.store.crawl.read_only import ReadOnlyCrawl
+from tadoru.store.crawl.sqlite.store import ReadOnlyCrawl
 
 _ROWS = 500
 """Rows that are formatted together."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from tadoru.store.crawl.browse_links import LinkListRow
+from tadoru.store.crawl.browse import LinkListRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,12 +40,11 @@ from tadoru.jobs.audit.report.html_graph import draw_page_graph
 from tadoru.jobs.audit.report.summary import TIME_BOUNDS, PageGraph
 from tadoru.jobs.reporting.graph_svg import GraphDrawing
 from tadoru.model.finding import Severity
-from tadoru.store.crawl.browse_links import LinkFilter
-from tadoru.store.crawl.browse_pages import CrawlTotals, PageFilter, PageListRow
+from tadoru.store.crawl.browse import CrawlTotals, LinkFilter, PageFilter, PageListRow
 from tadoru.store.crawl.findings import StoredCheck
-from tadoru.store.crawl.read_only import ReadOnlyCrawl, at_once, looking_at
 from tadoru.store.crawl.records import UNLINKED
 from tadoru.store.crawl.runs import StoredRun
+from tadoru.store.crawl.sqlite.store import ReadOnlyCrawl, at_once, looking_at
 from tadoru.store.crawl.summary import GraphNodeRow
 
 T = TypeVar("T")

@@ -22,8 +22,8 @@ from tadoru.jobs.audit.compare.report_formats import check_title
 from tadoru.jobs.audit.compare.run_handles import RunHandle
 from tadoru.jobs.audit.crawl_results.cache import file_state
 from tadoru.model.finding import Severity
-from tadoru.store.crawl.read_only import ReadOnlyCrawl, at_once
 from tadoru.store.crawl.runs import StoredRun
+from tadoru.store.crawl.sqlite.store import ReadOnlyCrawl, at_once
 
 MAX_SHOWN = 100
 _CACHE_SIZE = 8

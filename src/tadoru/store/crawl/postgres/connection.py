@@ -1,14 +1,12 @@
-"""A connection to PostgreSQL with the interface of SQLite's: the only module of the crawl store that imports the driver.
-
-A query runs when its rows are read: a few at once, and many through a server-side cursor, so that memory does not grow with
-the result.
-"""
+"""A connection to PostgreSQL for portable statements: it changes the style of parameters and nothing else."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from itertools import count
 from typing import Any
 
@@ -21,7 +19,42 @@ from psycopg.types.json import set_json_loads
 from tadoru.errors import StoreError, UsageError
 from tadoru.i18n.translation import N_
 from tadoru.store.crawl.postgres.crawl_url import CrawlUrl
-from tadoru.store.crawl.postgres.parameters import Values, plain_values, with_driver_parameters
+
+Values = Sequence[object] | Mapping[str, object]
+_PARAMETER = re.compile(r"'(?:[^']|'')*'|\?|(?<!:):([a-z]\w*)|%")
+
+
+@lru_cache(2_000)
+def with_driver_parameters(statement: str) -> str:
+    """The same statement, with the driver's parameters."""
+    return _PARAMETER.sub(_replaced, statement)
+
+
+def _replaced(found: re.Match[str]) -> str:
+    if found[1]:
+        return f"%({found[1]})s"
+    return "%s" if found[0] == "?" else found[0].replace("%", "%%")
+
+
+def plain_values(given: Values) -> Values:
+    """Values that PostgreSQL can store."""
+    if isinstance(given, Mapping):
+        return {name: plain(value) for name, value in given.items()}
+    return [plain(value) for value in given]
+
+
+def plain(value: object) -> object:
+    """What a text of PostgreSQL cannot hold is replaced: NUL, and halves of surrogate pairs."""
+    if not isinstance(value, str):
+        return value
+    if "\x00" in value:
+        value = value.replace("\x00", "\ufffd")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        value = value.encode("utf-8", "replace").decode()
+    return str(value)
+
 
 _AT_A_TIME = 2_000
 # What an address may say otherwise.

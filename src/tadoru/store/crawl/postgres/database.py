@@ -18,13 +18,12 @@ from tadoru.clock import Clock
 from tadoru.errors import UsageError
 from tadoru.rules.budget import BreadthLimits
 from tadoru.store.crawl.caches import TextCache
-from tadoru.store.crawl.database import LOCK_PATIENCE
-from tadoru.store.crawl.dialect import POSTGRESQL
-from tadoru.store.crawl.postgres.connection import DeadlockVictim, PgConnection
+from tadoru.store.crawl.connection import POSTGRESQL
+from tadoru.store.crawl.postgres.connection import DeadlockVictim, PgConnection, plain, plain_values, with_driver_parameters
 from tadoru.store.crawl.postgres.crawl_url import parse
 from tadoru.store.crawl.postgres.migrations import FORMAT, WRITING, format_of, migrate
-from tadoru.store.crawl.postgres.parameters import plain, plain_values, with_driver_parameters
 from tadoru.store.crawl.postgres.pool import ATTEMPTS, PgPool, Statement, rows_as_json
+from tadoru.store.crawl.sqlite.database import LOCK_PATIENCE
 
 _FIND_HOSTS = "SELECT name, id FROM hosts WHERE name = ANY(%s::text[])"
 # By name: two workers that meet the same hosts wait for each other, and never each for the other.

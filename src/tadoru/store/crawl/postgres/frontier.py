@@ -11,9 +11,6 @@ from dataclasses import fields
 from typing import Any, TypeVar, cast
 
 from tadoru.store.crawl import metrics, workers
-from tadoru.store.crawl.crawl_limits import LimitChecker
-from tadoru.store.crawl.database import stamp
-from tadoru.store.crawl.frontier import HostRow, host_state
 from tadoru.store.crawl.interface import (
     TOO_DEEP,
     UNLINKED,
@@ -28,12 +25,15 @@ from tadoru.store.crawl.interface import (
     UrlPurpose,
 )
 from tadoru.store.crawl.metrics import CrawlMetrics
-from tadoru.store.crawl.postgres.connection import PgConnection
+from tadoru.store.crawl.postgres.connection import PgConnection, plain
 from tadoru.store.crawl.postgres.database import PgDatabase
 from tadoru.store.crawl.postgres.depths import apply_depth_changes
-from tadoru.store.crawl.postgres.page_writer import SHARDS, PgPageWriter, PgUrlWriter, WantedUrl
-from tadoru.store.crawl.postgres.parameters import plain
+from tadoru.store.crawl.postgres.page_writer import PgPageWriter
 from tadoru.store.crawl.postgres.pool import Statement, retried, rows_as_json
+from tadoru.store.crawl.postgres.url_writer import SHARDS, PgUrlWriter, WantedUrl
+from tadoru.store.crawl.queue_changes import LimitChecker
+from tadoru.store.crawl.sqlite.database import stamp
+from tadoru.store.crawl.sqlite.frontier import HostRow, host_state
 
 W = TypeVar("W", bound=PgUrlWriter)
 LEASING = 0x7AD0_0013

@@ -6,8 +6,8 @@ from typing import Any
 
 from tadoru.rules.pace import MAX_HOLD, Pace
 from tadoru.store.crawl.interface import FAILED_ROBOTS_AGE, SHORTEST_WAIT, RobotsRecord
+from tadoru.store.crawl.postgres.connection import plain
 from tadoru.store.crawl.postgres.database import PgDatabase
-from tadoru.store.crawl.postgres.parameters import plain
 from tadoru.store.crawl.postgres.pool import Statement
 
 PACING = 0x7AD0_0015

@@ -12,9 +12,8 @@ import psycopg
 import psycopg_pool
 from psycopg import sql as names
 
-from tadoru.store.crawl.postgres.connection import DEFAULTS, PREPARED, DeadlockVictim, said, with_defaults
+from tadoru.store.crawl.postgres.connection import DEFAULTS, PREPARED, DeadlockVictim, Values, plain, said, with_defaults
 from tadoru.store.crawl.postgres.crawl_url import CrawlUrl
-from tadoru.store.crawl.postgres.parameters import Values, plain
 
 T = TypeVar("T")
 Statement = tuple[str, Values]

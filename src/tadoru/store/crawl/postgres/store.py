@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tadoru.clock import Clock
 from tadoru.store.crawl.crawl_database import CrawlDatabase
-from tadoru.store.crawl.database import LOCK_PATIENCE
 from tadoru.store.crawl.postgres.database import PgDatabase
-from tadoru.store.crawl.postgres.finish import PgGraph, PgLimits
+from tadoru.store.crawl.postgres.depths import PgGraph, PgLimits
 from tadoru.store.crawl.postgres.frontier import PgFrontier
 from tadoru.store.crawl.postgres.hosts import PgHosts, PgRobots
+from tadoru.store.crawl.sqlite.database import LOCK_PATIENCE
 
 
 class PostgresStore(CrawlDatabase):

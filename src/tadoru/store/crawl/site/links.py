@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tadoru.store.crawl.connection import SqlConnection
-from tadoru.store.crawl.dialect import SqlDialect
+from tadoru.store.crawl.connection import SqlConnection, SqlDialect
 from tadoru.store.crawl.site.arrays import Bytes, Flags, Ids, Numbers, PairCollector, UrlState
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from tadoru.model.web import FailureKind
 from tadoru.rules.minhash import BINS
-from tadoru.store.crawl.connection import SqlConnection
-from tadoru.store.crawl.dialect import SqlDialect
+from tadoru.store.crawl.connection import SqlConnection, SqlDialect
 from tadoru.store.crawl.site.arrays import REFUSED_CODES, Bytes, Flags, Floats, Ids, Numbers, UrlState, UrlVerdict
 from tadoru.store.crawl.site.paths import ChainEnds, ends
 

@@ -9,8 +9,6 @@ from dataclasses import fields
 from tadoru.rules.budget import Budget
 from tadoru.rules.pace import Pace
 from tadoru.store.crawl import metrics, workers
-from tadoru.store.crawl.crawl_limits import LimitChecker
-from tadoru.store.crawl.database import HOSTS_AT_ONCE, Database, stamp, translated
 from tadoru.store.crawl.interface import (
     TOO_DEEP,
     UNLINKED,
@@ -26,7 +24,9 @@ from tadoru.store.crawl.interface import (
     longest_wait,
 )
 from tadoru.store.crawl.metrics import CrawlMetrics
-from tadoru.store.crawl.page_writer import PageWriter
+from tadoru.store.crawl.queue_changes import LimitChecker
+from tadoru.store.crawl.sqlite.database import HOSTS_AT_ONCE, Database, stamp, translated
+from tadoru.store.crawl.sqlite.page_writer import PageWriter
 
 _LEASE = """UPDATE pages SET status = 'processing', owner = ?, processing_started_at = ? WHERE id IN (
     SELECT id FROM pages INDEXED BY pages_frontier WHERE host_id = ? AND status = 'queued' AND not_before <= ?

@@ -11,7 +11,6 @@ from operator import attrgetter
 from typing import Any
 
 from tadoru.model.web import FailureKind
-from tadoru.store.crawl.database import Database, stamp
 from tadoru.store.crawl.interface import (
     NOT_ARRIVED,
     TOO_DEEP,
@@ -32,6 +31,7 @@ from tadoru.store.crawl.metrics import error_counter, measure, status_counter
 from tadoru.store.crawl.page_details import PageDetailWriter
 from tadoru.store.crawl.queue_changes import QueueChanges
 from tadoru.store.crawl.records import PageRecords
+from tadoru.store.crawl.sqlite.database import Database, stamp
 
 Known = dict[str, tuple[int, int]]
 """url → (id, depth)."""

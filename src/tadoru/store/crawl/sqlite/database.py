@@ -20,8 +20,7 @@ from tadoru.errors import NewerFormat, StoreError
 from tadoru.i18n.translation import N_
 from tadoru.rules.budget import BreadthLimits
 from tadoru.store.crawl.caches import TextCache
-from tadoru.store.crawl.connection import SqlConnection
-from tadoru.store.crawl.dialect import SQLITE
+from tadoru.store.crawl.connection import SQLITE, SqlConnection
 
 T = TypeVar("T")
 APPLICATION_ID = 0x7AD0_0001

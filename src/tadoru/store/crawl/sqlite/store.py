@@ -1,8 +1,4 @@
-"""A crawl opened read-only, also while it runs: nothing is written, migrated or locked.
-
-Readers and the writer do not wait for each other (SQLite's WAL); each request opens the file, reads and closes it. A missing
-crawl is distinguished from a damaged one.
-"""
+"""A crawl in one SQLite file, for workers and for readers."""
 
 from __future__ import annotations
 
@@ -13,12 +9,22 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from tadoru.clock import SystemClock
+from tadoru.clock import Clock, SystemClock
 from tadoru.errors import UsageError
 from tadoru.store.crawl.crawl_database import CrawlDatabase
-from tadoru.store.crawl.database import SCHEMA_VERSION, Database, is_read_only
-from tadoru.store.crawl.frontier import SqliteFrontier
-from tadoru.store.crawl.hosts import SqliteHosts, SqliteRobots
+from tadoru.store.crawl.sqlite.database import LOCK_PATIENCE, SCHEMA_VERSION, Database, is_read_only
+from tadoru.store.crawl.sqlite.frontier import SqliteFrontier
+from tadoru.store.crawl.sqlite.hosts import SqliteHosts, SqliteRobots
+
+
+class SqliteStore(CrawlDatabase):
+    """A crawl in one SQLite file. Any number of processes may open it at once."""
+
+    def __init__(self, path: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE) -> None:
+        db = Database(path, clock, durable=durable, patience=patience)
+        super().__init__(db, frontier=SqliteFrontier(db), hosts=SqliteHosts(db), robots=SqliteRobots(db))
+        self.db: Database = db
+
 
 T = TypeVar("T")
 _PATIENCE = 5.0

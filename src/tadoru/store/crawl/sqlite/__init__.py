@@ -1,0 +1,1 @@
+"""A crawl in a SQLite file: one connection per process, on the event loop."""
