@@ -20,7 +20,7 @@ async def statements() -> dict[str, tuple[SqliteStore, str]]:
     """Everything the analysis asks a settled crawl that SQLite knows well, each form of it once."""
     found: dict[str, tuple[SqliteStore, str]] = {}
     for case in TRIGGERS.values():
-        store = await crawled(case.world)
+        store = await crawled(case.sample)
         await store.graph.settle()
         store.sql.execute("ANALYZE")
         seen: list[str] = []
