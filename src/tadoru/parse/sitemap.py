@@ -30,6 +30,8 @@ MAX_PROBLEMS = 100
 
 _CHUNK = 64 * 1024
 _SLICE = 256 * 1024
+_LONGEST_LINE = 10_000
+"""Characters of a line that are looked at: more than a URL may have."""
 _LONGEST_VALUE = 4096
 _DEEPEST = 64
 _MOST_MEMBERS = 1000
@@ -279,7 +281,8 @@ def _lines(text: str) -> Iterator[str]:
     rest = ""
     for start in range(0, len(text), _SLICE):
         lines = (rest + text[start : start + _SLICE]).splitlines(keepends=True)
-        rest = lines.pop()
+        is_open = lines[-1].splitlines() == [lines[-1]]
+        rest = lines.pop()[:_LONGEST_LINE] if is_open else ""
         yield from lines
     yield rest
 
