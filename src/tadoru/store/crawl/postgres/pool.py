@@ -50,7 +50,7 @@ class PgPool:
             self._loop = loop
             self._pool = psycopg_pool.AsyncConnectionPool(
                 with_defaults(self._address.dsn, DEFAULTS), kwargs={"autocommit": True}, configure=self._configure,
-                min_size=0, max_size=SIZE, max_idle=IDLE, timeout=15.0, reconnect_timeout=15.0, open=False,
+                min_size=0, max_size=SIZE, max_idle=IDLE, timeout=30.0, reconnect_timeout=30.0, open=False,
             )  # fmt: skip
             await self._pool.open()
         return self._pool

@@ -1,0 +1,136 @@
+"""A database that stands still: whoever waits for it, the event loop goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tadoru.clock import SystemClock
+from tadoru.rules.pace import Pace
+from tadoru.store.crawl.interface import RobotsRecord, SitemapRecord
+from tadoru.store.crawl.postgres.store import PostgresStore
+from tests.contract.crawls import TTL, done, target
+from tests.support.pg_crawls import crawl_on
+from tests.support.postgres import PostgresServer, server
+
+PATIENCE = 60.0
+"""Seconds after which a loop that waits is let go, and the test fails."""
+
+
+@pytest.fixture
+def postgres() -> PostgresServer:
+    return server()
+
+
+@pytest.fixture
+def crawl(postgres: PostgresServer) -> Iterator[str]:
+    with crawl_on(postgres) as address:
+        yield address
+
+
+def processes(postmaster: int) -> list[int]:
+    """The processes of a server."""
+    found = [postmaster]
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(entry.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        if parent == postmaster:
+            found.append(int(entry.parent.name))
+    return found
+
+
+@contextmanager
+def standing_still(postgres: PostgresServer) -> Iterator[threading.Event]:
+    """A server that does nothing until this ends; the event is set if it had to be let go because somebody waited for it."""
+    stopped, was_late = processes(postgres.pid), threading.Event()
+
+    def go_on() -> None:
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+
+    def let_go() -> None:
+        was_late.set()
+        go_on()
+
+    timer = threading.Timer(PATIENCE, let_go)
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    timer.start()
+    try:
+        yield was_late
+    finally:
+        timer.cancel()
+        go_on()
+
+
+async def test_the_event_loop_goes_on_while_the_database_stands_still(crawl: str, postgres: PostgresServer) -> None:
+    store = PostgresStore(crawl, SystemClock())
+    await store.frontier.add([target(str(page)) for page in range(20)], seed=True)
+    worker = await store.frontier.join(TTL)
+    host = target("").host
+    leased = (await store.frontier.lease(worker, {host: 8}, new_hosts=0, per_host=0, limit=0)).leases
+    await store.hosts.begin_pace(host, Pace(0.0, 0.0, None, None, 0))
+    sitemap = SitemapRecord("https://s.example/sitemap.xml", 0, "robots", "read", "urlset", 200, 10, 1, ())
+    with standing_still(postgres) as was_late:
+        waiting = [
+            asyncio.ensure_future(call)
+            for call in (
+                store.frontier.renew(worker, TTL),
+                store.frontier.finish(worker, [done(one, "new") for one in leased[:4]], max_depth=None),
+                store.frontier.lease(worker, {host: 2}, new_hosts=1, per_host=1, limit=9),
+                store.frontier.counts(),
+                store.frontier.recover(worker),
+                store.frontier.add([target("more")], seed=False),
+                store.hosts.take_slot(worker, host, 30.0),
+                store.hosts.set_pace(host, Pace(0.0, 0.0, 0.1, 0.1, 0)),
+                store.robots.claim(worker, "https://r.example", hold=5.0, max_age=60.0),
+                store.robots.put("https://q.example", RobotsRecord(200, None, "", b"", 0.0)),
+                store.meta.get("scope"),
+                store.meta.set("scope", "{}"),
+                store.tasks.claim(worker, "sitemaps"),
+                store.tasks.is_done("sitemaps"),
+                store.sitemaps.put(sitemap),
+                store.resources.lease(worker, 3, budget=9),
+                store.resources.wait(budget=9),
+                store.limits.refill(),
+                store.graph.validators(leased[0].page_id),
+                store.frontier.widen(None),
+            )
+        ]
+        for _ in range(200):
+            await asyncio.sleep(0)
+        assert not was_late.is_set(), "something made the event loop wait for the database"
+        assert not any(task.done() for task in waiting)
+    found = await asyncio.gather(*waiting)
+    assert found[0] is True, "the worker is still known"
+    assert found[1] == 4
+    await store.close()
+
+
+async def test_who_is_cancelled_while_the_database_stands_still_leaves_the_connection_usable(
+    crawl: str, postgres: PostgresServer
+) -> None:
+    store = PostgresStore(crawl, SystemClock())
+    await store.frontier.add([target("a")], seed=True)
+    with standing_still(postgres):
+        tasks = [asyncio.ensure_future(store.meta.set("a", "1")), asyncio.ensure_future(store.frontier.counts())]
+        for _ in range(50):
+            await asyncio.sleep(0)
+        for task in tasks:
+            task.cancel()
+    for task in tasks:
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    await store.meta.set("a", "2")
+    assert await store.meta.get("a") == "2"
+    assert (await store.frontier.counts()).queued == 1
+    await store.close()
