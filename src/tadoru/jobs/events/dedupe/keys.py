@@ -102,7 +102,7 @@ def _signed(day: date, signature: tuple[str, ...]) -> list[str]:
     return [f"t|{day}|{part}" for part in signature]
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=10_000)
 def title_signature(title: str) -> tuple[str, ...]:
     """Three bigrams of a title, selected by hash; for a title of common words the whole title."""
     seen = split_title(title)

@@ -150,7 +150,7 @@ def _percent(share: float) -> str:
     return str(int(share * 100))
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=10_000)
 def _folded(text: str) -> str:
     return fold_spelling(normalise_text(text))
 

@@ -83,7 +83,7 @@ def _number(found: re.Match[str]) -> TitleNumber:
     return TitleNumber(value, kind)
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=10_000)
 def significant_numbers(found: tuple[TitleNumber, ...], day: date) -> tuple[TitleNumber, ...]:
     """The numbers that are not just the date of the event."""
     if not found:
@@ -189,7 +189,7 @@ class TitleParts:
     marks: frozenset[str]
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=10_000)
 def split_title(title: str) -> TitleParts:
     """Split a title into its parts."""
     plain = _SHORT_DATE.sub(lambda found: f"{int(found[1])}月{int(found[2])}日", _OPENING.sub("", normalise_text(title)))

@@ -68,7 +68,7 @@ class VenueParts:
     """The part after the last space, unless it is a room: the building, after the name of its sponsor."""
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=10_000)
 def split_venue(venue: str) -> VenueParts:
     """Split the name of a venue into its parts."""
     plain = _ROOM_ASIDE.sub(r" \1", _AROUND.sub("", normalise_text(venue)).strip()).strip()
@@ -149,7 +149,7 @@ def _within_city(one: str, other: str, city: str) -> VenueRelation:
     return VenueRelation.ALIAS if short == long and len(short) > 3 else VenueRelation.WEAK
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=10_000)
 def _without(building: str, city: str) -> str:
     """The name of a building without its city; empty if it does not start with it."""
     found = re.match(rf"{re.escape(city)}[市区町村]?[立営]?(?![民内])", building)
