@@ -268,6 +268,7 @@ async def _in_thread(work: Callable[[], T]) -> T:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         await asyncio.wait([task])
+        task.exception()  # Nobody is left who could be told.
         raise
 
 

@@ -188,7 +188,10 @@ class PgFrontier:
             "at_host": self._db.bounds.pages_per_host, "stamp": stamp(self._db.clock.now()), "shard": worker % SHARDS,
         }  # fmt: skip
         first: list[Statement] = [(_IN_TURN, ())] if limit else []
-        found = _leased(await self._db.pool.run(*first, (_LEASE, values)))
+        rows = await self._db.pool.run(*first, (_LEASE, values))
+        if rows:
+            self._db.clock.set(rows[0][0])
+        found = _leased(rows)
         self._was_empty = not found.leases
         return found
 
