@@ -322,7 +322,10 @@ class Crawler:
         counts = await self._store.frontier.counts()
         if counts.processing == 0:
             if counts.queued == 0:
-                return None if await self._store.limits.refill() else False
+                if await self._store.limits.refill():
+                    return None
+                counts = await self._store.frontier.counts()  # A sibling may have queued more meanwhile.
+                return None if counts.queued or counts.processing else False
             if not self._policy.budget.leasable(counts.counted, 0, 1):
                 return True
         return None

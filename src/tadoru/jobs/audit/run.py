@@ -350,6 +350,7 @@ async def ensure_analysed(
         note(Message("Analysing the site…"))
     chosen = _site_thresholds(_parse_thresholds(thresholds))
     await store.checks.install(SITE_CHECKS.values(), "site", chosen)
+    await store.graph.complete()
     before = await store.frontier.counts()
     await store.stale_pages.retire()
     await analyse(store, Limits(SITE_CHECKS.values(), chosen))

@@ -32,7 +32,7 @@ class BoundedCache(dict[K, V]):
 
     def _drop(self, number: int) -> None:
         for old in list(islice(self, number)):
-            del self[old]
+            self.pop(old, None)  # Another thread may have emptied it.
 
 
 class TextCache(BoundedCache[str, V]):

@@ -99,7 +99,7 @@ class LimitChecker:
         frontier = dialect.indexed_by("pages_frontier")
         pages = f"SELECT id FROM pages {frontier} WHERE host_id = ? AND status = 'queued' AND purpose = 'page'"
         if most is None:
-            skipped = self._sql.execute(f"{_SKIP} id IN ({pages} {dialect.unlocked_rows})", (reason, host)).rowcount
+            skipped = self._sql.execute(f"{_SKIP} id IN ({pages} {dialect.locked_rows})", (reason, host)).rowcount
         else:
             deepest = f"{_SKIP} id IN ({pages} ORDER BY depth DESC, id DESC LIMIT ? {dialect.unlocked_rows})"
             skipped = self._sql.execute(deepest, (reason, host, most)).rowcount

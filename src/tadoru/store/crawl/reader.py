@@ -62,6 +62,9 @@ class CrawlGraph:
             WHERE found.page = pages.id
                 AND (found.parent <> pages.parent_id OR (found.parent IS NULL) <> (pages.parent_id IS NULL))"""
 
+    async def complete(self) -> None:
+        """Bring to an end what is done beside the crawl, before its results are computed. A file has nothing of that kind."""
+
     async def settle(self) -> None:
         await self._db.write(self._settle)
 

@@ -104,6 +104,8 @@ def _kind(error: psycopg.Error) -> type[StoreError]:
 
 
 def _translate(error: psycopg.Error, where: str) -> StoreError:
+    if isinstance(error, psycopg.errors.PipelineAborted) and isinstance(error.__context__, psycopg.Error):
+        error = error.__context__
     first = str(error).strip().partition("\n")[0].rstrip(".").removeprefix("connection failed: ")
     return _kind(error)(_message(error), path=where, reason=first)
 

@@ -22,7 +22,7 @@ from tadoru.store.crawl.connection import POSTGRESQL
 from tadoru.store.crawl.postgres.connection import DeadlockVictim, PgConnection, plain, plain_values, with_driver_parameters
 from tadoru.store.crawl.postgres.crawl_url import parse
 from tadoru.store.crawl.postgres.migrations import FORMAT, WRITING, format_of, migrate
-from tadoru.store.crawl.postgres.pool import ATTEMPTS, PgPool, Statement, rows_as_json
+from tadoru.store.crawl.postgres.pool import ATTEMPTS, PgPool, Statement, pause_after_deadlock, rows_as_json
 from tadoru.store.crawl.sqlite.database import LOCK_PATIENCE
 
 _FIND_HOSTS = "SELECT name, id FROM hosts WHERE name = ANY(%s::text[])"
@@ -127,6 +127,7 @@ class PgDatabase:
                 except DeadlockVictim:
                     if not left:
                         raise
+            await asyncio.sleep(pause_after_deadlock())
         raise AssertionError
 
     def _written(self, body: Callable[[PgConnection], T]) -> T:
@@ -217,9 +218,9 @@ class PgDatabase:
         cache.add(more)
         found |= more
 
-    async def know_checks(self) -> None:
+    async def know_checks(self, check_ids: Iterable[str]) -> None:
         """Have the numbers of checks at hand."""
-        if not self._checks:
+        if any(check_id not in self._checks for check_id in check_ids):
             self._checks = dict(await self.pool.run(("SELECT id, number FROM checks", ())))
 
     def check_number(self, check_id: str) -> int:

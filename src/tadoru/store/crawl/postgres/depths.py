@@ -30,6 +30,7 @@ APPLYING = 0x7AD0_0016
 AT_ONCE = 5_000
 _ARE_THERE = "SELECT 1 FROM depth_changes LIMIT 1"
 _OURS = f"SELECT pg_try_advisory_xact_lock({APPLYING}, hashtext(current_schema()))"
+_OURS_IN_TURN = f"SELECT pg_advisory_xact_lock({APPLYING}, hashtext(current_schema())) IS NOT NULL"
 _TAKE = f"""DELETE FROM depth_changes WHERE ctid = ANY (ARRAY(SELECT ctid FROM depth_changes LIMIT {AT_ONCE}))
     RETURNING page_id, depth, parent_id, max_depth"""
 _LOWER = f"""WITH given AS MATERIALIZED (SELECT DISTINCT ON (page_id) * FROM
@@ -55,22 +56,25 @@ _ONWARD = """INSERT INTO depth_changes(page_id, depth, parent_id, max_depth)
     JOIN pages t ON t.id = onward.id WHERE t.depth > onward.depth ORDER BY t.id, onward.depth, onward.source"""
 
 
-async def apply_depth_changes(db: PgDatabase, worker: int) -> int:
-    """Apply all proposals, unless another worker does; how many URLs were queued because they are near enough now."""
+async def apply_depth_changes(db: PgDatabase, worker: int, *, wait: bool = False) -> int:
+    """Apply all proposals, unless another worker does; how many URLs were queued because they are near enough now.
+
+    With `wait`, none of those that were there is left when this returns, whoever applied it.
+    """
     queued = 0
     while await db.pool.run((_ARE_THERE, ())):
-        found = await retried(lambda: _apply_some(db, worker))
+        found = await retried(lambda: _apply_some(db, worker, _OURS_IN_TURN if wait else _OURS))
         if found is None:
             break
         queued += found
     return queued
 
 
-async def _apply_some(db: PgDatabase, worker: int) -> int | None:
+async def _apply_some(db: PgDatabase, worker: int, lock: str) -> int | None:
     """One step; None if another worker applies proposals now."""
     changes = PgUrlWriter(db, worker, None)
     async with db.pool.transaction(*db.beginning) as link:
-        ((is_ours,),) = (await together(link, [(_OURS, ())]))[0]
+        ((is_ours,),) = (await together(link, [(lock, ())]))[0]
         if not is_ours:
             return None
         queued = await _lower(db, link, changes, (await together(link, [(_TAKE, ())]))[0])
@@ -118,7 +122,7 @@ class PgLimits(CrawlLimits):
         self._pg = db
 
     async def refill(self) -> int:
-        return await apply_depth_changes(self._pg, 0) + await super().refill()
+        return await apply_depth_changes(self._pg, 0, wait=True) + await super().refill()
 
 
 class PgGraph(CrawlGraph):
@@ -128,9 +132,12 @@ class PgGraph(CrawlGraph):
         super().__init__(db)
         self._pg = db
 
-    async def settle(self) -> None:
-        await apply_depth_changes(self._pg, 0)
+    async def complete(self) -> None:
+        await apply_depth_changes(self._pg, 0, wait=True)
         await self._pg.write(self._close_loops)
+
+    async def settle(self) -> None:
+        await self.complete()
         await super().settle()
 
     def _close_loops(self, sql: PgConnection) -> None:
@@ -138,10 +145,10 @@ class PgGraph(CrawlGraph):
         pages = {number: (url, onward, status) for number, url, onward, status in sql.execute(_IN_LOOPS).fetchall()}
         while pages:
             number, (url, onward, status) = pages.popitem()
-            is_closed = status == "error"
+            is_closed = status != "completed"
             while onward in pages:
                 _, onward, status = pages.pop(onward)
-                is_closed |= status == "error"
+                is_closed |= status != "completed"  # An error already, or still to be requested.
             if not is_closed:
                 message = f"The redirects from {url} lead back to it."
                 sql.execute(_LOOP, (str(FailureKind.REDIRECT_LOOP), message, number))

@@ -181,7 +181,7 @@ class PgFrontier:
             if not counts.queued:
                 return LeaseBatch([], {})
             if self._db.bounds.pages_per_host and not counts.processing:
-                await self._db.pool.run((_RECOUNT_LEASED, ()))
+                await self._db.pool.run(("LOCK TABLE hosts IN SHARE ROW EXCLUSIVE MODE", ()), (_RECOUNT_LEASED, ()))
         values = {
             "worker": worker, "names": [plain(host) for host in wants], "wants": list(wants.values()), "limit": limit,
             "wanted": sum(wants.values()) + new_hosts * per_host, "new_hosts": max(0, new_hosts), "per_host": per_host,
@@ -257,7 +257,7 @@ class PgFrontier:
             LimitChecker(self._db, sql).hold([host for _, host in found])
             return total
 
-        await apply_depth_changes(self._db, 0)
+        await apply_depth_changes(self._db, 0, wait=True)
         return await self._db.write(widened)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tadoru.errors import StoreError
 from tadoru.rules.pace import MAX_HOLD, Pace
 from tadoru.store.crawl.interface import FAILED_ROBOTS_AGE, SHORTEST_WAIT, RobotsRecord
 from tadoru.store.crawl.postgres.connection import plain
@@ -12,6 +13,8 @@ from tadoru.store.crawl.postgres.pool import Statement
 
 PACING = 0x7AD0_0015
 """The advisory lock of who takes a slot of a host that others may ask, too."""
+_GONE = ("42P01", "3F000", "42883")
+"""What PostgreSQL reports when a table, a schema or a function is not there."""
 FRESH = 2.0
 """Seconds for which the list of other crawls is believed."""
 MOST = 50
@@ -44,6 +47,10 @@ class SharedHosts:
             self._seen_at = now
             await self._look()
         return [(text, {"host": plain(host)}) for text in (_LOCK, self._carry)] if self._carry else []
+
+    def forget(self) -> None:
+        """Look again: one of the other crawls is gone."""
+        self._seen_at = float("-inf")
 
     async def _look(self) -> None:
         ((is_cluster,),) = await self._db.pool.run((_IS_CLUSTER, ()))
@@ -117,8 +124,17 @@ class PgHosts:
         return rows[0]
 
     async def take_slot(self, worker: int, host: str, hold: float) -> float:
-        before = await self._shared.before_asking(host, self._db.clock.monotonic())
-        return float((await self._of_host(_TAKE, {"worker": worker, "host": host, "hold": hold}, *before))[0])
+        values: dict[str, object] = {"worker": worker, "host": host, "hold": hold}
+        try:
+            before = await self._shared.before_asking(host, self._db.clock.monotonic())
+            row = await self._of_host(_TAKE, dict(values), *before)
+        except StoreError as error:
+            if getattr(error.__cause__, "sqlstate", None) not in _GONE:
+                raise
+            self._shared.forget()
+            before = await self._shared.before_asking(host, self._db.clock.monotonic())
+            row = await self._of_host(_TAKE, values, *before)
+        return float(row[0])
 
     async def sent(self, worker: int, host: str) -> None:
         await self._db.pool.run((_SENT, {"worker": worker, "host": plain(host)}))

@@ -40,13 +40,11 @@ from tadoru.store.crawl.records import (
 _TYPES = {"int": "bigint", "float": "double precision", "str": "text"}
 _FACTS = {field.name: _TYPES[str(field.type).partition(" ")[0]] for field in fields(PageFacts)}
 _facts = attrgetter(*_FACTS)
-# The rows of one batch, locked in the order of their numbers, if they are still this worker's.
-_LOCKED = """WITH given AS MATERIALIZED (SELECT * FROM json_to_recordset(%(rows)s) AS g(id bigint, {columns})),
-    locked AS MATERIALIZED (SELECT id FROM pages WHERE id = ANY (ARRAY(SELECT id FROM given)) AND owner = %(worker)s
-        ORDER BY id FOR NO KEY UPDATE)
-    UPDATE pages p SET owner = NULL, {changes} FROM given g JOIN locked USING (id) WHERE p.id = g.id RETURNING p.id, """
+# The rows of one batch, if they are still this worker's: `_OWN` has locked them.
+_ENDED = """UPDATE pages p SET owner = NULL, {changes} FROM json_to_recordset(%(rows)s) AS g(id bigint, {columns})
+    WHERE p.id = g.id AND p.owner = %(worker)s RETURNING p.id, """
 _COMPLETE = (
-    _LOCKED.format(
+    _ENDED.format(
         columns=", ".join(f"{name} {kind}" for name, kind in _FACTS.items()),
         changes=", ".join(f"{name} = g.{name}" for name in _FACTS)
         + """, status = 'completed', crawled_at = %(stamp)s, last_error_type = NULL, last_error_message = NULL,
@@ -55,14 +53,14 @@ _COMPLETE = (
     + "p.depth, p.hops, p.is_seed, p.crawls"
 )
 _STILL = (
-    _LOCKED.format(
+    _ENDED.format(
         columns="nothing text",
         changes="status = 'completed', crawled_at = %(stamp)s, last_error_type = NULL, last_error_message = NULL",
     )
     + "p.redirect_id IS NULL"
 )
 _END = (
-    _LOCKED.format(
+    _ENDED.format(
         columns="status text, skip_reason text, kind text, message text, crawled_at text",
         changes=f"""status = g.status, skip_reason = g.skip_reason, last_error_type = g.kind, last_error_message = g.message,
         crawled_at = g.crawled_at, {" = NULL, ".join(_FACTS)} = NULL, crawls = crawls + 1""",
@@ -70,7 +68,7 @@ _END = (
     + "p.crawls"
 )
 _REQUEUE = (
-    _LOCKED.format(
+    _ENDED.format(
         columns="not_before double precision, tries bigint, kind text, message text",
         changes="""status = 'queued', not_before = g.not_before, retry_count = retry_count + g.tries,
         last_error_type = coalesce(g.kind, last_error_type), last_error_message = coalesce(g.message, last_error_message)""",
@@ -84,6 +82,7 @@ _NEW_RESOURCES = """INSERT INTO resources(id, url, host, kind, internal, status)
         FROM json_to_recordset(%s) AS n(url text, host text, kind text, internal boolean, status text)) AS new
     ORDER BY md5(url)::uuid ON CONFLICT ((md5(url)::uuid)) DO NOTHING"""
 _STILL_ME = "SELECT id FROM workers WHERE id = %s FOR KEY SHARE"
+_OWN = "SELECT id FROM pages WHERE id = ANY(%s) AND owner = %s ORDER BY id FOR NO KEY UPDATE"
 _CHAIN = """WITH RECURSIVE reached(id) AS (SELECT unnest(%s::bigint[])
         UNION SELECT p.redirect_id FROM reached JOIN pages p ON p.id = reached.id WHERE p.redirect_id IS NOT NULL)
     SELECT p.id, p.redirect_id FROM reached JOIN pages p ON p.id = reached.id WHERE p.redirect_id IS NOT NULL"""
@@ -120,8 +119,8 @@ class PgPageWriter(PgUrlWriter):
         self._texts = await self.db.know_texts(
             text for answer in answers for link in answer.links for text in (link.text, link.rel, link.fragment) if text
         )
-        if any(_records(outcome) for outcome in outcomes):
-            await self.db.know_checks()
+        records = [found for outcome in outcomes if (found := _records(outcome)) is not None]
+        await self.db.know_checks(finding.check_id for one in records for finding in one.findings)
 
     async def record(self, link: AsyncLink, outcomes: Sequence[Outcome]) -> None:
         """Write the outcomes whose leases are still this worker's."""
@@ -146,9 +145,10 @@ class PgPageWriter(PgUrlWriter):
     async def _end_leases(self, link: AsyncLink, outcomes: Sequence[Outcome]) -> list[tuple[CompletedOutcome, Sequence[Any]]]:
         """End the leases; the answers among them with what is known of their pages."""
         statements, groups = _ending(outcomes, self.worker, self.stamp, self.db.clock.now())
-        found = await together(link, [(_STILL_ME, [self.worker]), *statements])
+        own: Statement = (_OWN, [[outcome.lease.page_id for outcome in outcomes], self.worker])
+        found = await together(link, [(_STILL_ME, [self.worker]), own, *statements])
         ended: list[_Ended] = []
-        for group, rows in zip(groups, found[1:], strict=True):
+        for group, rows in zip(groups, found[2:], strict=True):
             by_page = {outcome.lease.page_id: outcome for outcome in group}
             ended += [_Ended(by_page[row[0]], row[1:]) for row in rows]
         self.recorded = len(ended)

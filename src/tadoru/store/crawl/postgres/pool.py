@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
@@ -115,7 +116,13 @@ async def retried(transaction: Callable[[], Awaitable[T]]) -> T:
     for _ in range(ATTEMPTS - 1):
         with suppress(DeadlockVictim):
             return await transaction()
+        await asyncio.sleep(pause_after_deadlock())
     return await transaction()
+
+
+def pause_after_deadlock() -> float:
+    """Seconds until the next attempt: not the same for two that met."""
+    return random.uniform(0.01, 0.1)
 
 
 async def copy(link: AsyncLink, table: str, columns: str, rows: Iterable[Sequence[object]]) -> None:

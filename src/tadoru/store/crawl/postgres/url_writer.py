@@ -31,11 +31,12 @@ from tadoru.store.crawl.sqlite.database import stamp
 _NAMED = "UPDATE hosts SET standing = 1 WHERE id = ANY(%s) AND standing IS DISTINCT FROM 1"
 _QUEUED_HOSTS = "SELECT id, name, queued, asked, standing FROM hosts WHERE id = ANY(%s) AND queued > 0 ORDER BY id"
 _SKIP_QUEUED = """WITH over AS MATERIALIZED (SELECT id FROM pages WHERE {which} AND status = 'queued' AND purpose = 'page'
-        ORDER BY depth DESC, id DESC LIMIT %(most)s FOR NO KEY UPDATE SKIP LOCKED)
+        ORDER BY depth DESC, id DESC LIMIT %(most)s FOR NO KEY UPDATE {passing_over})
     UPDATE pages p SET status = 'skipped', skip_reason = %(reason)s, owner = NULL FROM over WHERE p.id = over.id
     RETURNING p.host_id"""
-_SKIP_AT_HOST = _SKIP_QUEUED.format(which="host_id = %(host)s")
-_SKIP_ANYWHERE = _SKIP_QUEUED.format(which="true")
+# Every page of a host that may not be requested any more; of a full queue those that no other worker is about to change.
+_SKIP_AT_HOST = _SKIP_QUEUED.format(which="host_id = %(host)s", passing_over="")
+_SKIP_ANYWHERE = _SKIP_QUEUED.format(which="true", passing_over="SKIP LOCKED")
 # One row more, if the domain has fewer hosts than it may have.
 _ADMIT = """INSERT INTO traps(key, why, known, refused, example) VALUES (%(key)s, %(why)s, 1, 0, %(example)s)
     ON CONFLICT (key) DO UPDATE SET known = traps.known + 1 WHERE traps.known < %(most)s RETURNING known"""

@@ -17,3 +17,6 @@ CREATE TABLE depth_changes (
     parent_id BIGINT,
     max_depth BIGINT
 );
+
+-- Crawls of the first format did not count how often a page was crawled.
+UPDATE pages SET crawls = 1 WHERE crawls = 0 AND crawled_at IS NOT NULL;
