@@ -179,6 +179,16 @@ async def test_one_host_can_not_fill_the_queue(store: CrawlStore) -> None:
     assert [path for path in await queued(store) if "b.example" not in path] == ["00", "01", "02"]
 
 
+async def test_a_link_that_was_only_checked_and_becomes_a_start_counts_for_the_limit_of_its_host(store: CrawlStore) -> None:
+    store.limits.set(BreadthLimits(queued=3))
+    checked = [target(path)._replace(purpose=UrlPurpose.CHECK, internal=False) for path in ("a", "b")]
+    await store.frontier.add(checked, seed=False)
+    assert await queued(store) == ["a", "b"]
+    await store.frontier.add([target("a")], seed=True)
+    assert await queued(store) == ["b"]
+    assert await reasons(store) == {"a": QUEUE_FULL}
+
+
 async def test_everything_that_was_put_off_comes_back_in_the_end(store: CrawlStore) -> None:
     store.limits.set(BreadthLimits(queued=4))
     await store.limits.requeue()

@@ -208,11 +208,11 @@ class QueueChanges:
         """The hosts of new start URLs."""
 
     def queue_again(self, was: str, host_id: int) -> None:
-        """A URL of this status is queued now."""
-        if was != "queued":
-            self.tally[was] -= 1
-            self.tally["queued"] += 1
-            self.waiting[host_id] += 1
+        """A URL of this status is queued now, as a page."""
+        is_new = int(was != "queued")
+        self.tally[was] -= is_new
+        self.tally["queued"] += is_new
+        self.waiting[host_id] += is_new  # Also if it is 0: a check that becomes a page counts for the limits of its host.
 
     def admit(self, target: LinkTarget, depth: int, seed: bool) -> tuple[PageStatus, str]:
         """Whether a URL that the rules would queue is within the depth, and within the cap of its kind."""

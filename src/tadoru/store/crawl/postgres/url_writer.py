@@ -307,10 +307,11 @@ class PgUrlWriter:
             self.back_in_queue(status, host_id)
 
     def back_in_queue(self, was: str, host_id: int) -> None:
-        if was != "queued":
-            self.tally[was] -= 1
-            self.tally["queued"] += 1
-            self.waiting[host_id] += 1
+        """A URL of this status is queued now, as a page."""
+        is_new = int(was != "queued")
+        self.tally[was] -= is_new
+        self.tally["queued"] += is_new
+        self.waiting[host_id] += is_new  # Also if it is 0: a check that becomes a page counts for the limits of its host.
 
     async def flush(self, link: AsyncLink) -> None:
         """The numbers of hosts, the limits, the counters; then the transaction is committed."""
