@@ -138,12 +138,13 @@ _LONG_PAGE = 1_000_000
 _LONGEST_TAG = 64 * 1024
 
 _ANCHOR = re.compile(
-    rb"""<a(?:(\s++(?:[a-gi-z][a-z-]*+="[^"<>]*+"\s++)*+href="([^"<>#&]*+(?:&[^"<>]*+)?)[^<>]*+)"""
-    rb"""|((?:rea)?(?=[\s/>])[^<>]*+))>([^<]*+(?:<(?!/?a(?:rea)?[\s/>])[^<]*+)*+)"""
+    rb"""<a(?:(\s++(?:[a-gi-z][a-z-]*+="[^"<>]*+"\s++)*href="([^"<>#&]*+(?:&[^"<>]*+)?)[^<>]*+)"""
+    rb"""|((?:rea)?(?=[\s/>])[^<>]*+))>([^<]*+(?:<(?!/?a(?:rea)?[\s/>])[^<]*+)*)"""
 )
 """An anchor: in the usual spelling its attributes and its reference, in any other all that follows `<a`; and what it holds.
 
-The reference ends at its fragment, but one with an `&` comes whole, because that may be the beginning of a hash. What the anchor
+The groups are repeated without `*+`: before Python 3.11.5 a possessive group keeps what its last, failed round has read. The
+reference ends at its fragment, but one with an `&` comes whole, because that may be the beginning of a hash. What the anchor
 holds ends where it is closed or the next one begins.
 """
 _ATTRIBUTE = re.compile(rb"""(=?[^\s/=<>]++)(?:\s*+=\s*+(?:"([^"<>]*+)"|'([^'<>]*+)'|([^\s<>]*+)))?""")
