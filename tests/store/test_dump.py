@@ -67,7 +67,7 @@ async def test_the_links_of_a_page_are_found_by_their_key(store: SqliteStore) ->
 async def test_an_export_sees_one_moment_of_a_crawl_that_goes_on(tmp_path: Path) -> None:
     reading = await audited(tmp_path / "x.db")
     writing = SqliteStore(str(tmp_path / "x.db"), FakeClock())
-    with reading.one_moment():
+    with reading.snapshot():
         before = list(reading.export.dump("pages", ExportSelection()).rows)
         await writing.frontier.add([target("later")], seed=True)
         worker = await writing.frontier.join(TTL)
@@ -82,7 +82,7 @@ async def test_an_export_sees_one_moment_of_a_crawl_that_goes_on(tmp_path: Path)
 async def test_a_crawl_that_was_never_audited_has_pages_too() -> None:
     store = SqliteStore(":memory:", FakeClock())
     await store.frontier.add([target("x")], seed=True)
-    with store.one_moment():
+    with store.snapshot():
         [row] = store.export.dump("pages", ExportSelection()).rows
         assert {
             name: len(list(store.export.dump(name, ExportSelection()).rows)) for name in TABLES if name != "pages"

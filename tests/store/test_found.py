@@ -75,7 +75,7 @@ def test_reading_a_killed_crawl_leaves_it_as_it_was(tmp_path: Path) -> None:
     path = small(tmp_path / "killed.db", settled=False)
     before = path.read_bytes()
     store = SqliteStore(str(path), FakeClock())
-    with store.one_moment():
+    with store.snapshot():
         store.findings.inlinks(3, 9)
     store.sql.close()
     assert path.read_bytes() == before

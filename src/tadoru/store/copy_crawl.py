@@ -155,7 +155,7 @@ async def move_crawl(since: CrawlDatabase, to: CrawlDatabase, progress: Progress
 def _reading(since: CrawlDatabase) -> Iterator[SqlConnection]:
     """A connection that shows a crawl as it is at one moment, in whatever thread this is."""
     if since.db.dialect.name != "sqlite":
-        with since.one_moment():
+        with since.snapshot():
             yield since.sql
         return
     path = Path(since.path)

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -21,8 +21,6 @@ from tadoru.store.crawl.postgres.frontier import _LEASE
 from tadoru.store.crawl.postgres.pool import retried
 from tadoru.store.crawl.postgres.store import PostgresStore
 from tests.contract.crawls import TTL, done, lease, target
-from tests.support.pg_crawls import crawl_on
-from tests.support.postgres import PostgresServer, server
 
 HOSTS = [f"{number}.example" for number in range(6)]
 ROOT = Path(__file__).parents[3]
@@ -43,17 +41,6 @@ async def main():
 
 asyncio.run(main())
 """
-
-
-@pytest.fixture
-def postgres() -> PostgresServer:
-    return server()
-
-
-@pytest.fixture
-def crawl(postgres: PostgresServer) -> Iterator[str]:
-    with crawl_on(postgres) as address:
-        yield address
 
 
 def opened(crawl: str) -> PostgresStore:
@@ -260,7 +247,7 @@ async def test_the_victim_of_a_deadlock_is_tried_again(crawl: str) -> None:
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND wait_event = 'advisory'"
     while gate.db.sql.run(waiting).fetchall() != [(2,)]:
         assert not any(task.done() for task in tasks)
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # A turn of the loop for both.
     gate.db.sql.run("SELECT pg_advisory_unlock(7)")  # Each has what the other one wants.
     assert [len(await task) for task in tasks] == [1, 1]
     with pytest.raises(DeadlockVictim):

@@ -9,16 +9,13 @@ import pytest
 from tadoru.clock import SystemClock
 from tadoru.store.crawl.postgres.store import PostgresStore
 from tests.contract.crawls import TTL, depths, done, lease, lease_one, rows, started, statuses, target, url
-from tests.support.pg_crawls import crawl_on
-from tests.support.postgres import server
 
 
 @pytest.fixture
-async def store() -> AsyncIterator[PostgresStore]:
-    with crawl_on(server()) as address:
-        opened = PostgresStore(address, SystemClock())
-        yield opened
-        await opened.close()
+async def store(crawl: str) -> AsyncIterator[PostgresStore]:
+    opened = PostgresStore(crawl, SystemClock())
+    yield opened
+    await opened.close()
 
 
 def propose(store: PostgresStore, path: str, depth: int, max_depth: int | None = None) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import threading
-from collections.abc import Iterator
 from contextlib import closing
 from importlib import resources
 from pathlib import Path
@@ -29,12 +28,6 @@ LATER = FORMAT + 1
 COLOUR = Path("upgrade", "postgresql", f"{LATER:04}_colour.sql")
 """The step to a format that no program has yet."""
 WAITS = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-
-
-@pytest.fixture
-def crawl() -> Iterator[str]:
-    with crawl_on(server()) as address:
-        yield address
 
 
 @pytest.fixture

@@ -17,22 +17,10 @@ from tadoru.rules.pace import Pace
 from tadoru.store.crawl.interface import RobotsRecord, SitemapRecord
 from tadoru.store.crawl.postgres.store import PostgresStore
 from tests.contract.crawls import TTL, done, target
-from tests.support.pg_crawls import crawl_on
-from tests.support.postgres import PostgresServer, server
+from tests.support.postgres import PostgresServer
 
 PATIENCE = 60.0
 """Seconds after which a loop that waits is let go, and the test fails."""
-
-
-@pytest.fixture
-def postgres() -> PostgresServer:
-    return server()
-
-
-@pytest.fixture
-def crawl(postgres: PostgresServer) -> Iterator[str]:
-    with crawl_on(postgres) as address:
-        yield address
 
 
 def processes(postmaster: int) -> list[int]:
@@ -106,7 +94,7 @@ async def test_the_event_loop_goes_on_while_the_database_stands_still(crawl: str
                 store.frontier.widen(None),
             )
         ]
-        for _ in range(200):
+        for _ in range(200):  # Turns of the loop: if one of the calls blocked it, none would come.
             await asyncio.sleep(0)
         assert not was_late.is_set(), "something made the event loop wait for the database"
         assert not any(task.done() for task in waiting)
@@ -123,7 +111,7 @@ async def test_who_is_cancelled_while_the_database_stands_still_leaves_the_conne
     await store.frontier.add([target("a")], seed=True)
     with standing_still(postgres):
         tasks = [asyncio.ensure_future(store.meta.set("a", "1")), asyncio.ensure_future(store.frontier.counts())]
-        for _ in range(50):
+        for _ in range(50):  # Turns of the loop, in which both calls begin to wait for the server.
             await asyncio.sleep(0)
         for task in tasks:
             task.cancel()

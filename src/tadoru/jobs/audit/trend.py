@@ -37,7 +37,7 @@ async def audit_figures(database: str, clock: Clock) -> dict[str, float]:
     """The figures of the last run of a crawl by name."""
     store = open_existing(database, clock)
     try:
-        with store.one_moment():
+        with store.snapshot():
             return await _figures(store)
     finally:
         await store.close()

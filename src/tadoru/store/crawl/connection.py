@@ -196,7 +196,7 @@ class CrawlConnection(Protocol):
         """The number of a check in the catalogue of this crawl."""
         ...
 
-    def one_moment(self) -> AbstractContextManager[None]:
+    def snapshot(self) -> AbstractContextManager[None]:
         """All that is read inside shows the crawl as it was at one moment, also while it goes on."""
         ...
 

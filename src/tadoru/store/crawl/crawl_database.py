@@ -59,9 +59,9 @@ class CrawlDatabase:
         """The file, or the URL without its password."""
         return self.db.path
 
-    def one_moment(self) -> AbstractContextManager[None]:
+    def snapshot(self) -> AbstractContextManager[None]:
         """All that is read inside shows the crawl as it was at one moment, also while it goes on."""
-        return self.db.one_moment()
+        return self.db.snapshot()
 
     async def close(self) -> None:
         await self.db.close()

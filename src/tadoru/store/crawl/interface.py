@@ -153,7 +153,8 @@ class FrontierStore(Protocol):
     async def finish(self, worker: int, outcomes: Sequence[Outcome], *, max_depth: int | None) -> int:
         """Write outcomes, links and newly known URLs, all or nothing; how many were still owned and so recorded.
 
-        A page's depth is the shortest path known when this returns, whatever the lease said.
+        A page's depth is the shortest path known when this returns, whatever the lease has; where another worker applies
+        shorter paths at that moment, at the latest when the crawl ends.
         """
         ...
 

@@ -48,6 +48,25 @@ class _Host(NamedTuple):
     standing: int | None
 
 
+class HostExcess(NamedTuple):
+    """Why queued pages of a host are skipped."""
+
+    reason: str
+    most: int | None = None
+    """How many of them, the deepest first; None: all."""
+
+
+def excess_at_host(bounds: BreadthLimits, queued: int, asked: int, *, stands: bool) -> HostExcess | None:
+    """What is too much at a host with so many queued and requested pages. `stands`: it is one of those of its domain."""
+    if not stands:
+        return HostExcess(TRAPPED_HOST)
+    if bounds.is_spent(asked):
+        return HostExcess(HOST_SPENT)
+    if bounds.queued and queued > bounds.queued_per_host:
+        return HostExcess(QUEUE_FULL, queued - bounds.queued_per_host)
+    return None
+
+
 class LimitChecker:
     """The limits within one transaction."""
 
@@ -74,21 +93,22 @@ class LimitChecker:
         self.hold([host for (host,) in self._sql.execute("SELECT id FROM hosts WHERE queued > 0").fetchall()])
 
     def _hold_host(self, host: _Host) -> None:
-        bounds = self._bounds
         if host.queued <= 0:
             return
-        if bounds.hosts_per_domain and not (host.standing if host.standing is not None else self._stands(host)):
-            cut = self._skip(host.id, TRAPPED_HOST)
-            self._sql.execute(_CUT, (cut, f"https://{host.name}/", _key(host.name)))
-        elif bounds.is_spent(host.asked):
-            self._skip(host.id, HOST_SPENT)
-        elif bounds.queued and host.queued > bounds.queued_per_host:
-            put_off = self._skip(host.id, QUEUE_FULL, host.queued - bounds.queued_per_host)
-            self._db.count(self._sql, {PUT_OFF: put_off})
+        bounds = self._bounds
+        stands = not bounds.hosts_per_domain or (host.standing if host.standing is not None else self._stands(host))
+        excess = excess_at_host(bounds, host.queued, host.asked, stands=bool(stands))
+        if excess is None:
+            return
+        skipped = self._skip(host.id, *excess)
+        if excess.reason == TRAPPED_HOST:
+            self._sql.execute(_CUT, (skipped, f"https://{host.name}/", domain_key(host.name)))
+        elif excess.reason == QUEUE_FULL:
+            self._db.count(self._sql, {PUT_OFF: skipped})
 
     def _stands(self, host: _Host) -> bool:
         """Whether a host that was not met before is one of those of its domain that are asked."""
-        values = (_key(host.name), SUBDOMAINS, f"https://{host.name}/", self._bounds.hosts_per_domain)
+        values = (domain_key(host.name), SUBDOMAINS, f"https://{host.name}/", self._bounds.hosts_per_domain)
         stands = self._sql.execute(_ADMIT_HOST, values).fetchone() is not None
         self._sql.execute("UPDATE hosts SET standing = ? WHERE id = ?", (int(stands), host.id))
         return stands
@@ -173,7 +193,8 @@ def _leave_queue(db: CrawlConnection, sql: SqlConnection, numbers: Mapping[int, 
     sql.executemany("UPDATE hosts SET queued = queued - ? WHERE id = ?", rows)
 
 
-def _key(host: str) -> str:
+def domain_key(host: str) -> str:
+    """The key in `traps` of the hosts of a domain."""
     return f"*.{registrable_domain(host)}"
 
 

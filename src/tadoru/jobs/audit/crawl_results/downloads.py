@@ -68,7 +68,7 @@ def export_crawl(
     with ExitStack() as stack:
         crawl = ReadOnlyCrawl(path)
         stack.enter_context(closing(crawl.sql))
-        stack.enter_context(crawl.one_moment())
+        stack.enter_context(crawl.snapshot())
         check_check_ids(chosen.checks, crawl.export.check_ids())
         kind = DOWNLOAD_FORMATS[form]
         if form in ("csv", "jsonl"):

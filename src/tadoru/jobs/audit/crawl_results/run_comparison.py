@@ -123,7 +123,7 @@ def _compare(before: _RunOfCrawl, after: _RunOfCrawl, lang: str, shown: int) -> 
 @lru_cache(maxsize=_CACHE_SIZE)
 def _cached_comparison(_: object, before: _RunOfCrawl, after: _RunOfCrawl, lang: str, shown: int) -> ComparisonResult:
     first, second = ReadOnlyCrawl(before[0]), ReadOnlyCrawl(after[0])
-    with closing(first.sql), closing(second.sql), first.one_moment(), second.one_moment():
+    with closing(first.sql), closing(second.sql), first.snapshot(), second.snapshot():
         sides = _open_run(first, before[1]), _open_run(second, after[1])
         return _result(at_once(comparison.compare_runs(*sides, shown=shown)), lang)
 

@@ -193,7 +193,7 @@ class Exporter:
         check_check_ids(request.chosen.checks, self._store.export.check_ids())
         if request.form == "warc" and not self._store.export.has_bodies():
             raise UsageError("This crawl has no page bodies for an archive. Crawl with --store-bodies.")
-        with self._store.one_moment():
+        with self._store.snapshot():
             if request.to_stdout:
                 self._write_stdout()
                 return ExportResult([], self._counts)

@@ -100,7 +100,7 @@ async def _write(request: ReportRequest, out: TextIO, clock: Clock, *, colour: b
     try:
         await analyse_stopped_crawl(store)
         async with open_baseline(request.baseline, store, clock) as baseline:
-            with store.one_moment():
+            with store.snapshot():
                 catalogue = store.findings.stored_checks()
                 if not catalogue:
                     raise UsageError(

@@ -62,9 +62,9 @@ DEFAULTS = {
     "connect_timeout": "10", "application_name": "tadoru", "keepalives_idle": "30", "keepalives_interval": "10",
     "keepalives_count": "3", "tcp_user_timeout": "60000",
 }  # fmt: skip
-_ONE_MOMENT = "BEGIN ISOLATION LEVEL REPEATABLE READ"
+_BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ"
 # The server, too, notices that the other end is gone: a worker whose machine was cut off would hold its locks for hours.
-PREPARED = (
+SESSION_SETTINGS = (
     "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3; SET search_path TO {}, public"
 )
 _VICTIMS = ("40001", "40P01")
@@ -88,7 +88,7 @@ def with_defaults(dsn: str, defaults: Mapping[str, str]) -> str:
 
 
 @contextmanager
-def said(where: str) -> Iterator[None]:
+def translated_errors(where: str) -> Iterator[None]:
     """Translates the errors of the driver into StoreError."""
     try:
         yield
@@ -142,7 +142,7 @@ class PgConnection:
         """In a transaction that writes, and reads little."""
         self._reader: psycopg.Connection[Any] | None = None
         self._streams: Counter[psycopg.Connection[Any]] = Counter()
-        self._in_moment = False
+        self._in_snapshot = False
 
     @property
     def is_streaming(self) -> bool:
@@ -150,7 +150,7 @@ class PgConnection:
         return self._streams[self._link] > 0
 
     def _opened(self) -> psycopg.Connection[Any]:
-        prepared = names.SQL(PREPARED).format(names.Identifier(self._schema))
+        prepared = names.SQL(SESSION_SETTINGS).format(names.Identifier(self._schema))
         try:
             link = psycopg.connect(with_defaults(self.address.dsn, DEFAULTS), autocommit=True)
             link.execute(prepared)
@@ -173,9 +173,9 @@ class PgConnection:
     def execute(self, statement: str, values: Values = ()) -> PgRows:
         """Run a statement of the store; one that only reads waits until its rows are asked for."""
         if statement == "BEGIN":
-            statement, self._in_moment = _ONE_MOMENT, True
+            statement, self._in_snapshot = _BEGIN_SNAPSHOT, True
         elif statement in ("COMMIT", "ROLLBACK"):
-            self._in_moment = False
+            self._in_snapshot = False
         rows = PgRows(self, with_driver_parameters(statement), plain_values(values))
         if not statement.lstrip().startswith(("SELECT", "WITH")):
             rows.run()
@@ -185,41 +185,23 @@ class PgConnection:
         """Run a statement for each row, without waiting for each answer."""
         given = [plain_values(row) for row in rows]
         if given:
-            with said(self.shown), self._link.cursor() as cursor:
+            with translated_errors(self.shown), self._link.cursor() as cursor:
                 cursor.executemany(with_driver_parameters(statement), given)
 
     def run(self, text: str, values: Values = ()) -> psycopg.Cursor[Any]:
         """Run a statement that is PostgreSQL's own."""
-        with said(self.shown):
+        with translated_errors(self.shown):
             return self._link.execute(text, values or None)
-
-    def together(self, *statements: tuple[str, Values]) -> list[list[Any]]:
-        """Run statements as one transaction and in one round trip; the rows of each."""
-        with said(self.shown):
-            if len(statements) == 1:
-                cursor = self._link.execute(statements[0][0], statements[0][1] or None)
-                return [cursor.fetchall() if cursor.description else []]
-            with self._link.pipeline():
-                cursors = [self._link.execute(text, values or None) for text, values in statements]
-            return [cursor.fetchall() if cursor.description else [] for cursor in cursors]
-
-    def script(self, text: str) -> Any:
-        """Run several statements without values in one round trip; the first row of the last one."""
-        with said(self.shown), self._link.cursor() as cursor:
-            cursor.execute(text.encode(), prepare=False)
-            while cursor.nextset():
-                pass
-            return cursor.fetchone()
 
     def streamed(self, text: str, values: Values) -> Iterator[Any]:
         """The rows of a statement by a cursor of the server: beside whatever is written meanwhile, on a connection of its own,
         unless it belongs to a transaction or reads what only this connection has."""
         is_here = self.in_transaction or "pg_temp." in text
         link = self._link if is_here else self._second()
-        with said(self.shown):
+        with translated_errors(self.shown):
             if link.info.transaction_status is psycopg.pq.TransactionStatus.IDLE:
-                link.execute(_ONE_MOMENT)
-            begun = link is not self._link or not self._in_moment
+                link.execute(_BEGIN_SNAPSHOT)
+            begun = link is not self._link or not self._in_snapshot
             self._streams[link] += 1
             try:
                 with link.cursor(name=f"tadoru_{next(_numbers)}") as cursor:
@@ -238,7 +220,7 @@ class PgConnection:
 
     def copy(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
         """Write many rows as fast as there is a way to."""
-        with said(self.shown), self._link.cursor() as cursor, cursor.copy(statement) as out:
+        with translated_errors(self.shown), self._link.cursor() as cursor, cursor.copy(statement) as out:
             for row in rows:
                 out.write_row(row)
 

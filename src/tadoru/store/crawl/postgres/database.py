@@ -161,7 +161,7 @@ class PgDatabase:
             await _in_thread(cast(Generator[Any, None, None], rows).close)
 
     @contextmanager
-    def one_moment(self) -> Iterator[None]:
+    def snapshot(self) -> Iterator[None]:
         """All that is read inside shows the crawl as it was at one moment, also while it goes on."""
         self.sql.execute("BEGIN")
         try:

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 APPLYING = 0x7AD0_0016
 """The advisory lock of the worker that applies proposals."""
 AT_ONCE = 5_000
-_ARE_THERE = "SELECT 1 FROM depth_changes LIMIT 1"
-_OURS = f"SELECT pg_try_advisory_xact_lock({APPLYING}, hashtext(current_schema()))"
-_OURS_IN_TURN = f"SELECT pg_advisory_xact_lock({APPLYING}, hashtext(current_schema())) IS NOT NULL"
+_HAS_PROPOSALS = "SELECT 1 FROM depth_changes LIMIT 1"
+_TRY_LOCK = f"SELECT pg_try_advisory_xact_lock({APPLYING}, hashtext(current_schema()))"
+_LOCK = f"SELECT pg_advisory_xact_lock({APPLYING}, hashtext(current_schema())) IS NOT NULL"
 _TAKE = f"""DELETE FROM depth_changes WHERE ctid = ANY (ARRAY(SELECT ctid FROM depth_changes LIMIT {AT_ONCE}))
     RETURNING page_id, depth, parent_id, max_depth"""
 _LOWER = f"""WITH given AS MATERIALIZED (SELECT DISTINCT ON (page_id) * FROM
@@ -62,8 +62,8 @@ async def apply_depth_changes(db: PgDatabase, worker: int, *, wait: bool = False
     With `wait`, none of those that were there is left when this returns, whoever applied it.
     """
     queued = 0
-    while await db.pool.run((_ARE_THERE, ())):
-        found = await retried(lambda: _apply_some(db, worker, _OURS_IN_TURN if wait else _OURS))
+    while await db.pool.run((_HAS_PROPOSALS, ())):
+        found = await retried(lambda: _apply_some(db, worker, _LOCK if wait else _TRY_LOCK))
         if found is None:
             break
         queued += found
@@ -74,8 +74,8 @@ async def _apply_some(db: PgDatabase, worker: int, lock: str) -> int | None:
     """One step; None if another worker applies proposals now."""
     changes = PgUrlWriter(db, worker, None)
     async with db.pool.transaction(*db.beginning) as link:
-        ((is_ours,),) = (await together(link, [(lock, ())]))[0]
-        if not is_ours:
+        ((is_locked,),) = (await together(link, [(lock, ())]))[0]
+        if not is_locked:
             return None
         queued = await _lower(db, link, changes, (await together(link, [(_TAKE, ())]))[0])
         await changes.flush(link)

@@ -40,7 +40,7 @@ from tadoru.store.crawl.records import (
 _TYPES = {"int": "bigint", "float": "double precision", "str": "text"}
 _FACTS = {field.name: _TYPES[str(field.type).partition(" ")[0]] for field in fields(PageFacts)}
 _facts = attrgetter(*_FACTS)
-# The rows of one batch, if they are still this worker's: `_OWN` has locked them.
+# The rows of one batch, if they are still this worker's: `_LOCK_PAGES` has locked them.
 _ENDED = """UPDATE pages p SET owner = NULL, {changes} FROM json_to_recordset(%(rows)s) AS g(id bigint, {columns})
     WHERE p.id = g.id AND p.owner = %(worker)s RETURNING p.id, """
 _COMPLETE = (
@@ -52,7 +52,7 @@ _COMPLETE = (
     )
     + "p.depth, p.hops, p.is_seed, p.crawls"
 )
-_STILL = (
+_UNCHANGED = (
     _ENDED.format(
         columns="nothing text",
         changes="status = 'completed', crawled_at = %(stamp)s, last_error_type = NULL, last_error_message = NULL",
@@ -81,8 +81,8 @@ _NEW_RESOURCES = """INSERT INTO resources(id, url, host, kind, internal, status)
     SELECT id, url, host, kind, internal, status FROM (SELECT nextval('resources_id_seq') AS id, n.*
         FROM json_to_recordset(%s) AS n(url text, host text, kind text, internal boolean, status text)) AS new
     ORDER BY md5(url)::uuid ON CONFLICT ((md5(url)::uuid)) DO NOTHING"""
-_STILL_ME = "SELECT id FROM workers WHERE id = %s FOR KEY SHARE"
-_OWN = "SELECT id FROM pages WHERE id = ANY(%s) AND owner = %s ORDER BY id FOR NO KEY UPDATE"
+_LOCK_WORKER = "SELECT id FROM workers WHERE id = %s FOR KEY SHARE"
+_LOCK_PAGES = "SELECT id FROM pages WHERE id = ANY(%s) AND owner = %s ORDER BY id FOR NO KEY UPDATE"
 _CHAIN = """WITH RECURSIVE reached(id) AS (SELECT unnest(%s::bigint[])
         UNION SELECT p.redirect_id FROM reached JOIN pages p ON p.id = reached.id WHERE p.redirect_id IS NOT NULL)
     SELECT p.id, p.redirect_id FROM reached JOIN pages p ON p.id = reached.id WHERE p.redirect_id IS NOT NULL"""
@@ -145,8 +145,8 @@ class PgPageWriter(PgUrlWriter):
     async def _end_leases(self, link: AsyncLink, outcomes: Sequence[Outcome]) -> list[tuple[CompletedOutcome, Sequence[Any]]]:
         """End the leases; the answers among them with what is known of their pages."""
         statements, groups = _ending(outcomes, self.worker, self.stamp, self.db.clock.now())
-        own: Statement = (_OWN, [[outcome.lease.page_id for outcome in outcomes], self.worker])
-        found = await together(link, [(_STILL_ME, [self.worker]), own, *statements])
+        own: Statement = (_LOCK_PAGES, [[outcome.lease.page_id for outcome in outcomes], self.worker])
+        found = await together(link, [(_LOCK_WORKER, [self.worker]), own, *statements])
         ended: list[_Ended] = []
         for group, rows in zip(groups, found[2:], strict=True):
             by_page = {outcome.lease.page_id: outcome for outcome in group}
@@ -350,7 +350,7 @@ def _ending(outcomes: Sequence[Outcome], worker: int, now_stamp: str, now: float
         if isinstance(outcome, CompletedOutcome):
             kinds[_COMPLETE].append((outcome, row | dict(zip(_FACTS, _facts(outcome.facts), strict=True))))
         elif isinstance(outcome, UnchangedOutcome):
-            kinds[_STILL].append((outcome, row))
+            kinds[_UNCHANGED].append((outcome, row))
         elif isinstance(outcome, FailedOutcome):
             why = {"status": "error", "kind": outcome.kind, "message": outcome.message, "crawled_at": now_stamp}
             kinds[_END].append((outcome, row | why))

@@ -13,7 +13,15 @@ import psycopg
 import psycopg_pool
 from psycopg import sql as names
 
-from tadoru.store.crawl.postgres.connection import DEFAULTS, PREPARED, DeadlockVictim, Values, plain, said, with_defaults
+from tadoru.store.crawl.postgres.connection import (
+    DEFAULTS,
+    SESSION_SETTINGS,
+    DeadlockVictim,
+    Values,
+    plain,
+    translated_errors,
+    with_defaults,
+)
 from tadoru.store.crawl.postgres.crawl_url import CrawlUrl
 
 T = TypeVar("T")
@@ -58,14 +66,14 @@ class PgPool:
 
     async def _configure(self, link: AsyncLink) -> None:
         schema = names.Identifier(self._address.schema)
-        await link.execute(names.SQL(PREPARED).format(schema))
+        await link.execute(names.SQL(SESSION_SETTINGS).format(schema))
         idle = max(1, round(self._idle_limit * 1000))
         await link.execute(f"{self._settings}; SET idle_in_transaction_session_timeout TO {idle}")
 
     @asynccontextmanager
     async def link(self) -> AsyncIterator[AsyncLink]:
         """A connection, outside of a transaction."""
-        with said(self._address.shown):
+        with translated_errors(self._address.shown):
             async with (await self._opened()).connection() as link:
                 yield link
 

@@ -11,13 +11,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tadoru.rules.scope import registrable_domain
 from tadoru.rules.traps import TrapPattern
 from tadoru.store.crawl.postgres.database import FIND_URLS, PgDatabase
 from tadoru.store.crawl.postgres.pool import AsyncLink, Statement, copy, rows_as_json, together
-from tadoru.store.crawl.queue_changes import PUT_OFF
+from tadoru.store.crawl.queue_changes import PUT_OFF, domain_key, excess_at_host
 from tadoru.store.crawl.records import (
-    HOST_SPENT,
     QUEUE_FULL,
     SUBDOMAINS,
     TOO_DEEP,
@@ -75,20 +73,22 @@ async def hold_limits(
 
 async def _hold_host(db: PgDatabase, link: AsyncLink, host: _Host, tally: dict[str, int]) -> None:
     bounds = db.bounds
-    if bounds.hosts_per_domain and not (host.standing if host.standing is not None else await _stands(db, link, host)):
-        cut = await _skip(link, _SKIP_AT_HOST, {"host": host.id, "most": _ALL, "reason": TRAPPED_HOST}, tally)
-        await link.execute(_CUT, [cut, f"https://{host.name}/", _key(host.name)])
-    elif bounds.is_spent(host.asked):
-        await _skip(link, _SKIP_AT_HOST, {"host": host.id, "most": _ALL, "reason": HOST_SPENT}, tally)
-    elif bounds.queued and host.queued > bounds.queued_per_host:
-        over = host.queued - bounds.queued_per_host
-        tally[PUT_OFF] += await _skip(link, _SKIP_AT_HOST, {"host": host.id, "most": over, "reason": QUEUE_FULL}, tally)
+    stands = not bounds.hosts_per_domain or (host.standing if host.standing is not None else await _stands(db, link, host))
+    excess = excess_at_host(bounds, host.queued, host.asked, stands=bool(stands))
+    if excess is None:
+        return
+    most = _ALL if excess.most is None else excess.most
+    skipped = await _skip(link, _SKIP_AT_HOST, {"host": host.id, "most": most, "reason": excess.reason}, tally)
+    if excess.reason == TRAPPED_HOST:
+        await link.execute(_CUT, [skipped, f"https://{host.name}/", domain_key(host.name)])
+    elif excess.reason == QUEUE_FULL:
+        tally[PUT_OFF] += skipped
 
 
 async def _stands(db: PgDatabase, link: AsyncLink, host: _Host) -> bool:
     """Whether a host that was not met before is one of those of its domain that are requested."""
     values = {
-        "key": _key(host.name), "why": SUBDOMAINS, "example": f"https://{host.name}/", "most": db.bounds.hosts_per_domain
+        "key": domain_key(host.name), "why": SUBDOMAINS, "example": f"https://{host.name}/", "most": db.bounds.hosts_per_domain
     }  # fmt: skip
     stands = bool((await together(link, [(_ADMIT, values)]))[0])
     await link.execute(_STANDING, [int(stands), host.id])
@@ -104,10 +104,6 @@ async def _skip(link: AsyncLink, statement: str, values: Mapping[str, object], t
     tally["queued"] -= total
     tally["skipped"] += total
     return total
-
-
-def _key(host: str) -> str:
-    return f"*.{registrable_domain(host)}"
 
 
 SHARDS = 32

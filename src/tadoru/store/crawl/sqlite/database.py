@@ -266,7 +266,7 @@ class Database:
         return row[0] if row else 0
 
     @contextmanager
-    def one_moment(self) -> Iterator[None]:
+    def snapshot(self) -> Iterator[None]:
         """All that is read inside shows the crawl as it was at one moment, also while it goes on."""
         with translated(self.path):
             self.sql.execute("BEGIN")

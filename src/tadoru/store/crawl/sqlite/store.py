@@ -95,7 +95,7 @@ class ReadOnlyCrawl(CrawlDatabase):
 def looking_at(path: Path | str) -> Iterator[ReadOnlyCrawl]:
     """A crawl, all of it as it is at one moment. Raises CrawlNotReadable, StoreError."""
     crawl = ReadOnlyCrawl(path)
-    with closing(crawl.sql), crawl.one_moment():
+    with closing(crawl.sql), crawl.snapshot():
         yield crawl
 
 
