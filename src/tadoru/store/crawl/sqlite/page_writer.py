@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from itertools import islice
 from operator import attrgetter
-from typing import Any
 
 from tadoru.model.web import FailureKind
 from tadoru.store.crawl.interface import (
@@ -85,7 +84,7 @@ class UrlWriter:
     def insert(self, targets: list[LinkTarget], depth: int, parent: int | None, hops: int, seed: bool) -> Known:
         """Make new URLs known. The numbers are ours to give: nobody else writes during this transaction."""
         host_ids, waiting, tally = self.db.host_ids, self.waiting, self.tally
-        number = self.last_page()
+        number: int = self.sql.execute("SELECT coalesce(max(id), 0) FROM pages").fetchone()[0]
         rows, fresh, here = [], {}, (depth, int(seed), hops, parent, self.stamp)
         for target in targets:
             url, host, status, reason, purpose, internal, trap = target
@@ -99,18 +98,10 @@ class UrlWriter:
             if status is PageStatus.QUEUED:
                 waiting[host_id] += 1
             tally[status] += 1
-        self.write_pages(rows)
+        self.sql.executemany(_INSERT, rows)
         self.inserted += len(rows)
         self.db.known.add(fresh)
         return fresh
-
-    def last_page(self) -> int:
-        """The highest number that a page has."""
-        number: int = self.sql.execute("SELECT coalesce(max(id), 0) FROM pages").fetchone()[0]
-        return number
-
-    def write_pages(self, rows: Sequence[tuple[object, ...]]) -> None:
-        self.sql.executemany(_INSERT, rows)
 
     def text_ids(self, texts: Iterable[str]) -> dict[str, int]:
         """The numbers of anchor texts, rels and fragments that are in no cache; the new ones are made known.
@@ -133,7 +124,7 @@ class UrlWriter:
 
 FACTS = tuple(field.name for field in fields(PageFacts))
 _facts = attrgetter(*FACTS)
-COMPLETE = f"""UPDATE pages SET status = 'completed', owner = NULL, {" = ?, ".join(FACTS)} = ?, crawled_at = ?,
+_COMPLETE = f"""UPDATE pages SET status = 'completed', owner = NULL, {" = ?, ".join(FACTS)} = ?, crawled_at = ?,
     last_error_type = NULL, last_error_message = NULL, skip_reason = NULL, redirect_id = NULL, crawls = crawls + 1
     WHERE id = ? AND owner = ? RETURNING depth, hops, is_seed, crawls"""
 _STILL = """UPDATE pages SET status = 'completed', owner = NULL, crawled_at = ?, last_error_type = NULL, last_error_message = NULL
@@ -210,17 +201,9 @@ class PageWriter(UrlWriter):
             self.changes.given_back[host] += 1
             self.changes.answers[host] += asked
 
-    def answer(self, outcome: CompletedOutcome) -> tuple[object, ...]:
-        """The values of `COMPLETE`."""
-        return (*_facts(outcome.facts), self.stamp, outcome.lease.page_id, self.worker)
-
-    def written(self, outcome: CompletedOutcome) -> Any:
-        """Write an answer if its lease is still ours; what is known of its page."""
-        return self.sql.execute(COMPLETE, self.answer(outcome)).fetchone()
-
     def _complete(self, outcome: CompletedOutcome) -> bool:
         lease, page = outcome.lease, outcome.lease.page_id
-        row = self.written(outcome)
+        row = self.sql.execute(_COMPLETE, (*_facts(outcome.facts), self.stamp, page, self.worker)).fetchone()
         if row is None:
             return False
         depth, hops, seed, crawls = row
@@ -292,9 +275,9 @@ class PageWriter(UrlWriter):
         numbers = self.text_ids({text for _, text in owed})
         for place, text in owed:
             rows[place] = numbers[text]
-        self.write_relations(rows)
+        self._write_relations(rows)
 
-    def write_relations(self, rows: list[int | str]) -> None:
+    def _write_relations(self, rows: list[int | str]) -> None:
         """Write link rows, given one value after the other."""
         whole = len(rows) - len(rows) % _AT_ONCE
         for start in range(0, whole, _AT_ONCE):
