@@ -272,9 +272,11 @@ async def test_a_slow_site_ends_in_the_timeout_of_its_phase(
 ) -> None:
     loop = asyncio.get_running_loop()
     began = loop.time()
-    failure = failed(await fetcher.fetch(Request(url=site.url(f"/bad/{behaviour}"), timeout=SOON)))
+    # The headers in front of a slow body have to come in time on a busy machine, too.
+    timeout = 10 * SOON if behaviour == "drip" else SOON
+    failure = failed(await fetcher.fetch(Request(url=site.url(f"/bad/{behaviour}"), timeout=timeout)))
     assert failure.kind == kind
-    assert SOON <= loop.time() - began < 100 * SOON
+    assert timeout <= loop.time() - began < 100 * SOON
 
 
 @asynccontextmanager
