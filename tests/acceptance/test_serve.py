@@ -31,7 +31,7 @@ def test_it_answers_and_ends_when_it_is_asked_to(tadoru: Tadoru) -> None:
         assert service.ask("/admin/sources").status == 401
         assert service.ask("/nothing-here").headers["content-type"] == "application/problem+json"
         metrics = service.ask("/metrics")
-        assert 'tadoru_events{status="active"} 0' in metrics.text.splitlines()
+        assert 'tadoru_events{status="active"} 0.0' in metrics.text.splitlines()
         assert metrics.headers["content-type"].startswith("text/plain; version=0.0.4")
         done = service.stop()
     assert (done.code, done.out) == (0, "")

@@ -15,11 +15,15 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
+
+import prometheus_client as prometheus
+from prometheus_client.core import CounterMetricFamily
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from tadoru.clock import Clock
 from tadoru.engine.notifications import CrawlNotification, HostSlowed, PageDone, PageFailed, PageRefused, PageRetried
 from tadoru.errors import UsageError, quoted
-from tadoru.jobs.prometheus import MEDIA_TYPE, format_metric
 from tadoru.rules.url import host_key
 from tadoru.version import VERSION
 
@@ -31,6 +35,8 @@ WINDOW = 30
 LAG_SAMPLES = 15
 """Number of measured delays of the event loop of which the largest is shown."""
 LAG_INTERVAL = 1.0
+# Each counter would have a second series with its start; one gauge has the start of all.
+prometheus.disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 @dataclass(slots=True)
@@ -49,20 +55,35 @@ class WorkerMetrics:
         self._clock, self._name = clock, name
         self._shown_hosts, self._kept_hosts = shown_hosts, kept_hosts
         self._started = clock.now()
-        self._requests: Counter[str] = Counter()
-        self._pages = self._refused = self._slowed = 0
-        self._slices: Counter[str] = Counter()
         self._held: Counter[str] = Counter()
         self._hosts: dict[str, HostTally] = {}
         self._recent_pages: deque[tuple[int, int]] = deque()
         self._lags: deque[float] = deque([0.0], maxlen=LAG_SAMPLES)
-        self._trips, self._trip_seconds, self._last_trip = 0, 0.0, 0.0
-        self._is_connected = False
+        self._registry = prometheus.CollectorRegistry()
+        counter = partial(prometheus.Counter, namespace="tadoru_worker", registry=self._registry)
+        gauge = partial(prometheus.Gauge, namespace="tadoru_worker", registry=self._registry)
+        gauge("info", "Name and version of the worker.", ["name", "version"]).labels(name, VERSION).set(1)
+        self._requests = counter("requests", "Requests by outcome.", ["outcome"])
+        self._slices = counter("slices", "Slices by result.", ["outcome"])
+        for outcome in ("done", "failed"):
+            self._slices.labels(outcome)
+        self._pages = counter("pages", "Pages read or failed.")
+        self._refused = counter("refused", "URLs that were not requested.")
+        self._slowed = counter("slowdowns", "Times that a host was slowed down.")
+        self._trips = counter("database_round_trips", "Measured database round trips.")
+        self._trip_seconds = counter("database_seconds", "Total seconds of these round trips.")
+        self._last_trip = gauge("database_last_seconds", "Duration of the last database round trip.")
+        self._connected = gauge("database_connected", "Whether the database is connected.")
+        gauge("pages_per_second", "Pages per second over the last half minute.").set_function(lambda: round(self.rate, 3))
+        gauge("hosts_held", "Hosts that are crawled now.").set_function(lambda: len(self._held))
+        gauge("loop_lag_seconds", "Largest recent delay of the event loop.").set_function(lambda: max(self._lags))
+        gauge("start_timestamp_seconds", "Start time of the worker.").set(round(self._started))
+        self._registry.register(self)
 
     @property
     def pages(self) -> int:
         """The number of pages that were read."""
-        return self._pages
+        return int(self._registry.get_sample_value("tadoru_worker_pages_total") or 0)
 
     # ---- counting
     def notify(self, notification: CrawlNotification) -> None:
@@ -75,13 +96,13 @@ class WorkerMetrics:
             case PageRetried():
                 self.request(host_key(notification.url), notification.kind, is_failure=True)
             case PageRefused():
-                self._refused += 1
+                self._refused.inc()
             case HostSlowed():
-                self._slowed += 1
+                self._slowed.inc()
 
     def page(self, host: str, outcome: str, seconds: float = 0.0, *, is_failure: bool = False) -> None:
         """Count a page: it was read, or failed for good."""
-        self._pages += 1
+        self._pages.inc()
         now = int(self._clock.monotonic())
         if self._recent_pages and self._recent_pages[-1][0] == now:
             self._recent_pages[-1] = (now, self._recent_pages[-1][1] + 1)
@@ -92,7 +113,7 @@ class WorkerMetrics:
 
     def request(self, host: str, outcome: str, seconds: float = 0.0, *, is_failure: bool = False) -> None:
         """Count a request; `outcome` is one of few values: 2xx, timeout."""
-        self._requests[outcome] += 1
+        self._requests.labels(outcome).inc()
         if host not in self._hosts and len(self._hosts) >= self._kept_hosts:
             self._hosts = dict(self._busiest_hosts(self._kept_hosts // 2))
         tally = self._hosts.setdefault(host, HostTally())
@@ -104,19 +125,21 @@ class WorkerMetrics:
         self._held[host] += 1
 
     def slice_ended(self, host: str, *, failed: bool = False) -> None:
-        self._slices["failed" if failed else "done"] += 1
+        self._slices.labels("failed" if failed else "done").inc()
         self._held[host] -= 1
         if self._held[host] <= 0:
             del self._held[host]
 
     def round_trip(self, seconds: float) -> None:
         """Record a round trip to the database."""
-        self._trips, self._trip_seconds, self._last_trip = self._trips + 1, self._trip_seconds + seconds, seconds
-        self._is_connected = True
+        self._trips.inc()
+        self._trip_seconds.inc(seconds)
+        self._last_trip.set(seconds)
+        self._connected.set(1)
 
     def disconnected(self) -> None:
         """The database is gone, until the next round trip."""
-        self._is_connected = False
+        self._connected.set(0)
         self._held.clear()
 
     def lag(self, seconds: float) -> None:
@@ -147,45 +170,20 @@ class WorkerMetrics:
 
     def text(self) -> str:
         """All metrics in the text format of Prometheus."""
-        return "\n".join([*self._worker_metrics(), *self._host_metrics()]) + "\n"
+        return prometheus.generate_latest(self._registry).decode()
 
-    def _worker_metrics(self) -> Iterator[str]:
-        outcomes = [({"outcome": name}, count) for name, count in sorted(self._requests.items())]
-        slices = [({"outcome": name}, self._slices[name]) for name in ("done", "failed")]
-        info = {"name": self._name, "version": VERSION}
-        yield from format_metric("tadoru_worker_info", "Name and version of the worker.", [(info, 1)])
-        yield from format_metric("tadoru_worker_requests_total", "Requests by outcome.", outcomes, "counter")
-        yield from format_metric("tadoru_worker_slices_total", "Slices by result.", slices, "counter")
-        for name, help_text, value in (
-            ("pages_total", "Pages read or failed.", self._pages),
-            ("refused_total", "URLs that were not requested.", self._refused),
-            ("slowdowns_total", "Times that a host was slowed down.", self._slowed),
-            ("database_round_trips_total", "Measured database round trips.", self._trips),
-            ("database_seconds_total", "Total seconds of these round trips.", round(self._trip_seconds, 6)),
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        """The metrics of the hosts with the most requests, for the registry."""
+        shown = self._busiest_hosts(self._shown_hosts)
+        for name, help_text in (
+            ("requests", "Requests to the hosts with the most requests."),
+            ("failures", "Failed requests to these hosts."),
+            ("seconds", "Total response time in seconds."),
         ):
-            yield from format_metric(f"tadoru_worker_{name}", help_text, [({}, value)], "counter")
-        for name, help_text, gauge in (
-            ("pages_per_second", "Pages per second over the last half minute.", round(self.rate, 3)),
-            ("hosts_held", "Hosts that are crawled now.", len(self._held)),
-            ("loop_lag_seconds", "Largest recent delay of the event loop.", round(max(self._lags), 6)),
-            ("database_last_seconds", "Duration of the last database round trip.", round(self._last_trip, 6)),
-            ("database_connected", "Whether the database is connected.", int(self._is_connected)),
-            ("start_timestamp_seconds", "Start time of the worker.", round(self._started)),
-        ):
-            yield from format_metric(f"tadoru_worker_{name}", help_text, [({}, gauge)])
-
-    def _host_metrics(self) -> Iterator[str]:
-        shown = [({"host": host}, tally) for host, tally in self._busiest_hosts(self._shown_hosts)]
-        for name, help_text, rows in (
-            ("requests_total", "Requests to the hosts with the most requests.", [(host, one.requests) for host, one in shown]),
-            ("failures_total", "Failed requests to these hosts.", [(host, one.failures) for host, one in shown]),
-            (
-                "seconds_total",
-                "Total response time in seconds.",
-                [(host, round(one.seconds, 3)) for host, one in shown],
-            ),
-        ):
-            yield from format_metric(f"tadoru_worker_host_{name}", help_text, rows, "counter")
+            family = CounterMetricFamily(f"tadoru_worker_host_{name}", help_text, labels=["host"])
+            for host, tally in shown:
+                family.add_metric([host], round(getattr(tally, name), 3))
+            yield family
 
 
 MAX_HEAD_BYTES = 8192
@@ -289,7 +287,7 @@ class _MetricsServer:
             return 421, PLAIN_TEXT, "This worker answers only on this machine, by its address or as localhost.\n"
         match request_line[2].partition(b"?")[0]:
             case b"/metrics":
-                return 200, MEDIA_TYPE, self._metrics.text()
+                return 200, CONTENT_TYPE_PLAIN_0_0_4, self._metrics.text()
             case b"/healthz":
                 return 200, PLAIN_TEXT, "ok\n"
         return 404, PLAIN_TEXT, "Not found. Only /metrics and /healthz exist.\n"
