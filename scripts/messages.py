@@ -20,6 +20,7 @@ from babel.messages.pofile import read_po, write_po
 
 from tadoru.cli.help import help_messages
 from tadoru.cli.main import tadoru
+from tadoru.config.options import JOB_SETTINGS
 from tadoru.i18n.translation import CALENDAR_LANGUAGES, CATALOGS, DOMAIN, LANGUAGES, SOURCE_LANGUAGE
 
 SOURCE = Path(__file__).parent.parent / "src" / "tadoru"
@@ -51,6 +52,9 @@ def extract() -> Catalog:
     root = tadoru.make_context("tadoru", [], resilient_parsing=True)
     for message in help_messages(root):
         catalog.add(message, None, [("cli/help.py", 0)])
+    for field in (setting.form for settings in JOB_SETTINGS.values() for setting in settings if setting.form):
+        for message in (field.label, field.description, *field.value_labels):
+            catalog.add(message, None, [("config/options.py", 0)])
     return catalog
 
 

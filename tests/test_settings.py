@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tadoru.clock import SystemClock
-from tadoru.config.options import AuditOptions, EventsOptions, ServeOptions, WorkerOptions
+from tadoru.config.options import JOB_SETTINGS, AuditOptions, EventsOptions, ServeOptions, WorkerOptions
 from tadoru.config.resolve import DISCOVERED_FILES, build_options, describe_options, resolve_config
-from tadoru.config.settings import JOB_SETTINGS, SettingRole
+from tadoru.config.settings import SettingRole
 from tadoru.errors import ConfigError, StoreError, UsageError, without_passwords
 from tadoru.log import Log
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tadoru.config.settings import JOB_SETTINGS
+from tadoru.config.options import JOB_SETTINGS
 from tests.acceptance.command import PATIENCE, Tadoru
 
 

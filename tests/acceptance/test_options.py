@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import trustme
 
-from tadoru.config.settings import JOB_SETTINGS
+from tadoru.config.options import JOB_SETTINGS
 from tests.acceptance.command import Tadoru, paths
 from tests.support.exchange import Exchange, Reply
 from tests.support.site import Site

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from tadoru.config import resolve
-from tadoru.config.settings import JOB_SETTINGS
+from tadoru.config.options import JOB_SETTINGS
 from tadoru.errors import ConfigError, TadoruError, UsageError
 from tadoru.jobs.audit.context import Limits, PageContext
 from tadoru.jobs.events.collect.source_registry import check_source, parse_source_file

@@ -14,9 +14,8 @@ from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.inputs import check_database_name, check_writable, read_seed_urls
 from tadoru.cli.options import job_options, print_config, resolve_options, run_options
 from tadoru.cli.output import _, translate_text
-from tadoru.config.options import AuditOptions
+from tadoru.config.options import JOB_SETTINGS, AuditOptions
 from tadoru.config.resolve import CREDENTIALS, ResolvedConfig, describe_options
-from tadoru.config.settings import JOB_SETTINGS
 from tadoru.errors import (
     BrowserMissing,
     GateExceeded,
@@ -50,7 +49,7 @@ MOST_USED = (
     most_used=MOST_USED, examples=EXAMPLES, short_help="Crawl a site into a database and report its problems.",
 )  # fmt: skip
 @click.argument("urls", nargs=-1, metavar="[URL]")
-@job_options("audit", AuditOptions())
+@job_options("audit")
 @click.option("--seed-file", metavar="FILE|-", help="Read additional start URLs from a file, one per line.")
 @click.option("--detach", is_flag=True, help="Hand the crawl to the workers of the cluster (`tadoru worker`).")
 @run_options

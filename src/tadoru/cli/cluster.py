@@ -21,8 +21,7 @@ from tadoru.cli.output import N_, _, format_duration, format_option, ngettext
 from tadoru.cli.table import TableColumn, single_line, write_pairs, write_table
 from tadoru.clock import Clock, iso
 from tadoru.config import resolve
-from tadoru.config.options import EventsOptions, WorkerOptions
-from tadoru.config.settings import JOB_SETTINGS
+from tadoru.config.options import JOB_SETTINGS, EventsOptions, WorkerOptions
 from tadoru.errors import Interrupted, UsageError
 from tadoru.extras import not_installed
 from tadoru.log import Log
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
         ("tadoru cluster status -d postgresql://me@db.internal/tadoru", "workers, crawls and queue"),
     ),
 )  # fmt: skip
-@job_options("worker", WorkerOptions())
+@job_options("worker")
 @click.option("--config", "config_file", metavar="FILE", help="Configuration file.")
 @click.option("--show-config", is_flag=True, help="Print the resolved configuration, secrets hidden.")
 @click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="Format of log lines.")
@@ -124,7 +123,7 @@ Look = Callable[[], "ClusterStatus"]
 def database_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a command with the database options of `tadoru worker`."""
     config = click.option("--config", "config_file", metavar="FILE", help="Configuration file.")
-    return job_options("worker", WorkerOptions(), only=("database",))(config(function))
+    return job_options("worker", only=("database",))(config(function))
 
 
 @contextmanager

@@ -11,8 +11,7 @@ import click
 from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.options import job_options, resolve_options
 from tadoru.cli.output import _, format_option, translate_text, write_json
-from tadoru.config.options import AuditOptions, DocsOptions, LinksOptions
-from tadoru.config.settings import JOB_SETTINGS
+from tadoru.config.options import JOB_SETTINGS, AuditOptions, DocsOptions, LinksOptions
 from tadoru.errors import UsageError
 from tadoru.log import printable
 
@@ -55,9 +54,9 @@ OPTION_TYPES: dict[str, type[LinksOptions] | type[AuditOptions] | type[DocsOptio
 @click.option("--start", metavar="URL", help="Start URL of the crawl; default: the site of the URL.")
 @click.option("--config", "config_file", metavar="FILE", help="Configuration file.")
 @format_option("text", "json", or_json=True)
-@job_options("links", LinksOptions(), only=LINKS_SETTINGS)
-@job_options("audit", AuditOptions(), only=("database", "follow_external_hosts", "check_external"))
-@job_options("docs", DocsOptions(), only=("output", "same_domain", "variants", "language"))
+@job_options("links", only=LINKS_SETTINGS)
+@job_options("audit", only=("database", "follow_external_hosts", "check_external"))
+@job_options("docs", only=("output", "same_domain", "variants", "language"))
 def explain(url: str, job: str, start: str | None, config_file: str | None, form: str, **values: Any) -> int:
     """Show whether a URL would be crawled, and which rule decides. Requests only robots.txt."""
     options: LinksOptions | AuditOptions | DocsOptions

@@ -17,8 +17,7 @@ from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.inputs import check_writable, read_seed_urls
 from tadoru.cli.options import job_options, print_config, resolve_options, run_options
 from tadoru.cli.output import _, current_language, ngettext, translate_text
-from tadoru.config.options import LinksOptions
-from tadoru.config.settings import JOB_SETTINGS
+from tadoru.config.options import JOB_SETTINGS, LinksOptions
 from tadoru.errors import GateExceeded, Interrupted, Message, NothingToCrawl, SeedUnreachable, TadoruError, UsageError
 
 if TYPE_CHECKING:
@@ -104,7 +103,7 @@ MOST_USED = (
     short_help="Map the links of a site and find broken ones.",
 )
 @click.argument("urls", nargs=-1, metavar="URL")
-@job_options("links", LinksOptions())
+@job_options("links")
 @click.option("--seed-file", metavar="FILE|-", help="With --list: read URLs from a file, one per line.")
 @run_options
 def links(

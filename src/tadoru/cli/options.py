@@ -17,9 +17,9 @@ from tadoru.cli.help import DocumentedOption
 from tadoru.cli.inputs import complete_value
 from tadoru.cli.output import current_language, translate_text
 from tadoru.config import resolve
-from tadoru.config.options import AuditOptions, ServeOptions
+from tadoru.config.options import JOB_SETTINGS, AuditOptions, ServeOptions
 from tadoru.config.resolve import Options, ResolvedConfig
-from tadoru.config.settings import JOB_SETTINGS, Setting
+from tadoru.config.settings import Setting
 from tadoru.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,15 +43,13 @@ class SettingType(click.ParamType[Any]):
             raise UsageError("{option} {problem}.", option=self._setting.flags[0], problem=error) from None
 
 
-def job_options(
-    job: str, shown_defaults: object, only: Iterable[str] | None = None
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def job_options(job: str, only: Iterable[str] | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorate a command with the options of a job. None has a default in click: what was not given is not in the result."""
     wanted = [setting for setting in JOB_SETTINGS[job] if only is None or setting.name in set(only)]
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         for setting in reversed(wanted):
-            function = _option(setting, shown_defaults)(function)
+            function = _option(setting)(function)
         return function
 
     return decorate
@@ -85,10 +83,10 @@ def print_config(job: str, options: Options, settled: ResolvedConfig) -> int:
     return 0
 
 
-def _option(setting: Setting, shown_defaults: object) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _option(setting: Setting) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     names = [name for name in setting.flags if name.startswith("-") and not name.startswith("--")]
     first, *aliases = [name for name in setting.flags if name.startswith("--")]
-    default = getattr(shown_defaults, setting.name)
+    default = setting.default
     if not setting.is_flag and default not in (None, (), "") and not setting.secret and setting.name != "user_agent":
         default_text = f"{default:g}" if isinstance(default, float) else str(default)
     else:

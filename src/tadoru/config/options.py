@@ -1,211 +1,318 @@
-"""The options of each job as typed values with defaults: the parameters of the Python API.
-
-Their flags and keys are in `settings`; their values are resolved in `resolve`.
-"""
+"""The options of each job as typed values with defaults, each declared once: the parameters of the Python API, the flags of the
+command line, the keys of configuration files, and the fields of the service (`settings`). Values are resolved in `resolve`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tadoru.config.parsers import (
+    one_of,
+    parse_contact_url,
+    parse_delay,
+    parse_duration,
+    parse_frame_origin,
+    parse_host_and_port,
+    parse_name,
+    parse_origin,
+    parse_positive_duration,
+    parse_process_count,
+    parse_quota,
+    parse_regex,
+    parse_size,
+    parse_time_zone,
+    whole_number,
+)
+from tadoru.config.settings import CrawlField, Setting, SettingRole, option, option_of, settings_of
 from tadoru.version import PROJECT_URL, VERSION
 
 USER_AGENT = f"Tadoru/{VERSION} (+{PROJECT_URL})"
+DAY = 24 * 3600.0
 
 
+# fmt: off
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlOptions:
     """Options of all crawling jobs."""
 
-    depth: int | None = None
-    limit: int = 0
-    max_time: float | None = None
-    scope: str = "host"
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    delay: float = 1.0
-    concurrency: int = 4
-    processes: int | None = None
-    timeout: float = 30.0
-    max_response_size: int = 10 * 1024 * 1024
-    ignore_robots: bool = False
-    user_agent: str = USER_AGENT
-    header: tuple[str, ...] = ()
-    cookies: str | None = None
-    auth_type: str | None = None
-    auth_username: str | None = None
-    auth_password: str | None = None
-    auth_token: str | None = None
-    auth_header: str | None = None
-    auth_value: str | None = None
-    proxy: str | None = None
-    insecure: bool = False
-    allow_private: bool = False
-    strip_tracking: bool = False
-    strip_sessions: bool = False
-    trap_limit: int = 500
+    depth: int | None = option(None, "Scope", "Maximum link depth from the start URL.", whole_number(0), flags="--max-depth",
+        linktadoru="max_depth", form=CrawlField("Depth", least=0, most=100))
+    limit: int = option(0, "Scope", "Maximum URLs to request; 0 for no limit.", whole_number(0),
+        flags="-l --max-urls --max-pages", linktadoru="limit",
+        form=CrawlField("Page limit", "Maximum number of pages.", default=10_000, least=1, most=1_000_000))
+    max_time: float | None = option(None, "Scope", "Stop after this time.", parse_positive_duration,
+        form=CrawlField("Time limit (seconds)", "Time limit of a run in seconds.", default=DAY, least=1.0, most=7 * DAY))
+    scope: str = option("host", "Scope", "Stay on the host, the domain or the path of the start URL.",
+        one_of("host", "domain", "path"),
+        form=CrawlField("Scope", "Scope of the site: its host, its whole domain, or only the path of the start URL.",
+            value_labels=("Same host", "Whole domain", "Below the path of the start URL")))
+    include: tuple[str, ...] = option((), "Scope", "Request only URLs that match (repeatable).", parse_regex,
+        flags="--include-patterns", linktadoru="include_patterns",
+        form=CrawlField("Include (regex)", "Request only URLs that match one of these regular expressions."))
+    exclude: tuple[str, ...] = option((), "Scope", "Never request URLs that match (repeatable).", parse_regex,
+        flags="--exclude-patterns", linktadoru="exclude_patterns",
+        form=CrawlField("Exclude (regex)", "Never request URLs that match one of these regular expressions."))
+    strip_tracking: bool = option(False, "Scope", "Remove tracking parameters (utm_*, gclid …) from URLs.",
+        form=CrawlField("Strip tracking parameters", "Remove utm_*, gclid and other tracking parameters from URLs."))
+    strip_sessions: bool = option(False, "Scope", "Remove session IDs from URLs.", form=CrawlField("Strip session IDs"))
+    trap_limit: int = option(500, "Scope", "Maximum URLs of one endless pattern (calendars, facets); 0 for no limit.",
+        whole_number(0))
+    delay: float = option(1.0, "Politeness", "Delay between requests to a host.", parse_delay, flags="-r",
+        linktadoru="request_delay",
+        form=CrawlField("Delay between requests (seconds)", "Seconds between two requests to a host.", least=0.1, most=60.0))
+    concurrency: int = option(4, "Politeness", "Requests in flight.", whole_number(1, 100), flags="-c", linktadoru="concurrency",
+        form=CrawlField("Concurrency", least=1, most=20))
+    processes: int | None = option(None, "Politeness", "Crawler processes; auto: one per core if there is no delay.",
+        parse_process_count)
+    timeout: float = option(30.0, "Politeness", "Timeout for each phase of a request.", parse_positive_duration, flags="-t",
+        linktadoru="request_timeout",
+        form=CrawlField("Timeout (seconds)", "Timeout for each phase of a request in seconds.", least=1.0, most=120.0))
+    max_response_size: int = option(10 * 1024 * 1024, "Politeness", "Maximum size of a response body.", parse_size,
+        linktadoru="max_response_size")
+    ignore_robots: bool = option(False, "Politeness", "Ignore robots.txt (only for your own sites).",
+        flags="--no-robots --ignore-robots-txt", linktadoru="ignore_robots_txt", form=CrawlField("Ignore robots.txt", admin=True))
+    user_agent: str = option(USER_AGENT, "Politeness", "User-Agent header.", flags="-u", linktadoru="user_agent")
+    header: tuple[str, ...] = option((), "Access", "Send this header to the site, as “Name: value” (repeatable).", flags="-H",
+        metavar="HEADER", secret=True, linktadoru="headers", role=SettingRole.CREDENTIAL)
+    cookies: str | None = option(None, "Access", "Send the cookies of a cookies.txt file.", metavar="FILE",
+        role=SettingRole.CREDENTIAL_NAME)
+    auth_type: str | None = option(None, "Access", "Authentication method of the site.", one_of("basic", "bearer", "api-key"),
+        linktadoru="auth_type")
+    auth_username: str | None = option(None, "Access", "User name for basic authentication.", metavar="NAME",
+        linktadoru="auth_basic_username", role=SettingRole.CREDENTIAL)
+    auth_password: str | None = option(None, "Access", "Password for basic authentication; prefer TADORU_AUTH_PASSWORD.",
+        metavar="WORD", secret=True, linktadoru="auth_basic_password", role=SettingRole.CREDENTIAL)
+    auth_token: str | None = option(None, "Access", "Bearer token; prefer TADORU_AUTH_TOKEN.", metavar="TOKEN", secret=True,
+        linktadoru="auth_bearer_token", role=SettingRole.CREDENTIAL)
+    auth_header: str | None = option(None, "Access", "Header name of the API key.", metavar="NAME",
+        linktadoru="auth_apikey_header", role=SettingRole.CREDENTIAL)
+    auth_value: str | None = option(None, "Access", "API key; prefer TADORU_AUTH_VALUE.", metavar="VALUE", secret=True,
+        linktadoru="auth_apikey_value", role=SettingRole.CREDENTIAL)
+    proxy: str | None = option(None, "Access", "Send all requests through this HTTP proxy.", metavar="URL", secret=True,
+        role=SettingRole.DESTINATION)
+    insecure: bool = option(False, "Access", "Skip verification of TLS certificates.", role=SettingRole.DESTINATION)
+    allow_private: bool = option(False, "Access", "Allow links to private and loopback addresses.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinksOptions(CrawlOptions):
     """Options of `tadoru links`."""
 
-    depth: int | None = 3
-    limit: int = 1000
-    timeout: float = 10.0
-    subdomains: bool = False
-    list: bool = False
-    check: bool = False
-    fragments: bool = False
-    accept: str = "200..299"
-    ignore: tuple[str, ...] = ()
-    suppress: str | None = None
-    fail_on: str | None = None
-    format: str = "text"
-    output: str | None = None
-    include_external: bool = False
-    state: str | None = None
+    depth: int | None = option_of(CrawlOptions, "depth", default=3)
+    limit: int = option_of(CrawlOptions, "limit", default=1000)
+    timeout: float = option_of(CrawlOptions, "timeout", default=10.0)
+    subdomains: bool = option(False, "Scope", "Include subdomains; same as --scope domain.")
+    list: bool = option(False, "Scope", "Request only the given URLs; follow no links.",
+        form=CrawlField("List mode", "List mode: request only the given URLs and follow no links."))
+    check: bool = option(False, "Checks", "Check external links too; list broken links and their pages.",
+        form=CrawlField("Check external links", "Check external links too and report every broken link with its source pages."))
+    fragments: bool = option(False, "Checks", "Check that the #fragments of links exist.",
+        form=CrawlField("Check anchor (#) links", "Check that the targets of #fragment links exist."))
+    accept: str = option("200..299", "Checks", "Status codes that count as success.", metavar="CODES",
+        form=CrawlField("Accepted status codes", "Status codes that count as working."))
+    ignore: tuple[str, ...] = option((), "Checks", "Do not report links that match (repeatable).", parse_regex,
+        form=CrawlField("Do not report (regex)", "Do not report links that match one of these regular expressions."))
+    suppress: str | None = option(None, "Checks", "File of known broken links, each with a reason.", metavar="FILE")
+    fail_on: str | None = option(None, "Checks",
+        "Exit with status 10 if exceeded: broken, blocked, fragment, redirects, errors, any, broken>5 …", metavar="WHAT")
+    format: str = option("text", "Output", "Output format.", one_of("text", "json", "csv", "dot", "html"), flags="-f")
+    output: str | None = option(None, "Output", "Write the result to a file.", flags="-o", metavar="FILE")
+    include_external: bool = option(False, "Output", "List external URLs too.")
+    state: str | None = option(None, "Output", "Keep the crawl in this file, to resume or share it.", metavar="FILE",
+        role=SettingRole.START)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditOptions(CrawlOptions):
     """Options of `tadoru audit`."""
 
-    delay: float = 0.1
-    concurrency: int = 10
-    database: str = "./tadoru.db"
-    seed_urls: tuple[str, ...] = ()
-    follow_external_hosts: bool = False
-    pages_per_host: int | None = None
-    hosts_per_domain: int | None = None
-    queue_limit: int | None = None
-    list: bool = False
-    recrawl: bool = False
-    sitemap: str = "auto"
-    sitemap_url: tuple[str, ...] = ()
-    render: str = "never"
-    check_external: bool = False
-    fragments: bool = False
-    resources: int = 1000
-    store_bodies: bool = False
-    extract: tuple[str, ...] = ()
-    threshold: tuple[str, ...] = ()
-    no_plugins: bool = False
-    fail_on: tuple[str, ...] = ()
-    baseline: str | None = None
-    suppress: str | None = None
-    report: tuple[str, ...] = ()
-    lang: str = "en"
+    delay: float = option_of(CrawlOptions, "delay", default=0.1)
+    concurrency: int = option_of(CrawlOptions, "concurrency", default=10)
+    database: str = option("./tadoru.db", "Output", "Database of the crawl; an existing crawl is resumed.", flags="-d",
+        metavar="FILE|URL", linktadoru="database_path", role=SettingRole.STORAGE)
+    follow_external_hosts: bool = option(False, "Scope", "Crawl all linked hosts; use with --limit.",
+        linktadoru="follow_external_hosts")
+    pages_per_host: int | None = option(None, "Scope",
+        "Maximum pages per host; 0 for no limit. [10000 with --follow-external-hosts]", whole_number(0))
+    hosts_per_domain: int | None = option(None, "Scope",
+        "Maximum hosts per domain; 0 for no limit. [100 with --follow-external-hosts]", whole_number(0))
+    queue_limit: int | None = option(None, "Scope",
+        "Maximum queued URLs; others are deferred; 0 for no limit. [1000000 with --follow-external-hosts]", whole_number(0))
+    seed_urls: tuple[str, ...] = option((), "Scope", "Additional start URL (repeatable).", flag="--seed", metavar="URL",
+        linktadoru="seed_urls", role=SettingRole.START)
+    list: bool = option_of(LinksOptions, "list")
+    recrawl: bool = option(False, "Scope", "Request all known pages again for changes; the last run is kept.")
+    sitemap: str = option("auto", "Scope", "Also crawl the URLs of sitemaps, only those, or ignore sitemaps.",
+        one_of("auto", "only", "off"),
+        form=CrawlField("Sitemaps", "Crawl the URLs of sitemaps too (auto), only those, or ignore sitemaps (off).",
+            value_labels=("Crawl listed pages too", "Listed pages only", "Off")))
+    sitemap_url: tuple[str, ...] = option((), "Scope", "Sitemap to use instead of those in robots.txt (repeatable).",
+        metavar="URL", form=CrawlField("Sitemap URLs", "Sitemaps to read instead of those in robots.txt."))
+    render: str = option("never", "Checks", "Render in a browser: pages that need it, all, or none.",
+        one_of("auto", "always", "never"),
+        form=CrawlField("Render JavaScript", "Render JavaScript: only if the page needs it, always, or never.",
+            value_labels=("Only if the page needs it", "All pages", "Off")))
+    check_external: bool = option(False, "Checks", "Check external links and resources too.",
+        form=CrawlField("Check external links"))
+    fragments: bool = option_of(LinksOptions, "fragments")
+    resources: int = option(1000, "Checks", "Maximum images, scripts and styles to check after the pages; 0 for none.",
+        whole_number(0),
+        form=CrawlField("Resources to check",
+            "Maximum number of images, scripts and styles to check after the pages; 0 for none.", least=0, most=10_000))
+    store_bodies: bool = option(False, "Output", "Store page bodies, for `tadoru export --format warc`.",
+        form=CrawlField("Store page bodies", "Store page bodies, for a WARC export."))
+    extract: tuple[str, ...] = option((), "Checks",
+        "Extract a value from each page: name=css:…, name=xpath:… or name=regex:… (repeatable).", metavar="NAME=HOW")
+    threshold: tuple[str, ...] = option((), "Checks", "Set the threshold of a check: ID=NUMBER (repeatable).", metavar="ID=N")
+    no_plugins: bool = option(False, "Checks", "Disable the checks of plugins.")
+    fail_on: tuple[str, ...] = option((), "Checks",
+        "Exit with status 10 if exceeded: error, warning>10, title-missing, score<80, new-error … (repeatable).", metavar="WHAT")
+    baseline: str | None = option(None, "Checks", "Count only findings that are not in this earlier crawl.", metavar="DB")
+    suppress: str | None = option(None, "Checks", "File of accepted findings, each with a reason.", metavar="FILE")
+    report: tuple[str, ...] = option((), "Output", "Also write a report: .html, .json, .md, .xml or .sarif (repeatable).",
+        metavar="FILE")
+    lang: str = option("en", "Output", "Language of reports.", one_of("en", "ja"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocsOptions(CrawlOptions):
     """Options of `tadoru docs`."""
 
-    depth: int | None = 2
-    delay: float = 0.5
-    output: str | None = None
-    same_domain: bool = True
-    sitemap: str = "auto"
-    sitemap_url: tuple[str, ...] = ()
-    variants: tuple[str, ...] = ()
-    language: str | None = None
-    render: str = "auto"
-    spa_wait: float = 2.0
-    headed: bool = False
-    keep_session: bool = False
-    own_markdown: bool = True
-    diff: bool = False
-    pages: bool = True
-    merge: bool = True
-    chunks: bool = True
-    chunk_tokens: int | None = None
-    local_links: bool = False
-    tokenizer: str = "estimate"
+    depth: int | None = option_of(CrawlOptions, "depth", default=2, flags="-d")
+    delay: float = option_of(CrawlOptions, "delay", default=0.5)
+    same_domain: bool = option(True, "Scope", "Stay on the host of the start URL.")
+    sitemap: str = option_of(AuditOptions, "sitemap")
+    sitemap_url: tuple[str, ...] = option_of(AuditOptions, "sitemap_url")
+    variants: tuple[str, ...] = option((), "Scope",
+        "Also download duplicate content: other versions, other languages, single-page editions … (repeatable).",
+        one_of("version", "language", "print", "index", "source", "all"), metavar="KIND",
+        form=CrawlField("Variants to crawl too",
+            "Include variants of pages: other versions, other languages, print versions, indexes, source code."))
+    language: str | None = option(None, "Scope", "Language of the pages; default: that of the start page.", metavar="CODE",
+        form=CrawlField("Language", "Language to read; empty for the language of the start page."))
+    own_markdown: bool = option(True, "Content", "Prefer the site's own Markdown where it is complete.",
+        form=CrawlField("Prefer the Markdown of the site", "Prefer the site's own Markdown if it is complete."))
+    render: str = option_of(AuditOptions, "render", default="auto", group="Content")
+    spa_wait: float = option(2.0, "Content", "Time without changes after which a rendered page is complete.", parse_duration)
+    headed: bool = option(False, "Content", "Show the browser window.")
+    keep_session: bool = option(False, "Content", "Keep cookies and storage of the browser for the next run.")
+    output: str | None = option(None, "Output", "Output folder. [.context/<site>]", flags="-o", metavar="DIR")
+    diff: bool = option(False, "Output", "Download only changes and list them (changes.md).")
+    pages: bool = option(True, "Output", "Write a file per page.")
+    merge: bool = option(True, "Output", "Write the whole site as one file (full.md, llms-full.txt).")
+    chunks: bool = option(True, "Output", "Write the site in chunks, split at headings.")
+    chunk_tokens: int | None = option(None, "Output", "Maximum tokens per chunk; each chunk has its heading path.",
+        whole_number(50, 1_000_000),
+        form=CrawlField("Chunk size (tokens)", "Maximum chunk size in tokens.", least=50, most=100_000))
+    local_links: bool = option(False, "Output", "Make links between pages point to the local files.")
+    tokenizer: str = option("estimate", "Output", "Token counter: estimate, or a tiktoken encoding.", metavar="NAME")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventsOptions:
     """Options of `tadoru events`. It follows no links, so it shares only the politeness options with the crawling jobs."""
 
-    database: str = "./var/tadoru.db"
-    files: str | None = None
-    timezone: str = "UTC"
-    notify: tuple[str, ...] = ()
-    enrich: tuple[str, ...] = ()
-    category_model: str | None = None
-    llm_url: str | None = None
-    llm_model: str | None = None
-    llm_key: str | None = None
-    llm_category: tuple[str, ...] = ()
-    llm_budget: int = 100
-    llm_timeout: float = 60.0
-    search_engine: str | None = None
-    search_url: str | None = None
-    search_key: str | None = None
-    search_index: str = "events"
-    search_archived: bool = True
-    delay: float = 2.0
-    concurrency: int = 32
-    timeout: float = 30.0
-    max_response_size: int = 20 * 1024 * 1024
-    ignore_robots: bool = False
-    user_agent: str = USER_AGENT
-    proxy: str | None = None
-    insecure: bool = False
-    allow_private: bool = False
+    database: str = option("./var/tadoru.db", "Storage", "Database of the calendar: a file or postgresql://….", flags="-d",
+        metavar="FILE|URL", role=SettingRole.STORAGE)
+    files: str | None = option(None, "Storage",
+        "Snapshots and run logs: a folder or s3://bucket/prefix. [var, next to the database]", metavar="DIR|URL",
+        role=SettingRole.STORAGE)
+    timezone: str = option("UTC", "Calendar", "Time zone of sources that do not state one.", parse_time_zone)
+    notify: tuple[str, ...] = option((), "Notifications",
+        "Notify about failures, recoveries and sudden drops: an Apprise URL such as mailto://… or slack://… (repeatable).",
+        metavar="URL", secret=True, role=SettingRole.DESTINATION)
+    enrich: tuple[str, ...] = option((), "Enrichment",
+        "Fill in missing fields: category by a model, summary by the first sentences, or both by an LLM (repeatable).",
+        one_of("category", "summary", "llm"))
+    category_model: str | None = option(None, "Enrichment", "Category model made by `tadoru events enrich train`.",
+        metavar="FILE")
+    llm_url: str | None = option(None, "Enrichment",
+        "OpenAI-compatible endpoint, without /chat/completions: https://llm.example/v1.", metavar="URL",
+        role=SettingRole.DESTINATION)
+    llm_model: str | None = option(None, "Enrichment", "Model to use at the endpoint.", metavar="NAME")
+    llm_key: str | None = option(None, "Enrichment", "Variable that holds the API key of the LLM.", metavar="VARIABLE",
+        role=SettingRole.CREDENTIAL_NAME)
+    llm_category: tuple[str, ...] = option((), "Enrichment",
+        "Category the LLM may choose; default: those of --category-model (repeatable).", metavar="NAME")
+    llm_budget: int = option(100, "Enrichment", "Maximum LLM requests per run, or per day of a worker.", whole_number(0))
+    llm_timeout: float = option(60.0, "Enrichment", "Timeout for an LLM request.", parse_positive_duration)
+    search_engine: str | None = option(None, "Search engine", "Search engine to keep in sync with the calendar.",
+        one_of("meilisearch", "typesense"))
+    search_url: str | None = option(None, "Search engine", "URL of the search engine: http://127.0.0.1:7700.", metavar="URL",
+        role=SettingRole.DESTINATION)
+    search_key: str | None = option(None, "Search engine", "Variable that holds the API key of the search engine.",
+        metavar="VARIABLE", role=SettingRole.CREDENTIAL_NAME)
+    search_index: str = option("events", "Search engine", "Name of the index.", metavar="NAME")
+    search_archived: bool = option(True, "Search engine", "Include archived events in the index.")
+    delay: float = option_of(CrawlOptions, "delay", default=2.0)
+    concurrency: int = option_of(CrawlOptions, "concurrency", default=32)
+    timeout: float = option_of(CrawlOptions, "timeout")
+    max_response_size: int = option_of(CrawlOptions, "max_response_size", default=20 * 1024 * 1024)
+    ignore_robots: bool = option_of(CrawlOptions, "ignore_robots")
+    user_agent: str = option_of(CrawlOptions, "user_agent")
+    proxy: str | None = option_of(CrawlOptions, "proxy")
+    insecure: bool = option_of(CrawlOptions, "insecure")
+    allow_private: bool = option_of(CrawlOptions, "allow_private")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeOptions:
     """Options of `tadoru serve`."""
 
-    database: str = "./var/tadoru.db"
-    host: str = "127.0.0.1"
-    port: int = 8000
-    workers: int = 1
-    base_url: str | None = None
-    """The public URL of the service, if it is behind a proxy."""
-    allow_host: tuple[str, ...] = ()
-    trusted_proxy: tuple[str, ...] = ()
-    rate_limit: int = 300
-    """Requests per minute and IP address; 0 for no limit."""
-    key_rate_limit: int = 1200
-    """Requests per minute and API key or user; 0 for no limit."""
-    cors: tuple[str, ...] = ()
-    embed: tuple[str, ...] = ()
-    """Origins that may embed the calendar in a frame, or `*`."""
-    timezone: str = "UTC"
-    lang: str = "en"
-    site_name: str = "Tadoru"
-    contact: str | None = None
-    """A page or a mailto: URL of the operator."""
-    audit_days: int = 400
-    """Days to keep the audit log; 0 for no limit."""
-    shutdown_timeout: float = 20.0
-    crawls_at_once: int = 2
-    """Crawls to run at the same time."""
-    crawls_queued: int = 50
-    """Maximum queued crawls per user."""
-    crawl_private: tuple[str, ...] = ()
-    """Private addresses that crawls and their webhooks may reach, as `host:port`; `*` for all."""
-    crawl_quota: int = 20 * 1024**3
-    """Maximum bytes of the files of crawls and documentation sites; 0 for no limit."""
-    notify: tuple[str, ...] = ()
-    webhook_secret: str | None = None
-    """Signs webhooks."""
+    database: str = option("./var/tadoru.db", "Storage", "Database of the service: a file or postgresql://….", flags="-d",
+        metavar="FILE|URL", role=SettingRole.STORAGE)
+    host: str = option("127.0.0.1", "Server", "Address to listen on; 0.0.0.0 for all interfaces.", metavar="ADDRESS")
+    port: int = option(8000, "Server", "Port to listen on; 0 for any free port.", whole_number(0, 65535))
+    workers: int = option(1, "Server", "Server processes.", whole_number(1, 64))
+    base_url: str | None = option(None, "Server", "Public URL behind a proxy: https://events.example.", parse_origin)
+    allow_host: tuple[str, ...] = option((), "Server", "Additional host name to accept (repeatable).", metavar="NAME")
+    trusted_proxy: tuple[str, ...] = option((), "Server", "Proxy whose X-Forwarded-* headers are trusted (repeatable).",
+        metavar="ADDRESS")
+    shutdown_timeout: float = option(20.0, "Server", "Time for running requests to finish at shutdown.", parse_positive_duration)
+    rate_limit: int = option(300, "Limits", "Requests per minute and IP address; 0 for no limit.", whole_number(0))
+    key_rate_limit: int = option(1200, "Limits", "Requests per minute and API key or user; 0 for no limit.", whole_number(0))
+    cors: tuple[str, ...] = option((), "Limits",
+        "Origin whose scripts may read public data, such as https://town.example, or * (repeatable).", metavar="ORIGIN")
+    crawls_at_once: int = option(2, "Crawls", "Crawls to run at the same time.", whole_number(1, 64))
+    crawls_queued: int = option(50, "Crawls", "Maximum queued crawls per user.", whole_number(1, 100_000))
+    crawl_private: tuple[str, ...] = option((), "Crawls",
+        "Private address that crawls, sources and webhooks may reach, such as 10.0.0.5:80, or * (repeatable).",
+        parse_host_and_port)
+    crawl_quota: int = option(20 * 1024**3, "Crawls", "Disk space for crawls and documentation sites; 0 for no limit.",
+        parse_quota)
+    notify: tuple[str, ...] = option((), "Crawls",
+        "Notify when a crawl finds a regression or a recovery: an Apprise URL such as mailto://… (repeatable).", metavar="URL",
+        secret=True, role=SettingRole.DESTINATION)
+    webhook_secret: str | None = option(None, "Crawls", "Secret that signs webhooks; prefer TADORU_WEBHOOK_SECRET.",
+        metavar="WORD", secret=True, role=SettingRole.CREDENTIAL)
+    embed: tuple[str, ...] = option((), "Limits",
+        "Origin that may show /embed in a frame, such as https://town.example, or * (repeatable).", parse_frame_origin)
+    audit_days: int = option(400, "Limits", "Days to keep the audit log; 0 for no limit.", whole_number(0))
+    site_name: str = option("Tadoru", "Calendar", "Name of the calendar, in pages and feeds.", parse_name)
+    contact: str | None = option(None, "Calendar",
+        "Contact of the operator: a page such as https://town.example/imprint, or mailto:….", parse_contact_url)
+    timezone: str = option("UTC", "Calendar", "Time zone of the service.", parse_time_zone)
+    lang: str = option("en", "Calendar",
+        "Default language of pages. German (de) is for the public calendar; other pages and feeds are then in English.",
+        one_of("en", "ja", "de"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerOptions:
     """Options of `tadoru worker`."""
 
-    database: str = ""
-    hosts: int = 50
-    """Hosts to crawl at the same time."""
-    slice: float = 30.0
-    """Seconds for one host before another takes over."""
-    name: str = ""
-    metrics: str | None = None
-    """Where to serve metrics, as `address:port`."""
-    events: bool = True
-    """Whether to collect the event sources in the same database."""
+    database: str = option("", "Worker", "Database of the cluster: postgresql://….", flags="-d", metavar="URL",
+        role=SettingRole.STORAGE)
+    hosts: int = option(50, "Worker", "Hosts to crawl at the same time.", whole_number(1, 2000))
+    slice: float = option(30.0, "Worker", "Time for one host before another worker or crawl takes over.", parse_positive_duration)
+    events: bool = option(True, "Worker", "Also collect event sources from the same database.")
+    name: str = option("", "Monitoring", "Name of the worker; default: machine and process ID.", parse_name)
+    metrics: str | None = option(None, "Monitoring", "Serve Prometheus metrics at this address, such as 127.0.0.1:9464.",
+        parse_host_and_port, metavar="ADDRESS:PORT")
+# fmt: on
+
+
+JOB_OPTIONS: dict[str, type[CrawlOptions | EventsOptions | ServeOptions | WorkerOptions]] = {
+    "links": LinksOptions, "audit": AuditOptions, "docs": DocsOptions, "events": EventsOptions, "serve": ServeOptions,
+    "worker": WorkerOptions,
+}  # fmt: skip
+JOB_SETTINGS: dict[str, tuple[Setting, ...]] = {job: settings_of(kind) for job, kind in JOB_OPTIONS.items()}

@@ -1,17 +1,37 @@
 """Parsers of option values from flags, variables and files. Each raises UsageError with what the value must be, as the end of a
-sentence that begins with the name of the option. The table of options is in `settings`."""
+sentence that begins with the name of the option. The options are in `options`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from tadoru.errors import UsageError
 
-Parser = Callable[[Any], Any]
+T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
+class Parser(Generic[T]):
+    """Parses the values of an option, and knows how they are shown."""
+
+    parse: Callable[[Any], T]
+    kind: str
+    """`whole`, `seconds`, `flag`, `one` (of `values`) or `text`."""
+    metavar: str
+    values: tuple[str, ...] = ()
+
+    def __call__(self, value: Any) -> T:
+        return self.parse(value)
+
+
+def _parser(metavar: str, kind: str = "text") -> Callable[[Callable[[Any], T]], Parser[T]]:
+    return lambda parse: Parser(parse, kind, metavar)
+
+
+@_parser("TEXT")
 def parse_text(value: Any) -> str:
     if not isinstance(value, str | int | float) or isinstance(value, bool) or value == "":
         raise UsageError("must be non-empty text")
@@ -21,6 +41,7 @@ def parse_text(value: Any) -> str:
     return str(value)
 
 
+@_parser("", "flag")
 def parse_flag(value: Any) -> bool:
     if isinstance(value, bool):
         return value
@@ -31,9 +52,10 @@ def parse_flag(value: Any) -> bool:
     raise UsageError("must be true or false")
 
 
-def whole_number(least: int, most: int = 10**9) -> Parser:
+def whole_number(least: int, most: int = 10**9) -> Parser[int]:
     """The parser of whole numbers in a range."""
 
+    @_parser("N", "whole")
     def parse(value: Any) -> int:
         try:
             number = int(str(value).strip())
@@ -50,6 +72,7 @@ MAX_DURATION = 366 * 24 * 3600.0
 _UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
+@_parser("TIME", "seconds")
 def parse_duration(value: Any) -> float:
     """`1.5`, `500ms`, `2s`, `10m`, `1h`."""
     match = re.fullmatch(r"\s*+(\d++(?:\.\d*+)?|\.\d++)\s*+(ms|s|m|h|)\s*+", str(value))
@@ -61,6 +84,7 @@ def parse_duration(value: Any) -> float:
     return seconds
 
 
+@_parser("TIME", "seconds")
 def parse_positive_duration(value: Any) -> float:
     seconds = parse_duration(value)
     if seconds <= 0:
@@ -68,6 +92,7 @@ def parse_positive_duration(value: Any) -> float:
     return seconds
 
 
+@_parser("TIME", "seconds")
 def parse_delay(value: Any) -> float:
     """A delay between requests. A number over 60 without a unit was probably meant as milliseconds."""
     seconds = parse_duration(value)
@@ -81,6 +106,7 @@ def parse_delay(value: Any) -> float:
 _SIZES = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
 
 
+@_parser("SIZE")
 def parse_size(value: Any) -> int:
     """`10485760`, `10MB`, `512k`."""
     match = re.fullmatch(r"\s*+(\d{1,15}(?:\.\d*+)?)\s*+(?:([kmg]?)b?|([kmg])ib)\s*+", str(value).lower())
@@ -90,10 +116,12 @@ def parse_size(value: Any) -> int:
     return number
 
 
+@_parser("SIZE")
 def parse_quota(value: Any) -> int:
     return 0 if str(value).strip() == "0" and not isinstance(value, bool) else parse_size(value)
 
 
+@_parser("HOST:PORT")
 def parse_host_and_port(value: Any) -> str:
     """`example.internal:8080`, `[::1]:80`, or `*`."""
     if re.fullmatch(r"\*|(?:[A-Za-z0-9.\-_]+|\[[0-9A-Fa-f:.]+\]):[1-9]\d{0,4}", str(value).strip()) is None:
@@ -101,21 +129,22 @@ def parse_host_and_port(value: Any) -> str:
     return str(value).strip()
 
 
-def one_of(*options: str) -> Parser:
+def one_of(*options: str) -> Parser[str]:
     def parse(value: Any) -> str:
         if value not in options:
             raise UsageError("must be one of {choices}", choices=", ".join(options))
         return str(value)
 
-    return parse
+    return Parser(parse, "one", "|".join(options), options)
 
 
+@_parser("N|auto")
 def parse_process_count(value: Any) -> int | None:
     """A number of processes; None for `auto`."""
-    number: int | None = None if str(value).strip().lower() == "auto" else whole_number(1, 256)(value)
-    return number
+    return None if str(value).strip().lower() == "auto" else whole_number(1, 256)(value)
 
 
+@_parser("REGEX")
 def parse_regex(value: Any) -> str:
     """A regular expression."""
     if not isinstance(value, str) or not value:
@@ -127,6 +156,7 @@ def parse_regex(value: Any) -> str:
     return value
 
 
+@_parser("URL")
 def parse_origin(value: Any) -> str:
     """An origin: a scheme and a host, without a path."""
     match = re.fullmatch(r"(https?://[A-Za-z0-9.\-\[\]:]+?)/?", str(value).strip(), re.IGNORECASE)
@@ -135,6 +165,7 @@ def parse_origin(value: Any) -> str:
     return match[1]
 
 
+@_parser("ZONE")
 def parse_time_zone(value: Any) -> str:
     """The name of a time zone."""
     from zoneinfo import ZoneInfo
@@ -145,11 +176,13 @@ def parse_time_zone(value: Any) -> str:
         raise UsageError("must be a time zone such as Asia/Tokyo or UTC") from None
 
 
+@_parser("ORIGIN")
 def parse_frame_origin(value: Any) -> str:
     """The origin of a site that may embed pages, or `*` for any."""
     return "*" if str(value).strip() == "*" else parse_origin(value)
 
 
+@_parser("NAME")
 def parse_name(value: Any) -> str:
     """A short name on one line, for titles."""
     given = " ".join(parse_text(value).split())
@@ -158,6 +191,7 @@ def parse_name(value: Any) -> str:
     return given
 
 
+@_parser("URL")
 def parse_contact_url(value: Any) -> str:
     """The URL of a page, or a mailto: URL."""
     given = parse_text(value).strip()

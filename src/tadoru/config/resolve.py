@@ -12,8 +12,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tadoru.config.options import CrawlOptions, EventsOptions, ServeOptions, WorkerOptions
-from tadoru.config.settings import CRAWL, JOB_SETTINGS, Setting, SettingRole
+from tadoru.config.options import JOB_SETTINGS, CrawlOptions, EventsOptions, ServeOptions, WorkerOptions
+from tadoru.config.settings import Setting, SettingRole
 from tadoru.errors import ConfigError, Message, UsageError, without_passwords
 
 DISCOVERED_FILES = ("tadoru.yml", "tadoru.toml", "linktadoru.yml")
@@ -194,7 +194,7 @@ def _from_file(
             )
         if content is not None and not isinstance(content, Mapping):
             raise ConfigError("{file}: the section “{section}” must contain keys and values.", file=path, section=section)
-    shared = {setting.name for setting in CRAWL}
+    shared = CrawlOptions.__dataclass_fields__
     for section in ("crawl", job):
         for key, value in (data.get(section) or {}).items():
             name = str(key).replace("-", "_")

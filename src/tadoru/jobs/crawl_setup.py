@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tadoru.clock import SystemClock
-from tadoru.config.options import CrawlOptions, EventsOptions
-from tadoru.config.settings import JOB_SETTINGS
+from tadoru.config.options import JOB_SETTINGS, CrawlOptions, EventsOptions
 from tadoru.engine.crawl import CrawlOutcome
 from tadoru.engine.job import CrawlPolicy
 from tadoru.engine.url_filter import UrlFilter

@@ -17,8 +17,7 @@ from zoneinfo import ZoneInfo
 
 from tadoru.clock import Clock, to_datetime
 from tadoru.config import resolve
-from tadoru.config.options import ServeOptions
-from tadoru.config.settings import JOB_SETTINGS
+from tadoru.config.options import JOB_SETTINGS, ServeOptions
 from tadoru.errors import BrowserMissing, Message, StoreError, TadoruError, UsageError
 from tadoru.extras import PACKAGES, not_installed
 from tadoru.fetch.browser import chromium

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.config.settings import JOB_SETTINGS as SETTINGS
+from tadoru.config.options import JOB_SETTINGS as SETTINGS
 from tadoru.errors import UsageError
 from tadoru.i18n.translation import translator
 from tadoru.rules.address import Exemptions

@@ -14,9 +14,8 @@ from tadoru.cli.docs.sites import docs_list, docs_refresh, docs_search
 from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.options import job_options, print_config, resolve_options, run_options
 from tadoru.cli.output import _, ngettext
-from tadoru.config.options import DocsOptions
+from tadoru.config.options import JOB_SETTINGS, DocsOptions
 from tadoru.config.resolve import describe_options
-from tadoru.config.settings import JOB_SETTINGS
 from tadoru.errors import BrowserMissing, Interrupted, NothingToCrawl, SeedUnreachable
 from tadoru.log import printable
 
@@ -74,7 +73,7 @@ def _complete_subcommand(ctx: click.Context, parameter: click.Parameter, incompl
     short_help="Download a documentation site as Markdown.",
 )
 @click.argument("url", metavar="URL | search | list | refresh", shell_complete=_complete_subcommand)
-@job_options("docs", DocsOptions())
+@job_options("docs")
 @run_options
 def docs(url: str, dry_run: bool, config_file: str | None, show_config: bool, **values: Any) -> int:
     """Download a documentation site into a folder as Markdown, for people and language models.

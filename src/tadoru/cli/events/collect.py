@@ -15,8 +15,7 @@ from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.options import job_options
 from tadoru.cli.output import N_, _, format_duration, format_option, format_time, ngettext, translate_text, write_json
 from tadoru.cli.table import TableColumn, write_pairs, write_table
-from tadoru.config.options import EventsOptions
-from tadoru.config.settings import JOB_SETTINGS
+from tadoru.config.options import JOB_SETTINGS, EventsOptions
 from tadoru.errors import Interrupted, UsageError
 from tadoru.log import Log, printable
 
@@ -111,7 +110,7 @@ class CollectProgress:
     "--source", "source_ids", type=int, multiple=True, metavar="ID", help="This source, even if it is disabled (repeatable)."
 )
 @click.option("--accept-drop", is_flag=True, help="Mark missing events as vanished even if there are many.")
-@job_options("events", EventsOptions(), _EVENT_SETTINGS)
+@job_options("events", _EVENT_SETTINGS)
 @_run_options
 @click.pass_obj
 def run(
@@ -184,7 +183,7 @@ _OTHER_COUNTS = {
         ("tadoru events worker --notify mailto://me@mail.example", "notify about failures"),
     ),
 )  # fmt: skip
-@job_options("events", EventsOptions(), _EVENT_SETTINGS)
+@job_options("events", _EVENT_SETTINGS)
 @_run_options
 @click.pass_obj
 def worker(place: EventsContext, /, quiet: bool, verbose: int, log_format: str, **given: Any) -> int:

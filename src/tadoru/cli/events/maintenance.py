@@ -20,8 +20,7 @@ from tadoru.cli.installation import print_diagnosis
 from tadoru.cli.options import job_options
 from tadoru.cli.output import N_, _, format_option, ngettext
 from tadoru.cli.table import single_line
-from tadoru.config.options import EventsOptions
-from tadoru.config.settings import JOB_SETTINGS
+from tadoru.config.options import JOB_SETTINGS, EventsOptions
 from tadoru.errors import Message, TadoruError, UsageError, without_passwords
 
 if TYPE_CHECKING:
@@ -214,7 +213,7 @@ _SEARCH_SETTINGS = tuple(setting.name for setting in JOB_SETTINGS["events"] if s
 )  # fmt: skip
 @click.option("--full", is_flag=True, help="Rebuild the index; the old one is used until it is complete.")
 @click.option("--forget", is_flag=True, help="Stop tracking changes for this engine; its index is kept.")
-@job_options("events", EventsOptions(), _SEARCH_SETTINGS)
+@job_options("events", _SEARCH_SETTINGS)
 @click.option("-q", "--quiet", is_flag=True, help="No summary.")
 @click.pass_obj
 def search_sync(place: EventsContext, /, full: bool, forget: bool, quiet: bool, **given: Any) -> int:

@@ -14,8 +14,7 @@ from tadoru.cli.help import CommandGroup
 from tadoru.cli.options import job_options
 from tadoru.cli.output import _, current_language, format_option, format_time, ngettext, translate_text
 from tadoru.cli.table import TableColumn, write_table
-from tadoru.config.options import EventsOptions
-from tadoru.config.settings import JOB_SETTINGS
+from tadoru.config.options import JOB_SETTINGS
 from tadoru.errors import Message, UsageError, quoted
 from tadoru.log import printable
 
@@ -331,7 +330,7 @@ def history(place: EventsContext, source_id: int, form: str) -> int:
 @click.argument("source_id", type=int, metavar="ID")
 @click.option("-n", "--limit", type=click.IntRange(min=1), default=10, metavar="N", help="Maximum events to show. [10]")
 @format_option("table", "json")
-@job_options("events", EventsOptions(), ("delay", "timeout", "ignore_robots", "user_agent", "proxy", "insecure"))
+@job_options("events", ("delay", "timeout", "ignore_robots", "user_agent", "proxy", "insecure"))
 @click.pass_obj
 def test(place: EventsContext, /, source_id: int, limit: int, form: str, **given: Any) -> int:
     """Fetch a source and show its events without storing them. A run within the next hour uses the fetched data."""

@@ -19,8 +19,7 @@ from tadoru.cli.inputs import check_database_name
 from tadoru.cli.options import job_options, print_config, resolve_options
 from tadoru.cli.output import _
 from tadoru.config import resolve
-from tadoru.config.options import EventsOptions, ServeOptions
-from tadoru.config.settings import JOB_SETTINGS
+from tadoru.config.options import JOB_SETTINGS, EventsOptions, ServeOptions
 from tadoru.errors import UsageError, without_passwords
 from tadoru.extras import not_installed
 
@@ -77,7 +76,7 @@ def command_line_actor() -> Actor:
         ("tadoru serve keys add ci --scope events:read", "create an API key"),
     ),
 )  # fmt: skip
-@job_options("serve", ServeOptions())
+@job_options("serve")
 @click.option("--config", "config_file", metavar="FILE", help="Configuration file.")
 @click.option("--show-config", is_flag=True, help="Print the resolved configuration, secrets hidden.")
 @click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="Format of log lines.")

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from tadoru.clock import SystemClock
-from tadoru.config.options import DocsOptions
-from tadoru.config.settings import JOB_SETTINGS
+from tadoru.config.options import JOB_SETTINGS, DocsOptions
 from tadoru.engine.crawl import CrawlOutcome
 from tadoru.engine.site_probe import META_KEY as PROBE_META
 from tadoru.engine.site_probe import TASK_NAME as PROBE_TASK
@@ -61,7 +60,7 @@ from tadoru.rules.scope import Scope
 from tadoru.rules.url import UrlCleaner, origin, parse_typed_url, split_url
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.documents import DocumentPlace, DocumentRow
-from tadoru.store.crawl.open import open_audit, open_existing
+from tadoru.store.crawl.open import open_existing, open_store
 from tadoru.store.crawl.runs import RunOutcome
 from tadoru.version import VERSION
 
@@ -176,7 +175,7 @@ def _open_store(root: Path) -> CrawlDatabase:
             folder=error.filename or root,
             reason=error.strerror,
         ) from None
-    return open_audit(str(crawl_database_path(root)), SystemClock())
+    return open_store(str(crawl_database_path(root)), SystemClock())
 
 
 async def _has_crawl(store: CrawlDatabase, root: Path, start: str) -> bool:
@@ -247,7 +246,7 @@ class DocsOutcome:
 async def finish(options: DocsOptions, prepared: DocsCrawl, ended: CrawlOutcome) -> DocsOutcome:
     """Write the files of the crawled site, unless the run was interrupted or other workers are still active."""
     clock = SystemClock()
-    store = open_audit(str(crawl_database_path(prepared.root)), clock)
+    store = open_store(str(crawl_database_path(prepared.root)), clock)
     try:
         outcome = run_outcome(ended)
         if outcome is RunOutcome.INTERRUPTED or await store.frontier.has_workers():

@@ -6,15 +6,15 @@ crawl never leaves its site, and it reaches a private address only if the operat
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from tadoru.config.settings import JOB_SETTINGS as SETTINGS
+from tadoru.config.options import JOB_SETTINGS
+from tadoru.config.settings import CrawlField
 from tadoru.errors import Message, UsageError, quoted
 from tadoru.fetch.guard import is_literal
-from tadoru.i18n.translation import N_
 from tadoru.rules.address import Exemptions, block_reason
 from tadoru.rules.url import parse_typed_url
 from tadoru.serve.service import Service
@@ -24,98 +24,16 @@ MAX_START_URLS, MAX_LISTED_URLS = 20, 1000
 MAX_LIST_ITEMS, MAX_TEXT_LENGTH = 20, 300
 MIN_INTERVAL, MAX_INTERVAL = 15 * 60, 366 * 24 * 3600
 """Seconds between runs of a repeating crawl."""
-DAY = 24 * 3600.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrawlOptionSpec:
-    """One option of a crawl."""
-
-    name: str
-    """The name of the job's option."""
-    kind: str
-    """`whole`, `seconds`, `flag`, `one` (of `values`), `text`, or `texts` (a list)."""
-    default: Any
-    description: str
-    """What it does; translated where it is shown."""
-    least: float | None = None
-    most: float | None = None
-    values: tuple[str, ...] = ()
-    admin: bool = False
-    """Only an administrator may set it."""
+def _fields_by_job() -> dict[str, tuple[CrawlField, ...]]:
+    """The fields by job in the order of a form: those of several jobs come first."""
+    fields = {job: [setting.form for setting in JOB_SETTINGS[job] if setting.form is not None] for job in JOBS}
+    jobs = Counter(one.name for of_job in fields.values() for one in of_job)
+    return {job: tuple(sorted(of_job, key=lambda one: jobs[one.name] == 1)) for job, of_job in fields.items()}
 
 
-def _option(name: str, kind: str, default: Any, description: str, **limits: Any) -> CrawlOptionSpec:
-    return CrawlOptionSpec(name=name, kind=kind, default=default, description=description, **limits)
-
-
-_DEPTH = _option("depth", "whole", None, N_("Maximum link depth from the start URL."), least=0, most=100)
-_LIMIT = _option("limit", "whole", 10_000, N_("Maximum number of pages."), least=1, most=1_000_000)
-_SHARED: tuple[CrawlOptionSpec, ...] = (
-    _option("max_time", "seconds", DAY, N_("Time limit of a run in seconds."), least=1.0, most=7 * DAY),
-    _option(
-        "scope", "one", "host", N_("Scope of the site: its host, its whole domain, or only the path of the start URL."),
-        values=("host", "domain", "path"),
-    ),
-    _option("include", "texts", [], N_("Request only URLs that match one of these regular expressions.")),
-    _option("exclude", "texts", [], N_("Never request URLs that match one of these regular expressions.")),
-    _option("strip_tracking", "flag", False, N_("Remove utm_*, gclid and other tracking parameters from URLs.")),
-    _option("strip_sessions", "flag", False, N_("Remove session IDs from URLs.")),
-    _option("delay", "seconds", 1.0, N_("Seconds between two requests to a host."), least=0.1, most=60.0),
-    _option("concurrency", "whole", 4, N_("Requests in flight."), least=1, most=20),
-    _option("timeout", "seconds", 30.0, N_("Timeout for each phase of a request in seconds."), least=1.0, most=120.0),
-    _option("ignore_robots", "flag", False, N_("Ignore robots.txt (only for your own sites)."), admin=True),
-)  # fmt: skip
-_SITEMAP = _option(
-    "sitemap", "one", "auto", N_("Crawl the URLs of sitemaps too (auto), only those, or ignore sitemaps (off)."),
-    values=("auto", "only", "off"),
-)  # fmt: skip
-_SITEMAP_URL = _option("sitemap_url", "texts", [], N_("Sitemaps to read instead of those in robots.txt."))
-_RENDER = _option(
-    "render", "one", "never", N_("Render JavaScript: only if the page needs it, always, or never."),
-    values=("auto", "always", "never"),
-)  # fmt: skip
-_LIST = _option("list", "flag", False, N_("List mode: request only the given URLs and follow no links."))
-_FRAGMENTS = _option("fragments", "flag", False, N_("Check that the targets of #fragment links exist."))
-
-
-def _with(option: CrawlOptionSpec, default: Any) -> CrawlOptionSpec:
-    return replace(option, default=default)
-
-
-def _shared(**defaults: Any) -> tuple[CrawlOptionSpec, ...]:
-    return tuple(_with(one, defaults[one.name]) if one.name in defaults else one for one in _SHARED)
-
-
-CRAWL_OPTIONS: dict[str, tuple[CrawlOptionSpec, ...]] = {
-    "audit": (
-        _DEPTH, _LIMIT, *_shared(delay=0.1, concurrency=10), _LIST, _SITEMAP, _SITEMAP_URL, _RENDER, _FRAGMENTS,
-        _option("check_external", "flag", False, N_("Check external links and resources too.")),
-        _option(
-            "resources", "whole", 1000, N_("Maximum number of images, scripts and styles to check after the pages; 0 for none."),
-            least=0, most=10_000,
-        ),
-        _option("store_bodies", "flag", False, N_("Store page bodies, for a WARC export.")),
-    ),
-    "links": (
-        _with(_DEPTH, 3), _with(_LIMIT, 1000), *_shared(timeout=10.0), _LIST, _FRAGMENTS,
-        _option("check", "flag", False, N_("Check external links too and report every broken link with its source pages.")),
-        _option("accept", "text", "200..299", N_("Status codes that count as working.")),
-        _option("ignore", "texts", [], N_("Do not report links that match one of these regular expressions.")),
-    ),
-    "docs": (
-        _with(_DEPTH, 2), _LIMIT, *_shared(delay=0.5), _SITEMAP, _SITEMAP_URL, _with(_RENDER, "auto"),
-        _option(
-            "variants", "texts", [],
-            N_("Include variants of pages: other versions, other languages, print versions, indexes, source code."),
-            values=("version", "language", "print", "index", "source", "all"),
-        ),
-        _option("language", "text", None, N_("Language to read; empty for the language of the start page.")),
-        _option("own_markdown", "flag", True, N_("Prefer the site's own Markdown if it is complete.")),
-        _option("chunk_tokens", "whole", None, N_("Maximum chunk size in tokens."), least=50, most=100_000),
-    ),
-}  # fmt: skip
-"""The options by job, in the order of a form."""
+CRAWL_OPTIONS = _fields_by_job()
 
 
 def validate_options(job: str, given: Mapping[str, Any], *, admin: bool = False) -> dict[str, Any]:
@@ -131,7 +49,7 @@ def validate_options(job: str, given: Mapping[str, Any], *, admin: bool = False)
                 name=quoted(name),
                 options=", ".join(choices),
             )
-    found = {name: _value(job, choices[name], value, admin) for name, value in given.items() if value is not None}
+    found = {name: _value(choices[name], value, admin) for name, value in given.items() if value is not None}
     for name in ("limit", "max_time"):
         found.setdefault(name, choices[name].default)
     if job == "docs" and "depth" in found:
@@ -139,13 +57,13 @@ def validate_options(job: str, given: Mapping[str, Any], *, admin: bool = False)
     return found
 
 
-def _value(job: str, choice: CrawlOptionSpec, value: Any, admin: bool) -> Any:
+def _value(choice: CrawlField, value: Any, admin: bool) -> Any:
     if choice.admin and not admin and value not in (False, "false", "0", "off", ""):
         raise UsageError("Only an administrator can set {option}. Remove it.", option=choice.name)
     try:
         if choice.kind == "texts":
-            return _texts(job, choice, value)
-        parsed = _parsed(job, choice.name, value)
+            return _texts(choice, value)
+        parsed = _parsed(choice, value)
     except UsageError as error:
         raise UsageError("{option} {problem}.", option=choice.name, problem=error) from None
     if choice.least is not None and choice.most is not None and not choice.least <= parsed <= choice.most:
@@ -157,7 +75,7 @@ def _value(job: str, choice: CrawlOptionSpec, value: Any, admin: bool) -> Any:
     return parsed
 
 
-def _texts(job: str, choice: CrawlOptionSpec, value: Any) -> list[str]:
+def _texts(choice: CrawlField, value: Any) -> list[str]:
     items = [value] if isinstance(value, str) else value
     if not isinstance(items, list | tuple) or not all(isinstance(one, str) for one in items):
         raise UsageError("must be a list of strings")
@@ -167,7 +85,7 @@ def _texts(job: str, choice: CrawlOptionSpec, value: Any) -> list[str]:
         )
     if choice.name == "sitemap_url":
         return [_sitemap_url(one) for one in items]
-    return [str(_parsed(job, choice.name, one)) for one in items]
+    return [str(_parsed(choice, one)) for one in items]
 
 
 def _sitemap_url(text: str) -> str:
@@ -177,11 +95,11 @@ def _sitemap_url(text: str) -> str:
         raise UsageError("must be sitemap URLs: {problem}", problem=Message(error.message.rstrip("."), **error.values)) from None
 
 
-def _parsed(job: str, name: str, value: Any) -> Any:
+def _parsed(choice: CrawlField, value: Any) -> Any:
     if isinstance(value, list | tuple | dict):
         raise UsageError("must be a single value")
-    parsed = next(setting for setting in SETTINGS[job] if setting.name == name).parse(value)
-    if name == "accept":
+    parsed = choice.parse(value)
+    if choice.name == "accept":
         from tadoru.jobs.links.broken import AcceptedCodes
 
         try:

@@ -10,12 +10,13 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from tadoru.config.settings import CrawlField
 from tadoru.errors import UsageError
 from tadoru.i18n.formatter import Formatter
 from tadoru.i18n.translation import N_
 from tadoru.serve.auth.principal import actor_of
 from tadoru.serve.crawl_runner import control
-from tadoru.serve.crawl_runner.crawl_options import CRAWL_OPTIONS, JOBS, CrawlOptionSpec, validate_options, validate_start_urls
+from tadoru.serve.crawl_runner.crawl_options import CRAWL_OPTIONS, JOBS, validate_options, validate_start_urls
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.roles import Role
 from tadoru.serve.service import service_of
@@ -39,45 +40,6 @@ _JOB_HINTS = {
     "links": N_("Map the links of a site and find the broken ones."),
     "docs": N_("Save a documentation site as Markdown, to read and search."),
 }
-OPTION_LABELS = {
-    "depth": N_("Depth"),
-    "limit": N_("Page limit"),
-    "max_time": N_("Time limit (seconds)"),
-    "scope": N_("Scope"),
-    "scope.host": N_("Same host"),
-    "scope.domain": N_("Whole domain"),
-    "scope.path": N_("Below the path of the start URL"),
-    "include": N_("Include (regex)"),
-    "exclude": N_("Exclude (regex)"),
-    "strip_tracking": N_("Strip tracking parameters"),
-    "strip_sessions": N_("Strip session IDs"),
-    "delay": N_("Delay between requests (seconds)"),
-    "concurrency": N_("Concurrency"),
-    "timeout": N_("Timeout (seconds)"),
-    "ignore_robots": N_("Ignore robots.txt"),
-    "sitemap": N_("Sitemaps"),
-    "sitemap.auto": N_("Crawl listed pages too"),
-    "sitemap.only": N_("Listed pages only"),
-    "sitemap.off": N_("Off"),
-    "sitemap_url": N_("Sitemap URLs"),
-    "render": N_("Render JavaScript"),
-    "render.auto": N_("Only if the page needs it"),
-    "render.always": N_("All pages"),
-    "render.never": N_("Off"),
-    "list": N_("List mode"),
-    "fragments": N_("Check anchor (#) links"),
-    "check_external": N_("Check external links"),
-    "resources": N_("Resources to check"),
-    "store_bodies": N_("Store page bodies"),
-    "check": N_("Check external links"),
-    "accept": N_("Accepted status codes"),
-    "ignore": N_("Do not report (regex)"),
-    "variants": N_("Variants to crawl too"),
-    "language": N_("Language"),
-    "own_markdown": N_("Prefer the Markdown of the site"),
-    "chunk_tokens": N_("Chunk size (tokens)"),
-}
-"""The options by name, and their values by `option.value`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,16 +129,16 @@ def changed_options(crawl: ServedCrawl, formatter: Formatter) -> list[tuple[str,
     for choice in CRAWL_OPTIONS.get(crawl.job, ()):
         value = crawl.options.get(choice.name, choice.default)
         if value != choice.default:
-            found.append((formatter.gettext(OPTION_LABELS[choice.name]), _format_value(choice, value, formatter)))
+            found.append((formatter.gettext(choice.label), _format_value(choice, value, formatter)))
     return found
 
 
-def _format_value(choice: CrawlOptionSpec, value: Any, formatter: Formatter) -> str:
+def _format_value(choice: CrawlField, value: Any, formatter: Formatter) -> str:
     _ = formatter.gettext
     if choice.kind == "flag":
         return _("Yes") if value else _("No")
     if choice.kind == "one":
-        return _(OPTION_LABELS[f"{choice.name}.{value}"])
+        return _(choice.value_labels[choice.values.index(value)])
     if isinstance(value, list | tuple):
         return "\n".join(str(one) for one in value)
     return formatter.number(value) if isinstance(value, int) else str(value)
@@ -208,7 +170,7 @@ def _options(job: str, typed: Mapping[str, str], formatter: Formatter, *, admin:
     return options, problems
 
 
-def _value(choice: CrawlOptionSpec, text: str) -> Any:
+def _value(choice: CrawlField, text: str) -> Any:
     """The value of a field; None if it is empty."""
     if choice.kind == "flag":
         return bool(text)
@@ -217,7 +179,7 @@ def _value(choice: CrawlOptionSpec, text: str) -> Any:
     return text or None
 
 
-def _format_default(choice: CrawlOptionSpec) -> str:
+def _format_default(choice: CrawlField) -> str:
     """The default as the form shows it."""
     if choice.kind == "flag":
         return "yes" if choice.default else ""
@@ -238,9 +200,9 @@ def _fields(
             continue
         _ = formatter.gettext
         yield CrawlFormField(
-            name=choice.name, kind=choice.kind, label=_(OPTION_LABELS[choice.name]), hint=_(choice.description),
+            name=choice.name, kind=choice.kind, label=_(choice.label), hint=_(choice.description),
             value=typed.get(choice.name, _format_default(choice)),
-            options=tuple((one, _(OPTION_LABELS[f"{choice.name}.{one}"])) for one in choice.values if choice.kind == "one"),
+            options=tuple((value, _(label)) for value, label in zip(choice.values, choice.value_labels, strict=False)),
             least=choice.least, most=choice.most, problem=problems.get(choice.name, ""),
         )  # fmt: skip
 
