@@ -12,22 +12,7 @@ from tadoru.jobs.audit.site_checks import SITE_CHECKS
 from tadoru.parse.content import normalise_content
 from tadoru.rules.minhash import sketch
 from tadoru.rules.url import host_key
-from tadoru.store.crawl.interface import (
-    CompletedOutcome,
-    FailedOutcome,
-    FoundLink,
-    Lease,
-    LinkTarget,
-    NamedPage,
-    Outcome,
-    PageFacts,
-    PageStatus,
-    RefusedOutcome,
-    ResourceResult,
-    RobotsRecord,
-    SitemapRecord,
-    UrlPurpose,
-)
+from tadoru.store.crawl import interface
 from tadoru.store.crawl.records import AlternateUrl, PageRecords, ResourceUse
 from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.support.clock import FakeClock
@@ -106,7 +91,7 @@ class SampleSite:
     external: Mapping[str, Page] = field(default_factory=dict)
     """Links to other sites that were tried."""
     resources: Mapping[str, Resource] = field(default_factory=dict)
-    sitemaps: Sequence[SitemapRecord] = ()
+    sitemaps: Sequence[interface.SitemapRecord] = ()
     entries: Mapping[str, Sequence[str | tuple[str, str]]] = field(default_factory=dict)
     """By the URL of the sitemap: paths, or paths with a date."""
     robots: tuple[int | None, str | None, str] | None = (200, None, "User-agent: *\nDisallow: /private\n")
@@ -117,8 +102,8 @@ class SampleSite:
     """A path that was not requested for a reason of the crawl."""
 
 
-def sitemap(path: str = "/sitemap.xml", *problems: str, **changes: object) -> SitemapRecord:
-    plain = SitemapRecord(url(path), 0, "robots.txt", "read", "urlset", 200, 1_000, 3, problems)
+def sitemap(path: str = "/sitemap.xml", *problems: str, **changes: object) -> interface.SitemapRecord:
+    plain = interface.SitemapRecord(url(path), 0, "robots.txt", "read", "urlset", 200, 1_000, 3, problems)
     return plain._replace(**changes)  # type: ignore[arg-type]
 
 
@@ -139,12 +124,16 @@ class SampleWriter:
         if sample.robots is not None:
             status, failure, text = sample.robots
             await store.robots.claim(worker, ORIGIN, hold=9.0, max_age=9.0)
-            await store.robots.put(ORIGIN, RobotsRecord(status, failure, "", text.encode(), 0.0))
+            await store.robots.put(ORIGIN, interface.RobotsRecord(status, failure, "", text.encode(), 0.0))
         if sample.unfinished:
-            await store.frontier.add([LinkTarget(url("/waiting"), "a.example", PageStatus.QUEUED)], seed=False, depth=9)
+            await store.frontier.add(
+                [interface.LinkTarget(url("/waiting"), "a.example", interface.PageStatus.QUEUED)], seed=False, depth=9
+            )
         if sample.skipped:
             await store.frontier.add(
-                [LinkTarget(url(sample.skipped), "a.example", PageStatus.SKIPPED, "trap: calendar")], seed=False, depth=9
+                [interface.LinkTarget(url(sample.skipped), "a.example", interface.PageStatus.SKIPPED, "trap: calendar")],
+                seed=False,
+                depth=9,
             )
         await store.frontier.leave(worker)
 
@@ -159,7 +148,9 @@ class SampleWriter:
             number = await self._store.sitemaps.put(record)
             named = self._world.entries.get(record.url.removeprefix(ORIGIN), ())
             pairs = [(one, None) if isinstance(one, str) else one for one in named]
-            await self._store.frontier.add_named(number, [NamedPage(self._target(path), lastmod) for path, lastmod in pairs])
+            await self._store.frontier.add_named(
+                number, [interface.NamedPage(self._target(path), lastmod) for path, lastmod in pairs]
+            )
 
     async def _try_resources(self, worker: int) -> None:
         while leases := await self._store.resources.lease(worker, 50, budget=1000):
@@ -167,7 +158,7 @@ class SampleWriter:
             for lease in leases:
                 one = self._world.resources[lease.url.removeprefix(ORIGIN)]
                 results.append(
-                    ResourceResult(
+                    interface.ResourceResult(
                         resource_id=lease.resource_id,
                         status="error" if one.failure else "completed",
                         status_code=None if one.failure else one.status,
@@ -179,29 +170,31 @@ class SampleWriter:
                 )
             await self._store.resources.finish(worker, results)
 
-    def _target(self, path: str) -> LinkTarget:
+    def _target(self, path: str) -> interface.LinkTarget:
         address = url(path)
         host = host_key(address)
         if path in self._world.external:
-            return LinkTarget(address, host, PageStatus.QUEUED, "another site", UrlPurpose.CHECK, internal=False)
+            return interface.LinkTarget(
+                address, host, interface.PageStatus.QUEUED, "another site", interface.UrlPurpose.CHECK, internal=False
+            )
         if host.removeprefix("www.") != "a.example":
-            return LinkTarget(address, host, PageStatus.DISCOVERED, "another site", internal=False)
-        return LinkTarget(address, host, PageStatus.QUEUED)
+            return interface.LinkTarget(address, host, interface.PageStatus.DISCOVERED, "another site", internal=False)
+        return interface.LinkTarget(address, host, interface.PageStatus.QUEUED)
 
-    def outcome(self, lease: Lease) -> Outcome:
+    def outcome(self, lease: interface.Lease) -> interface.Outcome:
         path = lease.url.removeprefix(ORIGIN)
         page = self._world.pages.get(path) or self._world.external.get(path) or Page(status=404)
-        records = None if lease.purpose is UrlPurpose.CHECK else self._records(path, page)
+        records = None if lease.purpose is interface.UrlPurpose.CHECK else self._records(path, page)
         if page.forbidden:
-            return RefusedOutcome(lease=lease, reason="robots.txt line 2: Disallow: /private", records=records)
+            return interface.RefusedOutcome(lease=lease, reason="robots.txt line 2: Disallow: /private", records=records)
         if page.failure:
-            return FailedOutcome(lease=lease, kind=page.failure, message="No answer.", records=records)
+            return interface.FailedOutcome(lease=lease, kind=page.failure, message="No answer.", records=records)
         if page.redirect is not None:
             status = page.status if page.status >= 300 else 301
-            return CompletedOutcome(
-                lease=lease, facts=PageFacts(status_code=status), redirect=self._target(page.redirect), records=records
+            return interface.CompletedOutcome(
+                lease=lease, facts=interface.PageFacts(status_code=status), redirect=self._target(page.redirect), records=records
             )
-        return CompletedOutcome(
+        return interface.CompletedOutcome(
             lease=lease, facts=self._facts(path, page), links=self._links(path, page), anchors=page.anchors, records=records,
             resources=[self._use(one) for one in page.resources],
         )  # fmt: skip
@@ -209,24 +202,26 @@ class SampleWriter:
     def _use(self, path: str) -> ResourceUse:
         return ResourceUse(url(path), "a.example", self._world.resources[path].kind, True, True)
 
-    def _facts(self, path: str, page: Page) -> PageFacts:
+    def _facts(self, path: str, page: Page) -> interface.PageFacts:
         if page.status != 200 or not page.type.startswith("text/html"):
-            return PageFacts(status_code=page.status, content_type=page.type, ttfb_ms=page.ttfb_ms, download_time_ms=1.0)
+            return interface.PageFacts(
+                status_code=page.status, content_type=page.type, ttfb_ms=page.ttfb_ms, download_time_ms=1.0
+            )
         content = normalise_content(page.text if page.text is not None else words(path))
-        return PageFacts(
+        return interface.PageFacts(
             status_code=page.status, content_type=page.type, ttfb_ms=page.ttfb_ms, download_time_ms=1.0,
             response_size_bytes=page.size, title=page.title or f"About {path}",
             meta_description=page.description or f"What {path} says", canonical_url=url(page.canonical or path),
             content_hash=content.hash,
         )  # fmt: skip
 
-    def _links(self, path: str, page: Page) -> list[FoundLink]:
+    def _links(self, path: str, page: Page) -> list[interface.FoundLink]:
         if page.status != 200:
             return []
         links: Iterable[str | Link] = page.links if page.links is not None else self._everything(path)
         plain = [Link(to=one) if isinstance(one, str) else one for one in links]
         return [
-            FoundLink(self._target(one.to), one.kind, f"To {one.to}", one.rel, position, one.fragment)
+            interface.FoundLink(self._target(one.to), one.kind, f"To {one.to}", one.rel, position, one.fragment)
             for position, one in enumerate(plain)
         ]
 

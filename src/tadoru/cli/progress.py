@@ -9,20 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tadoru.cli.output import _, ngettext
 from tadoru.clock import Clock
-from tadoru.engine.notifications import (
-    CrawlNotification,
-    HostSlowed,
-    LeasesRecovered,
-    PageDone,
-    PageFailed,
-    PageHandlerFailed,
-    PageNotRendered,
-    PageRefused,
-    PageRetried,
-    PageTruncated,
-    SitemapRead,
-    SiteMoved,
-)
+from tadoru.engine import notifications
 from tadoru.errors import without_passwords
 from tadoru.log import Log
 from tadoru.store.crawl.metrics import CrawlMetrics
@@ -140,35 +127,35 @@ class CrawlProgress:
             else:
                 self._log.line(f"{words}; {self.details}")
 
-    def notify(self, notice: CrawlNotification) -> None:
+    def notify(self, notice: notifications.CrawlNotification) -> None:
         """Write a notification as a log line, if its level is enabled."""
         write = self._log.write
         match notice:
-            case PageDone():
+            case notifications.PageDone():
                 write("info", notice.url, status=notice.status, depth=notice.depth, links=notice.links, seconds=notice.seconds)
-            case PageFailed():
+            case notifications.PageFailed():
                 write("info", notice.url, failed=notice.kind, why=notice.message)
-            case PageRefused():
+            case notifications.PageRefused():
                 write("info", notice.url, refused=notice.reason)
-            case PageRetried():
+            case notifications.PageRetried():
                 write("info", notice.url, again_after=notice.after, because=notice.kind)
-            case HostSlowed() if notice.pause >= LONG_PAUSE and not notice.silent:
+            case notifications.HostSlowed() if notice.pause >= LONG_PAUSE and not notice.silent:
                 self.note(
                     _("{host} asks for a pause of {pause}: waiting.", host=notice.host, pause=_format_duration(notice.pause))
                 )
-            case HostSlowed():
+            case notifications.HostSlowed():
                 write("info", "slowing down", host=notice.host, gap=notice.gap, pause=notice.pause, silent=notice.silent)
-            case SiteMoved():
+            case notifications.SiteMoved():
                 self.note(_("{old} redirects to {new}: crawling that site.", old=notice.old, new=notice.new))
-            case LeasesRecovered():
+            case notifications.LeasesRecovered():
                 write("info", "recovered leases of a dead process", urls=notice.count)
-            case PageTruncated():
+            case notifications.PageTruncated():
                 write("warning", "page truncated", url=notice.url, because="; ".join(notice.reasons))
-            case PageNotRendered():
+            case notifications.PageNotRendered():
                 write("info", notice.url, unrendered=notice.reason)
-            case SitemapRead():
+            case notifications.SitemapRead():
                 write("info", notice.url, urls=notice.urls, problem=notice.problem)
-            case PageHandlerFailed():
+            case notifications.PageHandlerFailed():
                 write("error", "bug in Tadoru, please report it", url=notice.url, trace=notice.trace)
             case _:
                 write("debug", type(notice).__name__)

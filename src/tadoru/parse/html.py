@@ -10,7 +10,7 @@ document order, while a combinator takes a pass for each element, which is too s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, SelectolaxError
 
@@ -204,13 +204,16 @@ def text_of(element: Element, limit: int, raw: str | None = None) -> str:
     return collapsed(text, limit)
 
 
-def inside(element: Element) -> Iterator[Element]:
-    """The elements within an element, in document order: as many as a link or a picture is made of, and no more.
+def inside(
+    element: Element, limit: int = _MOST_INSIDE, *, text: bool = False, closed: Container[str] | None = None
+) -> Iterator[Element]:
+    """The elements (or text nodes) below an element, without those of `closed` elements, in document order, for `limit` steps.
 
-    A selector would look at all of them: for each of a thousand links that stand in each other, that is too long.
+    As many as a link or a picture is made of. A selector would look at all of them: for each of a thousand links that stand in
+    each other, that is too long.
     """
     unread = [element.first_child]
-    for _ in range(_MOST_INSIDE):
+    for _ in range(limit):
         if not unread:
             break
         node = unread.pop()
@@ -218,26 +221,17 @@ def inside(element: Element) -> Iterator[Element]:
             continue
         unread.append(node.next)
         if node.is_element_node:
+            if not text:
+                yield node
+            if closed is None or node.tag not in closed:
+                unread.append(node.first_child)
+        elif text and node.is_text_node:
             yield node
-            unread.append(node.first_child)
 
 
 def _visible_text(element: Element) -> str:
     """The text nodes below an element, without those of elements that show none. Enough of them for any name or heading."""
-    pieces: list[str] = []
-    unread = [element.first_child]
-    for _ in range(_MOST_NODES):
-        if not unread:
-            break
-        node = unread.pop()
-        if node is None:
-            continue
-        unread.append(node.next)
-        if node.is_text_node:
-            pieces.append(node.text_content or "")
-        elif node.tag not in _UNSEEN:
-            unread.append(node.first_child)
-    return "".join(pieces)
+    return "".join([node.text_content or "" for node in inside(element, _MOST_NODES, text=True, closed=_UNSEEN)])
 
 
 def is_selector(text: str) -> bool:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self
 
 from tadoru.errors import ConfigError, Message, quoted
@@ -290,15 +290,24 @@ def read_html(
     settings: HtmlSettings = NO_SETTINGS,
     *,
     page: int = 1,
+    detail: bool = False,
     now: datetime | None = None,
     zone: str = "UTC",
 ) -> ParsedSource:
-    """The events of a page, or the pages to read for them, and the next page; this is the `page`th."""
+    """The events of a page, or the pages to read for them, and the next page; this is the `page`th. A `detail` has one event."""
     problems = ReadProblems()
-    parsed = _parsed(body, content_type, problems)
-    if parsed is None:
+    try:
+        parsed = SelectablePage(body, content_type)
+    except PageTooComplex as error:
+        problems.add("page", Message("The page cannot be read: {error}.", error=error))
         return ParsedSource(problems=problems.all())
-    base = _base(parsed, url, problems)
+    base = parsed.document.base_url(url)
+    for reason in parsed.document.left_out:
+        problems.add("page", Message("A part of the page is skipped: {reason}.", reason=reason))
+    window = ScheduleWindow(now, zone)
+    if detail:
+        event = _detail_event(parsed, url, settings, base, window, problems)
+        return ParsedSource(events=(event,) if event else (), problems=problems.all())
     next_url = _next(parsed, base, url, settings) if page < settings.most_pages else None
     if settings.details:
         details = _addresses(parsed, settings.details, base, url)
@@ -315,7 +324,7 @@ def read_html(
                 Message("Only the first {limit} of {count} links are followed.", limit=settings.most_details, count=len(details)),
             )
         return ParsedSource(details=tuple(details[: settings.most_details]), problems=problems.all(), next_url=next_url)
-    events = events_in(parsed.document, url, ScheduleWindow(now, zone), problems) if settings.markup else []
+    events = events_in(parsed.document, url, window, problems) if settings.markup else []
     if not events and settings.item:
         events = _selected(parsed, settings.item, settings, base, problems, page)
     elif not events and page == 1:
@@ -327,53 +336,29 @@ def read_html(
     return ParsedSource(events=tuple(events), problems=problems.all(), next_url=next_url)
 
 
-@paused_gc()
-def read_detail(
-    body: bytes,
-    content_type: str | None,
-    url: str,
-    settings: HtmlSettings = NO_SETTINGS,
-    *,
-    now: datetime | None = None,
-    zone: str = "UTC",
-) -> ParsedSource:
+read_detail = partial(read_html, detail=True)
+
+
+def _detail_event(
+    page: SelectablePage, url: str, settings: HtmlSettings, base: str, window: ScheduleWindow, problems: ReadProblems
+) -> RawEvent | None:
     """The one event of a page: as schema.org's words say, and the selected fields where they are silent."""
-    problems = ReadProblems()
-    parsed = _parsed(body, content_type, problems)
-    if parsed is None:
-        return ParsedSource(problems=problems.all())
-    base = _base(parsed, url, problems)
-    described = events_in(parsed.document, url, ScheduleWindow(now, zone), problems) if settings.markup else []
+    described = events_in(page.document, url, window, problems) if settings.markup else []
     own = [event for event in described if event.url and canonical(event.url) == canonical(url)]
     event = next(iter(own or described), None)
     if settings.fields:
-        selected = raw_event("page", _values(parsed, None, settings), base)
+        selected = raw_event("page", _values(page, None, settings), base)
         event = filled(event, selected) if event else selected
     if event is None or not (event.title or event.start):
         problems.add("page", Message("The page has no schema.org events, and the selected fields find no title and no date."))
-        return ParsedSource(problems=problems.all())
+        return None
     event = _with_constants(event, settings.constants, base)
-    return ParsedSource(events=(replace(event, url=event.url or url),), problems=problems.all())
+    return replace(event, url=event.url or url)
 
 
 def _expression(given: SettingsReader, name: str) -> SelectorExpression | None:
     text = given.text(name)
     return SelectorExpression.given(text, name) if text else None
-
-
-def _parsed(body: bytes, content_type: str | None, problems: ReadProblems) -> SelectablePage | None:
-    try:
-        return SelectablePage(body, content_type)
-    except PageTooComplex as error:
-        problems.add("page", Message("The page cannot be read: {error}.", error=error))
-        return None
-
-
-def _base(page: SelectablePage, url: str, problems: ReadProblems) -> str:
-    base = page.document.base_url(url)
-    for reason in page.document.left_out:
-        problems.add("page", Message("A part of the page is skipped: {reason}.", reason=reason))
-    return base
 
 
 def _selected(
