@@ -9,6 +9,7 @@ import pytest
 
 from tests.acceptance.calendar import Calendar
 from tests.acceptance.command import Tadoru
+from tests.support.postgres import server
 from tests.support.site import Site
 
 
@@ -36,3 +37,11 @@ def elsewhere() -> Iterator[Site]:
 def calendar(tadoru: Tadoru) -> Calendar:
     """The events commands on a database of their own."""
     return Calendar(tadoru)
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    """A new database of PostgreSQL."""
+    made = server().new_database()
+    yield made
+    server().drop(made)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import resource
-import shutil
 import signal
 import sqlite3
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +14,7 @@ import pytest
 from tadoru.cli.main import run
 from tadoru.store.crawl.sqlite.database import SCHEMA_VERSION
 from tests.acceptance.command import CommandResult, Tadoru, finished
+from tests.support.folders import folder_for_everybody
 from tests.support.planted_crowd import crowd, everything
 from tests.support.site import Site
 
@@ -289,12 +288,8 @@ def test_a_database_that_another_program_holds_is_named_after_half_a_minute_of_p
 
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
-    """A folder that every user can look into, unlike those of `tmp_path`."""
-    folder = Path(tempfile.mkdtemp(prefix="tadoru-test-"))
-    folder.chmod(0o755)
-    yield folder
-    folder.chmod(0o755)
-    shutil.rmtree(folder)
+    with folder_for_everybody() as folder:
+        yield folder
 
 
 def test_a_folder_that_can_not_be_written_is_exit_2(open_folder: Path) -> None:

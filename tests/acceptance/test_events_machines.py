@@ -15,18 +15,10 @@ from tadoru.store.calendar.schedule import WORKER_STOPPED
 from tadoru.store.calendar.store import CalendarStore, open_calendar
 from tests.acceptance.calendar import ics, meeting
 from tests.acceptance.command import Tadoru, finished
-from tests.support.postgres import server
 from tests.support.site import ReceivedRequest, Site
 
 SOURCES, HOSTS, GAP = 30, 3, 0.2
 NAMES = ("first", "second", "third")
-
-
-@pytest.fixture
-def address() -> Iterator[str]:
-    made = server().new_database()
-    yield made
-    server().drop(made)
 
 
 @pytest.fixture

@@ -8,10 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import shutil
-import subprocess
-import sys
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -24,6 +20,7 @@ from tadoru.fetch.browser.request_filter import BrowserPolicy
 from tadoru.model.web import Failure
 from tadoru.rules.address import Exemptions
 from tests.browser.pages import kind, render, rendered
+from tests.support.namespaces import run_in_namespace
 from tests.support.site import Site
 
 EVERYTHING = """<!DOCTYPE html><title>start</title><p>page</p><script>
@@ -135,7 +132,6 @@ PUBLIC = "93.184.216.34"
 PRIVATE = ["127.0.0.1", "10.0.0.1", "169.254.169.254", "100.64.0.1", "192.168.1.1"]
 NAMED = "inside.example"
 UDP_PORTS = (53, 80, 443, 3478)
-SET_UP = "ip link set lo up && for a in $ADDRESSES; do ip addr replace $a/32 dev lo || exit 1; done"
 
 
 def name_servers() -> list[str]:
@@ -144,30 +140,8 @@ def name_servers() -> list[str]:
     return [server for server in found if ":" not in server]
 
 
-def in_namespace() -> list[str]:
-    if sys.platform != "linux" or not shutil.which("unshare") or not shutil.which("ip"):
-        pytest.skip("network namespaces need Linux with unshare and ip")
-    command = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--net"]
-    addresses = " ".join([PUBLIC, *PRIVATE, *name_servers()])
-    full = [*command, "env", f"ADDRESSES={addresses}", "sh", "-c", f'{SET_UP} && exec "$@"', "sh"]
-    tried = subprocess.run([*full, "true"], capture_output=True, text=True, check=False)
-    if tried.returncode:
-        pytest.skip(f"no network namespace here: {tried.stderr.strip()}")
-    return full
-
-
 def test_a_public_page_reaches_no_other_address_by_any_of_the_ways_browsers_have(checkout: Path) -> None:
-    done = subprocess.run(
-        [*in_namespace(), sys.executable, "-m", "tests.browser.test_no_way_around_the_guard"],
-        cwd=checkout,
-        env={**os.environ, "PYTHONPATH": f"{checkout / 'src'}{os.pathsep}{checkout}"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    seen = json.loads(done.stdout)
+    seen = run_in_namespace([PUBLIC, *PRIVATE, *name_servers()], "tests.browser.test_no_way_around_the_guard", checkout)
     assert seen["title"] == f"tried {(len(PRIVATE) + 1) * WAYS}"
     assert seen["reached"] == []
     assert seen["packets"] == []

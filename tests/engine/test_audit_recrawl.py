@@ -33,6 +33,12 @@ class EditableSite:
         self._states[path] = (version, text)
         self.site.handle(path, lambda exchange, _: self._answer(exchange, path, by))
 
+    def plant_ten(self) -> None:
+        """A start page with nine links, and their targets."""
+        self.plant("/", *(f"/{number}" for number in range(9)))
+        for number in range(9):
+            self.plant(f"/{number}")
+
     async def _answer(self, exchange: Exchange, path: str, by: str) -> None:
         version, text = self._states[path]
         name, asked = ("Last-Modified", "if-modified-since") if by == "modified" else ("ETag", "if-none-match")
@@ -241,9 +247,7 @@ async def test_the_past_is_kept_to_compare_with(tmp_path: Path) -> None:
 async def test_a_limit_counts_the_pages_of_this_run(tmp_path: Path) -> None:
     async with Site() as site:
         editable, audit = EditableSite(site), Audit(site, tmp_path)
-        editable.plant("/", *(f"/{number}" for number in range(9)))
-        for number in range(9):
-            editable.plant(f"/{number}")
+        editable.plant_ten()
         await audit.run("/", limit=4)
         first = len(site.requests)
         await audit.run(limit=4)
@@ -258,9 +262,7 @@ async def test_a_limit_counts_the_pages_of_this_run(tmp_path: Path) -> None:
 async def test_a_crawl_that_its_limit_cut_short_is_finished_before_it_is_repeated(tmp_path: Path) -> None:
     async with Site() as site:
         editable, audit = EditableSite(site), Audit(site, tmp_path)
-        editable.plant("/", *(f"/{number}" for number in range(9)))
-        for number in range(9):
-            editable.plant(f"/{number}")
+        editable.plant_ten()
         await audit.run("/", limit=4)
         await audit.run(recrawl=True, limit=6)
         assert max(site.hits(path) for path in site.paths) == 1, "the last run goes on first"

@@ -10,12 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
-import shutil
 import socket
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -32,6 +28,7 @@ from tadoru.fetch.http import HttpFetcher, build_http_fetcher
 from tadoru.model.web import Answer, Failure, FailureKind, Request, Response
 from tadoru.rules.address import Exemptions
 from tadoru.rules.url import canonical
+from tests.support.namespaces import run_in_namespace
 from tests.support.site import Site
 
 NOBODY_NAMED = Exemptions()
@@ -171,35 +168,11 @@ async def test_the_address_is_checked_again_at_the_moment_of_connecting(trap: Si
 PUBLIC = "93.184.216.34"
 FORBIDDEN = ["127.0.0.1", "10.0.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "::1"]
 NAMES = {f"n{number}.example": [address] for number, address in enumerate(FORBIDDEN)} | {"mixed.example": ["10.0.0.1", PUBLIC]}
-SET_UP = "ip link set lo up && for a in $ADDRESSES; do ip addr replace $a/32 dev lo || exit 1; done"
 
 
-@pytest.fixture(scope="module")
-def namespace() -> list[str]:
-    """The command that runs another one in a namespace of its own; skips where the kernel refuses."""
-    if sys.platform != "linux" or not shutil.which("unshare") or not shutil.which("ip"):
-        pytest.skip("network namespaces need Linux with unshare and ip")
-    command = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--net"]
+def test_a_public_page_reaches_no_other_address_by_link_redirect_or_name(checkout: Path) -> None:
     addresses = [PUBLIC, *(address for address in FORBIDDEN if ":" not in address)]
-    full = [*command, "env", f"ADDRESSES={' '.join(addresses)}", "sh", "-c", f'{SET_UP} && exec "$@"', "sh"]
-    tried = subprocess.run([*full, "true"], capture_output=True, text=True, check=False)
-    if tried.returncode:
-        pytest.skip(f"no network namespace here: {tried.stderr.strip()}")
-    return full
-
-
-def test_a_public_page_reaches_no_other_address_by_link_redirect_or_name(namespace: list[str], checkout: Path) -> None:
-    done = subprocess.run(
-        [*namespace, sys.executable, "-m", "tests.faults.test_address_guard"],
-        cwd=checkout,
-        env={**os.environ, "PYTHONPATH": f"{checkout / 'src'}{os.pathsep}{checkout}"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    seen = json.loads(done.stdout)
+    seen = run_in_namespace(addresses, "tests.faults.test_address_guard", checkout)
     assert seen["links"] > len(FORBIDDEN) * 3
     assert seen["unguarded"] == seen["links"], "every link leads to a listener, or the test would prove nothing"
     assert seen["reached"] == 0

@@ -11,26 +11,15 @@ from tadoru.fetch.credentials import Credentials
 from tadoru.fetch.http import build_http_fetcher
 from tadoru.model.web import Request, Response
 from tadoru.rules.address import Exemptions
+from tests.support.clock import FakeClock
 from tests.support.site import Site
 
-
-class FixedClock:
-    """A clock that stands at the first of January 2025."""
-
-    seconds = 1735689600.0
-
-    def now(self) -> float:
-        return self.seconds
-
-    def monotonic(self) -> float:
-        return self.seconds
-
-    async def sleep(self, seconds: float) -> None:
-        self.seconds += seconds
+START = 1735689600.0
+"""The first of January 2025."""
 
 
 def jar_after(url: str, *lines: str) -> CookieJar:
-    jar = CookieJar(FixedClock())
+    jar = CookieJar(FakeClock(START))
     jar.store(Response(url=url, status=200, headers=tuple(("Set-Cookie", line) for line in lines)))
     return jar
 
@@ -109,10 +98,10 @@ def test_a_cookie_set_again_is_replaced_and_one_that_expired_is_gone() -> None:
 
 
 def test_a_cookie_expires_while_it_is_kept() -> None:
-    clock = FixedClock()
+    clock = FakeClock(START)
     jar = CookieJar(clock)
     jar.store(Response(url=SHOP, status=200, headers=(("Set-Cookie", "id=1; Max-Age=10"),)))
-    clock.seconds += 11
+    clock.advance(11)
     assert jar.header(SHOP) == ""
 
 

@@ -8,24 +8,9 @@ import pytest
 
 from tadoru.fetch.guard import DNS_SECONDS, AddressGuard, BlockedAddress, DnsCache, UnresolvedHost, private_exemptions
 from tadoru.rules.address import Exemptions
+from tests.support.clock import FakeClock
 
 PUBLIC = "93.184.216.34"
-
-
-class ManualClock:
-    """A clock that stands still until it is moved."""
-
-    def __init__(self) -> None:
-        self.seconds = 1000.0
-
-    def now(self) -> float:
-        return self.seconds
-
-    def monotonic(self) -> float:
-        return self.seconds
-
-    async def sleep(self, seconds: float) -> None:
-        self.seconds += seconds
 
 
 class ScriptedResolver:
@@ -96,7 +81,7 @@ def test_the_persons_proxy_passes_only_where_connections_are_made() -> None:
 async def test_a_host_that_a_person_named_is_exempt_only_if_it_is_private_then(
     answer: list[str] | Exception, is_exempt: bool
 ) -> None:
-    dns = DnsCache(ManualClock(), ScriptedResolver(answer))
+    dns = DnsCache(FakeClock(), ScriptedResolver(answer))
     exempt = await private_exemptions(["http://dev.example:8000/"], dns)
     assert exempt.covers("dev.example", 8000) is is_exempt
     await dns.close()
@@ -104,7 +89,7 @@ async def test_a_host_that_a_person_named_is_exempt_only_if_it_is_private_then(
 
 @pytest.mark.parametrize("first", [OSError("NXDOMAIN"), []], ids=["unknown", "without an address"])
 async def test_a_name_that_resolves_only_later_is_connected_to_when_it_is_public_then(first: list[str] | Exception) -> None:
-    dns = DnsCache(ManualClock(), ScriptedResolver(first))
+    dns = DnsCache(FakeClock(), ScriptedResolver(first))
     guard = AddressGuard(Exemptions.from_list((await private_exemptions(["http://dev.example:8000/"], dns)).to_list()))
     assert guard.allowed_addresses("dev.example", 8000, [PUBLIC]) == [PUBLIC]
     with pytest.raises(BlockedAddress):
@@ -114,7 +99,7 @@ async def test_a_name_that_resolves_only_later_is_connected_to_when_it_is_public
 
 async def test_addresses_that_a_person_named_need_no_lookup() -> None:
     server = ScriptedResolver([PUBLIC])
-    dns = DnsCache(ManualClock(), server)
+    dns = DnsCache(FakeClock(), server)
     exempt = await private_exemptions(["http://127.0.0.1/", "http://[::1]:8000/", f"http://{PUBLIC}/"], dns)
     assert exempt.to_list() == ["127.0.0.1:80", "[::1]:8000"]
     assert server.asked == []
@@ -124,20 +109,20 @@ async def test_addresses_that_a_person_named_need_no_lookup() -> None:
 async def test_a_crawl_does_not_wait_for_ever_to_learn_whether_a_name_is_private() -> None:
     server = ScriptedResolver([PUBLIC])
     server.gate.clear()
-    dns = DnsCache(ManualClock(), server)
+    dns = DnsCache(FakeClock(), server)
     exempt = await private_exemptions(["http://slow.example/"], dns, timeout=0.01)
     assert not exempt.covers("slow.example", 80)
     await dns.close()
 
 
 async def test_an_answer_is_kept_for_a_short_while() -> None:
-    clock = ManualClock()
+    clock = FakeClock()
     dns = DnsCache(clock, ScriptedResolver([PUBLIC], ["10.0.0.1"]))
     assert dns.cached("a.example") == ()
     assert await dns.resolve("a.example") == [PUBLIC]
-    clock.seconds += DNS_SECONDS - 1
+    clock.advance(DNS_SECONDS - 1)
     assert dns.cached("a.example") == [PUBLIC]
-    clock.seconds += 1
+    clock.advance(1)
     assert dns.cached("a.example") == ()
     assert await dns.resolve("a.example") == ["10.0.0.1"]
     await dns.close()
@@ -146,7 +131,7 @@ async def test_an_answer_is_kept_for_a_short_while() -> None:
 async def test_those_who_wait_for_one_name_ask_once_and_one_may_give_up() -> None:
     server = ScriptedResolver([PUBLIC])
     server.gate.clear()
-    dns = DnsCache(ManualClock(), server)
+    dns = DnsCache(FakeClock(), server)
     first, second = (asyncio.create_task(dns.resolve("a.example")) for _ in range(2))
     await server.was_asked.wait()
     first.cancel()
@@ -158,7 +143,7 @@ async def test_those_who_wait_for_one_name_ask_once_and_one_may_give_up() -> Non
 
 @pytest.mark.parametrize("answer", [[], OSError("SERVFAIL"), UnicodeError("label too long")], ids=["empty", "failure", "no name"])
 async def test_no_answer_is_unresolved_and_asked_again_the_next_time(answer: list[str] | Exception) -> None:
-    dns = DnsCache(ManualClock(), ScriptedResolver(answer, [PUBLIC]))
+    dns = DnsCache(FakeClock(), ScriptedResolver(answer, [PUBLIC]))
     with pytest.raises(UnresolvedHost):
         await dns.resolve("a.example")
     assert await dns.resolve("a.example") == [PUBLIC]
@@ -168,7 +153,7 @@ async def test_no_answer_is_unresolved_and_asked_again_the_next_time(answer: lis
 async def test_closing_gives_up_on_names_that_are_being_asked() -> None:
     server = ScriptedResolver([PUBLIC])
     server.gate.clear()
-    dns = DnsCache(ManualClock(), server)
+    dns = DnsCache(FakeClock(), server)
     waiting = asyncio.create_task(dns.resolve("slow.example"))
     await server.was_asked.wait()
     await dns.close()
@@ -177,6 +162,6 @@ async def test_closing_gives_up_on_names_that_are_being_asked() -> None:
 
 
 async def test_the_system_resolves_localhost() -> None:
-    dns = DnsCache(ManualClock())
+    dns = DnsCache(FakeClock())
     assert set(await dns.resolve("localhost")) & {"127.0.0.1", "::1"}
     await dns.close()

@@ -272,6 +272,20 @@ async def crawled_once(store: SqliteStore) -> int:
     return worker
 
 
+NOTHING_LEFT: dict[str, list[tuple[Any, ...]]] = {
+    "pages": [(None,) * 6],
+    "details": [(None,) * 6],
+    "findings": [(OTHER.id,)],
+    "languages": [],
+    "items": [],
+    "uses": [],
+    "links": [],
+    "anchors": [],
+    "bodies": [],
+}
+"""Of a page that no longer has what it was: only the finding that it has now."""
+
+
 async def test_a_changed_page_leaves_nothing_of_what_it_was(store: SqliteStore) -> None:
     worker = await crawled_once(store)
     changed = PageRecords(indexable=False, indexability="noindex", findings=(Finding(OTHER.id, url("x")),))
@@ -279,17 +293,7 @@ async def test_a_changed_page_leaves_nothing_of_what_it_was(store: SqliteStore) 
     await store.frontier.finish(
         worker, [CompletedOutcome(lease=await lease_one(store, worker), facts=facts, records=changed)], max_depth=None
     )
-    assert everything(store) == {
-        "pages": [(404, *[None] * 5)],
-        "details": [(None,) * 6],
-        "findings": [(OTHER.id,)],
-        "languages": [],
-        "items": [],
-        "uses": [],
-        "links": [],
-        "anchors": [],
-        "bodies": [],
-    }
+    assert everything(store) == NOTHING_LEFT | {"pages": [(404, *[None] * 5)]}
 
 
 @pytest.mark.parametrize("kind", ["failed", "refused"])
@@ -302,17 +306,7 @@ async def test_a_page_that_is_gone_leaves_nothing_of_what_it_was(store: SqliteSt
         "refused": RefusedOutcome(lease=got, reason="robots.txt line 2", records=records),
     }
     await store.frontier.finish(worker, [outcomes[kind]], max_depth=None)
-    assert everything(store) == {
-        "pages": [(None,) * 6],
-        "details": [(None,) * 6],
-        "findings": [(OTHER.id,)],
-        "languages": [],
-        "items": [],
-        "uses": [],
-        "links": [],
-        "anchors": [],
-        "bodies": [],
-    }
+    assert everything(store) == NOTHING_LEFT
 
 
 @pytest.mark.parametrize("kind", ["failed", "refused"])

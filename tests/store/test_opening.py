@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import target
 from tests.store import process
 from tests.support.clock import FakeClock
+from tests.support.folders import folder_for_everybody
 
 
 def refusal(path: Path, patience: float = 0.01) -> str:
@@ -99,12 +98,8 @@ async def test_a_damaged_file_is_said_to_be_damaged(tmp_path: Path) -> None:
 
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
-    """A folder that every user can look into, unlike those of `tmp_path`."""
-    folder = Path(tempfile.mkdtemp(prefix="tadoru-test-"))
-    folder.chmod(0o755)
-    yield folder
-    folder.chmod(0o755)
-    shutil.rmtree(folder)
+    with folder_for_everybody() as folder:
+        yield folder
 
 
 def as_seen_by_a_visitor(checkout: Path, file: Path, *, folder_mode: int, file_mode: int | None = None) -> str:

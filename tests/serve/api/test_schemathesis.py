@@ -7,18 +7,13 @@ value, and sequences of calls. It takes some minutes.
 
 from __future__ import annotations
 
-import asyncio
 import os
-import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-import uvicorn
 
 from tadoru.serve.app import build_app
 from tadoru.serve.roles import SCOPES, Role
@@ -26,6 +21,7 @@ from tadoru.store.accounts.audit_log import Actor
 from tests.serve.api.conftest import fill
 from tests.serve.api.crawled import crawl_a_site
 from tests.serve.api.test_reviews import asked
+from tests.support.listening import listening
 from tests.support.serving import ServiceHarness
 
 BY = Actor(who="test")
@@ -34,34 +30,6 @@ EXAMPLES = int(os.environ.get("PROPERTY_EXAMPLES", "0"))
 """For each operation and caller; 0 for the few that every run of the tests has time for."""
 OUTWARD = r"/admin/sources/.*/(run|test)$"
 """What fetches, and so is slow; these have tests of their own."""
-
-
-class _Server(uvicorn.Server):
-    """A server that tells when it listens."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.is_up = threading.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.is_up.set()
-
-
-@contextmanager
-def listening(harness: ServiceHarness) -> Iterator[str]:
-    """The address of a service. Without its lifespan: crawls are written down and not begun. Each time an application of its
-    own: the wrong keys that one caller tried are not counted against the next."""
-    taken = socket.create_server(("127.0.0.1", 0))
-    server = _Server(uvicorn.Config(build_app(harness.service), log_config=None, access_log=False, lifespan="off", ws="none"))
-    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[taken])), name="service")
-    thread.start()
-    server.is_up.wait()
-    try:
-        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join()
 
 
 @pytest.fixture(scope="module")
@@ -100,8 +68,10 @@ def test_every_answer_is_as_described(whole: ServiceHarness, tmp_path: Path, rol
         key = whole.store.add_key(role.label, tuple(name for name, (least, _) in SCOPES.items() if least <= role), BY)[1]
     if EXAMPLES:
         examples, phases = EXAMPLES, "examples,coverage,fuzzing,stateful"
-    with listening(whole) as address:
-        told = tried(address, key, tmp_path, examples=examples, phases=phases)
+    # Without its lifespan: crawls are written down and not begun. Each time an application of its own: the wrong keys that one
+    # caller tried are not counted against the next.
+    with listening(build_app(whole.service), lifespan="off", ws="none") as (port, _):
+        told = tried(f"http://127.0.0.1:{port}", key, tmp_path, examples=examples, phases=phases)
     assert told.returncode == 0, told.stdout[-20_000:] + told.stderr[-4_000:]
     assert "No issues found" in told.stdout
     assert '"level": "error"' not in whole.said.getvalue()

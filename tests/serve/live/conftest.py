@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import socket
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -28,6 +27,7 @@ from tadoru.serve.roles import LIVE_ROUTES
 from tadoru.serve.service import Service
 from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.service import ServiceStore, open_service
+from tests.support.listening import listening
 from tests.support.ready_made import put_ready_made
 
 BY = Actor(who="test")
@@ -120,16 +120,6 @@ class Client:
         return self.connection.close_code
 
 
-class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.is_up = threading.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.is_up.set()
-
-
 @contextmanager
 def opened(database: str, terms: LiveLimits = QUICK, *, clock: Clock | None = None, **options: Any) -> Iterator[LiveServer]:
     """A service on a database, until the block ends."""
@@ -141,19 +131,9 @@ def opened(database: str, terms: LiveLimits = QUICK, *, clock: Clock | None = No
     service = Service(store=store, options=ServeOptions(database=database, **chosen), clock=clock, log=log)
     app = build_app(service, (hub.router,), LIVE_ROUTES)
     app.state.live.set_limits(terms)
-    listening = socket.create_server(("127.0.0.1", 0))
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8192)  # Little is on its way to who does not read.
-    server = _Server(
-        uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=20, **wire.WEBSOCKET_OPTIONS)
-    )
-    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])), name="service")
-    thread.start()
-    server.is_up.wait()
-    try:
-        yield LiveServer(store, app.state.live, said, listening.getsockname()[1], server)
-    finally:
-        server.should_exit = True
-        thread.join()
+    # With a small buffer, little is on its way to who does not read.
+    with listening(app, send_buffer=8192, timeout_graceful_shutdown=20, **wire.WEBSOCKET_OPTIONS) as (port, server):
+        yield LiveServer(store, app.state.live, said, port, server)
 
 
 @pytest.fixture

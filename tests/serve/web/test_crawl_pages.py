@@ -16,7 +16,7 @@ from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
 from tests.serve.web import axe
 from tests.serve.web.crawl_harness import crawled, finished, opened_shop, until, worsen
 from tests.serve.web.screenshots import keep_picture
-from tests.serve.web.test_appearance import PHONE, window
+from tests.serve.web.test_appearance import PHONE, check_tab_order, window
 from tests.serve.web.web_harness import BY, EVIL, WebHarness
 from tests.support.programs import needs_node
 
@@ -208,19 +208,9 @@ def test_nothing_keeps_anybody_out_and_no_page_is_too_wide_or_shows_markup_of_th
     "path", ["/manage/crawls/new", "/manage/crawls/{}", "/manage/crawls/{}/findings", "/manage/crawls/{}/pages"]
 )
 def test_the_keyboard_reaches_everything_in_order(browser: Browser, shop: WebHarness, audit: ServedCrawl, path: str) -> None:
-    number = """() => {
-        const all = [...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea, summary')]
-            .filter(one => one.checkVisibility({visibilityProperty: true}));
-        all.forEach((one, place) => one.dataset.place = place);
-        return all.length; }"""
     with window(browser, shop, role="editor") as (page, _):
         page.goto(shop.url(path.format(audit.id)))
-        count = page.evaluate(number)
-        reached = []
-        for _step in range(count):
-            page.keyboard.press("Tab")
-            reached.append(page.evaluate("document.activeElement.dataset.place"))
-    assert reached == [str(place) for place in range(count)]
+        check_tab_order(page)
 
 
 def test_a_crawl_is_started_with_nothing_but_a_keyboard(browser: Browser, shop: WebHarness) -> None:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import socket
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,8 +14,6 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
-
-import uvicorn
 
 from tadoru.clock import Clock
 from tadoru.config.options import EventsOptions, ServeOptions
@@ -31,6 +27,7 @@ from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.calendar.listing import EventFilter
 from tadoru.store.files import beside, open_files
 from tadoru.store.service import ServiceStore, open_service
+from tests.support.listening import listening
 from tests.support.site import Site
 
 BEGINS = datetime(2026, 8, 1, 0, 0, tzinfo=UTC)
@@ -150,18 +147,6 @@ def opened(folder: Path, *, filled: bool = True, lang: str = "ja") -> Iterator[W
         yield web_harness
 
 
-class _Server(uvicorn.Server):
-    """A server that tells when it listens."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.is_up = threading.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.is_up.set()
-
-
 @contextmanager
 def serving(folder: Path, site: Site, lang: str, clock: Clock | None = None, **more: Any) -> Iterator[WebHarness]:
     """A service; `more` are options of it. Crawls are processes of their own: with these the clock is the machine's."""
@@ -171,13 +156,5 @@ def serving(folder: Path, site: Site, lang: str, clock: Clock | None = None, **m
     events = EventsOptions(database=database, timezone="Asia/Tokyo", delay=0.0, allow_private=True)
     options = ServeOptions(database=database, timezone="Asia/Tokyo", lang=lang, rate_limit=0, key_rate_limit=0, **more)
     service = Service(store=store, options=options, events=events, clock=clock, log=Log(io.StringIO(), clock))
-    listening = socket.create_server(("127.0.0.1", more.get("port", 0)))
-    server = _Server(uvicorn.Config(build_app(service), log_config=None, access_log=False, **connection.WEBSOCKET_OPTIONS))
-    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])), name="service")
-    thread.start()
-    server.is_up.wait()
-    try:
-        yield WebHarness(site, store, service, f"http://127.0.0.1:{listening.getsockname()[1]}")
-    finally:
-        server.should_exit = True
-        thread.join()
+    with listening(build_app(service), more.get("port", 0), **connection.WEBSOCKET_OPTIONS) as (port, _):
+        yield WebHarness(site, store, service, f"http://127.0.0.1:{port}")
