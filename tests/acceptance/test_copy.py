@@ -15,7 +15,7 @@ from tadoru.clock import SystemClock
 from tadoru.store.calendar.migrate import VERSION_TABLE
 from tadoru.store.calendar.store import open_calendar
 from tadoru.store.copy_crawl import DatabaseKind, look_at
-from tadoru.store.crawl.open import open_audit
+from tadoru.store.crawl.open import open_store
 from tests.contract.events.dumping import dump
 from tests.store.test_migration import ROWS
 from tests.support.calendar import Calendar, row
@@ -33,7 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     made = Calendar(tmp_path / "events.db")
     made.say(made.source(), row("さんさ踊り"), row("古い会", "2001-05-05 10:00"))
     made.close()
-    store = open_audit("crawl.db", FakeClock())
+    store = open_store("crawl.db", FakeClock())
     store.sql.execute("INSERT INTO crawl_meta VALUES ('job', 'audit')")
     store.sql.close()
     Path("words.txt").write_text("no database, but long enough to be read as one\n" * 50)

@@ -50,6 +50,14 @@ async def test_the_chore_of_a_worker_that_died_is_free_again(store: CrawlStore, 
     assert await store.tasks.claim(living, CHORE)
 
 
+async def test_a_worker_that_was_declared_dead_claims_no_chore(store: CrawlStore, clock: FakeClock) -> None:
+    dead, living = await store.frontier.join(TTL), await store.frontier.join(9 * TTL)
+    clock.advance(TTL + 1)
+    await store.frontier.recover(living)
+    assert not await store.tasks.claim(dead, CHORE)
+    assert await store.tasks.claim(living, CHORE)
+
+
 async def test_what_is_done_stays_done_when_its_worker_goes(store: CrawlStore) -> None:
     worker = await store.frontier.join(TTL)
     await store.tasks.claim(worker, CHORE)

@@ -136,6 +136,14 @@ async def test_the_leases_of_a_worker_that_stopped_renewing_return(handles: Open
     assert await store.frontier.recover() == 0
 
 
+async def test_a_worker_that_was_declared_dead_leases_no_page(store: CrawlStore, clock: FakeClock) -> None:
+    dead = await started(store, "x")
+    clock.advance(TTL + 1)
+    await store.frontier.recover()
+    assert await lease(store, dead) == []
+    assert len(await lease(store, await store.frontier.join(TTL))) == 1
+
+
 async def test_a_worker_that_was_asleep_does_not_take_its_own_leases_back(handles: Open, clock: FakeClock) -> None:
     store = handles()
     sleeper = await started(store, "x", "y")

@@ -12,7 +12,7 @@ import pytest
 from tadoru.errors import UsageError
 from tadoru.store.copy_crawl import move_crawl
 from tadoru.store.crawl.crawl_database import CrawlDatabase
-from tadoru.store.crawl.open import open_audit
+from tadoru.store.crawl.open import open_store
 from tests.contract.crawls import done, lease, lease_one, started, target, to, url
 from tests.support.clock import FakeClock
 from tests.support.pg_crawls import crawl_on
@@ -34,7 +34,7 @@ class Made:
         name = str(self._folder / f"{len(self.opened)}.db")
         if kind == "postgresql":
             name = self._stack.enter_context(crawl_on(self._server, self._clock))
-        self.opened.append(open_audit(name, self._clock))
+        self.opened.append(open_store(name, self._clock))
         return self.opened[-1]
 
 

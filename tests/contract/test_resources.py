@@ -114,6 +114,15 @@ async def test_what_another_worker_holds_may_come_back(store: CrawlStore, clock:
     assert await store.resources.wait(budget=1) is None
 
 
+async def test_a_worker_that_was_declared_dead_leases_nothing(store: CrawlStore, clock: FakeClock) -> None:
+    dead = await used(store, use("a"))
+    living = await store.frontier.join(9 * TTL)
+    clock.advance(TTL + 1)
+    await store.frontier.recover(living)
+    assert await store.resources.lease(dead, 1, budget=1) == []
+    assert names(await store.resources.lease(living, 1, budget=1)) == ["a"]
+
+
 async def test_a_worker_that_leaves_gives_its_resources_back(store: CrawlStore) -> None:
     worker = await used(store, use("a"))
     await store.resources.lease(worker, 1, budget=PLENTY)

@@ -18,7 +18,7 @@ from pathlib import Path
 from tadoru.clock import SystemClock
 from tadoru.errors import StoreError
 from tadoru.store.crawl.interface import CrawlStore
-from tadoru.store.crawl.open import open_audit, open_store
+from tadoru.store.crawl.open import open_store
 from tests.contract.crawls import HOST, done, lease
 from tests.store.audited import SITE, crawl
 
@@ -72,7 +72,7 @@ async def hold(store: CrawlStore) -> None:
 
 
 async def recrawl(database: str) -> None:
-    store = open_audit(database, SystemClock(), patience=LONG)
+    store = open_store(database, SystemClock(), patience=LONG)
     say("ready")
     sys.stdin.readline()
     say(str(await store.runs.begin_recrawl({}, "2.0")))

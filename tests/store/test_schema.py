@@ -40,8 +40,8 @@ from tadoru.cli.main import tadoru
 from tadoru.clock import SystemClock
 from tadoru.jobs.audit import run as audit
 from tadoru.jobs.links import run as links
-from tadoru.store.crawl.open import open_audit
-open_audit(sys.argv[1], SystemClock()).sql.close()
+from tadoru.store.crawl.open import open_store
+open_store(sys.argv[1], SystemClock()).sql.close()
 print("sqlalchemy" in sys.modules)
 """
 

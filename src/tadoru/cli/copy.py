@@ -82,7 +82,7 @@ def _copy_crawl(since: str, to: str, found: CopySource) -> None:
     from tadoru.clock import SystemClock
     from tadoru.jobs.launch import run_loop
     from tadoru.store.copy_crawl import move_crawl
-    from tadoru.store.crawl.open import is_same_crawl, open_audit, open_existing
+    from tadoru.store.crawl.open import is_same_crawl, open_existing, open_store
 
     if is_same_crawl(since, to):
         raise UsageError("Cannot copy a crawl into itself. Give another database.")
@@ -92,7 +92,7 @@ def _copy_crawl(since: str, to: str, found: CopySource) -> None:
         old = open_existing(since, clock)
         try:
             _report_migration(old.path, found)
-            new = open_audit(to, clock)
+            new = open_store(to, clock)
             try:
                 counts = await move_crawl(old, new, progress)
                 progress.end()

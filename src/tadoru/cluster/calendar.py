@@ -28,7 +28,7 @@ def calendar_task(options: EventsOptions, clock: Clock, log: Log) -> BackgroundT
     async def collect(tasks: WorkerTasks, stop: asyncio.Event) -> None:
         while not stop.is_set():
             try:
-                if tasks.cluster.has_calendar():
+                if await asyncio.to_thread(tasks.cluster.has_calendar):
                     await _collect(stop)
             except StoreError as error:
                 # The crawls continue: they detect a lost database themselves.

@@ -19,7 +19,7 @@ from tadoru.jobs.audit.run import PreparedAudit, finish, join_audit, queue_defer
 from tadoru.jobs.launch import CrawlPlan
 from tadoru.log import Log
 from tadoru.store.cluster.registry import OPEN, ClusterCrawl, ClusterRegistry, UnusableCrawl
-from tadoru.store.crawl.open import open_existing
+from tadoru.store.crawl.open import open_beside
 from tadoru.store.crawl.postgres.connection import ConnectionLost
 
 MAX_QUEUED_SLICES = 200
@@ -66,7 +66,7 @@ class WorkerTasks:
     # ---- task handlers
     async def slice(self, crawl: str, host: str) -> None:
         """Crawl one host of a crawl for a limited time."""
-        if (found := self._open_crawl(crawl)) is None:
+        if (found := await self._open_crawl(crawl)) is None:
             return
         session = await self._session(found)
         self._metrics.slice_started(host)
@@ -81,7 +81,7 @@ class WorkerTasks:
 
     async def finish(self, crawl: str) -> None:
         """Finish a crawl when no host is waiting: resources and analysis, and URLs that are found meanwhile."""
-        if (found := self._open_crawl(crawl)) is None:
+        if (found := await self._open_crawl(crawl)) is None:
             return
         # In a thread: the analysis of a large site takes minutes, in which this worker has to send heartbeats.
         if await asyncio.to_thread(launch.run_loop, self._finish(found)) and self.cluster.end_crawl(crawl, "done"):
@@ -122,16 +122,16 @@ class WorkerTasks:
         taken = await self.queue.requeue_stalled()
         if taken:
             self._log.write("warning", "tasks of lost workers requeued", tasks=taken)
-        self.cluster.forget_workers()
-        await self._for_each(self._open_crawls(), self._recover)
+        await asyncio.to_thread(self.cluster.forget_workers)
+        await self._for_each(await self._open_crawls(), self._recover)
         await self.queue_tasks()
 
     async def _recover(self, crawl: ClusterCrawl) -> None:
         """Return the leases of lost sessions to the queue. Sessions do so themselves, but when nothing is queued there may be
         none, and all workers would wait."""
-        if _is_over(crawl, self.cluster.counts(crawl.name)) is not False:
+        if _is_over(crawl, await asyncio.to_thread(self.cluster.counts, crawl.name)) is not False:
             return
-        store = open_existing(self._address(crawl.name), self._clock)
+        store = await open_beside(self._address(crawl.name), self._clock, new=False)
         try:
             await store.frontier.recover()
         finally:
@@ -174,36 +174,40 @@ class WorkerTasks:
 
     async def _end_stopped(self) -> None:
         """End the sessions of crawls that were stopped."""
-        wanted = {crawl.name for crawl in self._open_crawls()}
+        wanted = {crawl.name for crawl in await self._open_crawls()}
         for name, session in list(self._sessions.items()):
             if name not in wanted:
                 await self._end_session(name, session)
 
     async def queue_tasks(self, only: str = "") -> None:
         """Queue a slice for each host with waiting URLs, or the finish task of a crawl without any; for one crawl or all."""
-        found = self._open_crawls()
+        found = await self._open_crawls()
         most = max(MAX_QUEUED_SLICES // max(len(found), 1), 1)
         wanted = [crawl for crawl in found if only in ("", crawl.name)]
         await self._for_each(wanted, lambda crawl: self._queue_tasks_of(crawl, most))
 
-    def _open_crawl(self, name: str) -> ClusterCrawl | None:
+    async def _open_crawl(self, name: str) -> ClusterCrawl | None:
         """An open crawl; None when it was stopped or deleted meanwhile."""
-        return next((crawl for crawl in self._open_crawls() if crawl.name == name), None)
+        return next((crawl for crawl in await self._open_crawls() if crawl.name == name), None)
 
-    def _open_crawls(self) -> list[ClusterCrawl]:
-        return [crawl for crawl in self.cluster.crawls() if crawl.state == OPEN]
+    async def _open_crawls(self) -> list[ClusterCrawl]:
+        return [crawl for crawl in await asyncio.to_thread(self.cluster.crawls) if crawl.state == OPEN]
 
     async def _queue_tasks_of(self, crawl: ClusterCrawl, most: int) -> None:
-        counts = self.cluster.counts(crawl.name)
+        counts = await asyncio.to_thread(self.cluster.counts, crawl.name)
         over = _is_over(crawl, counts)
         if over:
-            if not self.cluster.is_finishing(crawl.name):
+            if not await asyncio.to_thread(self.cluster.is_finishing, crawl.name):
                 await self.queue.put_finish(crawl.name)
         elif over is None and counts["lined up"] <= most // 4:
             async with self._queueing:
-                with self.cluster.looking() as is_alone:
-                    if is_alone:
-                        await self.queue.put_slices(crawl.name, self.cluster.waiting_hosts(crawl.name, most))
+                looking = self.cluster.looking()
+                try:
+                    if await asyncio.to_thread(looking.__enter__):
+                        hosts = await asyncio.to_thread(self.cluster.waiting_hosts, crawl.name, most)
+                        await self.queue.put_slices(crawl.name, hosts)
+                finally:
+                    await asyncio.to_thread(looking.__exit__, None, None, None)
 
     # ---- sessions
     async def _prepared(self, crawl: ClusterCrawl) -> tuple[AuditOptions, PreparedAudit]:

@@ -138,10 +138,11 @@ class Worker:
         try:
             while True:
                 began = self._clock.monotonic()
-                is_known = cluster.beat(self._number, len(tasks.held), self.metrics.pages)
+                is_known = await asyncio.to_thread(cluster.beat, self._number, len(tasks.held), self.metrics.pages)
                 self.metrics.round_trip(self._clock.monotonic() - began)
                 if not is_known:
-                    self._number = cluster.register(self._settings.full_name, platform.node(), os.getpid(), VERSION)
+                    worker = (self._settings.full_name, platform.node(), os.getpid(), VERSION)
+                    self._number = await asyncio.to_thread(cluster.register, *worker)
                 self._pause = MIN_PAUSE
                 await self._clock.sleep(HEARTBEAT_INTERVAL)
         finally:

@@ -21,7 +21,8 @@ from tadoru.store.crawl.connection import SqlConnection, SqlDialect
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.postgres.crawl_url import is_postgresql, names_crawl, parse
 from tadoru.store.crawl.sqlite.database import APPLICATION_ID as CRAWL_MARK
-from tadoru.store.crawl.sqlite.database import SCHEMA_VERSION, translated
+from tadoru.store.crawl.sqlite.database import SCHEMA_VERSION, Database, translated
+from tadoru.store.crawl.sqlite.page_writer import PageWriter
 
 
 def copy_crawl(path: Path, to: Path) -> None:
@@ -44,6 +45,7 @@ _TRUTHS = frozenset({"internal", "is_seed", "indexable"})
 _NOT_COPIED = frozenset({"workers"})
 _COUNTERS = "SELECT name, CAST(sum(value) AS BIGINT) FROM counters GROUP BY name"
 """PostgreSQL has several rows for a counter, so that those who count do not wait for each other."""
+_SHORTER_PATHS = "SELECT page_id, depth, parent_id, max_depth FROM depth_changes ORDER BY depth, page_id, parent_id"
 _LEASED = (
     "UPDATE pages SET status = 'queued', owner = NULL WHERE owner IS NOT NULL",
     "UPDATE resources SET status = 'queued', owner = NULL WHERE owner IS NOT NULL",
@@ -141,6 +143,8 @@ async def move_crawl(since: CrawlDatabase, to: CrawlDatabase, progress: Progress
             for table, columns in _common_columns(original, since.db.dialect, sql, to.db.dialect).items():
                 counts[table] = to.db.put_rows(table, columns, _told(table, _rows(original, table, columns), progress))
                 progress(table, counts[table])
+            if to.db.dialect.name == "sqlite" and since.db.dialect.name != "sqlite":
+                _apply_shorter_paths(to, original.execute(_SHORTER_PATHS).fetchall())
         for statement in (*_LEASED, _WAITING):
             sql.execute(statement)
         # What was in flight is queued again.
@@ -149,6 +153,15 @@ async def move_crawl(since: CrawlDatabase, to: CrawlDatabase, progress: Progress
         return counts
 
     return await to.db.write(copied)
+
+
+def _apply_shorter_paths(to: CrawlDatabase, proposals: Sequence[tuple[int, int, int | None, int | None]]) -> None:
+    """Apply what a crawl on PostgreSQL would apply later, and a file applies at once."""
+    assert isinstance(to.db, Database)
+    for page, depth, parent, max_depth in proposals:
+        writer = PageWriter(to.db, 0, max_depth)
+        writer.lower(page, depth, parent)
+        writer.flush()
 
 
 @contextmanager

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from tadoru.clock import SystemClock
+from tadoru.rules.budget import BreadthLimits
 from tadoru.rules.pace import Pace
-from tadoru.store.crawl.interface import CrawlCounts, Lease
+from tadoru.store.crawl.interface import CrawlCounts, Lease, ResourceResult, SitemapRecord
 from tadoru.store.crawl.postgres.connection import DeadlockVictim
 from tadoru.store.crawl.postgres.frontier import _LEASE
 from tadoru.store.crawl.postgres.pool import retried
@@ -270,3 +271,39 @@ async def test_leasing_looks_at_no_more_hosts_than_it_needs(crawl: str) -> None:
     plan = "\n".join(row[0] for row in store.db.sql.run(f"EXPLAIN {_LEASE}", values).fetchall())
     assert "hosts_waiting" in plan
     await store.close()
+
+
+async def test_notes_tasks_sitemaps_and_resources_are_written_while_another_worker_writes(crawl: str) -> None:
+    store, other = PostgresStore(crawl, SystemClock(), patience=1.0), opened(crawl)
+    worker = await store.frontier.join(TTL)
+    async with other.db.pool.transaction(*other.db.beginning):
+        await store.meta.set("scope", "{}")
+        assert await store.meta.change("scope", lambda was: f"{was}!") == "{}!"
+        assert await store.tasks.claim(worker, "sitemaps")
+        await store.tasks.finish("sitemaps")
+        await store.tasks.repeat("sitemaps")
+        await store.sitemaps.put(SitemapRecord("https://s.example/sitemap.xml", 0, "robots", "read", "urlset", 200, 10, 1, ()))
+        assert await store.resources.lease(worker, 3, budget=9) == []
+        await store.resources.finish(worker, [ResourceResult(resource_id=1, status="completed")])
+    await store.close()
+    await other.close()
+
+
+async def test_the_domains_of_hosts_are_locked_in_one_order_whatever_the_numbers_of_the_hosts(crawl: str) -> None:
+    store, other = opened(crawl), opened(crawl)
+    store.limits.set(BreadthLimits(hosts_per_domain=9))
+    await store.frontier.add([target("", "www.first.example"), target("", "www.second.example")], seed=False)
+    new = [target("", "a.second.example"), target("", "b.first.example")]  # The first of them gets the lower number.
+    trap = "SELECT 1 FROM traps WHERE key = %s FOR UPDATE"
+    waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE %s"
+    async with other.db.pool.transaction() as link:
+        await link.execute(trap, ["*.first.example"])
+        adding = asyncio.ensure_future(store.frontier.add(new, seed=False))
+        async with other.db.pool.link() as watch:
+            while not await (await watch.execute(waits, ["%INTO traps%"])).fetchall():
+                assert not adding.done()
+                await asyncio.sleep(0.01)
+        await link.execute(f"{trap} NOWAIT", ["*.second.example"])
+    assert await adding == 2
+    await store.close()
+    await other.close()

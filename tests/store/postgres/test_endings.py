@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
 from tadoru.clock import SystemClock
+from tadoru.store.copy_crawl import move_crawl
+from tadoru.store.crawl.open import open_store
 from tadoru.store.crawl.postgres.store import PostgresStore
 from tests.contract.crawls import TTL, depths, done, lease, lease_one, rows, started, statuses, target, url
 
@@ -80,3 +83,14 @@ async def test_a_start_that_redirects_to_itself_and_is_queued_again_stays_queued
     assert (await statuses(store))["s"] == "queued"
     assert (await store.frontier.counts()).queued == 1
     assert len(await lease(store, await store.frontier.join(TTL), 2)) == 1
+
+
+async def test_a_shorter_path_that_nobody_applied_is_part_of_a_copy_in_a_file(store: PostgresStore, tmp_path: Path) -> None:
+    await chained(store, max_depth=2)
+    propose(store, "b", 1, 2)
+    copy = open_store(str(tmp_path / "copy.db"), SystemClock())
+    await move_crawl(store, copy)
+    assert await depths(copy) == {"s": 0, "a": 1, "b": 1, "c": 2}
+    assert (await statuses(copy))["c"] == "queued"
+    assert (await copy.frontier.counts()).queued == 1
+    await copy.close()

@@ -10,7 +10,7 @@ import pytest
 
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.interface import CompletedOutcome, PageFacts
-from tadoru.store.crawl.open import open_audit
+from tadoru.store.crawl.open import open_store
 from tests.contract.crawls import crawl, lease_one, rows, started, target, to, url
 from tests.support.clock import FakeClock
 from tests.support.pg_crawls import crawl_on
@@ -22,7 +22,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
     clock = FakeClock()
     with ExitStack() as stack:
         is_file = request.param == "sqlite"
-        opened = open_audit(str(tmp_path / "crawl.db") if is_file else stack.enter_context(crawl_on(server(), clock)), clock)
+        opened = open_store(str(tmp_path / "crawl.db") if is_file else stack.enter_context(crawl_on(server(), clock)), clock)
         yield opened
         await opened.close()
 

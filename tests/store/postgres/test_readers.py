@@ -23,9 +23,9 @@ from tadoru.store.crawl.browse import ORDERS, LinkFilter, PageFilter
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.export_reader import ExportSelection
 from tadoru.store.crawl.export_tables import TABLES
-from tadoru.store.crawl.open import open_audit
-from tadoru.store.crawl.records import UNLINKED
-from tests.contract.crawls import url
+from tadoru.store.crawl.open import open_store
+from tadoru.store.crawl.records import UNLINKED, CompletedOutcome, PageFacts, PageRecords, StructuredItem
+from tests.contract.crawls import lease_one, started, url
 from tests.export.crawls import GONE, STRAY, audited
 from tests.support.clock import FakeClock
 from tests.support.pg_crawls import crawl_on
@@ -207,13 +207,13 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     _complete(in_file)
     with crawl_on(server()) as address, closing(in_file.sql):
         asyncio.run(_copied(in_file, address))
-        in_database = open_audit(address, FakeClock())
+        in_database = open_store(address, FakeClock())
         with closing(in_database.sql):
             yield Pair(in_file, in_database)
 
 
 async def _copied(crawl: CrawlDatabase, address: str) -> None:
-    copy = open_audit(address, FakeClock())
+    copy = open_store(address, FakeClock())
     await move_crawl(crawl, copy)
     await copy.close()
 
@@ -233,7 +233,7 @@ async def test_the_analysis_of_a_crawl_on_postgresql_is_that_of_a_file(tmp_path:
     clock = FakeClock()
     in_file = await audited(tmp_path / "crawl.db")
     with crawl_on(server(), clock) as address:
-        in_database = open_audit(address, clock)
+        in_database = open_store(address, clock)
         await move_crawl(in_file, in_database)
         found = []
         for crawl in (in_file, in_database):
@@ -253,7 +253,7 @@ async def test_what_a_site_check_finds_twice_is_stored_once_as_it_was_found_last
     in_file = await audited(tmp_path / "crawl.db")
     with crawl_on(server()) as address:
         await _copied(in_file, address)
-        crawl = open_audit(address, FakeClock()) if kind == "postgresql" else in_file
+        crawl = open_store(address, FakeClock()) if kind == "postgresql" else in_file
         crawl.analysis.begin_site_findings()
         for page, detail in ((1, "first"), (0, "of the site"), (1, "last")):
             crawl.analysis.put_site_findings([SiteFinding(STRAY.id, page, detail, {"pages": 2}, "" if page else url("s.xml"))])
@@ -263,3 +263,24 @@ async def test_what_a_site_check_finds_twice_is_stored_once_as_it_was_found_last
         if crawl is not in_file:
             await crawl.close()
     await in_file.close()
+
+
+@pytest.mark.parametrize("kind", ["file", "postgresql"])
+async def test_characters_that_no_database_holds_do_not_hide_the_details_of_a_page(kind: str, tmp_path: Path) -> None:
+    with crawl_on(server(), clock := FakeClock()) as address:
+        crawl = open_store(str(tmp_path / "crawl.db") if kind == "file" else address, clock)
+        worker = await started(crawl, "x")
+        records = PageRecords(
+            indexable=True,
+            indexability="indexable",
+            headings=((1, "a\x00b"),),
+            extracted={"na\x00me": ["c\x00d", "\\u0000"]},
+            items=(StructuredItem("json-ld", "Thing", {"name": "e\ud800f"}),),
+        )
+        answer = CompletedOutcome(lease=await lease_one(crawl, worker), facts=PageFacts(status_code=200), records=records)
+        await crawl.frontier.finish(worker, [answer], max_depth=None)
+        assert [row[1:3] for row in crawl.export.dump("headings", ExportSelection()).rows] == [(1, "a\ufffdb")]
+        found = [row[1:4] for row in crawl.export.dump("extractions", ExportSelection()).rows]
+        assert [value for row in found for value in row if value in ("c\ufffdd", "\\u0000")] == ["c\ufffdd", "\\u0000"]
+        assert "e?f" in repr(crawl.page_list.page_items(1))
+        await crawl.close()

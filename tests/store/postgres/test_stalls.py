@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,8 +14,14 @@ from pathlib import Path
 import pytest
 
 from tadoru.clock import SystemClock
+from tadoru.cluster.metrics import WorkerMetrics
+from tadoru.cluster.queue import ClusterTiming, prepare_schema
+from tadoru.cluster.tasks import WorkerTasks
+from tadoru.log import Log
 from tadoru.rules.pace import Pace
+from tadoru.store.cluster.registry import ClusterRegistry
 from tadoru.store.crawl.interface import RobotsRecord, SitemapRecord
+from tadoru.store.crawl.open import open_beside
 from tadoru.store.crawl.postgres.store import PostgresStore
 from tests.contract.crawls import TTL, done, target
 from tests.support.postgres import PostgresServer
@@ -122,3 +129,39 @@ async def test_who_is_cancelled_while_the_database_stands_still_leaves_the_conne
     assert await store.meta.get("a") == "2"
     assert (await store.frontier.counts()).queued == 1
     await store.close()
+
+
+async def test_the_event_loop_goes_on_while_a_crawl_is_opened(crawl: str, postgres: PostgresServer) -> None:
+    await PostgresStore(crawl, SystemClock()).close()
+    with standing_still(postgres) as was_late:
+        opening = asyncio.ensure_future(open_beside(crawl, SystemClock(), new=False))
+        for _ in range(200):
+            await asyncio.sleep(0)
+        assert not was_late.is_set(), "opening made the event loop wait for the database"
+        assert not opening.done()
+    store = await opening
+    assert (await store.frontier.counts()).queued == 0
+    await store.close()
+
+
+async def test_a_worker_of_a_cluster_goes_on_while_the_database_stands_still(postgres: PostgresServer) -> None:
+    database = postgres.new_database()
+    cluster = ClusterRegistry(database)
+    prepare_schema(cluster)
+    cluster.put_crawl("site", "audit", {})
+    clock = SystemClock()
+    tasks = WorkerTasks(
+        lambda name: f"{database}&crawl={name}", cluster, hosts=1, seconds=1.0, clock=clock, log=Log(sys.stderr, clock),
+        timing=ClusterTiming(), metrics=WorkerMetrics(clock, "worker"),
+    )  # fmt: skip
+    await tasks.queue.open()
+    with standing_still(postgres) as was_late:
+        waiting = [asyncio.ensure_future(call) for call in (tasks.queue_tasks(), tasks.sweep(), tasks.slice("site", "a.example"))]
+        for _ in range(200):
+            await asyncio.sleep(0)
+        assert not was_late.is_set(), "something made the event loop wait for the database"
+        assert not any(task.done() for task in waiting)
+    await asyncio.gather(*waiting, return_exceptions=True)  # There is no such crawl.
+    await tasks.queue.close()
+    cluster.close()
+    postgres.drop(database)

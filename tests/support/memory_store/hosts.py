@@ -237,9 +237,11 @@ class MemorySideWork:
         self._chores: dict[str, int | None] = {}
         self._done: set[str] = set()
         self._resources: dict[str, _Resource] = {}
+        self._workers: dict[int, float] = {}
+        """Until when each is believed to live."""
 
     async def claim_task(self, worker: int, name: str) -> bool:
-        if name in self._done or self._chores.setdefault(name, worker) not in (None, worker):
+        if worker not in self._workers or name in self._done or self._chores.setdefault(name, worker) not in (None, worker):
             return False
         self._chores[name] = worker
         return True
@@ -259,7 +261,7 @@ class MemorySideWork:
             self._resources.setdefault(use.url, _Resource(len(self._resources) + 1, use, status))
 
     async def lease_resources(self, worker: int, count: int, *, budget: int) -> list[ResourceLease]:
-        room = min(count, budget - self._taken())
+        room = min(count, budget - self._taken()) if worker in self._workers else 0
         waiting = [one for one in self._waiting() if one.not_before <= self.clock.now()][: max(0, room)]
         for one in waiting:
             one.status, one.owner = "processing", worker

@@ -51,8 +51,6 @@ class MemoryStore(MemoryLimits, MemorySideWork):
         MemoryLimits.__init__(self, clock)
         MemorySideWork.__init__(self)
         self._sitemaps: dict[str, int] = {}
-        self._workers: dict[int, float] = {}
-        """Until when each is believed to live."""
         self._joined = 0
         self._meta: dict[str, str] = {}
         self._measured: Counter[str] = Counter()
@@ -178,7 +176,7 @@ class MemoryStore(MemoryLimits, MemorySideWork):
             budget.leasable(counts.counted, counts.processing, sum(wants.values()) + new_hosts * per_host),
             budget.fair_share(counts.queued, len(self._workers) if new_hosts else 1),
         )
-        if not counts.queued or not room:
+        if not counts.queued or not room or worker not in self._workers:
             return LeaseBatch([], {})
         others = [host for host in self.known_hosts.values() if host.name not in wants and self._pages.has_due(host.name, now)]
         others = [host for host in others if self.bounds.leasable_at_host(host.asked, host.leased, 1)]

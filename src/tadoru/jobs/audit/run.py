@@ -42,7 +42,7 @@ from tadoru.rules.scope import Scope
 from tadoru.rules.url import UrlCleaner, parse_typed_url
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.interface import CrawlCounts
-from tadoru.store.crawl.open import open_audit, open_existing
+from tadoru.store.crawl.open import open_beside, open_existing, open_store
 from tadoru.store.crawl.runs import RunOutcome
 from tadoru.store.crawl.sqlite.database import stamp
 from tadoru.version import VERSION
@@ -142,7 +142,7 @@ async def prepare(
     options: AuditOptions, urls: Sequence[str], config: dict[str, Any], allowed: Exemptions | None = None
 ) -> PreparedAudit:
     """Create or resume the crawl and queue its start URLs. `allowed`: see `resolve_exemptions`. Raises UsageError."""
-    store = open_audit(options.database, SystemClock())
+    store = open_store(options.database, SystemClock())
     try:
         stored, new = await _read_starts(store, urls, options)
         starts = (*stored, *new)
@@ -186,7 +186,7 @@ async def _lacks_credentials(store: CrawlDatabase, options: AuditOptions) -> boo
 
 async def join_audit(options: AuditOptions) -> PreparedAudit:
     """An audit that another worker has prepared, for one more worker: no run is started and no setting is changed."""
-    store = open_existing(options.database, SystemClock())
+    store = await open_beside(options.database, SystemClock(), new=False)
     try:
         starts = tuple(json.loads(await store.meta.get("starts") or "[]"))
         exemptions = Exemptions.from_list(json.loads(await store.meta.get("exemptions") or "[]"))
@@ -308,7 +308,7 @@ async def finish(
     options: AuditOptions, prepared: PreparedAudit, ended: CrawlOutcome, seconds: float, note: Callable[[str], None] | None = None
 ) -> bool:
     """Analyse the crawl, unless it was interrupted or other workers are still active. Returns whether it was analysed."""
-    store = open_audit(options.database, SystemClock())
+    store = open_store(options.database, SystemClock())
     try:
         total = seconds + float(await store.meta.get("seconds") or 0.0)
         await store.meta.set("seconds", f"{total:.3f}")
@@ -333,7 +333,7 @@ async def finish(
 
 async def read_start_state(prepared: PreparedAudit) -> StartFailure | None:
     """Why the crawl has no pages; None if it has some."""
-    store = open_audit(prepared.plan.database, SystemClock())
+    store = open_store(prepared.plan.database, SystemClock())
     try:
         return await start_failure(store)
     finally:

@@ -6,14 +6,13 @@ Findings are collected in a temporary file first, which takes a while and blocks
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from tadoru.model.finding import MAX_DETAIL, Value
-from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
+from tadoru.store.crawl.connection import CrawlConnection, SqlConnection, json_text, plain
 from tadoru.store.crawl.sqlite.database import translated
 
 if TYPE_CHECKING:
@@ -21,11 +20,12 @@ if TYPE_CHECKING:
 
 _AT_A_TIME = 2_000
 _COLLECTED = "CREATE TABLE findings(page_id INTEGER, check_number INTEGER, subject TEXT, detail TEXT, data TEXT)"
-_IN_ORDER = "SELECT page_id, check_number, subject, detail, data FROM findings ORDER BY page_id, check_number, rowid"
-_FINDING = """INSERT INTO page_findings(page_id, check_number, subject, detail, data) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (page_id, check_number, {subject}) DO UPDATE SET detail = excluded.detail, data = excluded.data"""
+# Of several about one subject, the last one: SQLite takes the other columns from the row that has the maximum.
+_IN_ORDER = """SELECT page_id, check_number, subject, detail, data FROM (SELECT *, max(rowid) AS latest FROM findings
+    GROUP BY page_id, check_number, subject) ORDER BY page_id, check_number, latest"""
+_FINDING = ("page_id", "check_number", "subject", "detail", "data")
 _DROP_OLD = "DELETE FROM page_findings WHERE check_number IN (SELECT number FROM checks WHERE scope = 'site')"
-_SCORE = "INSERT INTO page_scores VALUES (?, ?, ?, ?, ?, ?, ?)"
+_SCORE = ("page_id", "inlinks", "unique_inlinks", "outlinks", "external_outlinks", "link_score", "cluster_id")
 # A start that is no longer one: the start that redirected to it does so no more.
 _NO_SEED = "UPDATE pages SET is_seed = false WHERE is_seed AND hops > 0 AND depth > 0"
 _RANKS = {"error": 0, "warning": 1, "notice": 2}
@@ -108,20 +108,20 @@ class AnalysisWriter:
 
     def _row(self, finding: SiteFinding) -> tuple[int, int, str, str, str | None]:
         check_id, page, detail, data, subject = finding
-        text = json.dumps(data, ensure_ascii=False, separators=(",", ":")) if data else None
-        return page, self._numbers[check_id], subject, detail[:MAX_DETAIL], text
+        text = json_text(data) if data else None
+        return page, self._numbers[check_id], str(plain(subject)), detail[:MAX_DETAIL], text
 
     async def keep_analysis(self, view: SiteView) -> None:
         """Make the findings that were collected, and what the view computed, those of the crawl."""
-        collected, finding = self._collected, _FINDING.format(subject=self._db.dialect.unique_text("subject"))
+        collected = self._collected
         assert collected is not None, "begin_site_findings comes first."
         _ = view.links, view.inlinks, view.scores, view.clusters, view.depth  # Computed before others have to wait.
 
         def kept(sql: SqlConnection) -> None:
             sql.execute(_DROP_OLD)
-            sql.executemany(finding, collected.execute(_IN_ORDER))
+            self._db.put_rows("page_findings", _FINDING, collected.execute(_IN_ORDER))
             sql.execute("DELETE FROM page_scores")
-            sql.executemany(_SCORE, _scores(view))
+            self._db.put_rows("page_scores", _SCORE, _scores(view))
             sql.executemany("UPDATE pages SET depth = ? WHERE id = ?", _changed_depths(view))
             sql.execute(_NO_SEED)
 

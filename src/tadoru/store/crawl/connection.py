@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -71,6 +72,11 @@ class SqlDialect:
         return "" if self.name == "sqlite" else "FOR UPDATE SKIP LOCKED"
 
     @property
+    def living_worker(self) -> str:
+        """A query with one row if a worker was not declared dead; then it is not until this transaction ends."""
+        return f"SELECT 1 FROM workers WHERE id = ? {'' if self.name == 'sqlite' else 'FOR KEY SHARE'}"
+
+    @property
     def update_statistics(self) -> str:
         """A statement for the planner, after many rows have changed."""
         return "PRAGMA optimize" if self.name == "sqlite" else "ANALYZE"
@@ -119,6 +125,34 @@ POSTGRESQL = SqlDialect(
 
 T = TypeVar("T")
 Values = Sequence[Any] | Mapping[str, Any]
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=list).encode
+
+
+def json_text(value: object) -> str:
+    """A value as JSON that both databases can store, and take apart in a query."""
+    text = _encode(value)
+    if "\\u0000" in text or (not text.isascii() and plain(text) is not text):
+        text = _encode(_plain_parts(value))
+    return text
+
+
+def _plain_parts(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {plain(key): _plain_parts(one) for key, one in value.items()}
+    return [_plain_parts(one) for one in value] if isinstance(value, list | tuple) else plain(value)
+
+
+def plain(value: object) -> object:
+    """What a text of PostgreSQL cannot hold is replaced: NUL, and halves of surrogate pairs."""
+    if not isinstance(value, str):
+        return value
+    if "\x00" in value:
+        value = value.replace("\x00", "\ufffd")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        value = value.encode("utf-8", "replace").decode()
+    return value if type(value) is str else str(value)
 
 
 class SqlRows(Protocol):
@@ -172,8 +206,11 @@ class CrawlConnection(Protocol):
         """For readers that are synchronous, in a process or thread of their own."""
         ...
 
-    async def write(self, body: Callable[[SqlConnection], T]) -> T:
-        """Run `body` as one transaction. It may run in another thread, and again if the database rolled it back."""
+    async def write(self, body: Callable[[SqlConnection], T], *, beside: bool = False) -> T:
+        """Run `body` as one transaction. It may run in another thread, and again if the database rolled it back.
+
+        `beside`: others may write meanwhile, because it locks what it changes; otherwise it is alone.
+        """
         ...
 
     async def read(self, body: Callable[[SqlConnection], T]) -> T:

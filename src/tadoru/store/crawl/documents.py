@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
+from tadoru.store.crawl.connection import CrawlConnection, SqlConnection, json_text
 from tadoru.store.crawl.records import DocumentRecord, PageRecords
 from tadoru.store.crawl.sqlite.database import APPLICATION_ID, LOCK_PATIENCE, translated
 from tadoru.store.crawl.sqlite.database import stamp as moment
@@ -261,8 +261,8 @@ def _document_put(page: int, record: DocumentRecord, stamp: str) -> Iterator[tup
         yield _MENU, (menu_hash, zlib.compress(menu, 6))
     values = (
         page, record.title, zlib.compress(markdown, 6), digest, stamp, record.source,
-        record.generator, record.language, record.version, record.confidence, _dump(record.metadata),
-        _dump(record.headings), _dump(record.breadcrumbs), menu_hash, record.next_url, record.prev_url,
+        record.generator, record.language, record.version, record.confidence, json_text(record.metadata),
+        json_text(record.headings), json_text(record.breadcrumbs), menu_hash, record.next_url, record.prev_url,
     )  # fmt: skip
     yield _PUT, values
 
@@ -373,7 +373,3 @@ def _row(row: tuple[Any, ...], links: tuple[str, ...]) -> DocumentRow:
         offered=zlib.decompress(offered).decode() if offered is not None else None,
         links=links,
     )
-
-
-def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

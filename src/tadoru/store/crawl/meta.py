@@ -28,7 +28,7 @@ class CrawlMeta:
             return dict(self._db.sql.execute("SELECT key, value FROM crawl_meta"))
 
     async def set(self, key: str, value: str) -> None:
-        await self._db.write(lambda sql: sql.execute(_SET, (key, value)))
+        await self._db.write(lambda sql: sql.execute(_SET, (key, value)), beside=True)
 
     async def change(self, key: str, change: Callable[[str | None], str]) -> str:
         def body(sql: SqlConnection) -> str:
@@ -39,7 +39,7 @@ class CrawlMeta:
                 if added.rowcount:  # Otherwise another transaction changed it in between.
                     return value
 
-        return await self._db.write(body)
+        return await self._db.write(body, beside=True)
 
 
 def _value(sql: SqlConnection, key: str) -> str | None:
@@ -58,18 +58,22 @@ class SingletonTasks:
 
     async def claim(self, worker: int, name: str) -> bool:
         def body(sql: SqlConnection) -> bool:
+            if sql.execute(self._db.dialect.living_worker, (worker,)).fetchone() is None:
+                return False
             sql.execute("INSERT INTO chores(name) VALUES (?) ON CONFLICT DO NOTHING", (name,))
             return bool(sql.execute(_CLAIM, (worker, name, worker)).rowcount)
 
-        return await self._db.write(body)
+        return await self._db.write(body, beside=True)
 
     async def finish(self, name: str) -> None:
         values = (stamp(self._db.clock.now()), name)
-        await self._db.write(lambda sql: sql.execute("UPDATE chores SET owner = NULL, done_at = ? WHERE name = ?", values))
+        finished = "UPDATE chores SET owner = NULL, done_at = ? WHERE name = ?"
+        await self._db.write(lambda sql: sql.execute(finished, values), beside=True)
 
     async def repeat(self, name: str) -> None:
         """There is more to it than there was: do it again, unless somebody is at it."""
-        await self._db.write(lambda sql: sql.execute("DELETE FROM chores WHERE name = ? AND owner IS NULL", (name,)))
+        unclaimed = "DELETE FROM chores WHERE name = ? AND owner IS NULL"
+        await self._db.write(lambda sql: sql.execute(unclaimed, (name,)), beside=True)
 
     async def is_done(self, name: str) -> bool:
         row = await self._db.read(lambda sql: sql.execute("SELECT done_at FROM chores WHERE name = ?", (name,)).fetchone())

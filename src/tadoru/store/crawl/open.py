@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 from tadoru.clock import Clock
@@ -24,13 +25,13 @@ def open_store(name: str, clock: Clock, *, durable: bool = True, patience: float
     return SqliteStore(name, clock, durable=durable, patience=patience)
 
 
-def open_audit(name: str, clock: Clock, *, patience: float = LOCK_PATIENCE) -> CrawlDatabase:
-    """The crawl of an audit; made when it is not there."""
-    if is_postgresql(name):
-        from tadoru.store.crawl.postgres.store import PostgresStore
+async def open_beside(name: str, clock: Clock, *, durable: bool = True, new: bool = True) -> CrawlDatabase:
+    """The same while an event loop runs, which does not wait for a server; with `new` False, the crawl must be there."""
 
-        return PostgresStore(name, clock, patience=patience)
-    return SqliteStore(name, clock, patience=patience)
+    def opened() -> CrawlDatabase:
+        return open_store(name, clock, durable=durable) if new else open_existing(name, clock)
+
+    return await asyncio.to_thread(opened) if is_postgresql(name) else opened()
 
 
 def is_same_crawl(one: str, other: str) -> bool:

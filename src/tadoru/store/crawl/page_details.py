@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import Any
 
 from tadoru.model.finding import Finding
 from tadoru.store.crawl import documents
+from tadoru.store.crawl.connection import json_text
 from tadoru.store.crawl.records import PageRecords, ResourceUse
 from tadoru.store.crawl.sqlite.database import Database, stamp
 
@@ -78,26 +77,14 @@ class PageDetailWriter:
 
 def detail_row(page: int, records: PageRecords) -> tuple[object, ...]:
     """The row of `page_details`, by `DETAIL_COLUMNS`."""
-    return (page, *_plain(records), *[_text(value) for value in _json(records)])
+    return (page, *_plain(records), *[json_text(value) if value else None for value in _json(records)])
 
 
 def finding_row(page: int, finding: Finding, check_number: Callable[[str], int]) -> tuple[int, int, str, str | None]:
     """The row of `page_findings`, but for its subject: a finding of a page has none."""
-    return page, check_number(finding.check_id), finding.detail, _text(finding.data)
+    return page, check_number(finding.check_id), finding.detail, json_text(finding.data) if finding.data else None
 
 
 def item_rows(page: int, records: PageRecords) -> list[tuple[int, int, str, str, str]]:
     """The rows of `page_items`."""
-    return [(page, at, item.syntax, item.type, _dump(item.properties)) for at, item in enumerate(records.items)]
-
-
-def _text(value: Any) -> str | None:
-    """JSON, or nothing for what is empty."""
-    return _dump(value) if value else None
-
-
-def _plainly(value: Iterable[Any]) -> list[Any]:
-    return list(value)
-
-
-_dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plainly).encode
+    return [(page, at, item.syntax, item.type, json_text(item.properties)) for at, item in enumerate(records.items)]

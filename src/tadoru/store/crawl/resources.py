@@ -34,7 +34,7 @@ class SitemapTable:
             sql.execute("DELETE FROM sitemap_entries WHERE sitemap_id = ?", (number,))
             return number
 
-        return await self._db.write(body)
+        return await self._db.write(body, beside=True)
 
 
 _TAKEN = "SELECT CAST(coalesce(sum(value), 0) AS BIGINT) FROM counters WHERE name = 'resources'"
@@ -78,6 +78,8 @@ class ResourceTable:
 
     async def lease(self, worker: int, count: int, *, budget: int) -> list[ResourceLease]:
         def body(sql: SqlConnection) -> list[ResourceLease]:
+            if sql.execute(self._db.dialect.living_worker, (worker,)).fetchone() is None:
+                return []
             sql.execute(self._db.dialect.take_turn("resources")).fetchone()
             room = min(count, budget - sql.execute(_TAKEN).fetchone()[0])
             if room <= 0:
@@ -86,7 +88,7 @@ class ResourceTable:
             self._db.count(sql, {"resources": len(rows)})
             return [ResourceLease(*row) for row in sorted(rows)]
 
-        return await self._db.write(body)
+        return await self._db.write(body, beside=True)
 
     async def finish(self, worker: int, results: Sequence[ResourceResult]) -> None:
         def body(sql: SqlConnection) -> None:
@@ -104,7 +106,7 @@ class ResourceTable:
                 finished.append(row)
             sql.executemany(_RESULT, finished)
 
-        await self._db.write(body)
+        await self._db.write(body, beside=True)
 
     async def wait(self, *, budget: int) -> float | None:
         """Seconds until a resource may be tried, or until somebody else's may come back; None when all is done."""

@@ -18,6 +18,7 @@ from psycopg.types.json import set_json_loads
 
 from tadoru.errors import StoreError, UsageError
 from tadoru.i18n.translation import N_
+from tadoru.store.crawl.connection import plain
 from tadoru.store.crawl.postgres.crawl_url import CrawlUrl
 
 Values = Sequence[object] | Mapping[str, object]
@@ -41,19 +42,6 @@ def plain_values(given: Values) -> Values:
     if isinstance(given, Mapping):
         return {name: plain(value) for name, value in given.items()}
     return [plain(value) for value in given]
-
-
-def plain(value: object) -> object:
-    """What a text of PostgreSQL cannot hold is replaced: NUL, and halves of surrogate pairs."""
-    if not isinstance(value, str):
-        return value
-    if "\x00" in value:
-        value = value.replace("\x00", "\ufffd")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        value = value.encode("utf-8", "replace").decode()
-    return str(value)
 
 
 _AT_A_TIME = 2_000

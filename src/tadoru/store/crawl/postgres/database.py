@@ -2,8 +2,8 @@
 
 What runs all the time (leases, slots, outcomes of pages) uses the asynchronous pool, beside all other workers: such a transaction
 has the crawl's lock in common with the others. What changes the whole crawl (another scope, a new run, the results of the site)
-is written by `write`, alone, with a connection of its own in a thread. Readers of reports and exports use that connection
-synchronously, in a process or thread of their own.
+is written by `write`, alone unless it says otherwise, with a connection of its own in a thread. Readers of reports and exports
+use that connection synchronously, in a process or thread of their own.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from tadoru.clock import Clock
 from tadoru.errors import UsageError
 from tadoru.rules.budget import BreadthLimits
 from tadoru.store.crawl.caches import TextCache
-from tadoru.store.crawl.connection import POSTGRESQL
-from tadoru.store.crawl.postgres.connection import DeadlockVictim, PgConnection, plain, plain_values, with_driver_parameters
+from tadoru.store.crawl.connection import POSTGRESQL, json_text, plain
+from tadoru.store.crawl.postgres.connection import DeadlockVictim, PgConnection, plain_values, with_driver_parameters
 from tadoru.store.crawl.postgres.crawl_url import parse
 from tadoru.store.crawl.postgres.migrations import FORMAT, WRITING, format_of, migrate
-from tadoru.store.crawl.postgres.pool import ATTEMPTS, PgPool, Statement, pause_after_deadlock, rows_as_json
+from tadoru.store.crawl.postgres.pool import ATTEMPTS, PgPool, Statement, pause_after_deadlock
 from tadoru.store.crawl.sqlite.database import LOCK_PATIENCE
 
 _FIND_HOSTS = "SELECT name, id FROM hosts WHERE name = ANY(%s::text[])"
@@ -118,25 +118,25 @@ class PgDatabase:
         async with self._alone:
             return await _in_thread(lambda: body(self.sql))
 
-    async def write(self, body: Callable[[PgConnection], T]) -> T:
-        """Run `body` in a thread, as one transaction, alone. It is run again if it was the victim of a deadlock."""
+    async def write(self, body: Callable[[PgConnection], T], *, beside: bool = False) -> T:
+        """Run `body` in a thread, as one transaction, alone or beside others. A victim of a deadlock is run again."""
         for left in reversed(range(ATTEMPTS)):
             async with self._alone:
                 try:
-                    return await _in_thread(lambda: self._written(body))
+                    return await _in_thread(lambda: self._written(body, self.beginning[0][0] if beside else self.beginning_alone))
                 except DeadlockVictim:
                     if not left:
                         raise
             await asyncio.sleep(pause_after_deadlock())
         raise AssertionError
 
-    def _written(self, body: Callable[[PgConnection], T]) -> T:
+    def _written(self, body: Callable[[PgConnection], T], beginning: str) -> T:
         sql = self.sql
         assert not sql.is_streaming, "Rows are being read: end that before writing."
         self._changed.clear()
         sql.run("BEGIN")
         try:
-            sql.run(self.beginning_alone)
+            sql.run(beginning)
             sql.writes = True
             result = body(sql)
             if changed := sorted((name, delta) for name, delta in self._changed.items() if delta):
@@ -197,10 +197,10 @@ class PgDatabase:
         numbers, missing = _cached(self.texts, texts)
         if missing:
             stored = {text: str(plain(text)) for text in missing}
-            wanted = rows_as_json(sorted(set(stored.values())))
+            wanted = json_text(sorted(set(stored.values())))
             found = dict(await self.pool.run((_FIND_TEXTS, [wanted])))
             if new := sorted({text for text in stored.values() if text not in found}):
-                await self.pool.run((_NEW_TEXTS, [rows_as_json(new)]))
+                await self.pool.run((_NEW_TEXTS, [json_text(new)]))
                 found = dict(await self.pool.run((_FIND_TEXTS, [wanted])))
             self._remember(self.texts, numbers, {text: found[as_stored] for text, as_stored in stored.items()})
         return numbers
@@ -209,7 +209,7 @@ class PgDatabase:
         """Numbers and depths of those URLs that are known."""
         found, missing = _cached(self.known, urls)
         if missing:
-            rows = await self.pool.run((FIND_URLS, [rows_as_json(missing)]))
+            rows = await self.pool.run((FIND_URLS, [json_text(missing)]))
             self._remember(self.known, found, {url: (number, depth) for url, number, depth in rows})
         return found
 

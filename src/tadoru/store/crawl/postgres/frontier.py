@@ -11,6 +11,7 @@ from dataclasses import fields
 from typing import Any, TypeVar, cast
 
 from tadoru.store.crawl import metrics, workers
+from tadoru.store.crawl.connection import json_text, plain
 from tadoru.store.crawl.interface import (
     TOO_DEEP,
     UNLINKED,
@@ -25,11 +26,11 @@ from tadoru.store.crawl.interface import (
     UrlPurpose,
 )
 from tadoru.store.crawl.metrics import CrawlMetrics
-from tadoru.store.crawl.postgres.connection import PgConnection, plain
+from tadoru.store.crawl.postgres.connection import PgConnection
 from tadoru.store.crawl.postgres.database import PgDatabase
 from tadoru.store.crawl.postgres.depths import apply_depth_changes
 from tadoru.store.crawl.postgres.page_writer import PgPageWriter
-from tadoru.store.crawl.postgres.pool import Statement, retried, rows_as_json
+from tadoru.store.crawl.postgres.pool import Statement, retried
 from tadoru.store.crawl.postgres.url_writer import SHARDS, PgUrlWriter, WantedUrl
 from tadoru.store.crawl.queue_changes import LimitChecker
 from tadoru.store.crawl.sqlite.database import stamp
@@ -219,7 +220,7 @@ class PgFrontier:
                 numbers = await writer.know(link, wanted)
                 await writer.want(link, [numbers[one.url] for one in targets if one.status is PageStatus.QUEUED])
                 rows = [{"page_id": numbers[page.target.url], "lastmod": page.lastmod} for page in pages]
-                await link.execute(_SITEMAP_ENTRIES, [sitemap, rows_as_json(rows)])
+                await link.execute(_SITEMAP_ENTRIES, [sitemap, json_text(rows)])
                 await writer.flush(link)
             return writer
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from tadoru.errors import StoreError
 from tadoru.rules.pace import MAX_HOLD, Pace
+from tadoru.store.crawl.connection import plain
 from tadoru.store.crawl.interface import FAILED_ROBOTS_AGE, SHORTEST_WAIT, RobotsRecord
-from tadoru.store.crawl.postgres.connection import plain
 from tadoru.store.crawl.postgres.database import PgDatabase
 from tadoru.store.crawl.postgres.pool import Statement
 

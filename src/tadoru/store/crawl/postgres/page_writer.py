@@ -1,8 +1,8 @@
 """Writes the outcomes of leased URLs on PostgreSQL: a batch is a few statements, beside the batches of other workers.
 
-Nothing here waits for other workers but by the rows that both write, and all lock these in one order: own pages, new pages by
-their hash, traps by key, hosts by number, counters by name. Hosts and texts are numbered before the transaction, so that they are
-locked for a moment only. A shorter path to a known page is proposed in `depth_changes`; `depths` applies it.
+Nothing here waits for other workers but by the rows that both write, and all lock these in one order, which `url_writer` names.
+Hosts and texts are numbered before the transaction, so that they are locked for a moment only. A shorter path to a known page is
+proposed in `depth_changes`; `depths` applies it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 
 from tadoru.model.web import FailureKind
 from tadoru.store.crawl import documents
+from tadoru.store.crawl.connection import json_text
 from tadoru.store.crawl.metrics import error_counter, measure, status_counter
 from tadoru.store.crawl.page_details import DETAIL_COLUMNS, detail_row, finding_row, item_rows
 from tadoru.store.crawl.postgres.connection import plain_values, with_driver_parameters
 from tadoru.store.crawl.postgres.database import PgDatabase
-from tadoru.store.crawl.postgres.pool import AsyncLink, Statement, copy, rows_as_json, together
+from tadoru.store.crawl.postgres.pool import AsyncLink, Statement, copy, together
 from tadoru.store.crawl.postgres.url_writer import PgUrlWriter, WantedUrl
 from tadoru.store.crawl.queue_changes import PAGE_TABLES
 from tadoru.store.crawl.records import (
@@ -138,7 +139,7 @@ class PgPageWriter(PgUrlWriter):
             if outcome.anchors is not None and outcome.lease.page_id not in self._loops
         ]
         if anchors:
-            await link.execute(_ANCHORS, [rows_as_json(anchors)])
+            await link.execute(_ANCHORS, [json_text(anchors)])
         if self._errors:
             await copy(link, "crawl_errors", "url, error_type, error_message, occurred_at", self._errors)
 
@@ -245,7 +246,7 @@ class PgPageWriter(PgUrlWriter):
             for reason in outcome.left_out:
                 self._log_error(lease.url, FailureKind.PAGE_LIMIT, f"A part of the page is left out: {reason}.")
         if rows:
-            await link.execute(_REDIRECT, [str(FailureKind.REDIRECT_LOOP), rows_as_json(rows)])
+            await link.execute(_REDIRECT, [str(FailureKind.REDIRECT_LOOP), json_text(rows)])
 
     def _link_rows(self, completed: Iterable[tuple[CompletedOutcome, Sequence[Any]]], numbers: dict[str, int]) -> list[str]:
         """The links, as COPY reads them."""
@@ -300,7 +301,7 @@ class PgPageWriter(PgUrlWriter):
         found = {url: number for url in first if (number := self.db.resource_ids.get(url)) is not None}
         missing = {url: use for url, use in first.items() if url not in found}
         if missing:
-            known: dict[str, int] = dict((await together(link, [(_FIND_RESOURCES, [rows_as_json(list(missing))])]))[0])
+            known: dict[str, int] = dict((await together(link, [(_FIND_RESOURCES, [json_text(list(missing))])]))[0])
             self.db.resource_ids.add(known)  # These were there before this transaction.
             new = [
                 {"url": url, "host": use.host, "kind": use.kind, "internal": use.internal,
@@ -309,8 +310,8 @@ class PgPageWriter(PgUrlWriter):
                 if url not in known
             ]  # fmt: skip
             if new:
-                find: Statement = (_FIND_RESOURCES, [rows_as_json([row["url"] for row in new])])
-                known |= dict((await together(link, [(_NEW_RESOURCES, [rows_as_json(new)]), find]))[-1])
+                find: Statement = (_FIND_RESOURCES, [json_text([row["url"] for row in new])])
+                known |= dict((await together(link, [(_NEW_RESOURCES, [json_text(new)]), find]))[-1])
             found |= known
         return found
 
@@ -362,7 +363,7 @@ def _ending(outcomes: Sequence[Outcome], worker: int, now_stamp: str, now: float
         else:
             kinds[_REQUEUE].append((outcome, row | {"not_before": 0.0, "tries": 0}))
     statements: list[Statement] = [
-        (text, {"rows": rows_as_json([row for _, row in some]), "worker": worker, "stamp": now_stamp})
+        (text, {"rows": json_text([row for _, row in some]), "worker": worker, "stamp": now_stamp})
         for text, some in kinds.items()
     ]
     return statements, [[outcome for outcome, _ in some] for some in kinds.values()]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -13,12 +12,12 @@ import psycopg
 import psycopg_pool
 from psycopg import sql as names
 
+from tadoru.store.crawl.connection import plain
 from tadoru.store.crawl.postgres.connection import (
     DEFAULTS,
     SESSION_SETTINGS,
     DeadlockVictim,
     Values,
-    plain,
     translated_errors,
     with_defaults,
 )
@@ -138,30 +137,3 @@ async def copy(link: AsyncLink, table: str, columns: str, rows: Iterable[Sequenc
     async with link.cursor() as cursor, cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as out:
         for row in rows:
             await out.write_row([plain(value) for value in row])
-
-
-_encode = json.JSONEncoder(ensure_ascii=False).encode
-
-
-def rows_as_json(rows: object) -> str:
-    """Rows as one JSON value: the driver takes longer to make an array of a thousand URLs than the database to find them."""
-    text = _encode(rows)
-    if "\\u0000" in text or (not text.isascii() and _has_surrogates(text)):
-        text = _encode(_cleaned(rows))
-    return text
-
-
-def _has_surrogates(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
-
-
-def _cleaned(value: object) -> object:
-    if isinstance(value, dict):
-        return {key: _cleaned(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_cleaned(one) for one in value]
-    return plain(value)

@@ -1,7 +1,7 @@
 """Makes URLs known on PostgreSQL: new pages, shorter paths to known ones, start URLs, and the numbers of hosts and counters.
 
 Nothing here waits for other workers but by the rows that both write, and all lock these in one order: own pages, new pages by
-their hash, traps by key, hosts by number, counters by name.
+their hash, traps of URLs by key, hosts by number, traps of domains by key, counters by name.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tadoru.rules.traps import TrapPattern
+from tadoru.store.crawl.connection import json_text
 from tadoru.store.crawl.postgres.database import FIND_URLS, PgDatabase
-from tadoru.store.crawl.postgres.pool import AsyncLink, Statement, copy, rows_as_json, together
+from tadoru.store.crawl.postgres.pool import AsyncLink, Statement, copy, together
 from tadoru.store.crawl.queue_changes import PUT_OFF, domain_key, excess_at_host
 from tadoru.store.crawl.records import (
     QUEUE_FULL,
@@ -28,12 +29,14 @@ from tadoru.store.crawl.sqlite.database import stamp
 
 _NAMED = "UPDATE hosts SET standing = 1 WHERE id = ANY(%s) AND standing IS DISTINCT FROM 1"
 _QUEUED_HOSTS = "SELECT id, name, queued, asked, standing FROM hosts WHERE id = ANY(%s) AND queued > 0 ORDER BY id"
-_SKIP_QUEUED = """WITH over AS MATERIALIZED (SELECT id FROM pages WHERE {which} AND status = 'queued' AND purpose = 'page'
-        ORDER BY depth DESC, id DESC LIMIT %(most)s FOR NO KEY UPDATE {passing_over})
+_SKIP_QUEUED = """WITH over AS MATERIALIZED (SELECT p.id FROM pages p JOIN hosts h ON h.id = p.host_id
+        WHERE {which} AND p.status = 'queued' AND p.purpose = 'page'
+        ORDER BY p.depth DESC, p.id DESC LIMIT %(most)s FOR NO KEY UPDATE {passing_over})
     UPDATE pages p SET status = 'skipped', skip_reason = %(reason)s, owner = NULL FROM over WHERE p.id = over.id
     RETURNING p.host_id"""
-# Every page of a host that may not be requested any more; of a full queue those that no other worker is about to change.
-_SKIP_AT_HOST = _SKIP_QUEUED.format(which="host_id = %(host)s", passing_over="")
+# Every page of a host that may not be requested any more; of a full queue those that, with their hosts, no other worker is about
+# to change: hosts are locked by number before.
+_SKIP_AT_HOST = _SKIP_QUEUED.format(which="h.id = %(host)s", passing_over="")
 _SKIP_ANYWHERE = _SKIP_QUEUED.format(which="true", passing_over="SKIP LOCKED")
 # One row more, if the domain has fewer hosts than it may have.
 _ADMIT = """INSERT INTO traps(key, why, known, refused, example) VALUES (%(key)s, %(why)s, 1, 0, %(example)s)
@@ -61,8 +64,9 @@ async def hold_limits(
         await link.execute(_NAMED, [sorted(named)])
     if not db.bounds or not hosts:
         return
-    for row in (await together(link, [(_QUEUED_HOSTS, [sorted(hosts)])]))[0]:
-        await _hold_host(db, link, _Host(*row), tally)
+    queued = [_Host(*row) for row in (await together(link, [(_QUEUED_HOSTS, [sorted(hosts)])]))[0]]
+    for host in sorted(queued, key=lambda host: domain_key(host.name)):  # In the order in which their traps are locked.
+        await _hold_host(db, link, host, tally)
     if db.bounds.queued:
         ((total,),) = (await together(link, [(_QUEUED, ())]))[0]
         over = int(total) + tally["queued"] - db.bounds.queued
@@ -143,7 +147,7 @@ COUNT = """INSERT INTO counters(worker, name, value) SELECT %s, name, delta
 def count_statement(worker: int, tally: dict[str, int]) -> list[Statement]:
     """What adds to the counters of a worker; nothing if nothing changed."""
     rows = [{"name": name, "delta": delta} for name, delta in tally.items() if delta]
-    return [(COUNT, [worker % SHARDS, rows_as_json(rows)])] if rows else []
+    return [(COUNT, [worker % SHARDS, json_text(rows)])] if rows else []
 
 
 @dataclass(slots=True)
@@ -197,7 +201,7 @@ class PgUrlWriter:
             fresh = await self._insert(link, new)
             late = [one.target.url for one in new if one.target.url not in fresh]
             if late:  # Another worker was faster.
-                rows = (await together(link, [(FIND_URLS, [rows_as_json(late)])]))[0]
+                rows = (await together(link, [(FIND_URLS, [json_text(late)])]))[0]
                 found |= {url: (number, depth) for url, number, depth in rows}
         for url, (number, depth) in found.items():
             one = wanted[url]
@@ -220,7 +224,7 @@ class PgUrlWriter:
                     "parent_id": parent,
                 }
             )  # fmt: skip
-        inserted: dict[str, int] = dict((await together(link, [(_INSERT, [self.stamp, rows_as_json(rows)])]))[0])
+        inserted: dict[str, int] = dict((await together(link, [(_INSERT, [self.stamp, json_text(rows)])]))[0])
         states = {}
         for row, one in zip(rows, new, strict=True):
             if (number := inserted.get(one.target.url)) is None:
@@ -271,7 +275,7 @@ class PgUrlWriter:
             level = []
             if not rows:
                 break
-            for key, known in (await together(link, [(_TRAPS, [rows_as_json(rows)])]))[0]:
+            for key, known in (await together(link, [(_TRAPS, [json_text(rows)])]))[0]:
                 some = by_key[key]
                 within = max(0, some[0][2].cap - (known - len(some)))
                 level += [(number, target, trap.outer) for number, target, trap in some[:within] if trap.outer is not None]
@@ -280,7 +284,7 @@ class PgUrlWriter:
                     why = target_trap_reason(refused[0][1])
                     skipped += [{"id": number, "reason": why} for number, _, _ in refused]
         if skipped:
-            await link.execute(_SKIP, [rows_as_json(skipped)])
+            await link.execute(_SKIP, [json_text(skipped)])
         return [int(str(row["id"])) for row in skipped]
 
     async def _promote(self, link: AsyncLink, page: int, one: WantedUrl) -> None:
@@ -314,13 +318,14 @@ class PgUrlWriter:
         if self.shorter:
             await copy(link, "depth_changes", "page_id, depth, parent_id, max_depth", self.shorter)
         hosts = {*self.waiting, *self.given_back}
+        has_limits = bool(self.db.bounds or self.named)  # Then all hosts are locked here, in their order.
         rows = [
             {"id": one, "waiting": self.waiting[one], "given_back": self.given_back[one], "answers": self.answers[one]}
-            for one in sorted(hosts)
-            if self.waiting[one] or self.given_back[one] or self.answers[one]
+            for one in sorted(hosts | self.named)
+            if has_limits or self.waiting[one] or self.given_back[one] or self.answers[one]
         ]
-        last: list[Statement] = [(_HOSTS, [rows_as_json(rows)])] if rows else []
-        if self.db.bounds or self.named:
+        last: list[Statement] = [(_HOSTS, [json_text(rows)])] if rows else []
+        if has_limits:
             if last:
                 await together(link, last)
                 last = []

@@ -187,8 +187,8 @@ class Database:
                         self.sql.execute("ROLLBACK")
                     raise
 
-    async def write(self, body: Callable[[SqlConnection], T]) -> T:
-        """One transaction that writes; `body` is given the connection."""
+    async def write(self, body: Callable[[SqlConnection], T], *, beside: bool = False) -> T:
+        """One transaction that writes; `body` is given the connection. Whoever writes to a file is alone."""
         async with self.transaction() as sql:
             return body(sql)
 

@@ -184,7 +184,9 @@ class SqliteFrontier:
             return LeaseBatch([], {row[1]: host_state(row, now) for row in rows})
         async with self._db.transaction() as sql:
             counts = await self.counts()
-            workers: int = sql.execute("SELECT count(*) FROM workers").fetchone()[0]
+            workers, is_living = sql.execute("SELECT count(*), max(id = ?) FROM workers", (worker,)).fetchone()
+            if not is_living:
+                return LeaseBatch([], {})
             share = budget.fair_share(counts.queued, workers if new_hosts else 1)
             room = min(budget.leasable(counts.counted, counts.processing, wanted), share)
             now = self._db.clock.now()

@@ -294,7 +294,7 @@ class PageWriter(UrlWriter):
         if seed:
             self._promote(found[0], target, hops)
         if depth < found[1]:
-            self._lower(found[0], depth, parent)
+            self.lower(found[0], depth, parent)
         return found[0]
 
     def know_many(self, targets: Iterable[LinkTarget], depth: int, *, seed: bool) -> None:
@@ -333,7 +333,7 @@ class PageWriter(UrlWriter):
                 self.sql.execute(_WANT, (page,))
                 self.changes.queue_again(*row)
 
-    def _lower(self, page: int, depth: int, parent: int | None) -> None:
+    def lower(self, page: int, depth: int, parent: int | None) -> None:
         """Bring a page closer, and all that it leads to, as far as that shortens anything."""
         self._flush_relations()
         work: deque[tuple[int, int, int | None]] = deque([(page, depth, parent)])
