@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import platform
 import subprocess
 import sys
-import threading
 from datetime import date
 from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
 
-from tadoru.errors import UsageError
-from tadoru.serve.api.event_lists import ThreadPool
 from tadoru.serve.auth.guard import guard
 from tadoru.store.calendar.listing import EventFilter
 from tests.serve.api.conftest import fill
@@ -49,41 +45,6 @@ def test_the_list_is_guarded_though_it_is_not_solved_by_the_framework(tmp_path: 
     assert harness.anybody.get("/api/v1/events", headers={"authorization": "Bearer tdr_wrong"}).status_code == 401
     assert harness.anybody.get("/api/v1/events?from=never").json()["errors"][0]["where"] == ["query", "from"]
     harness.close()
-
-
-async def test_a_few_threads_do_all_the_work_and_hand_back_what_was_raised() -> None:
-    threads, seen = ThreadPool(2), set[threading.Thread]()
-
-    def work(number: int) -> int:
-        seen.add(threading.current_thread())
-        if number == 13:
-            raise UsageError("No.")
-        return number * 2
-
-    answers = await asyncio.gather(*(threads.run(work, number) for number in range(40)), return_exceptions=True)
-    assert [one for one in answers if isinstance(one, int)] == [number * 2 for number in range(40) if number != 13]
-    assert isinstance(answers[13], UsageError)
-    assert {one.name for one in seen} <= {"list 0", "list 1"}
-    threads.close()
-    assert not any(one.is_alive() for one in seen)
-
-
-async def test_who_no_longer_waits_hinders_nobody() -> None:
-    threads, begun, go_on = ThreadPool(1), threading.Event(), threading.Event()
-
-    def slow() -> str:
-        begun.set()
-        go_on.wait(60)
-        return "late"
-
-    asked = asyncio.create_task(threads.run(slow))
-    await asyncio.to_thread(begun.wait, 60)
-    asked.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await asked
-    go_on.set()
-    assert await threads.run(lambda: "next") == "next"
-    threads.close()
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another allocator")

@@ -6,16 +6,17 @@ import multiprocessing
 import struct
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.clock import SystemClock
-from tadoru.serve.auth.rate_limits import WAYS, RateLimit, RateLimits, SharedBuckets, shared_bucket_file
+from tadoru.serve.auth.rate_limits import WAYS, RateLimit, RateLimits, TokenBuckets, shared_bucket_file
 from tests.support.clock import FakeClock
 
 
 def _takes(path: str, count: int, each: int) -> int:
-    limit = RateLimit(count, 10**9, SystemClock(), buckets=SharedBuckets(path))
+    limit = RateLimit(count, 10**9, SystemClock(), buckets=TokenBuckets(path))
     return sum(limit.take("somebody").allowed for _ in range(each))
 
 
@@ -31,7 +32,7 @@ def test_the_shared_table_counts_as_the_memory_of_one_process_does(count: int, a
     clock = FakeClock()
     with shared_bucket_file() as path:
         assert path is not None
-        shared = SharedBuckets(path)
+        shared = TokenBuckets(path)
         one, other = RateLimit(count, 60, clock, buckets=shared), RateLimit(count, 60, clock)
         for name, cost, gap in asked:
             clock.advance(gap)
@@ -52,12 +53,13 @@ def test_limits_of_one_table_do_not_count_each_other() -> None:
         limits.close()
 
 
-def test_a_crowd_pushes_out_who_was_not_seen_for_longest_and_takes_no_memory() -> None:
+@pytest.mark.parametrize("in_file", [True, False])
+def test_a_crowd_pushes_out_who_was_not_seen_for_longest_and_takes_no_memory(in_file: bool) -> None:
     clock, sets = FakeClock(), 16
     with shared_bucket_file(sets) as path:
         assert path is not None
         before = Path(path).stat().st_size
-        buckets = SharedBuckets(path)
+        buckets = TokenBuckets(path if in_file else None, sets)
         limit = RateLimit(1, 10**9, clock, buckets=buckets)
         for number in range(4 * sets * WAYS):
             clock.advance(1)
@@ -71,7 +73,7 @@ def test_a_crowd_pushes_out_who_was_not_seen_for_longest_and_takes_no_memory() -
 def test_a_place_that_was_half_written_is_one_that_nobody_has() -> None:
     with shared_bucket_file() as path:
         assert path is not None
-        buckets = SharedBuckets(path)
+        buckets = TokenBuckets(path)
         limit = RateLimit(3, 60, FakeClock(), buckets=buckets)
         assert limit.take("a").remaining == 2
         whole = Path(path).read_bytes()

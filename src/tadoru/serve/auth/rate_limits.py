@@ -1,7 +1,8 @@
 """Rate limits by token buckets: a bucket fills steadily, and each request takes one token.
 
 A service of one process keeps the buckets in memory; several processes share a file that all of them map, so that a limit applies
-to the whole service. The number of buckets is bounded: those unused for longest are dropped first.
+to the whole service. The number of buckets is bounded: those unused for longest are dropped first. The reasons for not using a
+library are in `docs/decisions/0019-standard-parts.md`.
 """
 
 from __future__ import annotations
@@ -14,13 +15,11 @@ import os
 import struct
 import tempfile
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Protocol
 
 from tadoru.clock import Clock
 from tadoru.serve.auth.principal import ANONYMOUS, Principal
@@ -48,27 +47,34 @@ def shared_bucket_file(sets: int = SETS) -> Iterator[str | None]:
         Path(path).unlink(missing_ok=True)
 
 
-class SharedBuckets:
-    """Buckets in a file of fixed size that all processes map.
+class TokenBuckets:
+    """Buckets in a table of fixed size, in the memory of this process or in a file that all processes map.
 
     A name has eight slots, found by a keyed hash, so that nobody can choose names that evict another's; of eight used slots the
-    one unused for longest is evicted. A slot is accessed under a lock of the file, which the system releases if a process dies. A
-    slot that was half written then reads as another name's.
+    one unused for longest is evicted. A slot is accessed under a lock, that of a file if there is one, which the system releases
+    if a process dies. A slot that was half written then reads as another name's.
     """
 
-    def __init__(self, path: str) -> None:
-        self._file = Path(path).open("r+b")  # noqa: SIM115 - as long as the service
-        self._memory = mmap.mmap(self._file.fileno(), 0)
+    def __init__(self, path: str | None = None, sets: int = SETS) -> None:
+        self._file = Path(path).open("r+b") if path is not None else None  # noqa: SIM115 - as long as the service
+        if self._file is not None:
+            self._memory = mmap.mmap(self._file.fileno(), 0)
+        else:
+            self._memory = mmap.mmap(-1, _SALT + sets * WAYS * _SLOT.size)
+            self._memory[:_SALT] = os.urandom(_SALT)
         self._sets = (len(self._memory) - _SALT) // (WAYS * _SLOT.size)
         self._salt = self._memory[:_SALT]
         self._lock = threading.Lock()  # The file lock is per process, not per thread.
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Exclusive access, across threads and processes."""
-        import fcntl
-
+        """Exclusive access, across threads and processes. Read and write a bucket inside."""
         with self._lock:
+            if self._file is None:
+                yield
+                return
+            import fcntl
+
             fcntl.flock(self._file, fcntl.LOCK_EX)
             try:
                 yield
@@ -99,9 +105,10 @@ class SharedBuckets:
         _SLOT.pack_into(self._memory, oldest, sign, left, at)
 
     def close(self) -> None:
-        """Unmap the file; its creator deletes it."""
+        """Unmap the table; the creator of a file deletes it."""
         self._memory.close()
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
 
     def _slots(self, name: str) -> tuple[bytes, range]:
         sign = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16, key=self._salt).digest()
@@ -109,8 +116,6 @@ class SharedBuckets:
         return sign, range(start, start + WAYS * _SLOT.size, _SLOT.size)
 
 
-MAX_BUCKETS = 50_000
-"""Maximum number of buckets in memory."""
 MAX_PASSWORD_CHECKS = 12
 """Maximum number of passwords checked at the same time: more would take the threads of all other requests."""
 _EPSILON = 1e-9
@@ -139,48 +144,12 @@ class RateLimitResult:
         return headers if self.allowed else headers | {"Retry-After": str(self.retry)}
 
 
-class BucketStore(Protocol):
-    """Storage of buckets. Read and write one inside `locked`."""
-
-    def locked(self) -> AbstractContextManager[None]: ...
-
-    def get(self, name: str) -> tuple[float, float] | None: ...
-
-    def put(self, name: str, left: float, at: float) -> None: ...
-
-
-class MemoryBuckets:
-    """Buckets in the memory of one process."""
-
-    def __init__(self, most: int = MAX_BUCKETS) -> None:
-        self._most = most
-        self._kept: OrderedDict[str, tuple[float, float]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        with self._lock:
-            yield
-
-    def get(self, name: str) -> tuple[float, float] | None:
-        return self._kept.get(name)
-
-    def put(self, name: str, left: float, at: float) -> None:
-        self._kept[name] = (left, at)
-        self._kept.move_to_end(name)
-        if len(self._kept) > self._most:
-            self._kept.popitem(last=False)
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-
 class RateLimit:
-    """At most `count` requests in `seconds`, per name. Limits that share a bucket store differ in `kind`."""
+    """At most `count` requests in `seconds`, per name. Limits that share buckets differ in `kind`."""
 
-    def __init__(self, count: int, seconds: float, clock: Clock, *, buckets: BucketStore | None = None, kind: str = "") -> None:
+    def __init__(self, count: int, seconds: float, clock: Clock, *, buckets: TokenBuckets | None = None, kind: str = "") -> None:
         self._count, self._rate, self._clock, self._kind = count, count / seconds, clock, kind
-        self._buckets: BucketStore = MemoryBuckets() if buckets is None else buckets
+        self._buckets = TokenBuckets() if buckets is None else buckets
 
     def take(self, name: str, cost: int = 1) -> RateLimitResult:
         """Count a request; with a cost of 0 only check."""
@@ -225,10 +194,10 @@ class RateLimits:
     """The rate limits of one service; `table` is the path of the bucket file that its processes share."""
 
     def __init__(self, clock: Clock, *, per_address: int, per_key: int, table: str | None = None) -> None:
-        self._shared = shared = SharedBuckets(table) if table is not None else None
+        self._buckets = TokenBuckets(table)
 
         def limit(kind: str, count: int, seconds: float) -> RateLimit:
-            return RateLimit(count, seconds, clock, buckets=shared, kind=kind)
+            return RateLimit(count, seconds, clock, buckets=self._buckets, kind=kind)
 
         self.addresses = limit("address", per_address, 60) if per_address else None
         self.known = limit("known", per_key, 60) if per_key else None
@@ -247,6 +216,5 @@ class RateLimits:
         return self.known.take(name) if self.known is not None else None
 
     def close(self) -> None:
-        """Unmap the shared file."""
-        if self._shared is not None:
-            self._shared.close()
+        """Release the buckets."""
+        self._buckets.close()
