@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# The gate must give the same answer twice, and a shared machine must not fail it by being slow.
-settings.register_profile("gate", derandomize=True, deadline=None)
-# `./test --hypothesis-profile=explore`: look for new failures.
-settings.register_profile("explore", max_examples=2000, deadline=None)
+from tests.support.properties import PROFILES
+
+# The gate must give the same answer twice, and a shared machine must not fail it by being slow. `explore` looks for new failures.
+for profile, number in PROFILES.items():
+    settings.register_profile(profile, max_examples=number, derandomize=profile != "explore", deadline=None)
 settings.load_profile("gate")
 
 # A shell that starts us in the background leaves Ctrl-C ignored, and every command that a test starts would inherit that.

@@ -7,12 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bench import simulation as passes
 from bench import simulation_events as events
 from bench.simulation import DATABASE, PACE, WORKER, WRITER, Cluster, Prices
+from tests.support.properties import examples
 
 FREE = Prices(worker=0.0, database=0.0, writer=0.0)
 DEAR = Prices(worker=0.004, database=0.002, writer=0.001, transaction=0.003, transaction_cpu=0.001, log=9_000.0)
@@ -33,7 +34,7 @@ def array(values: list[int]) -> passes.Numbers:
 
 
 @given(sizes, clusters)
-@settings(max_examples=40)
+@examples(40)
 def test_every_page_is_asked_for_once_and_written_once(hosts: list[int], cluster: Cluster) -> None:
     ran = events.simulate(hosts, cluster, DEAR)
     assert Counter((sent.host, sent.page) for sent in ran.requests) == Counter(
@@ -44,7 +45,7 @@ def test_every_page_is_asked_for_once_and_written_once(hosts: list[int], cluster
 
 
 @given(sizes, clusters)
-@settings(max_examples=40)
+@examples(40)
 def test_no_host_is_asked_twice_within_its_delay_whoever_asks(hosts: list[int], cluster: Cluster) -> None:
     by_host = defaultdict(list)
     for sent in events.simulate(hosts, cluster, DEAR).requests:
@@ -54,13 +55,13 @@ def test_no_host_is_asked_twice_within_its_delay_whoever_asks(hosts: list[int], 
 
 
 @given(sizes, clusters)
-@settings(max_examples=40)
+@examples(40)
 def test_no_worker_asks_more_hosts_at_a_time_than_it_may(hosts: list[int], cluster: Cluster) -> None:
     assert events.simulate(hosts, cluster, DEAR).most_hosts <= cluster.hosts_each
 
 
 @given(sizes, clusters)
-@settings(max_examples=40)
+@examples(40)
 def test_the_largest_host_is_a_floor_that_no_number_of_workers_gets_under(hosts: list[int], cluster: Cluster) -> None:
     floor = (max(hosts) - 1) * cluster.delay
     assert events.simulate(hosts, cluster, DEAR).seconds >= floor
@@ -107,7 +108,7 @@ def test_a_writer_that_is_waited_for_is_as_slow_request_by_request() -> None:
 
 
 @given(st.integers(2_000, 20_000), st.integers(50, 400), st.integers(0, 50))
-@settings(max_examples=15)
+@examples(15)
 def test_more_workers_are_never_slower(urls: int, hosts: int, seed: int) -> None:
     world = passes.zipf(urls, hosts, seed=seed)
     times = [
@@ -130,7 +131,7 @@ def test_passes_and_requests_agree_on_a_world_of_hosts_of_all_sizes(workers: int
 
 
 @given(st.integers(1, 5_000), st.integers(1, 300), st.integers(0, 9))
-@settings(max_examples=60)
+@examples(60)
 def test_a_world_has_the_pages_that_were_asked_for(more: int, hosts: int, seed: int) -> None:
     world = passes.zipf(hosts + more, hosts, seed=seed)
     assert (len(world), int(world.sum()), int(world.min()) >= 1) == (hosts, hosts + more, True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.model.web import FailureKind
@@ -27,6 +27,7 @@ from tests.contract.conftest import Open
 from tests.contract.crawls import TTL, done, external, lease, rows, started, statuses, target
 from tests.support.clock import FakeClock
 from tests.support.memory_store.store import MemoryStore
+from tests.support.properties import examples
 
 
 async def reasons(store: CrawlStore) -> dict[str, str | None]:
@@ -204,7 +205,7 @@ async def test_everything_that_was_put_off_comes_back_in_the_end(store: CrawlSto
     assert (await store.frontier.counts()).skipped == 0
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40, deadline=None)
 @given(
     sizes=st.lists(st.integers(1, 30), min_size=1, max_size=8),
     most=st.integers(1, 6),

@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
@@ -18,6 +18,7 @@ from tadoru.parse.sitemap import MAX_BYTES, MAX_URLS, Sitemap, read
 from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import url
 from tests.export.crawls import exported
+from tests.support.properties import examples
 
 BASE = "https://a.example/maps"
 
@@ -100,7 +101,7 @@ def test_a_date_that_is_none_is_left_out(when: str, tmp_path: Path) -> None:
     assert sitemap(path).entries[0].lastmod is None
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(
     paths=st.lists(
         st.text(st.characters(codec="ascii", min_codepoint=33, exclude_characters="#?\\"), min_size=1), min_size=1, max_size=8

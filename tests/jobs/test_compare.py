@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
@@ -21,6 +21,7 @@ from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import url
 from tests.store.audited import OK, SITE, Page, Site, audit, audited, changed, crawl
 from tests.support.clock import FakeClock
+from tests.support.properties import examples
 
 LATER = changed(
     SITE,
@@ -135,7 +136,7 @@ async def test_a_recrawl_that_is_on_its_way_has_changed_only_what_it_has_seen(tm
 
 
 @given(st.data())
-@settings(max_examples=25)
+@examples(25)
 async def test_two_runs_of_one_file_and_two_files_say_the_same(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:

@@ -4,7 +4,7 @@ import math
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.i18n.translation import translator
@@ -15,6 +15,7 @@ from tadoru.jobs.links.result import LinkEdge, UrlInfo
 from tadoru.jobs.reporting.escape import first_directory
 from tadoru.jobs.reporting.graph_layout import UrlOutcome, lay_out_dots
 from tests.jobs.links_sites import HOME, crawl, failure, invented, page, report, small
+from tests.support.properties import examples
 
 
 def chosen(given: LinksReport) -> DrawnPages:
@@ -223,7 +224,7 @@ def sites(draw: st.DrawFn) -> list[UrlInfo]:
     ]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(sites())
 def test_any_set_of_pages_gets_finite_places_inside_the_picture(pages: list[UrlInfo]) -> None:
     given_report = report(crawl(*pages))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -15,6 +15,7 @@ from tadoru.jobs.audit.report.html import SCRIPT, STYLE
 from tadoru.jobs.audit.report.html_findings import MAX_PRINTED
 from tadoru.jobs.reporting.html_page import html_head
 from tests.jobs.audit_crawls import BROKEN, HOME, HOSTILE, LONG, Crawl, hostile, large, small, told
+from tests.support.properties import examples
 
 
 def parsed(path: Path, **order: Any) -> LexborHTMLParser:
@@ -231,7 +232,7 @@ def test_hostile_text_is_only_text(tmp_path: Path) -> None:
     assert HOSTILE not in text
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(alphabet="<>\"'&/=; \n\tscriptonX-\x00\u202e\u2066", max_size=30))
 def test_no_crawled_text_breaks_out(tmp_path: Path, text: str) -> None:
     (tmp_path / "site.db").unlink(missing_ok=True)

@@ -6,10 +6,11 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from tests.jobs.audit_crawls import BROKEN, HOSTILE, LONG, PLAIN, Crawl, hostile, large, small, told
+from tests.support.properties import examples
 
 ATTRIBUTES = {
     "testsuites": {"name", "tests", "failures", "errors", "skipped"},
@@ -106,7 +107,7 @@ def test_the_whole_catalogue_has_the_right_shape(tmp_path: Path) -> None:
     assert len(read(told(large(tmp_path / "site.db", 50), "junit", lang="ja"))) > 10
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(alphabet="<>&\"']\x00\x0b\x1b\ufffe\U0001f331 a", max_size=20))
 def test_no_text_breaks_the_document(tmp_path: Path, text: str) -> None:
     (tmp_path / "site.db").unlink(missing_ok=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.parse import complexity
 from tadoru.parse.html import HtmlDocument, PageTooComplex, inside, tag_ids, text_of
+from tests.support.properties import examples
 
 PAGE = "http://site.example/dir/page.html"
 
@@ -179,7 +180,7 @@ def test_any_bytes_make_a_page(body: bytes, content_type: str | None) -> None:
     assert "" not in document.anchors()
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.lists(st.sampled_from(["<a", "<b x", ">", "</b>", "<p>", "<!--", "-->", '"', "'", "=", "<script>", "</script>", " "])))
 def test_reading_closely_survives_any_sequence_of_tags(pieces: list[str]) -> None:
     # So many that every page takes the slow way.

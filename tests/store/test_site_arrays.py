@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.rules.minhash import BINS
@@ -19,6 +19,7 @@ from tadoru.store.crawl.site.paths import ends, on_loop, path
 from tadoru.store.crawl.site.view import SiteView
 from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.support.clock import FakeClock
+from tests.support.properties import examples
 from tests.support.similar_pairs import similar_pairs
 
 PAGES = 12
@@ -119,7 +120,7 @@ def walked(
         queue.extend((target, depth + 1) for target in links.get(page, ()))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60, deadline=None)
 @given(
     graphs, st.dictionaries(st.integers(2, PAGES), st.integers(1, PAGES), max_size=3), st.sets(st.integers(1, PAGES), max_size=3)
 )
@@ -165,7 +166,7 @@ def ranked(links: Mapping[int, set[int]]) -> np.ndarray:
     return weight
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40, deadline=None)
 @given(graphs)
 def test_the_link_score_orders_pages_as_pagerank_does(links: dict[int, set[int]]) -> None:
     scores = view_of(links).scores[1:]
@@ -266,7 +267,7 @@ def mutated(one: bytes, changes: list[int]) -> bytes:
     return bytes(found)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60, deadline=None)
 @given(sketches, st.lists(st.tuples(st.integers(0, 11), st.lists(st.integers(0, BINS - 1), max_size=14)), max_size=12))
 def test_clusters_are_what_the_pairs_of_the_rule_hang_together_as(
     originals: list[bytes], copies: list[tuple[int, list[int]]]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from sqlalchemy import CheckConstraint, Column, Table, insert, text, update
 from sqlalchemy.types import BigInteger, Double, LargeBinary
@@ -40,6 +40,7 @@ from tests.contract.events.dumping import dump
 from tests.contract.events.matching import PlainMatcher, draft, many
 from tests.support.clock import FakeClock
 from tests.support.postgres import PostgresServer
+from tests.support.properties import examples
 
 NewDatabase = Callable[[str], str]
 
@@ -162,7 +163,7 @@ def test_random_rows_of_every_table_survive_the_way_to_a_server_and_back(new_dat
     stores = [open_calendar(new_database(kind), FakeClock()) for kind in ("sqlite", "postgresql", "sqlite")]
 
     @given(_databases())
-    @settings(max_examples=15, suppress_health_check=list(HealthCheck), deadline=None)
+    @examples(15, suppress_health_check=list(HealthCheck), deadline=None)
     def hold(rows: dict[str, list[dict[str, Any]]]) -> None:
         first, second, third = map(_emptied, stores)
         with first.write() as sql:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.jobs.audit import crawl_results
@@ -19,6 +19,7 @@ from tadoru.jobs.audit.crawl_results import LinkFilter, PageFilter
 from tadoru.store.crawl.sqlite.store import ReadOnlyCrawl
 from tadoru.store.cursors import UnknownCursor, decode_cursor, encode_cursor
 from tests.jobs.audit_crawls import Crawl
+from tests.support.properties import examples
 
 Part = tuple[list[Any], str | None]
 
@@ -45,7 +46,7 @@ def asked(path: Path, statement: str, *values: Any) -> list[Any]:
 LIMITS = st.lists(st.integers(1, 90), min_size=2, max_size=4).filter(lambda limits: sum(limits) > 40)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(sort=st.sampled_from(sorted(crawl_results.ORDERS)), falls=st.sampled_from([None, True, False]), limits=LIMITS)
 def test_a_walk_through_all_pages_meets_each_once_and_in_order(
     many: Path, sort: str, falls: bool | None, limits: list[int]
@@ -64,7 +65,7 @@ def test_a_walk_through_all_pages_meets_each_once_and_in_order(
     assert keys == sorted(keys, reverse=down)
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(limits=LIMITS, broken=st.booleans(), settled=st.booleans())
 def test_a_walk_through_the_links_meets_each_once(
     many: Path, running: Path, limits: list[int], broken: bool, settled: bool
@@ -83,7 +84,7 @@ def test_a_walk_through_the_links_meets_each_once(
     assert sorted(keys) == expected != []
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(limits=LIMITS, rank=st.integers(0, 40))
 def test_a_walk_through_what_a_check_applies_to_meets_each_once(many: Path, limits: list[int], rank: int) -> None:
     listed = crawl_results.list_findings(many)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.jobs.docs_markdown.pages import converted, markdown
+from tests.support.properties import examples
 
 DEEP = 10_000
 
@@ -102,7 +103,7 @@ def test_broken_bytes_and_control_characters_do_not_come_through() -> None:
     text.encode()
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     st.lists(
         st.sampled_from(

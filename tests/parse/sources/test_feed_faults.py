@@ -6,7 +6,7 @@ import json
 import pickle
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import Message
@@ -14,6 +14,7 @@ from tadoru.i18n.translation import translator
 from tadoru.model.event import ParsedSource
 from tadoru.parse.sources import feed_xml
 from tadoru.parse.sources.feed import FeedSettings, read_feed
+from tests.support.properties import examples
 
 URL = "https://town.test/feed"
 WORDS = "夏祭りと花火大会のおしらせ、ぜひおいでください"
@@ -233,7 +234,7 @@ def test_any_bytes_are_read_without_an_exception(body: bytes) -> None:
     read(b'{"items": [{"title": "' + body)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.data())
 def test_a_feed_with_parts_cut_out_doubled_or_overwritten_is_read_without_an_exception(data: st.DataObject) -> None:
     body = WHOLE

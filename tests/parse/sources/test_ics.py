@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import ConfigError
@@ -13,6 +13,7 @@ from tadoru.model.event import ParsedSource, RawEvent
 from tadoru.parse.sources import ics_lines
 from tadoru.parse.sources.ics import IcsSettings, read_ics
 from tadoru.parse.sources.raw_fields import MAX_PROBLEMS
+from tests.support.properties import examples
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 URL = "https://town.test/calendar/all.ics"
@@ -318,7 +319,7 @@ def test_any_bytes_are_read_without_an_exception(body: bytes) -> None:
     read(b"BEGIN:VCALENDAR\nBEGIN:VEVENT\n" + body)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.data())
 def test_a_calendar_with_parts_cut_out_doubled_or_overwritten_is_read_without_an_exception(data: st.DataObject) -> None:
     body = WHOLE

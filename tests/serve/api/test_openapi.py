@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
@@ -20,6 +20,7 @@ from tadoru.serve.api.openapi import example_of
 from tadoru.serve.roles import ROUTES, Role
 from tests.serve.api.conftest import fill
 from tests.serve.api.test_reviews import asked
+from tests.support.properties import examples
 from tests.support.serving import ServiceHarness
 
 METHODS = ("get", "post", "patch", "put", "delete")
@@ -208,7 +209,7 @@ def call(client: TestClient, method: str, path: str, query: list[tuple[str, str]
 
 
 # What one call changes the next one finds: a failure is told as it is, and not made smaller. Hypothesis chooses the seeds.
-@settings(max_examples=40, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@examples(40, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 2**32))
 def test_no_call_fails_and_no_answer_is_other_than_described(whole: ServiceHarness, seed: int) -> None:
     chance, described = Random(seed), whole.app.openapi()

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import tracemalloc
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.serve.docs_sites.page_diff import CONTEXT_LINES, MAX_LINES, diff_markdown
+from tests.support.properties import examples
 
 LINES = st.lists(st.sampled_from(["", "a", "b c", "b d", "# e", "the kettle sings", "the kettle sang", "f" * 500]), max_size=40)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200, deadline=None)
 @given(old=LINES, new=LINES)
 def test_the_new_version_is_the_old_one_with_the_hunks_carried_out(old: list[str], new: list[str]) -> None:
     found = diff_markdown("\n".join(old), "\n".join(new))

@@ -7,11 +7,12 @@ from html.parser import HTMLParser
 from time import process_time
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tadoru.serve.docs_sites.markdown_html import ANCHOR_PREFIX, LINK_REL, MAX_CHARACTERS, render_markdown
 from tests.serve.docs_sites.docs_harness import HARM
+from tests.support.properties import examples
 
 TAGS = frozenset(
     "a abbr b blockquote br caption cite code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i ins kbd li "
@@ -90,13 +91,13 @@ PIECES = [
 @example(markdown='<noscript><p title="</noscript><img src=x onerror=alert(1)>">')
 @example(markdown="[x](javascript&colon;alert(1)) <a href=' javascript:alert(1)'>x</a> <a href='\x01javascript:x'>y</a>")
 @example(markdown='<div role="region" aria-label="x" tabindex="5" class="skip scroll">')
-@settings(max_examples=250, deadline=None)
+@examples(250, deadline=None)
 @given(markdown=st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=12)), max_size=14).map("".join))
 def test_nothing_comes_out_but_text_with_a_little_structure(markdown: str) -> None:
     assert ParsedHtml(shown(markdown)).wrong == []
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60, deadline=None)
 @given(text=st.text(alphabet=st.characters(codec="utf-8", categories=("L", "N", "P", "S")), min_size=1, max_size=40))
 def test_code_says_exactly_what_was_written(text: str) -> None:
     found = re.fullmatch(r'<pre tabindex="0"><code>(.*)\n</code></pre>\n', shown(f"~~~~~~~~\nx{text}\n~~~~~~~~\n"), re.DOTALL)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from hypothesis_graphql import nodes, queries
 
 from tadoru.serve.graphql.execution import graphql_schema
+from tests.support.properties import examples
 from tests.support.serving import ServiceHarness
 
 SCHEMA = graphql_schema().as_str()
@@ -34,7 +35,7 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=8,
 )
-QUIETLY = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+QUIETLY = examples(40, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def check(harness: ServiceHarness, body: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from tadoru.errors import Message, UsageError
@@ -25,6 +25,7 @@ from tadoru.store.served_crawls.schema import CrawlState, LiveMessage
 from tadoru.store.service import ServiceStore, open_service
 from tests.serve.live.conftest import BY, Client, LiveServer, opened
 from tests.support.postgres import server
+from tests.support.properties import examples
 
 SCHEMA = jsonschema.Draft202012Validator(messages.message_schema())
 
@@ -268,7 +269,7 @@ async def test_somebody_who_does_not_read_is_cut_off_and_nobody_waits_for_them(d
             assert (await quick.hear())["id"] == last
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.integers(0, 6), st.booleans(), st.integers(0, 6)), min_size=1, max_size=6))
 def test_however_often_a_connection_breaks_each_message_comes_once_and_in_order(
     shared: LiveServer, steps: list[tuple[int, bool, int]]
