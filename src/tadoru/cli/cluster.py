@@ -161,7 +161,7 @@ def cluster() -> None:
 @database_options
 @format_option("text", "json")
 @click.option("-w", "--watch", "is_watched", is_flag=True, help="Update until Ctrl-C.")
-def status(config_file: str | None, form: str, is_watched: bool, **given: Any) -> int:
+def status(config_file: str | None, form: str, is_watched: bool, **given: Any) -> None:
     """Show workers (alive or gone), crawls with their progress, the queue, and hosts that are slow or fail.
 
     With --watch, json is one document per line.
@@ -176,8 +176,7 @@ def status(config_file: str | None, form: str, is_watched: bool, **given: Any) -
             try:
                 run_loop(watch(view.look, write, sys.stdout, SystemClock()))
             except KeyboardInterrupt:  # The usual end of --watch.
-                return 0
-    return 0
+                return
 
 
 async def watch(look: Look, write: Callable[[TextIO, ClusterStatus], None], out: TextIO, clock: Clock) -> None:
@@ -313,18 +312,17 @@ def _seconds(value: float | None) -> str:
 )  # fmt: skip
 @click.argument("crawl")
 @database_options
-def stop(crawl: str, config_file: str | None, **given: Any) -> int:
+def stop(crawl: str, config_file: str | None, **given: Any) -> None:
     """Stop a crawl: requests in flight are finished, and no new ones start. Its results are kept."""
     with open_cluster(config_file, given) as view:
         view.stop(crawl)
     sys.stderr.write(_("Stopped {crawl}. Workers finish their part within a minute.", crawl=single_line(crawl)) + "\n")
-    return 0
 
 
 @cluster.command("resume", short_help="Resume a crawl.", examples=(("tadoru cluster resume shops", "continue a stopped crawl"),))
 @click.argument("crawl")
 @database_options
-def resume(crawl: str, config_file: str | None, **given: Any) -> int:
+def resume(crawl: str, config_file: str | None, **given: Any) -> None:
     """Resume a crawl that was stopped or has failed."""
     with open_cluster(config_file, given) as view:
         view.resume(crawl)
@@ -334,7 +332,6 @@ def resume(crawl: str, config_file: str | None, **given: Any) -> int:
     else:
         text = _("Resumed {crawl}, but no worker is running. Start one with `tadoru worker`.", crawl=single_line(crawl))
     sys.stderr.write(text + "\n")
-    return 0
 
 
 @cluster.command(
@@ -342,14 +339,13 @@ def resume(crawl: str, config_file: str | None, **given: Any) -> int:
 )
 @click.argument("crawl")
 @database_options
-def forget(crawl: str, config_file: str | None, **given: Any) -> int:
+def forget(crawl: str, config_file: str | None, **given: Any) -> None:
     """Remove a crawl that is stopped, done or failed from the list. Its results are kept, for `tadoru report` and others."""
     with open_cluster(config_file, given) as view:
         view.forget(crawl)
     sys.stderr.write(
         _("Removed {crawl} from the cluster. Its results are still in the database.", crawl=single_line(crawl)) + "\n"
     )
-    return 0
 
 
 @cluster.command(
@@ -362,7 +358,7 @@ def forget(crawl: str, config_file: str | None, **given: Any) -> int:
 @click.argument("crawl")
 @click.option("--yes", is_flag=True, help="Skip the confirmation.")
 @database_options
-def delete(crawl: str, yes: bool, config_file: str | None, **given: Any) -> int:
+def delete(crawl: str, yes: bool, config_file: str | None, **given: Any) -> None:
     """Delete a crawl that is stopped, done or failed, or whose tables are gone: its results, its tasks and its entry in the list.
     This cannot be undone; `tadoru cluster forget` keeps the results."""
     with open_cluster(config_file, given) as view:
@@ -373,4 +369,3 @@ def delete(crawl: str, yes: bool, config_file: str | None, **given: Any) -> int:
             click.confirm(_("Delete crawl {name} and all its results?", name=single_line(crawl)), abort=True, err=True)
         view.delete(crawl)
     sys.stderr.write(_("Deleted {crawl} and its results.", crawl=single_line(crawl)) + "\n")
-    return 0

@@ -50,7 +50,7 @@ MOST_SHOWN = 10_000
 def compare(
     names: tuple[str, ...], form: str, output: str | None, lang: str | None, maps: tuple[str, ...], fail_on: tuple[str, ...],
     examples: int | None,
-) -> int:  # fmt: skip
+) -> None:  # fmt: skip
     """Compare two crawls: pages, their content and metrics, and findings.
 
     A crawl is a database of `tadoru audit`, or an earlier run in it as DB@RUN. With one database, its last two runs are compared.
@@ -74,7 +74,6 @@ def compare(
     if exceeded:
         message = " ".join(map(translate_text, exceeded))
         raise GateExceeded(message)
-    return 0
 
 
 async def _write(order: CompareRequest, output: str | None) -> list[str]:

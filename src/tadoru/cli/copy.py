@@ -57,7 +57,7 @@ class CopyProgress:
 )  # fmt: skip
 @click.argument("since", metavar="FROM", type=FileName("FILE"))
 @click.argument("to", metavar="TO", type=FileName("FILE"))
-def copy(since: str, to: str) -> int:
+def copy(since: str, to: str) -> None:
     """Copy a crawl, a calendar or the database of the service into a new database of either kind.
 
     On PostgreSQL, a URL with ?crawl=NAME is a crawl. FROM may be in use: the copy is a consistent snapshot, in which requests in
@@ -75,7 +75,6 @@ def copy(since: str, to: str) -> int:
         check_database_name(to, "TO")
         check_writable(Path(to), "TO")
     (_copy_events if found.kind is DatabaseKind.EVENTS else _copy_crawl)(since, to, found)
-    return 0
 
 
 def _copy_crawl(since: str, to: str, found: CopySource) -> None:

@@ -57,7 +57,7 @@ OPTION_TYPES: dict[str, type[LinksOptions] | type[AuditOptions] | type[DocsOptio
 @job_options("links", only=LINKS_SETTINGS)
 @job_options("audit", only=("database", "follow_external_hosts", "check_external"))
 @job_options("docs", only=("output", "same_domain", "variants", "language"))
-def explain(url: str, job: str, start: str | None, config_file: str | None, form: str, **values: Any) -> int:
+def explain(url: str, job: str, start: str | None, config_file: str | None, form: str, **values: Any) -> None:
     """Show whether a URL would be crawled, and which rule decides. Requests only robots.txt."""
     options: LinksOptions | AuditOptions | DocsOptions
     options, _settled = resolve_options(job, OPTION_TYPES[job], values, config_file)
@@ -77,4 +77,3 @@ def explain(url: str, job: str, start: str | None, config_file: str | None, form
         because = printable(translate_text(answer.because))
         line = _("→ crawled: {reason}", reason=because) if answer.crawled else _("→ not crawled: {reason}", reason=because)
         sys.stdout.write(line + "\n")
-    return 0

@@ -76,7 +76,7 @@ EXAMPLES = (
     help="dot: maximum pages, the most linked first. [2000]",
 )
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
-def export(database: str, form: str, table: tuple[str, ...], status: tuple[str, ...], quiet: bool, **values: Any) -> int:
+def export(database: str, form: str, table: tuple[str, ...], status: tuple[str, ...], quiet: bool, **values: Any) -> None:
     """Export a crawl of any size as csv, jsonl, parquet, xlsx, sitemap, warc or dot.
 
     In csv, an apostrophe is put before texts that begin with = + - @, so that spreadsheets do not read them as formulas; --raw
@@ -98,7 +98,6 @@ def export(database: str, form: str, table: tuple[str, ...], status: tuple[str, 
     with _open_crawl(database, clock) as store:
         wrote = _write(store, order, database, progress, clock)
     progress.end(wrote)
-    return 0
 
 
 def _base_url(url: str | None) -> str | None:

@@ -32,7 +32,7 @@ SHELLS = ("bash", "zsh", "fish")
     ),
 )  # fmt: skip
 @click.argument("shell", type=click.Choice(SHELLS))
-def completion(shell: str) -> int:
+def completion(shell: str) -> None:
     """Print the script that lets a shell complete commands, options, values and file names."""
     from click.shell_completion import get_completion_class
 
@@ -40,7 +40,6 @@ def completion(shell: str) -> int:
     root = click.get_current_context().find_root()
     assert kind is not None
     sys.stdout.write(kind(root.command, {}, "tadoru", "_TADORU_COMPLETE").source() + "\n")
-    return 0
 
 
 @click.command(
@@ -48,12 +47,12 @@ def completion(shell: str) -> int:
     examples=(("tadoru plugins", "checks added by other packages"),),
 )  # fmt: skip
 @format_option("text", "json", or_json=True)
-def plugins(form: str) -> int:
+def plugins(form: str) -> None:
     """List installed plugins and the checks they add to `tadoru audit`."""
     found = [_plugin_record(plugin) for plugin in list_plugins()]
     if form == "json":
         write_json(found)
-        return 0
+        return
     if not found:
         sys.stdout.write(
             _("No plugins installed. Packages add checks with an entry point of the group {group}.", group=CHECKS_GROUP) + "\n"
@@ -64,7 +63,6 @@ def plugins(form: str) -> int:
             sys.stdout.write(f"  {printable(one['problem'])}\n")
         for check in one["checks"]:
             sys.stdout.write(printable(f"  {check['severity']:<8} {check['id']:<32} {check['title']}") + "\n")
-    return 0
 
 
 def _plugin_record(plugin: Plugin) -> dict[str, Any]:

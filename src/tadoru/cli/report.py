@@ -48,7 +48,7 @@ EXAMPLES = (
 def report(
     database: str, form: str | None, output: str | None, lang: str | None, groups: tuple[str, ...], severity: str,
     checks: tuple[str, ...], list_all: bool, suppress: str | None, baseline: str | None, quiet: bool,
-) -> int:  # fmt: skip
+) -> None:  # fmt: skip
     """Print the report of an audit on the terminal, or write it to a file."""
     from tadoru.errors import UsageError
     from tadoru.jobs.audit.report import ReportRequest, format_of_path, write_requested
@@ -77,4 +77,3 @@ def report(
     if not quiet:
         for note in (*notes, *([_("Wrote {file}.", file=output)] if to_file else [])):
             sys.stderr.write(printable(translate_text(note)) + "\n")
-    return 0

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.argument("folders", nargs=-1, metavar="[DIR]...")
 @format_option("text", "json", or_json=True)
-def docs_list(folders: tuple[str, ...], form: str) -> int:
+def docs_list(folders: tuple[str, ...], form: str) -> None:
     """List the downloaded sites below folders; default: .context."""
     cards = _find_sites(folders)
     if form == "json":
         write_json([card.as_json() for card in cards])
-        return 0
+        return
     columns = (
         TableColumn("Folder"),
         TableColumn("Pages", align_right=True),
@@ -41,7 +41,6 @@ def docs_list(folders: tuple[str, ...], form: str) -> int:
         TableColumn("URL", may_shrink=True),
     )
     write_table(sys.stdout, columns, map(_site_row, cards))
-    return 0
 
 
 def _site_row(card: SiteSummary) -> tuple[str, ...]:
@@ -115,7 +114,7 @@ SEARCH_EXAMPLES = (
 @click.argument("words", nargs=-1, required=True, metavar="QUERY")
 @click.option("-n", "--limit", type=click.IntRange(1, 200), default=10, metavar="N", help="Maximum sections. [10]")
 @format_option("text", "json", or_json=True)
-def docs_search(folder: str, words: tuple[str, ...], limit: int, form: str) -> int:
+def docs_search(folder: str, words: tuple[str, ...], limit: int, form: str) -> None:
     """Find sections of a downloaded site. Exits with status 0 even if there are none."""
     from tadoru.jobs.docs.search import search_site
 
@@ -125,13 +124,12 @@ def docs_search(folder: str, words: tuple[str, ...], limit: int, form: str) -> i
     found = search_site(root, _query(words), limit)
     if form == "json":
         write_json({"query": found.query, "how": found.how, "hits": [hit.as_json() for hit in found.hits]})
-        return 0
+        return
     if not found.hits:
         sys.stderr.write(_("No results. Try fewer or other words.") + "\n")
     for hit in found.hits:
         place = " › ".join(hit.path) or hit.title
         sys.stdout.write(f"{printable(place)}\n  {printable(hit.url)}\n  {hit.file}\n  {printable(hit.snippet)}\n\n")
-    return 0
 
 
 def _query(words: tuple[str, ...]) -> str:
@@ -155,7 +153,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8765, metavar="N", help="Port with --http; 0 for any free port. [8765]"
 )
-def mcp(folders: tuple[str, ...], http: bool, host: str, port: int) -> int:
+def mcp(folders: tuple[str, ...], http: bool, host: str, port: int) -> None:
     """Serve downloaded documentation to agents: list_sites, search_docs, get_page, list_headings, refresh_site.
 
     Each DIR is the folder of a site, or contains such folders; default: .context.
@@ -163,7 +161,6 @@ def mcp(folders: tuple[str, ...], http: bool, host: str, port: int) -> int:
     from tadoru.jobs.docs.run import refresh_site
 
     serve_sites([Path(folder) for folder in folders or (".context",)], http=http, host=host, port=port, refresh=refresh_site)
-    return 0
 
 
 def serve_sites(roots: list[Path], *, http: bool, host: str, port: int, refresh: RefreshSite | None = None) -> None:

@@ -186,7 +186,7 @@ _OTHER_COUNTS = {
 @job_options("events", _EVENT_SETTINGS)
 @_run_options
 @click.pass_obj
-def worker(place: EventsContext, /, quiet: bool, verbose: int, log_format: str, **given: Any) -> int:
+def worker(place: EventsContext, /, quiet: bool, verbose: int, log_format: str, **given: Any) -> None:
     """Collect each source when it is due, until stopped. Several workers can share a database, and any can be killed."""
     options = place.options(given)
     progress = CollectProgress(quiet=quiet, verbose=verbose, form=log_format, expected=None)
@@ -200,7 +200,6 @@ def worker(place: EventsContext, /, quiet: bool, verbose: int, log_format: str, 
             text = _("Collecting {sources} into {database}. Press Ctrl-C to stop.", sources=sources, database=store.name)
             sys.stderr.write(text + "\n")
         _collect(store, options, progress, work, is_worker=True)
-    return 0
 
 
 def _collect(
@@ -259,7 +258,7 @@ def _collect(
 @click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="Maximum number of runs. [50; json: all]")
 @format_option("table", "json")
 @click.pass_obj
-def runs(place: EventsContext, /, source_id: int | None, limit: int | None, form: str) -> int:
+def runs(place: EventsContext, /, source_id: int | None, limit: int | None, form: str) -> None:
     """List collection runs, newest first."""
     from tadoru.jobs.events.publish.json_documents import run_json
 
@@ -268,7 +267,7 @@ def runs(place: EventsContext, /, source_id: int | None, limit: int | None, form
             store.source(source_id)  # Raises UsageError if it does not exist.
         if form == "json":
             write_json_array([run_json(one) for one in store.runs(source_id=source_id, limit=limit)])
-            return 0
+            return
         names = {source.id: source.name for source in store.sources()}
         columns = [
             TableColumn("ID", align_right=True),
@@ -284,7 +283,6 @@ def runs(place: EventsContext, /, source_id: int | None, limit: int | None, form
         found = store.runs(source_id=source_id, limit=limit or 50)
         if not write_table(sys.stdout, columns, (_run_row(one, names, options.timezone) for one in found)):
             sys.stderr.write(_("No runs yet. Collect with `tadoru events run --all`.") + "\n")
-    return 0
 
 
 def _run_row(one: RunLog, names: dict[int, str], zone: str) -> list[str]:
@@ -303,7 +301,7 @@ def _run_row(one: RunLog, names: dict[int, str], zone: str) -> list[str]:
 @click.option("--days", type=click.IntRange(1, 90), default=30, metavar="N", help="Count the runs of this many days. [30]")
 @format_option("table", "json")
 @click.pass_obj
-def status(place: EventsContext, /, days: int, form: str) -> int:
+def status(place: EventsContext, /, days: int, form: str) -> None:
     """Show source health: events, failure rate, share of events that other sources have too, delays."""
     from tadoru.jobs.events.publish.json_documents import sources_health, totals_json
 
@@ -312,7 +310,7 @@ def status(place: EventsContext, /, days: int, form: str) -> int:
         sources = list(sources_health(store, days))
         if form == "json":
             write_json({"totals": totals_json(totals), "sources": sources})
-            return 0
+            return
         write_pairs(sys.stdout, _total_rows(totals))
         sys.stdout.write("\n")
         columns = [
@@ -331,7 +329,6 @@ def status(place: EventsContext, /, days: int, form: str) -> int:
         rows = [_status_row(one, options.timezone) for one in sources]
         if not write_table(sys.stdout, columns, rows):
             sys.stderr.write(_("No sources yet. Add one with `tadoru events sources add`.") + "\n")
-    return 0
 
 
 def _status_row(one: dict[str, Any], zone: str) -> list[str]:

@@ -56,7 +56,7 @@ def _field_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--all-day", is_flag=True, help="All-day event.")
 @format_option("text", "json")
 @click.pass_obj
-def add(place: EventsContext, /, all_day: bool, form: str, **given: str | None) -> int:
+def add(place: EventsContext, /, all_day: bool, form: str, **given: str | None) -> None:
     """Add an event manually. It is published without a search for duplicates."""
     from tadoru.jobs.events.dedupe.matcher import EventMatcher
     from tadoru.jobs.events.event_input import parse_new_event
@@ -69,7 +69,6 @@ def add(place: EventsContext, /, all_day: bool, form: str, **given: str | None) 
         draft = parse_new_event(values, options.timezone, store.now())
         _report_event(store, store.create_event(draft, EventMatcher(), current_user()), N_("Added event {id}: {event}"), form)
         _report_notes(draft.extra.get("notes", ""))
-    return 0
 
 
 @click.command(
@@ -85,7 +84,7 @@ def add(place: EventsContext, /, all_day: bool, form: str, **given: str | None) 
 @click.option("--release", "released", multiple=True, metavar="FIELD", help="Use the source value of a field again (repeatable).")
 @format_option("text", "json")
 @click.pass_obj
-def edit(place: EventsContext, event_id: int, pairs: tuple[str, ...], released: tuple[str, ...], form: str) -> int:
+def edit(place: EventsContext, event_id: int, pairs: tuple[str, ...], released: tuple[str, ...], form: str) -> None:
     """Edit an event. Edits override sources until they are released.
 
     Fields: title, description, starts, ends, venue, address, city, lat, lon, category, price, organizer, url, image, timezone,
@@ -110,7 +109,6 @@ def edit(place: EventsContext, event_id: int, pairs: tuple[str, ...], released: 
             if len(times) > 1 and not changes.get("occurrences", times):
                 sys.stderr.write(_("Event {id} had {count} dates and now has one.", id=event_id, count=len(times)) + "\n")
         _report_event(store, event, N_("Changed event {id}: {event}"), form)
-    return 0
 
 
 def _release(store: CalendarStore, event: CalendarEvent, names: list[str]) -> CalendarEvent:
@@ -132,11 +130,10 @@ def _release(store: CalendarStore, event: CalendarEvent, names: list[str]) -> Ca
 )  # fmt: skip
 @click.argument("event_id", type=int, metavar="ID")
 @click.pass_obj
-def hide(place: EventsContext, event_id: int) -> int:
+def hide(place: EventsContext, event_id: int) -> None:
     """Hide an event from the calendar. It is kept, so that no source brings it back."""
     with open_existing_calendar(place) as (store, _options):
         _report_event(store, store.hide_event(event_id, current_user()), N_("Hid event {id}: {event}"), "text")
-    return 0
 
 
 @click.command(
@@ -145,13 +142,12 @@ def hide(place: EventsContext, event_id: int) -> int:
 )  # fmt: skip
 @click.argument("event_id", type=int, metavar="ID")
 @click.pass_obj
-def unhide(place: EventsContext, event_id: int) -> int:
+def unhide(place: EventsContext, event_id: int) -> None:
     """Show a hidden event in the calendar again."""
     with open_existing_calendar(place) as (store, _options):
         _report_event(
             store, store.unhide_event(event_id, current_user()), N_("Event {id} is in the calendar again: {event}"), "text"
         )
-    return 0
 
 
 def _report_event(store: CalendarStore, event: CalendarEvent, message: str, form: str) -> None:

@@ -60,7 +60,7 @@ def enrich() -> None:
 @click.pass_obj
 def train(
     place: EventsContext, /, files: tuple[str, ...], from_database: bool, output: str, no_trial: bool, **columns: Any
-) -> int:
+) -> None:
     """Train a model with events whose category is known, and evaluate it on unseen events."""
     from tadoru.clock import SystemClock, to_datetime
     from tadoru.jobs.events.enrich import training
@@ -82,7 +82,6 @@ def train(
         file=single_line(output), categories=len(model.classes), events=events, size=size,
     )  # fmt: skip
     sys.stderr.write(text + "\n")
-    return 0
 
 
 @enrich.command(
@@ -96,7 +95,7 @@ def train(
 @_GROUP
 @format_option("text", "json")
 @click.pass_obj
-def evaluate(place: EventsContext, /, files: tuple[str, ...], from_database: bool, form: str, **columns: Any) -> int:
+def evaluate(place: EventsContext, /, files: tuple[str, ...], from_database: bool, form: str, **columns: Any) -> None:
     """Evaluate by five-fold cross-validation. Nothing is written."""
     from dataclasses import asdict
 
@@ -107,7 +106,6 @@ def evaluate(place: EventsContext, /, files: tuple[str, ...], from_database: boo
         write_json(asdict(evaluation))
     else:
         write_evaluation(evaluation)
-    return 0
 
 
 @enrich.command(
@@ -116,7 +114,7 @@ def evaluate(place: EventsContext, /, files: tuple[str, ...], from_database: boo
 )  # fmt: skip
 @click.argument("file", metavar="FILE")
 @format_option("text", "json")
-def show(file: str, form: str) -> int:
+def show(file: str, form: str) -> None:
     """Show the training, the quality and the categories of a model."""
     from dataclasses import asdict
 
@@ -126,7 +124,7 @@ def show(file: str, form: str) -> int:
     known = model.training
     if form == "json":
         write_json({"digest": model.digest, "classes": list(model.classes), **asdict(known)})
-        return 0
+        return
     tried = (
         _("not evaluated")
         if known.macro_f1 is None
@@ -140,7 +138,6 @@ def show(file: str, form: str) -> int:
     sys.stdout.write("\n")
     columns = (TableColumn("Category"), TableColumn("Events", align_right=True))
     write_table(sys.stdout, columns, [(name, f"{count:,}") for name, count in known.counts.items()])
-    return 0
 
 
 def _samples(

@@ -257,7 +257,7 @@ def list_events(
     place: EventsContext, city: str | None, since: str | None, until: str | None, category: str | None, words: str | None,
     source_id: int | None, every: bool, hidden: bool, limit: int | None, form: str | None, output: str | None, bom: bool,
     lang: str | None,
-) -> int:  # fmt: skip
+) -> None:  # fmt: skip
     """List events. An event with several dates is listed once, at its first matching date; an ICS has all dates."""
     from tadoru.jobs.reporting.output import open_output
     from tadoru.model.event import EventStatus
@@ -285,7 +285,6 @@ def list_events(
                 out.write(piece)
             count = _write_table(out, store, chosen, limit) if form == "table" else 0
         _report_count(store, form, count, output if to_file else None, city)
-    return 0
 
 
 def _pieces(store: CalendarStore, chosen: EventFilter, limit: int | None, form: str, *, bom: bool, lang: str) -> Iterator[str]:
@@ -408,7 +407,7 @@ def _date(text: str, flag: str) -> date:
 @click.argument("event_id", type=int, metavar="ID")
 @format_option("text", "json")
 @click.pass_obj
-def show(place: EventsContext, event_id: int, form: str) -> int:
+def show(place: EventsContext, event_id: int, form: str) -> None:
     """Show an event: its fields with their sources, merges and how to undo them, reviews and changes."""
     from tadoru.jobs.events.publish.json_documents import provenance_json
     from tadoru.store.calendar.event_records import find_event_record
@@ -422,4 +421,3 @@ def show(place: EventsContext, event_id: int, form: str) -> int:
             write_json(provenance_json(story, found, names))
         else:
             write_event(sys.stdout, story, names, options.timezone)
-    return 0

@@ -60,7 +60,7 @@ class DaysType(click.ParamType[timedelta]):
               help="Archive events that ended longer ago; --all still lists them. [180d]")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Print what would be done, without doing it.")
 @click.pass_obj
-def prune(place: EventsContext, /, snapshots_after: timedelta, archive_after: timedelta, dry_run: bool) -> int:
+def prune(place: EventsContext, /, snapshots_after: timedelta, archive_after: timedelta, dry_run: bool) -> None:
     """Archive past events; delete old snapshots and run logs. The newest snapshot of each source is kept.
 
     A worker does this once a day.
@@ -82,7 +82,6 @@ def prune(place: EventsContext, /, snapshots_after: timedelta, archive_after: ti
             ngettext("{count} run log deleted", "{count} run logs deleted", pruned.run_logs),
         ))  # fmt: skip
         sys.stdout.write((_("Dry run: {summary}.", summary=summary) if dry_run else f"{summary}.") + "\n")
-    return 0
 
 
 @click.command(
@@ -95,7 +94,7 @@ def prune(place: EventsContext, /, snapshots_after: timedelta, archive_after: ti
 @click.argument("file", metavar="FILE")
 @click.option("--files", "with_files", is_flag=True, help="Include snapshots and run logs; FILE must end in .tar.gz.")
 @click.pass_obj
-def backup(place: EventsContext, /, file: str, with_files: bool) -> int:
+def backup(place: EventsContext, /, file: str, with_files: bool) -> None:
     """Back up everything into a new file, while other commands continue. Restore it with `tadoru events restore`."""
     from tadoru.jobs.events.maintenance import ENDINGS, write_backup
 
@@ -115,7 +114,6 @@ def backup(place: EventsContext, /, file: str, with_files: bool) -> int:
     size = f"{path.stat().st_size / 1024**2:.1f} MiB"
     files = ", " + ngettext("with {count} file", "with {count} files", count) if with_files else ""
     sys.stderr.write(_("Wrote {file}: {size}{files}.", file=single_line(file), size=size, files=files) + "\n")
-    return 0
 
 
 @click.command(
@@ -124,7 +122,7 @@ def backup(place: EventsContext, /, file: str, with_files: bool) -> int:
 )  # fmt: skip
 @click.argument("file", metavar="FILE")
 @click.pass_obj
-def restore(place: EventsContext, /, file: str) -> int:
+def restore(place: EventsContext, /, file: str) -> None:
     """Restore a backup, with its files if it has them, into a new or empty database."""
     from tadoru.jobs.events.maintenance import restore_backup as put_back
 
@@ -140,7 +138,6 @@ def restore(place: EventsContext, /, file: str) -> int:
         events=ngettext("{count} event", "{count} events", events),
     )  # fmt: skip
     sys.stderr.write(text + "\n")
-    return 0
 
 
 @click.command(
@@ -149,7 +146,7 @@ def restore(place: EventsContext, /, file: str) -> int:
 )  # fmt: skip
 @click.argument("target", metavar="FILE|URL")
 @click.pass_obj
-def copy(place: EventsContext, /, target: str) -> int:
+def copy(place: EventsContext, /, target: str) -> None:
     """Copy everything into a new or empty database of either kind. Snapshots and run logs are not copied.
 
     `tadoru copy FROM TO` does the same.
@@ -166,7 +163,6 @@ def copy(place: EventsContext, /, target: str) -> int:
             counts = copy_calendar(store, other, progress)
             progress.end()
             report_copied_calendar(counts, other.name)
-    return 0
 
 
 @click.command(

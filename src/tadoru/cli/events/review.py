@@ -175,7 +175,7 @@ def review() -> None:
 @click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="Maximum number of reviews.")
 @format_option("table", "json")
 @click.pass_obj
-def list_reviews(place: EventsContext, /, reason: str | None, every: bool, limit: int | None, form: str) -> int:
+def list_reviews(place: EventsContext, /, reason: str | None, every: bool, limit: int | None, form: str) -> None:
     """List reviews, oldest first."""
     from tadoru.jobs.events.publish.json_documents import review_json
     from tadoru.model.event import ReviewReason
@@ -185,7 +185,7 @@ def list_reviews(place: EventsContext, /, reason: str | None, every: bool, limit
         found = store.reviews(is_open=None if every else True, reason=ReviewReason(reason) if reason else None, limit=limit)
         if form == "json":
             write_json_array([review_json(one) for one in found])
-            return 0
+            return
         about = event_records(store, {event_id for one in found for event_id in one.candidate_ids})
         columns = [
             TableColumn("ID", align_right=True),
@@ -199,7 +199,6 @@ def list_reviews(place: EventsContext, /, reason: str | None, every: bool, limit
         rows = (_review_row(one, about, options.timezone)[: len(columns)] for one in found)
         if not write_table(sys.stdout, columns, rows):
             sys.stderr.write(_("No open reviews.") + "\n")
-    return 0
 
 
 def _review_row(one: ReviewItem, about: Mapping[int, EventRecord], zone: str) -> list[str]:
@@ -221,7 +220,7 @@ def _review_row(one: ReviewItem, about: Mapping[int, EventRecord], zone: str) ->
 @click.argument("review_id", type=int, metavar="ID")
 @format_option("text", "json")
 @click.pass_obj
-def show_review(place: EventsContext, /, review_id: int, form: str) -> int:
+def show_review(place: EventsContext, /, review_id: int, form: str) -> None:
     """Show a review: a comparison field by field, the evidence, and the commands that resolve it."""
     from tadoru.jobs.events.publish.json_documents import review_document
 
@@ -231,7 +230,6 @@ def show_review(place: EventsContext, /, review_id: int, form: str) -> int:
             write_json(review_document(store, found))
         else:
             write_review(sys.stdout, store, found, options.timezone)
-    return 0
 
 
 @review.command(
@@ -241,7 +239,7 @@ def show_review(place: EventsContext, /, review_id: int, form: str) -> int:
 @click.argument("review_id", type=int, metavar="ID")
 @click.option("--keep", type=int, metavar="EVENT", help="Event to keep; default: the older one.")
 @click.pass_obj
-def merge_review(place: EventsContext, /, review_id: int, keep: int | None) -> int:
+def merge_review(place: EventsContext, /, review_id: int, keep: int | None) -> None:
     """Merge two events. `tadoru events merges undo` reverts it."""
     from tadoru.jobs.events.dedupe.matcher import EventMatcher
 
@@ -252,7 +250,6 @@ def merge_review(place: EventsContext, /, review_id: int, keep: int | None) -> i
         text = _("Merged into event {id}: {event}.", id=kept, event=_format_event(event))
         undo = " " + _("To undo: {command}", command=f"tadoru events merges undo {done[0].id}") if done else ""
         sys.stdout.write(f"{text}{undo}\n")
-    return 0
 
 
 @review.command(
@@ -261,14 +258,13 @@ def merge_review(place: EventsContext, /, review_id: int, keep: int | None) -> i
 )  # fmt: skip
 @click.argument("review_id", type=int, metavar="ID")
 @click.pass_obj
-def keep_apart(place: EventsContext, /, review_id: int) -> int:
+def keep_apart(place: EventsContext, /, review_id: int) -> None:
     """Keep two events separate, and do not report them as duplicates again."""
     from tadoru.jobs.events.dedupe.matcher import EventMatcher
 
     with open_existing_calendar(place) as (store, _options):
         ids = store.review_keep_apart(review_id, EventMatcher(), current_user())
         sys.stdout.write(_("Kept separate: events {ids}.", ids=", ".join(map(str, ids))) + "\n")
-    return 0
 
 
 @review.command(
@@ -278,7 +274,7 @@ def keep_apart(place: EventsContext, /, review_id: int) -> int:
 @click.argument("review_id", type=int, metavar="ID")
 @click.option("--set", "pairs", multiple=True, metavar="FIELD=VALUE", required=True, help="Missing field (repeatable).")
 @click.pass_obj
-def fix(place: EventsContext, /, review_id: int, pairs: tuple[str, ...]) -> int:
+def fix(place: EventsContext, /, review_id: int, pairs: tuple[str, ...]) -> None:
     """Complete an item and publish it as an event. Your values override the source."""
     from tadoru.jobs.events.dedupe.matcher import EventMatcher
     from tadoru.jobs.events.event_input import fields_from_pairs, parse_completed_row
@@ -291,7 +287,6 @@ def fix(place: EventsContext, /, review_id: int, pairs: tuple[str, ...]) -> int:
         draft = parse_completed_row(raw, values, _rules(store, store.review(review_id), options))
         event = store.event(store.review_fix(review_id, draft, EventMatcher(), current_user()))
         sys.stdout.write(_("Published event {id}: {event}.", id=event.id, event=_format_event(event)) + "\n")
-    return 0
 
 
 @review.command(
@@ -301,21 +296,20 @@ def fix(place: EventsContext, /, review_id: int, pairs: tuple[str, ...]) -> int:
 @click.argument("review_id", type=int, metavar="ID", required=False)
 @click.option("--all", "every", is_flag=True, help="All incomplete items.")
 @click.pass_obj
-def retry(place: EventsContext, /, review_id: int | None, every: bool) -> int:
+def retry(place: EventsContext, /, review_id: int | None, every: bool) -> None:
     """Parse an incomplete item again with the current settings of its source."""
     if (review_id is None) is not every:
         raise UsageError("Give the ID of a review, or --all.")
     with open_existing_calendar(place) as (store, options):
         if review_id is not None:
             sys.stdout.write(_retry(store, store.review(review_id), options)[1] + "\n")
-            return 0
+            return
         waiting = [one for one in store.reviews() if one.reason.value != "dedupe_conflict"]
         read = sum(_try_retry(store, one, options) for one in waiting)
         rest = len(waiting) - read
         items = ngettext("{count} incomplete item", "{count} incomplete items", len(waiting))
         text = _("Completed {done} of {items}.", done=read, items=items)
         sys.stdout.write(text + (" " + _("{count} remain.", count=rest) if rest else "") + "\n")
-    return 0
 
 
 def _try_retry(store: CalendarStore, one: ReviewItem, options: EventsOptions) -> bool:
@@ -366,12 +360,11 @@ def _rules(store: CalendarStore, one: ReviewItem, options: EventsOptions) -> Sou
 )  # fmt: skip
 @click.argument("review_id", type=int, metavar="ID")
 @click.pass_obj
-def dismiss(place: EventsContext, /, review_id: int) -> int:
+def dismiss(place: EventsContext, /, review_id: int) -> None:
     """Close a review without a change. It is opened again only if the data changes."""
     with open_existing_calendar(place) as (store, _options):
         store.review_dismiss(review_id, current_user())
         sys.stdout.write(_("Dismissed review {id}.", id=review_id) + "\n")
-    return 0
 
 
 @click.group(
@@ -385,25 +378,24 @@ def dismiss(place: EventsContext, /, review_id: int) -> int:
 @click.option("-n", "--limit", type=click.IntRange(min=1), default=50, metavar="N", help="Maximum number of merges. [50]")
 @format_option("table", "json")
 @click.pass_context
-def merges(ctx: click.Context, /, event_id: int | None, limit: int, form: str) -> int:
+def merges(ctx: click.Context, /, event_id: int | None, limit: int, form: str) -> None:
     """List merges with their evidence, newest first. `tadoru events merges undo ID` undoes one."""
     from tadoru.cli.events.listing import write_merge
     from tadoru.jobs.events.publish.json_documents import merge_json
 
     if ctx.invoked_subcommand is not None:
-        return 0
+        return
     with open_existing_calendar(ctx.obj) as (store, options):
         if event_id is not None:
             store.event(event_id)  # Raises UsageError if it does not exist.
         found = store.merges(event_id=event_id, limit=limit)
         if form == "json":
             write_json_array([merge_json(one) for one in found])
-            return 0
+            return
         for one in found:
             write_merge(sys.stdout, one, options.timezone)
         if not found:
             sys.stderr.write(_("No merges.") + "\n")
-    return 0
 
 
 @merges.command(
@@ -412,7 +404,7 @@ def merges(ctx: click.Context, /, event_id: int | None, limit: int, form: str) -
 )  # fmt: skip
 @click.argument("merge_id", type=int, metavar="MERGE")
 @click.pass_obj
-def undo(place: EventsContext, /, merge_id: int) -> int:
+def undo(place: EventsContext, /, merge_id: int) -> None:
     """Undo a merge. The two events are kept separate from then on."""
     from tadoru.jobs.events.dedupe.matcher import EventMatcher
 
@@ -421,4 +413,3 @@ def undo(place: EventsContext, /, merge_id: int) -> int:
         sys.stdout.write(
             _("Split into events {first} and {second}; they are kept separate from now on.", first=kept, second=other) + "\n"
         )
-    return 0

@@ -76,7 +76,7 @@ def sources() -> None:
 @_source_options
 @click.option("--disabled", is_flag=True, help="Add it disabled.")
 @click.pass_obj
-def add(place: EventsContext, /, name: str, kind: str, url: str, pairs: tuple[str, ...], disabled: bool, **given: Any) -> int:
+def add(place: EventsContext, /, name: str, kind: str, url: str, pairs: tuple[str, ...], disabled: bool, **given: Any) -> None:
     """Add a source. The next `tadoru events run` collects it."""
     from tadoru.jobs.events.collect import source_registry as register
     from tadoru.jobs.events.collect.source_settings import settings_from_pairs
@@ -91,7 +91,6 @@ def add(place: EventsContext, /, name: str, kind: str, url: str, pairs: tuple[st
         id=source.id, name=printable(source.name), type=source.type, frequency=source.frequency,
     )  # fmt: skip
     sys.stdout.write(text + "\n")
-    return 0
 
 
 @sources.command("list", short_help="List the sources.", examples=(("tadoru events sources list", "with their health"),))
@@ -168,7 +167,7 @@ def show(place: EventsContext, source_id: int) -> int:
 @click.option("--url", metavar="URL", help="URL of the source.")
 @_source_options
 @click.pass_obj
-def edit(place: EventsContext, /, source_id: int, kind: str | None, pairs: tuple[str, ...], **given: Any) -> int:
+def edit(place: EventsContext, /, source_id: int, kind: str | None, pairs: tuple[str, ...], **given: Any) -> None:
     """Edit a source. `--set KEY=` removes a setting."""
     from tadoru.jobs.events.collect import source_registry as register
     from tadoru.jobs.events.collect.source_settings import settings_from_pairs
@@ -184,39 +183,36 @@ def edit(place: EventsContext, /, source_id: int, kind: str | None, pairs: tuple
             raise UsageError("Nothing to change. See `tadoru events sources edit --help`.")
         source = run_loop(register.edit_source(store, source_id, values, current_user()))
     sys.stdout.write(_("Changed source {id}.", id=source.id) + "\n")
-    return 0
 
 
 @sources.command(short_help="Enable sources.", examples=(("tadoru events sources enable 3 4", "collect them again"),))
 @click.argument("source_ids", type=int, metavar="ID...", nargs=-1, required=True)
 @click.pass_obj
-def enable(place: EventsContext, source_ids: tuple[int, ...]) -> int:
+def enable(place: EventsContext, source_ids: tuple[int, ...]) -> None:
     """Enable sources: they are collected again."""
     with place.open() as store:
         for one in source_ids:
             store.enable_source(one, current_user())
             store.schedule(one, 0.0)
             sys.stdout.write(_("Enabled source {id}.", id=one) + "\n")
-    return 0
 
 
 @sources.command(short_help="Disable sources.", examples=(("tadoru events sources disable 3", "stop collecting it"),))
 @click.argument("source_ids", type=int, metavar="ID...", nargs=-1, required=True)
 @click.pass_obj
-def disable(place: EventsContext, source_ids: tuple[int, ...]) -> int:
+def disable(place: EventsContext, source_ids: tuple[int, ...]) -> None:
     """Disable sources: they are not collected. Their events are kept."""
     with place.open() as store:
         for one in source_ids:
             store.disable_source(one, current_user())
             sys.stdout.write(_("Disabled source {id}.", id=one) + "\n")
-    return 0
 
 
 @sources.command(short_help="Remove a source.", examples=(("tadoru events sources remove 3", "after a confirmation"),))
 @click.argument("source_id", type=int, metavar="ID")
 @click.option("--yes", is_flag=True, help="Skip the confirmation.")
 @click.pass_obj
-def remove(place: EventsContext, source_id: int, yes: bool) -> int:
+def remove(place: EventsContext, source_id: int, yes: bool) -> None:
     """Remove a source and its snapshots. Its events and its history are kept."""
     from tadoru.cli.events import calendar_files
 
@@ -231,7 +227,6 @@ def remove(place: EventsContext, source_id: int, yes: bool) -> int:
             click.confirm(_("Remove source {id} ({name})?", id=source_id, name=printable(source.name)), abort=True, err=True)
         calendar_files(place.options()).delete(store.remove_source(source_id, current_user()))
     sys.stdout.write(_("Removed source {id}. Its events are kept.", id=source_id) + "\n")
-    return 0
 
 
 @sources.command(
@@ -240,7 +235,7 @@ def remove(place: EventsContext, source_id: int, yes: bool) -> int:
 )  # fmt: skip
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @click.pass_obj
-def import_sources(place: EventsContext, file: Path) -> int:
+def import_sources(place: EventsContext, file: Path) -> None:
     """Import sources from a YAML, OPML or CSV file. All are validated first; existing ones are not changed."""
     from tadoru.jobs.events.collect import source_registry
     from tadoru.jobs.launch import run_loop
@@ -256,7 +251,6 @@ def import_sources(place: EventsContext, file: Path) -> int:
         added, known = run_loop(_import(store, entries))
     sources = ngettext("{count} source", "{count} sources", added)
     sys.stdout.write(_("Added {sources}; {known} already existed.", sources=sources, known=known) + "\n")
-    return 0
 
 
 async def _import(store: CalendarStore, entries: list[Any]) -> tuple[int, int]:

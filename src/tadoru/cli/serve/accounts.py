@@ -48,7 +48,7 @@ def users() -> None:
 @click.option("--password-stdin", is_flag=True, help="Read a password from stdin, one line.")
 @database_option
 @click.pass_obj
-def add_user(desk: ServeContext, /, name: str, role: str, password_stdin: bool, database: str | None) -> int:
+def add_user(desk: ServeContext, /, name: str, role: str, password_stdin: bool, database: str | None) -> None:
     """Add a user. Without a password, they sign in with the link that `tadoru serve users link NAME` prints."""
     password = sys.stdin.readline().rstrip("\r\n") if password_stdin else None
     with desk.store(database, new=True) as store:
@@ -56,14 +56,13 @@ def add_user(desk: ServeContext, /, name: str, role: str, password_stdin: bool, 
     command = f"tadoru serve users link {single_line(user.name)}"
     hint = "" if password_stdin else " " + _("`{command}` prints a sign-in link.", command=command)
     sys.stderr.write(_("Added {user}, {role}.", user=single_line(user.name), role=user.role) + f"{hint}\n")
-    return 0
 
 
 @users.command("list", short_help="List users.", examples=(("tadoru serve users list", "with their roles"),))
 @format_option("table", "json")
 @database_option
 @click.pass_obj
-def list_users(desk: ServeContext, /, form: str, database: str | None) -> int:
+def list_users(desk: ServeContext, /, form: str, database: str | None) -> None:
     """List all users, including revoked ones."""
     with desk.store(database) as store:
         found = store.users()
@@ -75,7 +74,7 @@ def list_users(desk: ServeContext, /, form: str, database: str | None) -> int:
             }
             for one in found
         ])  # fmt: skip
-        return 0
+        return
     columns = (TableColumn("Name", may_shrink=True), TableColumn("Role"), TableColumn("Sign-in"), TableColumn("Last sign-in"))
     zone = desk.options.timezone
     rows = (
@@ -87,7 +86,6 @@ def list_users(desk: ServeContext, /, form: str, database: str | None) -> int:
     )  # fmt: skip
     if not write_table(sys.stdout, columns, rows):
         sys.stderr.write(_("No users yet: `tadoru serve users link admin` creates the first one.") + "\n")
-    return 0
 
 
 @users.command(
@@ -98,7 +96,7 @@ def list_users(desk: ServeContext, /, form: str, database: str | None) -> int:
 @click.argument("name")
 @database_option
 @click.pass_obj
-def print_link(desk: ServeContext, /, name: str, database: str | None) -> int:
+def print_link(desk: ServeContext, /, name: str, database: str | None) -> None:
     """Print a one-time sign-in link for NAME, valid for an hour; earlier links expire. If there is no admin yet, NAME is created
     as one."""
     from tadoru.serve.auth.http_security import public_url
@@ -108,7 +106,6 @@ def print_link(desk: ServeContext, /, name: str, database: str | None) -> int:
         if store.user(name) not in known and all(user.role != "admin" for user in known):
             store.add_user(name, "admin", command_line_actor())
         sys.stdout.write(create_sign_in_link(public_url(desk.options), store, name) + "\n")
-    return 0
 
 
 @users.command(
@@ -119,7 +116,7 @@ def print_link(desk: ServeContext, /, name: str, database: str | None) -> int:
 @click.argument("role", type=ROLE_TYPE)
 @database_option
 @click.pass_obj
-def set_role(desk: ServeContext, /, name: str, role: str, database: str | None) -> int:
+def set_role(desk: ServeContext, /, name: str, role: str, database: str | None) -> None:
     """Change the role of NAME to viewer, editor or admin. It applies immediately, to sessions and API keys too. The last admin
     keeps the role."""
     with desk.store(database) as store:
@@ -130,14 +127,13 @@ def set_role(desk: ServeContext, /, name: str, role: str, database: str | None) 
     else:
         text = _("The role of {user} is unchanged: {role}.", user=single_line(user.name), role=user.role)
     sys.stderr.write(text + "\n")
-    return 0
 
 
 @users.command("revoke", short_help="Revoke a user.", examples=(("tadoru serve users revoke mia", "effective immediately"),))
 @click.argument("name")
 @database_option
 @click.pass_obj
-def revoke_user(desk: ServeContext, /, name: str, database: str | None) -> int:
+def revoke_user(desk: ServeContext, /, name: str, database: str | None) -> None:
     """Revoke a user: sessions, API keys, links and password become invalid immediately. Histories are kept."""
     with desk.store(database) as store:
         user = store.user(name)
@@ -145,7 +141,6 @@ def revoke_user(desk: ServeContext, /, name: str, database: str | None) -> int:
             raise UsageError("{user} is already revoked.", user=single_line(user.name))
         revoked = store.revoke_user(name, command_line_actor())
     sys.stderr.write(_("Revoked {name}.", name=single_line(revoked.name)) + "\n")
-    return 0
 
 
 class LifetimeType(DaysType):
@@ -175,7 +170,7 @@ def keys() -> None:
 @click.pass_obj
 def add_key(
     desk: ServeContext, /, name: str, scopes: tuple[str, ...], user: str | None, expires: timedelta, database: str | None
-) -> int:
+) -> None:
     """Create an API key and print it. It is shown only once: the database has only its hash. Without --user it belongs to the
     operator, and revoking a user does not affect it."""
     from tadoru.serve.auth.authentication import create_api_key
@@ -185,14 +180,13 @@ def add_key(
         key, whole = create_api_key(store, name, scopes, command_line_actor(), user=user, expires_at=until)
     sys.stdout.write(whole + "\n")
     sys.stderr.write(_("Created the key {name}. Save it now: it is not shown again.", name=single_line(key.name)) + "\n")
-    return 0
 
 
 @keys.command("list", short_help="List API keys.", examples=(("tadoru serve keys list", "with their last use"),))
 @format_option("table", "json")
 @database_option
 @click.pass_obj
-def list_keys(desk: ServeContext, /, form: str, database: str | None) -> int:
+def list_keys(desk: ServeContext, /, form: str, database: str | None) -> None:
     """List API keys without their secrets, newest first."""
     with desk.store(database) as store:
         found, now = store.keys(), store.now()
@@ -207,7 +201,7 @@ def list_keys(desk: ServeContext, /, form: str, database: str | None) -> int:
             }
             for one in found
         ])  # fmt: skip
-        return 0
+        return
     zone = desk.options.timezone
     columns = (
         TableColumn("Key"),
@@ -227,19 +221,17 @@ def list_keys(desk: ServeContext, /, form: str, database: str | None) -> int:
     )  # fmt: skip
     if not write_table(sys.stdout, columns, rows):
         sys.stderr.write(_("No API keys yet. Create one with `tadoru serve keys add NAME --scope events:read`.") + "\n")
-    return 0
 
 
 @keys.command("revoke", short_help="Revoke an API key.", examples=(("tadoru serve keys revoke tdr_4f9c", "by its prefix"),))
 @click.argument("key")
 @database_option
 @click.pass_obj
-def revoke_key(desk: ServeContext, /, key: str, database: str | None) -> int:
+def revoke_key(desk: ServeContext, /, key: str, database: str | None) -> None:
     """Revoke an API key by its prefix (tdr_…) or its ID."""
     with desk.store(database) as store:
         ended = store.revoke_key(key, command_line_actor())
     sys.stderr.write(_("Revoked {name}.", name=f"tdr_{ended.prefix} ({single_line(ended.name)})") + "\n")
-    return 0
 
 
 def _format_expiry(key: ApiKey, now: datetime, zone: str) -> str:

@@ -32,7 +32,7 @@ def crawls() -> None:
 @click.option("--name", default="", metavar="TEXT", help="Name of the crawl; default: its start URL.")
 @database_option
 @click.pass_obj
-def add_crawl(desk: ServeContext, /, path: str, name: str, database: str | None) -> int:
+def add_crawl(desk: ServeContext, /, path: str, name: str, database: str | None) -> None:
     """Add an existing crawl: a database, or the folder of a documentation site. Its files are not moved."""
     from tadoru.serve.crawl_runner.operator_commands import import_crawl
 
@@ -46,14 +46,13 @@ def add_crawl(desk: ServeContext, /, path: str, name: str, database: str | None)
         state=crawl.state.value,
     )
     sys.stderr.write(text + "\n")
-    return 0
 
 
 @crawls.command("list", short_help="List crawls.", examples=(("tadoru serve crawls list", "newest first"),))
 @format_option("table", "json")
 @database_option
 @click.pass_obj
-def list_crawls(desk: ServeContext, /, form: str, database: str | None) -> int:
+def list_crawls(desk: ServeContext, /, form: str, database: str | None) -> None:
     """List crawls, newest first."""
     with desk.store(database) as store:
         found = store.crawls(limit=10_000)
@@ -67,7 +66,7 @@ def list_crawls(desk: ServeContext, /, form: str, database: str | None) -> int:
             }
             for one in found
         ])  # fmt: skip
-        return 0
+        return
     zone = desk.options.timezone
     columns = (
         TableColumn("ID", align_right=True), TableColumn("Name", may_shrink=True), TableColumn("Job"), TableColumn("State"),
@@ -82,14 +81,13 @@ def list_crawls(desk: ServeContext, /, form: str, database: str | None) -> int:
     )  # fmt: skip
     if not write_table(sys.stdout, columns, rows):
         sys.stderr.write(_("No crawls yet. Start one on the pages of the service, or add one by its path.") + "\n")
-    return 0
 
 
 @crawls.command("remove", short_help="Remove a crawl.", examples=(("tadoru serve crawls remove 4", "and its files"),))
 @click.argument("number", type=int, metavar="ID")
 @database_option
 @click.pass_obj
-def remove_crawl(desk: ServeContext, /, number: int, database: str | None) -> int:
+def remove_crawl(desk: ServeContext, /, number: int, database: str | None) -> None:
     """Remove a crawl that is not running, with the files that the service created for it; files that were added are kept."""
     from tadoru.serve.crawl_runner.crawl_files import remove_crawl_files
 
@@ -98,7 +96,6 @@ def remove_crawl(desk: ServeContext, /, number: int, database: str | None) -> in
         remove_crawl_files(store.database, crawl)
     kept = "" if crawl.is_ours else " " + _("Its files are kept in {folder}.", folder=single_line(crawl.place))
     sys.stderr.write(_("Removed crawl {id}: {name}.", id=crawl.id, name=single_line(crawl.name)) + f"{kept}\n")
-    return 0
 
 
 @click.command(
@@ -108,14 +105,13 @@ def remove_crawl(desk: ServeContext, /, number: int, database: str | None) -> in
 @click.argument("folder", metavar="DIR")
 @database_option
 @click.pass_obj
-def backup(desk: ServeContext, /, folder: str, database: str | None) -> int:
+def backup(desk: ServeContext, /, folder: str, database: str | None) -> None:
     """Back up the database of the service, its crawls, documentation sites and event files into a new folder, while it runs."""
     from tadoru.serve.crawl_runner.operator_commands import back_up
 
     with desk.store(database) as store:
         back_up(store, Path(folder), lambda what: None)
     sys.stderr.write(_("Backed up to {folder}. RESTORE.txt in it explains how to restore.", folder=single_line(folder)) + "\n")
-    return 0
 
 
 def _count(number: object) -> str:
