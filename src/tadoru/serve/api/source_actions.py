@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
 from typing import Any
 
@@ -143,7 +144,8 @@ class SourceCollector:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._lock = threading.Lock()
-        self._threads: dict[int, threading.Thread] = {}
+        self._threads = ThreadPoolExecutor(MAX_COLLECTIONS, thread_name_prefix="collect")
+        self._runs: dict[int, Future[None]] = {}
         self._crews: dict[int, tuple[asyncio.AbstractEventLoop, WorkerPool]] = {}
         self._is_stopping = False
 
@@ -153,32 +155,27 @@ class SourceCollector:
         with self._lock:
             if self._is_stopping:
                 raise HttpProblem(503, "The service is shutting down. Try again later.", {"Retry-After": "30"})
-            if source.id in self._threads or (newest and newest[0].finished_at is None):
+            if source.id in self._runs or (newest and newest[0].finished_at is None):
                 raise HttpProblem(409, "Source {id} is already running. See its runs.", id=source.id)
-            if len(self._threads) >= MAX_COLLECTIONS:
+            if len(self._runs) >= MAX_COLLECTIONS:
                 raise HttpProblem(
                     503, "{count} sources are already running. Try again later.", {"Retry-After": "30"}, count=MAX_COLLECTIONS
                 )
-            thread = threading.Thread(target=self._work, args=(source,), name=f"collect {source.id}", daemon=True)
-            self._threads[source.id] = thread
-            thread.start()
+            self._runs[source.id] = self._threads.submit(self._work, source)
 
     def stop(self) -> None:
         """Start no more runs, and wait for those in progress."""
         with self._lock:
             self._is_stopping = True
-            crews, threads = list(self._crews.values()), list(self._threads.values())
-            for loop, crew in crews:
+            for loop, crew in self._crews.values():
                 loop.call_soon_threadsafe(crew.stop)
-        for thread in threads:
-            thread.join()
+        self._threads.shutdown()
 
     def wait(self) -> None:
         """Wait for the runs in progress; for tests."""
         with self._lock:
-            threads = list(self._threads.values())
-        for thread in threads:
-            thread.join()
+            runs = list(self._runs.values())
+        wait(runs)
 
     def _work(self, source: EventSource) -> None:
         try:
@@ -187,7 +184,7 @@ class SourceCollector:
             self._service.log.write("error", "run failed", source_id=source.id, error=str(error))
         finally:
             with self._lock:
-                self._threads.pop(source.id, None)
+                self._runs.pop(source.id, None)
 
     async def _collect(self, source: EventSource) -> None:
         service = self._service
