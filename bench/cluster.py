@@ -1,15 +1,18 @@
 """Workers on one PostgreSQL, crawling hundreds of hosts: `python -m bench.cluster [--hosts 300] [--pages 12] [--delay 1]
-[--workers 1,2,4] [--at-once 20] [--plot FILE.svg]`.
+[--workers 1,2,4] [--at-once 20] [--against SRC] [--plot FILE.svg]`.
 
 Every host is an address below 127.64.0.0. The crawl is handed over with `tadoru audit --detach`, each worker is `tadoru worker`.
 Throughput is read from the server's own record of requests, while all places of all workers are taken: between the moment a tenth
 and the moment seven tenths of the pages were asked for. Gaps are between two requests of one host, whoever sent them. `--at-once
-0` leaves the number of hosts to the worker's own default, `--delay 0` measures what the cores can do.
+0` leaves the number of hosts to the worker's own default, `--delay 0` measures what the cores can do. `--against SRC` runs each
+number of workers with another version, whose `src` folder that is, right before the present one.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -21,6 +24,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.costs import server_cpu
 from bench.scaling_site import Request, Sites, requests, serving
 from tadoru.store.cluster.registry import OPEN, ClusterRegistry
 from tadoru.store.cluster.status import ClusterStatusReader
@@ -41,6 +45,10 @@ class Run(NamedTuple):
     slowest: float
     """Seconds until the last host had been asked for its first page."""
     per_worker: tuple[int, ...]
+    database_cpu: float
+    """Milliseconds of CPU of the database a page."""
+    worker_cpu: float
+    """Milliseconds of CPU of all workers a page."""
 
 
 @contextmanager
@@ -55,8 +63,20 @@ def postgres() -> Iterator[PostgresServer]:
             server.stop()
 
 
-def crawl(database: str, starts: Sequence[str], log: Path, workers: int, *, at_once: int, delay: float, folder: Path) -> Run:
-    """Hand the hosts over, and let so many workers do it."""
+def crawl(
+    server: PostgresServer,
+    starts: Sequence[str],
+    log: Path,
+    workers: int,
+    *,
+    at_once: int,
+    delay: float,
+    folder: Path,
+    source: Path | None = None,
+) -> Run:
+    """Hand the hosts over, and let so many workers do it: of this version, or of the one in `source`."""
+    database = server.new_database()
+    environment = os.environ if source is None else os.environ | {"PYTHONPATH": str(source.resolve())}
     name = f"w{workers}"
     seeds = folder / "seeds.txt"
     seeds.write_text("".join(f"{start}\n" for start in starts), "utf-8")
@@ -76,27 +96,45 @@ def crawl(database: str, starts: Sequence[str], log: Path, workers: int, *, at_o
         "off",
         "-q",
     ]
-    subprocess.run(hand, check=True, cwd=folder)
+    subprocess.run(hand, check=True, cwd=folder, env=environment)
     chosen = ["--hosts", str(at_once)] if at_once else []
-    began = time.monotonic()
+    began, cpu, worker_cpu = time.monotonic(), server_cpu(server.pid), children_cpu()
     with ExitStack() as all_of_them:
         started = [
             all_of_them.enter_context(
-                subprocess.Popen([*COMMAND, "worker", "-d", database, *chosen, "--no-events", "-q"], cwd=folder)
+                subprocess.Popen([*COMMAND, "worker", "-d", database, *chosen, "--no-events", "-q"], cwd=folder, env=environment)
             )
             for _ in range(workers)
         ]
-        done = wait_until_done(database, name)
+        wait_until_done(database, name)
+        # The older version may have other tables.
+        done = () if source else pages_by_worker(database)
         for worker in started:
             worker.terminate()
-    seconds = time.monotonic() - began
+    seconds, cpu = time.monotonic() - began, server_cpu(server.pid) - cpu
     time.sleep(0.5)  # The server writes its record down five times a second.
     asked = [one for one in requests(log) if one.path != "/robots.txt"]
-    return Run(workers, len(asked), seconds, rate(asked), shortest_gap(requests(log)), slowest(asked), done)
+    return Run(
+        workers,
+        len(asked),
+        seconds,
+        rate(asked),
+        shortest_gap(requests(log)),
+        slowest(asked),
+        done,
+        1000 * cpu / len(asked),
+        1000 * (children_cpu() - worker_cpu) / len(asked),
+    )
 
 
-def wait_until_done(database: str, name: str) -> tuple[int, ...]:
-    """How many pages each worker did."""
+def children_cpu() -> float:
+    """Seconds of CPU of the commands that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def wait_until_done(database: str, name: str) -> None:
+    """Wait for the end of a crawl."""
     cluster = ClusterRegistry(database)
     while cluster.crawl(name).state == OPEN:
         time.sleep(0.25)
@@ -104,8 +142,20 @@ def wait_until_done(database: str, name: str) -> tuple[int, ...]:
     if found.state != "done":
         raise SystemExit(f"The crawl failed: {found.error}")
     cluster.close()
+
+
+def pages_by_worker(database: str) -> tuple[int, ...]:
+    """How many pages each worker did."""
     with closing(ClusterStatusReader(database)) as view:
         return tuple(worker.pages for worker in view.look().workers)
+
+
+def described(run: Run) -> str:
+    return (
+        f"{run.workers} workers: {run.pages:,} pages in {run.seconds:.1f} s, {run.rate:.1f}/s with all places taken, CPU a page: "
+        f"database {run.database_cpu:.2f} ms, workers {run.worker_cpu:.2f} ms; shortest gap {run.shortest_gap:.3f} s, last host "
+        f"after {run.slowest:.1f} s, by worker {run.per_worker}"
+    )
 
 
 def rate(asked: Sequence[Request]) -> float:
@@ -163,6 +213,7 @@ def main() -> None:
     parser.add_argument("--delay", type=float, default=1.0)
     parser.add_argument("--workers", default="1,2,4")
     parser.add_argument("--at-once", type=int, default=20)
+    parser.add_argument("--against", type=Path, metavar="SRC")
     parser.add_argument("--plot", type=Path)
     options = parser.parse_args()
     runs = []
@@ -171,15 +222,13 @@ def main() -> None:
         log.touch()
         with serving(options.hosts, Sites(options.pages, 20), log) as (starts, _):
             for workers in (int(number) for number in options.workers.split(",")):
-                database = server.new_database()
-                run = crawl(database, starts, log, workers, at_once=options.at_once, delay=options.delay, folder=folder)
-                runs.append(run)
-                print(
-                    f"{run.workers} workers: {run.pages:,} pages in {run.seconds:.1f} s, {run.rate:.1f}/s with all places taken "
-                    f"({run.rate / runs[0].rate:.2f} of the first), shortest gap {run.shortest_gap:.3f} s, last host after "
-                    f"{run.slowest:.1f} s, by worker {run.per_worker}",
-                    flush=True,
-                )
+                for source in (options.against, None) if options.against else (None,):
+                    run = crawl(
+                        server, starts, log, workers, at_once=options.at_once, delay=options.delay, folder=folder, source=source
+                    )
+                    if source is None:
+                        runs.append(run)
+                    print(f"{'before: ' if source else ''}{described(run)}", flush=True)
     if options.plot is not None:
         options.plot.write_text(svg(runs) + "\n", "utf-8")
 

@@ -262,6 +262,14 @@ async def test_a_finding_of_a_check_that_is_not_installed_is_a_fault(monkeypatch
         store.analysis.put_site_findings([SiteFinding("no-such-check", 1)])
 
 
+async def test_of_several_findings_about_one_subject_the_last_one_counts() -> None:
+    store = await crawled(site())
+    check = min(store.analysis.begin_site_findings())
+    store.analysis.put_site_findings([SiteFinding(check, 0, detail, subject="x\x00") for detail in ("first", "last")])
+    await store.analysis.keep_analysis(store.analysis.site_view(likeness=0.9))
+    assert store.sql.execute("SELECT subject, detail FROM page_findings WHERE page_id = 0").fetchall() == [("x\ufffd", "last")]
+
+
 async def test_a_locked_database_is_one_sentence(tmp_path: Path) -> None:
     name = str(tmp_path / "crawl.db")
     store = await crawled(site(), name)
