@@ -2,8 +2,7 @@
 
 A real server with the settings of a real one (everything is flushed), asked through the store's own methods, a part at a time.
 For every part: CPU of the worker, CPU of the database's processes (from /proc: pg_stat_statements would tell how long statements
-waited, not what they took), and bytes of write-ahead log. CPU is what a busy machine spoils least. Whether a part waits for the
-one writer of a crawl is found out by asking for it while somebody else is writing.
+waited, not what they took), and bytes of write-ahead log. CPU is what a busy machine spoils least.
 
     python -m bench.costs                 about two minutes; prints a table
     python -m bench.costs -o FILE.json    and keeps the figures for the simulation
@@ -62,13 +61,13 @@ class Part:
     database: float
     wall: float
     wal: float
-    waits: bool = False
-    """Whether it is done under the lock of the crawl's one writer."""
+    written: bool = False
+    """Whether it belongs to the transaction of a batch, of which a worker writes one at a time."""
 
     def minus(self, other: Part, times: float = 1.0) -> Part:
         """What is left of it without another, divided by a number. Noise never makes less than nothing of it."""
         pairs = zip(self.numbers, other.numbers, strict=True)
-        return Part(*(max(0.0, mine - theirs) / times for mine, theirs in pairs), waits=self.waits)
+        return Part(*(max(0.0, mine - theirs) / times for mine, theirs in pairs), written=self.written)
 
     @property
     def numbers(self) -> tuple[float, float, float, float]:
@@ -125,19 +124,10 @@ class Bench:
         after = time.process_time(), server_cpu(self.server.pid), time.perf_counter(), float(self.wal())
         return Part(*((then - now) / number for now, then in zip(before, after, strict=True)))
 
-    async def part(self, name: str, work: Callable[[], Awaitable[int]], waits: bool = True) -> Part:
-        found = self.parts[name] = replace(await self.measured(work), waits=waits)
+    async def part(self, name: str, work: Callable[[], Awaitable[int]]) -> Part:
+        found = self.parts[name] = await self.measured(work)
         print(f"  {name:34} {_line(found)}", flush=True)
         return found
-
-    async def does_wait(self, work: Callable[[], Awaitable[object]]) -> bool:
-        """Whether this cannot be done while somebody else is writing to the crawl."""
-        try:
-            async with self.other.db.pool.transaction((self.other.db.beginning_alone, ())), asyncio.timeout(0.3):
-                await work()
-        except TimeoutError:
-            return True
-        return False
 
     # ---- the frontier
     def target(self, number: int) -> LinkTarget:
@@ -174,11 +164,8 @@ class Bench:
                 number += len(held.leases)
             return number
 
-        waits = await self.does_wait(
-            lambda: self.store.frontier.lease(self.worker, {hosts[0]: 1}, new_hosts=0, per_host=0, limit=0)
-        )
-        await self.part("a lease (2 hosts × 2)", lambda: lease(2, 2), waits)
-        await self.part("a lease (20 hosts × 2)", lambda: lease(2, 20), waits)
+        await self.part("a lease (2 hosts × 2)", lambda: lease(2, 2))
+        await self.part("a lease (20 hosts × 2)", lambda: lease(2, 20))
 
         async def slots(work: Callable[[str], Awaitable[object]]) -> int:
             for turn in range(rounds * 4):
@@ -193,8 +180,7 @@ class Bench:
             ("confirm a request", lambda host: self.store.hosts.sent(self.worker, host)),
             ("store a pace", lambda host: self.store.hosts.set_pace(host, pace)),
         ):
-            waits = await self.does_wait(lambda work=work: work(hosts[0]))  # type: ignore[misc]
-            await self.part(name, lambda work=work: slots(work), waits)  # type: ignore[misc]
+            await self.part(name, lambda work=work: slots(work))  # type: ignore[misc]
 
     # ---- pages
     async def finish(self, pages: int, at_once: int, make: Callable[[Lease, int], CompletedOutcome]) -> Part:
@@ -211,7 +197,7 @@ class Bench:
                 await self.store.frontier.finish(self.worker, outcomes[at : at + at_once], max_depth=None)
             return len(outcomes)
 
-        return replace(await self.measured(write), waits=True)
+        return replace(await self.measured(write), written=True)
 
     async def pages(self, number: int, pages: list[Response]) -> None:
         """One thing more at a time, in turns; what it takes is the difference."""
@@ -306,7 +292,7 @@ def rest_of(worker: float, database: float, parts: dict[str, Part], findings: fl
 
 def middle(taken: list[Part]) -> Part:
     """The median of each number."""
-    return Part(*(median(column) for column in zip(*(one.numbers for one in taken), strict=True)), waits=taken[0].waits)
+    return Part(*(median(column) for column in zip(*(one.numbers for one in taken), strict=True)), written=taken[0].written)
 
 
 def flush_seconds(folder: Path, times: int = 60) -> float:
@@ -325,7 +311,7 @@ def flush_seconds(folder: Path, times: int = 60) -> float:
 
 
 def _line(part: Part) -> str:
-    mark = "writer" if part.waits else ""
+    mark = "written" if part.written else ""
     return (
         f"worker {part.worker * 1e6:8.1f} µs  database {part.database * 1e6:8.1f} µs  wall {part.wall * 1e6:8.1f} µs"
         f"  log {part.wal:7.0f} B  {mark}"

@@ -1,9 +1,9 @@
 """How far a cluster goes: `python -m bench.simulation`, a frontier of 100 million URLs on a million hosts, done by N workers.
 
 Hosts are taken in passes: whoever has pages left gets a slice of bounded time, as many hosts at once as the workers have places.
-How long a pass lasts is decided by the slowest of what it needs: the pace of the hosts, the workers (their CPU, and what they
-wait for the database: a worker asks it one thing at a time), the lock of the one who writes, the CPU of the database's machine,
-its log. That one is the bottleneck of the pass. With several databases every host belongs to one of them by its hash, and the
+How long a pass lasts is decided by the slowest of what it needs: the pace of the hosts, the CPU of the workers, their writers
+(each worker writes one batch at a time, beside the others), the CPU of the database's machine, its log. That one is the
+bottleneck of the pass. With several databases every host belongs to one of them by its hash, and the
 fullest decides.
 
 What a page takes was measured (`bench.costs`, kept in `costs.json`); `bench.simulation_events` does the same request by request,
@@ -42,14 +42,12 @@ class Prices:
 
     worker: float
     """CPU of a worker for a page."""
-    waiting: float = 0.0
-    """For which a worker does nothing else, because it waits for what it asked the database."""
     database: float
     """CPU of the database for a page, without its share of the transaction that writes it."""
     writer: float
-    """For a page under the lock of the crawl's one writer, likewise."""
+    """For a page in the transaction that writes it, likewise."""
     transaction: float = 0.0
-    """Under that lock for a transaction."""
+    """For a transaction, however many pages it writes."""
     transaction_cpu: float = 0.0
     """CPU of the database for it."""
     slice_cpu: float = 0.0
@@ -213,8 +211,8 @@ def _needs(pages: Numbers, home: Numbers, cluster: Cluster, prices: Prices) -> d
     at_once = max(1.0, cluster.hosts_each / 2)
     database = fullest * (prices.database + prices.transaction_cpu / at_once) + share * slices * prices.slice_cpu
     needs = {
-        WORKER: total * (prices.worker + prices.waiting + prices.transaction / at_once) / cluster.workers,
-        WRITER: fullest * (prices.writer + prices.transaction / at_once),
+        WORKER: total * prices.worker / cluster.workers,
+        WRITER: total * (prices.writer + prices.transaction / at_once) / cluster.workers,
         DATABASE: database / cluster.cores,
         LOG: fullest * prices.log / cluster.log_rate,
     }
@@ -233,8 +231,8 @@ def prices_from(
     walls: bool = False,
 ) -> Prices:
     """What a page takes by what was measured for each part of it: by its CPU and what a flush takes, as on a machine that has
-    nothing else to do; or, with `walls`, by how long it took on the one that it was measured on, however busy that was."""
-    parts, flush = costs["parts"], costs["flush"]
+    nothing else to do; or, with `walls`, its writing by how long it took on the one that it was measured on, however busy."""
+    parts = costs["parts"]
     many = costs["findings"]
     written = {
         "a page": 1.0, "the record of a page": 1.0, "a finding": many, "a link to a known URL": max(0.0, links - new),
@@ -248,18 +246,13 @@ def prices_from(
     def total(key: str, of: Mapping[str, float]) -> float:
         return float(sum(parts[name][key] * times for name, times in of.items()))
 
-    waiting = {name: times for name, times in every.items() if parts[name]["waits"]}
-    slots = {name for name in alone if "lease" not in name}
     transaction = parts["a transaction"]
-    asked = total("database", every) + flush * len(slots)
-    written_by_one = total("worker", waiting) + total("database", waiting) + flush * len(slots & waiting.keys())
     beside = {"parse and check a page": 1.0, "fetch and loop": 1.0}
     return Prices(
         worker=total("worker", every | {name: times for name, times in beside.items() if name in parts}),
         database=total("database", every) + parts.get("fetch and loop", {"database": 0.0})["database"],
-        waiting=max(0.0, total("wall", every) - total("worker", every)) if walls else asked,
-        writer=total("wall", waiting) if walls else written_by_one,
-        transaction=transaction["wall"] if walls else transaction["worker"] + transaction["database"] + flush,
+        writer=total("wall", written) if walls else total("worker", written) + total("database", written),
+        transaction=transaction["wall"] if walls else transaction["worker"] + transaction["database"] + costs["flush"],
         transaction_cpu=transaction["database"],
         slice_cpu=costs["queue"]["200"]["database"] if costs["queue"] else 0.0,
         log=total("wal", every),

@@ -1,7 +1,7 @@
 """A crawl by N workers, request by request: exact, and for small worlds only. What `bench.simulation` is held against.
 
 Every host has its pages and its pace; a worker asks so many hosts at a time, each for a slice, and takes the next from one queue.
-An answer is read by the worker's CPU and written by its writer, one writer of all at a time, as much at once as there is. When
+An answer is read by the worker's CPU and written by its writer, one batch at a time, as much at once as there is. When
 everything shares one machine, so do all of its cores.
 """
 
@@ -79,8 +79,6 @@ class SimulatedCrawl:
     seconds: float
     written: int
     transactions: int
-    writer: float
-    """Seconds under the lock."""
     most_hosts: int
     """That any worker had at a time."""
 
@@ -96,7 +94,6 @@ class Crawl:
         self.machine = Cores(cluster.machine) if cluster.machine else None
         self.requests: list[SimulatedRequest] = []
         self.written = self.transactions = self.most_hosts = 0
-        self.lock_free = self.writer = 0.0
         self.now = 0.0
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._order = count()
@@ -112,7 +109,7 @@ class Crawl:
             self.now, _, do = heapq.heappop(self._events)
             do()
         return SimulatedCrawl(
-            requests=self.requests, seconds=self.now, written=self.written, transactions=self.transactions, writer=self.writer,
+            requests=self.requests, seconds=self.now, written=self.written, transactions=self.transactions,
             most_hosts=self.most_hosts,
         )  # fmt: skip
 
@@ -170,7 +167,7 @@ class Crawl:
             self.at(at + self.cluster.latency, lambda number=number: self.read(worker, number))  # type: ignore[misc]
 
     def read(self, worker: Worker, number: int) -> None:
-        done = worker.cpu.take(self.now, self.prices.worker + self.prices.waiting)
+        done = worker.cpu.take(self.now, self.prices.worker)
         if self.machine is not None:
             done = max(done, self.machine.take(self.now, self.prices.worker + self.prices.database))
         self.at(done, lambda: self.answer(worker, number))
@@ -180,25 +177,14 @@ class Crawl:
         self.write(worker)
 
     def write(self, worker: Worker) -> None:
-        """As much as there is, as soon as nobody else writes."""
+        """As much as there is, as soon as the worker's last batch is written."""
         if worker.is_writing or not worker.answered:
-            return
-        if self.lock_free > self.now:
-            worker.is_writing = True
-            self.at(self.lock_free, lambda: self.try_again(worker))
             return
         worker.is_writing = True
         batch, worker.answered = worker.answered, []
         seconds = self.prices.transaction + self.prices.writer * len(batch)
         self.transactions += 1
-        self.writer += seconds
-        self.lock_free = self.now + seconds
-        worker.cpu.take(self.now, self.prices.transaction)  # It asks the database one thing at a time.
-        self.at(self.lock_free, lambda: self.wrote(worker, batch))
-
-    def try_again(self, worker: Worker) -> None:
-        worker.is_writing = False
-        self.write(worker)
+        self.at(self.now + seconds, lambda: self.wrote(worker, batch))
 
     def wrote(self, worker: Worker, batch: list[int]) -> None:
         worker.is_writing = False
