@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 from tests.support.properties import PROFILES
+from tests.support.tiers import is_thorough
 
 # The gate must give the same answer twice, and a shared machine must not fail it by being slow. `explore` looks for new failures.
 for profile, number in PROFILES.items():
@@ -28,8 +29,10 @@ os.environ["LC_ALL"] = "C.UTF-8"  # English messages, whatever the language of t
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What the tests of a module share is made once: those that use it stay together when several workers run the tests."""
+    """Tests get their tier. Those that share something of their module stay together when several workers run the tests."""
     for item in items:
+        if is_thorough(item.nodeid):
+            item.add_marker(pytest.mark.thorough)
         if isinstance(item, pytest.Function) and item.get_closest_marker("xdist_group") is None:
             fixtures = item._fixtureinfo.name2fixturedefs
             if any(made[-1].scope == "module" for name, made in fixtures.items() if not name.startswith("_")):

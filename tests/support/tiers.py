@@ -1,0 +1,121 @@
+"""Which tests run only with `./test --all`: those that show with much what another test shows with less.
+
+On the left is what stays in `./test`, on the right what it stands for there. A name is a file, a test, or a test with one of its
+parameters; the most exact one counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+A = "tests/acceptance/"
+STANDS_FOR: dict[str, tuple[str, ...]] = {
+    # ---- killed in the middle: once at each level instead of twenty times for each command
+    "tests/store/test_processes.py": (
+        f"{A}test_kill.py::test_twenty_kills_lose_nothing_and_cost_no_more_than_what_was_in_flight",
+        f"{A}test_audit_kill.py::test_twenty_kills_leave_the_database_of_an_uninterrupted_crawl",
+        f"{A}test_audit_kill.py::test_a_re_crawl_that_is_killed_again_and_again_is_that_of_one_that_was_not",
+    ),
+    f"{A}test_events_kill.py::test_one_of_two_workers_killed_leaves_its_sources_to_the_other": (
+        f"{A}test_events_kill.py::test_twenty_kills_lose_nothing_and_double_nothing",
+        f"{A}test_events_machines.py::test_three_share_thirty_sources_and_two_finish_when_one_is_killed",
+    ),
+    f"{A}test_docs_kill.py::test_a_kill_while_the_files_are_written_leaves_nothing_behind[0.5]": (
+        f"{A}test_docs_kill.py::test_a_kill_while_the_files_are_written_leaves_nothing_behind",
+        f"{A}test_docs_kill.py::test_an_update_that_is_killed_tells_in_the_end_what_a_quiet_one_tells",
+        f"{A}test_docs_kill.py::test_a_crawl_that_is_killed_again_and_again_leaves_the_files_of_a_quiet_one",
+    ),
+    "tests/cluster/test_life.py": ("tests/cluster/test_chaos.py",),
+    # ---- one parameter of several that take the same way
+    f"{A}test_audit_planted.py::test_nothing_is_found_once_all_is_mended[the bakery]": (
+        f"{A}test_audit_planted.py::test_nothing_is_found_once_all_is_mended",
+    ),
+    f"{A}test_events_credentials.py::test_no_follow_up_request_takes_a_credential_to_another_origin[header]": (
+        f"{A}test_events_credentials.py::test_no_follow_up_request_takes_a_credential_to_another_origin",
+    ),
+    f"{A}test_events_credentials.py::test_follow_up_requests_to_the_own_origin_carry_the_credential[header]": (
+        f"{A}test_events_credentials.py::test_follow_up_requests_to_the_own_origin_carry_the_credential",
+    ),
+    f"{A}test_audit_errors.py::test_a_full_disk_is_exit_1_and_the_same_command_goes_on[for nothing]": (
+        f"{A}test_audit_errors.py::test_a_full_disk_is_exit_1_and_the_same_command_goes_on",
+    ),
+    f"{A}test_docs_errors.py::test_a_full_disk_is_exit_1_and_the_next_run_finishes[1000]": (
+        f"{A}test_docs_errors.py::test_a_full_disk_is_exit_1_and_the_next_run_finishes",
+        f"{A}test_docs_errors.py::test_a_file_that_may_not_grow_is_exit_1_and_the_earlier_files_stay",
+    ),
+    f"{A}test_docs_files.py::test_how_it_is_crawled_does_not_change_what_is_written[--processes 2 -c 4]": (
+        f"{A}test_docs_files.py::test_how_it_is_crawled_does_not_change_what_is_written",
+    ),
+    f"{A}test_docs_use.py::test_an_agent_uses_all_five_tools[stdio]": (
+        f"{A}test_docs_use.py::test_an_agent_uses_all_five_tools",
+    ),
+    f"{A}test_audit_options.py::test_a_body_of_400_megabytes_is_not_read_into_memory[text/html-error]": (
+        f"{A}test_audit_options.py::test_a_body_of_400_megabytes_is_not_read_into_memory",
+    ),
+    f"{A}test_demo.py::test_the_demo_runs_and_leaves_what_it_promises": (
+        f"{A}test_demo.py::test_results_are_on_stdout_and_progress_is_on_stderr",
+        f"{A}test_docs.py::test_every_command_in_the_readme_and_the_tour_works[demo     # crawl a small bundled site, o]",
+    ),
+    f"{A}test_events_worker.py::test_failure_and_recovery_are_told_once_each": (
+        f"{A}test_events_worker.py::test_a_sudden_drop_is_told_once_and_so_is_its_end",
+    ),
+    f"{A}test_audit_two.py::test_two_commands_without_a_limit_come_to_what_one_comes_to": (
+        f"{A}test_audit_two.py::test_the_limit_is_exact_the_delay_is_kept_and_no_page_is_asked_for_twice",
+    ),
+    # ---- PostgreSQL: the contract suites hold the stores, one command each way holds the commands
+    "tests/contract": (
+        f"{A}test_audit_postgres.py::test_what_is_kept_on_postgresql_is_what_a_file_keeps",
+        f"{A}test_audit_postgres.py::test_reports_and_comparisons_read_a_crawl_on_postgresql",
+        "tests/cluster/test_hidden_workers.py",
+    ),
+    "tests/cluster/test_identity.py::test_one_two_and_four_workers_find_what_a_file_keeps[hamlets]": (
+        "tests/cluster/test_identity.py::test_one_two_and_four_workers_find_what_a_file_keeps",
+        "tests/cluster/test_sharing_out.py::test_a_re_crawl_is_handed_over_like_a_crawl",
+    ),
+    # ---- a real browser
+    f"{A}test_docs_render.py::test_every_page_goes_through_the_browser_on_request": (
+        f"{A}test_docs_render.py::test_a_browser_is_used_for_empty_pages_only_unless_told",
+        f"{A}test_docs_render.py::test_a_site_of_a_real_framework_is_read_whole",
+        f"{A}test_docs_render.py::test_what_changes_behind_a_shell_that_stays_the_same_is_seen",
+    ),
+    f"{A}test_audit_render.py::test_only_shells_are_given_to_the_browser_when_it_decides": (
+        f"{A}test_audit_render.py::test_every_page_is_rendered_on_request",
+        f"{A}test_audit_render.py::test_a_missing_browser_is_exit_3_and_the_rest_is_finished",
+    ),
+    "tests/browser/test_secrets.py": (
+        f"{A}test_crawl_credentials.py::test_no_follow_up_request_of_a_crawl_takes_a_credential_to_another_origin[browser]",
+    ),
+    # ---- documents
+    "tests/documents/test_commands.py": (
+        "tests/documents/test_tutorials.py::test_a_tutorial_does_what_it_says",
+        "tests/deploy/test_project_files.py::test_the_documentation_builds_without_a_warning",
+    ),
+    # ---- architecture: the layers hold what the imports of each module would show
+    "tests/architecture/test_layers.py": (
+        "tests/architecture/test_modules_import_alone.py::test_each_module_can_be_imported_first",
+    ),
+    "tests/architecture/test_patterns_are_linear.py::test_an_expression_for_short_texts_is_tried_with_those": (
+        "tests/architecture/test_patterns_are_linear.py::test_slow_expressions_are_found_wherever_they_stand",
+    ),
+    # ---- the interface of the service
+    "tests/serve/api/test_openapi.py": ("tests/serve/api/test_schemathesis.py",),
+}  # fmt: skip
+_THOROUGH = {name for names in STANDS_FOR.values() for name in names}
+
+
+def is_thorough(nodeid: str) -> bool:
+    """Does this test run only with `./test --all`?"""
+    for name in _names(nodeid):
+        if name in STANDS_FOR:
+            return False
+        if name in _THOROUGH:
+            return True
+    return False
+
+
+def _names(nodeid: str) -> Iterator[str]:
+    """The test with its parameter, the test, its file."""
+    yield nodeid
+    file, _, rest = nodeid.partition("::")
+    yield f"{file}::{rest.partition('[')[0]}"
+    yield file
