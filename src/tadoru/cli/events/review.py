@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -17,8 +17,6 @@ from tadoru.errors import TadoruError, UsageError
 
 if TYPE_CHECKING:
     from tadoru.config.options import EventsOptions
-    from tadoru.jobs.events.normalise.normaliser import SourceRules
-    from tadoru.model.event import EventDraft
     from tadoru.store.calendar.event_records import EventRecord
     from tadoru.store.calendar.records import CalendarEvent, ReviewItem
     from tadoru.store.calendar.store import CalendarStore
@@ -30,12 +28,12 @@ _COMPARED_FIELDS = {
     "description": N_("description"), "source": N_("source"),
 }  # fmt: skip
 """Fields of the comparison, with their labels."""
-_TEXT_FIELDS = ("title", "timezone", "venue", "address", "city", "category", "price", "organizer", "url")
 MAX_SIDE_TEXT = 200
 
 
 def write_review(out: TextIO, store: CalendarStore, found: ReviewItem, zone: str) -> None:
     """Write a review as text: a comparison or the raw item, the evidence, and the commands that resolve it."""
+    from tadoru.jobs.events.reviews import raw_fields
     from tadoru.store.calendar.review_items import detail_message
 
     names = {source.id: source.name for source in store.sources()}
@@ -54,7 +52,7 @@ def write_review(out: TextIO, store: CalendarStore, found: ReviewItem, zone: str
     if raw:
         position = single_line(str(found.detail.get("position", _("an item"))))
         out.write(_("Data of {source} in {position}", source=source_name(found.source_id, names), position=position) + "\n")
-        write_pairs(out, ((str(name), _format_raw(value)) for name, value in raw.items() if name != "position"), "  ")
+        write_pairs(out, raw_fields(raw), "  ")
     else:
         _write_comparison(out, _compared(store, found, names))
         _write_evidence(out, found)
@@ -99,54 +97,21 @@ def _write_evidence(out: TextIO, found: ReviewItem) -> None:
 
 def _compared(store: CalendarStore, found: ReviewItem, names: Mapping[int, str]) -> list[tuple[str, dict[str, str]]]:
     """The events to compare; or an event, and the item that may not belong to it."""
-    from tadoru.store.calendar.event_records import event_records
+    from tadoru.jobs.events.reviews import compared_texts, review_subjects
 
-    events = event_records(store, found.candidate_ids)
-    sides = [
-        (_("Event {id}", id=number), _event_values(events[number].event, names))
-        for number in found.candidate_ids
-        if number in events
-    ]
-    wanted = {number for name in ("sighting", "other") if isinstance(number := found.detail.get(name), int)}
-    if wanted and found.candidate_ids:
-        said = [one for one in store.provenance(found.candidate_ids[0]).sightings if one.id in wanted and one.draft is not None]
-        rows = [
-            (_("Item of source {id}", id=one.source_id), _draft_values(one.draft, source_name(one.source_id, names)))
-            for one in said
-            if one.draft is not None
-        ]
-        sides = rows if len(rows) > 1 else [*sides, *rows]
-    return sides
-
-
-def _event_values(event: CalendarEvent, names: Mapping[int, str]) -> dict[str, str]:
-    values: dict[str, str] = {name: getattr(event, name) for name in _TEXT_FIELDS}
-    source = source_name(event.source_id, names)
-    return values | {"when": format_event_dates(event), "description": _shorten(event.description), "source": source}
-
-
-def _draft_values(draft: EventDraft, source: str) -> dict[str, str]:
-    start, end = draft.occurrence.starts_at, draft.occurrence.ends_at
-    form = "%Y-%m-%d %H:%M" if draft.occurrence.has_time else "%Y-%m-%d"
-    when = start.strftime(form) + (f" – {end.strftime(form)}" if end and draft.occurrence.has_time else "")
-    values: dict[str, str] = {name: getattr(draft, name) for name in _TEXT_FIELDS}
-    return values | {"when": when, "description": _shorten(draft.description), "source": source}
-
-
-def _shorten(text: str) -> str:
-    from tadoru.parse.text_cleaning import plain_text
-
-    plain = " ".join(plain_text(text).split())
-    return plain if len(plain) <= MAX_SIDE_TEXT else plain[:MAX_SIDE_TEXT].rstrip() + "…"
-
-
-def _format_raw(value: Any) -> str:
-    """A field of a raw item; dates are marked as such in the database."""
-    if isinstance(value, Mapping):
-        if "datetime" in value or "date" in value:
-            return str(value.get("datetime") or value.get("date"))
-        return "\n".join(f"{name}: {part}" for name, part in value.items())
-    return str(value)
+    events, sightings = review_subjects(store, found)
+    sides = []
+    for event in (record.event for record in events):
+        more = {"when": format_event_dates(event), "source": source_name(event.source_id, names)}
+        sides.append((_("Event {id}", id=event.id), compared_texts(event, MAX_SIDE_TEXT) | more))
+    rows = []
+    for one, draft in sightings:
+        start, end = draft.occurrence.starts_at, draft.occurrence.ends_at
+        form = "%Y-%m-%d %H:%M" if draft.occurrence.has_time else "%Y-%m-%d"
+        when = start.strftime(form) + (f" – {end.strftime(form)}" if end and draft.occurrence.has_time else "")
+        more = {"when": when, "source": source_name(one.source_id, names)}
+        rows.append((_("Item of source {id}", id=one.source_id), compared_texts(draft, MAX_SIDE_TEXT) | more))
+    return rows if len(rows) > 1 else [*sides, *rows]
 
 
 _REASONS = ("dedupe_conflict", "missing_required", "parse_error")
@@ -278,13 +243,11 @@ def fix(place: EventsContext, /, review_id: int, pairs: tuple[str, ...]) -> None
     """Complete an item and publish it as an event. Your values override the source."""
     from tadoru.jobs.events.dedupe.matcher import EventMatcher
     from tadoru.jobs.events.event_input import fields_from_pairs, parse_completed_row
+    from tadoru.jobs.events.reviews import incomplete_row
 
     values = fields_from_pairs(pairs)
     with open_existing_calendar(place) as (store, options):
-        raw = store.review_raw(review_id)
-        if raw is None:
-            raise UsageError("Review {id} is not about an incomplete item. Use merge or keep-apart.", id=review_id)
-        draft = parse_completed_row(raw, values, _rules(store, store.review(review_id), options))
+        draft = parse_completed_row(*incomplete_row(store, review_id, options.timezone), values)
         event = store.event(store.review_fix(review_id, draft, EventMatcher(), current_user()))
         sys.stdout.write(_("Published event {id}: {event}.", id=event.id, event=_format_event(event)) + "\n")
 
@@ -323,12 +286,10 @@ def _try_retry(store: CalendarStore, one: ReviewItem, options: EventsOptions) ->
 def _retry(store: CalendarStore, one: ReviewItem, options: EventsOptions) -> tuple[bool, str]:
     from tadoru.jobs.events.dedupe.matcher import EventMatcher
     from tadoru.jobs.events.normalise.normaliser import normalise
+    from tadoru.jobs.events.reviews import incomplete_row
     from tadoru.model.event import QuarantinedEvent
 
-    raw = store.review_raw(one.id)
-    if raw is None:
-        raise UsageError("Review {id} is not about an incomplete item. Use merge or keep-apart.", id=one.id)
-    outcome = normalise(raw, _rules(store, one, options))
+    outcome = normalise(*incomplete_row(store, one.id, options.timezone))
     is_read = store.review_retry(one.id, outcome, EventMatcher(), current_user())
     if isinstance(outcome, QuarantinedEvent):
         return (
@@ -345,13 +306,6 @@ def _retry(store: CalendarStore, one: ReviewItem, options: EventsOptions) -> tup
 
 def _format_event(event: CalendarEvent) -> str:
     return f"{single_line(event.title)} · {format_event_dates(event)}"
-
-
-def _rules(store: CalendarStore, one: ReviewItem, options: EventsOptions) -> SourceRules:
-    from tadoru.jobs.events.event_input import source_rules
-
-    source = store.source(one.source_id) if one.source_id is not None else None
-    return source_rules(source, options.timezone, store.now())
 
 
 @review.command(

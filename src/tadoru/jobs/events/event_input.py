@@ -83,7 +83,7 @@ def parse_new_event(values: Mapping[str, str], default_zone: str, now: datetime)
     return _draft(RawEvent(position="by hand"), values, source_rules(None, default_zone, now))
 
 
-def parse_completed_row(raw: RawEvent, values: Mapping[str, str], rules: SourceRules) -> EventDraft:
+def parse_completed_row(raw: RawEvent, rules: SourceRules, values: Mapping[str, str]) -> EventDraft:
     """An incomplete row with the values of a person applied. Raises UsageError."""
     if {"starts", "ends"} & values.keys():
         raw = replace(raw, occurrences=(), start_time=None, end_time=None)

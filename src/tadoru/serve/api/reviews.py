@@ -7,9 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from tadoru.jobs.events.dedupe.matcher import EventMatcher
-from tadoru.jobs.events.event_input import parse_completed_row, source_rules
+from tadoru.jobs.events.event_input import parse_completed_row
 from tadoru.jobs.events.normalise.normaliser import SourceRules, normalise
 from tadoru.jobs.events.publish.json_documents import review_document
+from tadoru.jobs.events.reviews import incomplete_row
 from tadoru.model.event import RawEvent, ReviewReason
 from tadoru.serve.api.admin_lists import ReviewState, reviews_page
 from tadoru.serve.api.admin_lists import get_review as the_review
@@ -104,9 +105,9 @@ def fix_review(
     request: Request, review_id: ReviewId, given: RowFixIn, who: CurrentPrincipal, service: CurrentService
 ) -> Response:
     """Fill in missing fields and publish the event. Your values override the source; the others follow it."""
-    raw = _review_row(service, review_id)
+    row = _review_row(service, review_id)
     with usage_errors_as(422):
-        draft = parse_completed_row(raw, written_values(given), _source_rules(service, review_id))
+        draft = parse_completed_row(*row, written_values(given))
     with usage_errors_as(409):
         event_id = service.store.review_fix(review_id, draft, EventMatcher(), who.name)
     note_change(request, f"review {review_id}", event=event_id)
@@ -121,11 +122,9 @@ def fix_review(
 )
 def retry_review(request: Request, review_id: ReviewId, who: CurrentPrincipal, service: CurrentService) -> Response:
     """Parse the item again with the current settings of its source."""
-    raw = _review_row(service, review_id)
+    row = _review_row(service, review_id)
     with usage_errors_as(409):
-        is_event = service.store.review_retry(
-            review_id, normalise(raw, _source_rules(service, review_id)), EventMatcher(), who.name
-        )
+        is_event = service.store.review_retry(review_id, normalise(*row), EventMatcher(), who.name)
     note_change(request, f"review {review_id}", is_event=is_event)
     return uncached_response({"event_id": the_review(service, review_id).candidate_ids[0], "is_event": is_event})
 
@@ -168,16 +167,8 @@ def _open_review(service: Service, review_id: int) -> records.ReviewItem:
     return found
 
 
-def _review_row(service: Service, review_id: int) -> RawEvent:
-    """The source row of a review. Raises HttpProblem."""
+def _review_row(service: Service, review_id: int) -> tuple[RawEvent, SourceRules]:
+    """The source row of a review, and the rules to parse it. Raises HttpProblem."""
     _open_review(service, review_id)
-    raw = service.store.review_raw(review_id)
-    if raw is None:
-        raise HttpProblem(409, "Review {id} is not about an incomplete item. Resolve it with merge or keep-apart.", id=review_id)
-    return raw
-
-
-def _source_rules(service: Service, review_id: int) -> SourceRules:
-    store = service.store
-    source_id = store.review(review_id).source_id
-    return source_rules(store.source(source_id) if source_id is not None else None, service.options.timezone, store.now())
+    with usage_errors_as(409):
+        return incomplete_row(service.store, review_id, service.options.timezone)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -14,10 +13,10 @@ from tadoru.i18n.formatter import Formatter
 from tadoru.i18n.translation import N_
 from tadoru.jobs.events.dedupe.matcher import EventMatcher
 from tadoru.jobs.events.dedupe.reasons import reason_message
-from tadoru.jobs.events.event_input import parse_completed_row, source_rules
-from tadoru.jobs.events.normalise.normaliser import SourceRules, normalise
-from tadoru.model.event import EventDraft, QuarantinedEvent, RawEvent
-from tadoru.parse.text_cleaning import plain_text
+from tadoru.jobs.events.event_input import parse_completed_row
+from tadoru.jobs.events.normalise.normaliser import normalise
+from tadoru.jobs.events.reviews import compared_texts, incomplete_row, raw_fields, review_subjects
+from tadoru.model.event import QuarantinedEvent
 from tadoru.serve.auth.principal import note_change
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service, service_of
@@ -26,7 +25,7 @@ from tadoru.serve.web.rendering import Problem, caller_of, formatter_of, redirec
 from tadoru.serve.web.request_input import MAX_ID, PAGE_SIZE, SubmittedForm, parse_id
 from tadoru.serve.web.sources import source_names
 from tadoru.store.calendar.event_records import event_records
-from tadoru.store.calendar.records import CalendarEvent, MergeRecord, ReviewItem
+from tadoru.store.calendar.records import MergeRecord, ReviewItem
 from tadoru.store.calendar.review_items import detail_message
 from tadoru.store.calendar.store import CalendarStore
 
@@ -38,13 +37,12 @@ _RESOLUTIONS = {
 }  # fmt: skip
 _FIXABLE = ("title", "starts", "ends", "venue", "city")
 MAX_MERGES = 100
-_PLAIN = ("title", "venue", "address", "city", "category", "price", "organizer", "url", "timezone")
 _FIELD_LABELS = {
     "title": N_("Title"), "when": N_("When"), "timezone": N_("Time zone"), "venue": N_("Venue"), "address": N_("Address"),
     "city": N_("City"), "category": N_("Category"), "price": N_("Price"), "organizer": N_("Organiser"), "url": N_("Website"),
     "description": N_("Description"), "source": N_("Source"),
 }  # fmt: skip
-_MAX_TEXT = 300
+MAX_TEXT = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +66,17 @@ class FieldComparison:
 
 def review_sides(store: CalendarStore, found: ReviewItem, names: Mapping[int, str], formatter: Formatter) -> list[ReviewSide]:
     """The events of a review; or an event and the rows that may not belong to it."""
-    events = event_records(store, found.candidate_ids)
-    sides = [_event_side(events[number].event, names, formatter) for number in found.candidate_ids if number in events]
-    wanted = {number for name in ("sighting", "other") if isinstance(number := found.detail.get(name), int)}
-    if not wanted or not sides:
-        return sides
-    sightings = store.provenance(found.candidate_ids[0]).sightings
-    rows = [
-        _draft_side(one.draft, names.get(one.source_id or 0, "–"), formatter)
-        for one in sightings
-        if one.id in wanted and one.draft is not None
-    ]
+    events, sightings = review_subjects(store, found)
+    sides = []
+    for event in (record.event for record in events):
+        source = names.get(event.source_id or 0, "–")
+        more = {"when": format_event_time(event_time(event), event.timezone, formatter), "source": source}
+        sides.append(ReviewSide(event.id, source, compared_texts(event, MAX_TEXT) | more))
+    rows = []
+    for one, draft in sightings:
+        source = names.get(one.source_id or 0, "–")
+        more = {"when": format_draft_time(draft, formatter), "source": source}
+        rows.append(ReviewSide(None, source, compared_texts(draft, MAX_TEXT) | more))
     return rows if len(rows) > 1 else [*sides, *rows]
 
 
@@ -96,45 +94,6 @@ def _reasons(review: ReviewItem, formatter: Formatter) -> list[str]:
     """The evidence of a review in the language of the page."""
     stored = review.detail.get("conflicts") or review.detail.get("reasons", ())
     return [formatter.translator.text(reason_message(one)) for one in stored]
-
-
-def raw_fields(raw: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The fields of a row as the source names them."""
-    return [
-        (str(name), _format_raw(value)) for name, value in raw.items() if name != "position" and value not in (None, "", [], {})
-    ]
-
-
-def _event_side(event: CalendarEvent, names: Mapping[int, str], formatter: Formatter) -> ReviewSide:
-    source = names.get(event.source_id or 0, "–")
-    values: dict[str, str] = {name: getattr(event, name) for name in _PLAIN}
-    more = {
-        "when": format_event_time(event_time(event), event.timezone, formatter),
-        "description": shorten(event.description),
-        "source": source,
-    }
-    return ReviewSide(event.id, source, values | more)
-
-
-def _draft_side(draft: EventDraft, source: str, formatter: Formatter) -> ReviewSide:
-    values: dict[str, str] = {name: getattr(draft, name) for name in _PLAIN}
-    more = {"when": format_draft_time(draft, formatter), "description": shorten(draft.description), "source": source}
-    return ReviewSide(None, source, values | more)
-
-
-def shorten(text: str) -> str:
-    """The beginning of a text, without markup."""
-    plain = " ".join(plain_text(text).split())
-    return plain if len(plain) <= _MAX_TEXT else plain[:_MAX_TEXT].rstrip() + "…"
-
-
-def _format_raw(value: Any) -> str:
-    """A field as the source wrote it; the database marks dates as such."""
-    if isinstance(value, Mapping):
-        if "datetime" in value or "date" in value:
-            return str(value.get("datetime") or value.get("date"))
-        return "\n".join(f"{name}: {part}" for name, part in value.items())
-    return str(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,12 +191,11 @@ def _resolve(request: Request, service: Service, review: ReviewItem, resolution:
             values = {name: value for name, value in given.texts(_FIXABLE).items() if value}
             if not values:
                 raise UsageError("Fill in at least one field.")
-            event_id = store.review_fix(
-                review.id, parse_completed_row(_raw_event(service, review), values, _rules(service, review)), judge, by
-            )
+            row = incomplete_row(store, review.id, service.options.timezone)
+            event_id = store.review_fix(review.id, parse_completed_row(*row, values), judge, by)
             return redirect_after(f"/manage/events/{event_id}", "fixed")
         case "retry":
-            outcome = normalise(_raw_event(service, review), _rules(service, review))
+            outcome = normalise(*incomplete_row(store, review.id, service.options.timezone))
             if not store.review_retry(review.id, outcome, judge, by):
                 why = outcome.why if isinstance(outcome, QuarantinedEvent) else ""
                 raise UsageError("The item is still incomplete. {why}", why=why)
@@ -245,18 +203,6 @@ def _resolve(request: Request, service: Service, review: ReviewItem, resolution:
         case _:
             store.review_dismiss(review.id, by)
             return redirect_after(REVIEWS_URL, "dismissed")
-
-
-def _raw_event(service: Service, review: ReviewItem) -> RawEvent:
-    raw = service.store.review_raw(review.id)
-    if raw is None:
-        raise UsageError("Review {id} is not about an incomplete item.", id=review.id)
-    return raw
-
-
-def _rules(service: Service, review: ReviewItem) -> SourceRules:
-    source = service.store.source(review.source_id) if review.source_id is not None else None
-    return source_rules(source, service.options.timezone, service.store.now())
 
 
 def _found(service: Service, review_id: int) -> ReviewItem:

@@ -13,10 +13,10 @@ from datetime import datetime
 from typing import Any
 
 from tadoru.clock import iso
-from tadoru.model.event import EventDraft
+from tadoru.jobs.events.reviews import review_subjects
 from tadoru.parse.text_cleaning import plain_text
 from tadoru.store.calendar.drafts import zone_or_utc
-from tadoru.store.calendar.event_records import EventRecord, event_records
+from tadoru.store.calendar.event_records import EventRecord
 from tadoru.store.calendar.records import (
     CalendarEvent,
     CollectionState,
@@ -192,21 +192,15 @@ def review_json(one: ReviewItem) -> dict[str, Any]:
 
 def review_document(store: CalendarStore, found: ReviewItem) -> dict[str, Any]:
     """A review with its events, and with its rows if it is about rows."""
-    events = event_records(store, found.candidate_ids)
-    wanted = {number for name in ("sighting", "other") if isinstance(number := found.detail.get(name), int)}
-    sightings = store.provenance(found.candidate_ids[0]).sightings if wanted and found.candidate_ids else ()
-    rows = [_row_json(one, one.draft) for one in sightings if one.id in wanted and one.draft is not None]
-    return review_json(found) | {
-        "events": [event_json(events[one]) for one in found.candidate_ids if one in events],
-        "rows": rows,
-    }
-
-
-def _row_json(one: Sighting, draft: EventDraft) -> dict[str, Any]:
-    return {
-        "id": one.id, "source_id": one.source_id, "title": draft.title, "venue": draft.venue, "city": draft.city,
-        "starts_at": format_local(draft.occurrence.starts_at, draft.timezone), "url": draft.url,
-    }  # fmt: skip
+    events, sightings = review_subjects(store, found)
+    rows = [
+        {
+            "id": one.id, "source_id": one.source_id, "title": draft.title, "venue": draft.venue, "city": draft.city,
+            "starts_at": format_local(draft.occurrence.starts_at, draft.timezone), "url": draft.url,
+        }
+        for one, draft in sightings
+    ]  # fmt: skip
+    return review_json(found) | {"events": [event_json(record) for record in events], "rows": rows}
 
 
 def sources_health(store: CalendarStore, days: int) -> Iterator[dict[str, Any]]:

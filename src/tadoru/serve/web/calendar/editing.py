@@ -13,6 +13,7 @@ from tadoru.errors import UsageError
 from tadoru.i18n.translation import N_
 from tadoru.jobs.events.dedupe.matcher import EventMatcher
 from tadoru.jobs.events.event_input import FIELDS, FLAGS, draft_fields, parse_changes, parse_new_event
+from tadoru.jobs.events.reviews import shorten
 from tadoru.model.event import EventStatus
 from tadoru.serve.auth.principal import note_change
 from tadoru.serve.problems import HttpProblem
@@ -21,7 +22,7 @@ from tadoru.serve.service import Service, service_of
 from tadoru.serve.web.calendar.view_models import event_time, format_draft_time, format_event_time, format_place
 from tadoru.serve.web.rendering import Problem, caller_of, formatter_of, redirect_after, render
 from tadoru.serve.web.request_input import MAX_ID, PAGE_SIZE, SubmittedForm, parse_id
-from tadoru.serve.web.reviews import merge_rows, shorten
+from tadoru.serve.web.reviews import MAX_TEXT, merge_rows
 from tadoru.serve.web.sources import source_names
 from tadoru.store.calendar.drafts import zone_or_utc
 from tadoru.store.calendar.listing import EventFilter
@@ -193,7 +194,7 @@ def _edited_fields(story: EventProvenance) -> list[str]:
 
 def _change(name: str, values: Any) -> str:
     if isinstance(values, list | tuple) and len(values) == 2:
-        old, new = (shorten(str(value)) if value not in (None, "") else "–" for value in values)
+        old, new = (shorten(str(value), MAX_TEXT) if value not in (None, "") else "–" for value in values)
         return f"{name}: {old} → {new}"
     return f"{name}: {values}"
 
