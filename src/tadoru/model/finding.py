@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 MAX_DETAIL = 300
 """Characters kept of a finding's detail."""
@@ -19,9 +19,13 @@ MAX_EXAMPLES = 5
 Value = str | int | float | tuple[str, ...]
 
 
+SeverityName = Literal["error", "warning", "notice", "info"]
+
+
 class Severity(StrEnum):
     """The severity of a finding, the highest first."""
 
+    _value_: SeverityName
     ERROR = "error"
     """Broken for visitors or for search engines."""
     WARNING = "warning"

@@ -19,8 +19,11 @@ from tadoru.clock import to_datetime
 from tadoru.errors import Message, UsageError
 from tadoru.jobs.audit import crawl_results
 from tadoru.jobs.audit.crawl_results import LinkFilter, PageFilter
+from tadoru.jobs.audit.crawl_results.models import CrawlOverview, PageDetail, SiteGraph
 from tadoru.jobs.audit.crawl_results.queries import DEFAULT_NODES, MAX_NODES
+from tadoru.jobs.audit.crawl_results.run_comparison import ComparisonResult
 from tadoru.jobs.audit.export.exporter import parse_statuses
+from tadoru.model.finding import SeverityName
 from tadoru.serve.api import crawl_models as models
 from tadoru.serve.api.crawls import CRAWL_PATH, CrawlId, Limit, get_crawl
 from tadoru.serve.api.events import CurrentPrincipal, CurrentService
@@ -43,7 +46,6 @@ from tadoru.store.crawl.export_tables import TABLES
 from tadoru.store.cursors import LONGEST
 from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
 
-Severity = Literal["error", "warning", "notice", "info"]
 ExportFormat = Literal["csv", "jsonl", "parquet", "xlsx", "sitemap", "dot"]
 CrawlPageSort = Literal["url", "depth", "found", "title", "status_code", "response_ms", "size", "inlinks", "link_score"]
 PageParam = Annotated[int, Field(ge=1, le=MAX_NUMBER)]
@@ -125,7 +127,7 @@ class CrawlExportQuery(_StatusQuery):
     table: list[str] = Field(
         ["pages"], min_length=1, max_length=len(TABLES), description="Table; several for xlsx.", json_schema_extra=_TABLES
     )
-    severity: Severity | None = Field(None, description="Findings of this severity, or pages with one.")
+    severity: SeverityName | None = Field(None, description="Findings of this severity, or pages with one.")
     check: CheckName | None = Field(None, description="Findings of this check, or pages with one.")
     internal: bool | None = Field(None, description="Internal URLs, or external ones.")
 
@@ -145,9 +147,7 @@ PageId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="ID of a page with
 READ_RESPONSES = NOT_MODIFIED | problem_responses(404, 409)
 
 
-@router.get(
-    CRAWL_PATH + "/overview", response_model=models.CrawlOverviewOut, responses=READ_RESPONSES, summary="Read the overview"
-)
+@router.get(CRAWL_PATH + "/overview", response_model=CrawlOverview, responses=READ_RESPONSES, summary="Read the overview")
 def read_overview(request: Request, crawl_id: CrawlId, who: CurrentPrincipal, service: CurrentService) -> Response:
     """States, status codes, response times, indexability, findings by severity, and runs."""
     with open_crawl(service, crawl_id) as path:
@@ -160,7 +160,7 @@ def list_findings(
     crawl_id: CrawlId,
     who: CurrentPrincipal,
     service: CurrentService,
-    severity: Annotated[models.Severity | None, Query(description="Findings of this severity.")] = None,
+    severity: Annotated[SeverityName | None, Query(description="Findings of this severity.")] = None,
     every: Annotated[bool, Query(alias="all", description="Include checks without findings.")] = False,
     lang: Lang = "en",
 ) -> Response:
@@ -221,7 +221,7 @@ def list_pages(
 
 @router.get(
     CRAWL_PATH + "/pages/{page_id}",
-    response_model=models.CrawledPageDetailOut,
+    response_model=PageDetail,
     responses=READ_RESPONSES,
     summary="Read a page of a crawl",
 )
@@ -254,9 +254,7 @@ def list_links(
     return json_response(request, who, {"items": found, "next": next_url}, next_url=next_url)
 
 
-@router.get(
-    CRAWL_PATH + "/compare", response_model=models.CrawlComparisonOut, responses=READ_RESPONSES, summary="Compare a crawl"
-)
+@router.get(CRAWL_PATH + "/compare", response_model=ComparisonResult, responses=READ_RESPONSES, summary="Compare a crawl")
 def compare_crawl(
     request: Request,
     crawl_id: CrawlId,
@@ -306,7 +304,7 @@ _ALONE = "default-src 'none'; sandbox"
 
 @router.get(
     CRAWL_PATH + "/graph",
-    response_model=models.CrawlGraphOut,
+    response_model=SiteGraph,
     responses=READ_RESPONSES | {200: {"content": {SVG: {"schema": {"type": "string"}}}}},
     summary="Read or draw the graph of a site",
 )

@@ -74,6 +74,9 @@ def build_openapi(app: FastAPI) -> dict[str, Any]:
     own = ProblemOut.model_json_schema(ref_template="#/components/schemas/{model}")
     schemas.update(own.pop("$defs", {}))
     schemas["Problem"] = own
+    for (name, field), example in _RECORD_EXAMPLES.items():
+        if name in schemas:
+            schemas[name]["properties"][field]["examples"] = [example]
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
     _name_bounds(schemas)
@@ -185,6 +188,15 @@ def _name(answer: dict[str, Any]) -> str:
 
 
 Json = dict[str, Any]
+_RECORD_EXAMPLES: dict[tuple[str, str], Any] = {
+    ("CrawlCharts", "classes"): {"2xx": 412, "4xx": 3}, ("CrawlCharts", "depths"): [[0, 1], [1, 12]],
+    ("CrawlComparison", "totals"): {"broken": 2, "title": 14}, ("CrawlGraph", "edges"): [[1, 2], [2, 3]],
+    ("CrawlOverview", "codes"): {"200": 409, "404": 3}, ("CrawlOverview", "states"): {"completed": 412, "queued": 230},
+    ("CrawledPageDetail", "facts"): {
+        "meta_description": "All about us.", "h1": "About us", "ttfb_ms": 41.5, "server": "nginx", "word_count": 380
+    },
+}  # fmt: skip
+"""Examples of fields whose types do not show what they hold, by record and field."""
 _MAX_DEPTH = 8
 _MOMENT, _DAY, _WEB = "2026-08-01T00:00:00Z", "2026-08-01", "https://town.example/"
 _CURSOR = "WyIyMDI2LTA4LTAxVDAxOjAwOjAwKzAwOjAwIiwgMTJd"

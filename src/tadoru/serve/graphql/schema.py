@@ -12,6 +12,7 @@ from typing import Annotated, Any, get_args
 import strawberry
 
 from tadoru.jobs.audit import crawl_results
+from tadoru.jobs.audit.crawl_results.models import CheckSummary, CrawlOverview
 from tadoru.jobs.events.publish.json_documents import event_json, review_json, run_json
 from tadoru.model.event import ReviewReason
 from tadoru.serve.api import admin_lists, crawl_models, docs_models, models, source_models
@@ -27,6 +28,7 @@ from tadoru.serve.docs_sites.sites import get_docs_site, list_docs_sites
 from tadoru.serve.graphql.context import Document, FieldInfo, guarded_field, parse_choice, parse_number
 from tadoru.serve.graphql.limits import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE
 from tadoru.serve.graphql.types import list_type, object_type, page_document, page_type
+from tadoru.store.crawl.browse import PageSummary
 
 _JOBS = ("audit", "links", "docs")
 _SEVERITIES = ("error", "warning", "notice", "info")
@@ -92,9 +94,9 @@ CrawlDetail = object_type(
     crawl_models.CrawlOut,
     {
         "runs": guarded_field(_runs, page_type(object_type(crawl_models.CrawlRunOut)), "CrawlDetail.runs"),
-        "overview": guarded_field(_overview, object_type(crawl_models.CrawlOverviewOut), "CrawlDetail.overview"),
-        "findings": guarded_field(_findings, list_type(object_type(crawl_models.CrawlCheckOut)), "CrawlDetail.findings"),
-        "pages": guarded_field(_pages, page_type(object_type(crawl_models.CrawledPageOut), "CrawledPages"), "CrawlDetail.pages"),
+        "overview": guarded_field(_overview, object_type(CrawlOverview), "CrawlDetail.overview"),
+        "findings": guarded_field(_findings, list_type(object_type(CheckSummary)), "CrawlDetail.findings"),
+        "pages": guarded_field(_pages, page_type(object_type(PageSummary), "CrawledPages"), "CrawlDetail.pages"),
     },
     name="CrawlDetail",
 )

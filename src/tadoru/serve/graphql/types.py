@@ -9,16 +9,17 @@ from __future__ import annotations
 import types
 from collections.abc import Mapping
 from datetime import date, datetime
-from typing import Annotated, Any, Literal, NewType, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NewType, Union, get_args, get_origin, get_type_hints
 
 import strawberry
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 from pydantic.alias_generators import to_camel
 from strawberry.scalars import JSON
 from strawberry.schema.config import StrawberryConfig
 
 from tadoru.clock import iso
 from tadoru.serve.graphql.limits import NODES_FIELD
+from tadoru.store.crawl.browse import PublishedRecord
 
 Moment = NewType("Moment", str)
 """A time as text."""
@@ -46,14 +47,15 @@ CONFIG = StrawberryConfig(
 )  # fmt: skip
 
 
-def object_type(model: type[BaseModel], more: Mapping[str, Any] | None = None, *, name: str = "") -> Any:
-    """The type of a model, with additional resolved fields."""
+def object_type(model: type, more: Mapping[str, Any] | None = None, *, name: str = "") -> Any:
+    """The type of a model or record, with additional resolved fields."""
     added = dict(more or {})
     namespace: dict[str, Any] = {"__annotations__": {}, "__doc__": model.__doc__}
-    for field, described in model.model_fields.items():
-        if field not in added:
-            namespace["__annotations__"][field] = _graphql_type(described.annotation, field)
-            namespace[field] = strawberry.field(description=described.description)
+    described = TypeAdapter(model).json_schema(by_alias=False)["properties"]
+    for field, annotation in get_type_hints(model).items():
+        if field in described and field not in added:
+            namespace["__annotations__"][field] = _graphql_type(annotation, field)
+            namespace[field] = strawberry.field(description=described[field].get("description"))
     made = type(name or model.__qualname__, (), namespace | added)
     return strawberry.type(made, description=(model.__doc__ or "").strip())
 
@@ -87,7 +89,7 @@ class PageInfo:
     end_cursor: str | None = strawberry.field(description="Pass it as `after`; null on the last page.")
 
 
-_made: dict[type[BaseModel], Any] = {}
+_made: dict[type, Any] = {}
 
 
 def _graphql_type(annotation: Any, field: str) -> Any:
@@ -99,11 +101,11 @@ def _graphql_type(annotation: Any, field: str) -> Any:
         members = [one for one in inner if one is not type(None)]
         kind = _graphql_type(members[0], field) if len(members) == 1 else JSON
         return kind | None if len(members) < len(inner) else kind
-    if origin is list:
+    if origin is list or (origin is tuple and inner[-1] is Ellipsis):
         return list[_graphql_type(inner[0], field.removesuffix("s"))]  # type: ignore[misc]
     if origin is Literal:
         return str
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel | PublishedRecord):
         if annotation not in _made:
             _made[annotation] = object_type(annotation)
         return _made[annotation]

@@ -7,9 +7,10 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import islice
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from tadoru.store.crawl.connection import CrawlConnection, SqlDialect
 from tadoru.store.crawl.records import UNLINKED
@@ -95,38 +96,53 @@ class PageFilter:
     """With a finding of this check."""
 
 
-class PageListRow(NamedTuple):
-    """A page in a list."""
+class PublishedRecord:
+    """A record that the service returns as it is: OpenAPI and GraphQL describe it by its types and docstrings, under the name
+    `published` if that differs from the name of the class."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "use_attribute_docstrings": True}
+
+    def __init_subclass__(cls, published: str = "") -> None:
+        if published:
+            cls.__qualname__ = published
+            cls.__pydantic_config__ = {**cls.__pydantic_config__, "title": published}
+
+
+@dataclass(frozen=True, slots=True)
+class PageSummary(PublishedRecord, published="CrawledPage"):
+    """A page of a crawl."""
 
     id: int
     url: str
     internal: bool
-    status: str
+    status: Literal["discovered", "queued", "processing", "skipped", "completed", "error"]
     status_code: int | None
     title: str | None
     depth: int | None
-    """None: no link leads to it."""
+    """Null if it has no inlinks."""
     content_type: str | None
     indexable: bool | None
     indexability: str | None
     response_ms: float | None
     size: int | None
     inlinks: int | None
-    """None: not counted yet."""
+    """Null if not counted yet."""
     link_score: float | None
     findings: int
     redirect_url: str | None
     skip_reason: str | None
     error_type: str | None
     error_message: str | None
-    crawled_at: str | None
+    crawled_at: datetime | None
 
 
-class AffectedPageRow(NamedTuple):
-    """A finding of one check."""
+@dataclass(frozen=True, slots=True)
+class AffectedPage(PublishedRecord, published="CrawlAffected"):
+    """A subject of a finding."""
 
-    page_id: int
-    """0 when it is about no page."""
+    page_id: int | None
+    """Null if the subject is not a page."""
     url: str
     subject: str
     detail: str
@@ -145,7 +161,7 @@ class PageBrowser:
 
     def page_lines(
         self, chosen: PageFilter, *, sort: str = "url", falls: bool | None = None, limit: int = 50, cursor: str | None = None
-    ) -> tuple[list[PageListRow], str | None]:
+    ) -> tuple[list[PageSummary], str | None]:
         """Pages in an order of `ORDERS`, and where the list goes on. Raises UsageError."""
         order = ORDERS[sort]
         down = order.falls if falls is None else falls
@@ -180,7 +196,7 @@ class PageBrowser:
             row = self._db.sql.execute(f"SELECT id FROM pages WHERE {self._db.dialect.is_text('url', '?')}", (url,)).fetchone()
         return row[0] if row else None
 
-    def page_line(self, page: int) -> PageListRow | None:
+    def page_line(self, page: int) -> PageSummary | None:
         """One page, as lists show it."""
         return next(iter(self._lines([page])), None)
 
@@ -223,7 +239,7 @@ class PageBrowser:
         )
         return [(number, subject, detail, read_json(data, {})) for number, subject, detail, data in rows]
 
-    def affected(self, check: int, *, limit: int, cursor: str | None = None) -> tuple[list[AffectedPageRow], str | None]:
+    def affected(self, check: int, *, limit: int, cursor: str | None = None) -> tuple[list[AffectedPage], str | None]:
         """The findings of a check, those about no page first, then in the order in which their pages became known."""
         order = f"check {check}"
         place: tuple[Key, ...] = decode_cursor(cursor, order, (int, str)) if cursor else (-1, "")
@@ -232,7 +248,7 @@ class PageBrowser:
         more = encode_cursor(order, (rows[limit - 1][0], rows[limit - 1][2])) if len(rows) > limit else None
         return [_affected(row) for row in rows[:limit]], more
 
-    def _lines(self, pages: Sequence[int]) -> list[PageListRow]:
+    def _lines(self, pages: Sequence[int]) -> list[PageSummary]:
         with translated(self._db.path):
             rows = self._db.sql.execute(f"{_LINE} WHERE p.id IN ({listed(pages)})").fetchall()
         by_id = {row[0]: _page_row(row) for row in rows}
@@ -291,15 +307,21 @@ def containing(text: str) -> str:
     return f"%{text}%"
 
 
-def _page_row(row: tuple[Any, ...]) -> PageListRow:
-    line = PageListRow._make(row)
-    indexable = None if line.indexable is None else bool(line.indexable)
-    return line._replace(internal=bool(line.internal), depth=shown_depth(line.depth), indexable=indexable)
+def _page_row(row: tuple[Any, ...]) -> PageSummary:
+    values = list(row)
+    values[2], values[6], values[-1] = bool(row[2]), shown_depth(row[6]), parse_utc(row[-1])
+    values[8] = None if row[8] is None else bool(row[8])
+    return PageSummary(*values)
 
 
-def _affected(row: tuple[Any, ...]) -> AffectedPageRow:
-    found = AffectedPageRow._make(row)
-    return found._replace(data=read_json(row[4], {}), depth=shown_depth(found.depth))
+def _affected(row: tuple[Any, ...]) -> AffectedPage:
+    page_id, url, subject, detail, data, title, code, depth, inlinks = row
+    return AffectedPage(page_id or None, url, subject, detail, read_json(data, {}), title, code, shown_depth(depth), inlinks)
+
+
+def parse_utc(text: str | None) -> datetime | None:
+    """A time of the database, which is in UTC."""
+    return datetime.fromisoformat(text).replace(tzinfo=UTC) if text else None
 
 
 def shown_depth(depth: int | None) -> int | None:
@@ -394,8 +416,9 @@ class LinkFilter:
     """In the URL of the target, or in the text of the link."""
 
 
-class LinkListRow(NamedTuple):
-    """A link in a list."""
+@dataclass(frozen=True, slots=True)
+class LinkSummary(PublishedRecord, published="CrawledLink"):
+    """A link with its source and target."""
 
     source_id: int
     source_url: str
@@ -419,7 +442,7 @@ class LinkBrowser:
 
     def link_lines(
         self, chosen: LinkFilter, *, limit: int = 50, cursor: str | None = None
-    ) -> tuple[list[LinkListRow], str | None]:
+    ) -> tuple[list[LinkSummary], str | None]:
         """Links by source and position, broken ones by target where there is an index of these; and where the list goes on."""
         d = self._db.dialect
         by_index = (chosen.broken or chosen.target is not None) and chosen.source is None and self.has_link_index()
@@ -472,10 +495,11 @@ def _link_conditions(chosen: LinkFilter, dialect: SqlDialect) -> tuple[list[str]
     return [condition for condition, _ in found], [value for _, values in found for value in values]
 
 
-def _link_row(row: tuple[Any, ...]) -> LinkListRow:
-    line = LinkListRow._make(row)
-    return line._replace(internal=bool(line.internal))
+def _link_row(row: tuple[Any, ...]) -> LinkSummary:
+    values = list(row)
+    values[9] = bool(row[9])
+    return LinkSummary(*values)
 
 
-def _link_key(line: LinkListRow, keys: int) -> tuple[Key, ...]:
+def _link_key(line: LinkSummary, keys: int) -> tuple[Key, ...]:
     return (line.target_id, line.source_id, line.position)[3 - keys :]

@@ -1,4 +1,7 @@
-"""The values that are read from a crawl. Times have a time zone; durations are in milliseconds unless their name differs."""
+"""The values that are read from a crawl, as the service returns them.
+
+Times have a time zone; durations are in milliseconds unless their name differs.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from tadoru.store.crawl.browse import LinkListRow
+from tadoru.model.finding import SeverityName
+from tadoru.store.crawl.browse import LinkSummary, PageSummary, PublishedRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunFigures:
-    """A run in the database of the crawl."""
+class RunFigures(PublishedRecord, published="CrawlHistory"):
+    """A run in the crawl's database."""
 
     number: int
     kind: str
@@ -20,27 +24,27 @@ class RunFigures:
     started_at: datetime
     ended_at: datetime | None
     outcome: str | None
-    """`complete`, `limit`, `time`, `interrupted`; None while it runs, or if it was killed."""
+    """complete, limit, time or interrupted; null while it runs, or if it was killed."""
     score: float | None
     kept: bool
-    """Whether it can still be compared with."""
+    """Whether it can still be compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TimeFigures:
-    """The response times of the site, in milliseconds."""
+class TimeFigures(PublishedRecord, published="CrawlTimes"):
+    """Response times of the site in milliseconds."""
 
     count: int
     p50: int | None
     p90: int | None
     p99: int | None
     bounds: tuple[int, ...]
-    """Upper bounds of the classes; the last class has none."""
+    """Upper bounds of the classes; the last class is open."""
     classes: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IndexabilityCount:
+class IndexabilityCount(PublishedRecord, published="CrawlReason"):
     """A reason why pages are indexable or not, and their number."""
 
     reason: str
@@ -49,10 +53,10 @@ class IndexabilityCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeverityFigures:
+class SeverityFigures(PublishedRecord, published="CrawlSeverity"):
     """Findings of one severity."""
 
-    severity: str
+    severity: SeverityName
     checks: int
     findings: int
     pages: int
@@ -60,7 +64,7 @@ class SeverityFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SkippedCount:
+class SkippedCount(PublishedRecord, published="CrawlSkipped"):
     """A reason why URLs of the site were not requested, and their number."""
 
     reason: str
@@ -68,7 +72,7 @@ class SkippedCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrawlCharts:
+class CrawlCharts(PublishedRecord):
     """The data of the charts of a crawl."""
 
     classes: Mapping[str, int]
@@ -79,15 +83,16 @@ class CrawlCharts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrawlOverview:
+class CrawlOverview(PublishedRecord):
     """A crawl in figures."""
 
     start_url: str
     started_at: datetime | None
     ended_at: datetime | None
     seconds: float | None
-    """Duration of the last run; None while it runs."""
+    """Duration of the last run; null while it runs."""
     outcome: str | None
+    """complete, limit, time or interrupted; null while it runs."""
     score: float | None
     states: Mapping[str, int]
     """URLs of the site by status."""
@@ -110,12 +115,12 @@ class CrawlOverview:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckSummary:
+class CheckSummary(PublishedRecord, published="CrawlCheck"):
     """A check in one language, and the number of its findings."""
 
     id: str
     group: str
-    severity: str
+    severity: SeverityName
     title: str
     why: str
     fix: str
@@ -125,71 +130,7 @@ class CheckSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AffectedPage:
-    """A page, or something else, that a check applies to."""
-
-    page_id: int | None
-    url: str
-    subject: str
-    detail: str
-    data: Mapping[str, Any]
-    title: str | None
-    status_code: int | None
-    depth: int | None
-    inlinks: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageSummary:
-    """A page in a list."""
-
-    id: int
-    url: str
-    internal: bool
-    status: str
-    status_code: int | None
-    title: str | None
-    depth: int | None
-    """None if it has no inlinks."""
-    content_type: str | None
-    indexable: bool | None
-    indexability: str | None
-    response_ms: float | None
-    size: int | None
-    inlinks: int | None
-    link_score: float | None
-    findings: int
-    redirect_url: str | None
-    skip_reason: str | None
-    error_type: str | None
-    error_message: str | None
-    crawled_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkSummary:
-    """A link with its source and target."""
-
-    source_id: int
-    source_url: str
-    target_id: int
-    target_url: str
-    anchor: str
-    rel: str
-    fragment: str
-    kind: str
-    position: int
-    internal: bool
-    target_status: str
-    target_code: int | None
-
-    @classmethod
-    def of(cls, line: LinkListRow) -> LinkSummary:
-        return cls(**line._asdict())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RedirectStep:
+class RedirectStep(PublishedRecord, published="CrawledHop"):
     """A step of a redirect."""
 
     url: str
@@ -197,7 +138,7 @@ class RedirectStep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PageHeading:
+class PageHeading(PublishedRecord, published="CrawledHeading"):
     """A heading of a page."""
 
     level: int
@@ -205,7 +146,7 @@ class PageHeading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PageImage:
+class PageImage(PublishedRecord, published="CrawledImage"):
     """An image of a page."""
 
     src: str
@@ -213,7 +154,7 @@ class PageImage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PageAlternate:
+class PageAlternate(PublishedRecord, published="CrawledAlternate"):
     """An alternate of a page in another language."""
 
     language: str
@@ -222,7 +163,7 @@ class PageAlternate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StructuredDataItem:
+class StructuredDataItem(PublishedRecord, published="CrawledItem"):
     """An item of structured data."""
 
     syntax: str
@@ -231,7 +172,7 @@ class StructuredDataItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResponseHeader:
+class ResponseHeader(PublishedRecord, published="CrawledHeader"):
     """A header field of the response."""
 
     name: str
@@ -239,7 +180,7 @@ class ResponseHeader:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PageFinding:
+class PageFinding(PublishedRecord, published="CrawledFinding"):
     """A check that applies to a page."""
 
     check: CheckSummary
@@ -249,22 +190,22 @@ class PageFinding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LinkList:
+class LinkList(PublishedRecord, published="LinksOfPage"):
     """Some links, and the cursor of the rest."""
 
     items: tuple[LinkSummary, ...]
     next: str | None
     total: int | None
-    """None if they were not counted yet."""
+    """Null if they were not counted yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PageDetail:
+class PageDetail(PublishedRecord, published="CrawledPageDetail"):
     """All data of one page."""
 
     summary: PageSummary
     facts: Mapping[str, Any]
-    """Single values: texts, directives, timings and the response, by the names of `FACTS`."""
+    """Single values by name: texts, directives, timings in milliseconds, the response."""
     headings: tuple[PageHeading, ...]
     images: tuple[PageImage, ...]
     hreflang: tuple[PageAlternate, ...]
@@ -279,7 +220,7 @@ class PageDetail:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GraphPage:
+class GraphPage(PublishedRecord, published="CrawlNode"):
     """A page of the site graph."""
 
     id: int
@@ -294,9 +235,10 @@ class GraphPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SiteGraph:
+class SiteGraph(PublishedRecord, published="CrawlGraph"):
     """The pages of the site graph by depth and URL, and the links between them."""
 
     start_url: str
     nodes: tuple[GraphPage, ...]
     edges: tuple[tuple[int, int], ...]
+    """Links as pairs of page IDs."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from math import ceil
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,20 +12,17 @@ from typing import Any, TypeVar
 from tadoru.i18n.translation import translator
 from tadoru.jobs.audit.crawl_results.cache import cached_while_unchanged
 from tadoru.jobs.audit.crawl_results.models import (
-    AffectedPage,
     CheckSummary,
     CrawlCharts,
     CrawlOverview,
     GraphPage,
     IndexabilityCount,
     LinkList,
-    LinkSummary,
     PageAlternate,
     PageDetail,
     PageFinding,
     PageHeading,
     PageImage,
-    PageSummary,
     RedirectStep,
     ResponseHeader,
     RunFigures,
@@ -40,7 +36,7 @@ from tadoru.jobs.audit.report.html_graph import draw_page_graph
 from tadoru.jobs.audit.report.summary import TIME_BOUNDS, PageGraph
 from tadoru.jobs.reporting.graph_svg import GraphDrawing
 from tadoru.model.finding import Severity
-from tadoru.store.crawl.browse import CrawlTotals, LinkFilter, PageFilter, PageListRow
+from tadoru.store.crawl.browse import AffectedPage, CrawlTotals, LinkFilter, LinkSummary, PageFilter, PageSummary, parse_utc
 from tadoru.store.crawl.findings import StoredCheck
 from tadoru.store.crawl.records import UNLINKED
 from tadoru.store.crawl.runs import StoredRun
@@ -196,8 +192,7 @@ def list_affected(
         number = next((each.number for each in crawl.findings.stored_checks() if each.check.id == check), None)
         if number is None:
             return None
-        rows, more = crawl.page_list.affected(number, limit=limit, cursor=cursor)
-    return [AffectedPage(**row._asdict() | {"page_id": row.page_id or None}) for row in rows], more
+        return crawl.page_list.affected(number, limit=limit, cursor=cursor)
 
 
 def summarize_check(stored: StoredCheck, lang: str, count: int) -> CheckSummary:
@@ -221,8 +216,7 @@ def list_pages(
 ) -> tuple[list[PageSummary], str | None]:
     """Pages in one of `ORDERS` (`falls`: largest first), and the cursor of the rest."""
     with looking_at(path) as crawl:
-        lines, more = crawl.page_list.page_lines(chosen or PageFilter(), sort=sort, falls=falls, limit=limit, cursor=cursor)
-    return [summarize_page(line) for line in lines], more
+        return crawl.page_list.page_lines(chosen or PageFilter(), sort=sort, falls=falls, limit=limit, cursor=cursor)
 
 
 def count_pages(path: Path | str, chosen: PageFilter) -> int:
@@ -236,18 +230,7 @@ def list_links(
 ) -> tuple[list[LinkSummary], str | None]:
     """Links, and the cursor of the rest."""
     with looking_at(path) as crawl:
-        lines, more = crawl.link_list.link_lines(chosen or LinkFilter(), limit=limit, cursor=cursor)
-    return [LinkSummary.of(line) for line in lines], more
-
-
-def summarize_page(line: PageListRow) -> PageSummary:
-    """A page of a list."""
-    return PageSummary(**line._asdict() | {"crawled_at": parse_utc(line.crawled_at)})
-
-
-def parse_utc(text: str | None) -> datetime | None:
-    """A time of the database, which is in UTC."""
-    return datetime.fromisoformat(text).replace(tzinfo=UTC) if text else None
+        return crawl.link_list.link_lines(chosen or LinkFilter(), limit=limit, cursor=cursor)
 
 
 MAX_LISTED = 500
@@ -264,7 +247,7 @@ def read_page(path: Path | str, which: int | str, *, lang: str = "en", links: in
             return None
         facts = crawl.page_list.page_facts(line.id)
         return PageDetail(
-            summary=summarize_page(line),
+            summary=line,
             facts=_page_facts(facts),
             headings=tuple(PageHeading(level=level, text=text) for level, text, *_ in facts["headings"][:MAX_LISTED]),
             images=tuple(PageImage(src=src, alt=alt) for src, alt, *_ in facts["images"][:MAX_LISTED]),
@@ -312,7 +295,7 @@ def _page_findings(crawl: ReadOnlyCrawl, number: int, lang: str) -> tuple[PageFi
 
 def _page_links(crawl: ReadOnlyCrawl, chosen: LinkFilter, most: int, total: int | None) -> LinkList:
     lines, more = crawl.link_list.link_lines(chosen, limit=most)
-    return LinkList(items=tuple(LinkSummary.of(line) for line in lines), next=more, total=total)
+    return LinkList(items=tuple(lines), next=more, total=total)
 
 
 DEFAULT_NODES = 300

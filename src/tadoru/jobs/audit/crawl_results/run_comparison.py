@@ -21,7 +21,8 @@ from tadoru.jobs.audit.compare.changes import REGRESSIONS, ChangeKind, PageChang
 from tadoru.jobs.audit.compare.report_formats import check_title
 from tadoru.jobs.audit.compare.run_handles import RunHandle
 from tadoru.jobs.audit.crawl_results.cache import file_state
-from tadoru.model.finding import Severity
+from tadoru.model.finding import Severity, SeverityName
+from tadoru.store.crawl.browse import PublishedRecord
 from tadoru.store.crawl.runs import StoredRun
 from tadoru.store.crawl.sqlite.store import ReadOnlyCrawl, at_once
 
@@ -38,7 +39,7 @@ class NothingToCompare(UsageError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedRun:
+class ComparedRun(PublishedRecord, published="ComparedSide"):
     """One of the two runs of a comparison."""
 
     run: int
@@ -52,7 +53,7 @@ class ComparedRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedPage:
+class ChangedPage(PublishedRecord, published="ComparedPage"):
     """A change of a URL; `check` is the check of a finding."""
 
     kind: str
@@ -63,12 +64,12 @@ class ChangedPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedCheck:
+class ChangedCheck(PublishedRecord, published="ComparedCheck"):
     """The changes of the findings of one check, with the first examples."""
 
     check: str
     group: str
-    severity: str
+    severity: SeverityName
     title: str
     before: int
     after: int
@@ -80,7 +81,7 @@ class ChangedCheck:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComparisonResult:
+class ComparisonResult(PublishedRecord, published="CrawlComparison"):
     """The result of a comparison."""
 
     before: ComparedRun
@@ -167,7 +168,7 @@ def _changed(change: PageChange) -> ChangedPage:
 def _changed_check(one: comparison.CheckChange, lang: str) -> ChangedCheck:
     check = one.check
     return ChangedCheck(
-        check=check.id, group=check.group, severity=check.severity, title=check_title(check, translator(lang)),
+        check=check.id, group=check.group, severity=Severity(check.severity).value, title=check_title(check, translator(lang)),
         before=one.before, after=one.after, new=one.new, fixed=one.fixed, gone=one.gone,
         examples=tuple(_changed(change) for change in one.examples),
     )  # fmt: skip
