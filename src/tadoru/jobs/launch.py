@@ -94,7 +94,7 @@ def pick_processes(processes: int | None, delay: float) -> int:
 def run_loop(main: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine, with uvloop where it is available."""
     factory: Callable[[], asyncio.AbstractEventLoop] | None = None
-    if sys.platform != "win32":
+    with suppress(ImportError):
         import uvloop
 
         factory = uvloop.new_event_loop
@@ -303,7 +303,7 @@ class SiblingProcesses:
 
     def __init__(self, plan: CrawlPlan, notify: Notify) -> None:
         # Only a forked process can use `notify`; a spawned one is visible in the shared counts only.
-        sibling_notify = notify if _Process is _Fork else _ignore
+        sibling_notify = notify if _Process is _Fork else ignore_notification
         self._processes = [
             _Process(target=_run_sibling, args=(plan, sibling_notify), name=f"tadoru-{n}") for n in range(1, plan.processes)
         ]
@@ -331,7 +331,8 @@ class SiblingProcesses:
 
     def join(self) -> None:
         for process in self._processes:
-            process.join()
+            if process.pid is not None:  # It could be started.
+                process.join()
 
 
 def _run_sibling(plan: CrawlPlan, notify: Notify) -> None:
@@ -358,15 +359,15 @@ async def _crawl_as_sibling(plan: CrawlPlan, notify: Notify) -> None:
         else:
             task.cancel()
 
-    with suppress(NotImplementedError):
-        loop.add_signal_handler(signal.SIGTERM, stop)
-    unblock_stop_signals()
     parent = multiprocessing.parent_process()
-    if parent is not None:
-        loop.add_reader(parent.sentinel, task.cancel)
+    with suppress(NotImplementedError):  # Windows: there the parent kills it.
+        loop.add_signal_handler(signal.SIGTERM, stop)
+        if parent is not None:
+            loop.add_reader(parent.sentinel, task.cancel)
+    unblock_stop_signals()
     with suppress(asyncio.CancelledError):
         await task
 
 
-def _ignore(notification: CrawlNotification) -> None:
+def ignore_notification(notification: CrawlNotification) -> None:
     """Drop a notification."""

@@ -85,7 +85,7 @@ def current_user() -> str:
     """The name of the user, for histories."""
     try:
         return getpass.getuser()
-    except (KeyError, OSError):
+    except (ImportError, KeyError, OSError):  # Windows has no list of users.
         return "person"
 
 

@@ -1,19 +1,23 @@
 """The identity of a worker, and whether its process is alive, so that the lease of a killed process is noticed at once.
 
-A process is its machine (with boot and pid namespace), its pid and its start tick; pids are reused, the pair is not. Where
-that cannot be read or a process may only be hidden (`hidepid`, another user), only the expiry of the lease counts.
+On Linux a process is its machine (with boot and pid namespace), its pid and its start tick; pids are reused, the pair is not.
+Elsewhere it is its machine and its pid: the start times that psutil reads depend on a clock that may be set. Where that cannot be
+read or a process may only be hidden (`hidepid`, another user), only the expiry of the lease counts.
 """
 
 from __future__ import annotations
 
 import os
 import platform
+import sys
 from pathlib import Path
 from typing import NamedTuple
-from uuid import uuid4
+from uuid import getnode, uuid4
 
 _RANDOM_BOOT = "_TADORU_BOOT"
 """The environment variable with the random name of a boot that cannot be read, which child processes inherit."""
+_RUNNING = "running"
+"""The start of a process where ticks cannot be read."""
 
 
 class WorkerIdentity(NamedTuple):
@@ -31,8 +35,17 @@ def _read(path: str) -> str:
         return ""
 
 
-def _start_tick(pid: int) -> str | None:
-    """Field 22 of /proc/PID/stat; None for a zombie; empty if it cannot be read."""
+def _start(pid: int) -> str | None:
+    """Field 22 of /proc/PID/stat, or `_RUNNING` on other systems; None for a zombie; empty if it cannot be read."""
+    if sys.platform != "linux":
+        import psutil
+
+        try:
+            return None if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE else _RUNNING
+        except psutil.NoSuchProcess:
+            return None
+        except psutil.Error:
+            return ""
     stat = _read(f"/proc/{pid}/stat") if _is_proc_ours() else ""
     if not stat:
         return ""
@@ -51,13 +64,17 @@ def _is_proc_ours() -> bool:
 def machine_name() -> str:
     """The machine, its boot and the pid namespace: pids compare only within it. Many machines may have one host name, so a boot
     or a namespace that cannot be read is replaced by a random name."""
-    boot = _read("/proc/sys/kernel/random/boot_id")
-    try:
-        namespace = str(Path("/proc/self/ns/pid").readlink())
-    except OSError:
-        namespace = ""
-    if not (boot and namespace):
-        boot = os.environ.setdefault(_RANDOM_BOOT, uuid4().hex)
+    namespace = ""
+    if sys.platform != "linux":
+        hardware = getnode()
+        boot = "" if hardware >> 40 & 1 else f"{hardware:012x}"  # Python marks a random number by this bit.
+    else:
+        boot = _read("/proc/sys/kernel/random/boot_id")
+        try:
+            namespace = str(Path("/proc/self/ns/pid").readlink())
+        except OSError:
+            boot = ""
+    boot = boot or os.environ.setdefault(_RANDOM_BOOT, uuid4().hex)
     return f"{platform.node()}|{boot}|{namespace}"
 
 
@@ -68,18 +85,29 @@ def current() -> WorkerIdentity:
 
 def identity_of(pid: int) -> WorkerIdentity:
     """Another process of this machine, such as a child that was just started."""
-    return WorkerIdentity(machine_name(), pid, _start_tick(pid) or "")
+    return WorkerIdentity(machine_name(), pid, _start(pid) or "")
 
 
 def is_dead(worker: WorkerIdentity, here: str) -> bool:
     """True only when it is certain: same machine, and no process with that pid and start."""
     if worker.machine != here or not worker.started:
         return False
-    try:
-        os.kill(worker.pid, 0)
-    except ProcessLookupError:
+    if not process_exists(worker.pid):
         return True
+    start = _start(worker.pid)
+    return start is None or start not in ("", worker.started)
+
+
+def process_exists(pid: int) -> bool:
+    """Whether there is a process with this pid, perhaps of another user."""
+    if sys.platform != "linux":
+        import psutil
+
+        return bool(psutil.pid_exists(pid))
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
     except OSError:
         pass  # A process of another user.
-    start = _start_tick(worker.pid)
-    return start is None or start not in ("", worker.started)
+    return True

@@ -21,6 +21,7 @@ from typing import IO, BinaryIO
 from urllib.parse import unquote, urlsplit
 
 from tadoru.errors import UsageError
+from tadoru.store.crawl.workers import process_exists
 
 STATE_FOLDER = ".tadoru"
 OWNER_LINE = '  "writtenBy": "tadoru",\n'
@@ -194,12 +195,11 @@ class OutputFolder:
 
 
 def _remove_leftovers(state: Path) -> None:
-    """Remove unfinished files of killed processes; without /proc, they stay."""
-    if Path("/proc/self").is_dir():
-        for unfinished in state.glob("*.part"):
-            owner = unfinished.name.split(".")[-2]
-            if owner.isdigit() and not Path(f"/proc/{owner}").exists():
-                unfinished.unlink(missing_ok=True)
+    """Remove unfinished files of killed processes."""
+    for unfinished in state.glob("*.part"):
+        owner = unfinished.name.split(".")[-2]
+        if owner.isdigit() and not process_exists(int(owner)):
+            unfinished.unlink(missing_ok=True)
 
 
 def is_inside(path: str) -> bool:
