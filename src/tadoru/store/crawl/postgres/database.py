@@ -11,18 +11,16 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 from tadoru.clock import Clock
 from tadoru.errors import UsageError
-from tadoru.rules.budget import BreadthLimits
 from tadoru.store.crawl.caches import TextCache
-from tadoru.store.crawl.connection import POSTGRESQL, json_text, plain
-from tadoru.store.crawl.postgres.connection import DeadlockVictim, PgConnection, plain_values, with_driver_parameters
+from tadoru.store.crawl.connection import POSTGRESQL, CrawlConnection, json_text, plain
+from tadoru.store.crawl.postgres.connection import PgConnection, plain_values, with_driver_parameters
 from tadoru.store.crawl.postgres.crawl_url import parse
 from tadoru.store.crawl.postgres.migrations import FORMAT, WRITING, format_of, migrate
-from tadoru.store.crawl.postgres.pool import ATTEMPTS, PgPool, Statement, pause_after_deadlock
+from tadoru.store.crawl.postgres.pool import PgPool, Statement, retried
 from tadoru.store.crawl.sqlite.database import LOCK_PATIENCE
 
 _FIND_HOSTS = "SELECT name, id FROM hosts WHERE name = ANY(%s::text[])"
@@ -31,7 +29,7 @@ _NEW_HOSTS = """INSERT INTO hosts(name, turn_at) SELECT name, shared_now() FROM 
     WHERE NOT EXISTS (SELECT 1 FROM hosts h WHERE h.name = given.name) ORDER BY name COLLATE "C" ON CONFLICT (name) DO NOTHING"""
 FIND_URLS = """SELECT p.url, p.id, p.depth FROM json_array_elements_text(%s::json) AS wanted(url)
     JOIN pages p ON md5(p.url)::uuid = md5(wanted.url)::uuid"""
-_FIND_TEXTS = """SELECT t.text, t.id FROM json_array_elements_text(%s::json) AS wanted(text)
+FIND_TEXTS = """SELECT t.text, t.id FROM json_array_elements_text(%s::json) AS wanted(text)
     JOIN texts t ON md5(t.text)::uuid = md5(wanted.text)::uuid"""
 _NEW_TEXTS = """INSERT INTO texts(text) SELECT text FROM json_array_elements_text(%s::json) AS n(text)
     ORDER BY md5(text)::uuid ON CONFLICT ((md5(text)::uuid)) DO NOTHING"""
@@ -60,25 +58,19 @@ class SharedClock:
         await self._own.sleep(seconds)
 
 
-class PgDatabase:
+class PgDatabase(CrawlConnection):
     """The connections to a crawl, with caches of what it has numbered."""
 
-    is_postgresql = True
     dialect = POSTGRESQL
+    sql: PgConnection
+    clock: SharedClock
 
     def __init__(
         self, path: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE, new: bool = True
     ) -> None:
         address = parse(path)
-        self.path = address.shown
+        super().__init__(address.shown, clock)
         self.clock = SharedClock(clock)
-        self.bounds = BreadthLimits()
-        self.known: TextCache[tuple[int, int]] = TextCache(100_000)
-        """url → (id, depth) of URLs met lately: most links of a page lead to these."""
-        self.texts: TextCache[int] = TextCache(50_000)
-        self.host_ids: TextCache[int] = TextCache(50_000)
-        self.resource_ids: TextCache[int] = TextCache(50_000)
-        self._checks: dict[str, int] = {}
         self._changed: defaultdict[str, int] = defaultdict(int)
         """Counters that a transaction of `write` changes: all of them at its end, so that they are locked for a moment only."""
         self._alone = asyncio.Lock()
@@ -120,15 +112,13 @@ class PgDatabase:
 
     async def write(self, body: Callable[[PgConnection], T], *, beside: bool = False) -> T:
         """Run `body` in a thread, as one transaction, alone or beside others. A victim of a deadlock is run again."""
-        for left in reversed(range(ATTEMPTS)):
+        beginning = self.beginning[0][0] if beside else self.beginning_alone
+
+        async def once() -> T:
             async with self._alone:
-                try:
-                    return await _in_thread(lambda: self._written(body, self.beginning[0][0] if beside else self.beginning_alone))
-                except DeadlockVictim:
-                    if not left:
-                        raise
-            await asyncio.sleep(pause_after_deadlock())
-        raise AssertionError
+                return await _in_thread(lambda: self._written(body, beginning))
+
+        return await retried(once)
 
     def _written(self, body: Callable[[PgConnection], T], beginning: str) -> T:
         sql = self.sql
@@ -160,16 +150,6 @@ class PgDatabase:
         finally:
             await _in_thread(cast(Generator[Any, None, None], rows).close)
 
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """All that is read inside shows the crawl as it was at one moment, also while it goes on."""
-        self.sql.execute("BEGIN")
-        try:
-            yield
-        finally:
-            if self.sql.in_transaction:
-                self.sql.execute("ROLLBACK")
-
     def count(self, sql: object, deltas: Mapping[str, int]) -> None:
         """Add to counters. Call inside `write`."""
         for name, delta in deltas.items():
@@ -198,10 +178,10 @@ class PgDatabase:
         if missing:
             stored = {text: str(plain(text)) for text in missing}
             wanted = json_text(sorted(set(stored.values())))
-            found = dict(await self.pool.run((_FIND_TEXTS, [wanted])))
+            found = dict(await self.pool.run((FIND_TEXTS, [wanted])))
             if new := sorted({text for text in stored.values() if text not in found}):
                 await self.pool.run((_NEW_TEXTS, [json_text(new)]))
-                found = dict(await self.pool.run((_FIND_TEXTS, [wanted])))
+                found = dict(await self.pool.run((FIND_TEXTS, [wanted])))
             self._remember(self.texts, numbers, {text: found[as_stored] for text, as_stored in stored.items()})
         return numbers
 
@@ -223,12 +203,6 @@ class PgDatabase:
         if any(check_id not in self._checks for check_id in check_ids):
             self._checks = dict(await self.pool.run(("SELECT id, number FROM checks", ())))
 
-    def check_number(self, check_id: str) -> int:
-        """The number of a check in the catalogue of this crawl."""
-        if check_id not in self._checks:
-            self._checks = dict(self.sql.execute("SELECT id, number FROM checks").fetchall())
-        return self._checks[check_id]
-
     def put_rows(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
         """Write many rows of a table as they are, in a transaction; how many."""
         count = 0
@@ -249,13 +223,6 @@ class PgDatabase:
         name = self._value("SELECT pg_get_serial_sequence(%s, %s)", f'"{self.sql.address.schema}".{table}', column)
         if name is not None:
             self.sql.run(f"SELECT setval(%s, greatest((SELECT max({column}) FROM {table}), 1))", [name])
-
-    def forget_cached(self) -> None:
-        """Empty the caches."""
-        self.known.clear()
-        self.texts.clear()
-        self.host_ids.clear()
-        self.resource_ids.clear()
 
     async def close(self) -> None:
         await self.pool.close()

@@ -16,12 +16,11 @@ from tadoru.store.crawl.connection import plain
 from tadoru.store.crawl.postgres.connection import (
     DEFAULTS,
     SESSION_SETTINGS,
-    DeadlockVictim,
     Values,
-    translated_errors,
     with_defaults,
 )
 from tadoru.store.crawl.postgres.crawl_url import CrawlUrl
+from tadoru.store.errors import DeadlockVictim, translated
 
 T = TypeVar("T")
 Statement = tuple[str, Values]
@@ -67,12 +66,14 @@ class PgPool:
         schema = names.Identifier(self._address.schema)
         await link.execute(names.SQL(SESSION_SETTINGS).format(schema))
         idle = max(1, round(self._idle_limit * 1000))
-        await link.execute(f"{self._settings}; SET idle_in_transaction_session_timeout TO {idle}")
+        # Everything asked here is found by an index. Of a table that is new or small, the planner would read every row, and hash
+        # every URL of it, for each batch.
+        await link.execute(f"{self._settings}; SET enable_seqscan TO off; SET idle_in_transaction_session_timeout TO {idle}")
 
     @asynccontextmanager
     async def link(self) -> AsyncIterator[AsyncLink]:
         """A connection, outside of a transaction."""
-        with translated_errors(self._address.shown):
+        with translated(self._address.shown):
             async with (await self._opened()).connection() as link:
                 yield link
 
@@ -123,13 +124,8 @@ async def retried(transaction: Callable[[], Awaitable[T]]) -> T:
     for _ in range(ATTEMPTS - 1):
         with suppress(DeadlockVictim):
             return await transaction()
-        await asyncio.sleep(pause_after_deadlock())
+        await asyncio.sleep(random.uniform(0.01, 0.1))  # Not the same for two that met.
     return await transaction()
-
-
-def pause_after_deadlock() -> float:
-    """Seconds until the next attempt: not the same for two that met."""
-    return random.uniform(0.01, 0.1)
 
 
 async def copy(link: AsyncLink, table: str, columns: str, rows: Iterable[Sequence[object]]) -> None:
