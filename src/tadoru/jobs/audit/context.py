@@ -5,17 +5,36 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol
 
 from tadoru.errors import ConfigError, quoted
-from tadoru.model.finding import Check, Finding
+from tadoru.model.finding import Check, Finding, Severity, Threshold, define
 from tadoru.model.web import Answer, Failure, Link, LinkKind, Response
 from tadoru.parse.header_fields import RobotsDirective
 from tadoru.parse.page import PageView
 
 _DELAY = re.compile(r"\d{1,9}(?:\.\d+)?")
 _IMMEDIATE_SECONDS = 10
+
+
+class CheckDefinitions:
+    """Defines the checks of a group, by severity, and keeps them in their order."""
+
+    def __init__(self, group: str) -> None:
+        self._group = group
+        self.checks: tuple[Check, ...] = ()
+        self.error = partial(self._define, Severity.ERROR)
+        self.warning = partial(self._define, Severity.WARNING)
+        self.notice = partial(self._define, Severity.NOTICE)
+        self.info = partial(self._define, Severity.INFO)
+
+    def _define(
+        self, severity: Severity, name: str, *, title: str, why: str, fix: str, threshold: Threshold | None = None
+    ) -> Check:
+        check = define(name, severity, title=title, why=why, fix=fix, group=self._group, threshold=threshold)
+        self.checks += (check,)
+        return check
 
 
 class Limits:

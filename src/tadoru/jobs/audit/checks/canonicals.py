@@ -3,96 +3,83 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import CheckGroup, PageContext
-from tadoru.model.finding import Finding, Severity, define
+from tadoru.jobs.audit.context import CheckDefinitions, CheckGroup, PageContext
+from tadoru.model.finding import Finding
 from tadoru.parse.page import PageView
 from tadoru.rules.url import canonical, host_key
 
-_define = partial(define, group="canonicals")
+_define = CheckDefinitions("canonicals")
 
-MISSING = _define(
+MISSING = _define.info(
     "canonical-missing",
-    Severity.INFO,
     title=N_("Missing canonical"),
     why=N_("If the page is also reachable at other URLs, search engines decide which one to show."),
     fix=N_("Add <link rel=canonical> with the URL of the page."),
 )
-MULTIPLE = _define(
+MULTIPLE = _define.notice(
     "canonical-multiple",
-    Severity.NOTICE,
     title=N_("Multiple canonicals"),
     why=N_("The page declares its canonical URL more than once. The declarations may diverge later."),
     fix=N_("Keep one canonical link."),
 )
-CONFLICTING = _define(
+CONFLICTING = _define.error(
     "canonical-conflicting",
-    Severity.ERROR,
     title=N_("Conflicting canonicals"),
     why=N_("The page declares different canonical URLs, so search engines ignore all of them."),
     fix=N_("Keep only the correct canonical URL."),
 )
-RELATIVE = _define(
+RELATIVE = _define.notice(
     "canonical-relative",
-    Severity.NOTICE,
     title=N_("Relative canonical URL"),
     why=N_("If the page is served from another host or scheme, a relative canonical points to that copy."),
     fix=N_("Use an absolute URL that starts with https://."),
 )
-FRAGMENT = _define(
+FRAGMENT = _define.warning(
     "canonical-fragment",
-    Severity.WARNING,
     title=N_("Canonical with fragment (#)"),
     why=N_("Search engines ignore everything after #, so the canonical refers to a different URL than intended."),
     fix=N_("Remove the fragment from the canonical URL."),
 )
-INVALID = _define(
+INVALID = _define.warning(
     "canonical-invalid",
-    Severity.WARNING,
     title=N_("Invalid canonical URL"),
     why=N_("A canonical that is empty or not an http(s) URL is ignored."),
     fix=N_("Set the canonical to the public URL of the page."),
 )
-OUTSIDE_HEAD = _define(
+OUTSIDE_HEAD = _define.warning(
     "canonical-outside-head",
-    Severity.WARNING,
     title=N_("Canonical outside <head>"),
     why=N_("Search engines ignore a canonical link in the body."),
     fix=N_("Move the link into the <head>, before any element that is not allowed there."),
 )
-HEADER_MISMATCH = _define(
+HEADER_MISMATCH = _define.error(
     "canonical-header-mismatch",
-    Severity.ERROR,
     title=N_("Canonical mismatch between HTTP header and HTML"),
     why=N_("The Link header and the HTML declare different canonical URLs."),
     fix=N_("Use the same URL in both, or remove one of them."),
 )
-CANONICALISED = _define(
+CANONICALISED = _define.info(
     "canonicalised",
-    Severity.INFO,
     title=N_("Canonicalised to another URL"),
     why=N_("The page asks search engines to index another URL in its place."),
     fix=N_("No action is needed if this is intended. Link to the canonical URL directly."),
 )
-OTHER_HOST = _define(
+OTHER_HOST = _define.notice(
     "canonical-to-other-host",
-    Severity.NOTICE,
     title=N_("Canonical points to another host"),
     why=N_("The page hands over its place in search results to another site."),
     fix=N_("Check that this is intended and not a leftover from a staging site."),
 )
-TO_HTTP = _define(
+TO_HTTP = _define.warning(
     "canonical-to-http",
-    Severity.WARNING,
     title=N_("HTTPS page with HTTP canonical"),
     why=N_("The page asks search engines to index its unencrypted URL."),
     fix=N_("Use the https:// URL as the canonical."),
 )
-NOINDEX = _define(
+NOINDEX = _define.warning(
     "canonical-with-noindex",
-    Severity.WARNING,
     title=N_("Canonical to another URL with noindex"),
     why=N_("The canonical asks to consolidate the page with another URL, noindex asks to drop it. The result is unpredictable."),
     fix=N_("Use either the canonical or noindex, not both."),
@@ -144,20 +131,4 @@ def _check_target(context: PageContext, page: PageView, target: str) -> Iterator
         yield CANONICALISED.on(page.url, target)
 
 
-GROUP = CheckGroup(
-    (
-        MISSING,
-        MULTIPLE,
-        CONFLICTING,
-        RELATIVE,
-        FRAGMENT,
-        INVALID,
-        OUTSIDE_HEAD,
-        HEADER_MISMATCH,
-        CANONICALISED,
-        OTHER_HOST,
-        TO_HTTP,
-        NOINDEX,
-    ),
-    run,
-)
+GROUP = CheckGroup(_define.checks, run)

@@ -4,62 +4,54 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import CheckGroup, PageContext
-from tadoru.model.finding import Finding, Severity, Threshold, define
+from tadoru.jobs.audit.context import CheckDefinitions, CheckGroup, PageContext
+from tadoru.model.finding import Finding, Threshold
 from tadoru.model.web import LinkKind
 from tadoru.parse.page import SAMPLE_TEXT, PageView
 
-_define = partial(define, group="content")
+_define = CheckDefinitions("content")
 
-EMPTY = _define(
+EMPTY = _define.error(
     "content-empty",
-    Severity.ERROR,
     title=N_("Empty page"),
     why=N_("Apart from navigation, the page has no text to read or to index."),
     fix=N_("Add content or remove the page."),
 )
-NEEDS_SCRIPT = _define(
+NEEDS_SCRIPT = _define.warning(
     "content-needs-javascript",
-    Severity.WARNING,
     title=N_("Content requires JavaScript"),
     why=N_("The HTML is an empty shell that scripts fill. Crawlers that do not run scripts see nothing."),
     fix=N_("Render the page on the server. To audit what browsers see, crawl with --render."),
 )
-THIN = _define(
+THIN = _define.notice(
     "content-thin",
-    Severity.NOTICE,
     title=N_("Thin content"),
     why=N_("Pages with little text of their own rarely satisfy a search query and may rank poorly."),
     fix=N_("Add useful content, or merge the page with a related one."),
     threshold=Threshold(100, "words, two Chinese or Japanese characters counted as one"),
 )
-LOREM_IPSUM = _define(
+LOREM_IPSUM = _define.warning(
     "content-lorem-ipsum",
-    Severity.WARNING,
     title=N_("Placeholder text (lorem ipsum)"),
     why=N_("Placeholder text was left on the page."),
     fix=N_("Replace it with the real text."),
 )
-SOFT_404 = _define(
+SOFT_404 = _define.warning(
     "content-soft-404",
-    Severity.WARNING,
     title=N_("Soft 404"),
     why=N_('The page displays a "not found" message but returns a success status, so it stays in search results.'),
     fix=N_("Return status 404 or 410."),
 )
-PLACEHOLDER = _define(
+PLACEHOLDER = _define.notice(
     "content-placeholder",
-    Severity.NOTICE,
     title=N_("Page under construction"),
     why=N_('The page contains nothing but a "coming soon" notice.'),
     fix=N_("Publish the page when it is ready, or set it to noindex until then."),
 )
-LOW_RATIO = _define(
+LOW_RATIO = _define.info(
     "content-text-ratio-low",
-    Severity.INFO,
     title=N_("Low text-to-HTML ratio"),
     why=N_("Almost all of the page is markup. It loads slowly, and the code may be bloated."),
     fix=N_("Remove unused markup, inline styles and inline scripts."),
@@ -121,4 +113,4 @@ def _has_scripts(context: PageContext, page: PageView) -> bool:
     return bool(context.links[LinkKind.SCRIPT]) or page.inline_script_bytes > 0
 
 
-GROUP = CheckGroup((EMPTY, NEEDS_SCRIPT, THIN, LOREM_IPSUM, SOFT_404, PLACEHOLDER, LOW_RATIO), run)
+GROUP = CheckGroup(_define.checks, run)

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import CheckGroup, PageContext
-from tadoru.model.finding import Finding, Severity, define
+from tadoru.jobs.audit.context import CheckDefinitions, CheckGroup, PageContext
+from tadoru.model.finding import Finding
 
-_define = partial(define, group="security")
+_define = CheckDefinitions("security")
 
-NOT_SECURE = _define(
+NOT_SECURE = _define.warning(
     "cookie-not-secure",
-    Severity.WARNING,
     title=N_("Cookie without Secure"),
     why=N_("The cookie is also sent over unencrypted connections, where others can read it."),
     fix=N_("Add the Secure attribute."),
 )
-NOT_HTTP_ONLY = _define(
+NOT_HTTP_ONLY = _define.warning(
     "cookie-not-http-only",
-    Severity.WARNING,
     title=N_("Session cookie without HttpOnly"),
     why=N_("An injected script can read the cookie and take over the session."),
     fix=N_("Add the HttpOnly attribute."),
 )
-NO_SAME_SITE = _define(
+NO_SAME_SITE = _define.info(
     "cookie-without-same-site",
-    Severity.INFO,
     title=N_("Cookie without SameSite"),
     why=N_("It depends on the browser whether cross-site requests include the cookie."),
     fix=N_("Add SameSite=Lax or SameSite=Strict. Use SameSite=None only where it is required."),
@@ -56,4 +52,4 @@ def run(context: PageContext) -> Iterator[Finding]:
         yield NO_SAME_SITE.among(page.url, found)
 
 
-GROUP = CheckGroup((NOT_SECURE, NOT_HTTP_ONLY, NO_SAME_SITE), run)
+GROUP = CheckGroup(_define.checks, run)

@@ -3,70 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import CheckGroup, PageContext
-from tadoru.model.finding import Finding, Severity, Threshold, define
+from tadoru.jobs.audit.context import CheckDefinitions, CheckGroup, PageContext
+from tadoru.model.finding import Finding, Threshold
 from tadoru.parse.text_width import DESCRIPTION_SIZE, columns, pixels
 
-_define = partial(define, group="descriptions")
+_define = CheckDefinitions("descriptions")
 
-MISSING = _define(
+MISSING = _define.notice(
     "description-missing",
-    Severity.NOTICE,
     title=N_("Missing meta description"),
     why=N_("Search engines choose some text of the page as the snippet."),
     fix=N_("Add a <meta name=description> that summarises the page in one or two sentences."),
 )
-MULTIPLE = _define(
+MULTIPLE = _define.warning(
     "description-multiple",
-    Severity.WARNING,
     title=N_("Multiple meta descriptions"),
     why=N_("Search engines may show any of the descriptions."),
     fix=N_("Keep one <meta name=description>."),
 )
-TOO_LONG = _define(
+TOO_LONG = _define.info(
     "description-too-long",
-    Severity.INFO,
     title=N_("Meta description too long"),
     why=N_("Search results truncate long descriptions."),
     fix=N_("Put the important information first and shorten the rest."),
     threshold=Threshold(155, "characters, full-width ones counted twice"),
 )
-TOO_WIDE = _define(
+TOO_WIDE = _define.info(
     "description-too-wide",
-    Severity.INFO,
     title=N_("Meta description too wide (pixels)"),
     why=N_("Search results truncate descriptions by their width in pixels."),
     fix=N_("Shorten the description."),
     threshold=Threshold(985, "pixels"),
 )
-TOO_SHORT = _define(
+TOO_SHORT = _define.info(
     "description-too-short",
-    Severity.INFO,
     title=N_("Meta description too short"),
     why=N_("The snippet has room for more information that helps people choose the page."),
     fix=N_("Summarise the page in one or two sentences."),
     threshold=Threshold(70, "characters, full-width ones counted twice"),
 )
-OUTSIDE_HEAD = _define(
+OUTSIDE_HEAD = _define.warning(
     "description-outside-head",
-    Severity.WARNING,
     title=N_("Meta description outside <head>"),
     why=N_("Search engines may ignore a meta description in the body."),
     fix=N_("Move the element into the <head>."),
 )
-SAME_AS_TITLE = _define(
+SAME_AS_TITLE = _define.notice(
     "description-same-as-title",
-    Severity.NOTICE,
     title=N_("Meta description same as title"),
     why=N_("A snippet that repeats the title gives no further information."),
     fix=N_("Write a separate description."),
 )
-KEYWORDS = _define(
+KEYWORDS = _define.info(
     "meta-keywords-present",
-    Severity.INFO,
     title=N_("Meta keywords present"),
     why=N_("Search engines ignore meta keywords, and competitors can read them."),
     fix=N_("Remove the meta keywords."),
@@ -99,4 +90,4 @@ def run(context: PageContext) -> Iterator[Finding]:
         yield TOO_WIDE.on(page.url, description, pixels=width, limit=limit)
 
 
-GROUP = CheckGroup((MISSING, MULTIPLE, TOO_LONG, TOO_WIDE, TOO_SHORT, OUTSIDE_HEAD, SAME_AS_TITLE, KEYWORDS), run)
+GROUP = CheckGroup(_define.checks, run)

@@ -3,87 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import CheckGroup, PageContext
-from tadoru.model.finding import Check, Finding, Severity, define
+from tadoru.jobs.audit.context import CheckDefinitions, CheckGroup, PageContext
+from tadoru.model.finding import Check, Finding
 
-_define = partial(define, group="directives")
+_define = CheckDefinitions("directives")
 
-NOINDEX = _define(
+NOINDEX = _define.notice(
     "directive-noindex",
-    Severity.NOTICE,
     title=N_("Noindex"),
     why=N_("The page is excluded from search results."),
     fix=N_("No action is needed if this is intended. Otherwise, remove the directive."),
 )
-NOFOLLOW = _define(
+NOFOLLOW = _define.notice(
     "directive-nofollow",
-    Severity.NOTICE,
     title=N_("Nofollow"),
     why=N_("Search engines do not follow the links on the page."),
     fix=N_("Remove the directive unless every link on the page is untrusted."),
 )
-NONE = _define(
+NONE = _define.notice(
     "directive-none",
-    Severity.NOTICE,
     title=N_("None (noindex, nofollow)"),
     why=N_("The page is excluded from search results, and its links are not followed."),
     fix=N_("No action is needed if this is intended. Otherwise, remove the directive."),
 )
-NOARCHIVE = _define(
+NOARCHIVE = _define.info(
     "directive-noarchive",
-    Severity.INFO,
     title=N_("Noarchive"),
     why=N_("Search engines do not show a cached copy of the page."),
     fix=N_("No action is needed if this is intended."),
 )
-NOSNIPPET = _define(
+NOSNIPPET = _define.notice(
     "directive-nosnippet",
-    Severity.NOTICE,
     title=N_("Nosnippet"),
     why=N_("Search results show no snippet for the page, which reduces clicks."),
     fix=N_("Remove the directive, or use max-snippet instead."),
 )
-NOIMAGEINDEX = _define(
+NOIMAGEINDEX = _define.info(
     "directive-noimageindex",
-    Severity.INFO,
     title=N_("Noimageindex"),
     why=N_("The images on the page are excluded from image search."),
     fix=N_("No action is needed if this is intended."),
 )
-NOTRANSLATE = _define(
+NOTRANSLATE = _define.info(
     "directive-notranslate",
-    Severity.INFO,
     title=N_("Notranslate"),
     why=N_("Search engines do not offer a translation of the page."),
     fix=N_("No action is needed if this is intended."),
 )
-UNAVAILABLE_AFTER = _define(
+UNAVAILABLE_AFTER = _define.info(
     "directive-unavailable-after",
-    Severity.INFO,
     title=N_("Unavailable_after"),
     why=N_("The page is excluded from search results after the given date."),
     fix=N_("Check that the date is correct."),
 )
-CONFLICTING = _define(
+CONFLICTING = _define.warning(
     "directive-conflicting",
-    Severity.WARNING,
     title=N_("Conflicting directives"),
     why=N_("The page has a directive and its opposite. Search engines apply the more restrictive one."),
     fix=N_("Keep only the directive that you want."),
 )
-UNKNOWN = _define(
+UNKNOWN = _define.warning(
     "directive-unknown",
-    Severity.WARNING,
     title=N_("Unknown directive"),
     why=N_("Search engines ignore directives that they do not know."),
     fix=N_("Correct the spelling, or remove the directive."),
 )
-OUTSIDE_HEAD = _define(
+OUTSIDE_HEAD = _define.warning(
     "directive-outside-head",
-    Severity.WARNING,
     title=N_("Robots meta tag outside <head>"),
     why=N_("Some search engines ignore directives in the body."),
     fix=N_("Move the element into the <head>."),
@@ -131,19 +119,4 @@ def run(context: PageContext) -> Iterator[Finding]:
         yield UNKNOWN.among(page.url, unknown)
 
 
-GROUP = CheckGroup(
-    (
-        NOINDEX,
-        NOFOLLOW,
-        NONE,
-        NOARCHIVE,
-        NOSNIPPET,
-        NOIMAGEINDEX,
-        NOTRANSLATE,
-        UNAVAILABLE_AFTER,
-        CONFLICTING,
-        UNKNOWN,
-        OUTSIDE_HEAD,
-    ),
-    run,
-)
+GROUP = CheckGroup(_define.checks, run)

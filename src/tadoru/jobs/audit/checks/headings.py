@@ -3,70 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import pairwise
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import CheckGroup, PageContext
-from tadoru.model.finding import Finding, Severity, Threshold, define
+from tadoru.jobs.audit.context import CheckDefinitions, CheckGroup, PageContext
+from tadoru.model.finding import Finding, Threshold
 from tadoru.parse.walk import HeadingElement
 
-_define = partial(define, group="headings")
+_define = CheckDefinitions("headings")
 
-H1_MISSING = _define(
+H1_MISSING = _define.warning(
     "h1-missing",
-    Severity.WARNING,
     title=N_("Missing h1"),
     why=N_("The main heading tells readers, screen readers and search engines what the page is about."),
     fix=N_("Add one <h1>."),
 )
-H1_EMPTY = _define(
+H1_EMPTY = _define.warning(
     "h1-empty",
-    Severity.WARNING,
     title=N_("Empty h1"),
     why=N_("The main heading has no text."),
     fix=N_("Add text to the heading, or alt text to the image in it."),
 )
-H1_MULTIPLE = _define(
+H1_MULTIPLE = _define.notice(
     "h1-multiple",
-    Severity.NOTICE,
     title=N_("Multiple h1"),
     why=N_("With several main headings, the topic of the page is ambiguous."),
     fix=N_("Keep one <h1> and change the others to <h2>."),
 )
-H1_TOO_LONG = _define(
+H1_TOO_LONG = _define.info(
     "h1-too-long",
-    Severity.INFO,
     title=N_("h1 too long"),
     why=N_("A long heading is hard to take in at a glance."),
     fix=N_("Shorten the heading."),
     threshold=Threshold(70, "characters"),
 )
-H1_IMAGE = _define(
+H1_IMAGE = _define.notice(
     "h1-image-only",
-    Severity.NOTICE,
     title=N_("h1 contains only an image"),
     why=N_("The only text of the main heading is the alt text of an image, which carries less weight than text."),
     fix=N_("Write the heading as text."),
 )
-H2_MISSING = _define(
+H2_MISSING = _define.info(
     "h2-missing",
-    Severity.INFO,
     title=N_("Long content without h2"),
     why=N_("A long text without subheadings is hard to scan."),
     fix=N_("Structure the text with <h2> headings."),
     threshold=Threshold(1_000, "words, two Chinese or Japanese characters counted as one"),
 )
-NONSEQUENTIAL = _define(
+NONSEQUENTIAL = _define.notice(
     "headings-nonsequential",
-    Severity.NOTICE,
     title=N_("Skipped heading level"),
     why=N_("Screen readers use headings as an outline, and a skipped level breaks it."),
     fix=N_("Use the next heading level without skipping one."),
 )
-EMPTY = _define(
+EMPTY = _define.notice(
     "heading-empty",
-    Severity.NOTICE,
     title=N_("Empty heading"),
     why=N_("Screen readers announce the heading, but it has no text."),
     fix=N_("Remove the heading, or use another element for styling."),
@@ -116,4 +107,4 @@ def _check_outline(url: str, headings: Sequence[HeadingElement]) -> Iterator[Fin
         yield NONSEQUENTIAL.among(url, skipped)
 
 
-GROUP = CheckGroup((H1_MISSING, H1_EMPTY, H1_MULTIPLE, H1_TOO_LONG, H1_IMAGE, H2_MISSING, NONSEQUENTIAL, EMPTY), run)
+GROUP = CheckGroup(_define.checks, run)

@@ -4,68 +4,59 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import CheckGroup, PageContext
-from tadoru.model.finding import Finding, Severity, define
+from tadoru.jobs.audit.context import CheckDefinitions, CheckGroup, PageContext
+from tadoru.model.finding import Finding
 from tadoru.parse.page import PageView
 from tadoru.rules.url import canonical
 
-_define = partial(define, group="hreflang")
+_define = CheckDefinitions("hreflang")
 
-INVALID = _define(
+INVALID = _define.error(
     "hreflang-invalid-code",
-    Severity.ERROR,
     title=N_("Invalid hreflang code"),
     why=N_("A code that is not a language, optionally with a region, is ignored."),
     fix=N_("Use codes such as en, en-GB or x-default. The region code of the United Kingdom is GB; uk is Ukrainian."),
 )
-NO_SELF = _define(
+NO_SELF = _define.warning(
     "hreflang-missing-self",
-    Severity.WARNING,
     title=N_("Missing self-referencing hreflang"),
     why=N_("Each page of a set must list itself as well, or the whole set may be ignored."),
     fix=N_("Add an entry with the language and URL of the page itself."),
 )
-NO_DEFAULT = _define(
+NO_DEFAULT = _define.info(
     "hreflang-missing-x-default",
-    Severity.INFO,
     title=N_("Missing x-default hreflang"),
     why=N_("There is no default page for visitors whose language is not listed."),
     fix=N_("Add an x-default entry."),
 )
-MULTIPLE = _define(
+MULTIPLE = _define.warning(
     "hreflang-multiple",
-    Severity.WARNING,
     title=N_("Multiple URLs for one hreflang code"),
     why=N_("The same language code is used with different URLs."),
     fix=N_("Keep one URL for each code."),
 )
-NOT_CANONICAL = _define(
+NOT_CANONICAL = _define.warning(
     "hreflang-not-canonical",
-    Severity.WARNING,
     title=N_("hreflang on non-canonical page"),
     why=N_("The page declares another canonical URL, so its hreflang entries are ignored."),
     fix=N_("Use hreflang only on canonical pages."),
 )
-OUTSIDE_HEAD = _define(
+OUTSIDE_HEAD = _define.warning(
     "hreflang-outside-head",
-    Severity.WARNING,
     title=N_("hreflang outside <head>"),
     why=N_("Search engines ignore hreflang links in the body."),
     fix=N_("Move the elements into the <head>."),
 )
-RELATIVE = _define(
+RELATIVE = _define.warning(
     "hreflang-relative",
-    Severity.WARNING,
     title=N_("Relative hreflang URL"),
     why=N_("hreflang requires absolute URLs that include the scheme."),
     fix=N_("Use absolute URLs."),
 )
-LANG_MISMATCH = _define(
+LANG_MISMATCH = _define.notice(
     "hreflang-lang-mismatch",
-    Severity.NOTICE,
     title=N_("hreflang and lang mismatch"),
     why=N_("The hreflang entry of the page and its <html lang> name different languages."),
     fix=N_("Use the same language in both."),
@@ -131,4 +122,4 @@ def is_valid_code(code: str) -> bool:
     return (len(language) == 3 or language in _LANGUAGES) and not (rest and rest[-1] in _INVALID_REGIONS)
 
 
-GROUP = CheckGroup((INVALID, NO_SELF, NO_DEFAULT, MULTIPLE, NOT_CANONICAL, OUTSIDE_HEAD, RELATIVE, LANG_MISMATCH), run)
+GROUP = CheckGroup(_define.checks, run)

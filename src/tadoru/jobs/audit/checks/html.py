@@ -4,95 +4,82 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import CheckGroup, PageContext
-from tadoru.model.finding import Finding, Severity, define
+from tadoru.jobs.audit.context import CheckDefinitions, CheckGroup, PageContext
+from tadoru.model.finding import Finding
 from tadoru.parse.page import PageView
 
-_define = partial(define, group="html")
+_define = CheckDefinitions("html")
 
-DOCTYPE = _define(
+DOCTYPE = _define.warning(
     "html-doctype-missing",
-    Severity.WARNING,
     title=N_("Missing doctype"),
     why=N_("Browsers render the page in quirks mode."),
     fix=N_("Start the document with <!doctype html>."),
 )
-LANG = _define(
+LANG = _define.warning(
     "html-lang-missing",
-    Severity.WARNING,
     title=N_("Missing lang attribute"),
     why=N_("Screen readers and translation tools need the language of the page."),
     fix=N_("Add a lang attribute to <html>, such as <html lang=en>."),
 )
-LANG_INVALID = _define(
+LANG_INVALID = _define.notice(
     "html-lang-invalid",
-    Severity.NOTICE,
     title=N_("Invalid lang attribute"),
     why=N_("The value of lang is not a valid language code."),
     fix=N_("Use a code such as en, en-GB or ja."),
 )
-CHARSET = _define(
+CHARSET = _define.warning(
     "html-charset-missing",
-    Severity.WARNING,
     title=N_("Missing charset"),
     why=N_("Neither the HTTP header nor the HTML declares an encoding, so characters may be displayed incorrectly."),
     fix=N_("Add <meta charset=utf-8> at the start of the <head>."),
 )
-CHARSET_LATE = _define(
+CHARSET_LATE = _define.notice(
     "html-charset-late",
-    Severity.NOTICE,
     title=N_("Charset declared too late"),
     why=N_("Browsers look for the declaration only in the first 1,024 bytes and guess otherwise."),
     fix=N_("Make <meta charset> the first element of the <head>."),
 )
-DUPLICATE_IDS = _define(
+DUPLICATE_IDS = _define.notice(
     "html-duplicate-ids",
-    Severity.NOTICE,
     title=N_("Duplicate ids"),
     why=N_("Links, labels and scripts only find the first element with a given id."),
     fix=N_("Use each id only once per page."),
 )
-DEPRECATED = _define(
+DEPRECATED = _define.info(
     "html-deprecated-elements",
-    Severity.INFO,
     title=N_("Deprecated HTML elements"),
     why=N_("The elements are no longer part of HTML."),
     fix=N_("Replace them with CSS or current elements."),
 )
-VIEWPORT = _define(
+VIEWPORT = _define.warning(
     "html-viewport-missing",
-    Severity.WARNING,
     title=N_("Missing viewport"),
     why=N_("Mobile browsers display the page as a scaled-down desktop page."),
     fix=N_('Add <meta name=viewport content="width=device-width, initial-scale=1">.'),
 )
-ZOOM = _define(
+ZOOM = _define.notice(
     "html-viewport-no-zoom",
-    Severity.NOTICE,
     title=N_("Zoom disabled"),
     why=N_("People with low vision cannot enlarge the text."),
     fix=N_("Remove user-scalable=no and maximum-scale from the viewport."),
 )
-HEADS = _define(
+HEADS = _define.warning(
     "html-multiple-heads",
-    Severity.WARNING,
     title=N_("Multiple <head> elements"),
     why=N_("Browsers and search engines may ignore the content of the second one."),
     fix=N_("Merge them into one <head>."),
 )
-BODIES = _define(
+BODIES = _define.warning(
     "html-multiple-bodies",
-    Severity.WARNING,
     title=N_("Multiple <body> elements"),
     why=N_("Browsers guess how to combine them. This often happens when one page is pasted into another."),
     fix=N_("Keep one <body>."),
 )
-HEAD_STRAYS = _define(
+HEAD_STRAYS = _define.warning(
     "html-invalid-elements-in-head",
-    Severity.WARNING,
     title=N_("Invalid elements in <head>"),
     why=N_("The first invalid element ends the <head>. Canonical, robots and hreflang tags after it may be ignored."),
     fix=N_("Move the elements into the <body>."),
@@ -137,7 +124,4 @@ def _check_structure(page: PageView) -> Iterator[Finding]:
         yield HEAD_STRAYS.among(page.url, page.markup.strays)
 
 
-GROUP = CheckGroup(
-    (DOCTYPE, LANG, LANG_INVALID, CHARSET, CHARSET_LATE, DUPLICATE_IDS, DEPRECATED, VIEWPORT, ZOOM, HEADS, BODIES, HEAD_STRAYS),
-    run,
-)
+GROUP = CheckGroup(_define.checks, run)

@@ -4,61 +4,53 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import CheckGroup, PageContext
-from tadoru.model.finding import Finding, Severity, Threshold, define
+from tadoru.jobs.audit.context import CheckDefinitions, CheckGroup, PageContext
+from tadoru.model.finding import Finding, Threshold
 from tadoru.parse.walk import ImageElement
 
-_define = partial(define, group="images")
+_define = CheckDefinitions("images")
 
-ALT_MISSING = _define(
+ALT_MISSING = _define.warning(
     "image-alt-missing",
-    Severity.WARNING,
     title=N_("Image without alt attribute"),
     why=N_("Screen readers read out the file name instead, and image search lacks a description."),
     fix=N_('Describe the image in its alt attribute. Use alt="" if it is purely decorative.'),
 )
-ALT_TOO_LONG = _define(
+ALT_TOO_LONG = _define.info(
     "image-alt-too-long",
-    Severity.INFO,
     title=N_("Alt text too long"),
     why=N_("Screen readers read out the whole alt text, and it cannot be skimmed."),
     fix=N_("Use one sentence and move the details into the text."),
     threshold=Threshold(100, "characters"),
 )
-ALT_FILE_NAME = _define(
+ALT_FILE_NAME = _define.notice(
     "image-alt-file-name",
-    Severity.NOTICE,
     title=N_("File name as alt text"),
     why=N_("A file name does not describe the image."),
     fix=N_("Describe what the image shows."),
 )
-SIZE_MISSING = _define(
+SIZE_MISSING = _define.info(
     "image-size-missing",
-    Severity.INFO,
     title=N_("Image without width and height"),
     why=N_("The layout shifts when the image loads, because no space is reserved for it."),
     fix=N_("Add width and height attributes, or reserve the space with CSS."),
 )
-LINK_WITHOUT_TEXT = _define(
+LINK_WITHOUT_TEXT = _define.warning(
     "image-link-without-text",
-    Severity.WARNING,
     title=N_("Linked image without alt text"),
     why=N_("The link consists of an image without alt text, so screen readers and search engines cannot tell where it leads."),
     fix=N_("Describe the link target in the alt attribute of the image."),
 )
-NO_SOURCE = _define(
+NO_SOURCE = _define.warning(
     "image-source-missing",
-    Severity.WARNING,
     title=N_("Image without source"),
     why=N_("The browser has nothing to display."),
     fix=N_("Add a src attribute, or remove the element."),
 )
-EMPTY_PICTURE = _define(
+EMPTY_PICTURE = _define.error(
     "picture-without-img",
-    Severity.ERROR,
     title=N_("<picture> without <img>"),
     why=N_("Browsers display nothing for a <picture> without an <img>."),
     fix=N_("Add an <img> as its last child."),
@@ -94,4 +86,4 @@ def _shifts_layout(image: ImageElement) -> bool:
     return bool(image.src) and not (image.width and image.height) and not image.src.startswith("data:")
 
 
-GROUP = CheckGroup((ALT_MISSING, ALT_TOO_LONG, ALT_FILE_NAME, SIZE_MISSING, LINK_WITHOUT_TEXT, NO_SOURCE, EMPTY_PICTURE), run)
+GROUP = CheckGroup(_define.checks, run)

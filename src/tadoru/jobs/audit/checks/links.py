@@ -3,93 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from urllib.parse import unquote
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import CheckGroup, PageContext
-from tadoru.model.finding import Finding, Severity, Threshold, define
+from tadoru.jobs.audit.context import CheckDefinitions, CheckGroup, PageContext
+from tadoru.model.finding import Finding, Threshold
 from tadoru.model.web import Link, LinkKind
 from tadoru.parse.page import PageView
 from tadoru.rules.url import host_key, split_port
 
-_define = partial(define, group="links")
+_define = CheckDefinitions("links")
 
-NO_OUTGOING = _define(
+NO_OUTGOING = _define.warning(
     "links-no-outgoing",
-    Severity.WARNING,
     title=N_("No internal outlinks"),
     why=N_("The page is a dead end for visitors and crawlers."),
     fix=N_("Link to related pages or add a navigation menu."),
 )
-TOO_MANY = _define(
+TOO_MANY = _define.info(
     "links-too-many",
-    Severity.INFO,
     title=N_("Too many internal links"),
     why=N_("With this many links, neither readers nor search engines can tell which ones matter."),
     fix=N_("Remove unnecessary links, or split the page."),
     threshold=Threshold(1000, "links"),
 )
-TOO_MANY_EXTERNAL = _define(
+TOO_MANY_EXTERNAL = _define.info(
     "links-external-too-many",
-    Severity.INFO,
     title=N_("Too many external links"),
     why=N_("A page with very many external links looks like a link list."),
     fix=N_("Keep only the links that help the reader."),
     threshold=Threshold(100, "links"),
 )
-EMPTY = _define(
+EMPTY = _define.warning(
     "link-without-text",
-    Severity.WARNING,
     title=N_("Link without anchor text"),
     why=N_("Screen readers cannot announce where the link leads, and search engines get no context."),
     fix=N_("Add anchor text or an aria-label."),
 )
-GENERIC = _define(
+GENERIC = _define.info(
     "link-generic-text",
-    Severity.INFO,
     title=N_("Non-descriptive anchor text"),
     why=N_("On its own, such as in a list of links, the text does not describe the target."),
     fix=N_("Use anchor text that describes the target."),
 )
-NOFOLLOW = _define(
+NOFOLLOW = _define.notice(
     "link-internal-nofollow",
-    Severity.NOTICE,
     title=N_("Internal nofollow link"),
     why=N_("The site asks search engines not to follow a link to its own page."),
     fix=N_("Remove nofollow from internal links."),
 )
-SCRIPT = _define(
+SCRIPT = _define.notice(
     "link-javascript",
-    Severity.NOTICE,
     title=N_("JavaScript link"),
     why=N_("Search engines cannot follow the link, and it cannot be opened in a new tab."),
     fix=N_("Use a <button>, or put the URL in the href attribute."),
 )
-LOCALHOST = _define(
+LOCALHOST = _define.error(
     "link-localhost",
-    Severity.ERROR,
     title=N_("Link to localhost"),
     why=N_("The link only works on the computer of its author."),
     fix=N_("Replace it with the public URL."),
 )
-TO_HTTP = _define(
+TO_HTTP = _define.notice(
     "link-to-http",
-    Severity.NOTICE,
     title=N_("Internal link from HTTPS to HTTP"),
     why=N_("Visitors lose encryption or go through an unnecessary redirect."),
     fix=N_("Link to the https:// URL."),
 )
-MALFORMED = _define(
+MALFORMED = _define.error(
     "link-malformed",
-    Severity.ERROR,
     title=N_("Malformed link URL"),
     why=N_("The URL is mistyped or refers to a file on a local computer."),
     fix=N_("Correct the href attribute."),
 )
-BOOKMARK = _define(
+BOOKMARK = _define.warning(
     "link-broken-bookmark",
-    Severity.WARNING,
     title=N_("Broken anchor (#) link on the same page"),
     why=N_("No element on the page has the name after #, so the link does nothing."),
     fix=N_("Correct the fragment, or add the id."),
@@ -195,6 +183,4 @@ def _is_local(key: str) -> bool:
     )
 
 
-GROUP = CheckGroup(
-    (NO_OUTGOING, TOO_MANY, TOO_MANY_EXTERNAL, EMPTY, GENERIC, NOFOLLOW, SCRIPT, LOCALHOST, TO_HTTP, MALFORMED, BOOKMARK), run
-)
+GROUP = CheckGroup(_define.checks, run)

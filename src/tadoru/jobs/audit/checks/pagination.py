@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import CheckGroup, PageContext
-from tadoru.model.finding import Finding, Severity, define
+from tadoru.jobs.audit.context import CheckDefinitions, CheckGroup, PageContext
+from tadoru.model.finding import Finding
 from tadoru.model.web import LinkKind
 
-_define = partial(define, group="pagination")
+_define = CheckDefinitions("pagination")
 
-MULTIPLE = _define(
+MULTIPLE = _define.warning(
     "pagination-multiple",
-    Severity.WARNING,
     title=N_("Multiple rel=next or rel=prev"),
     why=N_("A page in a series can have only one next page and one previous page."),
     fix=N_("Keep one rel=next and one rel=prev."),
 )
-TO_SELF = _define(
+TO_SELF = _define.warning(
     "pagination-to-self",
-    Severity.WARNING,
     title=N_("rel=next or rel=prev points to itself"),
     why=N_("The series never ends."),
     fix=N_("Remove rel=next from the last page and rel=prev from the first page."),
 )
-NOT_LINKED = _define(
+NOT_LINKED = _define.notice(
     "pagination-not-in-anchor",
-    Severity.NOTICE,
     title=N_("Pagination URL not linked"),
     why=N_("Search engines discover pages through <a> links and no longer use rel=next."),
     fix=N_("Link to the next and previous pages with <a> elements."),
@@ -49,4 +45,4 @@ def run(context: PageContext) -> Iterator[Finding]:
         yield NOT_LINKED.among(page.url, lost)
 
 
-GROUP = CheckGroup((MULTIPLE, TO_SELF, NOT_LINKED), run)
+GROUP = CheckGroup(_define.checks, run)

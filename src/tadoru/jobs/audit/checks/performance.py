@@ -3,73 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import CheckGroup, PageContext
-from tadoru.model.finding import Finding, Severity, Threshold, define
+from tadoru.jobs.audit.context import CheckDefinitions, CheckGroup, PageContext
+from tadoru.model.finding import Finding, Threshold
 from tadoru.model.web import LinkKind, Response
 
-_define = partial(define, group="performance")
+_define = CheckDefinitions("performance")
 
-TTFB = _define(
+TTFB = _define.warning(
     "ttfb-slow",
-    Severity.WARNING,
     title=N_("Slow server response"),
     why=N_("The browser cannot display anything before the first byte arrives."),
     fix=N_("Cache the page, or make it faster to generate."),
     threshold=Threshold(0.8, "seconds"),
 )
-LARGE = _define(
+LARGE = _define.notice(
     "html-too-large",
-    Severity.NOTICE,
     title=N_("Large HTML document"),
     why=N_("A document of this size loads and renders slowly, especially on mobile devices."),
     fix=N_("Split the page, or move inline data to separate files."),
     threshold=Threshold(1_000_000, "bytes"),
 )
-UNCOMPRESSED = _define(
+UNCOMPRESSED = _define.notice(
     "text-uncompressed",
-    Severity.NOTICE,
     title=N_("Uncompressed text"),
     why=N_("Compression reduces HTML to a quarter of its size or less."),
     fix=N_("Enable gzip, Brotli or zstd compression on the server."),
     threshold=Threshold(1_400, "bytes"),
 )
-RESOURCES = _define(
+RESOURCES = _define.info(
     "resources-too-many",
-    Severity.INFO,
     title=N_("Too many scripts and stylesheets"),
     why=N_("Each file is another request before the page is complete."),
     fix=N_("Combine the files, and remove unused ones."),
     threshold=Threshold(50, "files"),
 )
-BLOCKING = _define(
+BLOCKING = _define.info(
     "scripts-render-blocking",
-    Severity.INFO,
     title=N_("Render-blocking scripts"),
     why=N_("Scripts in the <head> without async or defer block the rest of the page."),
     fix=N_("Add defer or async."),
     threshold=Threshold(2, "scripts"),
 )
-NO_CACHING = _define(
+NO_CACHING = _define.info(
     "caching-headers-missing",
-    Severity.INFO,
     title=N_("Missing caching headers"),
     why=N_("Without a lifetime or a validator, browsers download the page again on every visit."),
     fix=N_("Send Cache-Control, and ETag or Last-Modified."),
 )
-INLINE = _define(
+INLINE = _define.notice(
     "inline-code-too-large",
-    Severity.NOTICE,
     title=N_("Large inline code"),
     why=N_("Inline scripts, styles and images are sent with every page and cannot be cached."),
     fix=N_("Move them to separate files."),
     threshold=Threshold(100_000, "characters"),
 )
-DOM = _define(
+DOM = _define.info(
     "dom-too-large",
-    Severity.INFO,
     title=N_("Large DOM"),
     why=N_("A large number of elements slows down layout and scripts."),
     fix=N_("Split the page, or load parts of it on demand."),
@@ -112,4 +103,4 @@ def _count_resources(context: PageContext) -> int:
     return len({link.url for link in context.links[LinkKind.SCRIPT]} | styles)
 
 
-GROUP = CheckGroup((TTFB, LARGE, UNCOMPRESSED, RESOURCES, BLOCKING, NO_CACHING, INLINE, DOM), run)
+GROUP = CheckGroup(_define.checks, run)

@@ -3,54 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import CheckGroup, PageContext
-from tadoru.model.finding import Check, Finding, Severity, define
+from tadoru.jobs.audit.context import CheckDefinitions, CheckGroup, PageContext
+from tadoru.model.finding import Check, Finding
 from tadoru.model.web import FailureKind
 from tadoru.rules.url import canonical
 
-_define = partial(define, group="redirects")
+_define = CheckDefinitions("redirects")
 
-TEMPORARY = _define(
+TEMPORARY = _define.notice(
     "redirect-temporary",
-    Severity.NOTICE,
     title=N_("Temporary redirect"),
     why=N_("Search engines may keep the old URL for a long time."),
     fix=N_("Use status 301 or 308 if the move is permanent."),
 )
-TO_HTTP = _define(
+TO_HTTP = _define.error(
     "redirect-to-http",
-    Severity.ERROR,
     title=N_("Redirect from HTTPS to HTTP"),
     why=N_("Visitors lose encryption, and the page can be read or modified in transit."),
     fix=N_("Redirect to the https:// URL."),
 )
-META_REFRESH = _define(
+META_REFRESH = _define.warning(
     "redirect-meta-refresh",
-    Severity.WARNING,
     title=N_("Meta refresh redirect"),
     why=N_("It is slow, breaks the back button, and may not be treated as a redirect by search engines."),
     fix=N_("Use an HTTP redirect instead."),
 )
-REFRESH_HEADER = _define(
+REFRESH_HEADER = _define.warning(
     "redirect-refresh-header",
-    Severity.WARNING,
     title=N_("Refresh header redirect"),
     why=N_("The Refresh header is not a standard redirect, and some clients ignore it."),
     fix=N_("Return status 301 or 308 with a Location header."),
 )
-BROKEN = _define(
+BROKEN = _define.error(
     "redirect-broken",
-    Severity.ERROR,
     title=N_("Redirect without target"),
     why=N_("The server redirects but does not send a valid target URL."),
     fix=N_("Send a Location header with a valid URL."),
 )
-TOO_MANY = _define(
+TOO_MANY = _define.error(
     "redirect-chain-too-long",
-    Severity.ERROR,
     title=N_("Too many redirects"),
     why=N_("Browsers and search engines stop following a chain of this length."),
     fix=N_("Redirect directly to the final URL."),
@@ -82,4 +75,4 @@ def run(context: PageContext) -> Iterator[Finding]:
         yield REFRESH_HEADER.on(context.url, context.headers["refresh"])
 
 
-GROUP = CheckGroup((TEMPORARY, TO_HTTP, META_REFRESH, REFRESH_HEADER, BROKEN, TOO_MANY), run)
+GROUP = CheckGroup(_define.checks, run)

@@ -3,53 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import CheckGroup, PageContext
-from tadoru.model.finding import Finding, Severity, define
+from tadoru.jobs.audit.context import CheckDefinitions, CheckGroup, PageContext
+from tadoru.model.finding import Finding
 from tadoru.model.web import FailureKind
 
-_define = partial(define, group="responses")
+_define = CheckDefinitions("responses")
 
-CLIENT_ERROR = _define(
+CLIENT_ERROR = _define.error(
     "response-client-error",
-    Severity.ERROR,
     title=N_("Client error (4xx)"),
     why=N_("Visitors and search engines that follow a link to this URL reach an error."),
     fix=N_("Restore the page, redirect its URL to the best replacement, or remove the links to it."),
 )
-SERVER_ERROR = _define(
+SERVER_ERROR = _define.error(
     "response-server-error",
-    Severity.ERROR,
     title=N_("Server error (5xx)"),
     why=N_("Search engines crawl a failing site less often and drop pages that keep failing."),
     fix=N_("Find the cause in the server logs."),
 )
-FORBIDDEN = _define(
+FORBIDDEN = _define.warning(
     "response-forbidden",
-    Severity.WARNING,
     title=N_("Access denied (401, 403, 429)"),
     why=N_("The server denied the request. Search engines may be denied as well."),
     fix=N_("Link only to public pages, or allow crawlers."),
 )
-NO_RESPONSE = _define(
+NO_RESPONSE = _define.error(
     "response-missing",
-    Severity.ERROR,
     title=N_("No response"),
     why=N_("The server could not be reached, or its response could not be read."),
     fix=N_("Check the host name, the certificate and the server, then crawl again."),
 )
-BLOCKED = _define(
+BLOCKED = _define.notice(
     "response-blocked-by-robots",
-    Severity.NOTICE,
     title=N_("Blocked by robots.txt"),
     why=N_("Crawlers that respect robots.txt see neither the page nor its links."),
     fix=N_("Remove the rule if the page should be indexed. Otherwise, no action is needed."),
 )
-NO_CONTENT_TYPE = _define(
+NO_CONTENT_TYPE = _define.warning(
     "response-content-type-missing",
-    Severity.WARNING,
     title=N_("Missing Content-Type header"),
     why=N_("Browsers have to guess the type of the content."),
     fix=N_("Send a Content-Type header, such as text/html; charset=utf-8."),
@@ -77,4 +70,4 @@ def run(context: PageContext) -> Iterator[Finding]:
         yield NO_CONTENT_TYPE.on(context.url)
 
 
-GROUP = CheckGroup((CLIENT_ERROR, SERVER_ERROR, FORBIDDEN, NO_RESPONSE, BLOCKED, NO_CONTENT_TYPE), run)
+GROUP = CheckGroup(_define.checks, run)

@@ -4,104 +4,90 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import CheckGroup, PageContext
-from tadoru.model.finding import Finding, Severity, Threshold, define
+from tadoru.jobs.audit.context import CheckDefinitions, CheckGroup, PageContext
+from tadoru.model.finding import Finding, Threshold
 from tadoru.model.web import Link, LinkKind
 from tadoru.parse.page import PageView
 
-_define = partial(define, group="security")
+_define = CheckDefinitions("security")
 
-HSTS = _define(
+HSTS = _define.notice(
     "security-hsts-missing",
-    Severity.NOTICE,
     title=N_("Missing HSTS header"),
     why=N_("A first visit over http:// can be intercepted before it is redirected."),
     fix=N_("Send Strict-Transport-Security with a max-age of one year."),
 )
-HSTS_SHORT = _define(
+HSTS_SHORT = _define.info(
     "security-hsts-short",
-    Severity.INFO,
     title=N_("HSTS max-age too short"),
     why=N_("Visitors who return after it expires are no longer protected."),
     fix=N_("Increase max-age to one year (31536000)."),
     threshold=Threshold(15_552_000, "seconds"),
 )
-CSP = _define(
+CSP = _define.info(
     "security-csp-missing",
-    Severity.INFO,
     title=N_("Missing Content-Security-Policy header"),
     why=N_("Nothing restricts what an injected script can do."),
     fix=N_("Send a Content-Security-Policy. You can start in report-only mode."),
 )
-NOSNIFF = _define(
+NOSNIFF = _define.info(
     "security-content-type-options-missing",
-    Severity.INFO,
     title=N_("Missing X-Content-Type-Options header"),
     why=N_("Browsers may guess the type of a file and run something that is not meant to be a script."),
     fix=N_("Send X-Content-Type-Options: nosniff."),
 )
-FRAMES = _define(
+FRAMES = _define.info(
     "security-frame-options-missing",
-    Severity.INFO,
     title=N_("No clickjacking protection"),
     why=N_("Another site can load the page in an invisible frame and hijack clicks."),
     fix=N_("Send frame-ancestors in the Content-Security-Policy, or X-Frame-Options."),
 )
-REFERRER = _define(
+REFERRER = _define.info(
     "security-referrer-policy-missing",
-    Severity.INFO,
     title=N_("Missing Referrer-Policy header"),
     why=N_("It depends on the browser how much of the URL is shared with other sites."),
     fix=N_("Send Referrer-Policy: strict-origin-when-cross-origin."),
 )
-MIXED_ACTIVE = _define(
+MIXED_ACTIVE = _define.error(
     "mixed-content-active",
-    Severity.ERROR,
     title=N_("Active mixed content"),
     why=N_("Browsers block scripts, stylesheets and frames that an HTTPS page loads over http://."),
     fix=N_("Load them over https://."),
 )
-MIXED_PASSIVE = _define(
+MIXED_PASSIVE = _define.warning(
     "mixed-content-passive",
-    Severity.WARNING,
     title=N_("Passive mixed content"),
     why=N_("Images and media loaded over http:// make an HTTPS page insecure or are not displayed."),
     fix=N_("Load them over https://."),
 )
-FORM_INSECURE = _define(
+FORM_INSECURE = _define.error(
     "form-insecure-action",
-    Severity.ERROR,
     title=N_("Form submitted over HTTP"),
     why=N_("The form data is sent unencrypted, and browsers warn visitors."),
     fix=N_("Submit the form to an https:// URL."),
 )
-FORM_ON_HTTP = _define(
+FORM_ON_HTTP = _define.warning(
     "form-on-http-page",
-    Severity.WARNING,
     title=N_("Form on HTTP page"),
     why=N_("An attacker can modify the page in transit and change where the form is submitted."),
     fix=N_("Serve the page over HTTPS."),
 )
-PASSWORD = _define(
+PASSWORD = _define.error(
     "password-on-http-page",
-    Severity.ERROR,
     title=N_("Password field on HTTP page"),
     why=N_("Passwords entered here can be read in transit."),
     fix=N_("Serve the page over HTTPS."),
 )
-PROTOCOL_RELATIVE = _define(
+PROTOCOL_RELATIVE = _define.info(
     "protocol-relative-resource",
-    Severity.INFO,
     title=N_("Protocol-relative resource URL"),
     why=N_("A URL of the form //host/… is loaded without encryption if the page is served over HTTP."),
     fix=N_("Use https:// in the URL."),
 )
-VERSION = _define(
+VERSION = _define.info(
     "server-version-leaked",
-    Severity.INFO,
     title=N_("Server version exposed"),
     why=N_("Attackers use the version to find known vulnerabilities."),
     fix=N_("Remove the version from the Server and X-Powered-By headers."),
@@ -170,21 +156,4 @@ def _is_stylesheet(link: Link) -> bool:
     return not {"stylesheet", "manifest", "modulepreload"}.isdisjoint(link.rel.split())
 
 
-GROUP = CheckGroup(
-    (
-        HSTS,
-        HSTS_SHORT,
-        CSP,
-        NOSNIFF,
-        FRAMES,
-        REFERRER,
-        MIXED_ACTIVE,
-        MIXED_PASSIVE,
-        FORM_INSECURE,
-        FORM_ON_HTTP,
-        PASSWORD,
-        PROTOCOL_RELATIVE,
-        VERSION,
-    ),
-    run,
-)
+GROUP = CheckGroup(_define.checks, run)

@@ -3,39 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import CheckGroup, PageContext
-from tadoru.model.finding import Finding, Severity, define
+from tadoru.jobs.audit.context import CheckDefinitions, CheckGroup, PageContext
+from tadoru.model.finding import Finding
 from tadoru.parse.structured import malformed_properties, missing_properties
 
-_define = partial(define, group="structured-data")
+_define = CheckDefinitions("structured-data")
 
-PARSE_ERROR = _define(
+PARSE_ERROR = _define.error(
     "structured-data-parse-error",
-    Severity.ERROR,
     title=N_("Structured data parse error"),
     why=N_("A JSON-LD block is not valid JSON and is ignored."),
     fix=N_("Correct the JSON. The cause is often a comma, a quotation mark or a line break."),
 )
-NO_CONTEXT = _define(
+NO_CONTEXT = _define.warning(
     "structured-data-without-context",
-    Severity.WARNING,
     title=N_("JSON-LD without @context"),
     why=N_("Without @context, the property names have no defined meaning."),
     fix=N_('Add "@context": "https://schema.org".'),
 )
-REQUIRED = _define(
+REQUIRED = _define.warning(
     "structured-data-required-missing",
-    Severity.WARNING,
     title=N_("Missing required property in structured data"),
     why=N_("Without the property, the item is not eligible for rich results."),
     fix=N_("Add the listed properties."),
 )
-VALUE = _define(
+VALUE = _define.warning(
     "structured-data-invalid-value",
-    Severity.WARNING,
     title=N_("Invalid value in structured data"),
     why=N_("A date, number or currency is not in the required format."),
     fix=N_("Use formats such as 2026-01-31 for dates, 1234.50 for numbers and EUR for currencies."),
@@ -57,4 +52,4 @@ def run(context: PageContext) -> Iterator[Finding]:
         yield VALUE.among(page.url, wrong)
 
 
-GROUP = CheckGroup((PARSE_ERROR, NO_CONTEXT, REQUIRED, VALUE), run)
+GROUP = CheckGroup(_define.checks, run)

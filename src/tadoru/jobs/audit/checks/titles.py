@@ -3,71 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import CheckGroup, PageContext
-from tadoru.model.finding import Finding, Severity, Threshold, define
+from tadoru.jobs.audit.context import CheckDefinitions, CheckGroup, PageContext
+from tadoru.model.finding import Finding, Threshold
 from tadoru.parse.page import PageView
 from tadoru.parse.text_width import TITLE_SIZE, columns, pixels
 
-_define = partial(define, group="titles")
+_define = CheckDefinitions("titles")
 
-MISSING = _define(
+MISSING = _define.error(
     "title-missing",
-    Severity.ERROR,
     title=N_("Missing title"),
     why=N_("The title is the headline in search results. Without one, search engines generate it."),
     fix=N_("Add a unique <title> that describes the page."),
 )
-MULTIPLE = _define(
+MULTIPLE = _define.warning(
     "title-multiple",
-    Severity.WARNING,
     title=N_("Multiple titles"),
     why=N_("Search engines may show any of the titles."),
     fix=N_("Keep one <title>."),
 )
-TOO_LONG = _define(
+TOO_LONG = _define.notice(
     "title-too-long",
-    Severity.NOTICE,
     title=N_("Title too long"),
     why=N_("Search results truncate long titles."),
     fix=N_("Put the important words first and shorten the rest."),
     threshold=Threshold(60, "characters, full-width ones counted twice"),
 )
-TOO_WIDE = _define(
+TOO_WIDE = _define.notice(
     "title-too-wide",
-    Severity.NOTICE,
     title=N_("Title too wide (pixels)"),
     why=N_("Search results truncate titles by their width in pixels, not by their length."),
     fix=N_("Shorten the title."),
     threshold=Threshold(561, "pixels"),
 )
-TOO_SHORT = _define(
+TOO_SHORT = _define.notice(
     "title-too-short",
-    Severity.NOTICE,
     title=N_("Title too short"),
     why=N_("One or two words rarely describe what the page offers."),
     fix=N_("Describe the content of the page and add the name of the site."),
     threshold=Threshold(20, "characters, full-width ones counted twice"),
 )
-SAME_AS_H1 = _define(
+SAME_AS_H1 = _define.info(
     "title-same-as-h1",
-    Severity.INFO,
     title=N_("Title same as h1"),
     why=N_("The title appears outside the page, where it can give information that the heading does not."),
     fix=N_("Add context to the title, such as the name of the site."),
 )
-OUTSIDE_HEAD = _define(
+OUTSIDE_HEAD = _define.warning(
     "title-outside-head",
-    Severity.WARNING,
     title=N_("Title outside <head>"),
     why=N_("Search engines may ignore a <title> in the body."),
     fix=N_("Move the <title> into the <head>, before any element that is not allowed there."),
 )
-PLACEHOLDER = _define(
+PLACEHOLDER = _define.warning(
     "title-placeholder",
-    Severity.WARNING,
     title=N_("Placeholder title"),
     why=N_("The title is a default that was set by a tool."),
     fix=N_("Replace it with a title that describes the page."),
@@ -135,4 +126,4 @@ def _check_length(context: PageContext, page: PageView, title: str) -> Iterator[
         yield SAME_AS_H1.on(page.url, title)
 
 
-GROUP = CheckGroup((MISSING, MULTIPLE, TOO_LONG, TOO_WIDE, TOO_SHORT, SAME_AS_H1, OUTSIDE_HEAD, PLACEHOLDER), run)
+GROUP = CheckGroup(_define.checks, run)

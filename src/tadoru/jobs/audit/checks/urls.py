@@ -4,105 +4,91 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from itertools import pairwise
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import CheckGroup, PageContext
-from tadoru.model.finding import Finding, Severity, Threshold, define
+from tadoru.jobs.audit.context import CheckDefinitions, CheckGroup, PageContext
+from tadoru.model.finding import Finding, Threshold
 from tadoru.rules.url import is_session_name, is_tracking_name, origin, split_url
 
-_define = partial(define, group="urls")
+_define = CheckDefinitions("urls")
 
-NON_ASCII = _define(
+NON_ASCII = _define.info(
     "url-non-ascii",
-    Severity.INFO,
     title=N_("Non-ASCII characters in URL"),
     why=N_("When copied, the URL turns into a long percent-encoded string."),
     fix=N_("Use ASCII letters in new URLs where possible."),
 )
-UNDERSCORES = _define(
+UNDERSCORES = _define.info(
     "url-underscores",
-    Severity.INFO,
     title=N_("Underscores in URL"),
     why=N_("Search engines treat hyphens as word separators, but not always underscores."),
     fix=N_("Use hyphens in new URLs. Leave existing URLs unchanged."),
 )
-UPPERCASE = _define(
+UPPERCASE = _define.info(
     "url-uppercase",
-    Severity.INFO,
     title=N_("Uppercase letters in URL"),
     why=N_("Paths are case-sensitive, so a different spelling is a different page."),
     fix=N_("Use lowercase letters in new URLs."),
 )
-MULTIPLE_SLASHES = _define(
+MULTIPLE_SLASHES = _define.warning(
     "url-multiple-slashes",
-    Severity.WARNING,
     title=N_("Multiple slashes in URL"),
     why=N_("The page exists at two URLs. Usually, paths were joined incorrectly."),
     fix=N_("Fix the links that contain //."),
 )
-REPETITIVE = _define(
+REPETITIVE = _define.warning(
     "url-repetitive-path",
-    Severity.WARNING,
     title=N_("Repetitive path in URL"),
     why=N_("A relative link probably extends the path on every page, which creates an endless number of URLs."),
     fix=N_("Look for relative links without a leading slash on the linking pages."),
 )
-SPACE = _define(
+SPACE = _define.notice(
     "url-space",
-    Severity.NOTICE,
     title=N_("Space in URL"),
     why=N_("Spaces must be encoded as %20, and often break when a URL is copied or sent."),
     fix=N_("Use hyphens instead of spaces."),
 )
-PARAMETERS = _define(
+PARAMETERS = _define.info(
     "url-parameters-many",
-    Severity.INFO,
     title=N_("Too many URL parameters"),
     why=N_("Combinations of parameters multiply the URLs that search engines have to crawl."),
     fix=N_("Keep only parameters that change the content, and declare a canonical URL."),
     threshold=Threshold(3, "parameters"),
 )
-TRACKING = _define(
+TRACKING = _define.warning(
     "url-tracking-parameters",
-    Severity.WARNING,
     title=N_("Tracking parameters in internal URL"),
     why=N_("They split one page into many URLs and overwrite the source of the visit in analytics."),
     fix=N_("Link to the URL without tracking parameters."),
 )
-SESSION = _define(
+SESSION = _define.warning(
     "url-session-id",
-    Severity.WARNING,
     title=N_("Session ID in URL"),
     why=N_("Every visit creates new URLs for the same page, and a shared link can expose the session."),
     fix=N_("Store sessions in cookies."),
 )
-TOO_LONG = _define(
+TOO_LONG = _define.info(
     "url-too-long",
-    Severity.INFO,
     title=N_("URL too long"),
     why=N_("Long URLs are truncated in search results and messages and are hard to share."),
     fix=N_("Shorten the path where possible."),
     threshold=Threshold(115, "characters"),
 )
-SEARCH = _define(
+SEARCH = _define.notice(
     "url-internal-search",
-    Severity.NOTICE,
     title=N_("Indexable internal search results"),
     why=N_("Internal search results are endless and of little use in a search engine."),
     fix=N_("Set search result pages to noindex, or disallow them in robots.txt."),
 )
-ENCODED_TWICE = _define(
+ENCODED_TWICE = _define.warning(
     "url-encoded-twice",
-    Severity.WARNING,
     title=N_("Double-encoded URL"),
     why=N_("A percent sign is itself encoded (%25…), because the URL was encoded twice."),
     fix=N_("Encode the URL only once."),
 )
-HTTP = _define(
+HTTP = _define.warning(
     "url-http",
-    Severity.WARNING,
     title=N_("Page served over HTTP"),
     why=N_("Without encryption, the page can be read or modified in transit, and browsers mark it as not secure."),
     fix=N_("Serve the page over HTTPS and redirect the http:// URL to it."),
@@ -174,21 +160,4 @@ def _find_repeated_segment(context: PageContext, path: str) -> str | None:
     return None
 
 
-GROUP = CheckGroup(
-    (
-        NON_ASCII,
-        UNDERSCORES,
-        UPPERCASE,
-        MULTIPLE_SLASHES,
-        REPETITIVE,
-        SPACE,
-        PARAMETERS,
-        TRACKING,
-        SESSION,
-        TOO_LONG,
-        SEARCH,
-        ENCODED_TWICE,
-        HTTP,
-    ),
-    run,
-)
+GROUP = CheckGroup(_define.checks, run)

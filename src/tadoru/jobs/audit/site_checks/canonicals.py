@@ -3,59 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.context import CheckDefinitions, Limits
 from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, page_finding
-from tadoru.model.finding import Check, Severity, define
+from tadoru.model.finding import Check
 from tadoru.store.crawl.analysis import SiteFinding
 from tadoru.store.crawl.site.arrays import UrlVerdict
 
 if TYPE_CHECKING:
     from tadoru.store.crawl.site.view import SiteView
 
-_define = partial(define, group="canonicals")
+_define = CheckDefinitions("canonicals")
 
-CHAIN = _define(
+CHAIN = _define.warning(
     "canonical-chain",
-    Severity.WARNING,
     title=N_("Canonical chain"),
     why=N_("The canonical page declares yet another canonical, so search engines may ignore both."),
     fix=N_("Point the canonical directly to the last page of the chain."),
 )
-LOOP = _define(
+LOOP = _define.error(
     "canonical-loop",
-    Severity.ERROR,
     title=N_("Canonical loop"),
     why=N_("The pages declare each other as canonical, so there is no canonical page."),
     fix=N_("Choose one of the pages and use it as the canonical of all of them."),
 )
-TO_REDIRECT = _define(
+TO_REDIRECT = _define.warning(
     "canonical-to-redirect",
-    Severity.WARNING,
     title=N_("Canonical points to redirect"),
     why=N_("The canonical URL redirects to another URL."),
     fix=N_("Use the redirect target as the canonical URL."),
 )
-TO_ERROR = _define(
+TO_ERROR = _define.error(
     "canonical-to-error",
-    Severity.ERROR,
     title=N_("Canonical points to broken page"),
     why=N_("The canonical URL returns an error or does not respond, so search engines may show neither page."),
     fix=N_("Use the URL of a working page as the canonical."),
 )
-TO_NONINDEXABLE = _define(
+TO_NONINDEXABLE = _define.error(
     "canonical-to-nonindexable",
-    Severity.ERROR,
     title=N_("Canonical points to non-indexable page"),
     why=N_("The canonical page is noindex or blocked by robots.txt, so search engines may show neither page."),
     fix=N_("Use an indexable page as the canonical, or make the canonical page indexable."),
 )
-UNLINKED = _define(
+UNLINKED = _define.notice(
     "canonical-unlinked",
-    Severity.NOTICE,
     title=N_("Unlinked canonical page"),
     why=N_("No internal link points to the page that should be indexed in place of this one."),
     fix=N_("Link to the canonical URL."),
@@ -98,4 +91,4 @@ _TARGETS: tuple[tuple[Check, tuple[UrlVerdict, ...]], ...] = (
     (TO_ERROR, (UrlVerdict.BROKEN,)),
     (TO_NONINDEXABLE, (UrlVerdict.NOINDEX, UrlVerdict.FORBIDDEN)),
 )
-GROUP = SiteCheckSet("canonicals", (CHAIN, LOOP, TO_REDIRECT, TO_ERROR, TO_NONINDEXABLE, UNLINKED), run)
+GROUP = SiteCheckSet("canonicals", _define.checks, run)

@@ -6,86 +6,71 @@ Only indexable pages are compared. Translations of one page are not duplicates, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.context import CheckDefinitions, Limits
 from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, page_finding
-from tadoru.model.finding import Check, Severity, Threshold, Value, define
+from tadoru.model.finding import Check, Threshold, Value
 from tadoru.store.crawl.analysis import SiteFinding
 
 if TYPE_CHECKING:
     from tadoru.store.crawl.site.view import SiteView
 
-TITLE = define(
+TITLE = CheckDefinitions("titles").warning(
     "title-duplicate",
-    Severity.WARNING,
-    group="titles",
     title=N_("Duplicate title"),
     why=N_("Other pages have the same title. They cannot be distinguished in search results and may compete with each other."),
     fix=N_("Give each page a unique title."),
 )
-DESCRIPTION = define(
+DESCRIPTION = CheckDefinitions("descriptions").notice(
     "description-duplicate",
-    Severity.NOTICE,
-    group="descriptions",
     title=N_("Duplicate meta description"),
     why=N_("Other pages have the same meta description, so it does not describe what is specific to this page."),
     fix=N_("Write a unique description for each page, or remove it."),
 )
-H1 = define(
+H1 = CheckDefinitions("headings").info(
     "h1-duplicate",
-    Severity.INFO,
-    group="headings",
     title=N_("Duplicate h1"),
     why=N_("Other pages have the same main heading."),
     fix=N_("Use a heading that describes this page."),
 )
-CONTENT = define(
+CONTENT = CheckDefinitions("content").warning(
     "content-duplicate",
-    Severity.WARNING,
-    group="content",
     title=N_("Duplicate content"),
     why=N_("Other pages have exactly the same text. Search engines show only one of them, and not necessarily this one."),
     fix=N_("Keep one page. Redirect the others to it, or declare it as their canonical."),
 )
-NEAR = define(
+NEAR = CheckDefinitions("content").notice(
     "content-near-duplicate",
-    Severity.NOTICE,
-    group="content",
     title=N_("Near-duplicate content"),
     why=N_("Other pages have almost the same text and compete for the same queries."),
     fix=N_("Merge the pages, or give each of them distinct content."),
     threshold=Threshold(90, "percent"),
 )
 
-_define_url_check = partial(define, group="urls")
+_define_url_check = CheckDefinitions("urls")
 
-SLASH = _define_url_check(
+SLASH = _define_url_check.warning(
     "url-duplicate-slash",
-    Severity.WARNING,
     title=N_("Duplicate page with and without trailing slash"),
     why=N_("Two URLs that differ only in the trailing slash show the same page, which splits its inlinks."),
     fix=N_("Redirect one URL to the other and link only to that one."),
 )
-CASE = _define_url_check(
+CASE = _define_url_check.warning(
     "url-duplicate-case",
-    Severity.WARNING,
     title=N_("Duplicate page in different case"),
     why=N_("URLs that differ only in upper and lower case show the same page, which splits its inlinks."),
     fix=N_("Redirect to one spelling and link only to that one."),
 )
-PARAMETERS = _define_url_check(
+PARAMETERS = _define_url_check.warning(
     "url-duplicate-parameters",
-    Severity.WARNING,
     title=N_("Duplicate page with different parameters"),
     why=N_("URLs that differ only in their parameters show the same page, which wastes crawl budget."),
     fix=N_("Declare the URL without parameters as the canonical, or link without parameters."),
 )
-INDEX = _define_url_check(
+INDEX = _define_url_check.warning(
     "url-duplicate-index",
-    Severity.WARNING,
     title=N_("Duplicate page with and without index file"),
     why=N_("A folder and its index file show the same page at two URLs."),
     fix=N_("Redirect the index file to the folder and link to the folder."),

@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.context import CheckDefinitions, Limits
 from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, page_finding
-from tadoru.model.finding import MAX_EXAMPLES, Severity, define
+from tadoru.model.finding import MAX_EXAMPLES
 from tadoru.store.crawl.analysis import SiteFinding
 
 if TYPE_CHECKING:
     from tadoru.store.crawl.site.view import SiteView
 
-BOOKMARK = define(
+BOOKMARK = CheckDefinitions("links").notice(
     "link-broken-fragment",
-    Severity.NOTICE,
-    group="links",
     title=N_("Broken anchor (#) link"),
     why=N_("No element on the target page has the name after #, so visitors arrive at the top of the page."),
     fix=N_("Correct the fragment, or add the id to the target page."),

@@ -3,68 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.context import CheckDefinitions, Limits
 from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, example_findings, page_finding
-from tadoru.model.finding import MAX_EXAMPLES, Severity, define
+from tadoru.model.finding import MAX_EXAMPLES
 from tadoru.store.crawl.analysis import SiteFinding
 from tadoru.store.crawl.site.arrays import UrlVerdict
 
 if TYPE_CHECKING:
     from tadoru.store.crawl.site.view import SiteView
 
-_define = partial(define, group="hreflang")
+_define = CheckDefinitions("hreflang")
 
-NO_RETURN = _define(
+NO_RETURN = _define.warning(
     "hreflang-missing-return",
-    Severity.WARNING,
     title=N_("Missing hreflang return link"),
     why=N_("The page lists an alternate that does not list it in return, so search engines ignore the pair."),
     fix=N_("Make all pages of a set list each other."),
 )
-INCONSISTENT = _define(
+INCONSISTENT = _define.warning(
     "hreflang-inconsistent-language",
-    Severity.WARNING,
     title=N_("Inconsistent hreflang language"),
     why=N_("The page lists an alternate with one language code, and the alternate lists itself with another."),
     fix=N_("Use the same code for a page everywhere."),
 )
-TO_ERROR = _define(
+TO_ERROR = _define.error(
     "hreflang-to-error",
-    Severity.ERROR,
     title=N_("hreflang points to broken page"),
     why=N_("The alternate page returns an error or does not respond."),
     fix=N_("Correct the URL, or remove the entry."),
 )
-TO_REDIRECT = _define(
+TO_REDIRECT = _define.warning(
     "hreflang-to-redirect",
-    Severity.WARNING,
     title=N_("hreflang points to redirect"),
     why=N_("The URL of the alternate page redirects to another URL."),
     fix=N_("Use the redirect target in hreflang."),
 )
-TO_NOINDEX = _define(
+TO_NOINDEX = _define.warning(
     "hreflang-to-noindex",
-    Severity.WARNING,
     title=N_("hreflang points to non-indexable page"),
     why=N_("The alternate page is noindex or blocked by robots.txt, so it cannot appear in search results."),
     fix=N_("Remove the entry, or make the page indexable."),
 )
-TO_NON_CANONICAL = _define(
+TO_NON_CANONICAL = _define.warning(
     "hreflang-to-non-canonical",
-    Severity.WARNING,
     title=N_("hreflang points to non-canonical page"),
     why=N_("The alternate page declares another URL as its canonical."),
     fix=N_("Use the canonical URL of the alternate page."),
 )
-UNLINKED = _define(
+UNLINKED = _define.notice(
     "hreflang-unlinked",
-    Severity.NOTICE,
     title=N_("Unlinked hreflang page"),
     why=N_("No internal link points to the alternate page, so visitors cannot switch to it."),
     fix=N_("Link to the other language versions on the page."),
@@ -100,4 +92,4 @@ def _check_unlinked(site: SiteView) -> Iterator[SiteFinding]:
             yield page_finding(UNLINKED, page, urls[0], count=len(urls), examples=tuple(urls[:MAX_EXAMPLES]))
 
 
-GROUP = SiteCheckSet("hreflang", (NO_RETURN, INCONSISTENT, TO_ERROR, TO_REDIRECT, TO_NOINDEX, TO_NON_CANONICAL, UNLINKED), run)
+GROUP = SiteCheckSet("hreflang", _define.checks, run)

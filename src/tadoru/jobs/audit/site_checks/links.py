@@ -6,93 +6,81 @@ Missing inlinks are reported only if every page of the site was crawled: the lin
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.context import CheckDefinitions, Limits
 from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, example_findings, page_finding
-from tadoru.model.finding import Severity, Threshold, define
+from tadoru.model.finding import Threshold
 from tadoru.store.crawl.analysis import SiteFinding
 
 if TYPE_CHECKING:
     from tadoru.store.crawl.site.view import SiteView
 
-_define = partial(define, group="links")
+_define = CheckDefinitions("links")
 
-BROKEN = _define(
+BROKEN = _define.error(
     "link-broken",
-    Severity.ERROR,
     title=N_("Broken internal link"),
     why=N_("The page links to pages of the site that return an error or do not respond."),
     fix=N_("Correct the URL, or remove the link."),
 )
-LINKED_BROKEN = _define(
+LINKED_BROKEN = _define.error(
     "page-broken-linked",
-    Severity.ERROR,
     title=N_("Linked page is broken"),
     why=N_("Pages of the site link to this URL, which returns an error or does not respond."),
     fix=N_("Restore the page, redirect its URL, or correct the links."),
 )
-MOVED = _define(
+MOVED = _define.notice(
     "link-to-redirect",
-    Severity.NOTICE,
     title=N_("Internal link to redirect"),
     why=N_("The redirect slows down every visit, and the link breaks when the redirect is removed."),
     fix=N_("Link directly to the new URL."),
 )
-EXTERNAL_BROKEN = _define(
+EXTERNAL_BROKEN = _define.warning(
     "link-external-broken",
-    Severity.WARNING,
     title=N_("Broken external link"),
     why=N_("The page links to pages of other sites that return an error or do not respond."),
     fix=N_("Link to the new location of the page, or remove the link."),
 )
-EXTERNAL_MOVED = _define(
+EXTERNAL_MOVED = _define.info(
     "link-external-redirect",
-    Severity.INFO,
     title=N_("External link to permanent redirect"),
     why=N_("The target page has moved permanently."),
     fix=N_("Link to the new URL."),
 )
-ORPHAN = _define(
+ORPHAN = _define.warning(
     "page-orphan",
-    Severity.WARNING,
     title=N_("Orphan page"),
     why=N_("No links lead from the start URL to this page. Visitors do not find it, and search engines consider it unimportant."),
     fix=N_("Link to the page from a suitable place, or remove it."),
 )
-NOFOLLOW_ONLY = _define(
+NOFOLLOW_ONLY = _define.warning(
     "inlinks-nofollow-only",
-    Severity.WARNING,
     title=N_("Nofollow inlinks only"),
     why=N_("Every internal link to this page has nofollow."),
     fix=N_("Remove nofollow from internal links to pages that should be indexed."),
 )
-MIXED = _define(
+MIXED = _define.info(
     "inlinks-nofollow-mixed",
-    Severity.INFO,
     title=N_("Mixed follow/nofollow inlinks"),
     why=N_("Some internal links to this page have nofollow and others do not."),
     fix=N_("Use one or the other. Internal links rarely need nofollow."),
 )
-NONINDEXABLE_ONLY = _define(
+NONINDEXABLE_ONLY = _define.warning(
     "inlinks-nonindexable-only",
-    Severity.WARNING,
     title=N_("Inlinks from non-indexable pages only"),
     why=N_("Search engines crawl non-indexable pages less and less often and may lose this page."),
     fix=N_("Link to the page from an indexable page as well."),
 )
-SINGLE = _define(
+SINGLE = _define.info(
     "inlinks-single",
-    Severity.INFO,
     title=N_("Only one inlink"),
     why=N_("The page is easily overlooked and becomes unreachable if that link is removed."),
     fix=N_("Link to the page from related pages as well."),
 )
-DEEP = _define(
+DEEP = _define.notice(
     "page-deep",
-    Severity.NOTICE,
     title=N_("High crawl depth"),
     why=N_("Visitors and search engines rarely go this many clicks from the start URL."),
     fix=N_("Link to the page from a list or overview that is closer to the start URL."),
@@ -131,20 +119,4 @@ def _check_inlinks(site: SiteView) -> Iterator[SiteFinding]:
         yield page_finding(SINGLE, page, site.url(int(site.inlinks.single[page])))
 
 
-GROUP = SiteCheckSet(
-    "links",
-    (
-        BROKEN,
-        LINKED_BROKEN,
-        MOVED,
-        EXTERNAL_BROKEN,
-        EXTERNAL_MOVED,
-        ORPHAN,
-        NOFOLLOW_ONLY,
-        MIXED,
-        NONINDEXABLE_ONLY,
-        SINGLE,
-        DEEP,
-    ),
-    run,
-)
+GROUP = SiteCheckSet("links", _define.checks, run)

@@ -3,52 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.context import CheckDefinitions, Limits
 from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, page_finding
-from tadoru.model.finding import Severity, define
 from tadoru.store.crawl.analysis import SiteFinding
 from tadoru.store.crawl.site.arrays import UrlVerdict
 
 if TYPE_CHECKING:
     from tadoru.store.crawl.site.view import SiteView
 
-_define = partial(define, group="pagination")
+_define = CheckDefinitions("pagination")
 
-NON_200 = _define(
+NON_200 = _define.warning(
     "pagination-to-error",
-    Severity.WARNING,
     title=N_("Broken pagination URL"),
     why=N_("rel=next or rel=prev points to an error or a redirect."),
     fix=N_("Point rel=next and rel=prev to working pages."),
 )
-LOOP = _define(
+LOOP = _define.warning(
     "pagination-loop",
-    Severity.WARNING,
     title=N_("Pagination loop"),
     why=N_("Following rel=next leads back to this page."),
     fix=N_("Remove rel=next from the last page."),
 )
-SEQUENCE = _define(
+SEQUENCE = _define.notice(
     "pagination-sequence-error",
-    Severity.NOTICE,
     title=N_("rel=prev/next not reciprocal"),
     why=N_("The page that follows by rel=next does not point back to this page with rel=prev."),
     fix=N_("Make rel=next and rel=prev point to each other."),
 )
-UNLINKED = _define(
+UNLINKED = _define.notice(
     "pagination-unlinked",
-    Severity.NOTICE,
     title=N_("Unlinked pagination URL"),
     why=N_("Only rel=next or rel=prev points to the page, and search engines no longer follow them."),
     fix=N_("Link to the pages of the series with <a> elements."),
 )
-NONINDEXABLE = _define(
+NONINDEXABLE = _define.notice(
     "pagination-nonindexable",
-    Severity.NOTICE,
     title=N_("Non-indexable paginated page"),
     why=N_("Content that is linked only from this page may not be discovered."),
     fix=N_("Make every page of the series indexable with a self-referencing canonical."),
@@ -93,4 +86,4 @@ def _check_unlinked(site: SiteView) -> Iterator[SiteFinding]:
                 break
 
 
-GROUP = SiteCheckSet("pagination", (NON_200, LOOP, SEQUENCE, UNLINKED, NONINDEXABLE), run)
+GROUP = SiteCheckSet("pagination", _define.checks, run)

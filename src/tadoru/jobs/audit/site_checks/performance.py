@@ -3,39 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.context import CheckDefinitions, Limits
 from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, page_finding, site_finding
-from tadoru.model.finding import Severity, Threshold, define
+from tadoru.model.finding import Threshold
 from tadoru.store.crawl.analysis import SiteFinding
 
 if TYPE_CHECKING:
     from tadoru.store.crawl.site.view import SiteView
 
-_define = partial(define, group="performance")
+_define = CheckDefinitions("performance")
 
-SITE_TTFB = _define(
+SITE_TTFB = _define.warning(
     "site-ttfb-slow",
-    Severity.WARNING,
     title=N_("Slow server response on many pages"),
     why=N_("For one page in ten, the first byte takes longer than this to arrive."),
     fix=N_("Look for a common cause, such as a missing cache, a slow database or a distant server."),
     threshold=Threshold(0.8, "seconds"),
 )
-SLOW = _define(
+SLOW = _define.notice(
     "response-slow-for-site",
-    Severity.NOTICE,
     title=N_("Much slower than the rest of the site"),
     why=N_("The page takes more than three times as long as a typical page of the site."),
     fix=N_("Find out what makes this page slower than others."),
     threshold=Threshold(1.0, "seconds"),
 )
-LARGE = _define(
+LARGE = _define.info(
     "page-large-for-site",
-    Severity.INFO,
     title=N_("Much larger than the rest of the site"),
     why=N_("The page is larger than 95% of the pages of the site."),
     fix=N_("Find out what makes this page larger than others."),
@@ -65,4 +61,4 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
         yield page_finding(LARGE, page, size=int(pages.size[page]), percentile=int(most), limit=limits[LARGE])
 
 
-GROUP = SiteCheckSet("performance", (SITE_TTFB, SLOW, LARGE), run)
+GROUP = SiteCheckSet("performance", _define.checks, run)

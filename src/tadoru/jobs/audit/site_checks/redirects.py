@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.context import CheckDefinitions, Limits
 from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, page_finding, site_finding
-from tadoru.model.finding import MAX_EXAMPLES, Severity, Threshold, define
+from tadoru.model.finding import MAX_EXAMPLES, Threshold
 from tadoru.rules.url import split_url
 from tadoru.store.crawl.analysis import SiteFinding
 from tadoru.store.crawl.site.arrays import UrlVerdict
@@ -18,33 +17,29 @@ from tadoru.store.crawl.site.arrays import UrlVerdict
 if TYPE_CHECKING:
     from tadoru.store.crawl.site.view import SiteView
 
-_define = partial(define, group="redirects")
+_define = CheckDefinitions("redirects")
 
-CHAIN = _define(
+CHAIN = _define.warning(
     "redirect-chain",
-    Severity.WARNING,
     title=N_("Redirect chain"),
     why=N_("Each redirect costs visitors time, and search engines stop after a few."),
     fix=N_("Redirect directly to the final URL."),
     threshold=Threshold(2, "redirects"),
 )
-LOOP = _define(
+LOOP = _define.error(
     "redirect-loop",
-    Severity.ERROR,
     title=N_("Redirect loop"),
     why=N_("The redirects lead back to their start, so nobody can open the page."),
     fix=N_("Serve the page at one of the URLs."),
 )
-TO_ERROR = _define(
+TO_ERROR = _define.error(
     "redirect-to-error",
-    Severity.ERROR,
     title=N_("Redirect to broken page"),
     why=N_("The redirect target returns an error or does not respond."),
     fix=N_("Redirect to a working page, or return status 404 or 410."),
 )
-TO_HOME = _define(
+TO_HOME = _define.warning(
     "redirects-to-home",
-    Severity.WARNING,
     title=N_("Many redirects to the home page"),
     why=N_("Visitors do not find what they were looking for, and search engines treat such redirects as soft 404s."),
     fix=N_("Redirect each URL to its replacement, or return status 404 or 410."),
@@ -93,4 +88,4 @@ def _is_root(url: str) -> bool:
     return len(path) <= 5 or path.rpartition("/")[2].partition(".")[0] in ("index", "default", "home")
 
 
-GROUP = SiteCheckSet("redirects", (CHAIN, LOOP, TO_ERROR, TO_HOME), run)
+GROUP = SiteCheckSet("redirects", _define.checks, run)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.context import CheckDefinitions, Limits
 from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, example_findings
-from tadoru.model.finding import Check, Severity, Threshold, define
+from tadoru.model.finding import Check, Threshold
 from tadoru.model.web import FailureKind, LinkKind
 from tadoru.store.crawl.analysis import SiteFinding
 from tadoru.store.crawl.site.arrays import REFUSED_CODES
@@ -18,42 +17,35 @@ if TYPE_CHECKING:
     from tadoru.store.crawl.site.side_tables import SiteResource
     from tadoru.store.crawl.site.view import SiteView
 
-_define = partial(define, group="resources")
+_define = CheckDefinitions("resources")
 
-IMAGE_BROKEN = define(
+IMAGE_BROKEN = CheckDefinitions("images").warning(
     "image-broken",
-    Severity.WARNING,
-    group="images",
     title=N_("Broken image"),
     why=N_("The image returns an error or does not respond, so it is not displayed."),
     fix=N_("Restore the file, or correct the src attribute."),
 )
-BROKEN = _define(
+BROKEN = _define.error(
     "resource-broken",
-    Severity.ERROR,
     title=N_("Broken script, stylesheet or frame"),
     why=N_("A resource of the page returns an error or does not respond, so the page may look wrong or not work."),
     fix=N_("Restore the file, or correct the reference."),
 )
-REDIRECTED = _define(
+REDIRECTED = _define.info(
     "resource-redirected",
-    Severity.INFO,
     title=N_("Redirected resource"),
     why=N_("The redirect delays the resource on every page load."),
     fix=N_("Use the final URL of the resource."),
 )
-IMAGE_LARGE = define(
+IMAGE_LARGE = CheckDefinitions("images").notice(
     "image-too-large",
-    Severity.NOTICE,
-    group="images",
     title=N_("Large image file"),
     why=N_("Large files slow down the page, especially on mobile devices."),
     fix=N_("Compress or scale down the image, or use a newer format."),
     threshold=Threshold(100_000, "bytes"),
 )
-WRONG_TYPE = _define(
+WRONG_TYPE = _define.warning(
     "resource-content-type",
-    Severity.WARNING,
     title=N_("Unexpected resource content type"),
     why=N_("The Content-Type does not match how the page uses the file, so browsers may reject it. Often it is an error page."),
     fix=N_("Send the correct Content-Type, or return status 404 if the file does not exist."),

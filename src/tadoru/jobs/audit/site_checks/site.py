@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.context import CheckDefinitions, Limits
 from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, site_finding
-from tadoru.model.finding import MAX_EXAMPLES, Severity, Threshold, define
+from tadoru.model.finding import MAX_EXAMPLES, Threshold
 from tadoru.model.web import FailureKind
 from tadoru.rules import robots
 from tadoru.store.crawl.analysis import SiteFinding
@@ -18,61 +17,53 @@ from tadoru.store.crawl.site.arrays import UrlVerdict
 if TYPE_CHECKING:
     from tadoru.store.crawl.site.view import SiteView
 
-_define = partial(define, group="site")
+_define = CheckDefinitions("site")
 
-NOINDEX = _define(
+NOINDEX = _define.error(
     "site-noindex",
-    Severity.ERROR,
     title=N_("Almost all pages are noindex"),
     why=N_("The site is excluded from search results. Often the directive is a leftover from a staging site."),
     fix=N_("Remove noindex from the pages that should be indexed."),
     threshold=Threshold(95, "percent"),
 )
-ROBOTS_MISSING = _define(
+ROBOTS_MISSING = _define.info(
     "robots-txt-missing",
-    Severity.INFO,
     title=N_("No robots.txt"),
     why=N_("Everything may be crawled, but a sitemap cannot be announced, and requests for the file fill the error log."),
     fix=N_("Publish a robots.txt, at least to list the sitemap."),
 )
-ROBOTS_UNAVAILABLE = _define(
+ROBOTS_UNAVAILABLE = _define.error(
     "robots-txt-unavailable",
-    Severity.ERROR,
     title=N_("robots.txt unavailable"),
     why=N_("If robots.txt returns a server error or does not respond, search engines stop crawling the site."),
     fix=N_("Return status 200 for /robots.txt, or 404 if there is none."),
 )
-ROBOTS_BLOCKS = _define(
+ROBOTS_BLOCKS = _define.error(
     "robots-txt-blocks-all",
-    Severity.ERROR,
     title=N_("robots.txt blocks the whole site"),
     why=N_("Search engines may not crawl any page. Often the rule is a leftover from a staging site."),
     fix=N_("Remove Disallow: / unless the site should stay out of search engines."),
 )
-SCHEMES = _define(
+SCHEMES = _define.warning(
     "site-http-and-https",
-    Severity.WARNING,
     title=N_("Site available over HTTP and HTTPS"),
     why=N_("The same pages exist twice, once without encryption."),
     fix=N_("Redirect every http:// URL to https://."),
 )
-WWW = _define(
+WWW = _define.warning(
     "site-www-and-bare",
-    Severity.WARNING,
     title=N_("Site available with and without www"),
     why=N_("The same pages exist at two host names."),
     fix=N_("Redirect one host name to the other."),
 )
-MIXED = _define(
+MIXED = _define.notice(
     "site-mixed-protocols",
-    Severity.NOTICE,
     title=N_("Mixed HTTP and HTTPS internal links"),
     why=N_("Pages of an HTTPS site are linked with unencrypted URLs."),
     fix=N_("Use https:// in all links, or omit the scheme."),
 )
-SOFT_404 = _define(
+SOFT_404 = _define.warning(
     "site-soft-404",
-    Severity.WARNING,
     title=N_("Possible site-wide soft 404"),
     why=N_(
         "Many different URLs show exactly the same text, and none returned status 404. Missing pages may look like valid pages."
@@ -155,4 +146,4 @@ def _check_soft_404(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
             return
 
 
-GROUP = SiteCheckSet("site", (NOINDEX, ROBOTS_MISSING, ROBOTS_UNAVAILABLE, ROBOTS_BLOCKS, SCHEMES, WWW, MIXED, SOFT_404), run)
+GROUP = SiteCheckSet("site", _define.checks, run)

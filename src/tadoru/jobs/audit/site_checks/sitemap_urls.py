@@ -3,67 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.context import CheckDefinitions, Limits
 from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, page_finding
 from tadoru.jobs.audit.site_checks.sitemaps import is_absent, is_truncated, read_problems
-from tadoru.model.finding import Check, Severity, define
+from tadoru.model.finding import Check
 from tadoru.store.crawl.analysis import SiteFinding
 from tadoru.store.crawl.site.arrays import UrlVerdict
 
 if TYPE_CHECKING:
     from tadoru.store.crawl.site.view import SiteView
 
-_define = partial(define, group="sitemaps")
+_define = CheckDefinitions("sitemaps")
 
-URL_BROKEN = _define(
+URL_BROKEN = _define.error(
     "sitemap-url-broken",
-    Severity.ERROR,
     title=N_("Broken URL in sitemap"),
     why=N_("The sitemap lists a page that returns an error or does not respond."),
     fix=N_("Remove the URL from the sitemap, or restore the page."),
 )
-URL_REDIRECTED = _define(
+URL_REDIRECTED = _define.warning(
     "sitemap-url-redirected",
-    Severity.WARNING,
     title=N_("Redirected URL in sitemap"),
     why=N_("A sitemap should list final URLs, not URLs that redirect."),
     fix=N_("List the redirect target instead."),
 )
-URL_NOINDEX = _define(
+URL_NOINDEX = _define.warning(
     "sitemap-url-noindex",
-    Severity.WARNING,
     title=N_("Noindex URL in sitemap"),
     why=N_("The sitemap asks search engines to index the page, but the page forbids it."),
     fix=N_("Remove the URL from the sitemap, or remove noindex."),
 )
-URL_CANONICALISED = _define(
+URL_CANONICALISED = _define.warning(
     "sitemap-url-canonicalised",
-    Severity.WARNING,
     title=N_("Canonicalised URL in sitemap"),
     why=N_("The page declares another URL as its canonical."),
     fix=N_("List the canonical URL in the sitemap."),
 )
-URL_FORBIDDEN = _define(
+URL_FORBIDDEN = _define.warning(
     "sitemap-url-blocked",
-    Severity.WARNING,
     title=N_("URL in sitemap blocked by robots.txt"),
     why=N_("The sitemap asks search engines to crawl the page, but robots.txt forbids it."),
     fix=N_("Remove the URL from the sitemap, or allow crawling."),
 )
-IN_SEVERAL = _define(
+IN_SEVERAL = _define.info(
     "sitemap-url-in-several",
-    Severity.INFO,
     title=N_("URL in multiple sitemaps"),
     why=N_("One entry is enough, and duplicate entries may diverge."),
     fix=N_("List each page in one sitemap only."),
 )
-LEFT_OUT = _define(
+LEFT_OUT = _define.notice(
     "sitemap-page-missing",
-    Severity.NOTICE,
     title=N_("Page not in sitemap"),
     why=N_("The page is indexable, but no sitemap lists it."),
     fix=N_("Add the page to a sitemap, or set it to noindex."),

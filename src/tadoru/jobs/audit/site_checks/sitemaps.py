@@ -7,82 +7,73 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.context import CheckDefinitions, Limits
 from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, site_finding
-from tadoru.model.finding import MAX_EXAMPLES, Check, Severity, Threshold, define
+from tadoru.model.finding import MAX_EXAMPLES, Check, Threshold
 from tadoru.store.crawl.analysis import SiteFinding
 
 if TYPE_CHECKING:
     from tadoru.store.crawl.site.side_tables import SiteSitemap
     from tadoru.store.crawl.site.view import SiteView
 
-_define = partial(define, group="sitemaps")
+_define = CheckDefinitions("sitemaps")
 
-MISSING = _define(
+MISSING = _define.notice(
     "sitemap-missing",
-    Severity.NOTICE,
     title=N_("No sitemap"),
     why=N_("robots.txt lists no sitemap and /sitemap.xml does not exist, so search engines depend on links to discover pages."),
     fix=N_("Publish a sitemap and list it in robots.txt."),
 )
-NOT_IN_ROBOTS = _define(
+NOT_IN_ROBOTS = _define.info(
     "sitemap-not-in-robots",
-    Severity.INFO,
     title=N_("Sitemap not in robots.txt"),
     why=N_("Search engines to which the sitemap was not submitted may not find it."),
     fix=N_("Add a line such as Sitemap: https://example.com/sitemap.xml to robots.txt."),
 )
-UNREADABLE = _define(
+UNREADABLE = _define.error(
     "sitemap-unreadable",
-    Severity.ERROR,
     title=N_("Unreadable sitemap"),
     why=N_("robots.txt or a sitemap index lists this file, but it does not respond or is not a sitemap."),
     fix=N_("Restore the file, or remove the entry."),
 )
-PROBLEMS = _define(
+PROBLEMS = _define.warning(
     "sitemap-problems",
-    Severity.WARNING,
     title=N_("Errors in sitemap"),
     why=N_("Parts of the file do not follow the sitemap protocol and may be ignored."),
     fix=N_("Correct the listed errors."),
 )
-TOO_MANY = _define(
+TOO_MANY = _define.error(
     "sitemap-too-many-urls",
-    Severity.ERROR,
     title=N_("Too many URLs in sitemap"),
     why=N_("Search engines reject sitemaps with more URLs than this."),
     fix=N_("Split the sitemap and list the parts in a sitemap index."),
     threshold=Threshold(50_000, "URLs"),
 )
-TOO_LARGE = _define(
+TOO_LARGE = _define.error(
     "sitemap-too-large",
-    Severity.ERROR,
     title=N_("Sitemap too large"),
     why=N_("Search engines reject larger files."),
     fix=N_("Split the sitemap and list the parts in a sitemap index."),
     threshold=Threshold(50 * 1024 * 1024, "bytes"),
 )
-LASTMOD_INVALID = _define(
+LASTMOD_INVALID = _define.notice(
     "sitemap-lastmod-invalid",
-    Severity.NOTICE,
     title=N_("Invalid lastmod in sitemap"),
     why=N_("Search engines ignore a lastmod that is not a valid date."),
     fix=N_("Use dates such as 2025-01-31 or 2025-01-31T12:00:00+09:00."),
 )
-LASTMOD_FUTURE = _define(
+LASTMOD_FUTURE = _define.notice(
     "sitemap-lastmod-future",
-    Severity.NOTICE,
     title=N_("Future lastmod in sitemap"),
     why=N_("Search engines stop trusting the dates of a sitemap if some are impossible."),
     fix=N_("Use the date of the last change of the page."),
 )
-OTHER_HOST = _define(
+OTHER_HOST = _define.warning(
     "sitemap-other-host",
-    Severity.WARNING,
     title=N_("URLs of another host in sitemap"),
     why=N_("Search engines ignore URLs of another host unless that host allows it."),
     fix=N_("List only URLs of this site."),
@@ -203,8 +194,4 @@ def _parse_date(text: str, feed: bool) -> float | None:
         return None
 
 
-GROUP = SiteCheckSet(
-    "sitemaps",
-    (MISSING, NOT_IN_ROBOTS, UNREADABLE, PROBLEMS, TOO_MANY, TOO_LARGE, LASTMOD_INVALID, LASTMOD_FUTURE, OTHER_HOST),
-    run,
-)
+GROUP = SiteCheckSet("sitemaps", _define.checks, run)
