@@ -143,13 +143,14 @@ def run_migrations(sql: Connection, to: str, revisions: Path) -> None:
     """Run the missing revisions in the transaction of this connection."""
     from alembic.config import Config
     from alembic.runtime.environment import EnvironmentContext
-    from alembic.runtime.migration import MigrationContext
+    from alembic.runtime.migration import MigrationContext, MigrationStep
     from alembic.script import ScriptDirectory
 
     script = ScriptDirectory(str(revisions))
 
-    def steps(found: object, _context: MigrationContext) -> object:
-        return script._upgrade_revs(to, found)  # type: ignore[arg-type]
+    def steps(found: tuple[str, ...], _context: MigrationContext) -> list[MigrationStep]:
+        missing = [*script.iterate_revisions(to, found, implicit_base=True)]
+        return [MigrationStep.upgrade_from_script(script.revision_map, revision) for revision in reversed(missing)]
 
     with EnvironmentContext(Config(), script, fn=steps, destination_rev=to) as environment:
         environment.configure(connection=sql, version_table=VERSION_TABLE)
