@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import signal
 import subprocess
 import time
@@ -91,15 +92,22 @@ def read(connection: http.client.HTTPConnection) -> ServiceResponse:
     return ServiceResponse(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read().decode())
 
 
+def announced(process: subprocess.Popen[str]) -> RunningService:
+    """The service of a command, once it has told its port. What it says after that is left to whoever waits for its end."""
+    assert process.stderr is not None
+    line = b""
+    while not line.endswith(b"\n") and (more := os.read(process.stderr.fileno(), 1)):
+        line += more
+    assert line.startswith(b"Serving on http"), line.decode() + process.stderr.read()
+    return RunningService(process, int(line.split()[2].rstrip(b"/.").rpartition(b":")[2]))
+
+
 @contextmanager
 def serving(tadoru: Tadoru, *arguments: str, env: Mapping[str, str] | None = None) -> Iterator[RunningService]:
     """The real command, on a port that is free."""
     process = tadoru.start("serve", "-d", "events.db", "--port", "0", *arguments, env=env)
     try:
-        assert process.stderr is not None
-        line = process.stderr.readline()
-        assert line.startswith("Serving on http"), line + process.stderr.read()
-        yield RunningService(process, int(line.split()[2].rstrip("/.").rpartition(":")[2]))
+        yield announced(process)
     finally:
         if process.poll() is None:
             process.kill()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tadoru.parse.sitemap import read
-from tests.acceptance.command import CHECKOUT, Tadoru
+from tests.acceptance.command import CHECKOUT, PATIENCE, Tadoru
 from tests.contract.crawls import url
 from tests.export.crawls import audited
 from tests.support.site import Site
@@ -140,7 +140,7 @@ def test_a_reader_that_has_had_enough_is_no_error(large: str, tadoru: Tadoru) ->
     assert process.stderr is not None
     first = process.stdout.readline()
     process.stdout.close()
-    assert (process.wait(30), process.stderr.read()) == (0, "")
+    assert (process.wait(PATIENCE), process.stderr.read()) == (0, "")
     process.stderr.close()
     assert json.loads(first)["url"] == url("")
 

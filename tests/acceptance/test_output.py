@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.acceptance.command import Tadoru, finished
+from tests.acceptance.command import PATIENCE, Tadoru, finished
 from tests.support.site import Site
 
 
@@ -197,7 +197,7 @@ def test_a_reader_that_has_had_enough_ends_it_quietly(tadoru: Tadoru, site: Site
     process.stdout.close()
     assert process.stderr is not None
     assert process.stderr.read() == ""
-    assert process.wait(30) == 0
+    assert process.wait(PATIENCE) == 0
     process.stderr.close()
 
 

@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.acceptance.command import PATIENCE, CommandResult, Tadoru, finished
-from tests.acceptance.serving import RunningService, read, serving
+from tests.acceptance.serving import RunningService, announced, read, serving
 from tests.support.postgres import server
 
 FORM = {"content_type": "application/x-www-form-urlencoded"}
@@ -35,14 +35,13 @@ def test_it_answers_and_ends_when_it_is_asked_to(tadoru: Tadoru) -> None:
         assert metrics.headers["content-type"].startswith("text/plain; version=0.0.4")
         done = service.stop()
     assert (done.code, done.out) == (0, "")
-    first, *rest = done.err.splitlines()
-    assert first == "No administrator yet. Run `tadoru serve -d events.db users link admin` to print a one-time sign-in link."
-    assert [line.partition(" ms=")[0] for line in rest] == [
+    assert {line.partition(" ms=")[0] for line in done.err.splitlines()} == {
+        "No administrator yet. Run `tadoru serve -d events.db users link admin` to print a one-time sign-in link.",
         "request method=GET path=/openapi.json status=200",
         "request method=GET path=/admin/sources status=401",
         "request method=GET path=/nothing-here status=404",
         "request method=GET path=/metrics status=200",
-    ]
+    }
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -243,8 +242,7 @@ def test_it_stands_on_postgresql_as_well(tadoru: Tadoru) -> None:
     database = server().new_database()
     process = tadoru.start("serve", "-d", database, "--port", "0", "--workers", "2")
     try:
-        assert process.stderr is not None
-        service = RunningService(process, int(process.stderr.readline().split()[2].rstrip("/").rpartition(":")[2]))
+        service = announced(process)
         assert service.ask("/readyz").status == 200
         assert service.ask("/api/v1/events").data["items"] == []
         assert service.stop().code == 0
