@@ -68,7 +68,7 @@ class PostgresServer:
         """The address of a database that nobody else uses."""
         name = f"tadoru_{next(_numbers)}"
         with self.connect() as sql:
-            sql.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY wal_log')
+            sql.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY file_copy')
         return self.address(name)
 
     def drop(self, address: str) -> None:
