@@ -91,7 +91,7 @@ def test_a_crawl_that_is_not_there_is_one_sentence(command: str, tadoru: Tadoru,
 def test_a_database_that_can_not_be_reached_is_one_sentence(tadoru: Tadoru) -> None:
     done = tadoru("audit", "https://example.com", "-d", "postgresql://ann:secret@127.0.0.1:1/none")
     assert (done.code, done.out) == (1, "")
-    assert "Cannot reach" in done.sentence
+    assert "Cannot connect to" in done.sentence
     assert "secret" not in done.err
 
 

@@ -141,7 +141,7 @@ def test_a_database_without_a_cluster_is_one_sentence(tadoru: Tadoru) -> None:
 def test_a_database_that_can_not_be_reached_is_one_sentence_and_exit_1(tadoru: Tadoru) -> None:
     done = tadoru("cluster", "status", "-d", "postgresql://ann:secret@127.0.0.1:1/none")
     assert (done.code, done.out) == (1, "")
-    assert "Cannot reach" in done.sentence
+    assert "Cannot connect to" in done.sentence
     assert "secret" not in done.err
 
 

@@ -31,14 +31,14 @@ def test_what_is_wrong_is_told_with_what_to_do_and_an_exit_code(tadoru: Tadoru) 
     assert set(wrong) == {"configuration", "browser", "database"}
     assert "deelay" in wrong["configuration"]
     assert "/nowhere/browser" in wrong["browser"]
-    assert "Cannot reach the database" in wrong["database"]
+    assert "Cannot connect to the database" in wrong["database"]
     assert "Correct or unset it." in done.out
 
 
 def test_the_database_of_the_environment_is_tried_too(tadoru: Tadoru) -> None:
     done = tadoru("doctor", env={"TADORU_DATABASE": "postgresql://nobody@127.0.0.1:1/none"})
     assert done.code == 1
-    assert [line for line in done.out.splitlines() if line.startswith("FAIL") and "Cannot reach the database" in line]
+    assert [line for line in done.out.splitlines() if line.startswith("FAIL") and "Cannot connect to the database" in line]
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def test_a_crawl_whose_work_fails_every_time_is_given_up_with_the_reason(town: P
 
 SENTENCES = {
     "crawl.db": (2, "A worker needs PostgreSQL"),
-    "postgresql://ann:secret@127.0.0.1:1/none": (1, "Cannot reach the database"),
+    "postgresql://ann:secret@127.0.0.1:1/none": (1, "Cannot connect to the database"),
     "postgresql://127.0.0.1:port/none": (2, "Invalid database URL"),
 }
 

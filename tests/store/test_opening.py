@@ -92,7 +92,7 @@ async def test_a_damaged_file_is_said_to_be_damaged(tmp_path: Path) -> None:
     with file.open("r+b") as raw:
         raw.seek(8192)
         raw.write(b"\xa5" * (file.stat().st_size - 8192))
-    expected = "is damaged (database disk image is malformed). Restore a copy, or start a new crawl with another file."
+    expected = "is damaged (database disk image is malformed). Restore a backup, or start again with another file."
     assert refusal(file) == f"The database {file} {expected}"
 
 

@@ -21,7 +21,8 @@ from tadoru.errors import NewerFormat, StoreError
 from tadoru.log import Log
 from tadoru.store.cluster.registry import SCHEMA, SLICE, STALLED, ClusterRegistry, finish_lock, slice_prefix
 from tadoru.store.cluster.schema import TaskEngineSchema
-from tadoru.store.crawl.postgres.connection import ConnectionLost, pool, with_defaults
+from tadoru.store.crawl.postgres.connection import pool, with_defaults
+from tadoru.store.errors import ConnectionLost
 
 MAX_ATTEMPTS = 5
 MAX_RETRY_DELAY = 60.0

@@ -20,7 +20,7 @@ from tadoru.jobs.launch import CrawlPlan
 from tadoru.log import Log
 from tadoru.store.cluster.registry import OPEN, ClusterCrawl, ClusterRegistry, UnusableCrawl
 from tadoru.store.crawl.open import open_beside
-from tadoru.store.crawl.postgres.connection import ConnectionLost
+from tadoru.store.errors import ConnectionLost
 
 MAX_QUEUED_SLICES = 200
 """Maximum queued slices of all crawls. The other URLs wait in the frontier of their crawl."""

@@ -21,8 +21,9 @@ from tadoru.store.crawl.connection import SqlConnection, SqlDialect
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.postgres.crawl_url import is_postgresql, names_crawl, parse
 from tadoru.store.crawl.sqlite.database import APPLICATION_ID as CRAWL_MARK
-from tadoru.store.crawl.sqlite.database import SCHEMA_VERSION, Database, translated
+from tadoru.store.crawl.sqlite.database import SCHEMA_VERSION, Database
 from tadoru.store.crawl.sqlite.page_writer import PageWriter
+from tadoru.store.errors import translated
 
 
 def copy_crawl(path: Path, to: Path) -> None:

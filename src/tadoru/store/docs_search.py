@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tadoru.store.crawl.sqlite.database import translated
+from tadoru.store.errors import translated
 from tadoru.store.search_terms import SearchTerms, indexed, is_single
 
 _FORM = 0x7AD0_0102

@@ -169,6 +169,6 @@ def test_a_database_without_a_cluster_is_told_how_to_get_one() -> None:
 
 
 def test_a_database_that_is_not_there_is_one_sentence_without_its_password() -> None:
-    with pytest.raises(StoreError, match="Cannot reach") as told:
+    with pytest.raises(StoreError, match="Cannot connect to") as told:
         ClusterStatusReader("postgresql+psycopg://ann:secret@127.0.0.1:1/none")
     assert "secret" not in str(told.value)

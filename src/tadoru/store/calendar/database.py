@@ -11,20 +11,21 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, func, make_url, select, text
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError
 
 from tadoru.clock import Clock, to_datetime
 from tadoru.errors import StoreError, UsageError, without_passwords
 from tadoru.extras import not_installed
 from tadoru.i18n.translation import N_
 from tadoru.store.calendar.schema import UtcDateTime
+from tadoru.store.errors import translated
 
 LOCK_TIMEOUT = 30.0
 """Seconds to wait for the transaction of another process."""
@@ -91,16 +92,9 @@ class CalendarDatabase:
                 sql.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": EVENT_WRITE_LOCK})
             yield sql
 
-    @contextmanager
-    def translated_errors(self) -> Iterator[None]:
-        """Raise errors of the drivers as `StoreError`."""
-        try:
-            yield
-        except DBAPIError as error:
-            raised = _sqlite_error if self.is_sqlite else _postgresql_error
-            raise raised(error.orig or error, self.name) from error
-        except sqlite3.DatabaseError as error:
-            raise _sqlite_error(error, self.name) from error
+    def translated_errors(self) -> AbstractContextManager[None]:
+        """Raises errors of the drivers as `StoreError`."""
+        return translated(self.name)
 
 
 def _sqlite_engine(path: str, patience: float) -> Engine:
@@ -162,57 +156,3 @@ def _postgresql_engine(database: str, patience: float) -> Engine:
         max_overflow=60,
         pool_pre_ping=True,
     )
-
-
-def _sqlite_error(error: BaseException, name: str) -> StoreError:
-    code = getattr(error, "sqlite_errorname", "")
-    template = next((message for codes, message in _SQLITE_MESSAGES if code.startswith(codes)), _FAILED)
-    return StoreError(template, database=name, reason=error)
-
-
-_FAILED = N_("The database {database} failed: {reason}.")
-_SQLITE_MESSAGES = (
-    (("SQLITE_NOTADB",), N_("{database} is not a SQLite database. Choose another file, or remove this one.")),
-    (
-        ("SQLITE_CORRUPT",),
-        N_("The database {database} is damaged ({reason}). Restore a backup, or start again with another file."),
-    ),
-    (
-        ("SQLITE_FULL", "SQLITE_IOERR"),
-        N_("Cannot write to the database {database} ({reason}). Free some disk space and rerun the command."),
-    ),
-    (
-        ("SQLITE_READONLY", "SQLITE_CANTOPEN"),
-        N_("Cannot open the database {database} for writing. Check the folder and its permissions."),
-    ),
-    (
-        ("SQLITE_BUSY",),
-        N_("The database {database} is locked by another process. Close that process and rerun the command."),
-    ),
-)
-_REFUSED = N_("The database {database} rejected the user or the password. Check the database URL.")
-_MISSING = N_("The database {database} does not exist. Create it with `createdb`, or use another database URL.")
-_POSTGRESQL_MESSAGES = {
-    "28": _REFUSED,
-    "3D": _MISSING,
-    "42501": N_("The user of {database} lacks a permission ({reason}). Grant it, or use another user."),
-    "53100": N_("The disk of the database {database} is full. Free some space and rerun the command."),
-    "55P03": N_("The database {database} is locked by another process. Wait for that process and rerun the command."),
-}
-"""By SQLSTATE or its class."""
-
-
-def _postgresql_error(error: BaseException, name: str) -> StoreError:
-    state = getattr(error, "sqlstate", None)
-    detail = str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
-    if state is None:
-        for part, message in (("password", _REFUSED), ("does not exist", _MISSING)):
-            if part in detail:
-                return StoreError(message, database=name)
-        detail = detail.removeprefix("connection failed: ")
-        message = N_(
-            "Cannot connect to the database {database} ({reason}). Check the database URL and that the server is running."
-        )
-        return StoreError(message, database=name, reason=detail)
-    template = _POSTGRESQL_MESSAGES.get(state) or _POSTGRESQL_MESSAGES.get(state[:2]) or _FAILED
-    return StoreError(template, database=name, reason=detail)

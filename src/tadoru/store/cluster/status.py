@@ -12,8 +12,9 @@ from psycopg import sql as names
 from tadoru.errors import StoreError, UsageError
 from tadoru.i18n.translation import N_
 from tadoru.store.cluster.registry import DROP_TASKS, SCHEMA, STALLED
-from tadoru.store.crawl.postgres.connection import ConnectionLost, PgConnection, translated_errors
+from tadoru.store.crawl.postgres.connection import PgConnection
 from tadoru.store.crawl.postgres.crawl_url import parse
+from tadoru.store.errors import ConnectionLost, translated
 
 
 class WorkerStatus(NamedTuple):
@@ -257,7 +258,7 @@ class ClusterStatusReader:
         """Delete a crawl with its results, also one that is no longer in the list or whose tables are gone. Raises UsageError."""
         with self._transaction(_BEGIN_DELETION):
             if self._check_deletion(crawl):
-                with translated_errors(self._link.shown):
+                with translated(self._link.shown):
                     self._link.driver.execute(names.SQL("DROP SCHEMA {} CASCADE").format(names.Identifier(f"crawl_{crawl}")))
             self._remove(crawl)
 
@@ -325,7 +326,7 @@ class ClusterStatusReader:
             names.SQL(text).format(name=names.Literal(crawl), crawl=names.Identifier(f"crawl_{crawl}"), **more)
             for crawl in crawls
         ]  # fmt: skip
-        with translated_errors(self._link.shown):
+        with translated(self._link.shown):
             return self._link.driver.execute(names.SQL(" UNION ALL ").join(each)).fetchall()
 
     @contextmanager

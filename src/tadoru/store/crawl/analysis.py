@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tadoru.model.finding import MAX_DETAIL, Value
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection, json_text, plain
-from tadoru.store.crawl.sqlite.database import translated
+from tadoru.store.errors import translated
 
 if TYPE_CHECKING:
     from tadoru.store.crawl.site.view import SiteView
@@ -87,8 +87,7 @@ class AnalysisWriter:
 
     def begin_site_findings(self) -> frozenset[str]:
         """Collect findings anew; the ids of the site checks of this crawl."""
-        with translated(self._db.path):
-            self._numbers = dict(self._db.sql.execute("SELECT id, number FROM checks WHERE scope = 'site'").fetchall())
+        self._numbers = dict(self._db.rows("SELECT id, number FROM checks WHERE scope = 'site'"))
         if self._collected is not None:
             self._collected.close()
         # An empty name is a file that SQLite deletes. It may be filled in one thread and read in another.

@@ -14,8 +14,9 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from tadoru.store.crawl.connection import CrawlConnection, SqlDialect
 from tadoru.store.crawl.records import UNLINKED
-from tadoru.store.crawl.sqlite.database import listed, translated
+from tadoru.store.crawl.sqlite.database import listed
 from tadoru.store.cursors import Key, decode_cursor, encode_cursor
+from tadoru.store.errors import translated
 
 _MOST_HOPS = 20
 _MS = "p.ttfb_ms + coalesce(p.download_time_ms, 0)"

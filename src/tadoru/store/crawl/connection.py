@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from tadoru.clock import Clock
 from tadoru.rules.budget import BreadthLimits
+from tadoru.store.crawl.caches import TextCache
+from tadoru.store.errors import translated
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +176,9 @@ class SqlRows(Protocol):
 class SqlConnection(Protocol):
     """What portable statements are run with: a connection of SQLite, or one to PostgreSQL that changes the parameter style."""
 
+    @property
+    def in_transaction(self) -> bool: ...
+
     def execute(self, statement: str, values: Values = ..., /) -> SqlRows: ...
 
     def executemany(self, statement: str, rows: Iterable[Values], /) -> object: ...
@@ -184,65 +190,85 @@ class SqlConnection(Protocol):
     def close(self) -> None: ...
 
 
-class CrawlConnection(Protocol):
-    """A connection to a crawl database."""
+class CrawlConnection(ABC):
+    """A connection to a crawl database, with caches of what it has numbered."""
 
-    bounds: BreadthLimits
-    """The limits that everything written through this connection keeps."""
+    dialect: SqlDialect
+    sql: SqlConnection
+    """For readers that are synchronous, in a process or thread of their own."""
 
-    @property
-    def path(self) -> str:
+    def __init__(self, path: str, clock: Clock) -> None:
+        self.path = path
         """The file, or the URL without its password."""
-        ...
+        self.clock = clock
+        self.bounds = BreadthLimits()
+        """The limits that everything written through this connection keeps."""
+        self.known: TextCache[tuple[int, int]] = TextCache(100_000)
+        """url → (id, depth) of URLs met lately: most links of a page lead to these."""
+        self.texts: TextCache[int] = TextCache(50_000)
+        self.host_ids: TextCache[int] = TextCache(50_000)
+        self.resource_ids: TextCache[int] = TextCache(50_000)
+        self._checks: dict[str, int] = {}
 
-    @property
-    def clock(self) -> Clock: ...
-
-    @property
-    def dialect(self) -> SqlDialect: ...
-
-    @property
-    def sql(self) -> SqlConnection:
-        """For readers that are synchronous, in a process or thread of their own."""
-        ...
-
+    @abstractmethod
     async def write(self, body: Callable[[SqlConnection], T], *, beside: bool = False) -> T:
         """Run `body` as one transaction. It may run in another thread, and again if the database rolled it back.
 
         `beside`: others may write meanwhile, because it locks what it changes; otherwise it is alone.
         """
-        ...
 
+    @abstractmethod
     async def read(self, body: Callable[[SqlConnection], T]) -> T:
         """What `body` reads. It may run in another thread."""
-        ...
 
+    @abstractmethod
     def batches(self, statement: str, values: Sequence[object] = ()) -> AsyncIterator[list[Any]]:
         """The rows of a query, many at a time, as they were when the first were read."""
-        ...
 
+    @abstractmethod
     def count(self, sql: SqlConnection, deltas: Mapping[str, int]) -> None:
         """Add to counters, in the transaction of `sql`. A counter may have several rows: the sum is its value."""
-        ...
 
+    @abstractmethod
     def counter(self, sql: SqlConnection, name: str) -> int:
         """The value of a counter, as the transaction of `sql` has changed it."""
-        ...
+
+    @abstractmethod
+    def put_rows(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
+        """Write many rows of a table as they are, in a transaction; how many."""
+
+    @abstractmethod
+    async def close(self) -> None: ...
+
+    def rows(self, statement: str, values: Values = ()) -> list[Any]:
+        """The rows of a query, for readers that are synchronous."""
+        with translated(self.path):
+            return self.sql.execute(statement, values).fetchall()
+
+    def stream(self, statement: str, values: Values = ()) -> Iterator[Any]:
+        """The rows of a query one after the other, for readers that are synchronous."""
+        with translated(self.path):
+            for row in self.sql.execute(statement, values):  # noqa: UP028 - it would close a cursor whose database is closed
+                yield row
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All that is read inside shows the crawl as it was at one moment, also while it goes on."""
+        with translated(self.path):
+            self.sql.execute("BEGIN")
+            try:
+                yield
+            finally:
+                if self.sql.in_transaction:
+                    self.sql.execute("ROLLBACK")
 
     def check_number(self, check_id: str) -> int:
         """The number of a check in the catalogue of this crawl."""
-        ...
-
-    def snapshot(self) -> AbstractContextManager[None]:
-        """All that is read inside shows the crawl as it was at one moment, also while it goes on."""
-        ...
-
-    def put_rows(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
-        """Write many rows of a table as they are, in a transaction; how many."""
-        ...
+        if check_id not in self._checks:
+            self._checks = dict(self.sql.execute("SELECT id, number FROM checks").fetchall())
+        return self._checks[check_id]
 
     def forget_cached(self) -> None:
         """Empty the caches."""
-        ...
-
-    async def close(self) -> None: ...
+        for cache in (self.known, self.texts, self.host_ids, self.resource_ids):
+            cache.clear()

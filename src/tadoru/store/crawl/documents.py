@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection, json_text
 from tadoru.store.crawl.records import DocumentRecord, PageRecords
-from tadoru.store.crawl.sqlite.database import APPLICATION_ID, LOCK_PATIENCE, translated
+from tadoru.store.crawl.sqlite.database import APPLICATION_ID, LOCK_PATIENCE
 from tadoru.store.crawl.sqlite.database import stamp as moment
+from tadoru.store.errors import translated
 
 FORMAT = 4
 """The first format of a crawl's file in which versions are kept."""
@@ -284,19 +285,15 @@ class DocumentStore:
 
         A page that nothing leads to any more is gone, but only once every page has said what it leads to.
         """
-        with translated(self._db.path):
-            places = [DocumentPlace(*row) for row in self._db.sql.execute(_PLACES)]
-            unsure = _UNSURE.format(failed=self._db.dialect.json_field("x.rendering", "failed"))
-            if self._db.sql.execute(unsure).fetchone() is not None:
-                return places
-            reached = {page for (page,) in self._db.sql.execute(_REACHED.format(step=_STEPS[self._db.dialect.name]))}
+        places = [DocumentPlace(*row) for row in self._db.stream(_PLACES)]
+        if self._db.rows(_UNSURE.format(failed=self._db.dialect.json_field("x.rendering", "failed"))):
+            return places
+        reached = {page for (page,) in self._db.stream(_REACHED.format(step=_STEPS[self._db.dialect.name]))}
         return [place for place in places if place.page_id in reached]
 
     def menus(self) -> Iterator[list[str]]:
         """The menus that pages show, those of the shallowest pages first."""
-        with translated(self._db.path):
-            for (urls,) in self._db.sql.execute(_MENUS):
-                yield zlib.decompress(urls).decode().split("\n")
+        return (zlib.decompress(urls).decode().split("\n") for (urls,) in self._db.stream(_MENUS))
 
     async def number(self, urls: Iterable[str]) -> None:
         """Give each page that has none a number, in this order. A number is never given twice."""
@@ -314,11 +311,9 @@ class DocumentStore:
         """The pages with these numbers of the store, in this order."""
         is_text = self._db.dialect.is_text
         statement = _DOCUMENT.format(numbered=is_text("n.url", "p.url"), offered=is_text("o.url", "p.url"))
-        with translated(self._db.path):
-            for page in pages:
-                row = self._db.sql.execute(statement, (page,)).fetchone()
-                links = tuple(url for (url,) in self._db.sql.execute(_LINKS, (page,)))
-                yield _row(row, links)
+        for page in pages:
+            (row,) = self._db.rows(statement, (page,))
+            yield _row(row, tuple(url for (url,) in self._db.rows(_LINKS, (page,))))
 
     def note_changes(self, run: int, changes: Iterable[tuple[str, str, str]], now: float) -> None:
         """Keep what a run found: kind (`added`, `changed` or `removed`), URL and title of each page. Said twice, it is kept once.
@@ -342,12 +337,8 @@ class DocumentStore:
 
     def specifications(self) -> Iterator[tuple[str, str, bytes]]:
         """URL, media type and body of each specification, by URL."""
-        with translated(self._db.path):
-            rows = self._db.sql.execute(
-                "SELECT p.url, s.content_type, s.body FROM specifications s JOIN pages p ON p.id = s.page_id ORDER BY p.url"
-            )
-            for url, content_type, body in rows:
-                yield url, content_type, zlib.decompress(body)
+        query = "SELECT p.url, s.content_type, s.body FROM specifications s JOIN pages p ON p.id = s.page_id ORDER BY p.url"
+        return ((url, content_type, zlib.decompress(body)) for url, content_type, body in self._db.stream(query))
 
 
 def _row(row: tuple[Any, ...], links: tuple[str, ...]) -> DocumentRow:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from tadoru.errors import StoreError
 from tadoru.store.crawl.connection import CrawlConnection, SqlDialect
 from tadoru.store.crawl.export_tables import MOST_ITEMS, PAGES, TABLES, ColumnKind, ExportColumn, ExportTable, TableQuery
-from tadoru.store.crawl.sqlite.database import listed, translated
+from tadoru.store.crawl.sqlite.database import listed
 
 Row = tuple[Any, ...]
 
@@ -88,14 +88,12 @@ class ExportReader:
 
     def check_ids(self) -> list[str]:
         """The checks this crawl was judged by."""
-        with translated(self._db.path):
-            return [row[0] for row in self._db.sql.execute("SELECT id FROM checks ORDER BY id")]
+        return [row[0] for row in self._db.rows("SELECT id FROM checks ORDER BY id")]
 
     def start_url(self) -> str | None:
         """The first start of the crawl."""
-        with translated(self._db.path):
-            row = self._db.sql.execute("SELECT url FROM pages WHERE is_seed ORDER BY depth, hops, id LIMIT 1").fetchone()
-        return row[0] if row else None
+        rows = self._db.rows("SELECT url FROM pages WHERE is_seed ORDER BY depth, hops, id LIMIT 1")
+        return rows[0][0] if rows else None
 
     def dump(self, name: str, chosen: ExportSelection) -> ExportGrid:
         """A table of `TABLES`. What `--extract` found is a column each of `pages`."""
@@ -106,23 +104,15 @@ class ExportReader:
 
     def _extracted_names(self) -> list[str]:
         fields = f"{self._db.dialect.json_fields}(d.extracted)"
-        with translated(self._db.path):
-            found = self._db.sql.execute(
-                f"SELECT DISTINCT e.key FROM page_details d CROSS JOIN {fields} e WHERE d.extracted IS NOT NULL"
-            )
-            return sorted(row[0] for row in found)
+        found = self._db.rows(f"SELECT DISTINCT e.key FROM page_details d CROSS JOIN {fields} e WHERE d.extracted IS NOT NULL")
+        return sorted(row[0] for row in found)
 
     def _rows(self, table: ExportTable, chosen: ExportSelection, names: Sequence[str]) -> Iterator[Row]:
         columns = [column.sql for column in table.columns] + ["d.extracted"] * bool(names)
         conditions, values = self._conditions(table, chosen)
         for read in table.reads:
-            rows = self._stream(_statement(self._db.dialect, columns, read, conditions), values)
+            rows = self._db.stream(_statement(self._db.dialect, columns, read, conditions), values)
             yield from _spread(rows, names) if names else rows
-
-    def _stream(self, statement: str, values: Sequence[object] = ()) -> Iterator[Row]:
-        with translated(self._db.path):
-            for row in self._db.sql.execute(statement, values):  # noqa: UP028 - it would close a cursor whose database is closed
-                yield row
 
     def _conditions(self, table: ExportTable, chosen: ExportSelection) -> tuple[list[str], list[object]]:
         conditions: list[str] = []
@@ -149,18 +139,16 @@ class ExportReader:
         return conditions, values
 
     def _check_numbers(self, chosen: ExportSelection) -> list[int]:
-        with translated(self._db.path):
-            rows = self._db.sql.execute("SELECT number, id, severity FROM checks").fetchall()
         return [
             number
-            for number, name, severity in rows
+            for number, name, severity in self._db.rows("SELECT number, id, severity FROM checks")
             if (not chosen.checks or name in chosen.checks) and (not chosen.severities or severity in chosen.severities)
         ]
 
     def sitemap_pages(self) -> Iterator[tuple[str, str | None]]:
         """The pages that a search engine should know, by URL, with when they changed last."""
         d = self._db.dialect
-        return self._stream(
+        return self._db.stream(
             f"""SELECT p.url, p.last_modified FROM pages p {d.by_url} {d.join_in_order} page_details d ON d.page_id = p.id
             WHERE {_OF_THE_SITE} AND p.status_code = 200 AND d.indexable
               AND (p.content_type {d.like} 'text/html%' OR p.content_type {d.like} 'application/xhtml+xml%') ORDER BY p.url"""
@@ -169,19 +157,18 @@ class ExportReader:
     def graph_nodes(self, most: int) -> tuple[list[ExportNode], int]:
         """The pages of the site that most leads to, and how many there are in all."""
         answered = f"{_OF_THE_SITE} AND p.status IN ('completed', 'error')"
-        with translated(self._db.path):
-            (total,) = self._db.sql.execute(f"SELECT count(*) FROM pages p WHERE {answered}").fetchone()
-            rows = self._db.sql.execute(
-                f"""SELECT p.id, p.url, p.status_code, p.title, s.link_score, p.redirect_id
-                FROM pages p LEFT JOIN page_scores s ON s.page_id = p.id WHERE {answered}
-                ORDER BY coalesce(s.link_score, -1) DESC, p.depth, p.url LIMIT ?""",
-                (most,),
-            )
-            return [ExportNode(*row) for row in rows], total
+        ((total,),) = self._db.rows(f"SELECT count(*) FROM pages p WHERE {answered}")
+        rows = self._db.stream(
+            f"""SELECT p.id, p.url, p.status_code, p.title, s.link_score, p.redirect_id
+            FROM pages p LEFT JOIN page_scores s ON s.page_id = p.id WHERE {answered}
+            ORDER BY coalesce(s.link_score, -1) DESC, p.depth, p.url LIMIT ?""",
+            (most,),
+        )
+        return [ExportNode(*row) for row in rows], total
 
     def graph_edges(self, page_id: int) -> Iterator[tuple[int, bool]]:
         """Where the links of a page lead, each target once, and whether all links to it are `nofollow`."""
-        return self._stream(
+        return self._db.stream(
             """SELECT +r.target_id, min(CASE WHEN ' ' || lower(rel.text) || ' ' LIKE '% nofollow %' THEN 1 ELSE 0 END)
             FROM link_relations r
             JOIN texts rel ON rel.id = r.rel_id WHERE r.source_id = ? GROUP BY +r.target_id""",  # +: not by the index of targets
@@ -189,12 +176,11 @@ class ExportReader:
         )
 
     def has_bodies(self) -> bool:
-        with translated(self._db.path):
-            return self._db.sql.execute("SELECT 1 FROM bodies LIMIT 1").fetchone() is not None
+        return bool(self._db.rows("SELECT 1 FROM bodies LIMIT 1"))
 
     def stored_pages(self) -> Iterator[StoredPage]:
         """Every answer whose body was kept, and every redirect, in the order of the crawl."""
-        rows = self._stream(
+        rows = self._db.stream(
             f"""WITH firsts AS (SELECT b.page_id, min(b.page_id) OVER (PARTITION BY d.body_hash) AS first_id
                 FROM bodies b JOIN page_details d ON d.page_id = b.page_id WHERE d.body_hash IS NOT NULL)
             SELECT p.url, p.status_code, d.headers, d.address, p.crawled_at, b.body, o.url, o.crawled_at

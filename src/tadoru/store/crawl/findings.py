@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 from tadoru.i18n.translation import translator
 from tadoru.model.finding import Check, CheckText, Severity, Threshold
 from tadoru.store.crawl.connection import CrawlConnection
-from tadoru.store.crawl.sqlite.database import listed, translated
+from tadoru.store.crawl.sqlite.database import listed
+from tadoru.store.errors import translated
 
 _URL = "CASE WHEN f.page_id <> 0 THEN p.url ELSE f.subject END"
 _FINDING = f"""SELECT f.check_number, f.page_id, {_URL}, f.subject, f.detail, f.data, p.depth, p.status_code, p.title"""
@@ -81,87 +83,73 @@ class FindingReader:
 
     def stored_checks(self) -> list[StoredCheck]:
         """The catalogue in its order."""
-        with translated(self._db.path):
-            rows = self._db.sql.execute(
-                """SELECT number, scope, id, check_group, severity, title, title_ja, why, why_ja, fix, fix_ja, threshold, unit
-                FROM checks ORDER BY number"""
-            ).fetchall()
+        rows = self._db.rows(
+            """SELECT number, scope, id, check_group, severity, title, title_ja, why, why_ja, fix, fix_ja, threshold, unit
+            FROM checks ORDER BY number"""
+        )
         return [_stored_check(row) for row in rows]
 
     def places(self, checks: Collection[int]) -> Iterator[FindingPlace]:
         """Where the findings of some checks are, those of one page together."""
-        with translated(self._db.path):
-            for row in self._db.sql.execute(
-                f"""SELECT f.check_number, f.page_id, coalesce(p.depth, 0), {_URL}, f.subject
-                FROM page_findings f LEFT JOIN pages p ON p.id = f.page_id WHERE f.check_number IN ({listed(checks)})
-                ORDER BY f.page_id, f.check_number, f.subject"""
-            ):
-                yield FindingPlace._make(row)
+        rows = self._db.stream(
+            f"""SELECT f.check_number, f.page_id, coalesce(p.depth, 0), {_URL}, f.subject
+            FROM page_findings f LEFT JOIN pages p ON p.id = f.page_id WHERE f.check_number IN ({listed(checks)})
+            ORDER BY f.page_id, f.check_number, f.subject"""
+        )
+        return map(FindingPlace._make, rows)
 
     def found_at(self, place: FindingPlace) -> FindingRow:
         """One finding."""
-        with translated(self._db.path):
-            row = self._db.sql.execute(
-                f"""{_FINDING} FROM page_findings f LEFT JOIN pages p ON p.id = f.page_id
-                WHERE f.page_id = ? AND f.check_number = ? AND f.subject = ?""",
-                (place.page_id, place.check_number, place.subject),
-            ).fetchone()
+        (row,) = self._db.rows(
+            f"""{_FINDING} FROM page_findings f LEFT JOIN pages p ON p.id = f.page_id
+            WHERE f.page_id = ? AND f.check_number = ? AND f.subject = ?""",
+            (place.page_id, place.check_number, place.subject),
+        )
         return _found_row(row)
 
     def found(self, checks: Collection[int]) -> Iterator[FindingRow]:
         """Every finding of some checks: first those about no page, then by the depth and the URL of their pages."""
         wanted = f"f.check_number IN ({listed(checks)})"
-        with translated(self._db.path):
-            for row in self._db.sql.execute(
-                f"""{_FINDING} FROM page_findings f LEFT JOIN pages p ON p.id = f.page_id
-                WHERE f.page_id = 0 AND {wanted} ORDER BY f.check_number, f.subject"""
-            ):
-                yield _found_row(row)
-            for row in self._db.sql.execute(
-                f"""{_FINDING} FROM pages p {self._db.dialect.join_in_order} page_findings f ON f.page_id = p.id
-                WHERE {wanted} ORDER BY p.depth, p.url, f.check_number, f.subject"""
-            ):
-                yield _found_row(row)
+        of_no_page = f"""{_FINDING} FROM page_findings f LEFT JOIN pages p ON p.id = f.page_id
+            WHERE f.page_id = 0 AND {wanted} ORDER BY f.check_number, f.subject"""
+        of_pages = f"""{_FINDING} FROM pages p {self._db.dialect.join_in_order} page_findings f ON f.page_id = p.id
+            WHERE {wanted} ORDER BY p.depth, p.url, f.check_number, f.subject"""
+        return map(_found_row, chain(self._db.stream(of_no_page), self._db.stream(of_pages)))
 
     def has_finding(self, key: tuple[str, str, str], run: int | None = None) -> bool:
         """Whether a finding (URL, check, subject) is there; or was, in an earlier run."""
         url, check_id, subject = key
         table, of_run = ("page_findings", "true") if run is None else ("finding_history", "run_id = :run")
         is_url = self._db.dialect.is_text("url", ":url")
-        with translated(self._db.path):
-            row = self._db.sql.execute(
-                f"""SELECT 1 FROM {table} WHERE {of_run} AND page_id IN (0, (SELECT id FROM pages WHERE {is_url}))
-                AND check_number = (SELECT number FROM checks WHERE id = :check_id)
-                AND subject = :subject AND (page_id <> 0 OR subject = :url)""",
-                {"url": url, "check_id": check_id, "subject": subject, "run": run},
-            ).fetchone()
-        return row is not None
+        found = self._db.rows(
+            f"""SELECT 1 FROM {table} WHERE {of_run} AND page_id IN (0, (SELECT id FROM pages WHERE {is_url}))
+            AND check_number = (SELECT number FROM checks WHERE id = :check_id)
+            AND subject = :subject AND (page_id <> 0 OR subject = :url) LIMIT 1""",
+            {"url": url, "check_id": check_id, "subject": subject, "run": run},
+        )
+        return bool(found)
 
     def finding_keys(self, run: int | None = None) -> Iterator[tuple[str, str, str]]:
         """Every finding (URL, check, subject); or every one of an earlier run."""
         table, of_run = ("page_findings", "true") if run is None else ("finding_history", "run_id = ?")
-        with translated(self._db.path):
-            yield from self._db.sql.execute(
-                f"""SELECT {_URL}, c.id, f.subject FROM {table} f JOIN checks c ON c.number = f.check_number
-                LEFT JOIN pages p ON p.id = f.page_id WHERE {of_run} ORDER BY f.page_id, f.check_number, f.subject""",
-                () if run is None else (run,),
-            )
+        return self._db.stream(
+            f"""SELECT {_URL}, c.id, f.subject FROM {table} f JOIN checks c ON c.number = f.check_number
+            LEFT JOIN pages p ON p.id = f.page_id WHERE {of_run} ORDER BY f.page_id, f.check_number, f.subject""",
+            () if run is None else (run,),
+        )
 
     def inlink_count(self, page_id: int) -> int:
         """How many links lead to a page."""
-        with translated(self._db.path):
-            row = self._db.sql.execute("SELECT inlinks FROM page_scores WHERE page_id = ?", (page_id,)).fetchone()
-            if row is None:
-                statement = f"SELECT count(*) FROM {self._link_table()} WHERE target_id = ?"
-                row = self._db.sql.execute(statement, (page_id,)).fetchone()
-        count: int = row[0]
+        rows = self._db.rows("SELECT inlinks FROM page_scores WHERE page_id = ?", (page_id,))
+        if not rows:
+            rows = self._db.rows(f"SELECT count(*) FROM {self._link_table()} WHERE target_id = ?", (page_id,))
+        count: int = rows[0][0]
         return count
 
     def inlinks(self, page_id: int, most: int) -> list[Inlink]:
         """The first links that lead to a page: one from each page that links to it, then the others, then its own."""
-        with translated(self._db.path):
-            statement = _INLINK.format(links=self._link_table(), join=self._db.dialect.join_in_order)
-            rows = self._db.sql.execute(statement, (page_id, max(most, _SORTED))).fetchall()
+        statement = _INLINK.format(links=self._link_table(), join=self._db.dialect.join_in_order)
+        rows = self._db.rows(statement, (page_id, max(most, _SORTED)))
         links: list[tuple[bool, int, Inlink]] = []
         seen: Counter[int] = Counter()
         for source, _, url, _, text, rel, kind in sorted(rows, key=lambda row: row[1:4]):
@@ -172,10 +160,11 @@ class FindingReader:
 
     def _link_table(self) -> str:
         if not self._links:
-            indexed = self._db.sql.execute(self._db.dialect.index_exists("links_by_target")).fetchone()
+            indexed = self._db.rows(self._db.dialect.index_exists("links_by_target"))
             if not indexed:
-                self._db.sql.execute(f"{_COPY} {self._db.dialect.without_rowid}")
-                self._db.sql.execute(_FILL)
+                with translated(self._db.path):
+                    self._db.sql.execute(f"{_COPY} {self._db.dialect.without_rowid}")
+                    self._db.sql.execute(_FILL)
             self._links = "link_relations" if indexed else "report_links"
         return self._links
 
@@ -222,11 +211,9 @@ class CheckCatalogueStore:
     def unrendered(self, most: int) -> tuple[list[str], str]:
         """Pages that were read without the browser they needed, the first few of them, and why there was none."""
         failed, is_missing = (self._db.dialect.json_field("d.rendering", name) for name in ("failed", "browser_missing"))
-        with translated(self._db.path):
-            # SQLite reads `true` as 1.
-            rows = self._db.sql.execute(
-                f"""SELECT p.url, {failed} FROM page_details d JOIN pages p ON p.id = d.page_id
-                WHERE d.rendering IS NOT NULL AND CAST({is_missing} AS TEXT) IN ('1', 'true') ORDER BY p.url LIMIT ?""",
-                (most,),
-            ).fetchall()
+        rows = self._db.rows(  # SQLite reads `true` as 1.
+            f"""SELECT p.url, {failed} FROM page_details d JOIN pages p ON p.id = d.page_id
+            WHERE d.rendering IS NOT NULL AND CAST({is_missing} AS TEXT) IN ('1', 'true') ORDER BY p.url LIMIT ?""",
+            (most,),
+        )
         return [url for url, _ in rows], rows[0][1] if rows else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
-from tadoru.store.crawl.sqlite.database import stamp, translated
+from tadoru.store.crawl.sqlite.database import stamp
 
 _VALUE = "SELECT value FROM crawl_meta WHERE key = ?"
 _SET = "INSERT INTO crawl_meta(key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
@@ -24,8 +24,7 @@ class CrawlMeta:
 
     def all(self) -> dict[str, str]:
         """Everything that is noted about the crawl."""
-        with translated(self._db.path):
-            return dict(self._db.sql.execute("SELECT key, value FROM crawl_meta"))
+        return dict(self._db.rows("SELECT key, value FROM crawl_meta"))
 
     async def set(self, key: str, value: str) -> None:
         await self._db.write(lambda sql: sql.execute(_SET, (key, value)), beside=True)

@@ -9,8 +9,9 @@ from tadoru.clock import Clock
 from tadoru.errors import StoreError, UsageError
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.postgres.crawl_url import is_postgresql, parse
-from tadoru.store.crawl.sqlite.database import LOCK_PATIENCE, is_read_only
+from tadoru.store.crawl.sqlite.database import LOCK_PATIENCE
 from tadoru.store.crawl.sqlite.store import CrawlNotReadable, ReadOnlyCrawl, SqliteStore
+from tadoru.store.errors import is_read_only
 
 
 def open_store(name: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE) -> CrawlDatabase:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from tadoru.errors import UsageError
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
 from tadoru.store.crawl.interface import UNLINKED
-from tadoru.store.crawl.sqlite.database import translated
 
 Rewrite = Callable[[str], str]
 
@@ -105,17 +104,15 @@ class RunPages:
         # Rewritten, the URLs have another order, and SQLite sorts them on disk.
         by, order = (self._db.dialect.by_url, "p.url") if rewrite is None else ("", "1, p.url")
         text = statement.format(key=self._key(rewrite, "p.url"), by=by, d=self._db.dialect)
-        with translated(self._db.path):
-            for row in self._db.sql.execute(f"{text} ORDER BY {order}", {"run": run}):
-                yield _page_state(row)
+        for row in self._db.stream(f"{text} ORDER BY {order}", {"run": run}):
+            yield _page_state(row)
 
     async def stray_findings(self, run: int | None, rewrite: Rewrite | None = None) -> AsyncIterator[StrayFinding]:
         """The findings that belong to no page of `page_states`, by key, check and subject."""
         statement = _STRAYS_NOW if run is None else _STRAYS_THEN
         text = statement.format(key=self._key(rewrite, "url"), d=self._db.dialect)
-        with translated(self._db.path):
-            for row in self._db.sql.execute(text, {"run": run}):
-                yield StrayFinding(*row)
+        for row in self._db.stream(text, {"run": run}):
+            yield StrayFinding(*row)
 
     async def check_totals(self, run: int | None) -> dict[int, int]:
         """How many findings there are of each check, by its number."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from tadoru.store.crawl.connection import CrawlConnection
 from tadoru.store.crawl.interface import UNLINKED
-from tadoru.store.crawl.sqlite.database import listed, translated
+from tadoru.store.crawl.sqlite.database import listed
 
 _OF_THE_SITE = "p.internal AND p.purpose = 'page'"
 _ANSWERED = f"{_OF_THE_SITE} AND p.status = 'completed'"
@@ -114,8 +114,7 @@ class SummaryReader:
         self._db = db
 
     def _all(self, statement: str, *values: Any) -> list[Any]:
-        with translated(self._db.path):
-            return self._db.sql.execute(statement, values).fetchall()
+        return self._db.rows(statement, values)
 
     def _one(self, statement: str, *values: Any) -> int:
         number: int = self._all(statement, *values)[0][0]
@@ -163,11 +162,8 @@ class SummaryReader:
 
     def response_times(self) -> Iterator[float]:
         """How long each answer took in milliseconds, the fastest first."""
-        with translated(self._db.path):
-            for (time,) in self._db.sql.execute(
-                f"SELECT {_TIME} FROM pages p WHERE {_ANSWERED} AND p.ttfb_ms IS NOT NULL ORDER BY 1"
-            ):
-                yield time
+        times = f"SELECT {_TIME} FROM pages p WHERE {_ANSWERED} AND p.ttfb_ms IS NOT NULL ORDER BY 1"
+        return (time for (time,) in self._db.stream(times))
 
     def slowest(self, most: int) -> list[PageFigures]:
         rows = self._all(f"{_PAGE} WHERE {_ANSWERED} AND p.ttfb_ms IS NOT NULL ORDER BY {_TIME} DESC, p.url LIMIT ?", most)
@@ -239,13 +235,12 @@ class SummaryReader:
             )
         )
         urls: dict[int, list[str]] = {cluster: [] for cluster in sizes}
-        with translated(self._db.path):
-            for cluster, url in self._db.sql.execute(
-                f"""SELECT s.cluster_id, p.url FROM page_scores s {self._db.dialect.join_in_order} pages p ON p.id = s.page_id
-                WHERE s.cluster_id IN ({listed(sizes)}) ORDER BY p.depth, p.url"""
-            ):
-                if len(urls[cluster]) < most_urls:
-                    urls[cluster].append(url)
+        for cluster, url in self._db.stream(
+            f"""SELECT s.cluster_id, p.url FROM page_scores s {self._db.dialect.join_in_order} pages p ON p.id = s.page_id
+            WHERE s.cluster_id IN ({listed(sizes)}) ORDER BY p.depth, p.url"""
+        ):
+            if len(urls[cluster]) < most_urls:
+                urls[cluster].append(url)
         return sorted(
             (DuplicateCluster(size, tuple(urls[cluster])) for cluster, size in sizes.items()),
             key=lambda row: (-row.pages, row.urls),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import lru_cache
 from itertools import count
 from typing import Any
@@ -16,10 +15,10 @@ from psycopg import sql as names
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.json import set_json_loads
 
-from tadoru.errors import StoreError, UsageError
-from tadoru.i18n.translation import N_
+from tadoru.errors import UsageError
 from tadoru.store.crawl.connection import plain
 from tadoru.store.crawl.postgres.crawl_url import CrawlUrl
+from tadoru.store.errors import postgresql_error, translated
 
 Values = Sequence[object] | Mapping[str, object]
 _PARAMETER = re.compile(r"'(?:[^']|'')*'|\?|(?<!:):([a-z]\w*)|%")
@@ -55,17 +54,7 @@ _BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ"
 SESSION_SETTINGS = (
     "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3; SET search_path TO {}, public"
 )
-_VICTIMS = ("40001", "40P01")
-_WENT = ("57P01", "57P02", "57P03", "08006", "08003", "25P03")
 _numbers = count(1)
-
-
-class DeadlockVictim(StoreError):
-    """PostgreSQL rolled this transaction back to resolve a deadlock; it can be repeated."""
-
-
-class ConnectionLost(StoreError):
-    """The database cannot be reached, or the connection was lost."""
 
 
 def with_defaults(dsn: str, defaults: Mapping[str, str]) -> str:
@@ -73,44 +62,6 @@ def with_defaults(dsn: str, defaults: Mapping[str, str]) -> str:
     given = {name: str(value) for name, value in conninfo_to_dict(dsn).items() if value is not None}
     options = " ".join(filter(None, (given.get("options", ""), defaults.get("options", ""))))
     return make_conninfo("", **{**defaults, **given, **({"options": options} if options else {})})
-
-
-@contextmanager
-def translated_errors(where: str) -> Iterator[None]:
-    """Translates the errors of the driver into StoreError."""
-    try:
-        yield
-    except psycopg.Error as error:
-        raise _translate(error, where) from error
-
-
-def _kind(error: psycopg.Error) -> type[StoreError]:
-    if error.sqlstate in _VICTIMS:
-        return DeadlockVictim
-    is_gone = error.sqlstate in _WENT or (isinstance(error, psycopg.OperationalError) and error.sqlstate is None)
-    return ConnectionLost if is_gone else StoreError
-
-
-def _translate(error: psycopg.Error, where: str) -> StoreError:
-    if isinstance(error, psycopg.errors.PipelineAborted) and isinstance(error.__context__, psycopg.Error):
-        error = error.__context__
-    first = str(error).strip().partition("\n")[0].rstrip(".").removeprefix("connection failed: ")
-    return _kind(error)(_message(error), path=where, reason=first)
-
-
-def _message(error: psycopg.Error) -> str:
-    """The message for an error, with `path` and `reason` as values."""
-    if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
-        return N_("Cannot reach the database {path} ({reason}). Check the URL, and that the server is running.")
-    if error.sqlstate in _WENT:
-        return N_("Lost the connection to the database {path} ({reason}). Rerun the command when it is available again.")
-    if error.sqlstate in ("53100", "53200"):
-        return N_("The database {path} is out of space ({reason}). Free some space and rerun the command.")
-    if error.sqlstate == "55P03":
-        return N_("The crawl {path} is locked by another process. Close that process and rerun the command.")
-    if error.sqlstate in ("28P01", "28000", "3D000", "42501"):
-        return N_("Cannot use the database {path} ({reason}). Check the URL, the user and its permissions.")
-    return N_("The database {path} failed: {reason}.")
 
 
 def _as_text(value: str | bytes) -> str:
@@ -146,7 +97,7 @@ class PgConnection:
         except psycopg.ProgrammingError:
             raise UsageError("Invalid database URL. Use postgresql://user@host/name?crawl=NAME.") from None
         except psycopg.Error as error:
-            raise _translate(error, self.shown) from error
+            raise postgresql_error(error, self.shown) from error
         return link
 
     @property
@@ -173,12 +124,12 @@ class PgConnection:
         """Run a statement for each row, without waiting for each answer."""
         given = [plain_values(row) for row in rows]
         if given:
-            with translated_errors(self.shown), self._link.cursor() as cursor:
+            with translated(self.shown), self._link.cursor() as cursor:
                 cursor.executemany(with_driver_parameters(statement), given)
 
     def run(self, text: str, values: Values = ()) -> psycopg.Cursor[Any]:
         """Run a statement that is PostgreSQL's own."""
-        with translated_errors(self.shown):
+        with translated(self.shown):
             return self._link.execute(text, values or None)
 
     def streamed(self, text: str, values: Values) -> Iterator[Any]:
@@ -186,7 +137,7 @@ class PgConnection:
         unless it belongs to a transaction or reads what only this connection has."""
         is_here = self.in_transaction or "pg_temp." in text
         link = self._link if is_here else self._second()
-        with translated_errors(self.shown):
+        with translated(self.shown):
             if link.info.transaction_status is psycopg.pq.TransactionStatus.IDLE:
                 link.execute(_BEGIN_SNAPSHOT)
             begun = link is not self._link or not self._in_snapshot
@@ -208,7 +159,7 @@ class PgConnection:
 
     def copy(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
         """Write many rows as fast as there is a way to."""
-        with translated_errors(self.shown), self._link.cursor() as cursor, cursor.copy(statement) as out:
+        with translated(self.shown), self._link.cursor() as cursor, cursor.copy(statement) as out:
             for row in rows:
                 out.write_row(row)
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from importlib.resources.abc import Traversable
 
 from tadoru.errors import NewerFormat, StoreError
-from tadoru.store.crawl.postgres.connection import DeadlockVictim, PgConnection
+from tadoru.store.crawl.postgres.connection import PgConnection
 from tadoru.store.crawl.postgres.crawl_url import CrawlUrl
 from tadoru.store.crawl.sqlite.database import SQL, pending_scripts
+from tadoru.store.errors import DeadlockVictim
 
 FORMAT = 6
 """The format of a crawl: that of `schema.py`, and of the last step in `sql/upgrade/postgresql`."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from importlib import resources
 from importlib.resources.abc import Traversable
 from itertools import islice
@@ -17,10 +17,8 @@ from typing import Any, TypeVar
 
 from tadoru.clock import Clock, to_datetime
 from tadoru.errors import NewerFormat, StoreError
-from tadoru.i18n.translation import N_
-from tadoru.rules.budget import BreadthLimits
-from tadoru.store.crawl.caches import TextCache
-from tadoru.store.crawl.connection import SQLITE, SqlConnection
+from tadoru.store.crawl.connection import SQLITE, CrawlConnection, SqlConnection
+from tadoru.store.errors import is_busy, translated
 
 T = TypeVar("T")
 APPLICATION_ID = 0x7AD0_0001
@@ -47,48 +45,16 @@ def listed(numbers: Iterable[int]) -> str:
     return ", ".join(str(int(number)) for number in numbers) or "NULL"
 
 
-@contextmanager
-def translated(path: str) -> Iterator[None]:
-    """Translates the errors of SQLite into StoreError."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        raise StoreError(_message(error), path=path, reason=error) from error
+class Database(CrawlConnection):
+    """A connection to a file."""
 
-
-def _is_busy(error: sqlite3.DatabaseError) -> bool:
-    return str(getattr(error, "sqlite_errorname", "")).startswith("SQLITE_BUSY")
-
-
-def is_read_only(error: BaseException | None) -> bool:
-    """Is it that the file, or the folder that it is in, cannot be written?"""
-    return str(getattr(error, "sqlite_errorname", "")).startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN"))
-
-
-def _message(error: sqlite3.DatabaseError) -> str:
-    """The message for an error, with `path` and `reason` as values."""
-    name = getattr(error, "sqlite_errorname", "")
-    if name.startswith("SQLITE_NOTADB"):
-        return N_("{path} is not a SQLite database. Choose another file, or remove this one.")
-    if name.startswith("SQLITE_CORRUPT"):
-        return N_("The database {path} is damaged ({reason}). Restore a copy, or start a new crawl with another file.")
-    if name.startswith("SQLITE_FULL") or name.startswith("SQLITE_IOERR"):
-        return N_("Cannot write to the database {path} ({reason}). Free some disk space and rerun the command.")
-    if is_read_only(error):
-        return N_("Cannot open the database {path} for writing. Check the folder and its permissions.")
-    if name.startswith("SQLITE_BUSY"):
-        return N_("The database {path} is locked by another process. Close that process and rerun the command.")
-    return N_("The database {path} failed: {reason}.")
-
-
-class Database:
-    """A connection with its caches; the parts of a `CrawlDatabase` are built on it."""
-
-    is_postgresql = False
     dialect = SQLITE
+    sql: sqlite3.Connection
 
     def __init__(self, path: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE) -> None:
-        self._begin_state(path, clock, patience)
+        super().__init__(path, clock)
+        self._patience = patience
+        self._turn = asyncio.Lock()
         with translated(path):
             self.sql = self._connect()
             try:
@@ -96,19 +62,6 @@ class Database:
             except BaseException:
                 self.sql.close()
                 raise
-
-    def _begin_state(self, path: str, clock: Clock, patience: float) -> None:
-        self.path = path
-        self.clock = clock
-        self._patience = patience
-        self.bounds = BreadthLimits()
-        self.known: TextCache[tuple[int, int]] = TextCache(100_000)
-        """url → (id, depth) of URLs met lately: most links of a page lead to these."""
-        self.texts: TextCache[int] = TextCache(50_000)
-        self.host_ids: TextCache[int] = TextCache(50_000)
-        self.resource_ids: TextCache[int] = TextCache(50_000)
-        self._checks: dict[str, int] = {}
-        self._turn = asyncio.Lock()
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self.path, isolation_level=None, timeout=self._patience, cached_statements=256)
@@ -131,7 +84,7 @@ class Database:
                 self.sql.execute("PRAGMA journal_mode = WAL")
                 return
             except sqlite3.OperationalError as error:
-                if not _is_busy(error) or last:
+                if not is_busy(error) or last:
                     raise
             self.sql.execute("BEGIN IMMEDIATE")
             self.sql.execute("COMMIT")
@@ -211,18 +164,11 @@ class Database:
                 self.sql.execute("BEGIN IMMEDIATE")
                 return
             except sqlite3.OperationalError as error:
-                if not _is_busy(error) or waited > self._patience:
+                if not is_busy(error) or waited > self._patience:
                     raise
             await self.clock.sleep(pause)
             waited += pause
             pause = min(pause * 1.5, 0.02)
-
-    def forget_cached(self) -> None:
-        """Empty the caches."""
-        self.known.clear()
-        self.texts.clear()
-        self.host_ids.clear()
-        self.resource_ids.clear()
 
     def host_id(self, name: str) -> int:
         """The number of a host, made known when it is new. Call inside `transaction`."""
@@ -247,12 +193,6 @@ class Database:
                 found = dict(self.sql.execute(_FIND_HOSTS, given).fetchall())
             self.host_ids.add(found)
 
-    def check_number(self, check_id: str) -> int:
-        """The number of a check of the catalogue this crawl is judged by."""
-        if check_id not in self._checks:
-            self._checks = dict(self.sql.execute("SELECT id, number FROM checks"))
-        return self._checks[check_id]
-
     def count(self, sql: SqlConnection, deltas: Mapping[str, int]) -> None:
         """Add to counters. Call inside `transaction`."""
         sql.executemany(
@@ -264,17 +204,6 @@ class Database:
         """A counter as this transaction has changed it. Call inside `transaction`."""
         row = sql.execute("SELECT value FROM counters WHERE name = ?", (name,)).fetchone()
         return row[0] if row else 0
-
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """All that is read inside shows the crawl as it was at one moment, also while it goes on."""
-        with translated(self.path):
-            self.sql.execute("BEGIN")
-            try:
-                yield
-            finally:
-                if self.sql.in_transaction:
-                    self.sql.execute("ROLLBACK")
 
     def put_rows(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
         """Write many rows of a table as they are; how many. Call inside `transaction`."""

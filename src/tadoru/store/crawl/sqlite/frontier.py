@@ -25,8 +25,9 @@ from tadoru.store.crawl.interface import (
 )
 from tadoru.store.crawl.metrics import CrawlMetrics
 from tadoru.store.crawl.queue_changes import LimitChecker
-from tadoru.store.crawl.sqlite.database import HOSTS_AT_ONCE, Database, stamp, translated
+from tadoru.store.crawl.sqlite.database import HOSTS_AT_ONCE, Database, stamp
 from tadoru.store.crawl.sqlite.page_writer import PageWriter
+from tadoru.store.errors import translated
 
 _LEASE = """UPDATE pages SET status = 'processing', owner = ?, processing_started_at = ? WHERE id IN (
     SELECT id FROM pages INDEXED BY pages_frontier WHERE host_id = ? AND status = 'queued' AND not_before <= ?
@@ -73,8 +74,7 @@ class SqliteFrontier:
     async def has_workers(self) -> bool:
         """Whether somebody who lives is at work on this crawl."""
         await self.recover()
-        with translated(self._db.path):
-            return bool(self._db.sql.execute("SELECT count(*) FROM workers").fetchone()[0])
+        return bool(self._db.rows("SELECT 1 FROM workers LIMIT 1"))
 
     async def recover(self, living: int = 0) -> int:
         if not self._gone(living):
@@ -85,8 +85,7 @@ class SqliteFrontier:
     def _gone(self, living: int) -> list[int]:
         """The workers that died or stopped renewing."""
         here, now = workers.machine_name(), self._db.clock.now()
-        with translated(self._db.path):
-            rows = self._db.sql.execute("SELECT id, machine, pid, started, expires_at FROM workers").fetchall()
+        rows = self._db.rows("SELECT id, machine, pid, started, expires_at FROM workers")
         others = [row for row in rows if row[0] != living]
         return [row[0] for row in others if row[4] < now or workers.is_dead(workers.WorkerIdentity(*row[1:4]), here)]
 
@@ -150,8 +149,7 @@ class SqliteFrontier:
         return batch.recorded
 
     async def counts(self) -> CrawlCounts:
-        with translated(self._db.path):
-            rows = self._db.sql.execute(f"SELECT name, value FROM counters WHERE name IN ({_COUNTED})").fetchall()
+        rows = self._db.rows(f"SELECT name, value FROM counters WHERE name IN ({_COUNTED})")
         return CrawlCounts(**{str(name): value for name, value in rows})
 
     async def metrics(self) -> CrawlMetrics:
@@ -168,8 +166,7 @@ class SqliteFrontier:
         return self._has_seed("status = 'completed'")
 
     def _has_seed(self, state: str) -> bool:
-        with translated(self._db.path):
-            return self._db.sql.execute(f"SELECT 1 FROM pages WHERE is_seed AND ({state}) LIMIT 1").fetchone() is not None
+        return bool(self._db.rows(f"SELECT 1 FROM pages WHERE is_seed AND ({state}) LIMIT 1"))
 
     async def lease(self, worker: int, wants: Mapping[str, int], *, new_hosts: int, per_host: int, limit: int) -> LeaseBatch:
         counts = await self.counts()

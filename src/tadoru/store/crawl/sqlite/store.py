@@ -12,9 +12,10 @@ from urllib.parse import quote
 from tadoru.clock import Clock, SystemClock
 from tadoru.errors import UsageError
 from tadoru.store.crawl.crawl_database import CrawlDatabase
-from tadoru.store.crawl.sqlite.database import LOCK_PATIENCE, SCHEMA_VERSION, Database, is_read_only
+from tadoru.store.crawl.sqlite.database import LOCK_PATIENCE, SCHEMA_VERSION, Database
 from tadoru.store.crawl.sqlite.frontier import SqliteFrontier
 from tadoru.store.crawl.sqlite.hosts import SqliteHosts, SqliteRobots
+from tadoru.store.errors import is_read_only
 
 
 class SqliteStore(CrawlDatabase):
