@@ -25,7 +25,7 @@ from pathlib import Path
 from tadoru.clock import SystemClock
 from tadoru.config.options import AuditOptions
 from tadoru.engine.crawl import Crawler
-from tadoru.jobs.audit.run import prepare
+from tadoru.jobs.audit.run import AuditCrawl
 from tadoru.jobs.launch import run_loop
 from tadoru.model.web import Answer, Request, Response, Timings
 from tadoru.store.crawl.open import open_store
@@ -78,7 +78,7 @@ def memory() -> float:
 async def crawl(options: AuditOptions, seeds: list[str], world: FakeWeb, seconds: float) -> None:
     """Run it, and print what was seen."""
     began = time.monotonic()
-    prepared = await prepare(options, seeds, {})
+    prepared = await AuditCrawl(options, seeds).prepare()
     print(f"{len(seeds)} starts put in: {time.monotonic() - began:.1f} s, {memory():.0f} MB")
     clock = SystemClock()
     store = open_store(options.database, clock)
@@ -131,10 +131,10 @@ def read_seed_file(lines: int) -> None:
         print(f"{len(urls)} lines read, cleaned, once each: {took:.1f} s of CPU, {memory() - before:.0f} MB more")
         options = AuditOptions(database=str(Path(folder) / "crawl.db"), follow_external_hosts=True)
         began = time.process_time()
-        run_loop(prepare(options, urls, {}))
+        run_loop(AuditCrawl(options, urls).prepare())
         print(f"put into a new crawl: {time.process_time() - began:.1f} s of CPU, {memory():.0f} MB in all")
         began = time.process_time()
-        run_loop(prepare(options, urls, {}))
+        run_loop(AuditCrawl(options, urls).prepare())
         print(f"found there again: {time.process_time() - began:.1f} s of CPU")
 
 

@@ -35,8 +35,8 @@ from typing import TYPE_CHECKING, Any
 from tadoru.version import VERSION as __version__  # noqa: N811
 
 if TYPE_CHECKING:
-    from tadoru.jobs.audit.api import AuditResult, audit, audit_async
-    from tadoru.jobs.docs.api import DocsResult, docs, docs_async
+    from tadoru.jobs.audit.run import AuditResult, audit, audit_async
+    from tadoru.jobs.docs.run import DocsResult, docs, docs_async
     from tadoru.jobs.events.api import Calendar, events
     from tadoru.jobs.links.result import CrawlResult, FailedUrl, UrlInfo
     from tadoru.jobs.links.run import links, links_async
@@ -59,12 +59,12 @@ __all__ = [
 ]
 
 _MODULES = {
-    "AuditResult": "tadoru.jobs.audit.api",
-    "audit": "tadoru.jobs.audit.api",
-    "audit_async": "tadoru.jobs.audit.api",
-    "DocsResult": "tadoru.jobs.docs.api",
-    "docs": "tadoru.jobs.docs.api",
-    "docs_async": "tadoru.jobs.docs.api",
+    "AuditResult": "tadoru.jobs.audit.run",
+    "audit": "tadoru.jobs.audit.run",
+    "audit_async": "tadoru.jobs.audit.run",
+    "DocsResult": "tadoru.jobs.docs.run",
+    "docs": "tadoru.jobs.docs.run",
+    "docs_async": "tadoru.jobs.docs.run",
     "Calendar": "tadoru.jobs.events.api",
     "events": "tadoru.jobs.events.api",
     "links": "tadoru.jobs.links.run",

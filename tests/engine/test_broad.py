@@ -12,7 +12,7 @@ import pytest
 from tadoru.config.options import AuditOptions
 from tadoru.engine import crawl as engine
 from tadoru.engine.crawl import Crawler
-from tadoru.jobs.audit.run import join_audit, prepare
+from tadoru.jobs.audit.run import AuditCrawl
 from tadoru.model.web import Answer, Request, Response
 from tadoru.store.crawl.interface import HOST_SPENT, TRAPPED_HOST
 from tadoru.store.crawl.sqlite.store import SqliteStore
@@ -55,7 +55,7 @@ async def crawl(folder: Path, links: Links, *starts: str, **options: Any) -> tup
         database=str(folder / "crawl.db"), follow_external_hosts=True, sitemap="off", resources=0,
         **{"delay": 0.0, "concurrency": 8, **options},
     )  # fmt: skip
-    prepared = await prepare(chosen, starts, {})
+    prepared = await AuditCrawl(chosen, starts).prepare()
     fake_web, clock = FakeWeb(links), FastClock()
     store = SqliteStore(chosen.database, clock)
     plan = prepared.plan
@@ -125,5 +125,5 @@ async def test_the_scope_of_very_many_starts_stays_small_and_all_of_them_are_ask
     starts = [f"https://93.184.{number // 250}.{number % 250 + 1}/" for number in range(251)]
     fake_web, _ = await crawl(tmp_path, lambda host, path: (), *starts, include=("/only-this",))
     assert len(fake_web.asked) == 251
-    joined = await join_audit(AuditOptions(database=str(tmp_path / "crawl.db"), follow_external_hosts=True))
+    joined = await AuditCrawl(AuditOptions(database=str(tmp_path / "crawl.db"), follow_external_hosts=True)).join()
     assert (len(joined.plan.job.scope.sites), len(joined.starts)) == (100, 251)

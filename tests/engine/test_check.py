@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tadoru.config.options import LinksOptions
-from tadoru.jobs import launch
-from tadoru.jobs.links.run import links_async, prepare, read_result
+from tadoru.jobs.links.run import LinksCrawl, links_async
 from tests.support.crawling import UNHURRIED, FastClock, by_path, crawl, set_up
 from tests.support.exchange import Exchange, Reply
 from tests.support.site import Site
@@ -118,9 +117,7 @@ async def test_list_mode_requests_exactly_what_was_given(tmp_path: Path) -> None
         other.page("/x", links=["/y"])
         options = LinksOptions(**{**UNHURRIED, "list": True, "ignore_robots": True})
         given = [site.url("/a"), site.url("/r"), other.url("/x")]
-        prepared = await prepare(options, given, str(tmp_path / "list.db"), durable=True)
-        await launch.crawl(prepared.plan, lambda _: None)
-        result = await read_result(options, prepared, duration=0.0, stopped=None, load=True)
+        result = (await LinksCrawl(options, given, str(tmp_path / "list.db"), load=True).run()).result
     assert sorted(site.paths) == ["/a", "/landed", "/r"]
     assert other.paths == ["/x"]
     assert by_path(site, result)["/b"].not_fetched == "list mode: only the given URLs are requested"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -13,7 +14,6 @@ from tadoru.errors import StoreError
 from tadoru.jobs.links.report import LinksReport, write_links_report
 from tadoru.jobs.links.result import CrawlResult
 from tadoru.jobs.links.result_reader import stored_edges
-from tadoru.jobs.links.run import read_result
 from tests.support.crawling import FastClock, Setup, crawl, set_up
 from tests.support.site import Site
 
@@ -34,7 +34,7 @@ def crawled(tmp_path: Path) -> Setup:
 
 def both(setup: Setup) -> tuple[CrawlResult, CrawlResult]:
     loaded = asyncio.run(setup.result())
-    stored = asyncio.run(read_result(setup.options, setup.prepared, duration=0.0, stopped=None))
+    stored = asyncio.run(replace(setup, links=replace(setup.links, load=False)).result())
     return loaded, stored
 
 

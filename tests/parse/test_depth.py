@@ -10,7 +10,8 @@ import pytest
 
 from tadoru.config.options import AuditOptions
 from tadoru.engine.job import FetchedPage
-from tadoru.jobs.audit.run import build_job, build_scope
+from tadoru.jobs.audit.run import build_job
+from tadoru.jobs.crawl_setup import build_scope
 from tadoru.jobs.docs.page import read_doc_page
 from tadoru.model.web import Response, Timings
 from tadoru.parse import lenient_json, sitemap

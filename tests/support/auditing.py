@@ -15,7 +15,8 @@ from tadoru.config.options import AuditOptions
 from tadoru.engine.crawl import Crawler, CrawlOutcome
 from tadoru.engine.notifications import CrawlNotification
 from tadoru.jobs import launch
-from tadoru.jobs.audit.run import PreparedAudit, finish, prepare
+from tadoru.jobs.audit.run import AuditCrawl
+from tadoru.jobs.crawl_setup import NOTHING_TO_DO, PreparedCrawl
 from tests.support.site import Site
 
 N = TypeVar("N", bound=CrawlNotification)
@@ -46,16 +47,17 @@ class Audit:
     ) -> CrawlOutcome:
         """One run of the command; without a path it goes on with what is there."""
         chosen = AuditOptions(**{**UNHURRIED, "database": str(self.database), **options})
-        prepared = await prepare(chosen, [self.site.url(path) for path in paths], {})
-        ended = CrawlOutcome(stopped=False, limit_reached=True)
+        audit = AuditCrawl(chosen, [self.site.url(path) for path in paths])
+        prepared = await audit.prepare()
+        ended = NOTHING_TO_DO
         if not prepared.nothing_to_do:
             ended = await self.crawl(prepared, engines, clock, on_created, policy or {})
-        await finish(chosen, prepared, ended, 0.0)
+        await audit.finish(prepared, ended, 0.0)
         return ended
 
     async def crawl(
         self,
-        prepared: PreparedAudit,
+        prepared: PreparedCrawl,
         engines: int,
         clock: Clock | None,
         on_created: Callable[[Crawler], None] | None,

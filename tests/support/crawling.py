@@ -13,8 +13,9 @@ from tadoru.config.options import LinksOptions
 from tadoru.engine.crawl import Crawler, CrawlOutcome
 from tadoru.engine.notifications import CrawlNotification
 from tadoru.jobs import launch
+from tadoru.jobs.crawl_setup import PreparedCrawl
 from tadoru.jobs.links.result import CrawlResult, UrlInfo
-from tadoru.jobs.links.run import PreparedLinks, links_async, prepare, read_result
+from tadoru.jobs.links.run import LinksCrawl, links_async
 from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.support.site import Site
 
@@ -45,8 +46,8 @@ class FastClock:
 class Setup:
     """A crawl of a site in a file, to be run as often and by as many engines as a test likes."""
 
-    options: LinksOptions
-    prepared: PreparedLinks
+    links: LinksCrawl
+    prepared: PreparedCrawl
     notices: list[CrawlNotification] = field(default_factory=list)
 
     @property
@@ -62,7 +63,7 @@ class Setup:
         return await asyncio.gather(*each)
 
     async def result(self) -> CrawlResult:
-        return await read_result(self.options, self.prepared, duration=0.0, stopped=None, load=True)
+        return (await self.links.finish(self.prepared, CrawlOutcome(stopped=False), 0.0)).result
 
     def told(self, kind: type[N]) -> list[N]:
         """The notices of one kind."""
@@ -76,8 +77,8 @@ class Setup:
 async def set_up(site: Site, folder: Path, path: str = "/", **options: Any) -> Setup:
     """A crawl that has not begun."""
     chosen = LinksOptions(**{**UNHURRIED, **options})
-    prepared = await prepare(chosen, [site.url(path)], str(folder / "crawl.db"), durable=True)
-    return Setup(chosen, prepared)
+    links = LinksCrawl(chosen, [site.url(path)], str(folder / "crawl.db"), load=True)
+    return Setup(links, await links.prepare())
 
 
 async def crawl(site: Site, path: str = "/", **options: Any) -> CrawlResult:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import tadoru
-from tadoru.jobs.docs.api import DocsResult
+from tadoru.jobs.docs.run import DocsResult
 from tests.acceptance.command import CommandResult, Tadoru
 from tests.support.exchange import Exchange, Reply
 from tests.support.site import Site

@@ -15,21 +15,13 @@ from tadoru.cli.inputs import check_database_name, check_writable, read_seed_url
 from tadoru.cli.options import job_options, print_config, resolve_options, run_options
 from tadoru.cli.output import _, translate_text
 from tadoru.config.options import JOB_SETTINGS, AuditOptions
-from tadoru.config.resolve import CREDENTIALS, ResolvedConfig, describe_options
-from tadoru.errors import (
-    BrowserMissing,
-    GateExceeded,
-    Interrupted,
-    NothingToCrawl,
-    SeedUnreachable,
-    UsageError,
-    without_passwords,
-)
+from tadoru.config.resolve import CREDENTIALS, ResolvedConfig, shown_values
+from tadoru.errors import BrowserMissing, GateExceeded, Interrupted, UsageError, without_passwords
 from tadoru.extras import not_installed
 
 if TYPE_CHECKING:
     from tadoru.cli.progress import CrawlProgress
-    from tadoru.jobs.audit.run import PreparedAudit
+    from tadoru.jobs.crawl_setup import PreparedCrawl
 
 EXAMPLES = (
     ("tadoru audit https://example.com", "report its problems; the crawl is in ./tadoru.db"),
@@ -112,8 +104,8 @@ def _is_discovered_database(settled: ResolvedConfig) -> bool:
 def _check(options: AuditOptions, urls: tuple[str, ...]) -> None:
     """Validate options and arguments before any request."""
     from tadoru.jobs.audit.criteria import AuditCriteria
-    from tadoru.jobs.audit.run import build_job, build_scope
-    from tadoru.jobs.crawl_setup import access_for
+    from tadoru.jobs.audit.run import build_job
+    from tadoru.jobs.crawl_setup import access_for, build_scope
     from tadoru.rules.address import Exemptions
     from tadoru.rules.url import parse_typed_url
     from tadoru.store.crawl.postgres.crawl_url import is_postgresql
@@ -142,30 +134,17 @@ def _check(options: AuditOptions, urls: tuple[str, ...]) -> None:
 def _run(
     options: AuditOptions, urls: tuple[str, ...], settled: ResolvedConfig, *, quiet: bool, verbose: int, log_format: str
 ) -> int:
-    from tadoru.cli.progress import CrawlProgress
+    from tadoru.cli.progress import CrawlProgress, check_start_urls, run_with_progress
     from tadoru.clock import SystemClock
-    from tadoru.jobs import launch
-    from tadoru.jobs.audit.run import finish, prepare
+    from tadoru.jobs.audit.run import AuditCrawl
 
-    clock = SystemClock()
-    display = CrawlProgress(quiet=quiet, verbose=verbose, log_format=log_format, limit=options.limit, clock=clock)
-    config = {name: entry["value"] for name, entry in describe_options(AuditOptions, options, settled, "audit").items()}
-    prepared = launch.run_loop(prepare(options, urls, config))
-    _report_start(options, prepared, display)
-    began = clock.monotonic()
-    if prepared.nothing_to_do:
-        display.note(_("Nothing to crawl: {reason}.", reason=prepared.nothing_to_do))
-        from tadoru.engine.crawl import CrawlOutcome
-
-        ended = CrawlOutcome(stopped=False, limit_reached=True)
-    else:
-        with display:
-            ended = launch.run(prepared.plan, display.notify, display.watch)
-    analysed = launch.run_loop(finish(options, prepared, ended, clock.monotonic() - began, display.note))
-    if ended.stopped and not ended.out_of_time:
+    display = CrawlProgress(quiet=quiet, verbose=verbose, log_format=log_format, limit=options.limit, clock=SystemClock())
+    crawl = AuditCrawl(options, urls, shown_values(options, settled, "audit"), note=display.note)
+    finished = run_with_progress(crawl, display, lambda prepared: _report_start(options, prepared, display))
+    if finished.is_interrupted:
         raise Interrupted("Stopped. To resume, rerun the command (the crawl is in {database}).", database=options.database)
-    _check_start_urls(prepared)
-    if not analysed:
+    check_start_urls(finished.start)
+    if not finished.is_complete:
         display.note(
             _(
                 "Another process is still crawling into {database} and will report the findings.",
@@ -179,6 +158,7 @@ def _run(
 def _hand_to_cluster(options: AuditOptions, urls: tuple[str, ...], settled: ResolvedConfig, *, quiet: bool) -> int:
     """Create the crawl and submit it to the workers of its database."""
     from tadoru.jobs import launch
+    from tadoru.jobs.audit.run import AuditCrawl
     from tadoru.store.crawl.postgres.crawl_url import is_postgresql, parse
 
     if not is_postgresql(options.database):
@@ -189,8 +169,7 @@ def _hand_to_cluster(options: AuditOptions, urls: tuple[str, ...], settled: Reso
         from tadoru.cluster.submission import submit_crawl
     except ModuleNotFoundError:
         raise UsageError(not_installed("a cluster", "cluster")) from None
-    config = {name: entry["value"] for name, entry in describe_options(AuditOptions, options, settled, "audit").items()}
-    launch.run_loop(submit_crawl(options, urls, config))
+    launch.run_loop(submit_crawl(AuditCrawl(options, urls, shown_values(options, settled, "audit"))))
     if not quiet:
         place = parse(options.database)
         sys.stderr.write(
@@ -203,7 +182,7 @@ def _hand_to_cluster(options: AuditOptions, urls: tuple[str, ...], settled: Reso
     return 0
 
 
-def _report_start(options: AuditOptions, prepared: PreparedAudit, display: CrawlProgress) -> None:
+def _report_start(options: AuditOptions, prepared: PreparedCrawl, display: CrawlProgress) -> None:
     if prepared.recrawl:
         display.note(_("Crawling {url} again (run {run}).", url=prepared.starts[0], run=prepared.run))
     elif options.recrawl and prepared.resumed:
@@ -212,20 +191,8 @@ def _report_start(options: AuditOptions, prepared: PreparedAudit, display: Crawl
         display.note(_("Resuming the crawl of {url}.", url=prepared.starts[0]))
     if prepared.lacks_credentials:
         display.note(_("An earlier run used credentials, which are not stored. Pass them again, or pages may be refused."))
-
-
-def _check_start_urls(prepared: PreparedAudit) -> None:
-    """Raise an error with the reason if nothing could be crawled."""
-    from tadoru.jobs import launch
-    from tadoru.jobs.audit.run import read_start_state
-
-    state = launch.run_loop(read_start_state(prepared))
-    if state is None:
-        return
-    if state.status == "error":
-        kind = (state.error_type or "no_response").replace("_", " ")
-        raise SeedUnreachable("Cannot reach {url} ({reason}).", url=state.url, reason=kind)
-    raise NothingToCrawl("Nothing to crawl from {url}: {reason}.", url=state.url, reason=state.reason)
+    if prepared.nothing_to_do:
+        display.note(_("Nothing to crawl: {reason}.", reason=prepared.nothing_to_do))
 
 
 def _report_result(options: AuditOptions, display: CrawlProgress, *, quiet: bool) -> int:

@@ -8,13 +8,10 @@ from tadoru.cli.output import N_, _, ngettext
 from tadoru.config.options import AuditOptions, CrawlOptions, DocsOptions, LinksOptions
 from tadoru.errors import without_passwords
 from tadoru.jobs.audit.run import bounds_for
-from tadoru.jobs.audit.run import build_scope as audit_scope
-from tadoru.jobs.docs.run import build_scope as docs_scope
+from tadoru.jobs.crawl_setup import build_scope
 from tadoru.jobs.docs.run import site_folder
 from tadoru.jobs.launch import pick_processes
-from tadoru.jobs.links.run import build_scope
 from tadoru.jobs.reporting.formatting import pad_text
-from tadoru.rules.scope import Scope
 from tadoru.rules.url import host_key, parse_typed_url
 
 MAX_LISTED_URLS = 10
@@ -65,7 +62,7 @@ def _docs_plan(options: DocsOptions, start: str) -> Rows:
     markdown = _("the site's own where it is complete") if options.own_markdown else _("converted from each page")
     return [
         (_("start"), start),
-        *_requests(options, docs_scope(options, start), [start], listed=False),
+        *_requests(options, [start], listed=False),
         (_("duplicates"), _("{kinds} of: other versions, other languages, single-page editions, indexes, sources", kinds=kinds)),
         (_("sitemaps"), _(SITEMAPS[options.sitemap])),
         ("Markdown", markdown),
@@ -76,7 +73,7 @@ def _docs_plan(options: DocsOptions, start: str) -> Rows:
 
 def _links_plan(options: LinksOptions, starts: list[str]) -> Rows:
     rows = _start_urls(starts) or [(_("resume"), str(options.state))]
-    rows += _requests(options, build_scope(options, starts), starts, listed=options.list)
+    rows += _requests(options, starts, listed=options.list)
     rows.append((_("external"), _external(options.check)))
     rows.append((_("result"), _("{format} to {file}", format=options.format, file=options.output or "stdout")))
     if options.state:
@@ -86,7 +83,7 @@ def _links_plan(options: LinksOptions, starts: list[str]) -> Rows:
 
 def _audit_plan(options: AuditOptions, starts: list[str]) -> Rows:
     rows = _start_urls(starts) or [(_("resume"), without_passwords(options.database))]
-    rows += _requests(options, audit_scope(options, starts), starts, listed=options.list)
+    rows += _requests(options, starts, listed=options.list)
     rows.append((_("external"), _external(options.check_external)))
     rows += _bounds(options)
     rows.append((_("sitemaps"), _("ignored") if options.list else _(SITEMAPS[options.sitemap])))
@@ -128,7 +125,7 @@ def _bounds(options: AuditOptions) -> Rows:
     return rows
 
 
-def _requests(options: CrawlOptions, scope: Scope, starts: list[str], *, listed: bool) -> Rows:
+def _requests(options: CrawlOptions, starts: list[str], *, listed: bool) -> Rows:
     if listed:
         rows = [(_("requests"), _("only these URLs; no links are followed"))]
     else:
@@ -138,7 +135,7 @@ def _requests(options: CrawlOptions, scope: Scope, starts: list[str], *, listed:
             if options.depth is None
             else ngettext("at most {count} link from the start URL", "at most {count} links from the start URL", options.depth)
         )
-        rows = [(_("requests"), _(SCOPES[scope.mode], site=site)), (_("depth"), depth)]
+        rows = [(_("requests"), _(SCOPES[build_scope(options, starts).mode], site=site)), (_("depth"), depth)]
     rows += [(_("include"), _("URLs that match {pattern}", pattern=pattern)) for pattern in options.include]
     rows += [(_("exclude"), _("URLs that match {pattern}", pattern=pattern)) for pattern in options.exclude]
     rows.append((_("limit"), ngettext("{count} page", "{count} pages", options.limit) if options.limit else _("no limit")))

@@ -18,10 +18,11 @@ from tadoru.cli.inputs import check_writable, read_seed_urls
 from tadoru.cli.options import job_options, print_config, resolve_options, run_options
 from tadoru.cli.output import _, current_language, ngettext, translate_text
 from tadoru.config.options import JOB_SETTINGS, LinksOptions
-from tadoru.errors import GateExceeded, Interrupted, Message, NothingToCrawl, SeedUnreachable, TadoruError, UsageError
+from tadoru.errors import GateExceeded, Interrupted, Message, TadoruError, UsageError
 
 if TYPE_CHECKING:
     from tadoru.cli.progress import CrawlProgress
+    from tadoru.jobs.crawl_setup import PreparedCrawl
     from tadoru.jobs.links.result import CrawlResult
     from tadoru.jobs.links.suppressions import LinkSuppressions
 
@@ -130,9 +131,9 @@ def links(
 
 def _check(options: LinksOptions, urls: tuple[str, ...]) -> None:
     """Validate options and arguments before any request."""
-    from tadoru.jobs.crawl_setup import access_for
+    from tadoru.jobs.crawl_setup import access_for, build_scope
     from tadoru.jobs.links.broken import LinkGates
-    from tadoru.jobs.links.run import broken_link_rules, build_scope
+    from tadoru.jobs.links.run import broken_link_rules
     from tadoru.rules.address import Exemptions
     from tadoru.rules.url import parse_typed_url
 
@@ -153,28 +154,22 @@ def _check(options: LinksOptions, urls: tuple[str, ...]) -> None:
 
 
 def _run(options: LinksOptions, urls: tuple[str, ...], *, quiet: bool, verbose: int, log_format: str) -> int:
-    from tadoru.cli.progress import CrawlProgress
+    from tadoru.cli.progress import CrawlProgress, check_start_urls, run_with_progress
     from tadoru.clock import SystemClock
-    from tadoru.jobs import launch
-    from tadoru.jobs.links.run import prepare, read_result, read_start_state
+    from tadoru.jobs.links.run import LinksCrawl
 
-    clock = SystemClock()
     with _database(options) as database:
-        display = CrawlProgress(quiet=quiet, verbose=verbose, log_format=log_format, limit=options.limit, clock=clock)
-        prepared = launch.run_loop(prepare(options, urls, database.name, durable=database.kept))
-        if prepared.resumed:
-            display.note(_("Resuming the crawl of {url}.", url=prepared.starts[0]))
-        began = clock.monotonic()
-        with display:
-            ended = launch.run(prepared.plan, display.notify, display.watch)
-        stopped = None
-        if ended.stopped:
-            stopped = "time limit" if ended.out_of_time else "interrupted"
-        elif ended.limit_reached:
-            stopped = f"limit of {options.limit:,} page{'' if options.limit == 1 else 's'}"  # A value of the JSON result.
-        result = launch.run_loop(read_result(options, prepared, duration=clock.monotonic() - began, stopped=stopped))
+        display = CrawlProgress(quiet=quiet, verbose=verbose, log_format=log_format, limit=options.limit, clock=SystemClock())
+
+        def report_start(prepared: PreparedCrawl) -> None:
+            if prepared.resumed:
+                display.note(_("Resuming the crawl of {url}.", url=prepared.starts[0]))
+
+        crawl = LinksCrawl(options, urls, database.name, durable=database.kept)
+        finished = run_with_progress(crawl, display, report_start)
+        result = finished.result
         try:
-            gates = _write_result(result, options, prepared.plan.database, display)
+            gates = _write_result(result, options, database.name, display)
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -184,17 +179,12 @@ def _run(options: LinksOptions, urls: tuple[str, ...], *, quiet: bool, verbose: 
                 "Cannot write {output} ({reason}). Fix the cause, then rerun the command{state}.",
                 output=what, reason=why, state=database.keep(),
             ) from None  # fmt: skip
-        if stopped == "interrupted":
+        if finished.is_interrupted:
             raise Interrupted(
                 "Stopped after {pages}. To resume, rerun the command{state}.",
                 pages=ngettext("{count} page", "{count} pages", result.total_processed), state=database.keep(),
             )  # fmt: skip
-        state = launch.run_loop(read_start_state(prepared))
-        if state is not None and state.status == "error":
-            kind = (state.error_type or "no_response").replace("_", " ")
-            raise SeedUnreachable("Cannot reach {url} ({reason}).", url=prepared.starts[0], reason=kind)
-        if state is not None:
-            raise NothingToCrawl("Nothing to crawl from {url}: {reason}.", url=prepared.starts[0], reason=state.reason)
+        check_start_urls(finished.start, finished.prepared.starts[0])
         if gates:
             message = " ".join(map(translate_text, gates))
             raise GateExceeded(message)

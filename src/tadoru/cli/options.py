@@ -76,7 +76,7 @@ def print_config(job: str, options: Options, settled: ResolvedConfig) -> int:
     """Print the result of `--show-config`."""
     listing = {
         "file": str(settled.file) if settled.file else None,
-        job: resolve.describe_options(type(options), options, settled, job),
+        job: resolve.describe_options(options, settled, job),
     }
     json.dump(listing, sys.stdout, indent=2, ensure_ascii=False)
     sys.stdout.write("\n")

@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any, Self
 from tadoru.cli.output import _, ngettext
 from tadoru.clock import Clock
 from tadoru.engine import notifications
-from tadoru.errors import without_passwords
+from tadoru.errors import NothingToCrawl, SeedUnreachable, without_passwords
 from tadoru.log import Log
 from tadoru.store.crawl.metrics import CrawlMetrics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from rich.console import RenderableType
     from rich.progress import Progress, TaskID
+
+    from tadoru.engine.crawl import CrawlOutcome
+    from tadoru.jobs.crawl_setup import FinishedCrawl, PreparedCrawl, Result, SiteCrawl, StartFailure
 
 FIRST_LINE_AFTER, LINE_EVERY = 2.0, 10.0
 """Seconds until the first progress line where there is no terminal, and between two lines."""
@@ -205,3 +208,26 @@ def _format_duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def run_with_progress(
+    crawl: SiteCrawl[Result], display: CrawlProgress, on_prepared: Callable[[PreparedCrawl], None]
+) -> FinishedCrawl[Result]:
+    """Run a crawl with sibling processes, and show its progress. Raises UsageError."""
+    from tadoru.jobs import launch
+
+    def run(plan: launch.CrawlPlan) -> CrawlOutcome:
+        with display:
+            return launch.run(plan, display.notify, display.watch)
+
+    return crawl.run_with(run, on_prepared)
+
+
+def check_start_urls(failure: StartFailure | None, url: str = "") -> None:
+    """Raise an error with the reason if nothing could be crawled. `url` is shown instead of the one that failed."""
+    if failure is None:
+        return
+    if failure.status == "error":
+        kind = (failure.error_type or "no_response").replace("_", " ")
+        raise SeedUnreachable("Cannot reach {url} ({reason}).", url=url or failure.url, reason=kind)
+    raise NothingToCrawl("Nothing to crawl from {url}: {reason}.", url=url or failure.url, reason=failure.reason)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -10,7 +10,7 @@ from tadoru.cluster import queue
 from tadoru.config.options import AuditOptions
 from tadoru.config.resolve import CREDENTIALS
 from tadoru.errors import UsageError
-from tadoru.jobs.audit.run import prepare
+from tadoru.jobs.audit.run import AuditCrawl
 from tadoru.store.cluster.registry import ClusterRegistry
 from tadoru.store.crawl.postgres.crawl_url import parse
 
@@ -39,14 +39,14 @@ def _is_shared(name: str) -> bool:
     return name not in LOCAL_OPTIONS and name not in CREDENTIALS
 
 
-async def submit_crawl(options: AuditOptions, urls: Sequence[str], config: dict[str, Any]) -> None:
+async def submit_crawl(crawl: AuditCrawl) -> None:
     """Start or resume a crawl on the workers. Raises UsageError."""
-    shared = shared_options(options)
-    cluster = ClusterRegistry(options.database)
+    shared, database = shared_options(crawl.options), crawl.options.database
+    cluster = ClusterRegistry(database)
     try:
         queue.prepare_schema(cluster)
-        await prepare(options, urls, config)
+        await crawl.prepare()
         # Last: workers find it within a second.
-        cluster.put_crawl(parse(options.database).crawl, "audit", shared)
+        cluster.put_crawl(parse(database).crawl, "audit", shared)
     finally:
         cluster.close()

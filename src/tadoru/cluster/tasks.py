@@ -11,11 +11,11 @@ from tadoru.cluster.metrics import WorkerMetrics
 from tadoru.cluster.queue import ClusterTiming, TaskHandlers, TaskQueue
 from tadoru.cluster.session import CrawlSession
 from tadoru.cluster.submission import options_from_shared
-from tadoru.config.options import AuditOptions
 from tadoru.engine.crawl import Crawler, CrawlOutcome
 from tadoru.errors import StoreError, UsageError
 from tadoru.jobs import launch
-from tadoru.jobs.audit.run import PreparedAudit, finish, join_audit, queue_deferred_urls
+from tadoru.jobs.audit.run import AuditCrawl, queue_deferred_urls
+from tadoru.jobs.crawl_setup import PreparedCrawl
 from tadoru.jobs.launch import CrawlPlan
 from tadoru.log import Log
 from tadoru.store.cluster.registry import OPEN, ClusterCrawl, ClusterRegistry, UnusableCrawl
@@ -88,15 +88,15 @@ class WorkerTasks:
             self._log.write("info", "crawl done", crawl=crawl)
 
     async def _finish(self, crawl: ClusterCrawl) -> bool:
-        options, prepared = await self._prepared(crawl)
-        if not crawl.is_out_of_time and not prepared.nothing_to_do and await queue_deferred_urls(options):
+        audit, prepared = await self._prepared(crawl)
+        if not crawl.is_out_of_time and not prepared.nothing_to_do and await queue_deferred_urls(audit.options):
             return False  # The URLs are for all workers.
         began = self._clock.monotonic()
         ended = CrawlOutcome(stopped=crawl.is_out_of_time, out_of_time=crawl.is_out_of_time, limit_reached=True)
         if not prepared.nothing_to_do and not crawl.is_out_of_time:
             ended = await self._crawl_remaining(prepared.plan)
         seconds = self._clock.monotonic() - began
-        while not await finish(options, prepared, ended, seconds):
+        while not (await audit.finish(prepared, ended, seconds)).is_complete:
             if self._stopping.is_set():
                 return False
             await self._clock.sleep(RETRY_INTERVAL)  # Another worker still has a session of this crawl.
@@ -210,12 +210,12 @@ class WorkerTasks:
                     await asyncio.to_thread(looking.__exit__, None, None, None)
 
     # ---- sessions
-    async def _prepared(self, crawl: ClusterCrawl) -> tuple[AuditOptions, PreparedAudit]:
-        options = replace(options_from_shared(crawl.options, self._address(crawl.name)), max_time=None)
-        prepared = await join_audit(options)
+    async def _prepared(self, crawl: ClusterCrawl) -> tuple[AuditCrawl, PreparedCrawl]:
+        audit = AuditCrawl(replace(options_from_shared(crawl.options, self._address(crawl.name)), max_time=None))
+        prepared = await audit.join()
         # Its leases expire when its slices do.
         policy = replace(prepared.plan.policy, lease_ttl=self._timing.stalled)
-        return options, replace(prepared, plan=replace(prepared.plan, policy=policy))
+        return audit, replace(prepared, plan=replace(prepared.plan, policy=policy))
 
     async def _session(self, crawl: ClusterCrawl) -> CrawlSession:
         async with self._session_lock:

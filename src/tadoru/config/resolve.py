@@ -116,11 +116,11 @@ def build_options(kind: type[Options], effective: ResolvedConfig) -> Options:
     return kind(**effective.values)
 
 
-def describe_options(kind: type[Options], options: Options, effective: ResolvedConfig, job: str) -> dict[str, dict[str, Any]]:
+def describe_options(options: Options, effective: ResolvedConfig, job: str) -> dict[str, dict[str, Any]]:
     """All options with their value, secrets hidden, and their source, for `--show-config`."""
     secret = {setting.name for setting in JOB_SETTINGS[job] if setting.secret}
     listing = {}
-    for field in fields(kind):
+    for field in fields(options):
         value = getattr(options, field.name)
         if field.name in secret and value:
             value = "***"
@@ -129,6 +129,11 @@ def describe_options(kind: type[Options], options: Options, effective: ResolvedC
             "source": effective.sources.get(field.name, "default"),
         }
     return listing
+
+
+def shown_values(options: Options, effective: ResolvedConfig, job: str) -> dict[str, Any]:
+    """All options with their value, secrets hidden, as they are stored with a crawl."""
+    return {name: entry["value"] for name, entry in describe_options(options, effective, job).items()}
 
 
 def _without_passwords(value: Any) -> Any:

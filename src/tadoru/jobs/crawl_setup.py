@@ -1,28 +1,156 @@
-"""Prepares a crawl from its options: network access, policy, scope, start URLs and limits; and reads how it ended."""
+"""A crawl of a site, whichever job it is of and whoever asks for it: how it is prepared from its options, run and finished.
+
+The jobs derive from `SiteCrawl`. The command line, the service, the workers of a cluster and the Python API run these.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from tadoru.clock import SystemClock
-from tadoru.config.options import JOB_SETTINGS, CrawlOptions, EventsOptions
+from tadoru.config.options import JOB_SETTINGS, AuditOptions, CrawlOptions, DocsOptions, EventsOptions, LinksOptions
 from tadoru.engine.crawl import CrawlOutcome
-from tadoru.engine.job import CrawlPolicy
+from tadoru.engine.job import CrawlJob, CrawlPolicy
+from tadoru.engine.notifications import Notify
 from tadoru.engine.url_filter import UrlFilter
 from tadoru.errors import UsageError
 from tadoru.fetch.credentials import Credentials
 from tadoru.fetch.guard import DnsCache, private_exemptions
-from tadoru.jobs.launch import NetworkAccess
+from tadoru.jobs.launch import CrawlPlan, NetworkAccess, crawl, ignore_notification, pick_processes, run_loop
 from tadoru.rules.address import Exemptions
 from tadoru.rules.budget import BreadthLimits, Budget
-from tadoru.rules.scope import Scope
-from tadoru.rules.url import host_key, is_ip_address, origin, split_port
+from tadoru.rules.scope import Scope, ScopeMode
+from tadoru.rules.url import UrlCleaner, host_key, is_ip_address, origin, split_port
+from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.interface import CrawlStore, LinkTarget, PageStatus
 from tadoru.store.crawl.runs import RunOutcome
+from tadoru.version import VERSION
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedCrawl:
+    """A crawl that is set up in its database."""
+
+    plan: CrawlPlan
+    starts: tuple[str, ...]
+    run: int = 0
+    """The number of the run, of jobs that count them."""
+    resumed: bool = False
+    recrawl: bool = False
+    nothing_to_do: str = ""
+    """Why there is nothing to crawl; empty if there is something."""
+    lacks_credentials: bool = False
+    """Whether an earlier run used credentials and this one does not: they are never stored."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartFailure:
+    """Why a start URL could not be crawled."""
+
+    url: str
+    status: str
+    reason: str
+    error_type: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedCrawl(Generic[Result]):
+    """How a run of a crawl ended, and its result."""
+
+    prepared: PreparedCrawl
+    ended: CrawlOutcome
+    result: Result
+    start: StartFailure | None = None
+    """Why nothing was crawled, if nothing was."""
+    is_complete: bool = True
+    """False if the run was interrupted, or if other workers are still active: the last one completes it."""
+
+    @property
+    def is_interrupted(self) -> bool:
+        return run_outcome(self.ended) is RunOutcome.INTERRUPTED
+
+
+class SiteCrawl(ABC, Generic[Result]):
+    """A crawl of a job in its database."""
+
+    @abstractmethod
+    async def prepare(self) -> PreparedCrawl:
+        """Start, resume or repeat the crawl. Raises UsageError."""
+
+    @abstractmethod
+    async def finish(self, prepared: PreparedCrawl, ended: CrawlOutcome, seconds: float) -> FinishedCrawl[Result]:
+        """Read, analyse or write what was crawled in `seconds`."""
+
+    async def run(self, notify: Notify | None = None) -> FinishedCrawl[Result]:
+        """Run the crawl in the event loop of the caller. Cancelling it stops the crawl, which can be resumed."""
+        clock = SystemClock()
+        prepared = await self.prepare()
+        began = clock.monotonic()
+        ended = NOTHING_TO_DO if prepared.nothing_to_do else await crawl(prepared.plan, notify or ignore_notification)
+        return await self.finish(prepared, ended, clock.monotonic() - began)
+
+    def run_with(
+        self, run: Callable[[CrawlPlan], CrawlOutcome], on_prepared: Callable[[PreparedCrawl], None] = lambda prepared: None
+    ) -> FinishedCrawl[Result]:
+        """Run the crawl outside an event loop, in a loop or in processes of `run`."""
+        clock = SystemClock()
+        prepared = run_loop(self.prepare())
+        on_prepared(prepared)
+        began = clock.monotonic()
+        ended = NOTHING_TO_DO if prepared.nothing_to_do else run(prepared.plan)
+        return run_loop(self.finish(prepared, ended, clock.monotonic() - began))
+
+
+NOTHING_TO_DO = CrawlOutcome(stopped=False, limit_reached=True)
+
+
+def run_outside_loop(name: str, run: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+    """Run a function of the Python API in an event loop of its own. Raises UsageError if there is one already."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return run_loop(run())
+    raise UsageError("{name}() cannot run inside an event loop. Await {name}_async() instead.", name=name)
+
+
+def build_scope(options: CrawlOptions, starts: Sequence[str]) -> Scope:
+    """The scope of the options."""
+    mode: ScopeMode = options.scope  # type: ignore[assignment]
+    match options:
+        case LinksOptions(subdomains=True):
+            mode = "domain"
+        case AuditOptions(follow_external_hosts=True) | DocsOptions(same_domain=False):
+            mode = "all"
+    return Scope(mode=mode, sites=tuple(starts), include=options.include, exclude=options.exclude)
+
+
+def build_cleaner(options: CrawlOptions) -> UrlCleaner:
+    """How URLs are cleaned."""
+    return UrlCleaner(strip_tracking=options.strip_tracking, strip_sessions=options.strip_sessions)
+
+
+def build_plan(
+    options: CrawlOptions, job: CrawlJob, starts: Sequence[str], exemptions: Exemptions, database: str,
+    policy: Mapping[str, Any] | None = None, **more: Any,
+) -> CrawlPlan:  # fmt: skip
+    """The plan of a crawl; `policy` and `more` are what the job adds to it."""
+    return CrawlPlan(
+        job=job,
+        policy=replace(policy_for(options), **policy or {}),
+        access=access_for(options, exemptions, starts),
+        database=database,
+        processes=pick_processes(options.processes, options.delay),
+        **more,
+    )
 
 
 def access_for(options: CrawlOptions, exemptions: Exemptions, sites: Sequence[str]) -> NetworkAccess:
@@ -133,6 +261,40 @@ def policy_for(options: CrawlOptions) -> CrawlPolicy:
     )
 
 
+async def recover_crawl(
+    store: CrawlStore, options: CrawlOptions, starts: Sequence[str], new: Sequence[str], allowed: Exemptions | None
+) -> tuple[Scope, Exemptions]:
+    """Return what dead processes left to the queue. Returns scope and exemptions of this run; `allowed`: `resolve_exemptions`."""
+    exemptions = await resolve_exemptions(store, new, allowed)
+    scope = await resolve_scope(store, build_scope(options, starts), new)
+    await store.frontier.recover()
+    await store.hosts.lower_paces(options.delay)
+    return scope, exemptions
+
+
+async def begin_run(store: CrawlDatabase, config: Mapping[str, Any], *, recrawl: bool, **how: Any) -> tuple[int, bool]:
+    """The number of this run, and whether it crawls everything again. An unfinished run is resumed first."""
+    number = await store.runs.begin_recrawl(dict(config), VERSION, **how) if recrawl else None
+    is_new = number is not None
+    if number is None:
+        number = await store.runs.begin("crawl", dict(config), VERSION)
+    await store.meta.set("config", json.dumps(config, ensure_ascii=False, default=str))
+    await store.meta.set("version", VERSION)
+    return number, is_new
+
+
+async def is_read_alike(store: CrawlDatabase, key: str, settings: Sequence[str], *, anew: bool) -> bool:
+    """Whether the stored pages were read by this version with these settings; if not, unchanged pages are read again too.
+
+    This is decided when a recrawl starts and stays the same when it is resumed. `key` is where the settings are stored.
+    """
+    fingerprint, before = sha256("\n".join([VERSION, *settings]).encode()).hexdigest(), await store.meta.get(key)
+    if anew or before is None:
+        await store.meta.set(key, fingerprint)
+        await store.meta.set("revalidate", "yes" if before == fingerprint else "no")
+    return await store.meta.get("revalidate") == "yes"
+
+
 async def resolve_exemptions(store: CrawlStore, new_starts: Sequence[str], allowed: Exemptions | None = None) -> Exemptions:
     """The private hosts that may be crawled. Decided once, when a start URL is first given: a name that was public then is
     blocked if it becomes private later.
@@ -188,24 +350,26 @@ async def apply_rules(store: CrawlStore, url_filter: UrlFilter, max_depth: int |
     return True
 
 
-async def add_start_urls(store: CrawlStore, new: Sequence[str]) -> tuple[str, ...]:
-    """Add start URLs to the crawl and return all of them."""
+async def queue_start_urls(
+    store: CrawlStore, url_filter: UrlFilter, starts: Sequence[str], new: Sequence[str], depth: int | None
+) -> tuple[str, ...]:
+    """Queue new start URLs, and all of them if none was answered yet: a site may be reachable now. Returns all stored ones."""
 
     def added(text: str | None) -> str:
         return json.dumps(list(dict.fromkeys((*json.loads(text or "[]"), *new))))
 
-    return tuple(json.loads(await store.meta.change("starts", added)))
-
-
-async def queue_start_urls(store: CrawlStore, url_filter: UrlFilter, starts: Sequence[str], new: Sequence[str]) -> None:
-    """Queue new start URLs, and all of them if none was answered yet: a site may be reachable now."""
+    queued = new
     if not await store.frontier.has_answered_seeds():
         await store.robots.forget_failed()
-        new = starts
-    for first in range(0, len(new), START_URLS_PER_TRANSACTION):
-        await store.frontier.add(
-            [url_filter.start_target(url) for url in new[first : first + START_URLS_PER_TRANSACTION]], seed=True
-        )
+        queued = starts
+    for first in range(0, len(queued), START_URLS_PER_TRANSACTION):
+        batch = [url_filter.start_target(url) for url in queued[first : first + START_URLS_PER_TRANSACTION]]
+        await store.frontier.add(batch, seed=True)
+    # After the others: if the process is killed before this, the next run starts over.
+    stored = tuple(json.loads(await store.meta.change("starts", added)))
+    if len(new) < len(starts):
+        await store.frontier.widen(depth)
+    return stored
 
 
 async def apply_limits(store: CrawlStore, bounds: BreadthLimits, *, restarted: bool) -> None:
@@ -223,16 +387,6 @@ def run_outcome(ended: CrawlOutcome) -> RunOutcome:
     if ended.stopped:
         return RunOutcome.TIME if ended.out_of_time else RunOutcome.INTERRUPTED
     return RunOutcome.LIMIT if ended.limit_reached else RunOutcome.COMPLETE
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StartFailure:
-    """Why a start URL could not be crawled."""
-
-    url: str
-    status: str
-    reason: str
-    error_type: str | None
 
 
 async def start_failure(store: CrawlStore) -> StartFailure | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +14,17 @@ from tadoru.engine.site_probe import META_KEY as SURVEY
 from tadoru.errors import Message
 from tadoru.fetch.guard import DnsCache, private_exemptions
 from tadoru.i18n.stored_texts import skip_reason
-from tadoru.jobs.audit.run import build_scope as audit_scope
-from tadoru.jobs.crawl_setup import access_for
+from tadoru.jobs.crawl_setup import access_for, build_cleaner, build_scope
 from tadoru.jobs.docs.content.variants import detect_edition
 from tadoru.jobs.docs.run import build_job as docs_job
-from tadoru.jobs.docs.run import build_scope as docs_scope
 from tadoru.jobs.docs.run import crawl_database_path, site_folder
 from tadoru.jobs.launch import build_fetcher
-from tadoru.jobs.links.run import build_scope as links_scope
 from tadoru.jobs.reporting.formatting import format_count
 from tadoru.model.web import Request, Response
 from tadoru.rules import address, robots, traps
 from tadoru.rules.address import Exemptions
 from tadoru.rules.scope import Admission, Scope
-from tadoru.rules.url import UrlCleaner, canonical, host_key, is_ip_address, origin, parse_typed_url, split_url
+from tadoru.rules.url import canonical, host_key, is_ip_address, origin, parse_typed_url, split_url
 from tadoru.store.crawl.open import open_store
 
 
@@ -51,7 +48,7 @@ WANTED = Message("a page of the documentation")
 async def explain_url(text: str, start: str | None, options: CrawlingOptions) -> Explanation:
     """Apply all rules. Only robots.txt is requested, and only if no other rule refuses the URL."""
     url = parse_typed_url(text)
-    url = canonical(url, cleaning=UrlCleaner(options.strip_tracking, options.strip_sessions)) or url
+    url = canonical(url, cleaning=build_cleaner(options)) or url
     starts: tuple[str, ...] = (parse_typed_url(start) if start else f"{origin(url)}/",)
     rows = {"url": url, "start": starts[0]}
     sites = starts
@@ -61,16 +58,8 @@ async def explain_url(text: str, start: str | None, options: CrawlingOptions) ->
     if isinstance(options, DocsOptions):
         variant = await _variant(url, starts, options, database)
         rows["variant"] = skip_reason(variant) if variant else WANTED
-    verdict = await _apply_rules(url, _scope(options, sites), starts, options, rows)
+    verdict = await _apply_rules(url, build_scope(options, sites), starts, options, rows)
     return Explanation(url=url, crawled=verdict is None, because=verdict or Message("all rules allow it"), rows=rows)
-
-
-def _scope(options: CrawlingOptions, sites: tuple[str, ...]) -> Scope:
-    if isinstance(options, LinksOptions):
-        return links_scope(options, sites)
-    if isinstance(options, DocsOptions):
-        return replace(docs_scope(options, sites[0]), sites=sites)
-    return audit_scope(options, sites)
 
 
 def stored_crawl(options: CrawlingOptions, start: str) -> str | None:
@@ -165,7 +154,7 @@ async def _variant(url: str, starts: tuple[str, ...], options: DocsOptions, data
             known = json.loads(await store.meta.get(SURVEY) or "null") or known
         finally:
             await store.close()
-    return docs_job(options, docs_scope(options, starts[0]), starts[0]).with_probe_result(known).skip_reason(url)
+    return docs_job(options, build_scope(options, starts[:1]), starts[0]).with_probe_result(known).skip_reason(url)
 
 
 async def _apply_robots(

@@ -19,15 +19,14 @@ from tadoru.engine.notifications import Notify
 from tadoru.errors import Message, UsageError, quoted
 from tadoru.i18n.stored_texts import failure_name, regression, regression_changes, skip_reason
 from tadoru.jobs import launch
-from tadoru.jobs.audit import run as audit_job
+from tadoru.jobs.audit.run import AuditCrawl
 from tadoru.jobs.audit.trend import audit_changes, audit_figures
-from tadoru.jobs.crawl_setup import StartFailure
-from tadoru.jobs.docs import run as docs_job
+from tadoru.jobs.crawl_setup import FinishedCrawl, Result, SiteCrawl, StartFailure
+from tadoru.jobs.docs.run import DocsCrawl
 from tadoru.jobs.launch import run_loop
-from tadoru.jobs.links import run as links_job
 from tadoru.jobs.links.report import LinksReport, write_links_report
 from tadoru.jobs.links.result_reader import stored_edges
-from tadoru.jobs.reporting.formatting import format_count
+from tadoru.jobs.links.run import LinksCrawl
 from tadoru.jobs.reporting.output import open_output
 from tadoru.model.web import FailureKind
 from tadoru.rules.address import Exemptions
@@ -100,6 +99,7 @@ def _tuples(value: Any) -> Any:
 
 def run_crawl_task(task: CrawlTask, hooks: CrawlHooks) -> RunResult:
     """Crawl, and analyse or write the results. Not for use inside an event loop. Raises TadoruError."""
+    task.path.parent.mkdir(parents=True, exist_ok=True)
     match task.options:
         case AuditOptions():
             return _audit(task, task.options, hooks)
@@ -110,21 +110,20 @@ def run_crawl_task(task: CrawlTask, hooks: CrawlHooks) -> RunResult:
     raise UsageError("There is no job {job}.", job=quoted(task.job))
 
 
-def _crawl(plan: launch.CrawlPlan, hooks: CrawlHooks) -> CrawlOutcome:
-    hooks.on_prepared()
-    if hooks.is_stopped():
-        return CrawlOutcome(stopped=True)
-    return run_loop(launch.crawl(plan, hooks.notify, watch=hooks.watch, on_created=hooks.on_created))
+def _run(crawl: SiteCrawl[Result], hooks: CrawlHooks) -> FinishedCrawl[Result]:
+    def run(plan: launch.CrawlPlan) -> CrawlOutcome:
+        hooks.on_prepared()
+        if hooks.is_stopped():
+            return CrawlOutcome(stopped=True)
+        return run_loop(launch.crawl(plan, hooks.notify, watch=hooks.watch, on_created=hooks.on_created))
+
+    return crawl.run_with(run)
 
 
 def _config(task: CrawlTask) -> dict[str, Any]:
     """The options that are stored with the crawl: without the proxy of the operator, which may contain a password."""
     kept = {name: getattr(task.options, name) for name in type(task.options).__dataclass_fields__}
     return kept | {"proxy": "***" if task.options.proxy else None}
-
-
-def _is_interrupted(ended: CrawlOutcome) -> bool:
-    return ended.stopped and not ended.out_of_time
 
 
 def _start_error(failure: StartFailure | None) -> Message | None:
@@ -139,46 +138,34 @@ def _start_error(failure: StartFailure | None) -> Message | None:
 
 
 def _audit(task: CrawlTask, options: AuditOptions, hooks: CrawlHooks) -> RunResult:
-    clock = SystemClock()
-    task.path.parent.mkdir(parents=True, exist_ok=True)
     options = replace(options, database=str(task.path), recrawl=task.again)
-    prepared = run_loop(audit_job.prepare(options, task.starts, _config(task), task.allowed))
-    began = clock.monotonic()
-    nothing = CrawlOutcome(stopped=False, limit_reached=True)
-    ended = nothing if prepared.nothing_to_do else _crawl(prepared.plan, hooks)
-    is_analysed = run_loop(audit_job.finish(options, prepared, ended, clock.monotonic() - began))
-    if _is_interrupted(ended):
+    finished = _run(AuditCrawl(options, task.starts, _config(task), task.allowed), hooks)
+    if finished.is_interrupted:
         return RunResult(is_over=False)
-    if error := _start_error(run_loop(audit_job.read_start_state(prepared))):
+    if error := _start_error(finished.start):
         return RunResult(is_over=True, error=error)
-    reason = prepared.nothing_to_do.replace("--limit", "the limit").partition(", or")[0]
-    notes = (Message("Nothing was crawled: {reason}.", reason=reason),)
-    if not is_analysed:
+    if not finished.is_complete:
         return RunResult(is_over=True, notes=(Message("Another process is still crawling into the same database."),))
+    nothing = finished.prepared.nothing_to_do
+    reason = nothing.replace("--limit", "the limit").partition(", or")[0]
+    clock = SystemClock()
     return RunResult(
         is_over=True,
-        notes=notes if prepared.nothing_to_do else (),
+        notes=(Message("Nothing was crawled: {reason}.", reason=reason),) if nothing else (),
         figures=run_loop(audit_figures(options.database, clock)),
         changes=run_loop(audit_changes(options.database, clock)),
     )
 
 
 def _links(task: CrawlTask, options: LinksOptions, hooks: CrawlHooks) -> RunResult:
-    clock = SystemClock()
-    task.path.parent.mkdir(parents=True, exist_ok=True)
     if task.again and task.path.is_file() and run_loop(_is_done(task.path, options.limit)):
         _set_aside(task.path)
-    prepared = run_loop(links_job.prepare(options, task.starts, str(task.path), durable=True, allowed=task.allowed))
-    began = clock.monotonic()
-    ended = _crawl(prepared.plan, hooks)
-    if _is_interrupted(ended):
+    finished = _run(LinksCrawl(options, task.starts, str(task.path), allowed=task.allowed), hooks)
+    if finished.is_interrupted:
         return RunResult(is_over=False)
-    stopped = (
-        "time limit" if ended.out_of_time else f"limit of {format_count(options.limit, 'page')}" if ended.limit_reached else None
-    )
-    result = run_loop(links_job.read_result(options, prepared, duration=clock.monotonic() - began, stopped=stopped))
-    if error := _start_error(run_loop(links_job.read_start_state(prepared))):
+    if error := _start_error(finished.start):
         return RunResult(is_over=True, error=error)
+    result = finished.result
     report = LinksReport(
         result=result, edges=lambda: stored_edges(str(task.path)), broken=result.bad_links, show_external=True, checked=True
     )
@@ -209,13 +196,10 @@ def _set_aside(path: Path) -> None:
 def _docs(task: CrawlTask, options: DocsOptions, hooks: CrawlHooks) -> RunResult:
     has_previous = (task.path / "index.json").exists()
     options = replace(options, output=str(task.path), diff=has_previous)
-    task.path.parent.mkdir(parents=True, exist_ok=True)
-    prepared = run_loop(docs_job.prepare(options, task.starts[0], _config(task), task.allowed))
-    ended = _crawl(prepared.plan, hooks)
-    finished = run_loop(docs_job.finish(options, prepared, ended))
-    if _is_interrupted(ended):
+    finished = _run(DocsCrawl(options, task.starts[0], _config(task), task.allowed), hooks)
+    if finished.is_interrupted:
         return RunResult(is_over=False)
-    written = finished.written
+    written = finished.result.written
     if written is None:
         return RunResult(
             is_over=True, error=_start_error(finished.start) or Message("Another process is still crawling into the same folder.")
@@ -225,7 +209,7 @@ def _docs(task: CrawlTask, options: DocsOptions, hooks: CrawlHooks) -> RunResult
         "pages": written.pages, "tokens": written.tokens, "specs": written.specs,
         "added": len(changes.added), "changed": len(changes.changed), "removed": len(changes.removed),
     }  # fmt: skip
-    notes = (finished.missing,) if finished.missing else ()
+    notes = (finished.result.missing,) if finished.result.missing else ()
     return RunResult(is_over=True, notes=notes, figures=figures, changes=docs_changes(figures) if has_previous else {})
 
 

@@ -14,17 +14,20 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, SelectolaxError
 
+from tadoru.model.web import Response
 from tadoru.parse.complexity import PageTooComplex, check
 from tadoru.parse.decode import as_utf8
 from tadoru.parse.page_limits import MAX_ANCHOR_CHARACTERS, MAX_TAGS, TOO_LONG_ANCHORS
 from tadoru.rules.url import LONGEST_BASE, canonical, canonical_base
 
 __all__ = [
+    "HTML_TYPES",
     "Element",
     "HtmlDocument",
     "PageTooComplex",
     "collapsed",
     "has_words",
+    "is_html",
     "is_selector",
     "looks_like_html",
     "tag_ids",
@@ -232,6 +235,14 @@ def inside(
 def _visible_text(element: Element) -> str:
     """The text nodes below an element, without those of elements that show none. Enough of them for any name or heading."""
     return "".join([node.text_content or "" for node in inside(element, _MOST_NODES, text=True, closed=_UNSEEN)])
+
+
+HTML_TYPES = ("text/html", "application/xhtml+xml")
+
+
+def is_html(response: Response) -> bool:
+    """Whether a response is an HTML page: by its media type, else by its body."""
+    return response.media_type.startswith(HTML_TYPES) if response.media_type else looks_like_html(response.body)
 
 
 def is_selector(text: str) -> bool:

@@ -15,14 +15,14 @@ from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.options import job_options, print_config, resolve_options, run_options
 from tadoru.cli.output import _, ngettext
 from tadoru.config.options import JOB_SETTINGS, DocsOptions
-from tadoru.config.resolve import describe_options
-from tadoru.errors import BrowserMissing, Interrupted, NothingToCrawl, SeedUnreachable
+from tadoru.config.resolve import shown_values
+from tadoru.errors import BrowserMissing, Interrupted
 from tadoru.log import printable
 
 if TYPE_CHECKING:
     from tadoru.cli.progress import CrawlProgress
+    from tadoru.jobs.crawl_setup import PreparedCrawl
     from tadoru.jobs.docs.bundle.model import BundleSummary, DocChanges
-    from tadoru.jobs.docs.run import DocsCrawl, DocsOutcome
 
 EXAMPLES = (
     ("tadoru docs https://docs.example.com", "into .context/docs-example-com"),
@@ -90,21 +90,21 @@ def docs(url: str, dry_run: bool, config_file: str | None, show_config: bool, **
         from tadoru.cli.dry_run import print_docs_plan
 
         return print_docs_plan(options, url, sys.stdout)
-    config = {name: entry["value"] for name, entry in describe_options(DocsOptions, options, settled, "docs").items()}
+    config = shown_values(options, settled, "docs")
     return crawl(options, url, config, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"])
 
 
 def _check(options: DocsOptions, url: str) -> None:
     """Validate options and arguments before any request."""
-    from tadoru.jobs.crawl_setup import access_for
+    from tadoru.jobs.crawl_setup import access_for, build_scope
     from tadoru.jobs.docs.bundle.output_folder import check_folder
     from tadoru.jobs.docs.bundle.tokens import token_counter
-    from tadoru.jobs.docs.run import build_scope, site_folder
+    from tadoru.jobs.docs.run import site_folder
     from tadoru.rules.address import Exemptions
     from tadoru.rules.url import parse_typed_url
 
     start = parse_typed_url(url)
-    build_scope(options, start)
+    build_scope(options, [start])
     access_for(options, Exemptions(), [start])
     token_counter(options.tokenizer)
     check_folder(site_folder(options, start))
@@ -112,51 +112,36 @@ def _check(options: DocsOptions, url: str) -> None:
 
 def crawl(options: DocsOptions, url: str, config: dict[str, Any], *, quiet: bool, verbose: int, log_format: str) -> int:
     """Crawl the site and write its files. Raises TadoruError."""
-    from tadoru.cli.progress import CrawlProgress
+    from tadoru.cli.progress import CrawlProgress, check_start_urls, run_with_progress
     from tadoru.clock import SystemClock
-    from tadoru.jobs import launch
-    from tadoru.jobs.docs.run import finish, prepare
+    from tadoru.jobs.docs.run import DocsCrawl
 
     display = CrawlProgress(quiet=quiet, verbose=verbose, log_format=log_format, limit=options.limit, clock=SystemClock())
-    prepared = launch.run_loop(prepare(options, url, config))
-    _report_start(options, prepared, display)
-    with display:
-        ended = launch.run(prepared.plan, display.notify, display.watch)
-    finished = launch.run_loop(finish(options, prepared, ended))
-    if ended.stopped and not ended.out_of_time:
-        raise Interrupted("Stopped. To resume, rerun the command (the crawl is in {database}).", database=prepared.root)
-    _check_start_url(finished)
-    if finished.written is None:
-        display.note(_("Another process is still crawling into {folder} and will write the files.", folder=prepared.root))
+    site = DocsCrawl(options, url, config)
+    finished = run_with_progress(site, display, lambda prepared: _report_start(options, prepared, display))
+    if finished.is_interrupted:
+        raise Interrupted("Stopped. To resume, rerun the command (the crawl is in {database}).", database=site.folder)
+    check_start_urls(finished.start)
+    if finished.result.written is None:
+        display.note(_("Another process is still crawling into {folder} and will write the files.", folder=site.folder))
         return 0
     if not quiet:
-        print_summary(finished.written, prepared.root, diff=options.diff)
-    if finished.missing:
-        raise BrowserMissing(finished.missing)
+        print_summary(finished.result.written, site.folder, diff=options.diff)
+    if finished.result.missing:
+        raise BrowserMissing(finished.result.missing)
     return 0
 
 
-def _report_start(options: DocsOptions, prepared: DocsCrawl, display: CrawlProgress) -> None:
+def _report_start(options: DocsOptions, prepared: PreparedCrawl, display: CrawlProgress) -> None:
     if prepared.recrawl:
         text = (
-            _("Looking for changes in {url}.", url=prepared.start)
+            _("Looking for changes in {url}.", url=prepared.starts[0])
             if options.diff
-            else _("Downloading {url} again.", url=prepared.start)
+            else _("Downloading {url} again.", url=prepared.starts[0])
         )
         display.note(text)
     elif prepared.resumed:
-        display.note(_("Resuming the crawl of {url}.", url=prepared.start))
-
-
-def _check_start_url(finished: DocsOutcome) -> None:
-    """Raise an error with the reason if nothing could be crawled."""
-    state = finished.start
-    if state is None:
-        return
-    if state.status == "error":
-        kind = (state.error_type or "no_response").replace("_", " ")
-        raise SeedUnreachable("Cannot reach {url} ({reason}).", url=state.url, reason=kind)
-    raise NothingToCrawl("Nothing to crawl from {url}: {reason}.", url=state.url, reason=state.reason)
+        display.note(_("Resuming the crawl of {url}.", url=prepared.starts[0]))
 
 
 def print_summary(written: BundleSummary, root: Path, *, diff: bool) -> None:

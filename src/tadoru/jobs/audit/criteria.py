@@ -16,9 +16,10 @@ from tadoru.jobs.audit.baseline import BaselineFindings, is_database
 from tadoru.jobs.audit.compare.comparison import FindingsReader, findings_reader, merge_by_key
 from tadoru.jobs.audit.compare.run_handles import RunHandle, open_run, split_name
 from tadoru.jobs.audit.gates import AuditGates, GateCounter, SiteFigures
-from tadoru.jobs.audit.run import build_job, build_scope
+from tadoru.jobs.audit.run import build_job
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
 from tadoru.jobs.audit.suppressions import FindingSuppression, FindingSuppressions, find_suppression
+from tadoru.jobs.crawl_setup import build_scope
 from tadoru.jobs.launch import run_loop
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.open import is_same_crawl, is_there, open_existing

@@ -13,7 +13,7 @@ from tadoru.jobs.audit.catalogue import CheckCatalogue
 from tadoru.jobs.audit.context import INDEXABLE, Limits, PageChecks, PageContext, classify_indexability
 from tadoru.model.web import FOLLOWED, Answer, Link, LinkKind, RenderedPage, Response
 from tadoru.parse.extract import Extraction
-from tadoru.parse.html import HtmlDocument, looks_like_html
+from tadoru.parse.html import HTML_TYPES, HtmlDocument, is_html
 from tadoru.parse.page import PageView, read_page
 from tadoru.parse.rendering import needs_rendering, rendering_differences
 from tadoru.parse.structured import StructuredThing
@@ -22,7 +22,6 @@ from tadoru.rules.scope import Scope
 from tadoru.rules.url import UrlCleaner, UrlResolver
 from tadoru.store.crawl.records import AlternateUrl, PageRecords, StructuredItem
 
-HTML_TYPES = ("text/html", "application/xhtml+xml")
 _RESOURCE_KINDS = frozenset({LinkKind.IMAGE, LinkKind.SCRIPT, LinkKind.MEDIA, LinkKind.FRAME})
 _RESOURCE_RELATIONS = frozenset({"stylesheet", "icon", "apple-touch-icon", "manifest", "preload", "modulepreload"})
 """Relations of `<link>` that load a resource."""
@@ -64,7 +63,7 @@ class AuditJob:
     def handle(self, page: FetchedPage) -> PageResult:
         """The result for one response."""
         response = page.response
-        if not _is_html(response) or not (response.body or _is_blank(response)):
+        if not is_html(response) or not (response.body or _is_blank(response)):
             return PageResult(records=self._records(PageContext(url=page.url, limits=self.limits, answer=response), response))
         if self.render == "always" and page.rendered is None and response.status < 300:
             found = self._read(page, None)
@@ -173,11 +172,6 @@ class AuditJob:
             items=[_item(item) for item in view.structured.items if not item.is_nested][:MAX_ITEMS],
             body=zlib.compress(response.body, 6) if self.store_bodies else None,
         )
-
-
-def _is_html(response: Response) -> bool:
-    media_type = response.media_type
-    return media_type.startswith(HTML_TYPES) if media_type else looks_like_html(response.body)
 
 
 def _is_blank(response: Response) -> bool:

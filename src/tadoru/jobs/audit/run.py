@@ -1,11 +1,10 @@
-"""Runs an audit for CLI, API and service: builds the plan from the options, and analyses the crawl when it has ended."""
+"""The use case of the job: an audit from its options to the analysis of the crawl; and the Python API `tadoru.audit()`."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from hashlib import sha256
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tadoru import plugins
@@ -13,6 +12,7 @@ from tadoru.clock import SystemClock
 from tadoru.config.options import AuditOptions
 from tadoru.engine import sitemap_discovery
 from tadoru.engine.crawl import CrawlOutcome
+from tadoru.engine.notifications import Notify
 from tadoru.engine.url_filter import UrlFilter
 from tadoru.errors import Message, UsageError, quoted
 from tadoru.jobs.audit.context import Limits
@@ -21,31 +21,35 @@ from tadoru.jobs.audit.score import compute_score
 from tadoru.jobs.audit.site_checks import GROUPS, SITE_CHECKS
 from tadoru.jobs.audit.site_checks.duplicates import NEAR
 from tadoru.jobs.crawl_setup import (
-    StartFailure,
-    access_for,
-    add_start_urls,
+    FinishedCrawl,
+    PreparedCrawl,
+    SiteCrawl,
     apply_limits,
     apply_rules,
-    policy_for,
+    begin_run,
+    build_cleaner,
+    build_plan,
+    is_read_alike,
+    parse_options,
     queue_start_urls,
-    resolve_exemptions,
-    resolve_scope,
+    recover_crawl,
     run_outcome,
+    run_outside_loop,
     start_failure,
     uses_credentials,
 )
-from tadoru.jobs.launch import CrawlPlan, pick_processes
+from tadoru.jobs.launch import CrawlPlan
+from tadoru.model.finding import Check, Finding
 from tadoru.parse.extract import Extraction
 from tadoru.rules.address import Exemptions
 from tadoru.rules.budget import BreadthLimits
 from tadoru.rules.scope import Scope
-from tadoru.rules.url import UrlCleaner, parse_typed_url
+from tadoru.rules.url import parse_typed_url
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.interface import CrawlCounts
 from tadoru.store.crawl.open import open_beside, open_existing, open_store
 from tadoru.store.crawl.runs import RunOutcome
 from tadoru.store.crawl.sqlite.database import stamp
-from tadoru.version import VERSION
 
 
 async def analyse(store: CrawlDatabase, limits: Limits, *, notify: Callable[[str], None] = lambda step: None) -> float | None:
@@ -74,23 +78,32 @@ LARGE_CRAWL = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedAudit:
-    """An audit that is set up in its database and can be crawled."""
+class AuditResult:
+    """An audited crawl. Everything is in its database; this class reads the main results."""
 
-    plan: CrawlPlan
-    starts: tuple[str, ...]
-    run: int
-    resumed: bool
-    recrawl: bool
-    nothing_to_do: str = ""
-    """Why there is nothing to crawl; empty if there is something."""
-    lacks_credentials: bool = False
-    """Whether an earlier run used credentials and this one does not: they are never stored."""
+    database: str
+    score: float | None
+    """Health score from 0 to 100; None if the crawl was stopped before the analysis."""
+    pages: int
+    """Number of crawled pages."""
+    stopped: bool
+    """Whether the crawl ended early, for example by its time limit."""
 
+    def checks(self) -> list[Check]:
+        """The checks of the crawl."""
+        store = open_existing(self.database, SystemClock())
+        return [stored.check for stored in store.findings.stored_checks()]
 
-def build_scope(options: AuditOptions, starts: Sequence[str]) -> Scope:
-    mode = "all" if options.follow_external_hosts else options.scope
-    return Scope(mode=mode, sites=tuple(starts), include=options.include, exclude=options.exclude)  # type: ignore[arg-type]
+    def findings(self, *, severity: str | None = None, check: str | None = None) -> Iterator[Finding]:
+        """The findings, streamed from the database."""
+        store = open_existing(self.database, SystemClock())
+        wanted = {
+            stored.number: stored.check.id
+            for stored in store.findings.stored_checks()
+            if severity in (None, stored.check.severity) and check in (None, stored.check.id)
+        }
+        for row in store.findings.found(list(wanted)):
+            yield Finding(wanted[row.check_number], row.url, row.detail, row.data)
 
 
 def bounds_for(options: AuditOptions) -> BreadthLimits:
@@ -118,7 +131,7 @@ def build_job(options: AuditOptions, scope: Scope) -> AuditJob:
         extractions=tuple(Extraction.parse(text) for text in options.extract),
         thresholds=(),
         plugins=(plugins.load_checks(enabled=not options.no_plugins),),
-        cleaning=UrlCleaner(strip_tracking=options.strip_tracking, strip_sessions=options.strip_sessions),
+        cleaning=build_cleaner(options),
     )
     chosen = _parse_thresholds(options.threshold)
     Limits([*job.catalogue.checks.values(), *SITE_CHECKS.values()], chosen)  # Raises an error for an unknown name.
@@ -138,67 +151,115 @@ def _parse_thresholds(texts: Sequence[str]) -> dict[str, float]:
     return chosen
 
 
-async def prepare(
-    options: AuditOptions, urls: Sequence[str], config: dict[str, Any], allowed: Exemptions | None = None
-) -> PreparedAudit:
-    """Create or resume the crawl and queue its start URLs. `allowed`: see `resolve_exemptions`. Raises UsageError."""
-    store = open_store(options.database, SystemClock())
-    try:
-        stored, new = await _read_starts(store, urls, options)
-        starts = (*stored, *new)
-        exemptions = await resolve_exemptions(store, new, allowed)
-        scope = await resolve_scope(store, build_scope(options, starts), new)
-        job = build_job(options, scope)
-        await store.checks.install(job.catalogue.checks.values(), "page", dict(job.thresholds))
-        await store.frontier.recover()
-        await store.hosts.lower_paces(options.delay)
-        run, recrawl = await _begin_run(store, options, config, resumed=bool(stored))
-        same = await _uses_same_checks(store, job, options, anew=recrawl)
-        url_filter = UrlFilter(scope, check_external=options.check_external, follow=job.follow, trap_cap=options.trap_limit)
-        if await apply_rules(store, url_filter, options.depth):
-            await store.resources.reconsider(scope.is_internal, externals=options.check_external)
-        await apply_limits(store, bounds_for(options), restarted=recrawl)
-        if stored and new:
-            await store.stale_pages.recall()
-        await queue_start_urls(store, url_filter, starts, new)
-        await _repeat_sitemap_discovery(store, options, starts)
-        # Last: if the process is killed before this, the next run starts over.
-        starts = await add_start_urls(store, new)
-        if stored:
-            await store.frontier.widen(options.depth)
-        nothing = await _why_nothing_to_do(store, options)
-        if not nothing:
-            await store.meta.set("analysed", "")
-        lacks = await _lacks_credentials(store, options)
-    finally:
-        await store.close()
-    plan = _build_plan(options, job, starts, exemptions, revalidate=run > 1 and same)
-    return PreparedAudit(
-        plan=plan, starts=starts, run=run, resumed=bool(stored), recrawl=recrawl, nothing_to_do=nothing, lacks_credentials=lacks
-    )
+@dataclass(frozen=True, slots=True)
+class AuditCrawl(SiteCrawl[AuditResult]):
+    """A crawl of an audit."""
+
+    options: AuditOptions
+    urls: Sequence[str] = ()
+    config: Mapping[str, Any] = field(default_factory=dict)
+    """The options as they are stored with the crawl, without secrets."""
+    allowed: Exemptions | None = None
+    """See `resolve_exemptions`."""
+    note: Callable[[str], None] | None = None
+    """Called with what takes long."""
+
+    async def prepare(self) -> PreparedCrawl:
+        options = self.options
+        store = open_store(options.database, SystemClock())
+        try:
+            stored, new = await _read_starts(store, self.urls, options)
+            scope, exemptions = await recover_crawl(store, options, (*stored, *new), new, self.allowed)
+            job = build_job(options, scope)
+            await store.checks.install(job.catalogue.checks.values(), "page", dict(job.thresholds))
+            if await store.meta.get("started_at") is None:
+                await store.meta.set("started_at", stamp(SystemClock().now()))
+            run, recrawl = await begin_run(
+                store,
+                self.config,
+                recrawl=options.recrawl and bool(stored),
+                limit=options.limit,
+                externals=options.check_external,
+            )
+            same = await is_read_alike(store, "judged_by", _reading_settings(options, job), anew=recrawl)
+            url_filter = UrlFilter(scope, check_external=options.check_external, follow=job.follow, trap_cap=options.trap_limit)
+            if await apply_rules(store, url_filter, options.depth):
+                await store.resources.reconsider(scope.is_internal, externals=options.check_external)
+            await apply_limits(store, bounds_for(options), restarted=recrawl)
+            if stored and new:
+                await store.stale_pages.recall()
+            await _repeat_sitemap_discovery(store, options, (*stored, *new))
+            starts = await queue_start_urls(store, url_filter, (*stored, *new), new, options.depth)
+            nothing = await _why_nothing_to_do(store, options)
+            if not nothing:
+                await store.meta.set("analysed", "")
+            lacks = await _lacks_credentials(store, options)
+        finally:
+            await store.close()
+        return PreparedCrawl(
+            plan=_build_plan(options, job, starts, exemptions, revalidate=run > 1 and same), starts=starts, run=run,
+            resumed=bool(stored), recrawl=recrawl, nothing_to_do=nothing, lacks_credentials=lacks,
+        )  # fmt: skip
+
+    async def join(self) -> PreparedCrawl:
+        """The crawl as another worker has prepared it, for one more worker: no run is started and no setting is changed."""
+        options = self.options
+        store = await open_beside(options.database, SystemClock(), new=False)
+        try:
+            starts = tuple(json.loads(await store.meta.get("starts") or "[]"))
+            exemptions = Exemptions.from_list(json.loads(await store.meta.get("exemptions") or "[]"))
+            job = build_job(options, Scope.from_dict(json.loads(await store.meta.get("scope") or "{}")))
+            await store.checks.install(job.catalogue.checks.values(), "page", dict(job.thresholds))
+            run = (await store.runs.all())[
+                -1
+            ].number  # No new run: the worker that finishes the crawl may have ended it meanwhile.
+            same = await store.meta.get("revalidate") == "yes"
+            nothing = await _why_nothing_to_do(store, options)
+        finally:
+            await store.close()
+        plan = _build_plan(options, job, starts, exemptions, revalidate=run > 1 and same)
+        return PreparedCrawl(plan=plan, starts=starts, run=run, resumed=True, nothing_to_do=nothing)
+
+    async def finish(self, prepared: PreparedCrawl, ended: CrawlOutcome, seconds: float) -> FinishedCrawl[AuditResult]:
+        """Analyse the crawl, unless it was interrupted or other workers are still active."""
+        database = self.options.database
+        store = open_store(database, SystemClock())
+        try:
+            total = seconds + float(await store.meta.get("seconds") or 0.0)
+            await store.meta.set("seconds", f"{total:.3f}")
+            if await store.meta.get("starts") is None:
+                raise UsageError(
+                    "The database {database} was removed or replaced during the crawl. Rerun the command.", database=database
+                )
+            outcome = run_outcome(ended)
+            is_complete = outcome is not RunOutcome.INTERRUPTED and not await store.frontier.has_workers()
+            score = None
+            if is_complete:
+                if not prepared.nothing_to_do:
+                    await store.meta.set("analysed", "")  # Another worker may have set it since this run started.
+                await ensure_analysed(store, self.options.threshold, self.note)
+                score = await store.meta.get("score")
+                await store.meta.set("finished_at", stamp(SystemClock().now()))
+            await store.runs.end(prepared.run, outcome, float(score) if score else None)
+            score = await store.meta.get("score")
+            pages = (await store.frontier.counts()).counted
+            result = AuditResult(database=database, score=float(score) if score else None, pages=pages, stopped=ended.stopped)
+            start = await start_failure(store)
+            return FinishedCrawl(prepared=prepared, ended=ended, result=result, start=start, is_complete=is_complete)
+        finally:
+            await store.close()
+
+
+def _reading_settings(options: AuditOptions, job: AuditJob) -> list[str]:
+    """What the findings of a page depend on."""
+    settings = [*sorted(job.catalogue.checks), *map(str, sorted(job.thresholds)), *options.extract, options.render]
+    return [*settings, str(options.store_bodies), str(options.fragments)]
 
 
 async def _lacks_credentials(store: CrawlDatabase, options: AuditOptions) -> bool:
     if uses_credentials(options):
         await store.meta.set("signed_in", "yes")
     return not uses_credentials(options) and await store.meta.get("signed_in") is not None
-
-
-async def join_audit(options: AuditOptions) -> PreparedAudit:
-    """An audit that another worker has prepared, for one more worker: no run is started and no setting is changed."""
-    store = await open_beside(options.database, SystemClock(), new=False)
-    try:
-        starts = tuple(json.loads(await store.meta.get("starts") or "[]"))
-        exemptions = Exemptions.from_list(json.loads(await store.meta.get("exemptions") or "[]"))
-        job = build_job(options, Scope.from_dict(json.loads(await store.meta.get("scope") or "{}")))
-        await store.checks.install(job.catalogue.checks.values(), "page", dict(job.thresholds))
-        run = (await store.runs.all())[-1].number  # No new run: the worker that finishes the crawl may have ended it meanwhile.
-        same = await store.meta.get("revalidate") == "yes"
-        nothing = await _why_nothing_to_do(store, options)
-    finally:
-        await store.close()
-    plan = _build_plan(options, job, starts, exemptions, revalidate=run > 1 and same)
-    return PreparedAudit(plan=plan, starts=starts, run=run, resumed=True, recrawl=False, nothing_to_do=nothing)
 
 
 async def queue_deferred_urls(options: AuditOptions) -> bool:
@@ -214,22 +275,14 @@ async def queue_deferred_urls(options: AuditOptions) -> bool:
 def _build_plan(
     options: AuditOptions, job: AuditJob, starts: tuple[str, ...], exemptions: Exemptions, *, revalidate: bool
 ) -> CrawlPlan:
-    policy = replace(
-        policy_for(options),
-        revalidate=revalidate,
-        resource_budget=options.resources,
-        sitemaps=options.sitemap != "off" and not options.list,
-        sitemap_urls=options.sitemap_url,
-        bounds=bounds_for(options),
-    )
-    return CrawlPlan(
-        job=job,
-        policy=policy,
-        access=access_for(options, exemptions, starts),
-        database=options.database,
-        processes=pick_processes(options.processes, options.delay),
-        render=options.render != "never",
-    )
+    policy = {
+        "revalidate": revalidate,
+        "resource_budget": options.resources,
+        "sitemaps": options.sitemap != "off" and not options.list,
+        "sitemap_urls": options.sitemap_url,
+        "bounds": bounds_for(options),
+    }
+    return build_plan(options, job, starts, exemptions, options.database, policy, render=options.render != "never")
 
 
 async def _read_starts(
@@ -253,41 +306,6 @@ async def _read_starts(
     return stored, tuple(url for url in given if url not in known_before)
 
 
-async def _begin_run(store: CrawlDatabase, options: AuditOptions, config: dict[str, Any], *, resumed: bool) -> tuple[int, bool]:
-    """The number of this run, and whether it is a new re-crawl."""
-    now = SystemClock().now()
-    if options.recrawl and resumed:
-        number = await store.runs.begin_recrawl(config, VERSION, limit=options.limit, externals=options.check_external)
-        if number is not None:
-            await _save_run_details(store, config, now)
-            return number, True
-    number = await store.runs.begin("crawl", config, VERSION)
-    await _save_run_details(store, config, now)
-    return number, False
-
-
-async def _save_run_details(store: CrawlDatabase, config: dict[str, Any], now: float) -> None:
-    if await store.meta.get("started_at") is None:
-        await store.meta.set("started_at", stamp(now))
-    await store.meta.set("config", json.dumps(config, ensure_ascii=False, default=str))
-    await store.meta.set("version", VERSION)
-
-
-async def _uses_same_checks(store: CrawlDatabase, job: AuditJob, options: AuditOptions, *, anew: bool) -> bool:
-    """Whether pages were checked with the current settings. If not, unchanged pages have to be read again too.
-
-    This is decided when a re-crawl starts and stays the same when it is resumed.
-    """
-    settings = [VERSION, *sorted(job.catalogue.checks), *map(str, sorted(job.thresholds)), *options.extract, options.render]
-    settings += [str(options.store_bodies), str(options.fragments)]
-    fingerprint = sha256("\n".join(settings).encode()).hexdigest()
-    if anew or await store.meta.get("judged_by") is None:
-        same = await store.meta.get("judged_by") == fingerprint
-        await store.meta.set("judged_by", fingerprint)
-        await store.meta.set("revalidate", "yes" if same else "no")
-    return await store.meta.get("revalidate") == "yes"
-
-
 async def _repeat_sitemap_discovery(store: CrawlDatabase, options: AuditOptions, starts: Sequence[str]) -> None:
     """Read the sitemaps again if there are new start URLs or sitemap URLs; otherwise they are read once."""
     sources = json.dumps([starts[: sitemap_discovery.MAX_SITES], options.sitemap_url])
@@ -302,42 +320,6 @@ async def _why_nothing_to_do(store: CrawlDatabase, options: AuditOptions) -> str
     if options.limit and counts.counted >= options.limit:
         return Message("the page limit of {limit} is reached: raise --limit, or use --recrawl", limit=f"{options.limit:,}")
     return ""
-
-
-async def finish(
-    options: AuditOptions, prepared: PreparedAudit, ended: CrawlOutcome, seconds: float, note: Callable[[str], None] | None = None
-) -> bool:
-    """Analyse the crawl, unless it was interrupted or other workers are still active. Returns whether it was analysed."""
-    store = open_store(options.database, SystemClock())
-    try:
-        total = seconds + float(await store.meta.get("seconds") or 0.0)
-        await store.meta.set("seconds", f"{total:.3f}")
-        if await store.meta.get("starts") is None:
-            raise UsageError(
-                "The database {database} was removed or replaced during the crawl. Rerun the command.", database=options.database
-            )
-        outcome = run_outcome(ended)
-        if outcome is RunOutcome.INTERRUPTED or await store.frontier.has_workers():
-            await store.runs.end(prepared.run, outcome, None)
-            return False
-        if not prepared.nothing_to_do:
-            await store.meta.set("analysed", "")  # Another worker may have set it since this run started.
-        await ensure_analysed(store, options.threshold, note)
-        score = await store.meta.get("score")
-        await store.runs.end(prepared.run, outcome, float(score) if score else None)
-        await store.meta.set("finished_at", stamp(SystemClock().now()))
-        return True
-    finally:
-        await store.close()
-
-
-async def read_start_state(prepared: PreparedAudit) -> StartFailure | None:
-    """Why the crawl has no pages; None if it has some."""
-    store = open_store(prepared.plan.database, SystemClock())
-    try:
-        return await start_failure(store)
-    finally:
-        await store.close()
 
 
 async def ensure_analysed(
@@ -369,3 +351,19 @@ async def analyse_stopped_crawl(store: CrawlDatabase) -> None:
 
 def _site_thresholds(chosen: dict[str, float]) -> dict[str, float]:
     return {name: value for name, value in chosen.items() if name in SITE_CHECKS}
+
+
+def audit(url: str | None = None, *, notify: Notify | None = None, **options: Any) -> AuditResult:
+    """Audit a site into a database. Options are those of `tadoru audit` (`database="site.db", limit=500, …`).
+
+    Without a URL it resumes the crawl in the database. Problems of the site are in the result; a
+    `tadoru.errors.UsageError` means that the call is invalid.
+    """
+    return run_outside_loop("audit", lambda: audit_async(url, notify=notify, **options))
+
+
+async def audit_async(url: str | None = None, *, notify: Notify | None = None, **options: Any) -> AuditResult:
+    """The same as a coroutine. Cancelling it stops the crawl; calling it again resumes it."""
+    chosen = parse_options("audit", AuditOptions, options)
+    crawl = AuditCrawl(chosen, [url] if url is not None else chosen.seed_urls, options)
+    return (await crawl.run(notify)).result

@@ -19,13 +19,12 @@ from tadoru.jobs.reporting.formatting import format_count
 from tadoru.model.web import Answer, Link, LinkKind, Response
 from tadoru.parse.complexity import PageTooComplex
 from tadoru.parse.decode import decode
-from tadoru.parse.html import looks_like_html
+from tadoru.parse.html import HTML_TYPES, is_html
 from tadoru.parse.page_limits import MAX_MARKDOWN_BLOCKS
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import UrlCleaner, UrlResolver, split_url
 from tadoru.store.crawl.records import DocumentRecord, PageRecords, Specification
 
-HTML_TYPES = ("text/html", "application/xhtml+xml")
 SPEC_TYPES = (
     "application/json", "application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "application/vnd.oai",
     "application/schema+json", "application/graphql", "text/plain",
@@ -101,8 +100,8 @@ class DocsJob:
         if response.status >= 300:
             return PageResult(records=DROP_DOCUMENT if response.status in GONE_STATUSES else None)
         if not response.body:
-            return PageResult(records=None if _is_html(response) else DROP_DOCUMENT)
-        if _is_html(response):
+            return PageResult(records=None if is_html(response) else DROP_DOCUMENT)
+        if is_html(response):
             return self._html(page)
         name = split_url(page.url).path.rpartition("/")[2]
         if name in LLMS_FILES:
@@ -272,8 +271,3 @@ def _records(response: Response) -> PageRecords:
         etag=response.header("etag"),
         last_modified_field=response.header("last-modified"),
     )
-
-
-def _is_html(response: Response) -> bool:
-    media_type = response.media_type
-    return media_type.startswith(HTML_TYPES) if media_type else looks_like_html(response.body)

@@ -1,7 +1,4 @@
-"""Runs the docs job: prepares a crawl from its options, and writes the files of the site when the crawl ends.
-
-The command, the Python API, the service and the MCP server all use these functions.
-"""
+"""The use case of the job: a documentation site from its options to its files; and the Python API `tadoru.docs()`."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
@@ -17,22 +14,26 @@ from typing import Any, cast
 from tadoru.clock import SystemClock
 from tadoru.config.options import JOB_SETTINGS, DocsOptions
 from tadoru.engine.crawl import CrawlOutcome
+from tadoru.engine.notifications import Notify
 from tadoru.engine.site_probe import META_KEY as PROBE_META
 from tadoru.engine.site_probe import TASK_NAME as PROBE_TASK
 from tadoru.engine.url_filter import UrlFilter
-from tadoru.errors import UsageError
-from tadoru.jobs import launch
+from tadoru.errors import NothingToCrawl, SeedUnreachable, UsageError
 from tadoru.jobs.crawl_setup import (
+    FinishedCrawl,
+    PreparedCrawl,
+    SiteCrawl,
     StartFailure,
-    access_for,
-    add_start_urls,
     apply_rules,
+    begin_run,
+    build_cleaner,
+    build_plan,
+    is_read_alike,
     parse_options,
-    policy_for,
     queue_start_urls,
-    resolve_exemptions,
-    resolve_scope,
+    recover_crawl,
     run_outcome,
+    run_outside_loop,
     start_failure,
 )
 from tadoru.jobs.docs import site_markdown
@@ -53,30 +54,17 @@ from tadoru.jobs.docs.bundle.writer import write_bundle
 from tadoru.jobs.docs.job import DocsJob
 from tadoru.jobs.docs.library import quote_untrusted
 from tadoru.jobs.docs.reading_order import reading_order
-from tadoru.jobs.launch import CrawlPlan, RenderOptions, pick_processes
+from tadoru.jobs.launch import RenderOptions
 from tadoru.jobs.reporting.formatting import format_count
 from tadoru.rules.address import Exemptions
 from tadoru.rules.scope import Scope
-from tadoru.rules.url import UrlCleaner, origin, parse_typed_url, split_url
+from tadoru.rules.url import origin, parse_typed_url, split_url
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.documents import DocumentPlace, DocumentRow
 from tadoru.store.crawl.open import open_existing, open_store
 from tadoru.store.crawl.runs import RunOutcome
-from tadoru.version import VERSION
 
 DEFAULT_FOLDER = ".context"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocsCrawl:
-    """A docs crawl that is prepared in its folder."""
-
-    plan: CrawlPlan
-    root: Path
-    start: str
-    run: int
-    resumed: bool
-    recrawl: bool
 
 
 def site_folder_name(url: str) -> str:
@@ -95,12 +83,6 @@ def crawl_database_path(root: Path) -> Path:
     return root / STATE_FOLDER / "crawl.db"
 
 
-def build_scope(options: DocsOptions, start: str) -> Scope:
-    """The scope that the options describe."""
-    mode = options.scope if options.same_domain else "all"
-    return Scope(mode=mode, sites=(start,), include=options.include, exclude=options.exclude)  # type: ignore[arg-type]
-
-
 def build_job(options: DocsOptions, scope: Scope, start: str) -> DocsJob:
     """The job that the options describe."""
     return DocsJob(
@@ -111,58 +93,93 @@ def build_job(options: DocsOptions, scope: Scope, start: str) -> DocsJob:
         own_markdown=options.own_markdown,
         variants=frozenset(options.variants),
         language=options.language,
-        cleaning=UrlCleaner(strip_tracking=options.strip_tracking, strip_sessions=options.strip_sessions),
+        cleaning=build_cleaner(options),
     )
 
 
-async def prepare(options: DocsOptions, url: str, config: dict[str, Any], allowed: Exemptions | None = None) -> DocsCrawl:
-    """Start, resume or repeat the crawl of a site in its folder. `allowed`: see `resolve_exemptions`. Raises UsageError."""
-    start = parse_typed_url(url)
-    root = site_folder(options, start)
-    store = _open_store(root)
-    try:
-        stored = await _has_crawl(store, root, start)
-        new = () if stored else (start,)
-        exemptions = await resolve_exemptions(store, new, allowed)
-        scope = await resolve_scope(store, build_scope(options, start), new)
-        await store.frontier.recover()
-        await store.hosts.lower_paces(options.delay)
-        run, recrawl = await _begin(store, options, config, resumed=stored)
-        same = await _is_same_reading(store, options, anew=recrawl or not stored)
-        if (recrawl and not options.diff) or await _probe_failed(store):
-            await store.meta.set(PROBE_META, "")
-            await store.tasks.repeat(PROBE_TASK)
-        job = build_job(options, scope, start)
-        gate = await _url_filter(store, job, options)
-        await apply_rules(store, gate, options.depth)
-        await queue_start_urls(store, gate, (start,), new)
-        await add_start_urls(store, new)
-        if stored:
-            await store.frontier.widen(options.depth)
-    finally:
-        await store.close()
-    policy = replace(
-        policy_for(options),
-        revalidate=options.diff and run > 1 and same,
-        sitemaps=options.sitemap != "off",
-        sitemap_urls=options.sitemap_url,
-        sitemap_below="" if options.sitemap_url or options.sitemap == "only" else start[: start.rfind("/") + 1],
-    )
-    plan = CrawlPlan(
-        job=job,
-        policy=policy,
-        access=access_for(options, exemptions, (start,)),
-        database=str(crawl_database_path(root)),
-        processes=pick_processes(options.processes, options.delay),
-        render=options.render != "never",
-        rendering=RenderOptions(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocsOutcome:
+    """What a docs run produced."""
+
+    written: BundleSummary | None = None
+    """None if nothing was written: the run was interrupted, or other workers are still active."""
+    missing: str = ""
+    """Why pages are incomplete: they need a browser and none is available."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocsCrawl(SiteCrawl[DocsOutcome]):
+    """A crawl of a documentation site in its folder."""
+
+    options: DocsOptions
+    url: str
+    config: Mapping[str, Any] = field(default_factory=dict)
+    """The options as they are stored with the crawl, without secrets."""
+    allowed: Exemptions | None = None
+    """See `resolve_exemptions`."""
+
+    @property
+    def folder(self) -> Path:
+        return site_folder(self.options, parse_typed_url(self.url))
+
+    async def prepare(self) -> PreparedCrawl:
+        options, start, root = self.options, parse_typed_url(self.url), self.folder
+        store = _open_store(root)
+        try:
+            stored = await _has_crawl(store, root, start)
+            new = () if stored else (start,)
+            scope, exemptions = await recover_crawl(store, options, (start,), new, self.allowed)
+            run, recrawl = await begin_run(store, self.config, recrawl=stored, limit=options.limit, keep=1)
+            settings = [options.render, str(options.own_markdown), str(options.spa_wait)]
+            same = await is_read_alike(store, "read_by", settings, anew=recrawl or not stored)
+            if (recrawl and not options.diff) or await _probe_failed(store):
+                await store.meta.set(PROBE_META, "")
+                await store.tasks.repeat(PROBE_TASK)
+            job = build_job(options, scope, start)
+            url_filter = await _url_filter(store, job, options)
+            await apply_rules(store, url_filter, options.depth)
+            await queue_start_urls(store, url_filter, (start,), new, options.depth)
+        finally:
+            await store.close()
+        policy = {
+            "revalidate": options.diff and run > 1 and same,
+            "sitemaps": options.sitemap != "off",
+            "sitemap_urls": options.sitemap_url,
+            "sitemap_below": "" if options.sitemap_url or options.sitemap == "only" else start[: start.rfind("/") + 1],
+        }
+        rendering = RenderOptions(
             quiet=options.spa_wait,
             headed=options.headed,
             profile=str(root / STATE_FOLDER / "session") if options.keep_session else None,
             places=max(1, min(4, options.concurrency)),
-        ),
-    )
-    return DocsCrawl(plan=plan, root=root, start=start, run=run, resumed=stored and not recrawl, recrawl=recrawl)
+        )
+        database, render = str(crawl_database_path(root)), options.render != "never"
+        plan = build_plan(options, job, (start,), exemptions, database, policy, render=render, rendering=rendering)
+        return PreparedCrawl(plan=plan, starts=(start,), run=run, resumed=stored and not recrawl, recrawl=recrawl)
+
+    async def finish(self, prepared: PreparedCrawl, ended: CrawlOutcome, seconds: float) -> FinishedCrawl[DocsOutcome]:
+        """Write the files of the crawled site, unless the run was interrupted or other workers are still active."""
+        clock, root = SystemClock(), self.folder
+        store = open_store(prepared.plan.database, clock)
+        try:
+            outcome = run_outcome(ended)
+            if outcome is RunOutcome.INTERRUPTED or await store.frontier.has_workers():
+                # The run is not marked as ended, so that it is resumed and not started anew, even if it was stopped at its last
+                # page.
+                return FinishedCrawl(prepared=prepared, ended=ended, result=DocsOutcome(), is_complete=False)
+            failure = await start_failure(store)
+            urls, reason = store.checks.unrendered(10)
+            missing = f"{reason} Incomplete pages: {', '.join(urls)}." if urls else ""
+            written = None
+            if missing or (root / "index.json").exists() or _has_documents(store):
+                written = await write_site(store, root, self.options, prepared.starts[0], clock.now(), prepared.run)
+            else:
+                failure = failure or await _start_without_text(store)
+            await store.runs.end(prepared.run, outcome, None)
+            result = DocsOutcome(written=written, missing=missing)
+            return FinishedCrawl(prepared=prepared, ended=ended, result=result, start=failure)
+        finally:
+            await store.close()
 
 
 def _open_store(root: Path) -> CrawlDatabase:
@@ -190,31 +207,10 @@ async def _has_crawl(store: CrawlDatabase, root: Path, start: str) -> bool:
     return bool(starts)
 
 
-async def _begin(store: CrawlDatabase, options: DocsOptions, config: dict[str, Any], *, resumed: bool) -> tuple[int, bool]:
-    """The number of this run, and whether it is a recrawl. An unfinished run is resumed first."""
-    await store.meta.set("config", json.dumps(config, ensure_ascii=False, default=str))
-    await store.meta.set("version", VERSION)
-    if resumed:
-        number = await store.runs.begin_recrawl(config, VERSION, limit=options.limit, keep=1)
-        if number is not None:
-            return number, True
-    return await store.runs.begin("crawl", config, VERSION), False
-
-
 async def _probe_failed(store: CrawlDatabase) -> bool:
     """Whether the site was probed before and its start URL did not respond."""
     known = await store.meta.get(PROBE_META)
     return known is not None and known != "" and not json.loads(known).get("answered", True)
-
-
-async def _is_same_reading(store: CrawlDatabase, options: DocsOptions, *, anew: bool) -> bool:
-    """Whether stored pages were read by the same version and options; if not, unchanged pages are fetched and read again."""
-    settings = [VERSION, options.render, str(options.own_markdown), str(options.spa_wait)]
-    fingerprint = sha256("\n".join(settings).encode()).hexdigest()
-    if anew:
-        await store.meta.set("revalidate", "yes" if await store.meta.get("read_by") == fingerprint else "no")
-        await store.meta.set("read_by", fingerprint)
-    return await store.meta.get("revalidate") == "yes"
 
 
 async def _url_filter(store: CrawlDatabase, job: DocsJob, options: DocsOptions) -> UrlFilter:
@@ -229,40 +225,6 @@ async def _url_filter(store: CrawlDatabase, job: DocsJob, options: DocsOptions) 
         refuse=probed.skip_reason,
         refuse_by=[sorted(options.variants), options.language],
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocsOutcome:
-    """What a docs run produced."""
-
-    written: BundleSummary | None
-    """None if nothing was written: the run was interrupted, or other workers are still active."""
-    start: StartFailure | None
-    """Why no page was crawled, if none was."""
-    missing: str = ""
-    """Why pages are incomplete: they need a browser and none is available."""
-
-
-async def finish(options: DocsOptions, prepared: DocsCrawl, ended: CrawlOutcome) -> DocsOutcome:
-    """Write the files of the crawled site, unless the run was interrupted or other workers are still active."""
-    clock = SystemClock()
-    store = open_store(str(crawl_database_path(prepared.root)), clock)
-    try:
-        outcome = run_outcome(ended)
-        if outcome is RunOutcome.INTERRUPTED or await store.frontier.has_workers():
-            # The run is not marked as ended, so that it is resumed and not started anew, even if it was stopped at its last page.
-            return DocsOutcome(written=None, start=None)
-        state = await start_failure(store)
-        urls, reason = store.checks.unrendered(10)
-        missing = f"{reason} Incomplete pages: {', '.join(urls)}." if urls else ""
-        if not missing and not (prepared.root / "index.json").exists() and not _has_documents(store):
-            await store.runs.end(prepared.run, outcome, None)
-            return DocsOutcome(written=None, start=state or await _start_without_text(store))
-        written = await write_site(store, prepared.root, options, prepared.start, clock.now(), prepared.run)
-        await store.runs.end(prepared.run, outcome, None)
-        return DocsOutcome(written=written, start=state, missing=missing)
-    finally:
-        await store.close()
 
 
 def _has_documents(store: CrawlDatabase) -> bool:
@@ -404,13 +366,60 @@ def stored_options(folder: Path) -> tuple[str, DocsOptions, dict[str, Any]]:
 async def refresh_site(folder: Path) -> str:
     """Update one site and return a sentence about what changed."""
     url, options, config = stored_options(folder)
-    prepared = await prepare(options, url, config)
-    ended = await launch.crawl(prepared.plan, lambda notice: None)
-    finished = await finish(options, prepared, ended)
-    if finished.written is None:
+    finished = await DocsCrawl(options, url, config).run()
+    written = finished.result.written
+    if written is None:
         reason = finished.start.reason if finished.start else "another process is crawling it"
         return f"Not updated. {quote_untrusted(one_line(reason, 500))}"  # The site controls parts of the reason.
-    changes = finished.written.changes
+    changes = written.changes
     if not changes:
         return "Nothing changed."
     return f"{format_count(len(changes.added), 'page')} added, {len(changes.changed)} changed, {len(changes.removed)} removed."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocsResult:
+    """A documentation site on disk: its folder and the most important figures."""
+
+    folder: Path
+    pages: int
+    tokens: int
+    changes: DocChanges
+    """The changes since the previous run."""
+    stopped: bool
+    """Whether the crawl stopped before it was complete, for example at its time limit."""
+
+    def markdown(self) -> Iterator[tuple[str, str]]:
+        """URL and Markdown of each page, in reading order, from the files of its pages."""
+        index = json.loads((self.folder / "index.json").read_text("utf-8"))
+        for page in index["pages"]:
+            text = (self.folder / page["file"]).read_text("utf-8")
+            yield page["url"], text.partition("\n---\n")[2].lstrip("\n")
+
+
+def docs(url: str, *, notify: Notify | None = None, **options: Any) -> DocsResult:
+    """Crawl a documentation site into a folder as Markdown. Options are those of `tadoru docs` (`output="site", depth=3, …`).
+
+    Raises `tadoru.errors.UsageError` for invalid arguments, `SeedUnreachable` or `NothingToCrawl` if no page can be crawled.
+    """
+    return run_outside_loop("docs", lambda: docs_async(url, notify=notify, **options))
+
+
+async def docs_async(url: str, *, notify: Notify | None = None, **options: Any) -> DocsResult:
+    """As `docs`, awaited. Cancelling it stops the crawl; calling it again resumes the crawl."""
+    chosen = parse_options("docs", DocsOptions, options)
+    if "depth" in options and "sitemap" not in options:
+        chosen = replace(chosen, sitemap="off")
+    crawl = DocsCrawl(chosen, url, options)
+    finished = await crawl.run(notify)
+    if finished.start is not None:
+        kind = SeedUnreachable if finished.start.status == "error" else NothingToCrawl
+        raise kind("Nothing could be crawled from {url}: {reason}.", url=finished.start.url, reason=finished.start.reason)
+    written = finished.result.written
+    return DocsResult(
+        folder=crawl.folder,
+        pages=written.pages if written else 0,
+        tokens=written.tokens if written else 0,
+        changes=written.changes if written else DocChanges(),
+        stopped=finished.ended.stopped,
+    )

@@ -7,15 +7,13 @@ from functools import cached_property
 from urllib.parse import unquote
 
 from tadoru.engine.job import FetchedPage, PageResult
-from tadoru.model.web import Answer, Response
+from tadoru.model.web import Answer
 from tadoru.parse import links as link_parser
 from tadoru.parse.decode import as_utf8
-from tadoru.parse.html import HtmlDocument, looks_like_html
+from tadoru.parse.html import HTML_TYPES, HtmlDocument, is_html
 from tadoru.parse.scan import LinkScanner
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import UrlCleaner, UrlResolver
-
-HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class LinksJob:
     def handle(self, page: FetchedPage) -> PageResult:
         """The links and title of an HTML page; nothing of other content."""
         response = page.response
-        if not response.body or not _is_html(response):
+        if not response.body or not is_html(response):
             return PageResult()
         found = self._read(page)
         # The links of an error page are not part of the site.
@@ -77,11 +75,6 @@ class LinksJob:
 def _named(anchors: frozenset[str]) -> list[str]:
     """The names that a fragment may have: some IDs are percent-encoded, and fragments are decoded."""
     return sorted(anchors | {unquote(name) for name in anchors if "%" in name})
-
-
-def _is_html(response: Response) -> bool:
-    media_type = response.media_type
-    return media_type.startswith(HTML_TYPES) if media_type else looks_like_html(response.body)
 
 
 def _anchor(fragment: str) -> str:
