@@ -23,6 +23,7 @@ from tadoru.cluster.worker import Worker, WorkerSettings
 from tadoru.log import Log
 from tadoru.store.cluster.registry import ClusterRegistry
 from tests.acceptance.command import CHECKOUT, Tadoru
+from tests.support.clusters import linked
 from tests.support.exchange import ReceivedRequest
 from tests.support.planted_crowd import everything
 from tests.support.postgres import PostgresServer
@@ -49,6 +50,7 @@ class Crew:
         self.environment = environment or {}
         self.cluster = ClusterRegistry(database)
         prepare_schema(self.cluster)
+        self._link = linked(database)
         self._started: list[subprocess.Popen[str]] = []
         self._numbers = count(1)
 
@@ -58,7 +60,9 @@ class Crew:
     def reconnect(self) -> None:
         """The database was restarted."""
         self.cluster.close()
+        self._link.close()
         self.cluster = ClusterRegistry(self.database)
+        self._link = linked(self.database)
 
     # ---- workers
     def worker(self, *arguments: str, database: str = "") -> subprocess.Popen[str]:
@@ -90,6 +94,7 @@ class Crew:
                 process.kill()
             process.communicate()
         self.cluster.close()
+        self._link.close()
 
     # ---- crawls
     def hand_over(self, crawl: str, *arguments: str) -> None:
@@ -111,8 +116,9 @@ class Crew:
         return kept(self.tadoru.folder / file)
 
     def sql(self, text: str) -> list[Any]:
-        """What the database says."""
-        return self.cluster._link.run(text).fetchall()
+        """What the database says, or nothing when it is only told something."""
+        done = self._link.execute(text)
+        return done.fetchall() if done.description else []
 
 
 def kept(file: Path) -> dict[str, list[tuple[Any, ...]]]:

@@ -27,7 +27,7 @@ WORK = "SELECT status::text, attempts FROM procrastinate_jobs WHERE args ->> 'cr
 
 def fail_finish(crew: Crew, times: int, fault: str) -> None:
     """Let the first attempts to finish the crawl `site` fail."""
-    crew.cluster._link.run(_CUT_OFF.format(times=times, fault=fault))
+    crew.sql(_CUT_OFF.format(times=times, fault=fault))
 
 
 @pytest.mark.parametrize("fault", [CONNECTION, DATA], ids=["connection", "data"])
@@ -67,7 +67,7 @@ def test_a_crawl_whose_tables_are_gone_fails_and_the_others_go_on(harm: str, tow
     starts = build(town, hosts=2, pages=3)
     crew.hand_over("broken", *access(town), *BARE, *starts)
     crew.hand_over("site", *access(town), *BARE, *starts)
-    crew.cluster._link.run(harm)
+    crew.sql(harm)
     workers = [crew.hand(), crew.hand()]
     crew.until_done("site")
     until(lambda: crew.cluster.crawl("broken").state == "failed", f"the end of the other {crew.logs}")
@@ -83,7 +83,7 @@ def test_a_crawl_whose_tables_go_while_it_runs_fails_and_the_others_go_on(town: 
     crew.hand_over("broken", *access(town), *BARE, starts[0])
     workers = [crew.hand(), crew.hand()]
     town.wait_for(lambda town: town.hits(f"{starts[0]}1") > 0)
-    crew.cluster._link.run("DROP SCHEMA crawl_broken CASCADE")
+    crew.sql("DROP SCHEMA crawl_broken CASCADE")
     gate.release()
     crew.hand_over("site", *access(town), *BARE, starts[1])
     crew.until_done("site")
@@ -114,7 +114,7 @@ def test_a_sweep_that_failed_is_not_counted_for_ever(town: ProxiedSite, crew: Cr
 
 
 def test_a_sweep_that_fails_leaves_nothing_behind(town: ProxiedSite, crew: Crew) -> None:
-    crew.cluster._link.run(
+    crew.sql(
         """CREATE SEQUENCE sweeps; CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
             IF nextval('tadoru_cluster.sweeps') < 4 THEN RAISE 'not now'; END IF; RETURN NULL; END $$;
         CREATE TRIGGER refuse BEFORE DELETE ON workers FOR EACH STATEMENT EXECUTE FUNCTION refuse()"""

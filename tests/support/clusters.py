@@ -30,6 +30,11 @@ def ran(work: Coroutine[Any, Any, Any]) -> Any:
         return threads.submit(lambda: asyncio.run(work)).result()
 
 
+def linked(database: str) -> psycopg.Connection[Any]:
+    """A connection in which the tables of the cluster have short names."""
+    return psycopg.connect(database, autocommit=True, options=f"-c search_path={SCHEMA},public")
+
+
 class SampleCluster:
     """A database with a cluster, and what a test does to it."""
 
@@ -43,7 +48,7 @@ class SampleCluster:
 
     def sql(self, text: str, *values: object) -> None:
         """What only time or a fault does."""
-        with psycopg.connect(self.database, autocommit=True, options=f"-c search_path={SCHEMA}") as link:
+        with linked(self.database) as link:
             link.execute(text, values)
 
     def address(self, crawl: str) -> str:
