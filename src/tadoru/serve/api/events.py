@@ -3,13 +3,11 @@ browsers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
 from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
 from pydantic import ValidationError
 from starlette.convertors import IntegerConvertor, register_url_convertor
 
@@ -30,33 +28,14 @@ from tadoru.serve.api.responses import (
     uncached_response,
     usage_errors_as,
 )
-from tadoru.serve.auth.guard import guard
 from tadoru.serve.auth.principal import Principal, current_principal, note_change
 from tadoru.serve.problems import HttpProblem, prefers_html
 from tadoru.serve.roles import Role
 from tadoru.serve.service import Service, service_of
 from tadoru.store.calendar.event_records import EventRecord, find_event_record
 
-
-class DirectRoute(APIRoute):
-    """A route without FastAPI's dependency resolution, which takes longer than the query of a list.
-
-    Its function takes the request, the principal and the service.
-    """
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The request handler."""
-        endpoint: Callable[..., Coroutine[Any, Any, Response]] = self.endpoint
-
-        async def handle(request: Request) -> Response:
-            await guard(request)
-            return await endpoint(request, await current_principal(request), service_of(request))
-
-        return handle
-
-
 router = APIRouter(tags=["events"])
-list_router = APIRouter(tags=["events"], route_class=DirectRoute)
+list_router = APIRouter(tags=["events"])
 """Matched before all other routes: the most frequent request."""
 EventId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="ID of the event.")]
 CurrentPrincipal = Annotated[Principal, Depends(current_principal)]
@@ -83,8 +62,9 @@ MOVED: dict[int | str, dict[str, Any]] = {307: {"description": "The event was me
 @list_router.get(
     "/api/v1/events", response_model=EventPageOut, responses=NOT_MODIFIED | problem_responses(), summary="List events"
 )
-async def list_events(request: Request, who: CurrentPrincipal, service: CurrentService) -> Response:
+async def list_events(request: Request) -> Response:
     """Events by date, by update or by relevance. Each event is listed once, at its first matching date."""
+    who = await current_principal(request)
     return _list_response(request, await list_reader_of(request).read(_list_query(request, StrictQuery), who), who)
 
 

@@ -190,11 +190,10 @@ class PreparedQuery:
     written: dict[str, Callable[[Any], Any]]
     """Converters for values that the driver does not accept as they are."""
 
-    def values(self, given: dict[str, Any]) -> tuple[Any, ...]:
+    def values(self, given: dict[str, Any]) -> list[Any]:
         """The values for the question marks."""
-        written = self.written
-        every = self.fixed | {name: written[name](value) if name in written else value for name, value in given.items()}
-        return tuple([every[name] for name in self.order])
+        fixed = self.fixed
+        return [given[name] if name in given else fixed[name] for name in self.order]
 
 
 def is_simple_filter(chosen: EventFilter) -> bool:
@@ -273,6 +272,9 @@ def _prepare(
         kept[shape] = [
             _compile(store, query) for query in _statements(store, chosen, is_further=after is not None, backwards=backwards)
         ]
+    if store.is_sqlite:  # Both statements take the same values, so each is converted once.
+        writers = {name: write for one in kept[shape] for name, write in one.written.items()}
+        given = {name: writers[name](value) if name in writers else value for name, value in given.items()}
     return kept[shape], given
 
 

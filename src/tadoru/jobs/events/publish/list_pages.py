@@ -127,8 +127,9 @@ def _object(text: str) -> Any:
     return json.loads(text) if text != "{}" else {}
 
 
+@lru_cache(maxsize=8192)
 def _stamp(value: Any) -> str | None:
-    """A timestamp in UTC; on SQLite it is text of a fixed length."""
+    """A timestamp in UTC; on SQLite it is text of a fixed length. Cached, because the events of one run share them."""
     if value is None:
         return None
     return f"{value[:10]}T{value[11:19]}Z" if isinstance(value, str) else format_stamp(value)
