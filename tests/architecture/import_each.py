@@ -21,9 +21,9 @@ from pathlib import Path
 # Other people's packages load alone; what is asked is whether ours do. They are given as further arguments.
 KNOWN = tuple(
     "ada_url aiohttp alembic.migration alembic.script click email.message fastapi fastapi.responses ftfy jinja2 jmespath "
-    "lxml.html markdown_it mcp.server meilisearch nh3 numpy playwright.async_api procrastinate psycopg psycopg_pool re2 "
-    "publicsuffixlist pyarrow.parquet rapidfuzz.distance rapidfuzz.fuzz rich.progress rich.table selectolax.lexbor "
-    "sqlalchemy sqlalchemy.dialects.postgresql sqlalchemy.dialects.sqlite sqlite3 starlette.middleware.gzip "
+    "lxml.html markdown_it mcp.server meilisearch nh3 numpy playwright.async_api procrastinate prometheus_client psycopg "
+    "psycopg_pool re2 publicsuffixlist pyarrow.parquet rapidfuzz.distance rapidfuzz.fuzz rich.progress rich.table "
+    "selectolax.lexbor sqlalchemy sqlalchemy.dialects.postgresql sqlalchemy.dialects.sqlite sqlite3 starlette.middleware.gzip "
     "strawberry.fastapi typesense uvicorn uvicorn.protocols.http.httptools_impl websockets xml.etree.ElementTree yaml "
     "zoneinfo".split()
 )

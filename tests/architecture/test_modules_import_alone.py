@@ -12,7 +12,7 @@ import pytest
 
 from tests.architecture import import_each
 
-HEAVY = ("aiohttp", "rich", "selectolax", "sqlite3", "yaml")
+HEAVY = ("aiohttp", "babel", "prometheus_client", "psutil", "rich", "selectolax", "sqlite3", "yaml")
 
 
 def run(source: Path, code: str, *arguments: str) -> str:
