@@ -49,7 +49,7 @@ async def drain(store: CrawlStore) -> None:
     sys.stdin.readline()
     while leases:
         # Two pages lead to each page of the next level, so that workers meet each other's discoveries.
-        outcomes = [done(got, *_children(got.url)) for got in leases]
+        outcomes = [done(got, *children(got.url)) for got in leases]
         assert await store.frontier.finish(worker, outcomes, max_depth=None) == len(leases)
         for got in leases:
             say(got.url)
@@ -57,7 +57,7 @@ async def drain(store: CrawlStore) -> None:
     await store.frontier.leave(worker)
 
 
-def _children(url: str) -> list[str]:
+def children(url: str) -> list[str]:
     number = int(url.rpartition("/")[2])
     return [str(child) for child in (number * 2, number * 2 + 1, number * 2 + 2) if 0 < child < 200]
 

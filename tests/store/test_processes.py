@@ -139,7 +139,7 @@ async def test_a_process_killed_in_the_middle_of_its_work_loses_nothing(database
     counts = await store.frontier.counts()
     assert (counts.completed, counts.counted, counts.known, counts.processing) == (199, 199, 199, 0)
     sources = [link.source_url async for link in store.graph.links()]
-    assert len(sources) == sum(len(process._children(url(str(number)))) for number in range(1, 200))
+    assert len(sources) == sum(len(process.children(url(str(number)))) for number in range(1, 200))
     await store.close()
 
 
