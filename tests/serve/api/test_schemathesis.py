@@ -1,7 +1,7 @@
 """The whole interface tried by schemathesis: a real service on loopback, and for each kind of caller requests of every sort made
 from its own description. No answer is a fault of ours, and none is other than described.
 
-`PROPERTY_EXAMPLES=200 ./test tests/serve/api/test_schemathesis.py` tries so many for each operation, every edge of every
+`PROPERTY_EXAMPLES=200 ./test --all tests/serve/api/test_schemathesis.py` tries so many for each operation, every edge of every
 value, and sequences of calls. It takes some minutes.
 """
 
