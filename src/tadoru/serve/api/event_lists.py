@@ -2,7 +2,7 @@
 
 On SQLite a short list is read in the event loop itself: passing the query to a thread costs more than the query. Everything else
 goes to a few threads. Python runs one thread at a time, so a thread per request only adds contention: with four threads a request
-costs a fifth less than with forty. (docs/decisions/0020-lists-of-events-in-the-event-loop.md)
+costs a fifth less than with forty. (docs/decisions/0021-lists-of-events-in-the-event-loop.md)
 """
 
 from __future__ import annotations
