@@ -88,20 +88,12 @@ def _run_worker(options: WorkerOptions, events: EventsOptions, log_format: str, 
             log,
             sides,
         )
-        task = asyncio.current_task()
-        assert task is not None
-        signals = 0
 
         def stop() -> None:
-            nonlocal signals
-            signals += 1
-            if signals > 1:
-                task.cancel()
-            else:
-                log.write("info", _("Finishing in-flight work. Press Ctrl-C again to stop immediately."))
-                worker.stop()
+            log.write("info", _("Finishing in-flight work. Press Ctrl-C again to stop immediately."))
+            worker.stop()
 
-        with launch.handle_stop_signals(stop):
+        with launch.stop_on_signals(stop):
             async with metrics_endpoint(worker.metrics, options.metrics):
                 await worker.run()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -102,6 +103,11 @@ def format_option(*formats: str, or_json: bool = False) -> Callable[[Callable[..
         return click.option("-f", "--format", "form", type=FormatChoice(formats), default=formats[0], help=text)(function)
 
     return decorate
+
+
+def all_of(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate a command with several options, which its help lists in this order."""
+    return lambda function: reduce(lambda decorated, option: option(decorated), reversed(options), function)
 
 
 def write_json(value: Any) -> None:

@@ -277,6 +277,25 @@ async def _run_with_signals(
 
 
 @contextmanager
+def stop_on_signals(stop: Callable[[], None]) -> Iterator[Callable[[], bool]]:
+    """Call `stop` at the first stop signal and cancel the current task at the second. Yields whether a signal has arrived."""
+    task = asyncio.current_task()
+    assert task is not None
+    signals = 0
+
+    def receive() -> None:
+        nonlocal signals
+        signals += 1
+        if signals > 1:
+            task.cancel()
+        else:
+            stop()
+
+    with handle_stop_signals(receive):
+        yield lambda: signals > 0
+
+
+@contextmanager
 def handle_stop_signals(call: Callable[[], None]) -> Iterator[None]:
     """Call a function for each stop signal."""
     loop = asyncio.get_running_loop()

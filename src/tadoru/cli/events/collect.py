@@ -13,7 +13,7 @@ import click
 from tadoru.cli.events import EventsContext, calendar_files, open_existing_calendar, write_json_array
 from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.options import job_options
-from tadoru.cli.output import N_, _, format_duration, format_option, format_time, ngettext, translate_text, write_json
+from tadoru.cli.output import N_, _, all_of, format_duration, format_option, format_time, ngettext, translate_text, write_json
 from tadoru.cli.table import TableColumn, write_pairs, write_table
 from tadoru.config.options import JOB_SETTINGS, EventsOptions
 from tadoru.errors import Interrupted, UsageError
@@ -39,12 +39,6 @@ _RUN_OPTIONS = (
     click.option("-v", "--verbose", count=True, help="More output (-v: sources, -vv: stages)."),
     click.option("-q", "--quiet", is_flag=True, help="No progress and no summary."),
 )
-
-
-def _run_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    for option in reversed(_RUN_OPTIONS):
-        function = option(function)
-    return function
 
 
 class CollectProgress:
@@ -111,7 +105,7 @@ class CollectProgress:
 )
 @click.option("--accept-drop", is_flag=True, help="Mark missing events as vanished even if there are many.")
 @job_options("events", _EVENT_SETTINGS)
-@_run_options
+@all_of(*_RUN_OPTIONS)
 @click.pass_obj
 def run(
     place: EventsContext, /, every: bool, due: bool, source_ids: tuple[int, ...], accept_drop: bool, quiet: bool, verbose: int,
@@ -184,7 +178,7 @@ _OTHER_COUNTS = {
     ),
 )  # fmt: skip
 @job_options("events", _EVENT_SETTINGS)
-@_run_options
+@all_of(*_RUN_OPTIONS)
 @click.pass_obj
 def worker(place: EventsContext, /, quiet: bool, verbose: int, log_format: str, **given: Any) -> None:
     """Collect each source when it is due, until stopped. Several workers can share a database, and any can be killed."""
@@ -214,27 +208,19 @@ def _collect(
     """Run until done; the first signal lets work in flight finish, the second stops immediately."""
     from tadoru.clock import SystemClock
     from tadoru.jobs.events.collect.worker_pool import WorkerPool
-    from tadoru.jobs.launch import handle_stop_signals, run_loop, tune_process
+    from tadoru.jobs.launch import run_loop, stop_on_signals, tune_process
 
     async def main() -> tuple[CycleResult, bool]:
         crew = WorkerPool(store, calendar_files(options), SystemClock(), options, progress.log_stage, accept_drops=accept_drop)
-        signals = 0
-        task = asyncio.current_task()
-        assert task is not None
 
         def stop() -> None:
-            nonlocal signals
-            signals += 1
-            if signals > 1:
-                task.cancel()
-            else:
-                sys.stderr.write("\n" + _("Finishing in-flight work. Press Ctrl-C again to stop immediately.") + "\n")
-                crew.stop()
+            sys.stderr.write("\n" + _("Finishing in-flight work. Press Ctrl-C again to stop immediately.") + "\n")
+            crew.stop()
 
-        with handle_stop_signals(stop):
+        with stop_on_signals(stop) as was_stopped:
             async with crew.running():
                 tally = await work(crew)
-        return tally, signals > 0
+            return tally, was_stopped()
 
     try:
         tune_process()

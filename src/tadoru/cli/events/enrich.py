@@ -14,24 +14,26 @@ import click
 from tadoru.cli.events import EventsContext, open_existing_calendar
 from tadoru.cli.help import CommandGroup
 from tadoru.cli.inputs import check_writable
-from tadoru.cli.output import _, format_option, ngettext, write_json
+from tadoru.cli.output import _, all_of, format_option, ngettext, write_json
 from tadoru.cli.table import TableColumn, single_line, write_pairs, write_table
 from tadoru.errors import UsageError
 
 if TYPE_CHECKING:
     from tadoru.jobs.events.enrich.training import ModelEvaluation, TrainingSample
 
-_TEXT = click.option(
-    "--text",
-    "text",
-    metavar="COLUMNS",
-    help="Columns of title, description and venue, separated by commas; default: by their usual names.",
-)
-_CATEGORY = click.option("--category", metavar="COLUMN", help="Column of the category; default: by its usual names.")
-_GROUP = click.option(
-    "--group", metavar="COLUMN", help="Keep rows with the same value in this column together, such as those of a municipality."
-)
-_FROM_DATABASE = click.option("--from-database", is_flag=True, help="Train with the events in the database that have a category.")
+_SAMPLE_OPTIONS = (
+    click.argument("files", metavar="[FILE.csv]...", nargs=-1),
+    click.option("--from-database", is_flag=True, help="Train with the events in the database that have a category."),
+    click.option(
+        "--text", metavar="COLUMNS",
+        help="Columns of title, description and venue, separated by commas; default: by their usual names.",
+    ),
+    click.option("--category", metavar="COLUMN", help="Column of the category; default: by its usual names."),
+    click.option(
+        "--group", metavar="COLUMN",
+        help="Keep rows with the same value in this column together, such as those of a municipality.",
+    ),
+)  # fmt: skip
 
 
 @click.group(
@@ -50,11 +52,7 @@ def enrich() -> None:
         ("tadoru events run --all --enrich category --category-model categories.npz", "use the model"),
     ),
 )  # fmt: skip
-@click.argument("files", metavar="[FILE.csv]...", nargs=-1)
-@_FROM_DATABASE
-@_TEXT
-@_CATEGORY
-@_GROUP
+@all_of(*_SAMPLE_OPTIONS)
 @click.option("-o", "--output", required=True, metavar="FILE", help="File of the model.")
 @click.option("--no-trial", is_flag=True, help="Skip the evaluation.")
 @click.pass_obj
@@ -88,11 +86,7 @@ def train(
     short_help="Evaluate a model.",
     examples=(("tadoru events enrich evaluate events.csv --group city", "cross-validate by city"),),
 )  # fmt: skip
-@click.argument("files", metavar="[FILE.csv]...", nargs=-1)
-@_FROM_DATABASE
-@_TEXT
-@_CATEGORY
-@_GROUP
+@all_of(*_SAMPLE_OPTIONS)
 @format_option("text", "json")
 @click.pass_obj
 def evaluate(place: EventsContext, /, files: tuple[str, ...], from_database: bool, form: str, **columns: Any) -> None:

@@ -12,7 +12,7 @@ import click
 from tadoru.cli.events import EventsContext, current_user
 from tadoru.cli.help import CommandGroup
 from tadoru.cli.options import job_options
-from tadoru.cli.output import _, current_language, format_option, format_time, ngettext, translate_text
+from tadoru.cli.output import _, all_of, current_language, format_option, format_time, ngettext, translate_text
 from tadoru.cli.table import TableColumn, write_table
 from tadoru.config.options import JOB_SETTINGS
 from tadoru.errors import Message, UsageError, quoted
@@ -45,12 +45,6 @@ _SECTIONS = {
 }
 
 
-def _source_options(function: Any) -> Any:
-    for option in reversed(_SOURCE_OPTIONS):
-        function = option(function)
-    return function
-
-
 @click.group(
     cls=CommandGroup, short_help="Manage event sources.",
     examples=(
@@ -73,7 +67,7 @@ def sources() -> None:
 @click.option("--name", required=True, metavar="NAME", help="Name of the source.")
 @click.option("--type", "kind", required=True, metavar=SOURCE_TYPES, help="Format of the source.")
 @click.option("--url", required=True, metavar="URL", help="URL of the source.")
-@_source_options
+@all_of(*_SOURCE_OPTIONS)
 @click.option("--disabled", is_flag=True, help="Add it disabled.")
 @click.pass_obj
 def add(place: EventsContext, /, name: str, kind: str, url: str, pairs: tuple[str, ...], disabled: bool, **given: Any) -> None:
@@ -165,7 +159,7 @@ def show(place: EventsContext, source_id: int) -> int:
 @click.option("--name", metavar="NAME", help="Name of the source.")
 @click.option("--type", "kind", metavar=SOURCE_TYPES, help="Format of the source.")
 @click.option("--url", metavar="URL", help="URL of the source.")
-@_source_options
+@all_of(*_SOURCE_OPTIONS)
 @click.pass_obj
 def edit(place: EventsContext, /, source_id: int, kind: str | None, pairs: tuple[str, ...], **given: Any) -> None:
     """Edit a source. `--set KEY=` removes a setting."""

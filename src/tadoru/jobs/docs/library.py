@@ -41,6 +41,7 @@ class SiteSummary:
     pages: int
     tokens: int
     crawled_at: str
+    """When it last changed; like `last_checked` as in index.json, and empty before its first crawl has ended."""
     last_checked: str
 
     def as_json(self) -> dict[str, object]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from fastapi import Request
 
 from tadoru.errors import UsageError
-from tadoru.jobs.docs.library import read_site_summary
+from tadoru.jobs.docs.library import SiteSummary, read_site_summary
 from tadoru.jobs.docs.run import crawl_database_path
 from tadoru.jobs.docs.search import ensure_index
 from tadoru.serve.auth.principal import actor_of
@@ -26,27 +26,15 @@ from tadoru.store.served_crawls.schema import ServedCrawl
 JOB = "docs"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocsSite:
+@dataclass(frozen=True, slots=True)
+class DocsSite(SiteSummary):
     """A documentation site of the service."""
 
     crawl: ServedCrawl
-    folder: Path
-    url: str
-    title: str
-    pages: int
-    tokens: int
-    crawled_at: str
-    """When it last changed; like `last_checked` as in index.json, and empty before its first crawl has ended."""
-    last_checked: str
 
     @property
     def id(self) -> int:
         return self.crawl.id
-
-    @property
-    def name(self) -> str:
-        return self.crawl.name or self.title or self.url
 
 
 def list_docs_sites(service: Service, *, limit: int, before: int | None = None) -> list[DocsSite]:
@@ -68,16 +56,9 @@ def get_docs_site(service: Service, number: int) -> DocsSite:
 def _site(service: Service, crawl: ServedCrawl) -> DocsSite:
     folder = crawl_path(service, crawl)
     card = read_site_summary(folder, crawl.name)
-    return DocsSite(
-        crawl=crawl,
-        folder=folder,
-        url=card.url or (crawl.starts[0] if crawl.starts else ""),
-        title=card.title,
-        pages=card.pages,
-        tokens=card.tokens,
-        crawled_at=card.crawled_at,
-        last_checked=card.last_checked,
-    )
+    url = card.url or (crawl.starts[0] if crawl.starts else "")
+    name = crawl.name or card.title or url
+    return DocsSite(name, folder, url, card.title, card.pages, card.tokens, card.crawled_at, card.last_checked, crawl)
 
 
 @contextmanager
