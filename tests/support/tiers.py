@@ -8,64 +8,66 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-A = "tests/acceptance/"
+A = "tests/acceptance/test_"
+C = "tests/contract/events/test_"
+W = "tests/serve/web/test_"
 STANDS_FOR: dict[str, tuple[str, ...]] = {
     # ---- killed in the middle: once at each level instead of twenty times for each command
     "tests/store/test_processes.py": (
-        f"{A}test_kill.py::test_twenty_kills_lose_nothing_and_cost_no_more_than_what_was_in_flight",
-        f"{A}test_audit_kill.py::test_twenty_kills_leave_the_database_of_an_uninterrupted_crawl",
-        f"{A}test_audit_kill.py::test_a_re_crawl_that_is_killed_again_and_again_is_that_of_one_that_was_not",
+        f"{A}kill.py::test_twenty_kills_lose_nothing_and_cost_no_more_than_what_was_in_flight",
+        f"{A}audit_kill.py::test_twenty_kills_leave_the_database_of_an_uninterrupted_crawl",
+        f"{A}audit_kill.py::test_a_re_crawl_that_is_killed_again_and_again_is_that_of_one_that_was_not",
     ),
-    f"{A}test_events_kill.py::test_one_of_two_workers_killed_leaves_its_sources_to_the_other": (
-        f"{A}test_events_kill.py::test_twenty_kills_lose_nothing_and_double_nothing",
-        f"{A}test_events_machines.py::test_three_share_thirty_sources_and_two_finish_when_one_is_killed",
+    f"{A}events_kill.py::test_one_of_two_workers_killed_leaves_its_sources_to_the_other": (
+        f"{A}events_kill.py::test_twenty_kills_lose_nothing_and_double_nothing",
+        f"{A}events_machines.py::test_three_share_thirty_sources_and_two_finish_when_one_is_killed",
     ),
-    f"{A}test_docs_kill.py::test_a_kill_while_the_files_are_written_leaves_nothing_behind[0.5]": (
-        f"{A}test_docs_kill.py::test_a_kill_while_the_files_are_written_leaves_nothing_behind",
-        f"{A}test_docs_kill.py::test_an_update_that_is_killed_tells_in_the_end_what_a_quiet_one_tells",
-        f"{A}test_docs_kill.py::test_a_crawl_that_is_killed_again_and_again_leaves_the_files_of_a_quiet_one",
+    f"{A}docs_kill.py::test_a_kill_while_the_files_are_written_leaves_nothing_behind[0.5]": (
+        f"{A}docs_kill.py::test_a_kill_while_the_files_are_written_leaves_nothing_behind",
+        f"{A}docs_kill.py::test_an_update_that_is_killed_tells_in_the_end_what_a_quiet_one_tells",
+        f"{A}docs_kill.py::test_a_crawl_that_is_killed_again_and_again_leaves_the_files_of_a_quiet_one",
     ),
     "tests/cluster/test_life.py": ("tests/cluster/test_chaos.py",),
     # ---- one parameter of several that take the same way
-    f"{A}test_audit_planted.py::test_nothing_is_found_once_all_is_mended[the bakery]": (
-        f"{A}test_audit_planted.py::test_nothing_is_found_once_all_is_mended",
+    f"{A}audit_planted.py::test_nothing_is_found_once_all_is_mended[the bakery]": (
+        f"{A}audit_planted.py::test_nothing_is_found_once_all_is_mended",
     ),
-    f"{A}test_events_credentials.py::test_no_follow_up_request_takes_a_credential_to_another_origin[header]": (
-        f"{A}test_events_credentials.py::test_no_follow_up_request_takes_a_credential_to_another_origin",
+    f"{A}events_credentials.py::test_no_follow_up_request_takes_a_credential_to_another_origin[header]": (
+        f"{A}events_credentials.py::test_no_follow_up_request_takes_a_credential_to_another_origin",
     ),
-    f"{A}test_events_credentials.py::test_follow_up_requests_to_the_own_origin_carry_the_credential[header]": (
-        f"{A}test_events_credentials.py::test_follow_up_requests_to_the_own_origin_carry_the_credential",
+    f"{A}events_credentials.py::test_follow_up_requests_to_the_own_origin_carry_the_credential[header]": (
+        f"{A}events_credentials.py::test_follow_up_requests_to_the_own_origin_carry_the_credential",
     ),
-    f"{A}test_audit_errors.py::test_a_full_disk_is_exit_1_and_the_same_command_goes_on[for nothing]": (
-        f"{A}test_audit_errors.py::test_a_full_disk_is_exit_1_and_the_same_command_goes_on",
+    f"{A}audit_errors.py::test_a_full_disk_is_exit_1_and_the_same_command_goes_on[for nothing]": (
+        f"{A}audit_errors.py::test_a_full_disk_is_exit_1_and_the_same_command_goes_on",
     ),
-    f"{A}test_docs_errors.py::test_a_full_disk_is_exit_1_and_the_next_run_finishes[1000]": (
-        f"{A}test_docs_errors.py::test_a_full_disk_is_exit_1_and_the_next_run_finishes",
-        f"{A}test_docs_errors.py::test_a_file_that_may_not_grow_is_exit_1_and_the_earlier_files_stay",
+    f"{A}docs_errors.py::test_a_full_disk_is_exit_1_and_the_next_run_finishes[1000]": (
+        f"{A}docs_errors.py::test_a_full_disk_is_exit_1_and_the_next_run_finishes",
+        f"{A}docs_errors.py::test_a_file_that_may_not_grow_is_exit_1_and_the_earlier_files_stay",
     ),
-    f"{A}test_docs_files.py::test_how_it_is_crawled_does_not_change_what_is_written[--processes 2 -c 4]": (
-        f"{A}test_docs_files.py::test_how_it_is_crawled_does_not_change_what_is_written",
+    f"{A}docs_files.py::test_how_it_is_crawled_does_not_change_what_is_written[--processes 2 -c 4]": (
+        f"{A}docs_files.py::test_how_it_is_crawled_does_not_change_what_is_written",
     ),
-    f"{A}test_docs_use.py::test_an_agent_uses_all_five_tools[stdio]": (
-        f"{A}test_docs_use.py::test_an_agent_uses_all_five_tools",
+    f"{A}docs_use.py::test_an_agent_uses_all_five_tools[stdio]": (
+        f"{A}docs_use.py::test_an_agent_uses_all_five_tools",
     ),
-    f"{A}test_audit_options.py::test_a_body_of_400_megabytes_is_not_read_into_memory[text/html-error]": (
-        f"{A}test_audit_options.py::test_a_body_of_400_megabytes_is_not_read_into_memory",
+    f"{A}audit_options.py::test_a_body_of_400_megabytes_is_not_read_into_memory[text/html-error]": (
+        f"{A}audit_options.py::test_a_body_of_400_megabytes_is_not_read_into_memory",
     ),
-    f"{A}test_demo.py::test_the_demo_runs_and_leaves_what_it_promises": (
-        f"{A}test_demo.py::test_results_are_on_stdout_and_progress_is_on_stderr",
-        f"{A}test_docs.py::test_every_command_in_the_readme_and_the_tour_works[demo     # crawl a small bundled site, o]",
+    f"{A}demo.py::test_the_demo_runs_and_leaves_what_it_promises": (
+        f"{A}demo.py::test_results_are_on_stdout_and_progress_is_on_stderr",
+        f"{A}docs.py::test_every_command_in_the_readme_and_the_tour_works[demo     # crawl a small bundled site, o]",
     ),
-    f"{A}test_events_worker.py::test_failure_and_recovery_are_told_once_each": (
-        f"{A}test_events_worker.py::test_a_sudden_drop_is_told_once_and_so_is_its_end",
+    f"{A}events_worker.py::test_failure_and_recovery_are_told_once_each": (
+        f"{A}events_worker.py::test_a_sudden_drop_is_told_once_and_so_is_its_end",
     ),
-    f"{A}test_audit_two.py::test_two_commands_without_a_limit_come_to_what_one_comes_to": (
-        f"{A}test_audit_two.py::test_the_limit_is_exact_the_delay_is_kept_and_no_page_is_asked_for_twice",
+    f"{A}audit_two.py::test_two_commands_without_a_limit_come_to_what_one_comes_to": (
+        f"{A}audit_two.py::test_the_limit_is_exact_the_delay_is_kept_and_no_page_is_asked_for_twice",
     ),
     # ---- PostgreSQL: the contract suites hold the stores, one command each way holds the commands
     "tests/contract": (
-        f"{A}test_audit_postgres.py::test_what_is_kept_on_postgresql_is_what_a_file_keeps",
-        f"{A}test_audit_postgres.py::test_reports_and_comparisons_read_a_crawl_on_postgresql",
+        f"{A}audit_postgres.py::test_what_is_kept_on_postgresql_is_what_a_file_keeps",
+        f"{A}audit_postgres.py::test_reports_and_comparisons_read_a_crawl_on_postgresql",
         "tests/cluster/test_hidden_workers.py",
     ),
     "tests/cluster/test_identity.py::test_one_two_and_four_workers_find_what_a_file_keeps[hamlets]": (
@@ -73,17 +75,17 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
         "tests/cluster/test_sharing_out.py::test_a_re_crawl_is_handed_over_like_a_crawl",
     ),
     # ---- a real browser
-    f"{A}test_docs_render.py::test_every_page_goes_through_the_browser_on_request": (
-        f"{A}test_docs_render.py::test_a_browser_is_used_for_empty_pages_only_unless_told",
-        f"{A}test_docs_render.py::test_a_site_of_a_real_framework_is_read_whole",
-        f"{A}test_docs_render.py::test_what_changes_behind_a_shell_that_stays_the_same_is_seen",
+    f"{A}docs_render.py::test_every_page_goes_through_the_browser_on_request": (
+        f"{A}docs_render.py::test_a_browser_is_used_for_empty_pages_only_unless_told",
+        f"{A}docs_render.py::test_a_site_of_a_real_framework_is_read_whole",
+        f"{A}docs_render.py::test_what_changes_behind_a_shell_that_stays_the_same_is_seen",
     ),
-    f"{A}test_audit_render.py::test_only_shells_are_given_to_the_browser_when_it_decides": (
-        f"{A}test_audit_render.py::test_every_page_is_rendered_on_request",
-        f"{A}test_audit_render.py::test_a_missing_browser_is_exit_3_and_the_rest_is_finished",
+    f"{A}audit_render.py::test_only_shells_are_given_to_the_browser_when_it_decides": (
+        f"{A}audit_render.py::test_every_page_is_rendered_on_request",
+        f"{A}audit_render.py::test_a_missing_browser_is_exit_3_and_the_rest_is_finished",
     ),
     "tests/browser/test_secrets.py": (
-        f"{A}test_crawl_credentials.py::test_no_follow_up_request_of_a_crawl_takes_a_credential_to_another_origin[browser]",
+        f"{A}crawl_credentials.py::test_no_follow_up_request_of_a_crawl_takes_a_credential_to_another_origin[browser]",
     ),
     # ---- documents
     "tests/documents/test_commands.py": (
@@ -96,6 +98,69 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
     ),
     "tests/architecture/test_patterns_are_linear.py::test_an_expression_for_short_texts_is_tried_with_those": (
         "tests/architecture/test_patterns_are_linear.py::test_slow_expressions_are_found_wherever_they_stand",
+    ),
+    # ---- bounds: one input that is without end instead of one of each kind
+    "tests/parse/test_depth.py::test_a_page_that_is_nested_without_end_is_read[microdata, four times as deep-an audit]": tuple(
+        f"tests/parse/test_depth.py::test_a_page_that_is_nested_without_end_is_read[microdata, four times as deep-{reader}]"
+        for reader in ("documentation", "structured data", "events by markup", "events by selectors")
+    ),
+    r"tests/parse/sources/test_table_rows.py::test_as_many_rows_as_are_read_take_seconds[x\n]": (
+        "tests/parse/sources/test_table_rows.py::test_as_many_rows_as_are_read_take_seconds",
+    ),
+    "tests/parse/sources/test_ics_bombs.py::test_as_many_components_as_are_read_take_seconds[changes of one series]": (
+        "tests/parse/sources/test_ics_bombs.py::test_as_many_components_as_are_read_take_seconds",
+        "tests/parse/sources/test_ics_bombs.py::test_many_changes_from_a_date_on_cost_no_more_for_each_date",
+    ),
+    "tests/parse/test_page_limits.py": (
+        "tests/parse/test_content.py::test_a_text_of_many_runs_is_read_as_a_short_one_in_little_memory",
+        "tests/bench/test_hostile.py::test_hostile_responses_are_read_within_their_limits",
+        "tests/bench/test_hostile.py::test_every_family_of_every_format_is_generated_within_the_size_of_a_response",
+    ),
+    # ---- the contract of the calendar: one seed of each database, and kills and crowds where they are cheapest or hardest
+    f"{C}orders.py::test_a_list_backwards_is_the_list_turned_around_whatever_the_pages[sqlite-1]": (
+        f"{C}orders.py::test_a_list_backwards_is_the_list_turned_around_whatever_the_pages[sqlite-2]",
+        f"{C}orders.py::test_a_list_backwards_is_the_list_turned_around_whatever_the_pages[postgresql-2]",
+    ),
+    f"{C}orders.py::test_a_list_by_relevance_has_what_the_list_by_time_has_the_best_first[sqlite-3]": (
+        f"{C}orders.py::test_a_list_by_relevance_has_what_the_list_by_time_has_the_best_first[sqlite-4]",
+        f"{C}orders.py::test_a_list_by_relevance_has_what_the_list_by_time_has_the_best_first[postgresql-4]",
+    ),
+    f"{C}opening.py::test_processes_that_open_a_new_database_at_once_all_get_it[postgresql]": (
+        f"{C}opening.py::test_processes_that_open_a_new_database_at_once_all_get_it[sqlite]",
+    ),
+    f"{C}applying.py::test_a_kill_at_any_statement_and_a_second_run_give_the_same[sqlite]": (
+        f"{C}applying.py::test_a_kill_at_any_statement_and_a_second_run_give_the_same[postgresql]",
+    ),
+    # ---- the browser as a process
+    "tests/browser/test_process.py::test_a_browser_that_dies_is_started_again_and_the_page_gets_a_second_chance": (
+        "tests/browser/test_process.py::test_a_driver_that_dies_is_started_again_too",
+        "tests/browser/test_process.py::test_a_browser_that_hangs_is_given_up",
+        "tests/browser/test_process.py::test_after_many_pages_another_process_takes_over",
+        "tests/browser/test_process.py::test_a_kept_session_survives_the_end_of_its_browser",
+    ),
+    "tests/browser/test_hostile_pages.py::test_a_page_loads_no_more_than_it_may": (
+        "tests/browser/test_hostile_pages.py::test_a_page_that_requests_without_end_is_stopped",
+        "tests/browser/test_hostile_pages.py::test_a_flood_of_messages_ends_the_wait[exceptions]",
+    ),
+    # ---- pages of the service: each once in a real browser, in one of the schemes and languages
+    f"{W}appearance.py::test_nothing_keeps_anybody_out_of_a_page_nor_makes_it_hard_on_a_phone[dark-en]": (
+        f"{W}appearance.py::test_nothing_keeps_anybody_out_of_a_page_nor_makes_it_hard_on_a_phone",
+    ),
+    f"{W}appearance.py::test_the_keyboard_reaches_everything_in_order[/manage/sources/1]": (
+        f"{W}appearance.py::test_the_keyboard_reaches_everything_in_order",
+        f"{W}crawl_pages.py::test_the_keyboard_reaches_everything_in_order",
+    ),
+    f"{W}crawl_pages.py::test_nothing_keeps_anybody_out_and_no_page_is_too_wide_or_shows_markup_of_the_site[dark-ja-size1]": (
+        f"{W}crawl_pages.py::test_nothing_keeps_anybody_out_and_no_page_is_too_wide_or_shows_markup_of_the_site",
+    ),
+    f"{W}cluster.py::test_nothing_keeps_anybody_out_of_the_page[light-ja]": (
+        f"{W}cluster.py::test_nothing_keeps_anybody_out_of_the_page",
+    ),
+    f"{W}api_reference.py::test_the_interface_is_explained_to_everybody[light-en]": (
+        f"{W}api_reference.py::test_the_interface_is_explained_to_everybody",
+    ),
+    "tests/serve/crawl_runner/test_processes.py::test_every_kind_of_crawl_runs_to_its_end_and_says_so": (
+        "tests/serve/crawl_runner/test_processes.py::test_a_crawl_that_is_paused_and_killed_on_its_way_comes_to_the_same",
     ),
     # ---- the interface of the service
     "tests/serve/api/test_openapi.py": ("tests/serve/api/test_schemathesis.py",),
