@@ -28,7 +28,7 @@ from tadoru.jobs.launch import tune_process
 from tadoru.model.web import Response, Timings
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import host_key
-from tadoru.store.crawl.interface import CompletedOutcome, FoundLink, Lease
+from tadoru.store.crawl.records import CompletedOutcome, FoundLink, Lease
 from tadoru.store.crawl.sqlite.store import SqliteStore
 
 AT_ONCE = 16

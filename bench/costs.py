@@ -39,8 +39,8 @@ from tadoru.jobs.launch import tune_process
 from tadoru.model.web import Response, Timings
 from tadoru.rules.pace import start
 from tadoru.rules.scope import Scope
-from tadoru.store.crawl.interface import CompletedOutcome, FoundLink, Lease, LinkTarget, PageFacts, PageStatus
 from tadoru.store.crawl.postgres.store import PostgresStore
+from tadoru.store.crawl.records import CompletedOutcome, FoundLink, Lease, LinkTarget, PageFacts, PageStatus
 from tests.support.postgres import PostgresServer
 
 REAL = {

@@ -16,8 +16,8 @@ from tadoru.clock import SystemClock
 from tadoru.cluster import queue
 from tadoru.cluster.tasks import MAX_QUEUED_SLICES
 from tadoru.store.cluster.registry import SCHEMA, ClusterRegistry
-from tadoru.store.crawl.interface import LinkTarget, PageStatus
 from tadoru.store.crawl.postgres.store import PostgresStore
+from tadoru.store.crawl.records import LinkTarget, PageStatus
 from tests.support.postgres import PostgresServer
 
 LENGTHS = (200, 2_000, 20_000)

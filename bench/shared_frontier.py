@@ -29,8 +29,8 @@ import psycopg
 from bench.costs import real_server
 from tadoru.clock import SystemClock
 from tadoru.rules.pace import Pace
-from tadoru.store.crawl.interface import CompletedOutcome, FoundLink, Lease, LinkTarget, PageFacts, PageStatus
 from tadoru.store.crawl.postgres.store import PostgresStore
+from tadoru.store.crawl.records import CompletedOutcome, FoundLink, Lease, LinkTarget, PageFacts, PageStatus
 
 HOSTS = 1_000
 LINKS, PAGES = 100, 10

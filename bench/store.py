@@ -19,8 +19,9 @@ from pathlib import Path
 
 from tadoru.clock import SystemClock
 from tadoru.model.web import LinkKind
-from tadoru.store.crawl.interface import CompletedOutcome, CrawlStore, FoundLink, Lease, LinkTarget, PageFacts, PageStatus
+from tadoru.store.crawl.interface import CrawlStore
 from tadoru.store.crawl.open import open_store
+from tadoru.store.crawl.records import CompletedOutcome, FoundLink, Lease, LinkTarget, PageFacts, PageStatus
 
 HOST = "bench.example"
 LINKS = 100

@@ -32,7 +32,7 @@ def host(number: int) -> str:
 
 
 def target(path: str, name: str) -> Any:
-    from tadoru.store.crawl.interface import LinkTarget, PageStatus
+    from tadoru.store.crawl.records import LinkTarget, PageStatus
 
     return LinkTarget(f"https://{name}/{path}", name, PageStatus.QUEUED)
 
@@ -62,8 +62,7 @@ async def write(address: str, place: int, writers: int, pages: int) -> None:
     from tadoru.clock import SystemClock
     from tadoru.jobs.audit.site_checks import SITE_CHECKS
     from tadoru.model.finding import Finding
-    from tadoru.store.crawl.interface import CompletedOutcome, FoundLink, PageFacts
-    from tadoru.store.crawl.records import PageRecords
+    from tadoru.store.crawl.records import CompletedOutcome, FoundLink, PageFacts, PageRecords
 
     store = _opened(address, SystemClock())
     frontier = getattr(store, "frontier", store)

@@ -6,8 +6,8 @@ from tadoru.clock import SystemClock
 from tadoru.cluster import queue
 from tadoru.store.cluster import registry as tables
 from tadoru.store.cluster.registry import ClusterRegistry, slice_prefix
-from tadoru.store.crawl.interface import LinkTarget, PageStatus
 from tadoru.store.crawl.postgres.store import PostgresStore
+from tadoru.store.crawl.records import LinkTarget, PageStatus
 from tests.support.postgres import server
 
 HOSTS = 3_000

@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from tadoru.rules.traps import TrapPattern
-from tadoru.store.crawl.interface import (
-    CompletedOutcome,
-    CrawlStore,
-    FoundLink,
-    Lease,
-    LinkTarget,
-    PageFacts,
-    PageRow,
-    PageStatus,
-    UrlPurpose,
-)
+from tadoru.store.crawl.interface import CrawlStore
 from tadoru.store.crawl.open import open_store
+from tadoru.store.crawl.records import CompletedOutcome, FoundLink, Lease, LinkTarget, PageFacts, PageRow, PageStatus, UrlPurpose
 from tests.support.clock import FakeClock
 from tests.support.memory_store.store import MemoryStore
 

@@ -10,33 +10,17 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tadoru.rules.budget import BreadthLimits
 from tadoru.rules.pace import Pace
 from tadoru.rules.traps import TrapPattern
-from tadoru.store.crawl.interface import (
-    CompletedOutcome,
-    CrawlStore,
-    FailedOutcome,
-    FoundLink,
-    Lease,
-    LinkTarget,
-    NamedPage,
-    Outcome,
-    PageFacts,
-    PageStatus,
-    RefusedOutcome,
-    ReleasedOutcome,
-    RetryOutcome,
-    RobotsRecord,
-    UrlPurpose,
-)
+from tadoru.store.crawl import interface, records
 from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.support.clock import FakeClock
 from tests.support.memory_store.store import MemoryStore
+from tests.support.properties import examples
 
 HOSTS = ["a.example", "b.one.example", "c.one.example"]
 paths = st.integers(0, 5)
@@ -46,10 +30,10 @@ depth_limits = st.sampled_from([None, 0, 1, 2, 3])
 
 
 @st.composite
-def targets(draw: st.DrawFn) -> LinkTarget:
+def targets(draw: st.DrawFn) -> records.LinkTarget:
     host = draw(hosts)
-    status = draw(st.sampled_from([PageStatus.QUEUED] * 5 + [PageStatus.SKIPPED, PageStatus.DISCOVERED]))
-    reason = "" if status is PageStatus.QUEUED else "so they said"
+    status = draw(st.sampled_from([records.PageStatus.QUEUED] * 5 + [records.PageStatus.SKIPPED, records.PageStatus.DISCOVERED]))
+    reason = "" if status is records.PageStatus.QUEUED else "so they said"
     outer = TrapPattern("every calendar", "calendar", 3)
     kinds = [
         TrapPattern("one", "calendar", 2, outer),
@@ -57,38 +41,43 @@ def targets(draw: st.DrawFn) -> LinkTarget:
         TrapPattern("facets", "facets", 1),
     ]
     trap = draw(st.sampled_from([None, None, *kinds]))
-    purpose = draw(st.sampled_from([UrlPurpose.PAGE, UrlPurpose.PAGE, UrlPurpose.CHECK]))
-    return LinkTarget(f"https://{host}/{draw(paths)}", host, status, reason, purpose, host == HOSTS[0], trap)
+    purpose = draw(st.sampled_from([records.UrlPurpose.PAGE, records.UrlPurpose.PAGE, records.UrlPurpose.CHECK]))
+    return records.LinkTarget(f"https://{host}/{draw(paths)}", host, status, reason, purpose, host == HOSTS[0], trap)
 
 
 @st.composite
-def link_lists(draw: st.DrawFn) -> list[FoundLink]:
+def link_lists(draw: st.DrawFn) -> list[records.FoundLink]:
     found = draw(st.lists(st.tuples(targets(), st.sampled_from(["", "a text"]), st.sampled_from(["", "x", "y"])), max_size=4))
-    first: dict[str, LinkTarget] = {}  # The rules decide about a URL once; a page cannot have two opinions of it.
+    first: dict[str, records.LinkTarget] = {}  # The rules decide about a URL once; a page cannot have two opinions of it.
     return [
-        FoundLink(first.setdefault(target.url, target), "a", text, "", position, fragment)
+        records.FoundLink(first.setdefault(target.url, target), "a", text, "", position, fragment)
         for position, (target, text, fragment) in enumerate(found)
     ]
 
 
-outcome_makers: st.SearchStrategy[Callable[[Lease], Outcome]] = st.one_of(
+outcome_makers: st.SearchStrategy[Callable[[records.Lease], records.Outcome]] = st.one_of(
     st.builds(
         lambda links, anchors: (
-            lambda lease: CompletedOutcome(lease=lease, facts=PageFacts(status_code=200, title="t"), links=links, anchors=anchors)
+            lambda lease: records.CompletedOutcome(
+                lease=lease, facts=records.PageFacts(status_code=200, title="t"), links=links, anchors=anchors
+            )
         ),
         link_lists(),
         st.sampled_from([None, (), ("x",)]),
     ),
     st.builds(
-        lambda onward: lambda lease: CompletedOutcome(lease=lease, facts=PageFacts(status_code=301), redirect=onward), targets()
+        lambda onward: (
+            lambda lease: records.CompletedOutcome(lease=lease, facts=records.PageFacts(status_code=301), redirect=onward)
+        ),
+        targets(),
     ),
-    st.just(lambda lease: FailedOutcome(lease=lease, kind="tls_error", message="m")),
+    st.just(lambda lease: records.FailedOutcome(lease=lease, kind="tls_error", message="m")),
     st.builds(
-        lambda after: lambda lease: RetryOutcome(lease=lease, after=after, kind="http_503", message="m"),
+        lambda after: lambda lease: records.RetryOutcome(lease=lease, after=after, kind="http_503", message="m"),
         st.sampled_from([0.0, 8.0]),
     ),
-    st.just(lambda lease: RefusedOutcome(lease=lease, reason="robots")),
-    st.just(lambda lease: ReleasedOutcome(lease=lease)),
+    st.just(lambda lease: records.RefusedOutcome(lease=lease, reason="robots")),
+    st.just(lambda lease: records.ReleasedOutcome(lease=lease)),
 )
 
 
@@ -101,12 +90,12 @@ class Agreement(RuleBasedStateMachine):
         self.clock = FakeClock()
         self.memory, self.sqlite = MemoryStore(self.clock), SqliteStore(":memory:", self.clock)
         self.worker = [0, 0, 0]
-        self.held: list[tuple[int, Lease]] = []
+        self.held: list[tuple[int, records.Lease]] = []
 
-    def both(self, ask: Callable[[CrawlStore], Awaitable[Any]]) -> Any:
+    def both(self, ask: Callable[[interface.CrawlStore], Awaitable[Any]]) -> Any:
         """One answer from two stores."""
 
-        async def answer(store: CrawlStore) -> Any:
+        async def answer(store: interface.CrawlStore) -> Any:
             return await ask(store)
 
         one, two = self.runner.run(answer(self.memory)), self.runner.run(answer(self.sqlite))
@@ -114,13 +103,13 @@ class Agreement(RuleBasedStateMachine):
         return one
 
     @initialize(found=st.lists(targets(), min_size=1, max_size=4))
-    def begin(self, found: list[LinkTarget]) -> None:
+    def begin(self, found: list[records.LinkTarget]) -> None:
         for place in range(3):
             self.worker[place] = self.both(lambda store: store.frontier.join(60.0))
         self.both(lambda store: store.frontier.add(found, seed=True))
 
     @rule(found=st.lists(targets(), max_size=3), seed=st.booleans(), depth=st.integers(0, 3))
-    def add(self, found: list[LinkTarget], seed: bool, depth: int) -> None:
+    def add(self, found: list[records.LinkTarget], seed: bool, depth: int) -> None:
         self.both(lambda store: store.frontier.add(found, seed=seed, depth=0 if seed else depth))
 
     @rule(
@@ -136,7 +125,9 @@ class Agreement(RuleBasedStateMachine):
 
     @precondition(lambda self: self.held)
     @rule(data=st.data(), makers=st.lists(outcome_makers, min_size=1, max_size=3), max_depth=depth_limits)
-    def finish(self, data: st.DataObject, makers: list[Callable[[Lease], Outcome]], max_depth: int | None) -> None:
+    def finish(
+        self, data: st.DataObject, makers: list[Callable[[records.Lease], records.Outcome]], max_depth: int | None
+    ) -> None:
         worker = data.draw(st.sampled_from(sorted({worker for worker, _ in self.held})))
         mine = [pair for pair in self.held if pair[0] == worker][: len(makers)]
         self.held = [pair for pair in self.held if pair not in mine]
@@ -162,11 +153,11 @@ class Agreement(RuleBasedStateMachine):
         self.both(lambda store: store.frontier.widen(max_depth))
 
     @rule(found=st.lists(targets(), max_size=3))
-    def name_pages(self, found: list[LinkTarget]) -> None:
-        self.both(lambda store: store.frontier.add_named(1, [NamedPage(target, None) for target in found]))
+    def name_pages(self, found: list[records.LinkTarget]) -> None:
+        self.both(lambda store: store.frontier.add_named(1, [records.NamedPage(target, None) for target in found]))
 
     @rule(found=st.lists(targets(), max_size=6), max_depth=depth_limits)
-    def reconsider(self, found: list[LinkTarget], max_depth: int | None) -> None:
+    def reconsider(self, found: list[records.LinkTarget], max_depth: int | None) -> None:
         now = {target.url: target for target in found}
         self.both(lambda store: store.rescope.reconsider(lambda url, seed: now.get(url), max_depth=max_depth))
 
@@ -210,7 +201,7 @@ class Agreement(RuleBasedStateMachine):
     @rule(place=workers, host=hosts, status=st.sampled_from([None, 200, 500]))
     def robots(self, place: int, host: str, status: int | None) -> None:
         if self.both(lambda store: store.robots.claim(self.worker[place], host, hold=16.0, max_age=64.0)) is True and status:
-            self.both(lambda store: store.robots.put(host, RobotsRecord(status, None, "", b"x", 0.0)))
+            self.both(lambda store: store.robots.put(host, records.RobotsRecord(status, None, "", b"x", 0.0)))
 
     @rule()
     def settle(self) -> None:
@@ -225,7 +216,9 @@ class Agreement(RuleBasedStateMachine):
         counts = self.both(lambda store: store.frontier.counts())
         pages = self.both(_pages)
         found = Counter(page.status for page in pages)
-        assert {status: getattr(counts, status) for status in PageStatus} == {status: found[status] for status in PageStatus}
+        assert {status: getattr(counts, status) for status in records.PageStatus} == {
+            status: found[status] for status in records.PageStatus
+        }
         redirects = sum(page.status == "completed" and page.redirect_url is not None for page in pages)
         assert (counts.redirects, counts.counted) == (redirects, found["completed"] + found["error"] - redirects)
 
@@ -239,11 +232,11 @@ class Agreement(RuleBasedStateMachine):
         self.runner.close()
 
 
-async def _pages(store: CrawlStore) -> list[Any]:
+async def _pages(store: interface.CrawlStore) -> list[Any]:
     return [page async for page in store.graph.pages()]
 
 
-async def _everything(store: CrawlStore) -> tuple[Any, ...]:
+async def _everything(store: interface.CrawlStore) -> tuple[Any, ...]:
     pages = await _pages(store)
     links = [link async for link in store.graph.links()]
     incoming = [link async for link in store.graph.links_to([page.page_id for page in pages])]
@@ -252,4 +245,4 @@ async def _everything(store: CrawlStore) -> tuple[Any, ...]:
 
 
 TestAgreement = Agreement.TestCase
-TestAgreement.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestAgreement.settings = examples(60, stateful_step_count=40, deadline=None)

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from tadoru.model.web import FailureKind
 from tadoru.rules.budget import BreadthLimits
-from tadoru.store.crawl.interface import (
+from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.records import (
     HOST_SPENT,
     QUEUE_FULL,
     TRAPPED_HOST,
-    CrawlStore,
     FailedOutcome,
     LinkTarget,
     PageStatus,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tadoru.store.crawl.interface import CrawlStore, FailedOutcome, RefusedOutcome
+from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.records import FailedOutcome, RefusedOutcome
 from tests.contract.conftest import Open
 from tests.contract.crawls import TTL, done, lease, lease_one, started
 from tests.support.clock import FakeClock

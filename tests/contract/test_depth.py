@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.store.crawl.interface import TOO_DEEP, CrawlStore, Lease, PageStatus
+from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.records import TOO_DEEP, Lease, PageStatus
 from tests.contract.crawls import TTL, crawl, depths, done, lease, lease_one, rows, started, statuses, target, without_file
 
 Graph = Mapping[str, frozenset[str]]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from tadoru.store.crawl.interface import CrawlStore, LinkTarget, PageStatus
+from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.records import LinkTarget, PageStatus
 from tests.contract.crawls import done, target
 from tests.support.clock import FakeClock
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tadoru.rules.pace import Pace
-from tadoru.store.crawl.interface import (
+from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.records import (
     CompletedOutcome,
-    CrawlStore,
     FailedOutcome,
     Lease,
     Outcome,

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.store.crawl.interface import CrawlStore, FailedOutcome, Lease, Outcome, RefusedOutcome, ReleasedOutcome, RetryOutcome
+from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.records import FailedOutcome, Lease, Outcome, RefusedOutcome, ReleasedOutcome, RetryOutcome
 from tests.contract.conftest import Open
 from tests.contract.crawls import TTL, done, lease, lease_one, started, target, without_file
 from tests.support.clock import FakeClock

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tadoru.store.crawl.interface import CompletedOutcome, CrawlStore, FailedOutcome, PageFacts, RefusedOutcome, RetryOutcome
+from tadoru.store.crawl.interface import CrawlStore
 from tadoru.store.crawl.metrics import CrawlMetrics
+from tadoru.store.crawl.records import CompletedOutcome, FailedOutcome, PageFacts, RefusedOutcome, RetryOutcome
 from tests.contract.conftest import Open
 from tests.contract.crawls import TTL, done, lease, lease_one, started
 

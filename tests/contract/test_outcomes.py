@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 from tadoru.clock import to_datetime
 from tadoru.rules.traps import TrapPattern
-from tadoru.store.crawl.interface import (
+from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.records import (
     CompletedOutcome,
     CrawlCounts,
-    CrawlStore,
     FailedOutcome,
     PageFacts,
     PageStatus,

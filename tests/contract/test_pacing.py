@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tadoru.rules.pace import MAX_HOLD, Pace, start
-from tadoru.store.crawl.interface import SHORTEST_WAIT, CrawlStore
+from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.records import SHORTEST_WAIT
 from tests.contract.conftest import Open
 from tests.contract.crawls import HOST, TTL, started, target
 from tests.support.clock import FakeClock

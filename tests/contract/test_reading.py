@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tadoru.store.crawl.interface import CompletedOutcome, CrawlStore, FoundLink, PageFacts
+from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.records import CompletedOutcome, FoundLink, PageFacts
 from tests.contract.crawls import crawl, done, external, lease, lease_one, rows, started, target, to, url
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.store.crawl.interface import CompletedOutcome, CrawlStore, PageFacts, ResourceLease, ResourceResult
-from tadoru.store.crawl.records import PageRecords, ResourceUse
+from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.records import CompletedOutcome, PageFacts, PageRecords, ResourceLease, ResourceResult, ResourceUse
 from tests.contract.conftest import Open
 from tests.contract.crawls import TTL, lease_one, started, without_file
 from tests.support.clock import FakeClock

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tadoru.store.crawl.interface import CrawlStore, RobotsRecord
+from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.records import RobotsRecord
 from tests.contract.conftest import Open
 from tests.contract.crawls import TTL
 from tests.support.clock import FakeClock

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tadoru.store.crawl.interface import TOO_DEEP, CrawlStore, LinkTarget, PageStatus, RefusedOutcome, UrlPurpose
+from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.records import TOO_DEEP, LinkTarget, PageStatus, RefusedOutcome, UrlPurpose
 from tests.contract.crawls import done, external, lease, lease_one, row, started, statuses, target, trapped, url
 
 OTHER = "b.example"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tadoru.store.crawl.interface import CrawlCounts, CrawlStore, FailedOutcome, PageStatus, RefusedOutcome, RetryOutcome
+from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.records import CrawlCounts, FailedOutcome, PageStatus, RefusedOutcome, RetryOutcome
 from tests.contract.conftest import Open
 from tests.contract.crawls import done, external, lease, lease_one, row, rows, started, target
 

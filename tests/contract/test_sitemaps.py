@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tadoru.store.crawl.interface import UNLINKED, CrawlCounts, CrawlStore, NamedPage, PageStatus, SitemapRecord
+from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.records import UNLINKED, CrawlCounts, NamedPage, PageStatus, SitemapRecord
 from tests.contract.crawls import depths, done, external, lease, lease_one, row, started, statuses, target, url
 
 SITEMAP = SitemapRecord(url("sitemap.xml"), 0, "robots.txt", "read", "urlset", 200, 500, 3, ())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tadoru.clock import to_datetime
-from tadoru.store.crawl.interface import CrawlCounts, CrawlStore, RetryOutcome, UnchangedOutcome
+from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.records import CrawlCounts, RetryOutcome, UnchangedOutcome
 from tests.contract.conftest import Open
 from tests.contract.crawls import TTL, lease, lease_one, row, started
 from tests.support.clock import FakeClock

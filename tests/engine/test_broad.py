@@ -14,7 +14,7 @@ from tadoru.engine import crawl as engine
 from tadoru.engine.crawl import Crawler
 from tadoru.jobs.audit.run import AuditCrawl
 from tadoru.model.web import Answer, Request, Response
-from tadoru.store.crawl.interface import HOST_SPENT, TRAPPED_HOST
+from tadoru.store.crawl.records import HOST_SPENT, TRAPPED_HOST
 from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.support.crawling import FastClock
 from tests.support.generated_sites import document

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tadoru.engine.host_queues import HostQueue, HostQueues
 from tadoru.rules.pace import Pace
-from tadoru.store.crawl.interface import HostState, Lease, UrlPurpose
+from tadoru.store.crawl.records import HostState, Lease, UrlPurpose
 
 
 def lease(number: int, host: str) -> Lease:

@@ -11,7 +11,7 @@ from tadoru.clock import SystemClock
 from tadoru.engine.crawl import Crawler
 from tadoru.engine.notifications import LeasesRecovered
 from tadoru.errors import StoreError
-from tadoru.store.crawl.interface import CompletedOutcome, PageFacts
+from tadoru.store.crawl.records import CompletedOutcome, PageFacts
 from tests.support.crawling import by_path, set_up
 from tests.support.site import Site
 

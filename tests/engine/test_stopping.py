@@ -15,7 +15,7 @@ from tadoru.engine.notifications import CrawlNotification, PageDone, PageHandler
 from tadoru.jobs import launch
 from tadoru.jobs.links.job import LinksJob
 from tadoru.model.web import FailureKind
-from tadoru.store.crawl.interface import CrawlCounts
+from tadoru.store.crawl.records import CrawlCounts
 from tests.support.crawling import FastClock, Setup, by_path, set_up
 from tests.support.site import Site
 

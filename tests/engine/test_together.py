@@ -13,7 +13,7 @@ from tadoru.engine.url_filter import UrlFilter
 from tadoru.jobs.links.job import LinksJob
 from tadoru.model.web import Answer, Request, Response
 from tadoru.rules.scope import Scope
-from tadoru.store.crawl.interface import Outcome
+from tadoru.store.crawl.records import Outcome
 from tests.support.memory_store.store import MemoryStore
 
 START = "http://site.example/"

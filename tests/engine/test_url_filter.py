@@ -10,7 +10,7 @@ from tadoru.engine.url_filter import UrlFilter
 from tadoru.rules.scope import Scope
 from tadoru.rules.traps import TrapPattern
 from tadoru.rules.url import canonical
-from tadoru.store.crawl.interface import LinkTarget, PageStatus, UrlPurpose
+from tadoru.store.crawl.records import LinkTarget, PageStatus, UrlPurpose
 
 START = "http://example.com/"
 

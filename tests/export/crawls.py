@@ -10,8 +10,19 @@ from pathlib import Path
 
 from tadoru.jobs.audit.export.exporter import Exporter, ExportRequest, ExportResult
 from tadoru.model.finding import Finding, Severity, define
-from tadoru.store.crawl.interface import CompletedOutcome, FailedOutcome, FoundLink, Lease, Outcome, PageFacts, UrlPurpose
-from tadoru.store.crawl.records import AlternateUrl, PageRecords, ResourceUse, StructuredItem
+from tadoru.store.crawl.records import (
+    AlternateUrl,
+    CompletedOutcome,
+    FailedOutcome,
+    FoundLink,
+    Lease,
+    Outcome,
+    PageFacts,
+    PageRecords,
+    ResourceUse,
+    StructuredItem,
+    UrlPurpose,
+)
 from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import HOST, TTL, external, target, to, url
 from tests.support.clock import FakeClock

@@ -12,7 +12,7 @@ from tadoru.jobs.audit.site_checks import SITE_CHECKS
 from tadoru.parse.content import normalise_content
 from tadoru.rules.minhash import sketch
 from tadoru.rules.url import host_key
-from tadoru.store.crawl import interface
+from tadoru.store.crawl import records
 from tadoru.store.crawl.records import AlternateUrl, PageRecords, ResourceUse
 from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.support.clock import FakeClock
@@ -91,7 +91,7 @@ class SampleSite:
     external: Mapping[str, Page] = field(default_factory=dict)
     """Links to other sites that were tried."""
     resources: Mapping[str, Resource] = field(default_factory=dict)
-    sitemaps: Sequence[interface.SitemapRecord] = ()
+    sitemaps: Sequence[records.SitemapRecord] = ()
     entries: Mapping[str, Sequence[str | tuple[str, str]]] = field(default_factory=dict)
     """By the URL of the sitemap: paths, or paths with a date."""
     robots: tuple[int | None, str | None, str] | None = (200, None, "User-agent: *\nDisallow: /private\n")
@@ -102,8 +102,8 @@ class SampleSite:
     """A path that was not requested for a reason of the crawl."""
 
 
-def sitemap(path: str = "/sitemap.xml", *problems: str, **changes: object) -> interface.SitemapRecord:
-    plain = interface.SitemapRecord(url(path), 0, "robots.txt", "read", "urlset", 200, 1_000, 3, problems)
+def sitemap(path: str = "/sitemap.xml", *problems: str, **changes: object) -> records.SitemapRecord:
+    plain = records.SitemapRecord(url(path), 0, "robots.txt", "read", "urlset", 200, 1_000, 3, problems)
     return plain._replace(**changes)  # type: ignore[arg-type]
 
 
@@ -124,14 +124,14 @@ class SampleWriter:
         if sample.robots is not None:
             status, failure, text = sample.robots
             await store.robots.claim(worker, ORIGIN, hold=9.0, max_age=9.0)
-            await store.robots.put(ORIGIN, interface.RobotsRecord(status, failure, "", text.encode(), 0.0))
+            await store.robots.put(ORIGIN, records.RobotsRecord(status, failure, "", text.encode(), 0.0))
         if sample.unfinished:
             await store.frontier.add(
-                [interface.LinkTarget(url("/waiting"), "a.example", interface.PageStatus.QUEUED)], seed=False, depth=9
+                [records.LinkTarget(url("/waiting"), "a.example", records.PageStatus.QUEUED)], seed=False, depth=9
             )
         if sample.skipped:
             await store.frontier.add(
-                [interface.LinkTarget(url(sample.skipped), "a.example", interface.PageStatus.SKIPPED, "trap: calendar")],
+                [records.LinkTarget(url(sample.skipped), "a.example", records.PageStatus.SKIPPED, "trap: calendar")],
                 seed=False,
                 depth=9,
             )
@@ -149,7 +149,7 @@ class SampleWriter:
             named = self._world.entries.get(record.url.removeprefix(ORIGIN), ())
             pairs = [(one, None) if isinstance(one, str) else one for one in named]
             await self._store.frontier.add_named(
-                number, [interface.NamedPage(self._target(path), lastmod) for path, lastmod in pairs]
+                number, [records.NamedPage(self._target(path), lastmod) for path, lastmod in pairs]
             )
 
     async def _try_resources(self, worker: int) -> None:
@@ -158,7 +158,7 @@ class SampleWriter:
             for lease in leases:
                 one = self._world.resources[lease.url.removeprefix(ORIGIN)]
                 results.append(
-                    interface.ResourceResult(
+                    records.ResourceResult(
                         resource_id=lease.resource_id,
                         status="error" if one.failure else "completed",
                         status_code=None if one.failure else one.status,
@@ -170,58 +170,56 @@ class SampleWriter:
                 )
             await self._store.resources.finish(worker, results)
 
-    def _target(self, path: str) -> interface.LinkTarget:
+    def _target(self, path: str) -> records.LinkTarget:
         address = url(path)
         host = host_key(address)
         if path in self._world.external:
-            return interface.LinkTarget(
-                address, host, interface.PageStatus.QUEUED, "another site", interface.UrlPurpose.CHECK, internal=False
+            return records.LinkTarget(
+                address, host, records.PageStatus.QUEUED, "another site", records.UrlPurpose.CHECK, internal=False
             )
         if host.removeprefix("www.") != "a.example":
-            return interface.LinkTarget(address, host, interface.PageStatus.DISCOVERED, "another site", internal=False)
-        return interface.LinkTarget(address, host, interface.PageStatus.QUEUED)
+            return records.LinkTarget(address, host, records.PageStatus.DISCOVERED, "another site", internal=False)
+        return records.LinkTarget(address, host, records.PageStatus.QUEUED)
 
-    def outcome(self, lease: interface.Lease) -> interface.Outcome:
+    def outcome(self, lease: records.Lease) -> records.Outcome:
         path = lease.url.removeprefix(ORIGIN)
         page = self._world.pages.get(path) or self._world.external.get(path) or Page(status=404)
-        records = None if lease.purpose is interface.UrlPurpose.CHECK else self._records(path, page)
+        recorded = None if lease.purpose is records.UrlPurpose.CHECK else self._records(path, page)
         if page.forbidden:
-            return interface.RefusedOutcome(lease=lease, reason="robots.txt line 2: Disallow: /private", records=records)
+            return records.RefusedOutcome(lease=lease, reason="robots.txt line 2: Disallow: /private", records=recorded)
         if page.failure:
-            return interface.FailedOutcome(lease=lease, kind=page.failure, message="No answer.", records=records)
+            return records.FailedOutcome(lease=lease, kind=page.failure, message="No answer.", records=recorded)
         if page.redirect is not None:
             status = page.status if page.status >= 300 else 301
-            return interface.CompletedOutcome(
-                lease=lease, facts=interface.PageFacts(status_code=status), redirect=self._target(page.redirect), records=records
+            return records.CompletedOutcome(
+                lease=lease, facts=records.PageFacts(status_code=status), redirect=self._target(page.redirect), records=recorded
             )
-        return interface.CompletedOutcome(
-            lease=lease, facts=self._facts(path, page), links=self._links(path, page), anchors=page.anchors, records=records,
+        return records.CompletedOutcome(
+            lease=lease, facts=self._facts(path, page), links=self._links(path, page), anchors=page.anchors, records=recorded,
             resources=[self._use(one) for one in page.resources],
         )  # fmt: skip
 
     def _use(self, path: str) -> ResourceUse:
         return ResourceUse(url(path), "a.example", self._world.resources[path].kind, True, True)
 
-    def _facts(self, path: str, page: Page) -> interface.PageFacts:
+    def _facts(self, path: str, page: Page) -> records.PageFacts:
         if page.status != 200 or not page.type.startswith("text/html"):
-            return interface.PageFacts(
-                status_code=page.status, content_type=page.type, ttfb_ms=page.ttfb_ms, download_time_ms=1.0
-            )
+            return records.PageFacts(status_code=page.status, content_type=page.type, ttfb_ms=page.ttfb_ms, download_time_ms=1.0)
         content = normalise_content(page.text if page.text is not None else words(path))
-        return interface.PageFacts(
+        return records.PageFacts(
             status_code=page.status, content_type=page.type, ttfb_ms=page.ttfb_ms, download_time_ms=1.0,
             response_size_bytes=page.size, title=page.title or f"About {path}",
             meta_description=page.description or f"What {path} says", canonical_url=url(page.canonical or path),
             content_hash=content.hash,
         )  # fmt: skip
 
-    def _links(self, path: str, page: Page) -> list[interface.FoundLink]:
+    def _links(self, path: str, page: Page) -> list[records.FoundLink]:
         if page.status != 200:
             return []
         links: Iterable[str | Link] = page.links if page.links is not None else self._everything(path)
         plain = [Link(to=one) if isinstance(one, str) else one for one in links]
         return [
-            interface.FoundLink(self._target(one.to), one.kind, f"To {one.to}", one.rel, position, one.fragment)
+            records.FoundLink(self._target(one.to), one.kind, f"To {one.to}", one.rel, position, one.fragment)
             for position, one in enumerate(plain)
         ]
 

@@ -11,7 +11,7 @@ import pytest
 from tadoru.errors import StoreError
 from tadoru.jobs.audit.score import compute_score
 from tadoru.store.crawl.analysis import SeverityCounts, SiteFinding, SiteHealth
-from tadoru.store.crawl.interface import UNLINKED, Lease
+from tadoru.store.crawl.records import UNLINKED, Lease
 from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.jobs.sample_sites import ORIGIN, Link, Page, SampleSite, SampleWriter, analysed, crawled, found, judge, site, words
 from tests.jobs.site_triggers import TRIGGERS

@@ -9,8 +9,7 @@ from pathlib import Path
 from tadoru.model.finding import Check, Finding, Severity, define
 from tadoru.store.crawl.connection import SqlConnection
 from tadoru.store.crawl.crawl_database import CrawlDatabase
-from tadoru.store.crawl.interface import CompletedOutcome, FailedOutcome, Lease, Outcome, PageFacts, RefusedOutcome
-from tadoru.store.crawl.records import PageRecords
+from tadoru.store.crawl.records import CompletedOutcome, FailedOutcome, Lease, Outcome, PageFacts, PageRecords, RefusedOutcome
 from tadoru.store.crawl.runs import RunOutcome
 from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import HOST, TTL, lease, target, to, url

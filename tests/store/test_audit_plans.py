@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tadoru.store.crawl.interface import FailedOutcome, NamedPage, ResourceResult, SitemapRecord
+from tadoru.store.crawl.records import FailedOutcome, NamedPage, ResourceResult, SitemapRecord
 from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import lease_one, started, to, url
 from tests.store.test_details import PICTURE, PLAIN, RECORDS, SCRIPT, answered, store

@@ -11,20 +11,23 @@ from typing import Any
 import pytest
 
 from tadoru.model.finding import Finding, Severity, define
-from tadoru.store.crawl.interface import (
+from tadoru.store.crawl.records import (
+    AlternateUrl,
     CompletedOutcome,
     FailedOutcome,
     FoundLink,
     NamedPage,
     Outcome,
     PageFacts,
+    PageRecords,
     RefusedOutcome,
     ResourceResult,
+    ResourceUse,
     SitemapRecord,
+    StructuredItem,
     UnchangedOutcome,
     Validators,
 )
-from tadoru.store.crawl.records import AlternateUrl, PageRecords, ResourceUse, StructuredItem
 from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import done, lease, lease_one, started, to, url
 from tests.support.clock import FakeClock

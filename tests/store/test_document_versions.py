@@ -9,8 +9,7 @@ import pytest
 
 from tadoru.errors import StoreError
 from tadoru.store.crawl.documents import MOST_RUNS, MOST_VERSIONS, open_history
-from tadoru.store.crawl.interface import CompletedOutcome, PageFacts
-from tadoru.store.crawl.records import DocumentRecord, PageRecords
+from tadoru.store.crawl.records import CompletedOutcome, DocumentRecord, PageFacts, PageRecords
 from tadoru.store.crawl.runs import RunOutcome
 from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import lease_one, started, url

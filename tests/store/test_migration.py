@@ -12,8 +12,7 @@ import pytest
 
 from tadoru.errors import StoreError
 from tadoru.model.finding import Finding
-from tadoru.store.crawl.interface import CompletedOutcome, CrawlCounts, PageFacts
-from tadoru.store.crawl.records import PageRecords
+from tadoru.store.crawl.records import CompletedOutcome, CrawlCounts, PageFacts, PageRecords
 from tadoru.store.crawl.sqlite.database import SCHEMA_VERSION
 from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import HOST, TTL, lease_one, statuses, url

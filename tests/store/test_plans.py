@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tadoru.rules.pace import start
-from tadoru.store.crawl.interface import FailedOutcome, Outcome, RefusedOutcome, RetryOutcome
+from tadoru.store.crawl.records import FailedOutcome, Outcome, RefusedOutcome, RetryOutcome
 from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import HOST, TTL, done, lease, started, target, trapped
 from tests.support.clock import FakeClock

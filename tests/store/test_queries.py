@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tadoru.store.crawl.interface import CompletedOutcome, FailedOutcome, PageFacts, RetryOutcome
+from tadoru.store.crawl.records import CompletedOutcome, FailedOutcome, PageFacts, RetryOutcome
 from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import done, external, lease, lease_one, started, to, url
 from tests.support.clock import FakeClock

@@ -7,31 +7,14 @@ from collections import Counter
 from collections.abc import Awaitable
 from typing import Any, TypeVar
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from tadoru.store.crawl.interface import (
-    CompletedOutcome,
-    FailedOutcome,
-    FoundLink,
-    Lease,
-    LinkTarget,
-    NamedPage,
-    Outcome,
-    PageFacts,
-    PageStatus,
-    RefusedOutcome,
-    ResourceLease,
-    ResourceResult,
-    RetryOutcome,
-    SitemapRecord,
-    UnchangedOutcome,
-    UrlPurpose,
-)
+from tadoru.store.crawl import records
 from tadoru.store.crawl.records import PageRecords, ResourceUse
 from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.support.clock import FakeClock
+from tests.support.properties import examples
 
 R = TypeVar("R")
 HOSTS = ("a.example", "b.example")
@@ -40,29 +23,33 @@ RECORDS = PageRecords(indexable=True, indexability="indexable")
 
 
 @st.composite
-def targets(draw: st.DrawFn) -> LinkTarget:
+def targets(draw: st.DrawFn) -> records.LinkTarget:
     host, path = draw(st.sampled_from(HOSTS)), draw(st.integers(0, 5))
     url = f"https://{host}/{path}"
     if host == HOSTS[0]:
-        status = draw(st.sampled_from([PageStatus.QUEUED] * 4 + [PageStatus.SKIPPED]))
-        return LinkTarget(url, host, status, "" if status is PageStatus.QUEUED else "excluded by pattern x")
+        status = draw(st.sampled_from([records.PageStatus.QUEUED] * 4 + [records.PageStatus.SKIPPED]))
+        return records.LinkTarget(url, host, status, "" if status is records.PageStatus.QUEUED else "excluded by pattern x")
     if draw(st.booleans()):
-        return LinkTarget(url, host, PageStatus.QUEUED, "external", UrlPurpose.CHECK, internal=False)
-    return LinkTarget(url, host, PageStatus.DISCOVERED, "external", internal=False)
+        return records.LinkTarget(url, host, records.PageStatus.QUEUED, "external", records.UrlPurpose.CHECK, internal=False)
+    return records.LinkTarget(url, host, records.PageStatus.DISCOVERED, "external", internal=False)
 
 
 @st.composite
-def answers(draw: st.DrawFn, lease: Lease) -> Outcome:
+def answers(draw: st.DrawFn, lease: records.Lease) -> records.Outcome:
     links = draw(st.lists(targets(), max_size=4, unique_by=lambda target: target.url))
     uses = [ResourceUse(f"https://a.example/{n}.png", HOSTS[0], "img", True, True) for n in draw(st.sets(st.integers(0, 3)))]
-    found = [FoundLink(target, "a", "", "", position, "") for position, target in enumerate(links)]
-    outcomes: list[Outcome] = [
-        CompletedOutcome(lease=lease, facts=PageFacts(status_code=200), links=found, records=RECORDS, resources=uses),
-        CompletedOutcome(lease=lease, facts=PageFacts(status_code=301), redirect=links[0] if links else None, records=RECORDS),
-        UnchangedOutcome(lease=lease),
-        FailedOutcome(lease=lease, kind="tls_error", message="m", records=RECORDS),
-        RetryOutcome(lease=lease, after=0.0, kind="http_503", message="m"),
-        RefusedOutcome(lease=lease, reason="robots.txt forbids it", records=RECORDS),
+    found = [records.FoundLink(target, "a", "", "", position, "") for position, target in enumerate(links)]
+    outcomes: list[records.Outcome] = [
+        records.CompletedOutcome(
+            lease=lease, facts=records.PageFacts(status_code=200), links=found, records=RECORDS, resources=uses
+        ),
+        records.CompletedOutcome(
+            lease=lease, facts=records.PageFacts(status_code=301), redirect=links[0] if links else None, records=RECORDS
+        ),
+        records.UnchangedOutcome(lease=lease),
+        records.FailedOutcome(lease=lease, kind="tls_error", message="m", records=RECORDS),
+        records.RetryOutcome(lease=lease, after=0.0, kind="http_503", message="m"),
+        records.RefusedOutcome(lease=lease, reason="robots.txt forbids it", records=RECORDS),
     ]
     return draw(st.sampled_from([outcomes[0], outcomes[0], *outcomes]))
 
@@ -75,8 +62,8 @@ class Recrawls(RuleBasedStateMachine):
         self.runner = asyncio.Runner()
         self.store = SqliteStore(":memory:", FakeClock())
         self.worker = [self.do(self.store.frontier.join(60.0)) for _ in range(2)]
-        self.held: list[tuple[int, Lease]] = []
-        self.trying: list[tuple[int, ResourceLease]] = []
+        self.held: list[tuple[int, records.Lease]] = []
+        self.trying: list[tuple[int, records.ResourceLease]] = []
 
     def do(self, work: Awaitable[R]) -> R:
         async def wait() -> R:
@@ -87,12 +74,14 @@ class Recrawls(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         self.do(self.store.runs.begin("crawl", {}, "1"))
-        start, other = (LinkTarget(f"https://a.example/{n}", HOSTS[0], PageStatus.QUEUED) for n in (0, 1))
+        start, other = (records.LinkTarget(f"https://a.example/{n}", HOSTS[0], records.PageStatus.QUEUED) for n in (0, 1))
         self.do(self.store.frontier.add([start], seed=True))
         [lease] = self.do(self.store.frontier.lease(self.worker[0], {}, new_hosts=1, per_host=1, limit=0)).leases
         uses = [ResourceUse(f"https://a.example/{n}.png", HOSTS[0], "img", True, True) for n in range(2)]
-        links = [FoundLink(other, "a", "", "", 0, "")]
-        done = CompletedOutcome(lease=lease, facts=PageFacts(status_code=200), links=links, records=RECORDS, resources=uses)
+        links = [records.FoundLink(other, "a", "", "", 0, "")]
+        done = records.CompletedOutcome(
+            lease=lease, facts=records.PageFacts(status_code=200), links=links, records=RECORDS, resources=uses
+        )
         self.do(self.store.frontier.finish(self.worker[0], [done], max_depth=None))
 
     @rule(place=workers, number=st.integers(1, 4), limit=st.sampled_from([0, 0, 3]))
@@ -124,7 +113,7 @@ class Recrawls(RuleBasedStateMachine):
             self.do(self.store.runs.end(run.number, "complete", None))
 
     @rule(found=st.lists(targets(), max_size=6), max_depth=st.sampled_from([None, 1]))
-    def reconsider(self, found: list[LinkTarget], max_depth: int | None) -> None:
+    def reconsider(self, found: list[records.LinkTarget], max_depth: int | None) -> None:
         now = {target.url: target for target in found}
         self.do(self.store.rescope.reconsider(lambda url, seed: now.get(url), max_depth=max_depth))
 
@@ -137,11 +126,11 @@ class Recrawls(RuleBasedStateMachine):
         self.do(self.store.stale_pages.recall())
 
     @rule(found=st.lists(targets(), max_size=3))
-    def name_pages(self, found: list[LinkTarget]) -> None:
+    def name_pages(self, found: list[records.LinkTarget]) -> None:
         number = self.do(
-            self.store.sitemaps.put(SitemapRecord("https://a.example/s", 0, "guess", "read", "urlset", 200, 1, 1, ()))
+            self.store.sitemaps.put(records.SitemapRecord("https://a.example/s", 0, "guess", "read", "urlset", 200, 1, 1, ()))
         )
-        self.do(self.store.frontier.add_named(number, [NamedPage(target, None) for target in found]))
+        self.do(self.store.frontier.add_named(number, [records.NamedPage(target, None) for target in found]))
 
     @rule(place=workers, number=st.integers(1, 3))
     def lease_resources(self, place: int, number: int) -> None:
@@ -152,7 +141,7 @@ class Recrawls(RuleBasedStateMachine):
     @rule(again=st.booleans())
     def finish_resource(self, again: bool) -> None:
         worker, lease = self.trying.pop(0)
-        result = ResourceResult(resource_id=lease.resource_id, status="completed", again_after=0.0 if again else None)
+        result = records.ResourceResult(resource_id=lease.resource_id, status="completed", again_after=0.0 if again else None)
         self.do(self.store.resources.finish(worker, [result]))
 
     def ask(self, what: str) -> list[tuple[Any, ...]]:
@@ -162,7 +151,9 @@ class Recrawls(RuleBasedStateMachine):
     def pages_are_counted_right(self) -> None:
         counts = self.do(self.store.frontier.counts())
         found = Counter(status for (status,) in self.ask("status FROM pages"))
-        assert {status: getattr(counts, status) for status in PageStatus} == {status: found[status] for status in PageStatus}
+        assert {status: getattr(counts, status) for status in records.PageStatus} == {
+            status: found[status] for status in records.PageStatus
+        }
 
     @invariant()
     def what_is_gone_waits_for_nothing(self) -> None:
@@ -195,4 +186,4 @@ class Recrawls(RuleBasedStateMachine):
 
 
 TestRecrawls = Recrawls.TestCase
-TestRecrawls.settings = settings(max_examples=50, stateful_step_count=40, deadline=None)
+TestRecrawls.settings = examples(50, stateful_step_count=40, deadline=None)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.store.crawl.interface import RobotsRecord
+from tadoru.store.crawl.records import RobotsRecord
 from tadoru.store.crawl.runs import RunOutcome
 from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.contract.crawls import HOST, TTL, done, external, lease, statuses, target, url

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.rules.minhash import BINS
-from tadoru.store.crawl.interface import UNLINKED
+from tadoru.store.crawl.records import UNLINKED
 from tadoru.store.crawl.site import duplicates
 from tadoru.store.crawl.site.arrays import EXAMPLES, PairCollector, PairGroups, runs
 from tadoru.store.crawl.site.duplicates import _labels, equals, others

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from tadoru.store.crawl.interface import PageStatus
+from tadoru.store.crawl.records import PageStatus
 from tadoru.store.crawl.run_pages import PageState, StrayFinding
 from tadoru.store.crawl.runs import RunOutcome
 from tadoru.store.crawl.sqlite.store import SqliteStore

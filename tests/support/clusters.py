@@ -14,9 +14,8 @@ from tadoru.clock import SystemClock
 from tadoru.cluster.queue import TaskQueue, prepare_schema
 from tadoru.rules.pace import Pace
 from tadoru.store.cluster.registry import SCHEMA, ClusterRegistry
-from tadoru.store.crawl.interface import RobotsRecord
 from tadoru.store.crawl.postgres.store import PostgresStore
-from tadoru.store.crawl.records import CompletedOutcome, FailedOutcome, LinkTarget, PageFacts, PageStatus
+from tadoru.store.crawl.records import CompletedOutcome, FailedOutcome, LinkTarget, PageFacts, PageStatus, RobotsRecord
 from tests.support.postgres import PostgresServer
 
 TTL = 60.0

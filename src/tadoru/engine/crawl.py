@@ -24,7 +24,8 @@ from tadoru.engine.sitemap_discovery import SitemapDiscovery
 from tadoru.engine.url_filter import UrlFilter
 from tadoru.fetch.base import Fetcher, MayRequest, Renderer, WaitForTurn
 from tadoru.rules.scope import Scope
-from tadoru.store.crawl.interface import CrawlStore, Lease, Outcome, ReleasedOutcome
+from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.records import Lease, Outcome, ReleasedOutcome
 
 MAX_HOSTS = 256
 """Hosts that one process crawls at the same time."""

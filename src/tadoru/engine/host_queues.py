@@ -17,7 +17,7 @@ from tadoru.model.web import Failure, FailureKind
 from tadoru.rules import request_window
 from tadoru.rules.pace import GIVE_UP_AFTER, MAX_SILENCE_HOLD, Pace
 from tadoru.store.crawl.caches import BoundedCache
-from tadoru.store.crawl.interface import HostState, Lease
+from tadoru.store.crawl.records import HostState, Lease
 
 HOST_BATCH = 16
 """Hosts that are added or released at a time."""

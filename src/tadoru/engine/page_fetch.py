@@ -35,16 +35,15 @@ from tadoru.parse.complexity import PageTooComplex
 from tadoru.rules import pace as pacing
 from tadoru.rules import retry
 from tadoru.rules.url import host_key, origin
-from tadoru.store.crawl import interface
+from tadoru.store.crawl import records
 from tadoru.store.crawl.caches import BoundedCache
-from tadoru.store.crawl.records import PageRecords
 
 
-def page_facts(response: Response, found: PageResult) -> interface.PageFacts:
+def page_facts(response: Response, found: PageResult) -> records.PageFacts:
     """The columns of the `pages` table, from the response and the result of the job."""
     headers = {name.lower(): value for name, value in reversed(response.headers)}
     timings = response.timings
-    return interface.PageFacts(
+    return records.PageFacts(
         status_code=response.status,
         title=found.title,
         meta_description=found.meta_description,
@@ -86,7 +85,7 @@ def _utc(text: str | None) -> str | None:
         return None
 
 
-HOST_DOWN = interface.NOT_ARRIVED
+HOST_DOWN = records.NOT_ARRIVED
 """Failures of robots.txt that mean that no page of the host can be reached either."""
 UNRESPONSIVE = f"Not requested: the host has not responded for more than {pacing.GIVE_UP_AFTER:.0f} seconds."
 
@@ -137,11 +136,11 @@ class PageFetch:
         """Seconds for which a slot is reserved until its request is sent."""
         return pace.gap + self._policy.timeout
 
-    def is_ready(self, queue: HostQueue, lease: interface.Lease) -> bool:
+    def is_ready(self, queue: HostQueue, lease: records.Lease) -> bool:
         """Whether this URL can be requested immediately: the pace of its host is known and its robots.txt is cached."""
         return queue.pace is not None and (not self._policy.obey_robots or self.robots.cached(origin(lease.url)) is not None)
 
-    def refusal(self, lease: interface.Lease) -> interface.Outcome | None:
+    def refusal(self, lease: records.Lease) -> records.Outcome | None:
         """The outcome if the cached robots.txt disallows the URL: it takes no slot."""
         cached = self.robots.cached(origin(lease.url)) if self._policy.obey_robots else None
         if cached is None:
@@ -152,16 +151,16 @@ class PageFetch:
         if cached.failure in HOST_DOWN and cached.message:
             return self._failure_outcome(lease, cached.failure, cached.message)
         self._notify(PageRefused(url=lease.url, reason=decision.reason))
-        records = (
+        recorded = (
             self._context.job.handle_non_page(lease.url, None, decision.reason)
-            if lease.purpose is interface.UrlPurpose.PAGE
+            if lease.purpose is records.UrlPurpose.PAGE
             else None
         )
-        return interface.RefusedOutcome(lease=lease, reason=decision.reason, records=records)
+        return records.RefusedOutcome(lease=lease, reason=decision.reason, records=recorded)
 
     async def fetch(
-        self, queue: HostQueue, lease: interface.Lease, *, took_slot: bool, on_sent: Callable[[], None]
-    ) -> interface.Outcome:
+        self, queue: HostQueue, lease: records.Lease, *, took_slot: bool, on_sent: Callable[[], None]
+    ) -> records.Outcome:
         """Fetch a URL. `on_sent` is called as soon as the next request of the queue may wait for the slot."""
         if not took_slot and not self.is_ready(queue, lease):
             crawl_delay = None
@@ -177,9 +176,9 @@ class PageFetch:
         await self._observe(queue, answer, began)
         return await self._outcome(lease, answer)
 
-    async def _request(self, queue: HostQueue, lease: interface.Lease, on_sent: Callable[[], None], took_slot: bool) -> Answer:
+    async def _request(self, queue: HostQueue, lease: records.Lease, on_sent: Callable[[], None], took_slot: bool) -> Answer:
         timeout = self._policy.timeout * (2 if lease.attempt else 1)
-        if lease.purpose is interface.UrlPurpose.CHECK:
+        if lease.purpose is records.UrlPurpose.CHECK:
             head = Request(url=lease.url, method="HEAD", timeout=timeout, max_bytes=self._policy.max_bytes)
             answer = await self._send(queue, head, on_sent, took_slot)
             # Some servers do not support HEAD; a busy one (429, 503) is not cached again.
@@ -206,7 +205,7 @@ class PageFetch:
             answer = await self._send(queue, with_cookies, on_sent, took_slot=False)
         return answer
 
-    async def _conditions(self, lease: interface.Lease) -> Headers:
+    async def _conditions(self, lease: records.Lease) -> Headers:
         """Header fields of a conditional request."""
         known = await self._store.graph.validators(lease.page_id)
         fields = (("If-None-Match", known.etag), ("If-Modified-Since", known.last_modified))
@@ -287,7 +286,7 @@ class PageFetch:
             mark_sent()
             await marks[0]
 
-    async def _outcome(self, lease: interface.Lease, answer: Answer) -> interface.Outcome:
+    async def _outcome(self, lease: records.Lease, answer: Answer) -> records.Outcome:
         if not isinstance(answer, Response):
             return self._failure_outcome(lease, answer.kind, answer.message)
         after = retry.parse_retry_after(answer.header("retry-after"), self._clock.now())
@@ -296,14 +295,14 @@ class PageFetch:
         )
         if isinstance(decision, retry.Retry):
             self._notify(PageRetried(url=lease.url, kind=f"http_{answer.status}", after=decision.after))
-            return interface.RetryOutcome(
+            return records.RetryOutcome(
                 lease=lease, after=decision.after, kind=f"http_{answer.status}", message=f"Answered {answer.status}."
             )
         if answer.is_redirect:
             return await self._redirect_outcome(lease, answer)
         if answer.status == 304 and self._policy.revalidate:
             self._notify(PageDone(url=lease.url, status=304, depth=lease.depth, links=0, seconds=answer.timings.ttfb or 0.0))
-            return interface.UnchangedOutcome(lease=lease)
+            return records.UnchangedOutcome(lease=lease)
         return await self._page_outcome(lease, answer)
 
     async def _observe(self, queue: HostQueue, answer: Answer, began: float) -> None:
@@ -336,28 +335,28 @@ class PageFetch:
         if changed.gap > was or pause:
             self._notify(HostSlowed(host=queue.host, gap=changed.gap, pause=pause, silent=silent))
 
-    def unresponsive_outcome(self, queue: HostQueue, lease: interface.Lease) -> interface.Outcome:
+    def unresponsive_outcome(self, queue: HostQueue, lease: records.Lease) -> records.Outcome:
         """The outcome of a URL that is not requested, because its host has been silent for too long."""
         failure = queue.health.failure
         assert failure is not None
         return self._final_failure(lease, failure.kind, UNRESPONSIVE)
 
-    def _failure_outcome(self, lease: interface.Lease, kind: FailureKind, message: str) -> interface.Outcome:
+    def _failure_outcome(self, lease: records.Lease, kind: FailureKind, message: str) -> records.Outcome:
         decision = retry.decide(status=None, failure=kind, attempt=lease.attempt, retry_after=None, jitter=self._random.random())
         if isinstance(decision, retry.Retry):
             self._notify(PageRetried(url=lease.url, kind=kind, after=decision.after))
-            return interface.RetryOutcome(lease=lease, after=decision.after, kind=kind, message=message)
+            return records.RetryOutcome(lease=lease, after=decision.after, kind=kind, message=message)
         return self._final_failure(lease, kind, message)
 
-    def _final_failure(self, lease: interface.Lease, kind: FailureKind, message: str) -> interface.Outcome:
+    def _final_failure(self, lease: records.Lease, kind: FailureKind, message: str) -> records.Outcome:
         self._notify(PageFailed(url=lease.url, kind=kind, message=message))
         failure = Failure(url=lease.url, kind=kind, message=message)
-        return interface.FailedOutcome(lease=lease, kind=kind, message=message, records=self._non_page_records(lease, failure))
+        return records.FailedOutcome(lease=lease, kind=kind, message=message, records=self._non_page_records(lease, failure))
 
-    def _non_page_records(self, lease: interface.Lease, answer: Answer) -> PageRecords | None:
-        return self._context.job.handle_non_page(lease.url, answer, None) if lease.purpose is interface.UrlPurpose.PAGE else None
+    def _non_page_records(self, lease: records.Lease, answer: Answer) -> records.PageRecords | None:
+        return self._context.job.handle_non_page(lease.url, answer, None) if lease.purpose is records.UrlPurpose.PAGE else None
 
-    async def _redirect_outcome(self, lease: interface.Lease, response: Response) -> interface.Outcome:
+    async def _redirect_outcome(self, lease: records.Lease, response: Response) -> records.Outcome:
         url = redirect_target(response)
         if url is None:
             message = f"Redirect ({response.status}) without a valid Location header."
@@ -367,15 +366,15 @@ class PageFetch:
             return self._failure_outcome(lease, FailureKind.TOO_MANY_REDIRECTS, message)
         seconds = response.timings.ttfb or 0.0
         self._notify(PageDone(url=lease.url, status=response.status, depth=lease.depth, links=0, seconds=seconds))
-        return interface.CompletedOutcome(
+        return records.CompletedOutcome(
             lease=lease,
             facts=page_facts(response, PageResult()),
             redirect=await self._redirect_target(lease, url),
             records=self._non_page_records(lease, response),
         )
 
-    async def _redirect_target(self, lease: interface.Lease, url: str) -> interface.LinkTarget:
-        if not lease.seed or lease.purpose is not interface.UrlPurpose.PAGE:
+    async def _redirect_target(self, lease: records.Lease, url: str) -> records.LinkTarget:
+        if not lease.seed or lease.purpose is not records.UrlPurpose.PAGE:
             return self._url_filter.target(url)
         scope = self._url_filter.scope
         # A start URL that was redirected to https, for example, is not the URL that was given, but it is on the same site.
@@ -390,29 +389,29 @@ class PageFetch:
                 self._notify(SiteMoved(old=lease.url, new=url))
         return self._url_filter.start_target(url)
 
-    def _internal_target(self, url: str, seed: bool) -> interface.LinkTarget | None:
+    def _internal_target(self, url: str, seed: bool) -> records.LinkTarget | None:
         target = self._url_filter.decide_again(url, seed)
         return target if target.internal else None
 
-    async def _page_outcome(self, lease: interface.Lease, response: Response) -> interface.Outcome:
+    async def _page_outcome(self, lease: records.Lease, response: Response) -> records.Outcome:
         try:
-            found = PageResult() if lease.purpose is interface.UrlPurpose.CHECK else await self._handle_page(lease, response)
+            found = PageResult() if lease.purpose is records.UrlPurpose.CHECK else await self._handle_page(lease, response)
         except PageTooComplex as error:
             return self._failure_outcome(lease, FailureKind.UNPARSABLE, f"The page cannot be parsed: {error}.")
         except Exception:
             self._notify(PageHandlerFailed(url=lease.url, trace=traceback.format_exc()))
             message = "The page could not be parsed because of a bug in Tadoru."
-            return interface.FailedOutcome(lease=lease, kind=FailureKind.UNPARSABLE, message=message)
+            return records.FailedOutcome(lease=lease, kind=FailureKind.UNPARSABLE, message=message)
         target, resource = self._url_filter.target, self._url_filter.resource
         links = [
-            interface.FoundLink(target(url), kind, text, rel, position, fragment)
+            records.FoundLink(target(url), kind, text, rel, position, fragment)
             for url, kind, text, rel, position, fragment in found.links
         ]
         if found.left_out:
             self._notify(PageTruncated(url=lease.url, reasons=tuple(found.left_out)))
         seconds = (response.timings.ttfb or 0.0) + (response.timings.download or 0.0)
         self._notify(PageDone(url=lease.url, status=response.status, depth=lease.depth, links=len(links), seconds=seconds))
-        return interface.CompletedOutcome(
+        return records.CompletedOutcome(
             lease=lease,
             facts=page_facts(response, found),
             links=links,
@@ -422,7 +421,7 @@ class PageFetch:
             left_out=found.left_out,
         )
 
-    async def _handle_page(self, lease: interface.Lease, response: Response) -> PageResult:
+    async def _handle_page(self, lease: records.Lease, response: Response) -> PageResult:
         page = FetchedPage(url=lease.url, depth=lease.depth, response=response)
         found = await self._handle(page)
         while found.alternate_request is not None:
@@ -449,7 +448,7 @@ class PageFetch:
         finally:
             self.unread -= 1
 
-    def _unrendered(self, found: PageResult, lease: interface.Lease, reason: str, *, browser_missing: bool) -> PageResult:
+    def _unrendered(self, found: PageResult, lease: records.Lease, reason: str, *, browser_missing: bool) -> PageResult:
         """The result for the page as it was sent, with the reason why it was not rendered."""
         self._notify(PageNotRendered(url=lease.url, reason=reason, browser_missing=browser_missing))
         if found.records is None:

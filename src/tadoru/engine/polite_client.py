@@ -22,7 +22,7 @@ from tadoru.fetch.credentials import NO_CREDENTIALS, Credentials, CredentialsFet
 from tadoru.model.web import Answer, Failure, FailureKind, Headers, Request, Response
 from tadoru.rules import retry
 from tadoru.rules.url import host_key, origin
-from tadoru.store.crawl.interface import RobotsRecord
+from tadoru.store.crawl.records import RobotsRecord
 
 MAX_RETRY_WAIT = 90.0
 """Seconds to wait before a retry, at most; a host that asks for more is requested in the next run."""

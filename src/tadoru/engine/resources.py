@@ -11,7 +11,7 @@ from tadoru.engine.request_flow import follow_redirects
 from tadoru.model.web import Answer, FailureKind, Request, Response
 from tadoru.rules import request_window, retry
 from tadoru.rules.url import origin
-from tadoru.store.crawl.interface import ResourceLease, ResourceResult
+from tadoru.store.crawl.records import ResourceLease, ResourceResult
 
 MAX_WAIT = 0.25
 MAX_WAITING = 200

@@ -12,7 +12,7 @@ from tadoru.model.web import Failure, FailureKind, Request, Response
 from tadoru.rules import retry, robots
 from tadoru.rules.url import host_key
 from tadoru.store.crawl.caches import BoundedCache
-from tadoru.store.crawl.interface import RobotsRecord
+from tadoru.store.crawl.records import RobotsRecord
 
 POLL_INTERVAL = 0.02
 """Seconds between two looks for the answer of a sibling process."""

@@ -13,7 +13,7 @@ from tadoru.engine.request_flow import follow_redirects
 from tadoru.model.web import Request
 from tadoru.parse.sitemap import MAX_BYTES, SitemapFile, SitemapSearch
 from tadoru.rules.url import canonical, origin
-from tadoru.store.crawl.interface import NamedPage, SitemapRecord
+from tadoru.store.crawl.records import NamedPage, SitemapRecord
 
 TASK_NAME = "sitemaps"
 PAGES_PER_TRANSACTION = 2_000

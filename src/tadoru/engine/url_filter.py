@@ -9,8 +9,7 @@ from tadoru.rules import traps
 from tadoru.rules.scope import Admission, Scope
 from tadoru.rules.url import MAX_CACHED_LENGTH, host_key
 from tadoru.store.crawl.caches import BoundedCache, TextCache
-from tadoru.store.crawl.interface import LinkTarget, PageStatus, UrlPurpose
-from tadoru.store.crawl.records import ResourceUse
+from tadoru.store.crawl.records import LinkTarget, PageStatus, ResourceUse, UrlPurpose
 
 
 class UrlFilter:

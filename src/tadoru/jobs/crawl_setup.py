@@ -29,7 +29,8 @@ from tadoru.rules.budget import BreadthLimits, Budget
 from tadoru.rules.scope import Scope, ScopeMode
 from tadoru.rules.url import UrlCleaner, host_key, is_ip_address, origin, split_port
 from tadoru.store.crawl.crawl_database import CrawlDatabase
-from tadoru.store.crawl.interface import CrawlStore, LinkTarget, PageStatus
+from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.records import LinkTarget, PageStatus
 from tadoru.store.crawl.runs import RunOutcome
 from tadoru.version import VERSION
 

@@ -15,7 +15,7 @@ from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.calendar.backup import copy_calendar, restore_calendar
 from tadoru.store.calendar.schema import metadata
 from tadoru.store.calendar.store import CalendarStore, open_calendar
-from tadoru.store.crawl.interface import RobotsRecord
+from tadoru.store.crawl.records import RobotsRecord
 from tadoru.store.crawl.workers import current
 from tadoru.store.served_crawls.schema import CrawlState
 from tadoru.store.service import open_service

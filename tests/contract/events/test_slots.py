@@ -6,7 +6,7 @@ from sqlalchemy import update
 
 from tadoru.store.calendar.schema import workers
 from tadoru.store.calendar.store import CalendarStore
-from tadoru.store.crawl.interface import RobotsRecord
+from tadoru.store.crawl.records import RobotsRecord
 from tests.contract.events.conftest import LetPass
 
 HOST = "example.org"

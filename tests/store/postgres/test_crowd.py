@@ -16,10 +16,10 @@ import pytest
 from tadoru.clock import SystemClock
 from tadoru.rules.budget import BreadthLimits
 from tadoru.rules.pace import Pace
-from tadoru.store.crawl.interface import CrawlCounts, Lease, ResourceResult, SitemapRecord
 from tadoru.store.crawl.postgres.frontier import _LEASE
 from tadoru.store.crawl.postgres.pool import retried
 from tadoru.store.crawl.postgres.store import PostgresStore
+from tadoru.store.crawl.records import CrawlCounts, Lease, ResourceResult, SitemapRecord
 from tadoru.store.errors import DeadlockVictim
 from tests.contract.crawls import TTL, done, lease, target
 

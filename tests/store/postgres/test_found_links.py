@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tadoru.store.crawl.crawl_database import CrawlDatabase
-from tadoru.store.crawl.interface import CompletedOutcome, PageFacts
 from tadoru.store.crawl.open import open_store
+from tadoru.store.crawl.records import CompletedOutcome, PageFacts
 from tests.contract.crawls import crawl, lease_one, rows, started, target, to, url
 from tests.support.clock import FakeClock
 from tests.support.pg_crawls import crawl_on

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tadoru.clock import SystemClock
-from tadoru.store.crawl.interface import LinkTarget, PageStatus
 from tadoru.store.crawl.postgres.database import FIND_TEXTS, FIND_URLS
 from tadoru.store.crawl.postgres.store import PostgresStore
+from tadoru.store.crawl.records import LinkTarget, PageStatus
 
 
 @pytest.mark.parametrize("statement", [FIND_URLS, FIND_TEXTS])

@@ -20,9 +20,9 @@ from tadoru.cluster.tasks import WorkerTasks
 from tadoru.log import Log
 from tadoru.rules.pace import Pace
 from tadoru.store.cluster.registry import ClusterRegistry
-from tadoru.store.crawl.interface import RobotsRecord, SitemapRecord
 from tadoru.store.crawl.open import open_beside
 from tadoru.store.crawl.postgres.store import PostgresStore
+from tadoru.store.crawl.records import RobotsRecord, SitemapRecord
 from tests.contract.crawls import TTL, done, target
 from tests.support.postgres import PostgresServer
 

@@ -9,7 +9,8 @@ from tadoru.clock import Clock
 from tadoru.rules.budget import BreadthLimits
 from tadoru.rules.pace import Pace
 from tadoru.rules.scope import registrable_domain
-from tadoru.store.crawl.interface import (
+from tadoru.store.crawl.queue_changes import AT_A_TIME
+from tadoru.store.crawl.records import (
     FAILED_ROBOTS_AGE,
     HOST_SPENT,
     QUEUE_FULL,
@@ -18,13 +19,15 @@ from tadoru.store.crawl.interface import (
     TRAPPED_HOST,
     HostState,
     PageStatus,
+    ResourceLease,
+    ResourceResult,
+    ResourceUse,
     RobotsRecord,
     TrapRecord,
     UrlPurpose,
+    Validators,
     longest_wait,
 )
-from tadoru.store.crawl.queue_changes import AT_A_TIME
-from tadoru.store.crawl.records import ResourceLease, ResourceResult, ResourceUse, Validators
 from tests.support.memory_store.pages import MemoryPage, MemoryPages
 
 

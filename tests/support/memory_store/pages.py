@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from tadoru.rules.traps import TrapPattern
-from tadoru.store.crawl.interface import TOO_DEEP, FoundLink, LinkTarget, PageFacts, PageStatus, TrapRecord, UrlPurpose
+from tadoru.store.crawl.records import TOO_DEEP, FoundLink, LinkTarget, PageFacts, PageStatus, TrapRecord, UrlPurpose
 from tadoru.store.crawl.rescope import stands_elsewhere
 
 QUEUED, SKIPPED = PageStatus.QUEUED, PageStatus.SKIPPED

@@ -14,7 +14,8 @@ from typing import Any
 from tadoru.clock import Clock, to_datetime
 from tadoru.model.web import FailureKind
 from tadoru.rules.budget import Budget
-from tadoru.store.crawl.interface import (
+from tadoru.store.crawl.metrics import CrawlMetrics, error_counter, measure, read, status_counter
+from tadoru.store.crawl.records import (
     NOT_ARRIVED,
     TOO_DEEP,
     UNLINKED,
@@ -38,7 +39,6 @@ from tadoru.store.crawl.interface import (
     UnchangedOutcome,
     UrlPurpose,
 )
-from tadoru.store.crawl.metrics import CrawlMetrics, error_counter, measure, read, status_counter
 from tadoru.store.crawl.rescope import Decide
 from tests.support.memory_store.hosts import MemoryLimits, MemorySideWork
 from tests.support.memory_store.pages import MemoryPage

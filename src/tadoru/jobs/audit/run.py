@@ -46,8 +46,8 @@ from tadoru.rules.budget import BreadthLimits
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import parse_typed_url
 from tadoru.store.crawl.crawl_database import CrawlDatabase
-from tadoru.store.crawl.interface import CrawlCounts
 from tadoru.store.crawl.open import open_beside, open_existing, open_store
+from tadoru.store.crawl.records import CrawlCounts
 from tadoru.store.crawl.runs import RunOutcome
 from tadoru.store.crawl.sqlite.database import stamp
 

@@ -17,8 +17,9 @@ from tadoru.i18n.translation import N_
 from tadoru.jobs.links.broken import AcceptedCodes, LinkCheck, classify_link, describe_problem, is_ignored
 from tadoru.jobs.links.result import BrokenLink, CrawlResult, FailedUrl, LinkEdge, LinkSource, SkippedTrap, UrlInfo
 from tadoru.model.web import FailureKind
-from tadoru.store.crawl.interface import CrawlStore, LinkRow, PageRow, PageStatus
+from tadoru.store.crawl.interface import CrawlStore
 from tadoru.store.crawl.open import open_store
+from tadoru.store.crawl.records import LinkRow, PageRow, PageStatus
 
 STOPPED = N_("stopped before it was requested")
 STOPPED_BEFORE_RETRY = N_("stopped before it was retried")

@@ -20,8 +20,8 @@ from tadoru.serve.crawl_runner.crawl_files import crawl_path_in, data_folder
 from tadoru.serve.crawl_runner.process_messages import progress_counts
 from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.copy_crawl import copy_crawl
-from tadoru.store.crawl.interface import CrawlCounts
 from tadoru.store.crawl.open import open_existing
+from tadoru.store.crawl.records import CrawlCounts
 from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
 from tadoru.store.service import ServiceStore
 

@@ -24,8 +24,8 @@ from tadoru.engine.notifications import (
 )
 from tadoru.errors import Message, clip_message
 from tadoru.log import printable
-from tadoru.store.crawl.interface import CrawlCounts
 from tadoru.store.crawl.metrics import CrawlMetrics
+from tadoru.store.crawl.records import CrawlCounts
 from tadoru.store.served_crawls.live_messages import LiveMessages
 
 

@@ -16,7 +16,6 @@ from tadoru.store.crawl.connection import CrawlConnection, SqlDialect
 from tadoru.store.crawl.records import UNLINKED
 from tadoru.store.crawl.sqlite.database import listed
 from tadoru.store.cursors import Key, decode_cursor, encode_cursor
-from tadoru.store.errors import translated
 
 _MOST_HOPS = 20
 _MS = "p.ttfb_ms + coalesce(p.download_time_ms, 0)"
@@ -178,24 +177,20 @@ class PageBrowser:
         way = self._db.dialect.by_id if is_rare else ""
         statement = f"""SELECT p.id, {", ".join(order.keys)} FROM pages p {way} WHERE {" AND ".join(conditions)}
             ORDER BY {by} LIMIT ?"""
-        with translated(self._db.path):
-            rows = self._db.sql.execute(statement, (*values, limit + 1)).fetchall()
+        rows = self._db.rows(statement, (*values, limit + 1))
         more = encode_cursor(name, rows[limit - 1][1:]) if len(rows) > limit else None
         return self._lines([row[0] for row in rows[:limit]]), more
 
     def page_count(self, chosen: PageFilter) -> int:
         """How many pages there are of these: one pass."""
         conditions, values = _page_conditions(chosen, self._db.dialect)
-        with translated(self._db.path):
-            row = self._db.sql.execute(f"SELECT count(*) FROM pages p WHERE {' AND '.join(conditions)}", values).fetchone()
-        number: int = row[0]
-        return number
+        ((number,),) = self._db.rows(f"SELECT count(*) FROM pages p WHERE {' AND '.join(conditions)}", values)
+        return int(number)
 
     def page_id(self, url: str) -> int | None:
         """The number of a URL."""
-        with translated(self._db.path):
-            row = self._db.sql.execute(f"SELECT id FROM pages WHERE {self._db.dialect.is_text('url', '?')}", (url,)).fetchone()
-        return row[0] if row else None
+        rows = self._db.rows(f"SELECT id FROM pages WHERE {self._db.dialect.is_text('url', '?')}", (url,))
+        return rows[0][0] if rows else None
 
     def page_line(self, page: int) -> PageSummary | None:
         """One page, as lists show it."""
@@ -203,8 +198,7 @@ class PageBrowser:
 
     def page_facts(self, page: int) -> dict[str, Any]:
         """Everything about a page that is one value, by the names of the database; what is a list there is read."""
-        with translated(self._db.path):
-            row = self._db.sql.execute(f"SELECT {_FACTS} {_OF_PAGE}", (page,)).fetchone()
+        (row,) = self._db.rows(f"SELECT {_FACTS} {_OF_PAGE}", (page,))
         facts = dict(zip(_FACT_NAMES, row, strict=True))
         for name in ("headers", "headings", "images", "directives"):
             facts[name] = read_json(facts[name], [])
@@ -244,20 +238,16 @@ class PageBrowser:
         """The findings of a check, those about no page first, then in the order in which their pages became known."""
         order = f"check {check}"
         place: tuple[Key, ...] = decode_cursor(cursor, order, (int, str)) if cursor else (-1, "")
-        with translated(self._db.path):
-            rows = self._db.sql.execute(_AFFECTED, (check, *place, limit + 1)).fetchall()
+        rows = self._db.rows(_AFFECTED, (check, *place, limit + 1))
         more = encode_cursor(order, (rows[limit - 1][0], rows[limit - 1][2])) if len(rows) > limit else None
         return [_affected(row) for row in rows[:limit]], more
 
     def _lines(self, pages: Sequence[int]) -> list[PageSummary]:
-        with translated(self._db.path):
-            rows = self._db.sql.execute(f"{_LINE} WHERE p.id IN ({listed(pages)})").fetchall()
-        by_id = {row[0]: _page_row(row) for row in rows}
+        by_id = {row[0]: _page_row(row) for row in self._db.rows(f"{_LINE} WHERE p.id IN ({listed(pages)})")}
         return [by_id[page] for page in pages if page in by_id]
 
     def _of_page(self, statement: str, page: int) -> list[tuple[Any, ...]]:
-        with translated(self._db.path):
-            return self._db.sql.execute(statement, (page,)).fetchall()
+        return self._db.rows(statement, (page,))
 
 
 def _page_conditions(chosen: PageFilter, dialect: SqlDialect) -> tuple[list[str], list[Any]]:
@@ -357,11 +347,10 @@ class TotalsBrowser:
         milliseconds, rounded up, the fastest first."""
         standing: Counter[tuple[Any, ...]] = Counter()
         times: Counter[int] = Counter()
-        with translated(self._db.path):
-            for internal, status, code, depth, ms in self._db.sql.execute(_ROWS):
-                standing[internal, status, code, depth] += 1
-                if ms is not None and internal and status == "completed":
-                    times[ceil(ms)] += 1
+        for internal, status, code, depth, ms in self._db.stream(_ROWS):
+            standing[internal, status, code, depth] += 1
+            if ms is not None and internal and status == "completed":
+                times[ceil(ms)] += 1
         rows = [CrawlTotals(bool(key[0]), key[1], key[2], key[3], urls) for key, urls in standing.items()]
         return rows, sorted(times.items())
 
@@ -369,20 +358,19 @@ class TotalsBrowser:
         """How many findings there are of each check, by its number; and on how many pages there is one of each severity."""
         counts: Counter[int] = Counter()
         masks: Counter[int] = Counter()
-        with translated(self._db.path):
-            checks = self._db.sql.execute("SELECT number, severity FROM checks").fetchall()
-            severities = list(dict.fromkeys(severity for _, severity in checks))
-            bits = {number: 1 << severities.index(severity) for number, severity in checks}
-            rows = self._db.sql.execute("SELECT page_id, check_number FROM page_findings ORDER BY page_id")
-            page = mask = 0  # Findings lie by page, so that those of one page are met together.
-            while part := list(islice(rows, _AT_ONCE)):
-                counts.update(number for _, number in part)
-                for number, check in part:
-                    if number != page:
-                        masks[mask] += 1 if page else 0
-                        page, mask = number, 0
-                    mask |= bits.get(check, 0)
-            masks[mask] += 1 if page else 0
+        checks = self._db.rows("SELECT number, severity FROM checks")
+        severities = list(dict.fromkeys(severity for _, severity in checks))
+        bits = {number: 1 << severities.index(severity) for number, severity in checks}
+        rows = self._db.stream("SELECT page_id, check_number FROM page_findings ORDER BY page_id")
+        page = mask = 0  # Findings lie by page, so that those of one page are met together.
+        while part := list(islice(rows, _AT_ONCE)):
+            counts.update(number for _, number in part)
+            for number, check in part:
+                if number != page:
+                    masks[mask] += 1 if page else 0
+                    page, mask = number, 0
+                mask |= bits.get(check, 0)
+        masks[mask] += 1 if page else 0
         pages = {name: sum(found for mask, found in masks.items() if mask >> at & 1) for at, name in enumerate(severities)}
         return counts, pages
 
@@ -457,26 +445,22 @@ class LinkBrowser:
             conditions.append(f"({', '.join(keys)}) > ({', '.join('?' * len(keys))})")
             values += decode_cursor(cursor, order, (int,) * len(keys))
         statement = f"{_COLUMNS} {tables} WHERE {' AND '.join(conditions) or 'true'} ORDER BY {', '.join(keys)} LIMIT ?"
-        with translated(self._db.path):
-            rows = self._db.sql.execute(statement, (*values, limit + 1)).fetchall()
+        rows = self._db.rows(statement, (*values, limit + 1))
         lines = [_link_row(row) for row in rows[:limit]]
         return lines, encode_cursor(order, _link_key(lines[-1], len(keys))) if len(rows) > limit else None
 
     def link_total(self, *, to: int | None = None, of: int | None = None) -> int | None:
         """How many links lead to a page, or away from it; None while nobody has counted."""
-        with translated(self._db.path):
-            if to is None:
-                row = self._db.sql.execute("SELECT count(*) FROM link_relations WHERE source_id = ?", (of,)).fetchone()
-                return int(row[0])
-            row = self._db.sql.execute("SELECT inlinks FROM page_scores WHERE page_id = ?", (to,)).fetchone()
-            if row is None and self.has_link_index():
-                row = self._db.sql.execute("SELECT count(*) FROM link_relations WHERE target_id = ?", (to,)).fetchone()
-        return row[0] if row else None
+        if to is None:
+            return int(self._db.rows("SELECT count(*) FROM link_relations WHERE source_id = ?", (of,))[0][0])
+        rows = self._db.rows("SELECT inlinks FROM page_scores WHERE page_id = ?", (to,))
+        if not rows and self.has_link_index():
+            rows = self._db.rows("SELECT count(*) FROM link_relations WHERE target_id = ?", (to,))
+        return rows[0][0] if rows else None
 
     def has_link_index(self) -> bool:
         """Whether links can be found by their targets."""
-        with translated(self._db.path):
-            return self._db.sql.execute(self._db.dialect.index_exists("links_by_target")).fetchone() is not None
+        return bool(self._db.rows(self._db.dialect.index_exists("links_by_target")))
 
 
 def _link_conditions(chosen: LinkFilter, dialect: SqlDialect) -> tuple[list[str], list[Any]]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
-from tadoru.store.crawl.interface import LinkRow, PageRow, TrapRecord, Validators
+from tadoru.store.crawl.records import LinkRow, PageRow, TrapRecord, Validators
 
 _PAGES = """SELECT p.id, p.url, p.internal, p.purpose, p.status, p.depth, parent.url, p.status_code, p.content_type, p.title,
     onward.url, p.skip_reason, p.last_error_type, p.last_error_message, p.added_at, p.crawled_at, p.ttfb_ms + p.download_time_ms

@@ -7,8 +7,8 @@ from dataclasses import fields
 from typing import Any
 
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
-from tadoru.store.crawl.interface import HOST_SPENT, QUEUE_FULL, TOO_DEEP, LinkTarget, PageFacts, PageStatus, UrlPurpose
 from tadoru.store.crawl.queue_changes import QueueChanges
+from tadoru.store.crawl.records import HOST_SPENT, QUEUE_FULL, TOO_DEEP, LinkTarget, PageFacts, PageStatus, UrlPurpose
 
 Decide = Callable[[str, bool], LinkTarget | None]
 """What becomes of a URL (and whether it is a start); None: what it was."""

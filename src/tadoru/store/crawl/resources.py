@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
-from tadoru.store.crawl.interface import ResourceLease, ResourceResult, SitemapRecord
+from tadoru.store.crawl.records import ResourceLease, ResourceResult, SitemapRecord
 from tadoru.store.crawl.sqlite.database import stamp
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from tadoru.errors import UsageError
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
-from tadoru.store.crawl.interface import UNLINKED
+from tadoru.store.crawl.records import UNLINKED
 
 Rewrite = Callable[[str], str]
 

@@ -19,7 +19,7 @@ from tadoru.jobs.audit.suppressions import FindingSuppression, FindingSuppressio
 from tadoru.model.finding import Check, Severity
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.findings import FindingPlace, FindingRow, Inlink, StoredCheck
-from tadoru.store.crawl.interface import UNLINKED, TrapRecord
+from tadoru.store.crawl.records import UNLINKED, TrapRecord
 from tadoru.store.crawl.runs import StoredRun
 from tadoru.store.crawl.summary import (
     DuplicateCluster,

@@ -12,7 +12,15 @@ from typing import Any, TypeVar, cast
 
 from tadoru.store.crawl import metrics, workers
 from tadoru.store.crawl.connection import json_text, plain
-from tadoru.store.crawl.interface import (
+from tadoru.store.crawl.metrics import CrawlMetrics
+from tadoru.store.crawl.postgres.connection import PgConnection
+from tadoru.store.crawl.postgres.database import PgDatabase
+from tadoru.store.crawl.postgres.depths import apply_depth_changes
+from tadoru.store.crawl.postgres.page_writer import PgPageWriter
+from tadoru.store.crawl.postgres.pool import Statement, retried
+from tadoru.store.crawl.postgres.url_writer import SHARDS, PgUrlWriter, WantedUrl
+from tadoru.store.crawl.queue_changes import LimitChecker
+from tadoru.store.crawl.records import (
     TOO_DEEP,
     UNLINKED,
     CrawlCounts,
@@ -25,14 +33,6 @@ from tadoru.store.crawl.interface import (
     PageStatus,
     UrlPurpose,
 )
-from tadoru.store.crawl.metrics import CrawlMetrics
-from tadoru.store.crawl.postgres.connection import PgConnection
-from tadoru.store.crawl.postgres.database import PgDatabase
-from tadoru.store.crawl.postgres.depths import apply_depth_changes
-from tadoru.store.crawl.postgres.page_writer import PgPageWriter
-from tadoru.store.crawl.postgres.pool import Statement, retried
-from tadoru.store.crawl.postgres.url_writer import SHARDS, PgUrlWriter, WantedUrl
-from tadoru.store.crawl.queue_changes import LimitChecker
 from tadoru.store.crawl.sqlite.database import stamp
 from tadoru.store.crawl.sqlite.frontier import HostRow, host_state
 

@@ -7,9 +7,9 @@ from typing import Any
 from tadoru.errors import StoreError
 from tadoru.rules.pace import MAX_HOLD, Pace
 from tadoru.store.crawl.connection import plain
-from tadoru.store.crawl.interface import FAILED_ROBOTS_AGE, SHORTEST_WAIT, RobotsRecord
 from tadoru.store.crawl.postgres.database import PgDatabase
 from tadoru.store.crawl.postgres.pool import Statement
+from tadoru.store.crawl.records import FAILED_ROBOTS_AGE, SHORTEST_WAIT, RobotsRecord
 
 PACING = 0x7AD0_0015
 """The advisory lock of who takes a slot of a host that others may ask, too."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tadoru.store.crawl.interface import UNLINKED
+from tadoru.store.crawl.records import UNLINKED
 from tadoru.store.crawl.site.arrays import Flags, Ids, Numbers, UrlState
 from tadoru.store.crawl.site.links import AT_A_TIME, SiteLinks
 

@@ -13,7 +13,7 @@ import numpy as np
 from tadoru.rules.url import host_key, origin
 from tadoru.store.crawl.caches import BoundedCache
 from tadoru.store.crawl.connection import SqlConnection, SqlDialect
-from tadoru.store.crawl.interface import UNLINKED
+from tadoru.store.crawl.records import UNLINKED
 from tadoru.store.crawl.site import side_tables
 from tadoru.store.crawl.site.arrays import PERMANENT, Flags, Floats, Ids, Numbers, PairCollector, PairGroups, UrlVerdict
 from tadoru.store.crawl.site.duplicates import equals, near_clusters, others

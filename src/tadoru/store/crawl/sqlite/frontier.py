@@ -9,7 +9,9 @@ from dataclasses import fields
 from tadoru.rules.budget import Budget
 from tadoru.rules.pace import Pace
 from tadoru.store.crawl import metrics, workers
-from tadoru.store.crawl.interface import (
+from tadoru.store.crawl.metrics import CrawlMetrics
+from tadoru.store.crawl.queue_changes import LimitChecker
+from tadoru.store.crawl.records import (
     TOO_DEEP,
     UNLINKED,
     CrawlCounts,
@@ -23,8 +25,6 @@ from tadoru.store.crawl.interface import (
     UrlPurpose,
     longest_wait,
 )
-from tadoru.store.crawl.metrics import CrawlMetrics
-from tadoru.store.crawl.queue_changes import LimitChecker
 from tadoru.store.crawl.sqlite.database import HOSTS_AT_ONCE, Database, stamp
 from tadoru.store.crawl.sqlite.page_writer import PageWriter
 from tadoru.store.errors import translated

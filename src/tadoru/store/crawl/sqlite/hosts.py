@@ -7,7 +7,7 @@ together. A worker that dies in between blocks nobody: its slot is free when its
 from __future__ import annotations
 
 from tadoru.rules.pace import Pace
-from tadoru.store.crawl.interface import FAILED_ROBOTS_AGE, SHORTEST_WAIT, RobotsRecord, longest_wait
+from tadoru.store.crawl.records import FAILED_ROBOTS_AGE, SHORTEST_WAIT, RobotsRecord, longest_wait
 from tadoru.store.crawl.sqlite.database import Database
 
 _SENT = """UPDATE hosts SET next_at = max(next_at, ? + coalesce(gap, 0)), slot_owner = nullif(slot_owner, ?)

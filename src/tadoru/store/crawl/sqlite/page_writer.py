@@ -10,7 +10,10 @@ from itertools import islice
 from operator import attrgetter
 
 from tadoru.model.web import FailureKind
-from tadoru.store.crawl.interface import (
+from tadoru.store.crawl.metrics import error_counter, measure, status_counter
+from tadoru.store.crawl.page_details import PageDetailWriter
+from tadoru.store.crawl.queue_changes import QueueChanges
+from tadoru.store.crawl.records import (
     NOT_ARRIVED,
     TOO_DEEP,
     CompletedOutcome,
@@ -20,16 +23,13 @@ from tadoru.store.crawl.interface import (
     LinkTarget,
     Outcome,
     PageFacts,
+    PageRecords,
     PageStatus,
     RefusedOutcome,
     RetryOutcome,
     UnchangedOutcome,
     UrlPurpose,
 )
-from tadoru.store.crawl.metrics import error_counter, measure, status_counter
-from tadoru.store.crawl.page_details import PageDetailWriter
-from tadoru.store.crawl.queue_changes import QueueChanges
-from tadoru.store.crawl.records import PageRecords
 from tadoru.store.crawl.sqlite.database import Database, stamp
 
 Known = dict[str, tuple[int, int]]
