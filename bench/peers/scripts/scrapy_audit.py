@@ -23,6 +23,7 @@ from scrapy.crawler import CrawlerProcess  # type: ignore[import-not-found]
 from scrapy.http import HtmlResponse  # type: ignore[import-not-found]
 from scrapy.linkextractors import LinkExtractor  # type: ignore[import-not-found]
 from scrapy.spiders import CrawlSpider, Rule  # type: ignore[import-not-found]
+from scrapy_settings import SPARED
 
 START, OUTPUT, CONCURRENCY, TUNED = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] == "tuned"
 HOST = urlsplit(START).netloc
@@ -159,13 +160,6 @@ ORDINARY = {
     "ITEM_PIPELINES": {Keep: 300},
     "LOG_LEVEL": "WARNING",
     "ROBOTSTXT_OBEY": True,
-}
-SPARED = {
-    "COOKIES_ENABLED": False,
-    "MEMUSAGE_ENABLED": False,
-    "REFERER_ENABLED": False,
-    "STATS_DUMP": False,
-    "TELNETCONSOLE_ENABLED": False,
 }
 process = CrawlerProcess(ORDINARY | (SPARED if TUNED else {}))
 process.crawl(TunedSpider if TUNED else AuditSpider)

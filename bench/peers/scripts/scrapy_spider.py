@@ -17,6 +17,7 @@ import scrapy  # type: ignore[import-not-found]
 from scrapy.crawler import CrawlerProcess  # type: ignore[import-not-found]
 from scrapy.http import HtmlResponse  # type: ignore[import-not-found]
 from scrapy.linkextractors import LinkExtractor  # type: ignore[import-not-found]
+from scrapy_settings import SPARED
 
 START, OUTPUT, CONCURRENCY, TUNED = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] == "tuned"
 
@@ -58,13 +59,6 @@ ORDINARY = {
     "FEEDS": {OUTPUT: {"format": "jsonlines", "encoding": "utf-8"}},
     "LOG_LEVEL": "WARNING",
     "ROBOTSTXT_OBEY": False,
-}
-SPARED = {
-    "COOKIES_ENABLED": False,
-    "MEMUSAGE_ENABLED": False,
-    "REFERER_ENABLED": False,
-    "STATS_DUMP": False,
-    "TELNETCONSOLE_ENABLED": False,
 }
 process = CrawlerProcess(ORDINARY | (SPARED if TUNED else {}))
 process.crawl(LinksSpider)
