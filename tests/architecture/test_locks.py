@@ -49,3 +49,12 @@ def test_every_pin_has_a_hash(lock: str, checkout: Path) -> None:
 def test_a_lock_names_no_place(lock: str, checkout: Path) -> None:
     text = (checkout / lock).read_text("utf-8")
     assert re.findall(r"\S*(?:://|--index|--extra-index|--find-links|file:)\S*|(?<!\S)/\S+", text) == []
+
+
+@pytest.mark.parametrize("library", ["aiohttp", "mcp", "uvicorn"])
+def test_a_library_of_which_private_parts_are_used_has_an_upper_bound(library: str, project: dict[str, Any]) -> None:
+    extras = project["project"]["optional-dependencies"]
+    lines = [*project["project"]["dependencies"], *(line for extra in extras.values() for line in extra)]
+    bounds = [line for line in lines if (name := NAME.match(line)) and name[0] == library]
+    assert bounds
+    assert all("<" in line for line in bounds)
