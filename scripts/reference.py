@@ -13,6 +13,7 @@ from pathlib import Path
 import database
 import graphql_reference
 import live_messages
+import python_reference
 
 from tadoru import errors
 from tadoru.config.options import JOB_SETTINGS
@@ -34,6 +35,7 @@ def pages() -> dict[str, str]:
         **{f"{job}.md": _options(job) for job in JOB_SETTINGS},
         "access.md": _access(),
         "live.md": f"{NOTE}\n{live_messages.page()}",
+        "python.md": f"{NOTE}\n{python_reference.page()}",
         "graphql.md": f"{NOTE}\n{graphql_reference.page()}",
         "checks.md": _checks(),
         "exit-codes.md": _exit_codes(),

@@ -120,7 +120,9 @@ def run_outside_loop(name: str, run: Callable[[], Coroutine[Any, Any, Result]]) 
         asyncio.get_running_loop()
     except RuntimeError:
         return run_loop(run())
-    raise UsageError("{name}() cannot run inside an event loop. Await {name}_async() instead.", name=name)
+    raise UsageError(
+        "{name}() cannot run inside a running event loop. Await {name}_async() instead, or call it in a thread.", name=name
+    )
 
 
 def build_scope(options: CrawlOptions, starts: Sequence[str]) -> Scope:

@@ -1,30 +1,22 @@
-"""The Python API: `tadoru.events(database) -> Calendar`.
-
-`run` has an awaitable variant for callers with a running event loop; everything else is fast.
-"""
+"""The Python API: `tadoru.events(database) -> Calendar`. What needs the network has an awaitable variant for event loops."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from datetime import date
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from tadoru.clock import SystemClock
 from tadoru.config.options import EventsOptions
-from tadoru.errors import UsageError
-from tadoru.jobs.crawl_setup import parse_options
+from tadoru.jobs.crawl_setup import parse_options, run_outside_loop
 from tadoru.jobs.events.collect import source_registry as register
 from tadoru.jobs.events.collect.worker_pool import CycleResult, WorkerPool
 from tadoru.jobs.events.publish.json_documents import event_json
-from tadoru.jobs.launch import run_loop
 from tadoru.store.calendar.event_records import iterate_events
 from tadoru.store.calendar.listing import EventFilter
 from tadoru.store.calendar.records import EventSource
 from tadoru.store.calendar.store import CalendarStore, open_calendar
 from tadoru.store.files import beside, open_files
-
-T = TypeVar("T")
 
 
 class Calendar:
@@ -46,12 +38,15 @@ class Calendar:
 
     def add_source(self, name: str, type: str, url: str, **fields: Any) -> EventSource:  # noqa: A002 - the seed's name
         """Add a source. `fields` are other fields of a source: `city`, `settings`, `timezone`, `priority` … Raises UsageError."""
-        values = {"name": name, "type": type, "url": url, **fields}
-        return _run("add_source", register.add_source(self.store, values, "python"))
+        return run_outside_loop("add_source", lambda: self.add_source_async(name, type, url, **fields))
+
+    async def add_source_async(self, name: str, type: str, url: str, **fields: Any) -> EventSource:  # noqa: A002
+        """Add a source within a running event loop."""
+        return await register.add_source(self.store, {"name": name, "type": type, "url": url, **fields}, "python")
 
     def run(self, *source_ids: int) -> CycleResult:
         """Collect these sources, or all enabled ones."""
-        return _run("run", self.run_async(*source_ids))
+        return run_outside_loop("run", lambda: self.run_async(*source_ids))
 
     async def run_async(self, *source_ids: int) -> CycleResult:
         """Collect these sources, or all enabled ones, within a running event loop."""
@@ -77,14 +72,3 @@ class Calendar:
 def events(database: str = EventsOptions().database, **options: Any) -> Calendar:
     """Open a calendar, created if it does not exist. Options are those of `tadoru events run` (`delay=1, timezone=…`)."""
     return Calendar(parse_options("events", EventsOptions, {"database": database, **options}))
-
-
-def _run(name: str, work: Coroutine[Any, Any, T]) -> T:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return run_loop(work)
-    work.close()
-    raise UsageError(
-        "{name}() cannot run inside a running event loop. Await {name}_async() instead, or call it in a thread.", name=name
-    )
