@@ -140,8 +140,10 @@ def _day_at(text: str, position: int, order: DayMonthOrder) -> tuple[tuple[Token
     return None
 
 
-def _from_year_first(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
-    return (DayToken(found[0], int(found["year"]), int(found["month"]), int(found["day"])),)
+def _from_parts(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
+    """A day by the parts that are written: its year, month and day, or only some of them."""
+    year, month, day = (int(text) if (text := found.groupdict().get(part)) else None for part in ("year", "month", "day"))
+    return (DayToken(found[0], year, month, day),)
 
 
 def _from_iso(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
@@ -168,10 +170,6 @@ def _from_year(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
     return (YearToken(found[0], int(number), fiscal, short=len(number) < 4),)
 
 
-def _from_month_day(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
-    return (DayToken(found[0], None, int(found["month"]), int(found["day"])),)
-
-
 def _from_month_nth(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
     weekday = frozenset({vocabulary.WEEKDAYS[found["weekday"]]})
     nth = -1 if found["nth"].startswith("最") else int(found["nth"][-1])
@@ -180,10 +178,6 @@ def _from_month_nth(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]
 
 def _from_month(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
     return (MonthToken(found[0], int(found["month"])),)
-
-
-def _from_day(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
-    return (DayToken(found[0], None, None, int(found["day"])),)
 
 
 def _from_three(found: re.Match[str], order: DayMonthOrder) -> tuple[Token, ...]:
@@ -219,14 +213,6 @@ def _from_slash(found: re.Match[str], order: DayMonthOrder) -> tuple[Token, ...]
     return tuple(days)
 
 
-def _from_bare_day(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
-    return (DayToken(found[0], None, None, int(found["day"])),)
-
-
-def _from_points(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
-    return (DayToken(found[0], None, int(found["first"]), int(found["second"])),)
-
-
 def _from_names(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
     """`1 August 2026`, `August 1-3, 2026`, `1st, 2nd and 8th of August`."""
     month = vocabulary.MONTHS[found["name"].lower().rstrip(".")]
@@ -255,9 +241,9 @@ _DAYS: tuple[tuple[re.Pattern[str], Maker], ...] = (
         re.compile(r"(?<!\d)\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?(?![\d:])", re.IGNORECASE),
         _from_iso,
     ),
-    (re.compile(rf"(?<!\d)(?P<year>(?:18|19|20|21)\d\d)\s?(?P<by>[/.\-])\s?{_YMD}"), _from_year_first),
-    (re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)(?!\d)"), _from_year_first),
-    (re.compile(r"(?<!\d)(?P<year>20\d\d)[. ]\s?(?P<month>\d{1,2})/(?P<day>\d{1,2})(?![\d/])"), _from_year_first),
+    (re.compile(rf"(?<!\d)(?P<year>(?:18|19|20|21)\d\d)\s?(?P<by>[/.\-])\s?{_YMD}"), _from_parts),
+    (re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)(?!\d)"), _from_parts),
+    (re.compile(r"(?<!\d)(?P<year>20\d\d)[. ]\s?(?P<month>\d{1,2})/(?P<day>\d{1,2})(?![\d/])"), _from_parts),
     (
         re.compile(rf"(?P<era>{_ERA_SHORT})\.?\s?(?P<number>\d{{1,2}}|元)\s?(?P<by>[/.\-])\s?{_YMD}", re.IGNORECASE),
         _from_era_numbers,
@@ -272,10 +258,10 @@ _DAYS: tuple[tuple[re.Pattern[str], Maker], ...] = (
     (re.compile(rf"(?<!\d)(?P<month>\d{{1,2}})月の?\s?(?P<nth>第\s?\d|最終)\s?週?の?(?P<weekday>{_W})曜日?"), _from_month_nth),
     (
         re.compile(r"(?<!\d)(?P<month>\d{1,2})月\s?(?P<day>\d{1,2})(?:日(?!間|目)|(?=\s?[(~・、,\-]|$))"),
-        _from_month_day,
+        _from_parts,
     ),
     (re.compile(r"(?<!\d)(?P<month>\d{1,2})月"), _from_month),
-    (re.compile(r"(?<!\d)(?P<day>\d{1,2})日(?!間|目|程|曜|分|本|数|以|前|後|\d)"), _from_day),
+    (re.compile(r"(?<!\d)(?P<day>\d{1,2})日(?!間|目|程|曜|分|本|数|以|前|後|\d)"), _from_parts),
     (
         re.compile(r"(?<![\d/.\-])(?P<first>\d{1,2})(?P<by>[/.\-])(?P<second>\d{1,2})(?P=by)(?P<year>(?:19|20)\d\d)(?!\d)"),
         _from_three,
@@ -289,12 +275,12 @@ _DAYS: tuple[tuple[re.Pattern[str], Maker], ...] = (
     ),
     (
         re.compile(
-            rf"(?<![\d/.:])(?P<first>\d{{1,2}})\.(?P<second>\d{{1,2}})(?=\s?\.?\(?(?:{_W}[)曜・]|(?:mon|tue|wed|thu|fri|sat|sun)))",
+            rf"(?<![\d/.:])(?P<month>\d{{1,2}})\.(?P<day>\d{{1,2}})(?=\s?\.?\(?(?:{_W}[)曜・]|(?:mon|tue|wed|thu|fri|sat|sun)))",
             re.IGNORECASE,
         ),
-        _from_points,
+        _from_parts,
     ),
-    (re.compile(rf"(?<![\d/.:])(?P<day>\d{{1,2}})(?=\({_W}[)曜・祝])"), _from_bare_day),
+    (re.compile(rf"(?<![\d/.:])(?P<day>\d{{1,2}})(?=\({_W}[)曜・祝])"), _from_parts),
     (
         re.compile(
             rf"(?<![\d:./])(?P<days>{_D}(?:{_AND}{_D}){{0,9}})\s?(?:de\s|of\s)?(?P<name>{_MONTH}){_WEST_YEAR}", re.IGNORECASE
