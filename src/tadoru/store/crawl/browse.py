@@ -12,9 +12,8 @@ from itertools import islice
 from math import ceil
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from tadoru.store.crawl.connection import CrawlConnection, SqlDialect
+from tadoru.store.crawl.connection import CrawlConnection, SqlDialect, listed
 from tadoru.store.crawl.records import UNLINKED
-from tadoru.store.crawl.sqlite.database import listed
 from tadoru.store.cursors import Key, decode_cursor, encode_cursor
 
 _MOST_HOPS = 20

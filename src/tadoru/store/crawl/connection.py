@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -82,7 +83,7 @@ class SqlDialect:
     @property
     def update_statistics(self) -> str:
         """A statement for the planner, after many rows have changed."""
-        return "PRAGMA optimize" if self.name == "sqlite" else "ANALYZE"
+        return "PRAGMA optimize" if self.name == "sqlite" else "ANALYZE pages, link_relations, page_details, page_findings"
 
     def take_turn(self, name: str) -> str:
         """A query that waits while another transaction of this crawl has asked the same. SQLite has only one that writes."""
@@ -158,6 +159,11 @@ def plain(value: object) -> object:
     return value if type(value) is str else str(value)
 
 
+def listed(numbers: Iterable[int]) -> str:
+    """Numbers as a statement lists them; none are nothing that anything is equal to."""
+    return ", ".join(str(int(number)) for number in numbers) or "NULL"
+
+
 class SqlRows(Protocol):
     """The result of a statement."""
 
@@ -209,6 +215,8 @@ class CrawlConnection(ABC):
         self.host_ids: TextCache[int] = TextCache(50_000)
         self.resource_ids: TextCache[int] = TextCache(50_000)
         self._checks: dict[str, int] = {}
+        self._changed: defaultdict[str, int] = defaultdict(int)
+        """Counters that the transaction of `write` has changed and not written yet."""
 
     @abstractmethod
     async def write(self, body: Callable[[SqlConnection], T], *, beside: bool = False) -> T:
@@ -230,10 +238,6 @@ class CrawlConnection(ABC):
         """Add to counters, in the transaction of `sql`. A counter may have several rows: the sum is its value."""
 
     @abstractmethod
-    def counter(self, sql: SqlConnection, name: str) -> int:
-        """The value of a counter, as the transaction of `sql` has changed it."""
-
-    @abstractmethod
     def put_rows(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
         """Write many rows of a table as they are, in a transaction; how many."""
 
@@ -250,6 +254,11 @@ class CrawlConnection(ABC):
         with translated(self.path):
             for row in self.sql.execute(statement, values):  # noqa: UP028 - it would close a cursor whose database is closed
                 yield row
+
+    def counter(self, sql: SqlConnection, name: str) -> int:
+        """The value of a counter, as the transaction of `sql` has changed it."""
+        (total,) = sql.execute("SELECT coalesce(sum(value), 0) FROM counters WHERE name = ?", (name,)).fetchone()
+        return int(total) + self._changed[name]
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:

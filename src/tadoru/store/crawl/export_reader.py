@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tadoru.errors import StoreError
-from tadoru.store.crawl.connection import CrawlConnection, SqlDialect
+from tadoru.store.crawl.connection import CrawlConnection, SqlDialect, listed
 from tadoru.store.crawl.export_tables import MOST_ITEMS, PAGES, TABLES, ColumnKind, ExportColumn, ExportTable, TableQuery
-from tadoru.store.crawl.sqlite.database import listed
 
 Row = tuple[Any, ...]
 

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 from tadoru.i18n.translation import translator
 from tadoru.model.finding import Check, CheckText, Severity, Threshold
-from tadoru.store.crawl.connection import CrawlConnection
-from tadoru.store.crawl.sqlite.database import listed
+from tadoru.store.crawl.connection import CrawlConnection, listed
 from tadoru.store.errors import translated
 
 _URL = "CASE WHEN f.page_id <> 0 THEN p.url ELSE f.subject END"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Generator, MutableMapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple, TypeVar
 
 from tadoru.rules.budget import BreadthLimits
 from tadoru.rules.scope import registrable_domain
 from tadoru.rules.traps import TrapPattern
-from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
+from tadoru.store.crawl.connection import CrawlConnection, SqlConnection, listed
 from tadoru.store.crawl.metrics import read_counters
 from tadoru.store.crawl.records import (
     HOST_SPENT,
@@ -17,6 +18,7 @@ from tadoru.store.crawl.records import (
     SUBDOMAINS,
     TOO_DEEP,
     TRAPPED_HOST,
+    Lease,
     LinkTarget,
     PageStatus,
     UrlPurpose,
@@ -27,13 +29,18 @@ PUT_OFF = "put_off"
 AT_A_TIME = 20_000
 """URLs that come back into the queue in one transaction."""
 _CHUNK = 64
-_SOME = f"id IN ({', '.join('?' * _CHUNK)})"
-_HOSTS = f"SELECT id, name, queued, asked, standing FROM hosts WHERE {_SOME} ORDER BY id"
-_SKIP = "UPDATE pages SET status = 'skipped', skip_reason = ?, owner = NULL WHERE "
+_HOSTS = f"""SELECT id, name, queued, asked, standing FROM hosts WHERE id IN ({", ".join("?" * _CHUNK)}) AND queued > 0
+    ORDER BY id"""
+_SKIP = """WITH over AS MATERIALIZED (SELECT p.id FROM {pages} p.status = 'queued' AND p.purpose = 'page'
+        ORDER BY p.depth DESC, p.id DESC LIMIT ? {locked})
+    UPDATE pages SET status = 'skipped', skip_reason = ?, owner = NULL WHERE id IN (SELECT id FROM over) RETURNING host_id"""
+_ALL = 2**40
 _DEPTHS = "CREATE INDEX IF NOT EXISTS pages_depths ON pages(depth, id) WHERE status = 'queued'"
 _ADMIT_HOST = """INSERT INTO traps(key, why, known, refused, example) VALUES (?, ?, 1, 0, ?)
     ON CONFLICT (key) DO UPDATE SET known = traps.known + 1 WHERE traps.known < ? RETURNING known"""
 _CUT = "UPDATE traps SET refused = refused + ?, example = ? WHERE key = ?"
+_LEAVE_QUEUE = "UPDATE hosts SET queued = queued - ? WHERE id = ?"
+_DEEP = "status = 'skipped' AND skip_reason = ? AND depth <= ?"
 _BACK = "UPDATE pages SET status = 'queued', skip_reason = NULL WHERE id IN ({}) RETURNING host_id"
 _PUT_OFF = _BACK.format("SELECT id FROM pages WHERE status = 'skipped' AND skip_reason = ? ORDER BY depth, id LIMIT ?")
 _WITHIN = _BACK.format("""SELECT pages.id FROM pages JOIN hosts ON hosts.id = pages.host_id WHERE pages.status = 'skipped'
@@ -52,8 +59,8 @@ class HostExcess(NamedTuple):
     """Why queued pages of a host are skipped."""
 
     reason: str
-    most: int | None = None
-    """How many of them, the deepest first; None: all."""
+    most: int = _ALL
+    """How many of them, the deepest first."""
 
 
 def excess_at_host(bounds: BreadthLimits, queued: int, asked: int, *, stands: bool) -> HostExcess | None:
@@ -67,76 +74,88 @@ def excess_at_host(bounds: BreadthLimits, queued: int, asked: int, *, stands: bo
     return None
 
 
-class LimitChecker:
-    """The limits within one transaction."""
+R = TypeVar("R")
+Steps = Generator[tuple[str, Sequence[Any]], list[Any], R]
+"""Statements to run one after the other, each of which is sent its rows: one logic for those who await the rows, too."""
 
-    def __init__(self, db: CrawlConnection, sql: SqlConnection) -> None:
-        self._db = db
-        self._sql = sql
-        self._bounds: BreadthLimits = db.bounds
 
-    def hold(self, hosts: Collection[int], named: Collection[int] = ()) -> None:
-        """URLs were queued or answered at these hosts: skip what is too much. Those that a person named belong to the crawl."""
-        if named:
-            self._sql.executemany("UPDATE hosts SET standing = 1 WHERE id = ?", [(host,) for host in sorted(named)])
-        if not self._bounds:
-            return
-        wanted = sorted(hosts)
-        for start in range(0, len(wanted), _CHUNK):
-            chunk = wanted[start : start + _CHUNK]
-            for row in self._sql.execute(_HOSTS, [*chunk, *[-1] * (_CHUNK - len(chunk))]).fetchall():
-                self._hold_host(_Host(*row))
-        self._hold_queue()
+def hold_limits(
+    db: CrawlConnection, hosts: Collection[int], tally: MutableMapping[str, int], queued: int, named: Collection[int] = ()
+) -> Steps[None]:
+    """URLs were queued or answered at these hosts: skip what is too much, and count that. `queued`: what is not counted yet is in
+    the tally. Those that a person named belong to the crawl."""
+    if named:
+        yield f"UPDATE hosts SET standing = 1 WHERE coalesce(standing, 0) <> 1 AND id IN ({listed(sorted(named))})", ()
+    if not db.bounds:
+        return
+    wanted, found = sorted(hosts), []
+    for start in range(0, len(wanted), _CHUNK):
+        chunk = wanted[start : start + _CHUNK]
+        found += [_Host(*row) for row in (yield _HOSTS, [*chunk, *[-1] * (_CHUNK - len(chunk))])]
+    for host in sorted(found, key=lambda host: "" if host.standing else domain_key(host.name)):  # So their traps are locked.
+        yield from _hold_host(db, host, tally)
+    over = queued + tally["queued"] - db.bounds.queued
+    if db.bounds.queued and over > 0:
+        # Those nearest to the start stay. On PostgreSQL, pages whose hosts another worker has locked are left out.
+        pages = f"pages p {db.dialect.join_in_order} hosts h ON h.id = p.host_id WHERE"
+        skip = _SKIP.format(pages=pages, locked=db.dialect.unlocked_rows)
+        tally[PUT_OFF] += yield from _leave_queue(skip, (over, QUEUE_FULL), tally)
 
-    def hold_all(self) -> None:
-        """The same for every host with queued URLs."""
-        self.hold([host for (host,) in self._sql.execute("SELECT id FROM hosts WHERE queued > 0").fetchall()])
 
-    def _hold_host(self, host: _Host) -> None:
-        if host.queued <= 0:
-            return
-        bounds = self._bounds
-        stands = not bounds.hosts_per_domain or (host.standing if host.standing is not None else self._stands(host))
-        excess = excess_at_host(bounds, host.queued, host.asked, stands=bool(stands))
-        if excess is None:
-            return
-        skipped = self._skip(host.id, *excess)
-        if excess.reason == TRAPPED_HOST:
-            self._sql.execute(_CUT, (skipped, f"https://{host.name}/", domain_key(host.name)))
-        elif excess.reason == QUEUE_FULL:
-            self._db.count(self._sql, {PUT_OFF: skipped})
+def _hold_host(db: CrawlConnection, host: _Host, tally: MutableMapping[str, int]) -> Steps[None]:
+    bounds, key, example = db.bounds, domain_key(host.name), f"https://{host.name}/"
+    stands = host.standing
+    if bounds.hosts_per_domain and stands is None:  # Is it one of those of its domain that are requested?
+        stands = len((yield _ADMIT_HOST, (key, SUBDOMAINS, example, bounds.hosts_per_domain)))
+        yield "UPDATE hosts SET standing = ? WHERE id = ?", (stands, host.id)
+    excess = excess_at_host(bounds, host.queued, host.asked, stands=bool(stands) or not bounds.hosts_per_domain)
+    if excess is None:
+        return
+    pages = f"pages p {db.dialect.indexed_by('pages_frontier')} WHERE p.host_id = ? AND"
+    skip = _SKIP.format(pages=pages, locked=db.dialect.locked_rows)
+    skipped = yield from _leave_queue(skip, (host.id, excess.most, excess.reason), tally)
+    if excess.reason == TRAPPED_HOST:
+        yield _CUT, (skipped, example, key)
+    elif excess.reason == QUEUE_FULL:
+        tally[PUT_OFF] += skipped
 
-    def _stands(self, host: _Host) -> bool:
-        """Whether a host that was not met before is one of those of its domain that are asked."""
-        values = (domain_key(host.name), SUBDOMAINS, f"https://{host.name}/", self._bounds.hosts_per_domain)
-        stands = self._sql.execute(_ADMIT_HOST, values).fetchone() is not None
-        self._sql.execute("UPDATE hosts SET standing = ? WHERE id = ?", (int(stands), host.id))
-        return stands
 
-    def _skip(self, host: int, reason: str, most: int | None = None) -> int:
-        """Skip the queued pages of a host, or only the deepest; how many."""
-        dialect = self._db.dialect
-        frontier = dialect.indexed_by("pages_frontier")
-        pages = f"SELECT id FROM pages {frontier} WHERE host_id = ? AND status = 'queued' AND purpose = 'page'"
-        if most is None:
-            skipped = self._sql.execute(f"{_SKIP} id IN ({pages} {dialect.locked_rows})", (reason, host)).rowcount
-        else:
-            deepest = f"{_SKIP} id IN ({pages} ORDER BY depth DESC, id DESC LIMIT ? {dialect.unlocked_rows})"
-            skipped = self._sql.execute(deepest, (reason, host, most)).rowcount
-        _leave_queue(self._db, self._sql, {host: skipped})
-        return skipped
+def _leave_queue(skip: str, values: Sequence[object], tally: MutableMapping[str, int]) -> Steps[int]:
+    """Skip pages; how many."""
+    skipped = Counter(host for (host,) in (yield skip, values))
+    for host, number in sorted(skipped.items()):
+        yield _LEAVE_QUEUE, (number, host)
+    total = skipped.total()
+    tally["queued"] -= total
+    tally["skipped"] += total
+    return total
 
-    def _hold_queue(self) -> None:
-        """The whole queue: those nearest to the start stay."""
-        if not self._bounds.queued:
-            return
-        over = self._db.counter(self._sql, "queued") - self._bounds.queued
-        if over > 0:
-            deepest = f"""{_SKIP} id IN (SELECT id FROM pages WHERE status = 'queued' AND purpose = 'page'
-                ORDER BY depth DESC, id DESC LIMIT ? {self._db.dialect.unlocked_rows}) RETURNING host_id"""
-            skipped = Counter(host for (host,) in self._sql.execute(deepest, (QUEUE_FULL, over)).fetchall())
-            _leave_queue(self._db, self._sql, skipped)
-            self._db.count(self._sql, {PUT_OFF: skipped.total()})
+
+def run_steps(sql: SqlConnection, steps: Steps[None]) -> None:
+    """Run statements with a connection."""
+    with suppress(StopIteration):
+        statement, values = next(steps)
+        while True:
+            statement, values = steps.send(sql.execute(statement, values).fetchall())
+
+
+def check_limits(db: CrawlConnection, sql: SqlConnection, hosts: Collection[int]) -> None:
+    """Hold the limits at hosts whose queued URLs are counted."""
+    tally: defaultdict[str, int] = defaultdict(int)
+    run_steps(sql, hold_limits(db, hosts, tally, db.counter(sql, "queued") if db.bounds.queued else 0))
+    db.count(sql, tally)
+
+
+def widen(db: CrawlConnection, sql: SqlConnection, max_depth: int | None) -> int:
+    """Queue what was skipped as too deep and is within a new depth; how many."""
+    values = (TOO_DEEP, 2**31 if max_depth is None else max_depth)
+    found = sql.execute(f"SELECT count(*), host_id FROM pages WHERE {_DEEP} GROUP BY host_id ORDER BY host_id", values).fetchall()
+    total: int = sum(count for count, _ in found)
+    sql.execute(f"UPDATE pages SET status = 'queued', skip_reason = NULL WHERE {_DEEP}", values)
+    sql.executemany("UPDATE hosts SET queued = queued + ? WHERE id = ?", found)
+    db.count(sql, {"skipped": -total, "queued": total})
+    check_limits(db, sql, [host for _, host in found])
+    return total
 
 
 class CrawlLimits:
@@ -160,7 +179,7 @@ class CrawlLimits:
         most = self._db.bounds.pages_per_host
         back = self._back(sql, _WITHIN, (TRAPPED_HOST, QUEUE_FULL, HOST_SPENT, most, most))
         self._db.count(sql, {PUT_OFF: -self._db.counter(sql, PUT_OFF)})
-        LimitChecker(self._db, sql).hold_all()
+        self._check_all(sql)
         return back
 
     async def refill(self) -> int:
@@ -175,22 +194,18 @@ class CrawlLimits:
         back = self._back(sql, _PUT_OFF, (QUEUE_FULL, min(room, AT_A_TIME)))
         self._db.count(sql, {PUT_OFF: -(back or self._db.counter(sql, PUT_OFF))})
         if back:
-            LimitChecker(self._db, sql).hold_all()
+            self._check_all(sql)
         return back
+
+    def _check_all(self, sql: SqlConnection) -> None:
+        check_limits(self._db, sql, [host for (host,) in sql.execute("SELECT id FROM hosts WHERE queued > 0").fetchall()])
 
     def _back(self, sql: SqlConnection, statement: str, values: Sequence[object]) -> int:
         """Put pages back into the queue; how many."""
         found = Counter(host for (host,) in sql.execute(statement, values).fetchall())
-        _leave_queue(self._db, sql, {host: -number for host, number in found.items()})
+        self._db.count(sql, {"queued": found.total(), "skipped": -found.total()})
+        sql.executemany(_LEAVE_QUEUE, [(-number, host) for host, number in sorted(found.items())])
         return found.total()
-
-
-def _leave_queue(db: CrawlConnection, sql: SqlConnection, numbers: Mapping[int, int]) -> None:
-    """So many URLs of each host were skipped; if negative, so many came back."""
-    total = sum(numbers.values())
-    db.count(sql, {"queued": -total, "skipped": total})
-    rows = [(number, host) for host, number in sorted(numbers.items()) if number]
-    sql.executemany("UPDATE hosts SET queued = queued - ? WHERE id = ?", rows)
 
 
 def domain_key(host: str) -> str:
@@ -210,13 +225,10 @@ _FORGET = (
 )
 
 
-class QueueChanges:
-    """The changes of one transaction; counters and hosts are written by `flush`."""
+class QueueTally:
+    """What one transaction changes of counters and hosts."""
 
-    def __init__(self, db: CrawlConnection, sql: SqlConnection, max_depth: int | None = None) -> None:
-        self._db = db
-        self._sql = sql
-        self._max_depth = max_depth
+    def __init__(self) -> None:
         self.tally: defaultdict[str, int] = defaultdict(int)
         """Counters."""
         self.waiting: defaultdict[int, int] = defaultdict(int)
@@ -235,9 +247,30 @@ class QueueChanges:
         self.tally["queued"] += is_new
         self.waiting[host_id] += is_new  # Also if it is 0: a check that becomes a page counts for the limits of its host.
 
+    def give_back(self, lease: Lease, host_id: int, *, asked: bool) -> None:
+        """A lease is over, and whether its host was asked."""
+        if lease.purpose is UrlPurpose.PAGE:
+            self.given_back[host_id] += 1
+            self.answers[host_id] += asked
+
+
+def is_too_deep(target: LinkTarget, depth: int, max_depth: int | None) -> bool:
+    """Whether a URL that the rules would queue is beyond the depth."""
+    return max_depth is not None and depth > max_depth and target.purpose is UrlPurpose.PAGE
+
+
+class QueueChanges(QueueTally):
+    """The changes of one transaction; counters and hosts are written by `flush`."""
+
+    def __init__(self, db: CrawlConnection, sql: SqlConnection, max_depth: int | None = None) -> None:
+        super().__init__()
+        self._db = db
+        self._sql = sql
+        self._max_depth = max_depth
+
     def admit(self, target: LinkTarget, depth: int, seed: bool) -> tuple[PageStatus, str]:
         """Whether a URL that the rules would queue is within the depth, and within the cap of its kind."""
-        if self._max_depth is not None and depth > self._max_depth and target.purpose is UrlPurpose.PAGE:
+        if is_too_deep(target, depth, self._max_depth):
             return PageStatus.SKIPPED, TOO_DEEP
         if target.trap is not None and not seed and not self._within_trap(target.url, target.trap):
             return PageStatus.SKIPPED, f"trap: {target.trap.why}"
@@ -257,10 +290,11 @@ class QueueChanges:
 
     def flush(self) -> None:
         """Write the counters and the numbers of hosts, and skip what is over a limit."""
-        self._db.count(self._sql, self.tally)
         hosts = {*self.waiting, *self.given_back}
         rows = [(self.waiting[one], self.given_back[one], self.answers[one], one) for one in sorted(hosts)]
         leased = f"{self._db.dialect.greatest}(0, leased - ?)"
         statement = f"UPDATE hosts SET queued = queued + ?, leased = {leased}, asked = asked + ? WHERE id = ?"
         self._sql.executemany(statement, [row for row in rows if any(row[:3])])
-        LimitChecker(self._db, self._sql).hold(hosts, self.named)
+        queued = self._db.counter(self._sql, "queued") if self._db.bounds.queued else 0
+        run_steps(self._sql, hold_limits(self._db, hosts, self.tally, queued, self.named))
+        self._db.count(self._sql, self.tally)

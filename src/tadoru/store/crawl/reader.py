@@ -74,6 +74,8 @@ class CrawlGraph:
             sql.execute(index)
         if self._db.dialect.name == "sqlite":  # On PostgreSQL a URL may be longer than a page of an index holds.
             sql.execute(_IN_ORDER)
+        else:  # Without statistics, which the server collects once a minute, it would read all links for each page.
+            sql.execute(self._db.dialect.update_statistics)
         sql.execute(self._parents_by_link)
         sql.execute(_REDIRECTED_ONLY)
         sql.execute(_THE_OTHERS)

@@ -10,9 +10,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from tadoru.store.crawl.connection import CrawlConnection
+from tadoru.store.crawl.connection import CrawlConnection, listed
 from tadoru.store.crawl.records import UNLINKED
-from tadoru.store.crawl.sqlite.database import listed
 
 _OF_THE_SITE = "p.internal AND p.purpose = 'page'"
 _ANSWERED = f"{_OF_THE_SITE} AND p.status = 'completed'"

@@ -194,7 +194,8 @@ class PgRows:
         return self.run().fetchone()
 
     def fetchall(self) -> list[Any]:
-        return self.run().fetchall()
+        cursor = self.run()
+        return cursor.fetchall() if cursor.description else []
 
     def __iter__(self) -> Iterator[Any]:
         return self

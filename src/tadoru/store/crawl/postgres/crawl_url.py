@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import NamedTuple
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from tadoru.errors import UsageError, quoted
 
@@ -52,11 +52,12 @@ def parse(database: str) -> CrawlUrl:
     name = next((value for key, value in given if key == "crawl"), DEFAULT)
     if not _NAME.fullmatch(name):
         raise UsageError("Invalid crawl name {name}. Use up to 48 lower-case letters, digits, - and _.", name=quoted(name))
-    rest = urlencode([(key, value) for key, value in given if key != "crawl"])
+    rest = urlencode([(key, value) for key, value in given if key != "crawl"], quote_via=quote)  # libpq knows no `+`.
     return CrawlUrl(urlunsplit(found._replace(scheme="postgresql", query=rest)), name)
 
 
 def address_of(database: str, crawl: str) -> str:
     """The address of a crawl in the database that an address names."""
     found = urlsplit(parse(database).dsn)
-    return urlunsplit(found._replace(query=urlencode([*parse_qsl(found.query, keep_blank_values=True), ("crawl", crawl)])))
+    given = [*parse_qsl(found.query, keep_blank_values=True), ("crawl", crawl)]
+    return urlunsplit(found._replace(query=urlencode(given, quote_via=quote)))

@@ -9,7 +9,6 @@ use that connection synchronously, in a process or thread of their own.
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
@@ -71,8 +70,6 @@ class PgDatabase(CrawlConnection):
         address = parse(path)
         super().__init__(address.shown, clock)
         self.clock = SharedClock(clock)
-        self._changed: defaultdict[str, int] = defaultdict(int)
-        """Counters that a transaction of `write` changes: all of them at its end, so that they are locked for a moment only."""
         self._alone = asyncio.Lock()
         self.sql = PgConnection(address)
         try:
@@ -151,13 +148,9 @@ class PgDatabase(CrawlConnection):
             await _in_thread(cast(Generator[Any, None, None], rows).close)
 
     def count(self, sql: object, deltas: Mapping[str, int]) -> None:
-        """Add to counters. Call inside `write`."""
+        """Add to counters, all of them when `write` ends, so that they are locked for a moment only."""
         for name, delta in deltas.items():
             self._changed[name] += delta
-
-    def counter(self, sql: object, name: str) -> int:
-        """A counter as this transaction has changed it. Call inside `write`."""
-        return int(self._value("SELECT coalesce(sum(value), 0) FROM counters WHERE name = %s", name)) + self._changed[name]
 
     async def know_hosts(self, names: Iterable[str]) -> dict[str, int]:
         """The numbers of hosts; new ones are added."""

@@ -96,7 +96,7 @@ async def _lower(
     for number, url, depth, host_id, _, is_wanted in lowered:
         db.known[url] = (number, depth)
         if is_wanted:
-            changes.back_in_queue("skipped", host_id)
+            changes.queue_again("skipped", host_id)
             queued += 1
     if lowered:
         onward = {name: [row[at] for row in lowered] for name, at in (("ids", 0), ("depths", 2), ("most", 4))}

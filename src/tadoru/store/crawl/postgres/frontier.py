@@ -13,15 +13,13 @@ from typing import Any, TypeVar, cast
 from tadoru.store.crawl import metrics, workers
 from tadoru.store.crawl.connection import json_text, plain
 from tadoru.store.crawl.metrics import CrawlMetrics
-from tadoru.store.crawl.postgres.connection import PgConnection
 from tadoru.store.crawl.postgres.database import PgDatabase
 from tadoru.store.crawl.postgres.depths import apply_depth_changes
 from tadoru.store.crawl.postgres.page_writer import PgPageWriter
 from tadoru.store.crawl.postgres.pool import Statement, retried
 from tadoru.store.crawl.postgres.url_writer import SHARDS, PgUrlWriter, WantedUrl
-from tadoru.store.crawl.queue_changes import LimitChecker
+from tadoru.store.crawl.queue_changes import widen
 from tadoru.store.crawl.records import (
-    TOO_DEEP,
     UNLINKED,
     CrawlCounts,
     HostState,
@@ -44,7 +42,6 @@ _COUNTS = f"""SELECT name, sum(value)::bigint FROM counters
     WHERE name IN ({", ".join(f"'{field.name}'" for field in fields(CrawlCounts))}) GROUP BY name"""
 _ALL_COUNTERS = "SELECT name, sum(value)::bigint FROM counters GROUP BY name"
 _SEED = "SELECT 1 FROM pages WHERE is_seed AND status = ANY(%s) LIMIT 1"
-_DEEP = "status = 'skipped' AND skip_reason = ? AND depth <= ?"
 _SITEMAP_ENTRIES = """INSERT INTO sitemap_entries(sitemap_id, page_id, lastmod)
     SELECT %s, page_id, lastmod FROM json_to_recordset(%s) AS e(page_id bigint, lastmod text) ON CONFLICT DO NOTHING"""
 # Not EXISTS, which would be made a join with all hosts that wait: they are looked at in their order until there are enough.
@@ -246,20 +243,8 @@ class PgFrontier:
         return writer
 
     async def widen(self, max_depth: int | None) -> int:
-        values = (TOO_DEEP, 2**31 if max_depth is None else max_depth)
-
-        def widened(sql: PgConnection) -> int:
-            by_host = f"SELECT count(*), host_id FROM pages WHERE {_DEEP} GROUP BY host_id ORDER BY host_id"
-            found = sql.execute(by_host, values).fetchall()
-            total: int = sum(count for count, _ in found)
-            sql.execute(f"UPDATE pages SET status = 'queued', skip_reason = NULL WHERE {_DEEP}", values)
-            sql.executemany("UPDATE hosts SET queued = queued + ? WHERE id = ?", found)
-            self._db.count(sql, {"skipped": -total, "queued": total})
-            LimitChecker(self._db, sql).hold([host for _, host in found])
-            return total
-
         await apply_depth_changes(self._db, 0, wait=True)
-        return await self._db.write(widened)
+        return await self._db.write(lambda sql: widen(self._db, sql, max_depth))
 
 
 def _leased(rows: Sequence[tuple[Any, ...]]) -> LeaseBatch:

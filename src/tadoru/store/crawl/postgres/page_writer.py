@@ -27,7 +27,6 @@ from tadoru.store.crawl.records import (
     NOT_ARRIVED,
     CompletedOutcome,
     FailedOutcome,
-    Lease,
     Outcome,
     PageFacts,
     PageRecords,
@@ -35,7 +34,6 @@ from tadoru.store.crawl.records import (
     ResourceUse,
     RetryOutcome,
     UnchangedOutcome,
-    UrlPurpose,
 )
 
 _TYPES = {"int": "bigint", "float": "double precision", "str": "text"}
@@ -165,39 +163,33 @@ class PgPageWriter(PgUrlWriter):
         lease, tally = outcome.lease, self.tally
         tally["processing"] -= 1
         if isinstance(outcome, CompletedOutcome):
-            self._give_back(lease, asked=True)
+            self.give_back(lease, self.hosts[lease.host], asked=True)
             measure(tally, outcome.facts)
             return bool(row[3] > 1)
         if isinstance(outcome, UnchangedOutcome):
-            self._give_back(lease, asked=True)
+            self.give_back(lease, self.hosts[lease.host], asked=True)
             tally["completed"] += 1
             tally["counted" if row[0] else "redirects"] += 1
             tally[status_counter(304)] += 1
             return False
         if isinstance(outcome, FailedOutcome):
-            self._give_back(lease, asked=True)
+            self.give_back(lease, self.hosts[lease.host], asked=True)
             tally["error"] += 1
             tally["counted"] += 1
             self._log_error(lease.url, outcome.kind, outcome.message)
             return bool(row[0] > 1)
         if isinstance(outcome, RefusedOutcome):
-            self._give_back(lease, asked=False)
+            self.give_back(lease, self.hosts[lease.host], asked=False)
             tally["skipped"] += 1
             return bool(row[0] > 1)
         tally["queued"] += 1
         self.waiting[self.hosts[lease.host]] += 1
         if isinstance(outcome, RetryOutcome):
             self._log_error(lease.url, outcome.kind, outcome.message)
-            self._give_back(lease, asked=outcome.kind not in NOT_ARRIVED)
+            self.give_back(lease, self.hosts[lease.host], asked=outcome.kind not in NOT_ARRIVED)
         else:
-            self._give_back(lease, asked=False)
+            self.give_back(lease, self.hosts[lease.host], asked=False)
         return False
-
-    def _give_back(self, lease: Lease, *, asked: bool) -> None:
-        if lease.purpose is UrlPurpose.PAGE:
-            host = self.hosts[lease.host]
-            self.given_back[host] += 1
-            self.answers[host] += asked
 
     def _log_error(self, url: str, kind: str, message: str) -> None:
         self._errors.append((url, kind, message, self.stamp))

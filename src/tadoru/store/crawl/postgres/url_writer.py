@@ -6,110 +6,25 @@ their hash, traps of URLs by key, hosts by number, traps of domains by key, coun
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from tadoru.rules.traps import TrapPattern
 from tadoru.store.crawl.connection import json_text
+from tadoru.store.crawl.postgres.connection import plain_values, with_driver_parameters
 from tadoru.store.crawl.postgres.database import FIND_URLS, PgDatabase
 from tadoru.store.crawl.postgres.pool import AsyncLink, Statement, copy, together
-from tadoru.store.crawl.queue_changes import PUT_OFF, domain_key, excess_at_host
+from tadoru.store.crawl.queue_changes import QueueTally, hold_limits, is_too_deep
 from tadoru.store.crawl.records import (
-    QUEUE_FULL,
-    SUBDOMAINS,
     TOO_DEEP,
-    TRAPPED_HOST,
     LinkTarget,
     PageStatus,
-    UrlPurpose,
 )
 from tadoru.store.crawl.sqlite.database import stamp
 
-_NAMED = "UPDATE hosts SET standing = 1 WHERE id = ANY(%s) AND standing IS DISTINCT FROM 1"
-_QUEUED_HOSTS = "SELECT id, name, queued, asked, standing FROM hosts WHERE id = ANY(%s) AND queued > 0 ORDER BY id"
-_SKIP_QUEUED = """WITH over AS MATERIALIZED (SELECT p.id FROM pages p JOIN hosts h ON h.id = p.host_id
-        WHERE {which} AND p.status = 'queued' AND p.purpose = 'page'
-        ORDER BY p.depth DESC, p.id DESC LIMIT %(most)s FOR NO KEY UPDATE {passing_over})
-    UPDATE pages p SET status = 'skipped', skip_reason = %(reason)s, owner = NULL FROM over WHERE p.id = over.id
-    RETURNING p.host_id"""
-# Every page of a host that may not be requested any more; of a full queue those that, with their hosts, no other worker is about
-# to change: hosts are locked by number before.
-_SKIP_AT_HOST = _SKIP_QUEUED.format(which="h.id = %(host)s", passing_over="")
-_SKIP_ANYWHERE = _SKIP_QUEUED.format(which="true", passing_over="SKIP LOCKED")
-# One row more, if the domain has fewer hosts than it may have.
-_ADMIT = """INSERT INTO traps(key, why, known, refused, example) VALUES (%(key)s, %(why)s, 1, 0, %(example)s)
-    ON CONFLICT (key) DO UPDATE SET known = traps.known + 1 WHERE traps.known < %(most)s RETURNING known"""
-_STANDING = "UPDATE hosts SET standing = %s WHERE id = %s"
-_CUT = "UPDATE traps SET refused = refused + %s, example = %s WHERE key = %s"
-_LEAVE_QUEUE = "UPDATE hosts SET queued = queued - %s WHERE id = %s"
 _QUEUED = "SELECT coalesce(sum(value), 0) FROM counters WHERE name = 'queued'"
-_ALL = 2**40
-
-
-class _Host(NamedTuple):
-    id: int
-    name: str
-    queued: int
-    asked: int
-    standing: int | None
-
-
-async def hold_limits(
-    db: PgDatabase, link: AsyncLink, hosts: Collection[int], named: Collection[int], tally: dict[str, int]
-) -> None:
-    """URLs were queued or answered at these hosts: skip what is too much. Those that a person named belong to the crawl."""
-    if named:
-        await link.execute(_NAMED, [sorted(named)])
-    if not db.bounds or not hosts:
-        return
-    queued = [_Host(*row) for row in (await together(link, [(_QUEUED_HOSTS, [sorted(hosts)])]))[0]]
-    for host in sorted(queued, key=lambda host: domain_key(host.name)):  # In the order in which their traps are locked.
-        await _hold_host(db, link, host, tally)
-    if db.bounds.queued:
-        ((total,),) = (await together(link, [(_QUEUED, ())]))[0]
-        over = int(total) + tally["queued"] - db.bounds.queued
-        if over > 0:
-            skipped = await _skip(link, _SKIP_ANYWHERE, {"most": over, "reason": QUEUE_FULL}, tally)
-            tally[PUT_OFF] += skipped
-
-
-async def _hold_host(db: PgDatabase, link: AsyncLink, host: _Host, tally: dict[str, int]) -> None:
-    bounds = db.bounds
-    stands = not bounds.hosts_per_domain or (host.standing if host.standing is not None else await _stands(db, link, host))
-    excess = excess_at_host(bounds, host.queued, host.asked, stands=bool(stands))
-    if excess is None:
-        return
-    most = _ALL if excess.most is None else excess.most
-    skipped = await _skip(link, _SKIP_AT_HOST, {"host": host.id, "most": most, "reason": excess.reason}, tally)
-    if excess.reason == TRAPPED_HOST:
-        await link.execute(_CUT, [skipped, f"https://{host.name}/", domain_key(host.name)])
-    elif excess.reason == QUEUE_FULL:
-        tally[PUT_OFF] += skipped
-
-
-async def _stands(db: PgDatabase, link: AsyncLink, host: _Host) -> bool:
-    """Whether a host that was not met before is one of those of its domain that are requested."""
-    values = {
-        "key": domain_key(host.name), "why": SUBDOMAINS, "example": f"https://{host.name}/", "most": db.bounds.hosts_per_domain
-    }  # fmt: skip
-    stands = bool((await together(link, [(_ADMIT, values)]))[0])
-    await link.execute(_STANDING, [int(stands), host.id])
-    return stands
-
-
-async def _skip(link: AsyncLink, statement: str, values: Mapping[str, object], tally: dict[str, int]) -> int:
-    """Take pages out of the queue; how many."""
-    skipped = Counter(host for (host,) in (await together(link, [(statement, values)]))[0])
-    for host, number in sorted(skipped.items()):
-        await link.execute(_LEAVE_QUEUE, [number, host])
-    total = skipped.total()
-    tally["queued"] -= total
-    tally["skipped"] += total
-    return total
-
-
 SHARDS = 32
 """A counter has a row for each worker, modulo this: so that workers do not wait for each other, and rows do not pile up."""
 # By hash: two workers that add the same URLs wait for each other, and never each for the other.
@@ -161,24 +76,16 @@ class WantedUrl:
     seed: bool = False
 
 
-class PgUrlWriter:
+class PgUrlWriter(QueueTally):
     """Makes URLs known in one transaction, and counts what that changes."""
 
     def __init__(self, db: PgDatabase, worker: int, max_depth: int | None) -> None:
+        super().__init__()
         self.db = db
         self.worker = worker
         self.max_depth = max_depth
         self.stamp = stamp(db.clock.now())
         self.inserted = 0
-        self.tally: defaultdict[str, int] = defaultdict(int)
-        self.waiting: defaultdict[int, int] = defaultdict(int)
-        """By host, how many URLs were queued."""
-        self.given_back: defaultdict[int, int] = defaultdict(int)
-        """By host, how many pages are no longer leased."""
-        self.answers: defaultdict[int, int] = defaultdict(int)
-        """By host, how many requests for pages were made."""
-        self.named: set[int] = set()
-        """The hosts of new start URLs."""
         self.shorter: list[tuple[int, int, int | None, int | None]] = []
         """Proposals of shorter paths."""
         self._learnt: dict[str, tuple[int, int]] = {}
@@ -251,12 +158,7 @@ class PgUrlWriter:
         return inserted
 
     def _admit(self, target: LinkTarget, depth: int) -> tuple[PageStatus, str]:
-        if (
-            target.status is PageStatus.QUEUED
-            and self.max_depth is not None
-            and depth > self.max_depth
-            and target.purpose is UrlPurpose.PAGE
-        ):
+        if target.status is PageStatus.QUEUED and is_too_deep(target, depth, self.max_depth):
             return PageStatus.SKIPPED, TOO_DEEP
         return target.status, target.reason
 
@@ -295,23 +197,16 @@ class PgUrlWriter:
         [(status, host_id)] = (await together(link, [(_PROMOTE, {"hops": hops, "page": page})]))[0]
         if target.status is PageStatus.QUEUED and status in ("discovered", "skipped", "queued"):
             await link.execute(_REQUEST, [page])
-            self.back_in_queue(status, host_id)
+            self.queue_again(status, host_id)
         elif target.status is PageStatus.QUEUED and status == "error" and hops == 0:
             await link.execute(_RETRY, [page])
-            self.back_in_queue(status, host_id)
+            self.queue_again(status, host_id)
             self.tally["counted"] -= 1
 
     async def want(self, link: AsyncLink, pages: Sequence[int]) -> None:
         """Request pages of the site that were only discovered until now, or too deep: how deep they are depends on the timing."""
         for status, host_id in (await together(link, [(_WANT, [list(pages)])]))[0]:
-            self.back_in_queue(status, host_id)
-
-    def back_in_queue(self, was: str, host_id: int) -> None:
-        """A URL of this status is queued now, as a page."""
-        is_new = int(was != "queued")
-        self.tally[was] -= is_new
-        self.tally["queued"] += is_new
-        self.waiting[host_id] += is_new  # Also if it is 0: a check that becomes a page counts for the limits of its host.
+            self.queue_again(status, host_id)
 
     async def flush(self, link: AsyncLink) -> None:
         """The numbers of hosts, the limits, the counters; then the transaction is committed."""
@@ -329,8 +224,18 @@ class PgUrlWriter:
             if last:
                 await together(link, last)
                 last = []
-            await hold_limits(self.db, link, hosts, self.named, self.tally)
+            await self._hold_limits(link, hosts)
         await together(link, [*last, *count_statement(self.worker, self.tally), ("COMMIT", ())])
+
+    async def _hold_limits(self, link: AsyncLink, hosts: Collection[int]) -> None:
+        """Skip what is too much at these hosts."""
+        queued = int((await together(link, [(_QUEUED, ())]))[0][0][0]) if self.db.bounds.queued else 0
+        steps = hold_limits(self.db, hosts, self.tally, queued, self.named)
+        with suppress(StopIteration):
+            statement, values = next(steps)
+            while True:
+                rows = await together(link, [(with_driver_parameters(statement), plain_values(values))])
+                statement, values = steps.send(rows[0])
 
     def remember(self) -> None:
         """After the commit: what it made known is cached."""

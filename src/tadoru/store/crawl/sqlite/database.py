@@ -40,11 +40,6 @@ def stamp(seconds: float) -> str:
     return to_datetime(seconds).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
 
 
-def listed(numbers: Iterable[int]) -> str:
-    """Numbers as a statement lists them; none are nothing that anything is equal to."""
-    return ", ".join(str(int(number)) for number in numbers) or "NULL"
-
-
 class Database(CrawlConnection):
     """A connection to a file."""
 
@@ -199,11 +194,6 @@ class Database(CrawlConnection):
             "INSERT INTO counters VALUES (?, ?) ON CONFLICT(name) DO UPDATE SET value = counters.value + excluded.value",
             [(name, delta) for name, delta in deltas.items() if delta],
         )
-
-    def counter(self, sql: SqlConnection, name: str) -> int:
-        """A counter as this transaction has changed it. Call inside `transaction`."""
-        row = sql.execute("SELECT value FROM counters WHERE name = ?", (name,)).fetchone()
-        return row[0] if row else 0
 
     def put_rows(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
         """Write many rows of a table as they are; how many. Call inside `transaction`."""

@@ -10,9 +10,8 @@ from tadoru.rules.budget import Budget
 from tadoru.rules.pace import Pace
 from tadoru.store.crawl import metrics, workers
 from tadoru.store.crawl.metrics import CrawlMetrics
-from tadoru.store.crawl.queue_changes import LimitChecker
+from tadoru.store.crawl.queue_changes import check_limits, widen
 from tadoru.store.crawl.records import (
-    TOO_DEEP,
     UNLINKED,
     CrawlCounts,
     HostState,
@@ -96,7 +95,7 @@ class SqliteFrontier:
         sql.executemany("UPDATE hosts SET queued = queued + ?, leased = max(0, leased - ?) WHERE id = ?", held)
         total: int = sum(count for count, _, _ in held)
         self._db.count(sql, {"processing": -total, "queued": total})
-        LimitChecker(self._db, sql).hold([host for _, _, host in held])
+        check_limits(self._db, sql, [host for _, _, host in held])
         # Its request may have gone out just before it died.
         sql.execute(
             "UPDATE hosts SET next_at = max(next_at, ? + coalesce(gap, 0)), slot_owner = NULL WHERE slot_owner = ?",
@@ -127,18 +126,7 @@ class SqliteFrontier:
         return batch.inserted
 
     async def widen(self, max_depth: int | None) -> int:
-        deep = "status = 'skipped' AND skip_reason = ? AND depth <= ?"
-        values = (TOO_DEEP, 2**31 if max_depth is None else max_depth)
-        async with self._db.transaction() as sql:
-            found = sql.execute(
-                f"SELECT count(*), host_id FROM pages WHERE {deep} GROUP BY host_id ORDER BY host_id", values
-            ).fetchall()
-            total: int = sum(count for count, _ in found)
-            sql.execute(f"UPDATE pages SET status = 'queued', skip_reason = NULL WHERE {deep}", values)
-            sql.executemany("UPDATE hosts SET queued = queued + ? WHERE id = ?", found)
-            self._db.count(sql, {"skipped": -total, "queued": total})
-            LimitChecker(self._db, sql).hold([host for _, host in found])
-        return total
+        return await self._db.write(lambda sql: widen(self._db, sql, max_depth))
 
     async def finish(self, worker: int, outcomes: Sequence[Outcome], *, max_depth: int | None) -> int:
         async with self._db.transaction():

@@ -28,7 +28,6 @@ from tadoru.store.crawl.records import (
     RefusedOutcome,
     RetryOutcome,
     UnchangedOutcome,
-    UrlPurpose,
 )
 from tadoru.store.crawl.sqlite.database import Database, stamp
 
@@ -194,13 +193,6 @@ class PageWriter(UrlWriter):
         self._details.flush()
         self.changes.flush()
 
-    def _ended(self, lease: Lease, *, asked: bool) -> None:
-        """A lease is over, and whether its host was asked."""
-        if lease.purpose is UrlPurpose.PAGE:
-            host = self.db.host_id(lease.host)
-            self.changes.given_back[host] += 1
-            self.changes.answers[host] += asked
-
     def _complete(self, outcome: CompletedOutcome) -> bool:
         lease, page = outcome.lease, outcome.lease.page_id
         row = self.sql.execute(_COMPLETE, (*_facts(outcome.facts), self.stamp, page, self.worker)).fetchone()
@@ -208,7 +200,7 @@ class PageWriter(UrlWriter):
             return False
         depth, hops, seed, crawls = row
         self.tally["processing"] -= 1
-        self._ended(lease, asked=True)
+        self.changes.give_back(lease, self.db.host_id(lease.host), asked=True)
         measure(self.tally, outcome.facts)
         if crawls > 1:
             self.changes.forget([page])
@@ -234,7 +226,7 @@ class PageWriter(UrlWriter):
         if row is None:
             return False
         self.tally["processing"] -= 1
-        self._ended(lease, asked=True)
+        self.changes.give_back(lease, self.db.host_id(lease.host), asked=True)
         self.tally["completed"] += 1
         self.tally["counted" if row[0] is None else "redirects"] += 1
         self.tally[status_counter(304)] += 1
@@ -394,7 +386,7 @@ class PageWriter(UrlWriter):
         if row is None:
             return False
         self.tally["processing"] -= 1
-        self._ended(lease, asked=status is PageStatus.ERROR)
+        self.changes.give_back(lease, self.db.host_id(lease.host), asked=status is PageStatus.ERROR)
         self.tally[status] += 1
         if row[0] > 1:
             self.changes.forget([lease.page_id])
@@ -407,7 +399,7 @@ class PageWriter(UrlWriter):
         if not self.sql.execute(_REQUEUE, values).rowcount:
             return False
         self.changes.queue_again("processing", self.db.host_id(lease.host))
-        self._ended(lease, asked=kind is not None and kind not in NOT_ARRIVED)
+        self.changes.give_back(lease, self.db.host_id(lease.host), asked=kind is not None and kind not in NOT_ARRIVED)
         if kind is not None:
             self._log_error(lease.url, kind, message or "")
         return True
