@@ -8,6 +8,7 @@ from tadoru.store.cluster import registry as tables
 from tadoru.store.cluster.registry import ClusterRegistry, slice_prefix
 from tadoru.store.crawl.postgres.store import PostgresStore
 from tadoru.store.crawl.records import LinkTarget, PageStatus
+from tests.support.clusters import linked
 from tests.support.postgres import server
 
 HOSTS = 3_000
@@ -23,7 +24,8 @@ async def test_a_look_goes_along_the_index_of_hosts_that_wait() -> None:
         await store.frontier.add([LinkTarget(f"https://{name}/", name, PageStatus.QUEUED) for name in names], seed=False)
         text = tables._WAITING.format(crawl='"crawl_wide"')
         values = {"prefix": slice_prefix("wide"), "most": 20}
-        plan = "\n".join(row[0] for row in cluster._link.run(f"EXPLAIN (ANALYZE, TIMING off) {text}", values).fetchall())
+        with linked(database) as link:
+            plan = "\n".join(row[0] for row in link.execute(f"EXPLAIN (ANALYZE, TIMING off) {text}", values).fetchall())
         await store.close()
         assert "hosts_waiting" in plan
         assert "Seq Scan on hosts" not in plan
