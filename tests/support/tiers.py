@@ -159,6 +159,19 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
     f"{W}api_reference.py::test_the_interface_is_explained_to_everybody[light-en]": (
         f"{W}api_reference.py::test_the_interface_is_explained_to_everybody",
     ),
+    "tests/serve/crawl_runner/test_processes.py::test_when_the_service_ends_its_crawls_wait_for_the_next_start": (
+        "tests/serve/crawl_runner/test_service.py::test_a_crawl_outlives_the_service_that_began_it",
+    ),
+    "tests/serve/test_numbers.py::test_no_number_in_an_address_breaks_a_page[1e999]": (
+        "tests/serve/test_numbers.py::test_no_number_in_an_address_breaks_a_page",
+    ),
+    "tests/serve/test_file_modes.py::test_what_a_crawl_of_the_service_writes_is_for_its_owner[no umask-docs]": (
+        "tests/serve/test_file_modes.py::test_what_a_crawl_of_the_service_writes_is_for_its_owner",
+        "tests/serve/test_file_modes.py::test_a_crawl_that_an_operator_named_keeps_its_rights[the usual umask]",
+    ),
+    "tests/serve/docs_sites/test_markup.py::test_a_page_of_marks_is_cut_before_it_takes_seconds[a\\n\\n]": (
+        "tests/serve/docs_sites/test_markup.py::test_a_page_of_marks_is_cut_before_it_takes_seconds",
+    ),
     "tests/serve/crawl_runner/test_processes.py::test_every_kind_of_crawl_runs_to_its_end_and_says_so": (
         "tests/serve/crawl_runner/test_processes.py::test_a_crawl_that_is_paused_and_killed_on_its_way_comes_to_the_same",
     ),
