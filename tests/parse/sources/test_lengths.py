@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import tracemalloc
+from functools import partial
 
 import pytest
 
 from tadoru.parse.sources.feed import read_feed
-from tadoru.parse.sources.html_page import HtmlSettings, read_detail, read_html
+from tadoru.parse.sources.html_page import HtmlSettings, read_html
 from tadoru.parse.sources.raw_fields import absolute
 from tests.support.oversized import LONG_NAME, feed_with_a_long_base
 
+read_detail = partial(read_html, detail=True)
 URL = "https://town.test/feeds/all.xml"
 IGNORED = "An xml:base is longer than 2,083 characters: it is ignored."
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,8 +13,9 @@ from hypothesis import strategies as st
 
 from tadoru.errors import ConfigError
 from tadoru.model.event import ParsedSource, RawEvent
-from tadoru.parse.sources.html_page import MOST_ITEMS, HtmlSettings, read_detail, read_html
+from tadoru.parse.sources.html_page import MOST_ITEMS, HtmlSettings, read_html
 
+read_detail = partial(read_html, detail=True)
 URL = "https://town.test/events/list.html"
 LIST = """<!doctype html><title>催し</title>
 <ul class="events">

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Self
 
 from tadoru.errors import ConfigError, Message, quoted
@@ -334,9 +334,6 @@ def read_html(
         )
     events = [_with_constants(event, settings.constants, base) for event in events]
     return ParsedSource(events=tuple(events), problems=problems.all(), next_url=next_url)
-
-
-read_detail = partial(read_html, detail=True)
 
 
 def _detail_event(

@@ -6,7 +6,7 @@ by the setting `reader` of a source and has the same three methods.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ from tadoru.model.event import ParsedSource, SourceType
 from tadoru.model.web import Headers
 from tadoru.parse.sources.api import ApiSettings, read_api
 from tadoru.parse.sources.feed import FeedSettings, read_feed
-from tadoru.parse.sources.html_page import HtmlSettings, read_detail, read_html
+from tadoru.parse.sources.html_page import HtmlSettings, read_html
 from tadoru.parse.sources.ics import IcsSettings, read_ics
 from tadoru.parse.sources.table import TableSettings, read_csv
 
@@ -50,66 +50,43 @@ class SourceReader(Protocol):
     def read(self, document: SourceDocument, settings: Any) -> ParsedSource: ...
 
 
-class _SinglePageReader:
-    """A reader whose first page is the URL of the source."""
+@dataclass(frozen=True, slots=True)
+class BuiltInReader:
+    """A reader of Tadoru: the type of its settings, and the function that parses a document."""
+
+    settings: Any
+    parse: Callable[[SourceDocument, Any], ParsedSource]
+
+    def prepare(self, mapping: Mapping[str, Any]) -> Any:
+        return self.settings.from_mapping(mapping)
 
     def first(self, url: str, settings: Any) -> str:
-        return url
+        return settings.paging.first(url) if isinstance(settings, ApiSettings) else url
+
+    def read(self, document: SourceDocument, settings: Any) -> ParsedSource:
+        return self.parse(document, settings)
 
 
-class FeedReader(_SinglePageReader):
-    def prepare(self, mapping: Mapping[str, Any]) -> FeedSettings:
-        return FeedSettings.from_mapping(mapping)
-
-    def read(self, document: SourceDocument, settings: FeedSettings) -> ParsedSource:
-        return read_feed(document.body, document.content_type, document.url, settings)
+def _read_ics(document: SourceDocument, settings: IcsSettings) -> ParsedSource:
+    return read_ics(document.body, document.content_type, document.url, settings, now=document.now, zone=document.zone)
 
 
-class IcsReader(_SinglePageReader):
-    def prepare(self, mapping: Mapping[str, Any]) -> IcsSettings:
-        return IcsSettings.from_mapping(mapping)
-
-    def read(self, document: SourceDocument, settings: IcsSettings) -> ParsedSource:
-        return read_ics(document.body, document.content_type, document.url, settings, now=document.now, zone=document.zone)
+def _read_api(document: SourceDocument, settings: ApiSettings) -> ParsedSource:
+    body, kind, url = document.body, document.content_type, document.url
+    return read_api(body, kind, url, settings, page=document.page, headers=document.headers)
 
 
-class ApiReader:
-    def prepare(self, mapping: Mapping[str, Any]) -> ApiSettings:
-        return ApiSettings.from_mapping(mapping)
-
-    def first(self, url: str, settings: ApiSettings) -> str:
-        return settings.paging.first(url)
-
-    def read(self, document: SourceDocument, settings: ApiSettings) -> ParsedSource:
-        body, kind, url = document.body, document.content_type, document.url
-        return read_api(body, kind, url, settings, page=document.page, headers=document.headers)
-
-
-class HtmlReader(_SinglePageReader):
-    def prepare(self, mapping: Mapping[str, Any]) -> HtmlSettings:
-        return HtmlSettings.from_mapping(mapping)
-
-    def read(self, document: SourceDocument, settings: HtmlSettings) -> ParsedSource:
-        body, kind, url = document.body, document.content_type, document.url
-        if document.is_detail:
-            return read_detail(body, kind, url, settings, now=document.now, zone=document.zone)
-        return read_html(body, kind, url, settings, page=document.page, now=document.now, zone=document.zone)
-
-
-class CsvReader(_SinglePageReader):
-    def prepare(self, mapping: Mapping[str, Any]) -> TableSettings:
-        return TableSettings.from_mapping(mapping)
-
-    def read(self, document: SourceDocument, settings: TableSettings) -> ParsedSource:
-        return read_csv(document.body, document.content_type, document.url, settings)
+def _read_html(document: SourceDocument, settings: HtmlSettings) -> ParsedSource:
+    body, kind, url, page, detail = document.body, document.content_type, document.url, document.page, document.is_detail
+    return read_html(body, kind, url, settings, page=page, detail=detail, now=document.now, zone=document.zone)
 
 
 BUILT_IN: dict[SourceType, SourceReader] = {
-    SourceType.RSS: FeedReader(),
-    SourceType.ICS: IcsReader(),
-    SourceType.API: ApiReader(),
-    SourceType.HTML: HtmlReader(),
-    SourceType.CSV: CsvReader(),
+    SourceType.RSS: BuiltInReader(FeedSettings, lambda given, own: read_feed(given.body, given.content_type, given.url, own)),
+    SourceType.ICS: BuiltInReader(IcsSettings, _read_ics),
+    SourceType.API: BuiltInReader(ApiSettings, _read_api),
+    SourceType.HTML: BuiltInReader(HtmlSettings, _read_html),
+    SourceType.CSV: BuiltInReader(TableSettings, lambda given, own: read_csv(given.body, given.content_type, given.url, own)),
 }
 
 
