@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from tadoru.errors import UsageError
 from tadoru.store.crawl.postgres.crawl_url import is_postgresql, parse
@@ -12,6 +13,11 @@ def test_a_crawl_is_named_in_the_address_and_the_rest_is_the_drivers() -> None:
     found = parse("postgresql://ann:secret@db.example:5433/sites?crawl=shop-2&sslmode=require")
     assert found.dsn == "postgresql://ann:secret@db.example:5433/sites?sslmode=require"
     assert (found.crawl, found.schema) == ("shop-2", "crawl_shop-2")
+
+
+def test_a_space_in_a_parameter_stays_one() -> None:
+    address = parse("postgresql://me@db/x?options=-c%20jit%3Doff&crawl=shop")
+    assert conninfo_to_dict(address.dsn)["options"] == "-c jit=off"
 
 
 def test_without_a_name_it_is_the_crawl_called_default() -> None:
