@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from tadoru.errors import UsageError
 from tadoru.jobs.events.publish.json_documents import review_json, run_json, sources_health, state_json, totals_json
 from tadoru.model.event import ReviewReason
+from tadoru.serve.api.responses import ListPart, list_part
 from tadoru.serve.api.source_actions import visible_source
 from tadoru.serve.auth.principal import Principal
 from tadoru.serve.problems import HttpProblem
@@ -19,22 +19,10 @@ ReviewState = Literal["open", "answered", "all"]
 _IS_OPEN: dict[ReviewState, bool | None] = {"open": True, "answered": False, "all": None}
 
 
-@dataclass(frozen=True, slots=True)
-class ListPart:
-    """A page of a list, and the cursor of the next page."""
-
-    items: list[dict[str, Any]]
-    next_cursor: int | None
-
-
-def _list_part(found: Sequence[Any], limit: int, items: list[dict[str, Any]]) -> ListPart:
-    return ListPart(items, found[limit - 1].id if len(found) > limit else None)
-
-
 def sources_page(service: Service, caller: Principal, *, enabled: bool | None, limit: int, cursor: int) -> ListPart:
     """Sources by ID, with their state."""
     found = [one for one in service.store.sources(enabled=enabled) if one.id > cursor]
-    return _list_part(found, limit, source_documents(service, found[:limit], caller))
+    return ListPart(source_documents(service, found[:limit], caller), found[limit - 1].id if len(found) > limit else None)
 
 
 def source_documents(service: Service, sources: Sequence[records.EventSource], caller: Principal) -> list[dict[str, Any]]:
@@ -46,7 +34,7 @@ def source_documents(service: Service, sources: Sequence[records.EventSource], c
 def runs_page(service: Service, *, source_id: int | None, limit: int, cursor: int | None) -> ListPart:
     """Runs, newest first."""
     found = service.store.runs(source_id=source_id, limit=limit + 1, before=cursor)
-    return _list_part(found, limit, [run_json(one) for one in found[:limit]])
+    return list_part(found, limit, run_json)
 
 
 def get_run(service: Service, run_id: int) -> records.RunLog:
@@ -60,7 +48,7 @@ def get_run(service: Service, run_id: int) -> records.RunLog:
 def reviews_page(service: Service, *, state: ReviewState, reason: ReviewReason | None, limit: int, cursor: int) -> ListPart:
     """Reviews, oldest first."""
     found = service.store.reviews(is_open=_IS_OPEN[state], reason=reason, limit=limit + 1, after=cursor)
-    return _list_part(found, limit, [review_json(one) for one in found[:limit]])
+    return list_part(found, limit, review_json)
 
 
 def get_review(service: Service, review_id: int) -> records.ReviewItem:

@@ -30,11 +30,13 @@ from tadoru.serve.api.events import CurrentPrincipal, CurrentService
 from tadoru.serve.api.models import MAX_NUMBER
 from tadoru.serve.api.responses import (
     NOT_MODIFIED,
+    ListPart,
     StreamResponse,
     cache_headers,
     entity_tag,
     is_not_modified,
     json_response,
+    list_response,
     next_page_url,
     problem_responses,
 )
@@ -215,8 +217,7 @@ def list_pages(
         found, more = crawl_results.list_pages(
             path, query.filter(), sort=query.sort, falls=falls, limit=query.limit, cursor=query.cursor
         )
-    next_url = next_page_url(request, more)
-    return json_response(request, who, {"items": found, "next": next_url}, next_url=next_url)
+    return list_response(request, who, ListPart(found, more))
 
 
 @router.get(
@@ -250,8 +251,7 @@ def list_links(
     """The links of a crawl with source, target and anchor text."""
     with open_crawl(service, crawl_id) as path:
         found, more = crawl_results.list_links(path, query.filter(), limit=query.limit, cursor=query.cursor)
-    next_url = next_page_url(request, more)
-    return json_response(request, who, {"items": found, "next": next_url}, next_url=next_url)
+    return list_response(request, who, ListPart(found, more))
 
 
 @router.get(CRAWL_PATH + "/compare", response_model=ComparisonResult, responses=READ_RESPONSES, summary="Compare a crawl")

@@ -12,7 +12,15 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from tadoru.serve.api import crawl_models as models
 from tadoru.serve.api.events import CurrentPrincipal, CurrentService
 from tadoru.serve.api.models import MAX_NUMBER
-from tadoru.serve.api.responses import NOT_MODIFIED, json_response, next_page_url, problem_responses, uncached_response
+from tadoru.serve.api.responses import (
+    NOT_MODIFIED,
+    ListPart,
+    json_response,
+    list_part,
+    list_response,
+    problem_responses,
+    uncached_response,
+)
 from tadoru.serve.auth.principal import actor_of
 from tadoru.serve.crawl_runner import control
 from tadoru.serve.crawl_runner.crawl_options import CRAWL_OPTIONS
@@ -39,9 +47,7 @@ def list_crawls(
     cursor: Before = None,
 ) -> Response:
     """The crawls of the service, newest first."""
-    found = service.store.crawls(job=job, limit=limit + 1, before=cursor)
-    next_url = next_page_url(request, found[limit - 1].id if len(found) > limit else None)
-    return json_response(request, who, {"items": [crawl_json(one) for one in found[:limit]], "next": next_url}, next_url=next_url)
+    return list_response(request, who, crawls_page(service, job=job, limit=limit, cursor=cursor))
 
 
 @router.get(
@@ -137,9 +143,7 @@ def list_runs(
 ) -> Response:
     """The runs of a crawl, newest first, with figures for trends."""
     get_crawl(service, crawl_id)
-    found = service.store.crawl_runs(crawl_id, limit=limit + 1, before=cursor)
-    next_url = next_page_url(request, found[limit - 1].id if len(found) > limit else None)
-    return json_response(request, who, {"items": [_run_json(one) for one in found[:limit]], "next": next_url}, next_url=next_url)
+    return list_response(request, who, crawl_runs_page(service, crawl_id, limit=limit, cursor=cursor))
 
 
 @router.get(
@@ -156,6 +160,16 @@ def list_notices(
     found = service.store.notices_about(f"crawl/{crawl_id}", limit=limit)
     items = [{"at": one.at, "level": one.body.get("level", "info"), "text": one.body.get("text", "")} for one in found]
     return json_response(request, who, {"items": items})
+
+
+def crawls_page(service: Service, *, job: str | None, limit: int, cursor: int | None) -> ListPart:
+    """The crawls of the service, newest first."""
+    return list_part(service.store.crawls(job=job, limit=limit + 1, before=cursor), limit, crawl_json)
+
+
+def crawl_runs_page(service: Service, crawl_id: int, *, limit: int, cursor: int | None) -> ListPart:
+    """The runs of a crawl, newest first."""
+    return list_part(service.store.crawl_runs(crawl_id, limit=limit + 1, before=cursor), limit, _run_json)
 
 
 def get_crawl(service: Service, crawl_id: int) -> ServedCrawl:

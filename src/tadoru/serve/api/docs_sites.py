@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from operator import attrgetter
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -12,11 +14,13 @@ from tadoru.serve.api.events import CurrentPrincipal, CurrentService
 from tadoru.serve.api.models import MAX_NUMBER
 from tadoru.serve.api.responses import (
     NOT_MODIFIED,
+    ListPart,
     cache_headers,
     entity_tag,
     is_not_modified,
     json_response,
-    next_page_url,
+    list_part,
+    list_response,
     problem_responses,
     uncached_response,
 )
@@ -35,6 +39,7 @@ from tadoru.serve.docs_sites.sites import (
     open_site_history,
     start_refresh,
 )
+from tadoru.serve.service import Service
 from tadoru.store.crawl.documents import DocumentRunChanges, DocumentVersion
 from tadoru.store.docs_search import IndexedPage
 
@@ -63,9 +68,7 @@ def list_sites(
     request: Request, who: CurrentPrincipal, service: CurrentService, limit: Limit = 50, cursor: BeforeParam = None
 ) -> Response:
     """The documentation sites, newest first."""
-    found = list_docs_sites(service, limit=limit + 1, before=cursor)
-    next_url = next_page_url(request, found[limit - 1].id if len(found) > limit else None)
-    return json_response(request, who, {"items": [site_json(one) for one in found[:limit]], "next": next_url}, next_url=next_url)
+    return list_response(request, who, sites_page(service, limit=limit, cursor=cursor))
 
 
 @router.get(
@@ -111,9 +114,7 @@ def list_pages(
     cursor: PositionParam = 0,
 ) -> Response:
     """The pages of a site in reading order."""
-    found = reading.list_pages(get_docs_site(service, site_id), after=cursor, limit=limit + 1)
-    next_url = next_page_url(request, found[limit - 1].place if len(found) > limit else None)
-    return json_response(request, who, {"items": [page_json(one) for one in found[:limit]], "next": next_url}, next_url=next_url)
+    return list_response(request, who, contents_page(service, site_id, limit=limit, cursor=cursor))
 
 
 @router.get(
@@ -184,9 +185,7 @@ def site_changes(
     site = get_docs_site(service, site_id)
     with open_site_history(site) as history:
         found = history.changes(runs=limit + 1, pages=MAX_CHANGES, before=cursor)
-    next_url = next_page_url(request, found[limit - 1].run if len(found) > limit else None)
-    body = {"items": [_run(site, one) for one in found[:limit]], "next": next_url}
-    return json_response(request, who, body, next_url=next_url)
+    return list_response(request, who, list_part(found, limit, partial(_run, site), attrgetter("run")))
 
 
 _FILE: dict[int | str, dict[str, Any]] = {200: {"description": "The file.", "content": {
@@ -245,6 +244,17 @@ def refresh_site(request: Request, site_id: SiteId, service: CurrentService) -> 
 
 
 # ---- JSON --------------------------------------------------------------------------------------------------------------
+
+
+def sites_page(service: Service, *, limit: int, cursor: int | None) -> ListPart:
+    """The documentation sites, newest first."""
+    return list_part(list_docs_sites(service, limit=limit + 1, before=cursor), limit, site_json)
+
+
+def contents_page(service: Service, site_id: int, *, limit: int, cursor: int) -> ListPart:
+    """The pages of a site in reading order."""
+    found = reading.list_pages(get_docs_site(service, site_id), after=cursor, limit=limit + 1)
+    return list_part(found, limit, page_json, attrgetter("place"))
 
 
 def site_json(site: DocsSite) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from tadoru.errors import UsageError
 from tadoru.jobs.events.dedupe.matcher import EventMatcher
 from tadoru.jobs.events.event_input import FLAGS, draft_fields, parse_changes, parse_new_event, resolve_field
 from tadoru.jobs.events.publish.json_documents import event_json, provenance_json
-from tadoru.jobs.events.publish.list_pages import DocumentPage
 from tadoru.model.event import EventStatus
 from tadoru.serve.api.event_lists import list_reader_of, read_event_page
 from tadoru.serve.api.event_queries import EventListQuery, StrictQuery
@@ -23,7 +22,7 @@ from tadoru.serve.api.models import MAX_NUMBER, EventChange, EventOut, EventPage
 from tadoru.serve.api.responses import (
     NOT_MODIFIED,
     json_response,
-    next_page_url,
+    list_response,
     problem_responses,
     uncached_response,
     usage_errors_as,
@@ -65,7 +64,7 @@ MOVED: dict[int | str, dict[str, Any]] = {307: {"description": "The event was me
 async def list_events(request: Request) -> Response:
     """Events by date, by update or by relevance. Each event is listed once, at its first matching date."""
     who = await current_principal(request)
-    return _list_response(request, await list_reader_of(request).read(_list_query(request, StrictQuery), who), who)
+    return list_response(request, who, await list_reader_of(request).read(_list_query(request, StrictQuery), who))
 
 
 @router.get(
@@ -80,7 +79,7 @@ def seed_events(request: Request, who: CurrentPrincipal, service: CurrentService
 
     if prefers_html(request):
         return pages.list_page(request)
-    return _list_response(request, read_event_page(_list_query(request, EventListQuery), who, service), who)
+    return list_response(request, who, read_event_page(_list_query(request, EventListQuery), who, service))
 
 
 def _list_query(request: Request, kind: type[EventListQuery]) -> EventListQuery:
@@ -90,12 +89,6 @@ def _list_query(request: Request, kind: type[EventListQuery]) -> EventListQuery:
     except ValidationError as error:
         wrong = [{**one, "loc": ("query", *one["loc"])} for one in error.errors(include_context=False)]
         raise RequestValidationError(wrong) from None
-
-
-def _list_response(request: Request, page: DocumentPage, who: Principal) -> Response:
-    next_url = next_page_url(request, page.next_cursor)
-    body = {"items": page.items, "next": next_url}
-    return json_response(request, who, body, modified=page.modified, next_url=next_url)
 
 
 @router.get(

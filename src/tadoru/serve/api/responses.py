@@ -7,11 +7,13 @@ they are written.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from hashlib import blake2b
+from operator import attrgetter
 from typing import Any
 from urllib.parse import urlencode
 
@@ -23,6 +25,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import Receive, Scope, Send
 
 from tadoru.errors import UsageError
+from tadoru.jobs.events.publish.list_pages import DocumentPage
 from tadoru.serve.auth.principal import Principal
 from tadoru.serve.problems import MEDIA_TYPE, HttpProblem
 from tadoru.serve.roles import Role
@@ -66,6 +69,28 @@ def json_response(
     if is_not_modified(request, headers["ETag"], None):
         return Response(status_code=304, headers=headers)
     return Response(data, headers=headers, media_type="application/json")
+
+
+@dataclass(frozen=True, slots=True)
+class ListPart:
+    """A page of a list, and the cursor of the next page."""
+
+    items: list[Any]
+    next_cursor: str | int | None
+
+
+def list_part(
+    found: Sequence[Any], limit: int, document: Callable[[Any], Any], cursor: Callable[[Any], int] = attrgetter("id")
+) -> ListPart:  # fmt: skip
+    """The first page of what was found, of which one more than the limit was read."""
+    return ListPart([document(one) for one in found[:limit]], cursor(found[limit - 1]) if len(found) > limit else None)
+
+
+def list_response(request: Request, caller: Principal, part: ListPart | DocumentPage) -> Response:
+    """A page of a list, with the URL of the next one."""
+    next_url = next_page_url(request, part.next_cursor)
+    modified = part.modified if isinstance(part, DocumentPage) else None
+    return json_response(request, caller, {"items": part.items, "next": next_url}, modified=modified, next_url=next_url)
 
 
 def uncached_response(body: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

@@ -19,7 +19,7 @@ from tadoru.serve.api.models import MAX_NUMBER, ReviewDetailOut, ReviewPageOut
 from tadoru.serve.api.responses import (
     NOT_MODIFIED,
     json_response,
-    next_page_url,
+    list_response,
     problem_responses,
     uncached_response,
     usage_errors_as,
@@ -48,8 +48,7 @@ def list_reviews(
 ) -> Response:
     """The review queue, oldest first."""
     found = reviews_page(service, state=state, reason=reason, limit=limit, cursor=cursor)
-    next_url = next_page_url(request, found.next_cursor)
-    return json_response(request, who, {"items": found.items, "next": next_url}, next_url=next_url)
+    return list_response(request, who, found)
 
 
 @router.get(

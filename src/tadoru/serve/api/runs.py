@@ -10,7 +10,7 @@ from tadoru.jobs.events.publish.json_documents import run_json
 from tadoru.serve.api import admin_lists
 from tadoru.serve.api.events import CurrentPrincipal, CurrentService
 from tadoru.serve.api.models import MAX_NUMBER
-from tadoru.serve.api.responses import NOT_MODIFIED, json_response, next_page_url, problem_responses
+from tadoru.serve.api.responses import NOT_MODIFIED, json_response, list_response, problem_responses
 from tadoru.serve.api.source_models import RunOut, RunPageOut, StatusOut
 from tadoru.serve.api.sources import Limit
 
@@ -28,8 +28,7 @@ def list_runs(
 ) -> Response:
     """Runs, newest first."""
     found = admin_lists.runs_page(service, source_id=source, limit=limit, cursor=cursor)
-    next_url = next_page_url(request, found.next_cursor)
-    return json_response(request, who, {"items": found.items, "next": next_url}, next_url=next_url)
+    return list_response(request, who, found)
 
 
 @router.get(

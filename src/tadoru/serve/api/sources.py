@@ -11,7 +11,7 @@ from tadoru.serve.api import source_actions
 from tadoru.serve.api.admin_lists import sources_page
 from tadoru.serve.api.events import CurrentPrincipal, CurrentService
 from tadoru.serve.api.models import MAX_NUMBER
-from tadoru.serve.api.responses import NOT_MODIFIED, json_response, next_page_url, problem_responses, uncached_response
+from tadoru.serve.api.responses import NOT_MODIFIED, json_response, list_response, problem_responses, uncached_response
 from tadoru.serve.api.source_actions import preview_source, start_run
 from tadoru.serve.api.source_models import (
     AcceptedOut,
@@ -47,8 +47,7 @@ def list_sources(
 ) -> Response:
     """Sources by ID, with their state."""
     found = sources_page(service, who, enabled=enabled, limit=limit, cursor=cursor)
-    next_url = next_page_url(request, found.next_cursor)
-    return json_response(request, who, {"items": found.items, "next": next_url}, next_url=next_url)
+    return list_response(request, who, found)
 
 
 @router.post(SOURCES_PATH, status_code=201, response_model=SourceOut, responses=problem_responses(409), summary="Add a source")

@@ -17,14 +17,14 @@ from tadoru.jobs.events.publish.json_documents import event_json, review_json, r
 from tadoru.model.event import ReviewReason
 from tadoru.serve.api import admin_lists, crawl_models, docs_models, models, source_models
 from tadoru.serve.api.crawl_results import CrawlPagesQuery, open_crawl
-from tadoru.serve.api.crawls import crawl_json, get_crawl
-from tadoru.serve.api.docs_sites import page_json, site_json
+from tadoru.serve.api.crawls import crawl_json, crawl_runs_page, crawls_page, get_crawl
+from tadoru.serve.api.docs_sites import contents_page, site_json, sites_page
 from tadoru.serve.api.event_lists import read_event_page
 from tadoru.serve.api.event_queries import StrictQuery
 from tadoru.serve.api.events import visible_event
+from tadoru.serve.api.responses import ListPart
 from tadoru.serve.api.source_actions import get_source
-from tadoru.serve.docs_sites.pages import list_pages as pages_of_site
-from tadoru.serve.docs_sites.sites import get_docs_site, list_docs_sites
+from tadoru.serve.docs_sites.sites import get_docs_site
 from tadoru.serve.graphql.context import Document, FieldInfo, guarded_field, parse_choice, parse_number
 from tadoru.serve.graphql.limits import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE
 from tadoru.serve.graphql.types import list_type, object_type, page_document, page_type
@@ -46,9 +46,7 @@ def _after(after: str | None) -> int | None:
 # ---- One crawl --------------------------------------------------------------------------------------------------------------
 def _runs(info: FieldInfo, root: strawberry.Parent[Any], first: int = DEFAULT_PAGE_SIZE, after: str | None = None) -> Any:
     """Its runs, newest first, with figures for trends."""
-    limit = _size(first)
-    found = info.context.service.store.crawl_runs(root["id"], limit=limit + 1, before=_after(after))
-    return page_document(list(found[:limit]), found[limit - 1].id if len(found) > limit else None)
+    return page_document(crawl_runs_page(info.context.service, root["id"], limit=_size(first), cursor=_after(after)))
 
 
 def _overview(info: FieldInfo, root: strawberry.Parent[Any]) -> Any:
@@ -86,7 +84,7 @@ def _pages(  # noqa: PLR0913, PLR0917 - one argument per filter
     query = CrawlPagesQuery.model_validate({name: value for name, value in given.items() if value is not None})
     with open_crawl(info.context.service, root["id"]) as path:
         found, more = crawl_results.list_pages(path, query.filter(), sort=query.sort, limit=query.limit, cursor=query.cursor)
-    return page_document(list(found), more)
+    return page_document(ListPart(found, more))
 
 
 Crawl = object_type(crawl_models.CrawlOut)
@@ -105,9 +103,8 @@ CrawlDetail = object_type(
 # ---- One documentation site -------------------------------------------------------------------------------------------------
 def _contents(info: FieldInfo, root: strawberry.Parent[Any], first: int = DEFAULT_PAGE_SIZE, after: str | None = None) -> Any:
     """Its pages in reading order."""
-    limit, place = _size(first), parse_number(after or 0, "after", least=0)
-    found = pages_of_site(get_docs_site(info.context.service, root["id"]), after=place, limit=limit + 1)
-    return page_document([page_json(one) for one in found[:limit]], found[limit - 1].place if len(found) > limit else None)
+    cursor = parse_number(after or 0, "after", least=0)
+    return page_document(contents_page(info.context.service, root["id"], limit=_size(first), cursor=cursor))
 
 
 DocsSite = object_type(docs_models.DocsSiteOut)
@@ -122,8 +119,7 @@ DocsSiteDetail = object_type(
 def crawls(info: FieldInfo, job: str | None = None, first: int = DEFAULT_PAGE_SIZE, after: str | None = None) -> Any:
     """The crawls of the service, newest first."""
     limit, chosen = _size(first), None if job is None else parse_choice(job, "job", _JOBS)
-    found = info.context.service.store.crawls(job=chosen, limit=limit + 1, before=_after(after))
-    return page_document([crawl_json(one) for one in found[:limit]], found[limit - 1].id if len(found) > limit else None)
+    return page_document(crawls_page(info.context.service, job=chosen, limit=limit, cursor=_after(after)))
 
 
 def crawl(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002 - the usual argument name
@@ -133,9 +129,7 @@ def crawl(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002 - the usual 
 
 def docs_sites(info: FieldInfo, first: int = DEFAULT_PAGE_SIZE, after: str | None = None) -> Any:
     """The documentation sites, newest first."""
-    limit = _size(first)
-    found = list_docs_sites(info.context.service, limit=limit + 1, before=_after(after))
-    return page_document([site_json(one) for one in found[:limit]], found[limit - 1].id if len(found) > limit else None)
+    return page_document(sites_page(info.context.service, limit=_size(first), cursor=_after(after)))
 
 
 def docs_site(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002
@@ -209,7 +203,8 @@ def events(  # noqa: PLR0913, PLR0917 - the filters of a list, each an argument
     }  # fmt: skip
     query = StrictQuery.model_validate({name: value for name, value in given.items() if value is not None})
     found = read_event_page(query, info.context.caller, info.context.service)
-    return page_document(_with_sources(info, found.items), found.next_cursor)
+    _with_sources(info, found.items)
+    return page_document(found)
 
 
 def event(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002 - the usual argument name
@@ -230,9 +225,9 @@ def categories(info: FieldInfo) -> list[str]:
 # ---- Administration ---------------------------------------------------------------------------------------------------------
 def sources(info: FieldInfo, enabled: bool | None = None, first: int = DEFAULT_PAGE_SIZE, after: str | None = None) -> Any:
     """The sources by ID."""
-    limit, cursor = parse_number(first, "first", most=MAX_PAGE_SIZE), parse_number(after or 0, "after", least=0)
-    found = admin_lists.sources_page(info.context.service, info.context.caller, enabled=enabled, limit=limit, cursor=cursor)
-    return page_document(found.items, found.next_cursor)
+    limit, cursor = _size(first), parse_number(after or 0, "after", least=0)
+    service, caller = info.context.service, info.context.caller
+    return page_document(admin_lists.sources_page(service, caller, enabled=enabled, limit=limit, cursor=cursor))
 
 
 def source(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002
@@ -243,12 +238,10 @@ def source(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002
 
 def runs(info: FieldInfo, source: strawberry.ID | None = None, first: int = DEFAULT_PAGE_SIZE, after: str | None = None) -> Any:
     """Runs, newest first."""
-    source_id, cursor = (
-        None if given is None else parse_number(given, name) for given, name in ((source, "source"), (after, "after"))
-    )
-    limit = parse_number(first, "first", most=MAX_PAGE_SIZE)
-    found = admin_lists.runs_page(info.context.service, source_id=source_id, limit=limit, cursor=cursor)
-    return page_document(_with_sources(info, found.items), found.next_cursor)
+    source_id = None if source is None else parse_number(source, "source")
+    found = admin_lists.runs_page(info.context.service, source_id=source_id, limit=_size(first), cursor=_after(after))
+    _with_sources(info, found.items)
+    return page_document(found)
 
 
 def run(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002
@@ -262,10 +255,11 @@ def reviews(
     """The review queue, oldest first."""
     wanted = None if reason is None else ReviewReason(parse_choice(reason, "reason", tuple(ReviewReason)))
     which = parse_choice(state, "state", get_args(admin_lists.ReviewState))
-    limit, cursor = parse_number(first, "first", most=MAX_PAGE_SIZE), parse_number(after or 0, "after", least=0)
+    limit, cursor = _size(first), parse_number(after or 0, "after", least=0)
     found = admin_lists.reviews_page(info.context.service, state=which, reason=wanted, limit=limit, cursor=cursor)
     info.context.events.want(number for one in found.items for number in one["candidate_ids"])
-    return page_document(_with_sources(info, found.items), found.next_cursor)
+    _with_sources(info, found.items)
+    return page_document(found)
 
 
 def review(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002

@@ -18,6 +18,8 @@ from strawberry.scalars import JSON
 from strawberry.schema.config import StrawberryConfig
 
 from tadoru.clock import iso
+from tadoru.jobs.events.publish.list_pages import DocumentPage
+from tadoru.serve.api.responses import ListPart
 from tadoru.serve.graphql.limits import NODES_FIELD
 from tadoru.store.crawl.browse import PublishedRecord
 
@@ -75,10 +77,11 @@ def page_type(kind: Any, name: str = "") -> Any:
     return strawberry.type(type(name or f"{kind.__name__}Page", (), namespace), description="A page of a list.")
 
 
-def page_document(items: list[Any], cursor: str | int | None) -> dict[str, Any]:
+def page_document(part: ListPart | DocumentPage) -> dict[str, Any]:
     """A page of a list as an object."""
+    cursor = part.next_cursor
     return {
-        NODES_FIELD: items,
+        NODES_FIELD: part.items,
         "page_info": {"has_next_page": cursor is not None, "end_cursor": None if cursor is None else str(cursor)},
     }
 

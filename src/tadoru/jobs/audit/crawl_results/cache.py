@@ -12,28 +12,24 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-_CACHE_SIZE = 64
+CACHE_SIZE = 64
 """Results cached of each function; they are small."""
 
 
 def cached_while_unchanged(read: Callable[..., T]) -> Callable[..., T]:
-    """Caches a function that reads a crawl by its path and returns an immutable value."""
+    """Caches a function that reads crawls by their paths, its only positional arguments, and returns an immutable value."""
 
-    @lru_cache(maxsize=_CACHE_SIZE)
-    def cached(state: tuple[object, ...], path: str, *more: Any, **options: Any) -> T:
-        return read(path, *more, **options)
+    @lru_cache(maxsize=CACHE_SIZE)
+    def cached(states: tuple[object, ...], paths: tuple[str, ...], **options: Any) -> T:
+        return read(*paths, **options)
 
     @wraps(read)
-    def look_up(path: Path | str, *more: Any, **options: Any) -> T:
+    def look_up(*paths: Path | str, **options: Any) -> T:
         # The state is read first: a write during the call makes the next result another one.
-        return cached(file_state(path), str(path), *more, **options)
+        states = tuple(_state(Path(f"{path}{ending}")) for path in paths for ending in ("", "-wal"))
+        return cached(states, tuple(map(str, paths)), **options)
 
     return look_up
-
-
-def file_state(path: Path | str) -> tuple[object, ...]:
-    """The state of a database file; it differs after a write."""
-    return tuple(_state(Path(f"{path}{ending}")) for ending in ("", "-wal"))
 
 
 def _state(file: Path) -> tuple[int, ...]:

@@ -317,7 +317,7 @@ _COLOURS: dict[str, dict[str, str]] = {
 
 def read_graph(path: Path | str, *, most: int = DEFAULT_NODES) -> SiteGraph:
     """The pages with the highest link score, some broken pages, and the path to each."""
-    start, nodes, links = _read_graph(path, min(most, MAX_NODES))
+    start, nodes, links = _read_graph(path, most=min(most, MAX_NODES))
     return SiteGraph(
         start_url=start,
         nodes=tuple(
@@ -331,9 +331,10 @@ def read_graph(path: Path | str, *, most: int = DEFAULT_NODES) -> SiteGraph:
     )  # fmt: skip
 
 
+@cached_while_unchanged
 def draw_site_graph(path: Path | str, *, most: int = DEFAULT_NODES, lang: str = "en") -> GraphDrawing | None:
     """The drawing of the site graph; None if there is no page yet. A style sheet colours it by class name."""
-    start, nodes, links = _read_graph(path, min(most, MAX_NODES))
+    start, nodes, links = _read_graph(path, most=min(most, MAX_NODES))
     return draw_page_graph(PageGraph(tuple(nodes), tuple(links)), start, translator(lang)) if nodes else None
 
 
@@ -351,7 +352,7 @@ def _colour_attributes(classes: list[str]) -> str:
 
 
 @cached_while_unchanged
-def _read_graph(path: Path | str, most: int) -> tuple[str, list[GraphNodeRow], list[tuple[int, int]]]:
+def _read_graph(path: Path | str, *, most: int) -> tuple[str, list[GraphNodeRow], list[tuple[int, int]]]:
     with looking_at(path) as crawl:
         nodes = crawl.summary.nodes(most, most // _SHARE_OF_BROKEN)
         return crawl.export.start_url() or "", nodes, crawl.summary.links_between(node.page_id for node in nodes)

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 
@@ -20,18 +19,15 @@ from tadoru.jobs.audit.compare import comparison
 from tadoru.jobs.audit.compare.changes import REGRESSIONS, ChangeKind, PageChange
 from tadoru.jobs.audit.compare.report_formats import check_title
 from tadoru.jobs.audit.compare.run_handles import RunHandle
-from tadoru.jobs.audit.crawl_results.cache import file_state
+from tadoru.jobs.audit.crawl_results.cache import cached_while_unchanged
 from tadoru.model.finding import Severity, SeverityName
 from tadoru.store.crawl.browse import PublishedRecord
 from tadoru.store.crawl.runs import StoredRun
 from tadoru.store.crawl.sqlite.store import ReadOnlyCrawl, at_once
 
 MAX_SHOWN = 100
-_CACHE_SIZE = 8
 _COMPARISON_LOCK = Lock()
 """A request for a comparison that is running waits for it and finds it in the cache."""
-_RunOfCrawl = tuple[str, int | None]
-"""A database and the number of a run; None for the last run."""
 
 
 class NothingToCompare(UsageError):
@@ -103,7 +99,7 @@ def compare_crawls(before: Path | str, after: Path | str, *, lang: str = "en", s
     """Compares the last runs of two crawls. Raises NothingToCompare."""
     if Path(before).resolve() == Path(after).resolve():
         raise NothingToCompare("Both are the same crawl. Choose another one, or compare with the previous run.")
-    return _compare((str(before), None), (str(after), None), lang, shown)
+    return _compare(before, after, (None, None), lang, shown)
 
 
 def compare_with_previous(path: Path | str, *, lang: str = "en", shown: int = 20) -> ComparisonResult:
@@ -113,19 +109,24 @@ def compare_with_previous(path: Path | str, *, lang: str = "en", shown: int = 20
         kept = [run.number for run in at_once(crawl.runs.all()) if run.kept]
     if len(kept) < 2:
         raise NothingToCompare("This crawl has no earlier run to compare with. Run it again first.")
-    return _compare((str(path), kept[-2]), (str(path), kept[-1]), lang, shown)
+    return _compare(path, path, (kept[-2], kept[-1]), lang, shown)
 
 
-def _compare(before: _RunOfCrawl, after: _RunOfCrawl, lang: str, shown: int) -> ComparisonResult:
+def _compare(
+    before: Path | str, after: Path | str, runs: tuple[int | None, int | None], lang: str, shown: int
+) -> ComparisonResult:  # fmt: skip
     with _COMPARISON_LOCK:
-        return _cached_comparison((file_state(before[0]), file_state(after[0])), before, after, lang, min(shown, MAX_SHOWN))
+        return _cached_comparison(before, after, runs=runs, lang=lang, shown=min(shown, MAX_SHOWN))
 
 
-@lru_cache(maxsize=_CACHE_SIZE)
-def _cached_comparison(_: object, before: _RunOfCrawl, after: _RunOfCrawl, lang: str, shown: int) -> ComparisonResult:
-    first, second = ReadOnlyCrawl(before[0]), ReadOnlyCrawl(after[0])
+@cached_while_unchanged
+def _cached_comparison(
+    before: str, after: str, *, runs: tuple[int | None, int | None], lang: str, shown: int
+) -> ComparisonResult:  # fmt: skip
+    """The comparison of two runs by their numbers; None for the last run."""
+    first, second = ReadOnlyCrawl(before), ReadOnlyCrawl(after)
     with closing(first.sql), closing(second.sql), first.snapshot(), second.snapshot():
-        sides = _open_run(first, before[1]), _open_run(second, after[1])
+        sides = _open_run(first, runs[0]), _open_run(second, runs[1])
         return _result(at_once(comparison.compare_runs(*sides, shown=shown)), lang)
 
 

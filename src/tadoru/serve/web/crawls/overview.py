@@ -1,16 +1,9 @@
-"""The overview of a crawl in figures and charts, and the cache of what pages read from crawl databases.
-
-Counting the figures of a large site takes seconds, and most crawls that people look at are finished: results are cached until the
-files change. Their size and number are bounded.
-"""
+"""The overview of a crawl in figures and charts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
-from typing import Any, TypeVar, cast
 from urllib.parse import urlencode
 
 from tadoru.errors import StoreError
@@ -32,37 +25,8 @@ from tadoru.serve.service import Service
 from tadoru.serve.web.crawls.view_models import ChartBar, bar_chart, severity_labels
 from tadoru.store.served_crawls.schema import ServedCrawl
 
-T = TypeVar("T")
-Stamp = tuple[tuple[int, int], ...]
-CACHE_SIZE = 64
 FIX_FIRST = 5
 """Checks that are listed as most urgent."""
-
-
-def read_cached(read: Callable[..., T], *paths: Path | str, **chosen: Any) -> T:
-    """`read(*paths, **chosen)`, cached until a file changes."""
-    names = tuple(str(path) for path in paths)
-    return cast(T, _read(read, names, tuple(_stamp(name) for name in names), tuple(sorted(chosen.items()))))
-
-
-@lru_cache(maxsize=CACHE_SIZE)
-def _read(
-    read: Callable[..., Any], names: tuple[str, ...], _stamps: tuple[Stamp, ...], chosen: tuple[tuple[str, Any], ...]
-) -> Any:
-    return read(*names, **dict(chosen))
-
-
-def _stamp(path: str) -> Stamp:
-    """Times and sizes of a database file and its write-ahead log, which change with it."""
-    return tuple(_file_times(f"{path}{more}") for more in ("", "-wal"))
-
-
-def _file_times(path: str) -> tuple[int, int]:
-    try:
-        found = Path(path).stat()
-    except OSError:
-        return 0, 0
-    return found.st_mtime_ns, found.st_size
 
 
 _KINDS = {"2xx": "good", "3xx": "warn", "4xx": "bad", "5xx": "bad", "no answer": "bad"}
@@ -89,8 +53,8 @@ def overview_charts(service: Service, crawl: ServedCrawl, formatter: Formatter) 
     """The overview of a crawl; None if there is nothing to read, or it cannot be read now."""
     path = crawl_database(service, crawl)
     try:
-        found = read_cached(crawl_results.read_overview, path)
-        checks = read_cached(crawl_results.list_findings, path, lang=formatter.lang) if found.severities else []
+        found = crawl_results.read_overview(path)
+        checks = crawl_results.list_findings(path, lang=formatter.lang) if found.severities else []
     except (crawl_results.CrawlNotReadable, StoreError):
         return None
     base, translate = f"/manage/crawls/{crawl.id}", translator(formatter.lang)

@@ -36,7 +36,6 @@ from tadoru.model.finding import Severity, Threshold
 from tadoru.serve.crawl_runner.crawl_files import crawl_database
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service, service_of
-from tadoru.serve.web.crawls.overview import read_cached
 from tadoru.serve.web.crawls.page_detail import page_detail, status_colour
 from tadoru.serve.web.crawls.view_models import CRAWLS_URL, crawl_context, crawl_or_404, has_tab, web_url
 from tadoru.serve.web.rendering import formatter_of, render
@@ -206,7 +205,7 @@ def findings_page(request: Request, crawl_id: int) -> Response:
     severity = asked if asked in set(Severity) else ""
 
     def read() -> dict[str, Any]:
-        found = read_cached(crawl_results.list_findings, path, lang=formatter.lang)
+        found = crawl_results.list_findings(path, lang=formatter.lang)
         counts = {each.value: sum(one.count for one in found if one.severity == each) for each in Severity}
         return {
             "checks": [one for one in found if severity in ("", one.severity)], "counts": counts, "severity": severity,
@@ -311,8 +310,8 @@ def graph_page(request: Request, crawl_id: int) -> Response:
     crawl, path = open_tab(request, crawl_id, "graph")
 
     def read() -> dict[str, Any]:
-        drawing = read_cached(crawl_results.draw_site_graph, path, lang=formatter_of(request).lang)
-        nodes = read_cached(crawl_results.read_graph, path).nodes if drawing is not None else ()
+        drawing = crawl_results.draw_site_graph(path, lang=formatter_of(request).lang)
+        nodes = crawl_results.read_graph(path).nodes if drawing is not None else ()
         return {"picture": Markup(drawing.svg) if drawing is not None else "", "nodes": nodes, "status_colour": status_colour}  # noqa: S704
 
     return render_tab(request, crawl, "graph", "crawls/graph.html", read)
@@ -353,9 +352,9 @@ def compare_page(request: Request, crawl_id: int) -> Response:
         }
         try:
             if other is not None:
-                found = read_cached(crawl_results.compare_crawls, crawl_database(service, other), path, lang=lang)
+                found = crawl_results.compare_crawls(crawl_database(service, other), path, lang=lang)
             else:
-                found = read_cached(crawl_results.compare_with_previous, path, lang=lang)
+                found = crawl_results.compare_with_previous(path, lang=lang)
         except NothingToCompare:
             _ = formatter_of(request).gettext
             if other is None:

@@ -5,35 +5,37 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tadoru.serve.web.crawls.overview import CACHE_SIZE, read_cached
+from tadoru.jobs.audit.crawl_results.cache import CACHE_SIZE, cached_while_unchanged
 
 
 def test_what_was_read_is_kept_until_the_file_or_its_log_changes(tmp_path: Path) -> None:
     file, times = tmp_path / "crawl.db", list[str]()
 
+    @cached_while_unchanged
     def read(path: str, *, lang: str = "en") -> str:
         times.append(lang)
         return f"{Path(path).read_text()} {lang}"
 
     file.write_text("one")
-    assert [read_cached(read, file), read_cached(read, str(file)), read_cached(read, file, lang="ja")] == [
+    assert [read(file), read(str(file)), read(file, lang="ja")] == [
         "one en",
         "one en",
         "one ja",
     ]
     assert times == ["en", "ja"]
     (tmp_path / "crawl.db-wal").write_text("x")
-    read_cached(read, file)
+    read(file)
     assert times == ["en", "ja", "en"]
     file.write_text("two")
     os.utime(file, ns=(1, 1))
-    assert read_cached(read, file) == "two en"
+    assert read(file) == "two en"
 
 
 def test_what_could_not_be_read_is_tried_again(tmp_path: Path) -> None:
     file = tmp_path / "crawl.db"
     tries = [0]
 
+    @cached_while_unchanged
     def read(path: str) -> str:
         tries[0] += 1
         if tries[0] == 1:
@@ -42,7 +44,7 @@ def test_what_could_not_be_read_is_tried_again(tmp_path: Path) -> None:
 
     for _ in range(2):
         try:
-            found = read_cached(read, file)
+            found = read(file)
         except OSError:
             continue
     assert (found, tries) == (str(file), [2])
@@ -51,11 +53,12 @@ def test_what_could_not_be_read_is_tried_again(tmp_path: Path) -> None:
 def test_only_so_much_is_kept(tmp_path: Path) -> None:
     counted: list[str] = []
 
+    @cached_while_unchanged
     def read(path: str) -> int:
         counted.append(path)
         return len(counted)
 
     for number in range(CACHE_SIZE + 1):
-        read_cached(read, tmp_path / str(number))
-    read_cached(read, tmp_path / "0")
+        read(tmp_path / str(number))
+    read(tmp_path / "0")
     assert len(counted) == CACHE_SIZE + 2
