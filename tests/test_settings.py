@@ -10,7 +10,7 @@ import pytest
 
 from tadoru.clock import SystemClock
 from tadoru.config.options import JOB_SETTINGS, AuditOptions, EventsOptions, ServeOptions, WorkerOptions
-from tadoru.config.resolve import DISCOVERED_FILES, build_options, describe_options, resolve_config
+from tadoru.config.resolve import DISCOVERED_FILES, describe_options, resolve_config
 from tadoru.config.settings import SettingRole
 from tadoru.errors import ConfigError, StoreError, UsageError, without_passwords
 from tadoru.log import Log
@@ -131,7 +131,7 @@ def test_no_password_of_a_url_is_shown_whatever_the_setting(kind: Any, job: str,
         setting.name: (SERVER, SERVER) if setting.many else SERVER for setting in JOB_SETTINGS[job] if "URL" in setting.metavar
     }
     settled = resolve_config(job, urls, {}, None, tmp_path)
-    listing = describe_options(build_options(kind, settled), settled, job)
+    listing = describe_options(kind(**settled.values), settled, job)
     assert urls
     assert SECRET not in str(listing)
     assert listing["database"]["value"] == "postgresql://ann:***@127.0.0.1:1/town"

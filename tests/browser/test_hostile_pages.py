@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tadoru.fetch.browser.browser import Browser, BrowserOptions
+from tadoru.fetch.base import BrowserOptions
+from tadoru.fetch.browser.browser import Browser
 from tadoru.fetch.browser.page_report import MAX_MESSAGE_LENGTH, MAX_MESSAGES
 from tadoru.fetch.browser.request_filter import MAX_NAVIGATIONS, MAX_REQUESTS
 from tadoru.model.web import Failure, FailureKind, RenderedPage

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from tadoru.fetch.browser.browser import Browser, BrowserOptions
+from tadoru.fetch.base import BrowserOptions
+from tadoru.fetch.browser.browser import Browser
 from tadoru.fetch.browser.request_filter import BrowserPolicy
 from tadoru.model.web import Failure
 from tadoru.rules.address import Exemptions

@@ -16,8 +16,9 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from tadoru.errors import BrowserMissing
+from tadoru.fetch.base import BrowserOptions
 from tadoru.fetch.browser import browser as browser_module
-from tadoru.fetch.browser.browser import Browser, BrowserOptions
+from tadoru.fetch.browser.browser import Browser
 from tadoru.rules.address import Exemptions
 from tests.browser.pages import render, rendered, shown
 from tests.support.site import Site

@@ -19,7 +19,8 @@ from typing import Any
 
 from tadoru.clock import SystemClock
 from tadoru.cluster.queue import ClusterTiming, prepare_schema
-from tadoru.cluster.worker import Worker, WorkerSettings
+from tadoru.cluster.worker import Worker
+from tadoru.config.options import WorkerOptions
 from tadoru.log import Log
 from tadoru.store.cluster.registry import ClusterRegistry
 from tests.acceptance.command import CHECKOUT, Tadoru
@@ -130,12 +131,13 @@ def kept(file: Path) -> dict[str, list[tuple[Any, ...]]]:
 def hired(database: str, *, workers: int = 1, hosts: int = 4, seconds: float = 5.0) -> Iterator[list[Worker]]:
     """Workers in threads of this process: cheap, for what needs no process of its own. They are drained at the end."""
     clock = SystemClock()
-    duty = WorkerSettings(database=database, hosts=hosts, seconds=seconds, timing=ClusterTiming(**BRISK))
+    duty = WorkerOptions(database=database, hosts=hosts, slice=seconds)
     made: list[Worker] = []
     loops: list[asyncio.AbstractEventLoop] = []
 
     async def work(ready: threading.Event) -> None:
-        worker = Worker(duty, clock, Log(io.StringIO(), clock, form="text", level="warning"))
+        log = Log(io.StringIO(), clock, form="text", level="warning")
+        worker = Worker(duty, clock, log, timing=ClusterTiming(**BRISK))
         made.append(worker)
         loops.append(asyncio.get_running_loop())
         ready.set()

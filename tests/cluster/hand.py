@@ -18,7 +18,8 @@ from procrastinate import utils
 
 from tadoru.clock import SystemClock
 from tadoru.cluster.queue import ClusterTiming, log_engine_messages
-from tadoru.cluster.worker import Worker, WorkerSettings
+from tadoru.cluster.worker import Worker
+from tadoru.config.options import WorkerOptions
 from tadoru.jobs import launch
 from tadoru.log import Log
 
@@ -31,11 +32,11 @@ def put_clock_off(seconds: float) -> None:
     utils.utcnow = lambda: moment() + timedelta(seconds=seconds)
 
 
-async def work(duty: WorkerSettings) -> None:
+async def work(duty: WorkerOptions, timing: ClusterTiming) -> None:
     clock = SystemClock()
     log = Log(sys.stderr, clock, form="text", level="info")
     log_engine_messages(log)
-    worker = Worker(duty, clock, log)
+    worker = Worker(duty, clock, log, timing=timing)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, worker.stop)
     await worker.run()
 
@@ -44,7 +45,7 @@ def main() -> None:
     given = json.loads(sys.argv[1])
     put_clock_off(given.pop("clock_off", 0.0))
     timing = ClusterTiming(**{one.name: given.pop(one.name) for one in fields(ClusterTiming) if one.name in given})
-    launch.run_loop(work(WorkerSettings(timing=timing, **given)))
+    launch.run_loop(work(WorkerOptions(slice=given.pop("seconds"), **given), timing))
 
 
 if __name__ == "__main__":

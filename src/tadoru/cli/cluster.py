@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from tadoru.cli.help import CommandGroup, DocumentedCommand
-from tadoru.cli.options import job_options, print_config, resolve_options
+from tadoru.cli.options import events_options, job_options, print_config, resolve_options
 from tadoru.cli.output import N_, _, format_duration, format_option, ngettext
 from tadoru.cli.table import TableColumn, single_line, write_pairs, write_table
 from tadoru.clock import Clock, iso
-from tadoru.config import resolve
 from tadoru.config.options import JOB_SETTINGS, EventsOptions, WorkerOptions
 from tadoru.errors import Interrupted, UsageError
 from tadoru.extras import not_installed
@@ -55,8 +51,7 @@ def worker(config_file: str | None, show_config: bool, log_format: str, verbose:
 
     if not is_postgresql(options.database):
         raise UsageError("A worker needs PostgreSQL. Give --database postgresql://user@host/name.")
-    events = resolve.resolve_config("events", {}, os.environ, Path(config_file) if config_file else None, Path.cwd())
-    collecting = replace(resolve.build_options(EventsOptions, events), database=options.database)
+    collecting = events_options(options.database, config_file)
     level = "warning" if quiet else "debug" if verbose else "info"
     _run_worker(options, collecting, log_format, level)
     return 0
@@ -69,7 +64,7 @@ def _run_worker(options: WorkerOptions, events: EventsOptions, log_format: str, 
     try:
         from tadoru.cluster.metrics import metrics_endpoint
         from tadoru.cluster.queue import log_engine_messages
-        from tadoru.cluster.worker import BackgroundTask, Worker, WorkerSettings
+        from tadoru.cluster.worker import BackgroundTask, Worker
     except ModuleNotFoundError:
         raise UsageError(not_installed("workers", "cluster")) from None
     clock = SystemClock()
@@ -82,12 +77,7 @@ def _run_worker(options: WorkerOptions, events: EventsOptions, log_format: str, 
         sides = (calendar_task(events, clock, log),)
 
     async def main() -> None:
-        worker = Worker(
-            WorkerSettings(database=options.database, hosts=options.hosts, seconds=options.slice, name=options.name),
-            clock,
-            log,
-            sides,
-        )
+        worker = Worker(options, clock, log, sides)
 
         def stop() -> None:
             log.write("info", _("Finishing in-flight work. Press Ctrl-C again to stop immediately."))

@@ -17,7 +17,7 @@ from tadoru.cli.help import DocumentedOption
 from tadoru.cli.inputs import complete_value
 from tadoru.cli.output import current_language, translate_text
 from tadoru.config import resolve
-from tadoru.config.options import JOB_SETTINGS, AuditOptions, ServeOptions
+from tadoru.config.options import JOB_SETTINGS, AuditOptions, EventsOptions, ServeOptions
 from tadoru.config.resolve import Options, ResolvedConfig
 from tadoru.config.settings import Setting
 from tadoru.errors import UsageError
@@ -133,7 +133,13 @@ def resolve_options(
     settled = resolve.resolve_config(job, given_flags(job, values), os.environ, path, Path.cwd())
     for warning in settled.warnings:
         sys.stderr.write(f"tadoru: {translate_text(warning)}\n")
-    options = resolve.build_options(kind, settled)
+    options = kind(**settled.values)
     if isinstance(options, AuditOptions | ServeOptions) and "lang" not in settled.sources:
         options = replace(options, lang=current_language())
     return options, settled
+
+
+def events_options(database: str, config_file: str | None) -> EventsOptions:
+    """The options for collecting events into a database, from the same file and variables as those of the command."""
+    settled = resolve.resolve_config("events", {}, os.environ, Path(config_file) if config_file else None, Path.cwd())
+    return replace(EventsOptions(**settled.values), database=database)

@@ -11,7 +11,6 @@ import os
 import platform
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from tadoru.clock import Clock
@@ -19,6 +18,7 @@ from tadoru.cluster import queue
 from tadoru.cluster.metrics import WorkerMetrics
 from tadoru.cluster.queue import ClusterTiming
 from tadoru.cluster.tasks import WorkerTasks
+from tadoru.config.options import WorkerOptions
 from tadoru.errors import StoreError
 from tadoru.log import Log
 from tadoru.store.cluster.registry import ClusterRegistry
@@ -31,29 +31,21 @@ BackgroundTask = Callable[[WorkerTasks, asyncio.Event], Coroutine[Any, Any, None
 """Runs besides the crawls until the event is set."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerSettings:
-    """The settings of a worker."""
-
-    database: str
-    hosts: int
-    """Maximum hosts at a time."""
-    seconds: float
-    """Seconds of a slice, after which other hosts have their turn."""
-    name: str = ""
-    timing: ClusterTiming = ClusterTiming()
-
-    @property
-    def full_name(self) -> str:
-        return self.name or f"{platform.node()}-{os.getpid()}"
-
-
 class Worker:
     """Runs tasks of the cluster until it is stopped."""
 
-    def __init__(self, settings: WorkerSettings, clock: Clock, log: Log, background: tuple[BackgroundTask, ...] = ()) -> None:
-        self._settings, self._clock, self._log, self._background = settings, clock, log, background
-        self.metrics = WorkerMetrics(clock, settings.full_name)
+    def __init__(
+        self,
+        options: WorkerOptions,
+        clock: Clock,
+        log: Log,
+        background: tuple[BackgroundTask, ...] = (),
+        timing: ClusterTiming | None = None,
+    ) -> None:
+        self._options, self._clock, self._log, self._background = options, clock, log, background
+        self._timing = timing or ClusterTiming()
+        self._name = options.name or f"{platform.node()}-{os.getpid()}"
+        self.metrics = WorkerMetrics(clock, self._name)
         self._stop = asyncio.Event()
         self._pause = MIN_PAUSE
         self._number = 0
@@ -68,7 +60,7 @@ class Worker:
         queue_ready = False
         while not self._stop.is_set():
             try:
-                cluster = ClusterRegistry(self._settings.database)
+                cluster = ClusterRegistry(self._options.database)
                 try:
                     queue.prepare_schema(cluster)
                     queue_ready = True
@@ -87,19 +79,19 @@ class Worker:
 
     async def _connected(self, cluster: ClusterRegistry) -> None:
         """Work while the database is available."""
-        settings = self._settings
+        options = self._options
         tasks = WorkerTasks(
-            lambda crawl: address_of(settings.database, crawl),
+            lambda crawl: address_of(options.database, crawl),
             cluster,
-            hosts=settings.hosts,
-            seconds=settings.seconds,
+            hosts=options.hosts,
+            seconds=options.slice,
             clock=self._clock,
             log=self._log,
-            timing=settings.timing,
+            timing=self._timing,
             metrics=self.metrics,
         )
         await tasks.queue.open()
-        self._log.write("info", "worker started", name=settings.full_name, database=cluster.shown, hosts=settings.hosts)
+        self._log.write("info", "worker started", name=self._name, database=cluster.shown, hosts=options.hosts)
         try:
             await self._run_tasks(cluster, tasks)
         finally:
@@ -107,7 +99,7 @@ class Worker:
                 await tasks.queue.close()
 
     async def _run_tasks(self, cluster: ClusterRegistry, tasks: WorkerTasks) -> None:
-        queue_task = asyncio.create_task(tasks.queue.run(self._settings.full_name, self._settings.hosts))
+        queue_task = asyncio.create_task(tasks.queue.run(self._name, self._options.hosts))
         heartbeats = asyncio.create_task(self._send_heartbeats(cluster, tasks))
         running = [queue_task, heartbeats, asyncio.create_task(tasks.watch())]
         running += [asyncio.create_task(run(tasks, self._stop)) for run in self._background]
@@ -141,7 +133,7 @@ class Worker:
                 is_known = await asyncio.to_thread(cluster.beat, self._number, len(tasks.held), self.metrics.pages)
                 self.metrics.round_trip(self._clock.monotonic() - began)
                 if not is_known:
-                    worker = (self._settings.full_name, platform.node(), os.getpid(), VERSION)
+                    worker = (self._name, platform.node(), os.getpid(), VERSION)
                     self._number = await asyncio.to_thread(cluster.register, *worker)
                 self._pause = MIN_PAUSE
                 await self._clock.sleep(HEARTBEAT_INTERVAL)

@@ -111,11 +111,6 @@ def _check_discovered_file(effective: ResolvedConfig, settings: Iterable[Setting
             )
 
 
-def build_options(kind: type[Options], effective: ResolvedConfig) -> Options:
-    """The typed options of a job, defaults filled in."""
-    return kind(**effective.values)
-
-
 def describe_options(options: Options, effective: ResolvedConfig, job: str) -> dict[str, dict[str, Any]]:
     """All options with their value, secrets hidden, and their source, for `--show-config`."""
     secret = {setting.name for setting in JOB_SETTINGS[job] if setting.secret}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from tadoru.model.web import Answer, Failure, RenderedPage, Request
@@ -11,6 +13,25 @@ WaitForTurn = Callable[[str], Awaitable[None]]
 """Returns when a request may be sent to a host (`rules.url.host_key`)."""
 MayRequest = Callable[[str], Awaitable[bool]]
 """Whether a URL may be requested."""
+
+
+PAGE_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrowserOptions:
+    """How the browser renders pages."""
+
+    pages: int = 2
+    """Pages at a time."""
+    headed: bool = False
+    """Show the browser window."""
+    profile: Path | None = None
+    """A profile folder that keeps the session: all pages and later runs share it."""
+    max_bytes: int = PAGE_BYTES
+    """Maximum bytes that one page may load in total."""
+    quiet: float = 0.5
+    """Seconds without any activity after which a page counts as settled; slow pages need more."""
 
 
 class Fetcher(Protocol):

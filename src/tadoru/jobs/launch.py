@@ -18,7 +18,6 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from typing import Any, TypeVar
 
 from tadoru.clock import Clock, SystemClock
@@ -27,7 +26,7 @@ from tadoru.engine.host_queues import HostAssignment
 from tadoru.engine.job import CrawlJob, CrawlPolicy
 from tadoru.engine.notifications import CrawlNotification, Notify
 from tadoru.errors import TadoruError
-from tadoru.fetch.base import Fetcher, MayRequest, Renderer, WaitForTurn
+from tadoru.fetch.base import BrowserOptions, Fetcher, MayRequest, Renderer, WaitForTurn
 from tadoru.fetch.credentials import Credentials
 from tadoru.rules.address import Exemptions
 from tadoru.signals import stop_signals
@@ -53,19 +52,6 @@ class NetworkAccess:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RenderOptions:
-    """How the browser renders pages."""
-
-    quiet: float = 0.5
-    """Seconds without any activity after which a page counts as settled."""
-    headed: bool = False
-    profile: str | None = None
-    """A profile folder that keeps the session."""
-    places: int = 2
-    """Pages at a time."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlPlan:
     """A crawl that is ready to run. Picklable for sibling processes."""
 
@@ -77,7 +63,7 @@ class CrawlPlan:
     processes: int = 1
     render: bool = False
     """Whether pages may be rendered."""
-    rendering: RenderOptions = RenderOptions()
+    rendering: BrowserOptions = BrowserOptions()
 
     def for_one_process(self) -> CrawlPlan:
         """The plan of one process, with its share of the concurrent requests."""
@@ -102,22 +88,17 @@ def run_loop(main: Coroutine[Any, Any, T]) -> T:
         return runner.run(main)
 
 
-def build_renderer(access: NetworkAccess, rendering: RenderOptions, before: WaitForTurn, allow: MayRequest) -> Renderer:
+def build_renderer(access: NetworkAccess, rendering: BrowserOptions, before: WaitForTurn, allow: MayRequest) -> Renderer:
     """A browser for the crawl."""
     # Imported late: only a crawl that renders needs it.
-    from tadoru.fetch.browser.browser import Browser, BrowserOptions
+    from tadoru.fetch.browser.browser import Browser
     from tadoru.fetch.browser.request_filter import BrowserPolicy
 
     return Browser(
         user_agent=access.user_agent,
         exemptions=access.exemptions,
         policy=BrowserPolicy(wait_for_turn=before, may_request=allow, credentials=access.credentials),
-        options=BrowserOptions(
-            pages=rendering.places,
-            headed=rendering.headed,
-            profile=Path(rendering.profile) if rendering.profile else None,
-            quiet=rendering.quiet,
-        ),
+        options=rendering,
         proxy=access.proxy,
         verify_tls=access.verify_tls,
     )

@@ -16,10 +16,10 @@ import click
 from tadoru.cli.events import current_user
 from tadoru.cli.help import CommandGroup
 from tadoru.cli.inputs import check_database_name
-from tadoru.cli.options import job_options, print_config, resolve_options
+from tadoru.cli.options import events_options, job_options, print_config, resolve_options
 from tadoru.cli.output import _
 from tadoru.config import resolve
-from tadoru.config.options import JOB_SETTINGS, EventsOptions, ServeOptions
+from tadoru.config.options import JOB_SETTINGS, ServeOptions
 from tadoru.errors import UsageError, without_passwords
 from tadoru.extras import not_installed
 
@@ -100,12 +100,6 @@ def serve(
     return 0
 
 
-def _events_options(options: ServeOptions, config_file: str | None) -> EventsOptions:
-    """The options for collecting events, from the same file and variables."""
-    settled = resolve.resolve_config("events", {}, os.environ, Path(config_file) if config_file else None, Path.cwd())
-    return replace(resolve.build_options(EventsOptions, settled), database=options.database)
-
-
 def _crawl_defaults(config_file: str | None) -> dict[str, dict[str, Any]]:
     """Default options of crawls that the service runs; without start URLs, files and credentials."""
     from tadoru.jobs.service_crawl import OPERATOR_SETTINGS, OPTIONS_BY_JOB
@@ -133,7 +127,7 @@ def _run_service(options: ServeOptions, config_file: str | None, log_format: str
             _report_first_sign_in(store, options.database, here)
         sys.stderr.flush()
         start = ServerConfig(
-            options=replace(options, port=port), events=_events_options(options, config_file),
+            options=replace(options, port=port), events=events_options(options.database, config_file),
             crawl_defaults=_crawl_defaults(config_file), log_format=log_format, log_level=level,
         )  # fmt: skip
         run_server(start, listening)

@@ -12,16 +12,16 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tadoru.clock import Clock, SystemClock
 from tadoru.config.resolve import BROWSER_VARIABLE
 from tadoru.errors import BrowserMissing
 from tadoru.extras import not_installed
+from tadoru.fetch.base import BrowserOptions
 from tadoru.fetch.browser import chromium
 from tadoru.fetch.browser.page_timing import MAX_TIMEOUTS
-from tadoru.fetch.browser.proxy import CLIENT_BYTES, GuardedProxy, ProxyClient
+from tadoru.fetch.browser.proxy import GuardedProxy, ProxyClient
 from tadoru.fetch.browser.relay import Dialer, UpstreamProxy
 from tadoru.fetch.browser.request_filter import BrowserPolicy, RequestAdmission
 from tadoru.fetch.browser.tab import CommandRejected, Event, SessionEnded, Tab
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser as Chromium
     from playwright.async_api import BrowserContext, CDPSession, Page, Playwright
 
-QUIET_SECONDS = 0.5
-"""Seconds without any activity after which a page counts as settled."""
 HANG_MARGIN = 30.0
 """Seconds beyond the timeout of a page after which the browser counts as hung."""
 PAGES_PER_PROCESS = 500
@@ -49,22 +47,6 @@ _CONTEXT_OPTIONS: dict[str, Any] = {
     "service_workers": "block",
     "accept_downloads": False,
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrowserOptions:
-    """How the browser renders pages."""
-
-    pages: int = 2
-    """Pages at a time."""
-    headed: bool = False
-    """Show the browser window."""
-    profile: Path | None = None
-    """A profile folder that keeps the session: all pages and later runs share it."""
-    max_bytes: int = CLIENT_BYTES
-    """Maximum bytes that one page may load in total."""
-    quiet: float = QUIET_SECONDS
-    """Seconds without any activity after which a page counts as settled; slow pages need more."""
 
 
 _DEFAULT_OPTIONS = BrowserOptions()

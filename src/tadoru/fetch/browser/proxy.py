@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from tadoru.fetch.base import PAGE_BYTES
 from tadoru.fetch.browser import relay
 from tadoru.fetch.browser.relay import ConnectionFailure, Dialer, MessageHead, Stream
 from tadoru.model.web import FailureKind
@@ -25,7 +26,6 @@ Admit = Callable[[str], Awaitable[bool]]
 """Called before a name is resolved, with the URL of a plain request or `https://host:port/` of a tunnel. It may wait for the turn
 of the host; False refuses the connection."""
 
-CLIENT_BYTES = 64 * 1024 * 1024
 CLIENT_CONNECTIONS = 32
 MAX_CONNECTIONS = 512
 HEAD_SECONDS = 10.0
@@ -95,7 +95,7 @@ class GuardedProxy:
         if self._server is not None:
             await self._server.wait_closed()
 
-    def add_client(self, admit: Admit, max_bytes: int = CLIENT_BYTES) -> ProxyClient:
+    def add_client(self, admit: Admit, max_bytes: int = PAGE_BYTES) -> ProxyClient:
         """Create a client."""
         sender = ProxyClient(admit, max_bytes)
         self._proxy_clients[sender.authorization] = sender

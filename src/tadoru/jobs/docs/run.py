@@ -19,6 +19,7 @@ from tadoru.engine.site_probe import META_KEY as PROBE_META
 from tadoru.engine.site_probe import TASK_NAME as PROBE_TASK
 from tadoru.engine.url_filter import UrlFilter
 from tadoru.errors import NothingToCrawl, SeedUnreachable, UsageError
+from tadoru.fetch.base import BrowserOptions
 from tadoru.jobs.crawl_setup import (
     FinishedCrawl,
     PreparedCrawl,
@@ -54,7 +55,6 @@ from tadoru.jobs.docs.bundle.writer import write_bundle
 from tadoru.jobs.docs.job import DocsJob
 from tadoru.jobs.docs.library import quote_untrusted
 from tadoru.jobs.docs.reading_order import reading_order
-from tadoru.jobs.launch import RenderOptions
 from tadoru.jobs.reporting.formatting import format_count
 from tadoru.rules.address import Exemptions
 from tadoru.rules.scope import Scope
@@ -147,11 +147,11 @@ class DocsCrawl(SiteCrawl[DocsOutcome]):
             "sitemap_urls": options.sitemap_url,
             "sitemap_below": "" if options.sitemap_url or options.sitemap == "only" else start[: start.rfind("/") + 1],
         }
-        rendering = RenderOptions(
+        rendering = BrowserOptions(
             quiet=options.spa_wait,
             headed=options.headed,
-            profile=str(root / STATE_FOLDER / "session") if options.keep_session else None,
-            places=max(1, min(4, options.concurrency)),
+            profile=root / STATE_FOLDER / "session" if options.keep_session else None,
+            pages=max(1, min(4, options.concurrency)),
         )
         database, render = str(crawl_database_path(root)), options.render != "never"
         plan = build_plan(options, job, (start,), exemptions, database, policy, render=render, rendering=rendering)
