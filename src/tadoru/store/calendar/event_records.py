@@ -24,11 +24,10 @@ from sqlalchemy.types import NullType
 from tadoru.errors import UsageError
 from tadoru.store.calendar.database import CalendarDatabase
 from tadoru.store.calendar.listing import (
+    TIME_PLACE,
     EventFilter,
     EventQueries,
-    decode_cursor,
     earliest_start,
-    encode_cursor,
     event_time_from_row,
     latest_start,
 )
@@ -46,6 +45,7 @@ from tadoru.store.calendar.records import (
     sightings_of,
 )
 from tadoru.store.calendar.schema import event_history, events, field_owners, merges, occurrences, review_candidates, reviews
+from tadoru.store.cursors import decode_cursor, encode_cursor
 
 
 class EventDetails(CalendarDatabase):
@@ -257,7 +257,7 @@ def _prepare(
     store: EventQueries, chosen: EventFilter, limit: int, cursor: str | None, *, backwards: bool
 ) -> tuple[list[PreparedQuery], dict[str, Any]]:
     """The statements and their parameters."""
-    after = decode_cursor(cursor) if cursor else None
+    after = decode_cursor(cursor, "", TIME_PLACE) if cursor else None
     given: dict[str, Any] = {name: value for name in _NAMED if (value := getattr(chosen, name)) is not None}
     shape = (*given, chosen.archived, after is not None, backwards)
     given["limit"] = limit + 1
@@ -282,7 +282,7 @@ def _page(found: list[Any], limit: int, *, backwards: bool) -> RowPage:
     place = len(EVENT_COLUMNS)
     found.sort(key=lambda row: (row[place], row[0]), reverse=backwards)
     rows = found[:limit]
-    return RowPage(rows, encode_cursor(to_utc(rows[-1][place]), rows[-1][0]) if len(found) > limit else None)
+    return RowPage(rows, encode_cursor("", (to_utc(rows[-1][place]), rows[-1][0])) if len(found) > limit else None)
 
 
 def _by_driver(store: EventQueries, statements: list[PreparedQuery], given: dict[str, Any]) -> list[Any]:

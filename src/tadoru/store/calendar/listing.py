@@ -15,9 +15,6 @@ and for a short time at most, because archiving changes none of these.
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import reduce
@@ -61,6 +58,7 @@ from tadoru.store.calendar.search_conditions import (
     text_contains,
 )
 from tadoru.store.calendar.search_text import FIELD_SEPARATOR, SearchPhrase, SearchQuery, parse_query
+from tadoru.store.cursors import decode_cursor, encode_cursor
 
 CACHE_SECONDS = 30.0
 """Seconds for which the cities and categories are cached."""
@@ -146,7 +144,7 @@ class EventQueries(FilterNames):
     ) -> EventPage:
         """A page in the order of time; `backwards`: latest first."""
         chosen = chosen or EventFilter()
-        after = decode_cursor(cursor) if cursor else None
+        after = decode_cursor(cursor, "", TIME_PLACE) if cursor else None
         queries = self.time_queries(chosen, after, limit + 1, backwards=backwards)
         with self.read() as sql:
             found = [row for query in queries for row in sql.execute(query)]
@@ -154,7 +152,7 @@ class EventQueries(FilterNames):
             rows = found[:limit]
             items = self.listed(sql, [(row.event_id, row.number) for row in rows])
         more = len(found) > limit
-        return EventPage(items=items, next_cursor=encode_cursor(rows[-1].starts_at, rows[-1].event_id) if more else None)
+        return EventPage(items=items, next_cursor=encode_cursor("", (rows[-1].starts_at, rows[-1].event_id)) if more else None)
 
     def events_by_change(
         self, chosen: EventFilter | None = None, *, limit: int = 100, cursor: str | None = None, absorbed: bool = True,
@@ -170,13 +168,13 @@ class EventQueries(FilterNames):
             query = query.where(events.c.city == chosen.city)
         if not absorbed:
             query = query.where(events.c.merged_into.is_(None))
-        after = decode_cursor(cursor) if cursor else None
+        after = decode_cursor(cursor, "", TIME_PLACE) if cursor else None
         query = _paged(query, events.c.updated_at, events.c.id, after, backwards=backwards).limit(limit + 1)
         with self.read() as sql:
             found = sql.execute(query).all()
             items = self.listed(sql, [(row.id, 0) for row in found[:limit]])
         last = found[:limit][-1] if len(found) > limit else None
-        return EventPage(items=items, next_cursor=encode_cursor(last.updated_at, last.id) if last else None)
+        return EventPage(items=items, next_cursor=encode_cursor("", (last.updated_at, last.id)) if last else None)
 
     def count_events(self, chosen: EventFilter | None = None) -> int:
         """The number of events of a list."""
@@ -322,22 +320,8 @@ def _bound(place: tuple[Any, Any], column: ColumnElement[Any]) -> tuple[Any, Any
     return literal(place[0], type_=column.type), literal(place[1])
 
 
-def encode_cursor(at: datetime, event_id: int) -> str:
-    return base64.urlsafe_b64encode(f'["{at.isoformat()}", {event_id}]'.encode()).decode().rstrip("=")
-
-
-def decode_cursor(cursor: str) -> tuple[datetime, int]:
-    try:
-        at, event_id = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        moment = datetime.fromisoformat(at)
-        if moment.tzinfo is None or not isinstance(event_id, int) or abs(event_id) >= 2**63:
-            raise ValueError(cursor)
-        moment = moment.astimezone(UTC)
-    except (ValueError, TypeError, OverflowError, RecursionError, binascii.Error) as error:
-        raise UsageError("Invalid cursor. Start again without `cursor`.") from error
-    return moment, event_id
-
-
+TIME_PLACE = (datetime, int)
+"""The keys of a cursor: a time, and the number of an event."""
 _TITLE_WHOLE, _TITLE_PART, _WHOLE, _PART = 0, 2, 4, 6
 """The distance of a word, by where it occurs."""
 
@@ -347,7 +331,7 @@ def events_by_relevance(store: EventQueries, chosen: EventFilter, *, limit: int 
     searched = parse_query(chosen.q or "")
     if searched is None:
         raise UsageError("Sorting by relevance needs a search. Set q, or choose another sort.")
-    after = _decode_rank_cursor(cursor) if cursor else None
+    after = decode_cursor(cursor, "", (int, *TIME_PLACE)) if cursor else None
     queries = [_ranked(store, query, searched, after, limit + 1) for query in store.time_queries(chosen, None, None)]
     with store.read() as sql:
         found = [row for query in queries for row in sql.execute(query)] if searched.wanted else []
@@ -355,7 +339,8 @@ def events_by_relevance(store: EventQueries, chosen: EventFilter, *, limit: int 
         rows = found[:limit]
         items = store.listed(sql, [(row.event_id, row.number) for row in rows])
     last = rows[-1] if len(found) > limit else None
-    return EventPage(items=items, next_cursor=_encode_rank_cursor(last.distance, last.starts_at, last.event_id) if last else None)
+    more = encode_cursor("", (last.distance, last.starts_at, last.event_id)) if last else None
+    return EventPage(items=items, next_cursor=more)
 
 
 def _ranked(
@@ -404,17 +389,3 @@ def whole_word_line(phrase: SearchPhrase) -> str:
     # Pairs of a run, of which a query omits the last character (`search_text`).
     ends = f" {last[1]}" if not phrase.is_open and phrase.is_run else ""
     return f" {' '.join(phrase.words)}{ends} "
-
-
-def _encode_rank_cursor(far: int, at: datetime, event_id: int) -> str:
-    return base64.urlsafe_b64encode(json.dumps([far, encode_cursor(at, event_id)]).encode()).decode().rstrip("=")
-
-
-def _decode_rank_cursor(cursor: str) -> tuple[int, datetime, int]:
-    try:
-        far, rest = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        if not isinstance(far, int) or isinstance(far, bool) or abs(far) >= 2**31 or not isinstance(rest, str):
-            raise ValueError(cursor)
-    except (ValueError, TypeError, RecursionError, binascii.Error) as error:
-        raise UsageError("Invalid cursor. Start again without `cursor`.") from error
-    return (far, *decode_cursor(rest))
