@@ -25,6 +25,8 @@ class Result(NamedTuple):
 class PlainMatcher:
     """Same title, day, venue and time: one event. Titles that begin alike: a question. Anything else: two events."""
 
+    has_reached_limit = False
+
     def __init__(self) -> None:
         self.compared = 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 from datetime import timedelta
 
@@ -9,11 +10,12 @@ import pytest
 from sqlalchemy import event as hook
 
 from tadoru.model.event import EventStatus, ReviewReason, RunStatus
+from tadoru.store.calendar.apply_chunk import MAX_ROWS_OF_EVENT
 from tadoru.store.calendar.listing import EventFilter
 from tadoru.store.calendar.runs import RunClosed
 from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import Collector, OpenEvents
-from tests.contract.events.matching import FIRST, PlainMatcher, bad, draft, many, series
+from tests.contract.events.matching import FIRST, PlainMatcher, bad, draft, many, series, whole_days
 from tests.support.clock import FakeClock
 
 
@@ -320,3 +322,46 @@ def test_two_workers_that_find_one_event_at_once_store_it_once(
     assert sum(one.inserted for one in done) == 30
     assert sum(one.merged for one in done) == 90
     assert store.count_events() == 30
+
+
+def test_a_large_run_holds_the_stored_form_of_only_a_few_rows(collect: Collector) -> None:
+    text = "誰でも参加できます。" * 400
+    rows = [replace(one, description=f"{text}{number}") for number, one in enumerate(many(600))]
+    run = collect.start(collect.source())
+    tracemalloc.start()
+    try:
+        collect.store.apply_run(run, rows, (), collect.matcher, chunk=20)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < len(rows) * len(text.encode("utf-16")), "the texts of all rows were copied at once"
+
+
+def test_an_event_that_is_merged_while_a_run_stores_its_rows_gets_no_further_row(
+    store: CalendarStore, collect: Collector
+) -> None:
+    collect.run(collect.source("A"), [draft(), draft(at=FIRST + timedelta(hours=2))])
+    absorbed, kept = sorted(one.event.id for one in store.events().items)
+
+    def merge(done: int) -> None:
+        if done == 1:
+            store.merge_events(kept, absorbed, collect.matcher, "ada")
+
+    rows = [draft("朝市"), draft(occurrence=whole_days(FIRST, 1))]
+    applied = store.apply_run(collect.start(collect.source("B")), rows, (), collect.matcher, chunk=1, progress=merge)
+    assert (applied.inserted, applied.merged) == (1, 1)
+    assert len(store.provenance(kept).sightings) == 3
+
+
+def test_a_source_that_repeats_an_event_endlessly_does_not_make_it_one_of_endless_rows(
+    store: CalendarStore, collect: Collector
+) -> None:
+    rows = [draft(description=f"row {number}") for number in range(2 * MAX_ROWS_OF_EVENT + 10)]
+    source = collect.source()
+    applied = collect.run(source, rows, chunk=30)
+    assert (applied.inserted, applied.merged, applied.review) == (3, len(rows) - 3, 0)
+    counts = [len(store.provenance(one.event.id).sightings) for one in store.events().items]
+    assert counts == [MAX_ROWS_OF_EVENT, MAX_ROWS_OF_EVENT, 10]
+    moved = [replace(one, venue="公園", venue_clean="公園") for one in rows]
+    collect.run(source, moved, chunk=30, sweep=True)
+    assert max(len(store.provenance(one.event.id).sightings) for one in store.events().items) <= MAX_ROWS_OF_EVENT

@@ -18,16 +18,17 @@ from uuid import uuid4
 from sqlalchemy import Connection, RowMapping, insert, select, update
 
 from tadoru.model.event import EventDraft, EventStatus, QuarantinedEvent, RawEvent
-from tadoru.store.calendar.apply_chunk import ChunkApplier, KeyedRow, QuarantinedRow, keyed_rows, quarantined_rows
+from tadoru.store.calendar.apply_chunk import ChunkApplier, KeyedRow, QuarantinedRow, RowKey, quarantined_keys, row_keys
 from tadoru.store.calendar.database import CalendarDatabase
-from tadoru.store.calendar.drafts import draft_from_json
+from tadoru.store.calendar.drafts import draft_from_json, draft_to_json, raw_to_json
 from tadoru.store.calendar.records import ApplyResult, Matcher, RunLog, in_batches, insert_all, select_in
 from tadoru.store.calendar.review_items import ReviewRequest, message_detail, open_reviews, reopen_reviews
 from tadoru.store.calendar.runs import check_run_open
 from tadoru.store.calendar.schema import events, sightings, sources
 
-CHUNK_SIZE = 500
-"""Rows per transaction: other writers wait for it, and a killed run loses at most one."""
+CHUNK_SIZE = 100
+"""Rows per transaction, for which other writers wait: less than half a second even if each row is compared with as many events as
+it may. A killed run loses at most one chunk."""
 
 
 class RunApplier(CalendarDatabase):
@@ -46,42 +47,56 @@ class RunApplier(CalendarDatabase):
     ) -> ApplyResult:
         """Store all rows; `raws` are the raw events of the drafts, in the same order. `progress` is called with the number of
         rows done."""
-        rows, repeated = keyed_rows(drafts, raws, matcher)
-        bad = quarantined_rows(quarantined)
-        reused = self._reused(run, rows, matcher)
-        keys = (frozenset(row.key for row in rows) | {row.key for row in bad}) - reused
-        applied = ApplyResult(merged=repeated, quarantined=len(quarantined))
-        done = repeated
+        rows, bad = row_keys(drafts, matcher), quarantined_keys(quarantined)
+        reused = self._reused(run, rows, drafts, matcher)
+        keys = {row.key for row in (*rows, *bad)} - reused
+        applied = ApplyResult(merged=len(drafts) - len(rows), quarantined=len(quarantined))
+        done = applied.merged
+        compared: dict[int, EventDraft] = {}
         for part in in_batches(rows, chunk):
+            # Before the transaction, for which other writers wait.
+            some = [_keyed_row(row, drafts, raws, matcher) for row in part]
             with self.write_events() as sql:
                 check_run_open(sql, run)
                 source = sql.execute(sources.select().where(sources.c.id == run.source_id)).mappings().one()
-                work = ChunkApplier(sql, matcher, run, source, self.now(), keys, reused)
-                work.store(part)
+                work = ChunkApplier(sql, matcher, run, source, self.now(), keys, reused, compared)
+                work.store(some)
             work.add_to(applied)
             done += len(part)
             progress(done)
-        for some in in_batches(bad, chunk):
+        for part in in_batches(bad, chunk):
+            lacking = [_quarantined_row(row, quarantined[row.number]) for row in part]
             with self.write_events() as sql:
                 check_run_open(sql, run)
-                applied.review += store_quarantined(sql, run, some, self.now())
-            done += len(some)
+                applied.review += store_quarantined(sql, run, lacking, self.now())
+            done += len(part)
             progress(done)
         return applied
 
-    def _reused(self, run: RunLog, rows: Sequence[KeyedRow], matcher: Matcher) -> frozenset[str]:
+    def _reused(self, run: RunLog, rows: Sequence[RowKey], drafts: Sequence[EventDraft], matcher: Matcher) -> set[str]:
         """Row keys that now name another row than before: the source renumbered its rows or reused a UID."""
-        names = {row.key: row for row in rows if row.draft.uid}
+        named = {row.key: row for row in rows if drafts[row.number].uid}
         query = select(sightings.c.row_key, sightings.c.draft_hash, sightings.c.draft)
         query = query.where(sightings.c.source_id == run.source_id, sightings.c.draft.is_not(None))
+        reused: set[str] = set()
         with self.read() as sql:
-            known = select_in(sql, query, sightings.c.row_key, names)
-        changed = [found for found in known if found["draft_hash"] != names[found["row_key"]].hash]
-        return frozenset(
-            found["row_key"]
-            for found in changed
-            if not matcher.is_same_row(draft_from_json(found["draft"]), names[found["row_key"]].draft)
-        )
+            for part in in_batches(named):
+                for known in sql.execute(query.where(sightings.c.row_key.in_(part))):
+                    row = named[known.row_key]
+                    if known.draft_hash != row.hash and not matcher.is_same_row(draft_from_json(known.draft), drafts[row.number]):
+                        reused.add(row.key)
+        return reused
+
+
+def _keyed_row(row: RowKey, drafts: Sequence[EventDraft], raws: Sequence[RawEvent | None], matcher: Matcher) -> KeyedRow:
+    draft = drafts[row.number]
+    raw = raws[row.number] if row.number < len(raws) else None
+    data = raw_to_json(raw) if raw else None
+    return KeyedRow(row.key, row.hash, draft, draft_to_json(draft), data, matcher.blocks(draft))
+
+
+def _quarantined_row(row: RowKey, lacking: QuarantinedEvent) -> QuarantinedRow:
+    return QuarantinedRow(row.key, row.hash, lacking, raw_to_json(lacking.raw))
 
 
 def store_quarantined(sql: Connection, run: RunLog, rows: Sequence[QuarantinedRow], now: datetime) -> int:

@@ -14,8 +14,8 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, RowMapping, bindparam, insert, select, update
 
-from tadoru.model.event import EventDraft, EventStatus, QuarantinedEvent, RawEvent, ReviewReason
-from tadoru.store.calendar.drafts import draft_hash, draft_to_json, event_columns, occurrence_rows, raw_hash, raw_to_json
+from tadoru.model.event import EventDraft, EventStatus, QuarantinedEvent, ReviewReason
+from tadoru.store.calendar.drafts import draft_hash, draft_to_json, event_columns, occurrence_rows, raw_to_json
 from tadoru.store.calendar.merge_candidates import (
     CandidateMatch,
     MergeCandidates,
@@ -44,42 +44,54 @@ from tadoru.store.calendar.review_items import (
 )
 from tadoru.store.calendar.schema import blocks, events, merges, occurrences, sightings, storable_text
 
+MAX_ROWS_OF_EVENT = 100
+"""Rows of one source about one event, all of which are read again with each chunk that changes it. Further ones become another
+event: no source says the same so often in earnest."""
+
+
+class RowKey(NamedTuple):
+    """The key of a row of a run. Its content is made again when it is stored, because a run may have a hundred thousand rows."""
+
+    number: int
+    """Its position in the run."""
+    key: str
+    hash: str
+
 
 class KeyedRow(NamedTuple):
-    """One row of a run with its key."""
+    """One row of a run with its key, ready to be stored."""
 
     key: str
+    hash: str
     draft: EventDraft
     data: Mapping[str, Any]
-    hash: str
     raw: Mapping[str, Any] | None
+    blocks: tuple[str, ...]
 
 
 class QuarantinedRow(NamedTuple):
     """One row of a run that lacks a required field."""
 
     key: str
+    hash: str
     row: QuarantinedEvent
     raw: Mapping[str, Any]
-    hash: str
 
 
-def keyed_rows(drafts: Sequence[EventDraft], raws: Sequence[RawEvent | None], matcher: Matcher) -> tuple[list[KeyedRow], int]:
-    """The rows of a run, each with a unique key, and the number of exact repeats."""
+def row_keys(drafts: Sequence[EventDraft], matcher: Matcher) -> list[RowKey]:
+    """The rows of a run, each with a unique key, without exact repeats."""
     names = Counter(draft.uid for draft in drafts if draft.uid)
-    taken: dict[str, set[str]] = {}
-    found: list[KeyedRow] = []
+    contents: set[tuple[str, str]] = set()
+    count: Counter[str] = Counter()
+    found: list[RowKey] = []
     for number, draft in enumerate(drafts):
-        data = draft_to_json(draft)
-        content = draft_hash(data)
+        content = draft_hash(draft_to_json(draft))
         key = _key(draft, matcher, unique=names[draft.uid] == 1)
-        if content in taken.setdefault(key, set()):
-            continue
-        taken[key].add(content)
-        nth = len(taken[key])
-        raw = raws[number] if number < len(raws) else None
-        found.append(KeyedRow(key if nth == 1 else f"{key}#{nth}", draft, data, content, raw_to_json(raw) if raw else None))
-    return found, len(drafts) - len(found)
+        if (key, content) not in contents:
+            contents.add((key, content))
+            count[key] += 1
+            found.append(RowKey(number, key if count[key] == 1 else f"{key}#{count[key]}", content))
+    return found
 
 
 def _key(draft: EventDraft, matcher: Matcher, *, unique: bool) -> str:
@@ -91,16 +103,15 @@ def _key(draft: EventDraft, matcher: Matcher, *, unique: bool) -> str:
     return storable_text(f"{name}{matcher.key(draft)}|{when}")
 
 
-def quarantined_rows(quarantined: Sequence[QuarantinedEvent]) -> list[QuarantinedRow]:
+def quarantined_keys(quarantined: Sequence[QuarantinedEvent]) -> list[RowKey]:
     """The quarantined rows of a run without repeats."""
     names = Counter(row.raw.uid for row in quarantined if row.raw.uid)
-    found: dict[str, QuarantinedRow] = {}
-    for row in quarantined:
-        raw = raw_to_json(row.raw)
-        content = raw_hash(raw)
+    found: dict[str, RowKey] = {}
+    for number, row in enumerate(quarantined):
+        content = draft_hash(raw_to_json(row.raw))
         own = row.raw.uid and names[row.raw.uid] == 1
         key = storable_text(f"uid:{row.raw.uid}") if own else f"raw:{content}"
-        found.setdefault(key, QuarantinedRow(key, row, raw, content))
+        found.setdefault(key, RowKey(number, key, content))
     return list(found.values())
 
 
@@ -114,14 +125,16 @@ class ChunkApplier:
         run: RunLog,
         source: RowMapping,
         now: datetime,
-        run_keys: frozenset[str],
-        reused: frozenset[str],
+        run_keys: set[str],
+        reused: set[str],
+        drafts: dict[int, EventDraft],
     ) -> None:
-        """`run_keys` are the keys of all rows of the run, `reused` those that name another row than the stored one."""
+        """`run_keys` are the keys of all rows of the run, `reused` those that name another row than the stored one, `drafts` the
+        known events that earlier chunks were compared with."""
         self._sql, self._matcher, self._run, self._source, self._now = sql, matcher, run, source, now
         self._by = f"source {source['id']}"
-        self._run_keys, self._reused = run_keys, reused
-        self._candidates = MergeCandidates(sql, matcher, source["id"])
+        self._run_keys, self._reused, self._drafts = run_keys, reused, drafts
+        self._candidates = MergeCandidates(sql, matcher, source["id"], drafts)
         self._new: dict[int, KeyedRow] = {}
         """Events to insert, by negative numbers until the database assigns their ids."""
         self._joined: list[tuple[KeyedRow, int, MatchOutcome]] = []
@@ -152,6 +165,8 @@ class ChunkApplier:
         touched |= {row["event_id"] for _, row in self._changed} | {event_id for _, _, event_id in self._renamed}
         merger = EventMerger(self._sql, self._matcher, self._now, self._by)
         merger.merge(touched)
+        for event_id in touched:
+            self._drafts.pop(event_id, None)
         self._reviews += merger.reviews_opened
         self._mark_seen()
         self._open_reviews(numbers)
@@ -182,16 +197,17 @@ class ChunkApplier:
 
     def _match_rows(self, fresh: Sequence[KeyedRow]) -> None:
         """Find the event of each new row."""
-        names = {row.key: self._matcher.blocks(row.draft) for row in fresh}
-        self._candidates.load(name for each in names.values() for name in each)
+        self._candidates.load(name for row in fresh for name in row.blocks)
         used: set[int] = set()
+        joined: Counter[int] = Counter()
         for row in fresh:
-            matches = self._candidates.compare(row.draft, names[row.key], {self._source["id"]})
+            matches = self._candidates.compare(row.draft, row.blocks, {self._source["id"]})
+            matches = [match for match in matches if not self._is_full(match.event_id, joined, used)]
             same = [match for match in matches if match.found.verdict == "same"]
             if not same:
                 number = -1 - len(self._new)
                 self._new[number] = row
-                self._candidates.add(number, row.draft, names[row.key])
+                self._candidates.add(number, row.draft, row.blocks)
                 self._uncertain += [(number, match.event_id, match.found) for match in matches]
                 continue
             best = self._best(row, same, used)
@@ -202,6 +218,13 @@ class ChunkApplier:
                 self._renamed.append((row, replaced["id"], best.event_id))
             else:
                 self._joined.append((row, best.event_id, best.found))
+                joined[best.event_id] += 1
+
+    def _is_full(self, event_id: int, joined: Mapping[int, int], used: set[int]) -> bool:
+        """Whether the source has as many rows about this event as it may, and this one replaces none of them."""
+        new = event_id < 0
+        count = len(self._candidates.rows_of_source(event_id)) + joined.get(event_id, 0) + new
+        return count >= MAX_ROWS_OF_EVENT and self._replaced(event_id, used) is None
 
     def _best(self, row: KeyedRow, same: Sequence[CandidateMatch], used: set[int]) -> CandidateMatch:
         """Of several equally good matches, the one whose row this source has just dropped: it is that row with a new key."""
@@ -242,7 +265,7 @@ class ChunkApplier:
             [
                 {"block": name, "event_id": numbers[number]}
                 for number, row in self._new.items()
-                for name in dict.fromkeys(self._matcher.blocks(row.draft))
+                for name in dict.fromkeys(row.blocks)
             ],
         )
         return numbers
@@ -329,18 +352,20 @@ class ChunkApplier:
         ]
         if not changed:
             return
-        candidates = MergeCandidates(self._sql, self._matcher, self._source["id"])
+        candidates = MergeCandidates(self._sql, self._matcher, self._source["id"], self._drafts)
         candidates.load_events(found["event_id"] for _, found in changed)
-        candidates.load(name for row, _ in changed for name in self._matcher.blocks(row.draft))
+        candidates.load(name for row, _ in changed for name in row.blocks)
         apart = separate_pairs(self._sql, [found["event_id"] for _, found in changed])
         gone: set[int] = set()
         for row, found in changed:
             own = found["event_id"]
             if own in gone:
                 continue
-            matches = candidates.compare(row.draft, self._matcher.blocks(row.draft), candidates.sources_of(own), leave_out=own)
+            matches = candidates.compare(row.draft, row.blocks, candidates.sources_of(own), leave_out=own)
             for match in matches:
                 if match.event_id in gone or ordered_pair(own, match.event_id) in apart:
+                    continue
+                if sum(len(candidates.rows_of_source(one)) for one in (own, match.event_id)) > MAX_ROWS_OF_EVENT:
                     continue
                 if match.found.verdict == "same":
                     kept, other = ordered_pair(own, match.event_id)
@@ -358,6 +383,8 @@ class ChunkApplier:
                     )
             if found["id"] not in conflicting:
                 self._check_agreement(row, found, own)
+        if gone:
+            self._drafts.clear()
 
     def _check_agreement(self, row: KeyedRow, found: RowMapping, event_id: int) -> None:
         """Open a review if a row no longer matches the other sightings of its event."""

@@ -54,22 +54,28 @@ def _occurrence_from_json(parts: Sequence[Any], of: str) -> Occurrence:
     )
 
 
+_DRAFT_FIELDS = tuple(one.name for one in fields(EventDraft))
+_RAW_FIELDS = tuple(one.name for one in fields(RawEvent))
+
+
 def draft_to_json(draft: EventDraft) -> dict[str, Any]:
     """A draft as JSON, without empty fields."""
     data: dict[str, Any] = {}
-    for one in fields(draft):
-        value = getattr(draft, one.name)
+    for name in _DRAFT_FIELDS:
+        value = getattr(draft, name)
         match value:
+            case "" | None | ():
+                continue
+            case str():
+                data[name] = storable_text(value)
             case Occurrence():
-                data[one.name] = _occurrence_to_json(value, draft.timezone)
-            case tuple() if value:
-                data[one.name] = [_occurrence_to_json(part, draft.timezone) for part in value]
-            case Mapping() if value:
-                data[one.name] = {str(name): str(part) for name, part in value.items()}
-            case str() if value:
-                data[one.name] = storable_text(value)
+                data[name] = _occurrence_to_json(value, draft.timezone)
+            case tuple():
+                data[name] = [_occurrence_to_json(part, draft.timezone) for part in value]
             case bool() | float() | int():
-                data[one.name] = value
+                data[name] = value
+            case Mapping() if value:
+                data[name] = {str(key): str(part) for key, part in value.items()}
     if not draft.is_cancelled:
         del data["is_cancelled"]
     return data
@@ -77,8 +83,7 @@ def draft_to_json(draft: EventDraft) -> dict[str, Any]:
 
 def draft_from_json(data: Mapping[str, Any]) -> EventDraft:
     """A draft from JSON. Unknown fields, which a later version may have added, are ignored."""
-    known = {one.name for one in fields(EventDraft)}
-    values = {name: value for name, value in data.items() if name in known}
+    values = {name: data[name] for name in _DRAFT_FIELDS if name in data}
     of = values.get("timezone", "UTC")
     values.setdefault("title", "")
     values.setdefault("title_clean", "")
@@ -89,7 +94,7 @@ def draft_from_json(data: Mapping[str, Any]) -> EventDraft:
 
 
 def draft_hash(data: Mapping[str, Any]) -> str:
-    """A hash that is equal for drafts with the same content."""
+    """A hash that is equal for drafts, or raw events, with the same content."""
     kept = {name: value for name, value in data.items() if name not in ("position", "uid")}
     return hashlib.sha256(json.dumps(kept, sort_keys=True, ensure_ascii=True).encode()).hexdigest()[:32]
 
@@ -97,28 +102,28 @@ def draft_hash(data: Mapping[str, Any]) -> str:
 def raw_to_json(raw: RawEvent) -> dict[str, Any]:
     """A raw event as JSON, with dates and times marked as such."""
     data: dict[str, Any] = {}
-    for one in fields(raw):
-        value = getattr(raw, one.name)
+    for name in _RAW_FIELDS:
+        value = getattr(raw, name)
         match value:
             case None | () | "" | False:
                 continue
             case datetime():
-                data[one.name] = {"datetime": value.isoformat(), "zone": getattr(value.tzinfo, "key", "")}
+                data[name] = {"datetime": value.isoformat(), "zone": getattr(value.tzinfo, "key", "")}
             case date():
-                data[one.name] = {"date": value.isoformat()}
+                data[name] = {"date": value.isoformat()}
             case tuple():
                 of = raw.timezone or "UTC"
-                data[one.name] = [_occurrence_to_json(part, of) for part in value]
+                data[name] = [_occurrence_to_json(part, of) for part in value]
             case Mapping():
-                data[one.name] = {str(name): str(part) for name, part in value.items()}
+                data[name] = {str(key): str(part) for key, part in value.items()}
             case _:
-                data[one.name] = value
+                data[name] = value
     return data
 
 
 def raw_from_json(data: Mapping[str, Any]) -> RawEvent:
     """A raw event from JSON."""
-    values = {one.name: data[one.name] for one in fields(RawEvent) if one.name in data}
+    values = {name: data[name] for name in _RAW_FIELDS if name in data}
     for name in ("start", "end"):
         match values.get(name):
             case {"datetime": text, "zone": of}:
@@ -130,11 +135,6 @@ def raw_from_json(data: Mapping[str, Any]) -> RawEvent:
     values["occurrences"] = tuple(_occurrence_from_json(one, of) for one in values.get("occurrences", ()))
     values.setdefault("position", "")
     return RawEvent(**values)
-
-
-def raw_hash(data: Mapping[str, Any]) -> str:
-    """A hash that is equal for raw events with the same content, wherever they were in the source."""
-    return draft_hash(data)
 
 
 def all_occurrences(draft: EventDraft) -> tuple[Occurrence, ...]:

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, RowMapping, or_, select
+from sqlalchemy import Connection, RowMapping, func, or_, select
 
 from tadoru.model.event import EventDraft
 from tadoru.store.calendar.drafts import TEXT_COLUMNS, draft_from_row
-from tadoru.store.calendar.records import Matcher, MatchOutcome, select_in
+from tadoru.store.calendar.records import Matcher, MatchOutcome, in_batches, select_in
 from tadoru.store.calendar.schema import apart, blocks, events, occurrences, sightings
 
 _COMPARED = [
@@ -26,6 +26,10 @@ _COMPARED = [
 
 MAX_COMPARISONS = 200
 """Maximum number of events that one draft is compared with: a source may list thousands for one day."""
+LIMITED_COMPARISONS = 20
+"""The same when the run has compared as many pairs as it may."""
+MAX_LOADED = 5_000
+"""Events that are kept from one chunk of a run to the next."""
 
 
 class CandidateMatch(NamedTuple):
@@ -43,50 +47,50 @@ def reasons_json(reasons: Sequence[Any]) -> list[Any]:
 class MergeCandidates:
     """The events that some drafts are compared with."""
 
-    def __init__(self, sql: Connection, matcher: Matcher, source_id: int | None) -> None:
-        self._sql, self._matcher, self._source_id = sql, matcher, source_id
+    def __init__(self, sql: Connection, matcher: Matcher, source_id: int | None, drafts: dict[int, EventDraft]) -> None:
+        """`drafts` are events that were loaded before; those that are loaded now are added."""
+        if len(drafts) > MAX_LOADED:
+            drafts.clear()
+        self._sql, self._matcher, self._source_id, self._drafts = sql, matcher, source_id, drafts
         self._in_block: dict[str, list[int]] = {}
-        self._rows: dict[int, RowMapping] = {}
-        self._times: dict[int, list[RowMapping]] = {}
-        self._drafts: dict[int, EventDraft] = {}
+        self._new: dict[int, EventDraft] = {}
         self._rows_of_source: dict[int, list[RowMapping]] = {}
         self._sources: dict[int, set[int | None]] = {}
+        self._limit = LIMITED_COMPARISONS if matcher.has_reached_limit else MAX_COMPARISONS
 
     def load(self, names: Iterable[str]) -> None:
-        """Load all events with these blocking keys."""
-        fresh = [name for name in dict.fromkeys(names) if name not in self._in_block]
-        found: set[int] = set()
-        for name in fresh:
-            self._in_block[name] = []
-        for row in select_in(self._sql, select(blocks), blocks.c.block, fresh):
-            self._in_block[row["block"]].append(row["event_id"])
-            found.add(row["event_id"])
-        self.load_events(found)
+        """Load the events with these blocking keys, of each key the oldest ones."""
+        self._in_block = {name: [] for name in names}
+        place = func.row_number().over(partition_by=blocks.c.block, order_by=blocks.c.event_id).label("place")
+        for part in in_batches(self._in_block):
+            numbered = select(blocks, place).where(blocks.c.block.in_(part)).subquery()
+            for row in self._sql.execute(select(numbered).where(numbered.c.place <= self._limit)):
+                self._in_block[row.block].append(row.event_id)
+        self.load_events(event_id for block in self._in_block.values() for event_id in block)
 
     def load_events(self, event_ids: Iterable[int]) -> None:
-        missing = [event_id for event_id in event_ids if event_id not in self._rows]
-        self._rows |= {row["id"]: row for row in select_in(self._sql, select(*_COMPARED), events.c.id, missing)}
-        series = [event_id for event_id in missing if event_id in self._rows and self._rows[event_id]["times"] > 1]
+        found = [event_id for event_id in dict.fromkeys(event_ids) if event_id not in self._sources]
+        rows = select_in(self._sql, select(*_COMPARED), events.c.id, (one for one in found if one not in self._drafts))
+        times: dict[int, list[RowMapping]] = {}
+        series = [row["id"] for row in rows if row["times"] > 1]
         order = (occurrences.c.event_id, occurrences.c.number)
         for row in select_in(self._sql, select(occurrences).order_by(*order), occurrences.c.event_id, series):
-            self._times.setdefault(row["event_id"], []).append(row)
-        columns = (sightings.c.id, sightings.c.event_id, sightings.c.source_id, sightings.c.row_key, sightings.c.draft_hash)
-        for row in select_in(self._sql, select(*columns), sightings.c.event_id, missing):
-            self._sources.setdefault(row["event_id"], set()).add(row["source_id"])
+            times.setdefault(row["event_id"], []).append(row)
+        self._drafts |= {row["id"]: draft_from_row(row, times.get(row["id"], ())) for row in rows}
+        self._sources |= {event_id: set() for event_id in found}
+        columns = (sightings.c.id, sightings.c.event_id, sightings.c.source_id, sightings.c.row_key)
+        for row in select_in(self._sql, select(*columns), sightings.c.event_id, found):
+            self._sources[row["event_id"]].add(row["source_id"])
             if row["source_id"] == self._source_id:
                 self._rows_of_source.setdefault(row["event_id"], []).append(row)
 
     def add(self, number: int, draft: EventDraft, names: Iterable[str]) -> None:
         """Add an event that is about to be stored, with its temporary number."""
-        self._drafts[number] = draft
+        self._new[number] = draft
         self._sources[number] = {self._source_id}
         for name in names:
-            self._in_block.setdefault(name, []).append(number)
-
-    def draft(self, event_id: int) -> EventDraft:
-        if event_id not in self._drafts:
-            self._drafts[event_id] = draft_from_row(self._rows[event_id], self._times.get(event_id, ()))
-        return self._drafts[event_id]
+            if len(self._in_block[name]) < self._limit:
+                self._in_block[name].append(number)
 
     def rows_of_source(self, event_id: int) -> Sequence[RowMapping]:
         """The rows about the event that the source of this run already has."""
@@ -100,12 +104,13 @@ class MergeCandidates:
     ) -> list[CandidateMatch]:
         """All events that are not clearly different, best match first."""
         # The smallest block first: it is the most specific, and nearly always contains the matching event.
-        shared = sorted((self._in_block.get(name, []) for name in names), key=len)
-        near = dict.fromkeys(event_id for block in shared for event_id in block[:MAX_COMPARISONS] if event_id != leave_out)
+        shared = sorted((self._in_block[name] for name in names), key=len)
+        near = dict.fromkeys(event_id for block in shared for event_id in block if event_id != leave_out)
+        mine = own - {None}
         found = []
-        for event_id in islice(near, MAX_COMPARISONS):
-            same_source = bool((own & self.sources_of(event_id)) - {None})
-            result = self._matcher.compare(draft, self.draft(event_id), same_source=same_source)
+        for event_id in islice(near, self._limit):
+            known = self._drafts[event_id] if event_id > 0 else self._new[event_id]
+            result = self._matcher.compare(draft, known, same_source=not mine.isdisjoint(self._sources[event_id]))
             if result.verdict != "different":
                 found.append(CandidateMatch(event_id, result))
         return sorted(found, key=lambda match: (-match.found.score, match.event_id))

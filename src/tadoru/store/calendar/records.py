@@ -256,6 +256,11 @@ class MatchOutcome(Protocol):
 class Matcher(Protocol):
     """Decides whether two drafts are one event; implemented by `jobs.events.dedupe.matcher.EventMatcher`."""
 
+    @property
+    def has_reached_limit(self) -> bool:
+        """Whether a run has compared so many pairs that it compares only events with equal titles."""
+        ...
+
     def key(self, draft: EventDraft) -> str:
         """The dedupe key: title_clean + date + venue."""
         ...

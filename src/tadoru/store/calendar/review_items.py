@@ -51,10 +51,14 @@ def open_reviews(sql: Connection, questions: Iterable[ReviewRequest], now: datet
     every = {one.subject: one for one in questions}
     known = {row["subject"] for row in select_in(sql, select(reviews.c.subject), reviews.c.subject, every)}
     new = [one for one in every.values() if one.subject not in known]
-    for one in new:
-        values = {**one._asdict(), "candidate_ids": list(one.candidate_ids), "reason": one.reason.value, "created_at": now}
-        number = sql.execute(insert(reviews).values(**values).returning(reviews.c.id)).scalar_one()
-        insert_all(sql, review_candidates, [{"event_id": each, "review_id": number} for each in dict.fromkeys(one.candidate_ids)])
+    if not new:
+        return 0
+    rows = [
+        {**one._asdict(), "candidate_ids": list(one.candidate_ids), "reason": one.reason.value, "created_at": now} for one in new
+    ]
+    made = sql.execute(insert(reviews).returning(reviews.c.id, sort_by_parameter_order=True), rows).scalars().all()
+    about = [(number, each) for number, one in zip(made, new, strict=True) for each in dict.fromkeys(one.candidate_ids)]
+    insert_all(sql, review_candidates, [{"review_id": number, "event_id": each} for number, each in about])
     return len(new)
 
 

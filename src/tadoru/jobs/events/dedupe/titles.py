@@ -303,8 +303,11 @@ def compare_identity(
     """Compare numbers, markers and brackets. `when`: day and hour of the event, which titles may repeat."""
     if one.numbers == other.numbers and one.marks == other.marks and one.asides == other.asides:
         return _AGREED
-    found = [_numbers(one, other, when[0]), _marks(one, other, when), _asides(one, other, explained)]
-    for code in (ReasonCode.NUMBERS_DIFFER, ReasonCode.MARKS_DIFFER, ReasonCode.ASIDES_DIFFER):
+    numbers = _numbers(one, other, when[0])
+    if numbers.code is ReasonCode.NUMBERS_DIFFER:
+        return numbers
+    found = [numbers, _marks(one, other, when), _asides(one, other, explained)]
+    for code in (ReasonCode.MARKS_DIFFER, ReasonCode.ASIDES_DIFFER):
         for result in found:
             if result.code is code:
                 return result
