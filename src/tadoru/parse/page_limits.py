@@ -20,8 +20,8 @@ MAX_ANCHOR_CHARACTERS = 4_000_000
 """Of the ids and names that fragments can point at."""
 MAX_TAGS = 220_000
 """Start tags of a page, of which each takes some 5 microseconds. Long single-page specifications have 200,000."""
-MAX_DOC_TAGS = 150_000
-"""Start tags of a page of documentation; each takes some 10 microseconds. The single-page manual of Node.js has 120,000."""
+MAX_DOC_TAGS = 130_000
+"""Start tags of a page of documentation; each takes 10 to 15 microseconds. The single-page manual of Node.js has 120,000."""
 MAX_DOC_LINKS = 20_000
 """Links of a page of documentation that count as one tag each; further ones, which take twice as long as others, as two."""
 MAX_MARKDOWN_BLOCKS = 60_000
