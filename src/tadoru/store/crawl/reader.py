@@ -72,7 +72,8 @@ class CrawlGraph:
         sql.execute(self._db.dialect.take_turn("settle")).fetchone()
         for index in _INDEXES:
             sql.execute(index)
-        if self._db.dialect.name == "sqlite":  # On PostgreSQL a URL may be longer than a page of an index holds.
+        in_file = self._db.dialect.name == "sqlite"
+        if in_file:  # On PostgreSQL a URL may be longer than a page of an index holds.
             sql.execute(_IN_ORDER)
         else:  # Without statistics, which the server collects once a minute, it would read all links for each page.
             sql.execute(self._db.dialect.update_statistics)
@@ -82,7 +83,8 @@ class CrawlGraph:
         _follow_redirects(sql)
         while sql.execute(_BEGINNING).rowcount:
             _follow_redirects(sql)
-        sql.execute(self._db.dialect.update_statistics)
+        if in_file:
+            sql.execute(self._db.dialect.update_statistics)
 
     async def pages(self) -> AsyncIterator[PageRow]:
         async for rows in self._db.batches(f"{_PAGES} ORDER BY p.depth, p.url"):
