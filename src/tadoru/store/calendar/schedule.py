@@ -32,8 +32,8 @@ from tadoru.store.calendar.records import (
 )
 from tadoru.store.calendar.run_notifications import RunNotifications
 from tadoru.store.calendar.schema import hosts, robots, run_logs, source_state, sources, workers
-from tadoru.store.crawl.records import RobotsRecord
-from tadoru.store.crawl.workers import WorkerIdentity, current, is_dead, machine_name
+from tadoru.store.crawl.records import RobotsRecord, slot_wait
+from tadoru.store.crawl.workers import current, lost
 
 WORKER_STOPPED = Message("The worker stopped before this run was finished.")
 
@@ -153,15 +153,9 @@ class SourceSchedule(RunNotifications):
 
     def reap(self) -> int:
         """Remove dead workers, close their runs and free their leases. Returns the number of runs closed."""
-        here = machine_name()
         with self.write() as sql:
             now = self.shared_now(sql)
-            dead = [
-                row.id
-                for row in sql.execute(select(workers))
-                if row.expires_at <= now or is_dead(WorkerIdentity(row.machine, row.pid, row.started), here)
-            ]
-            return self._remove_workers(sql, dead, now)
+            return self._remove_workers(sql, lost(sql.execute(_identities(now)).all()), now)
 
     def _remove_workers(self, sql: Connection, dead: list[int], now: datetime) -> int:
         if not dead:
@@ -188,6 +182,11 @@ class SourceSchedule(RunNotifications):
         return len(left)
 
 
+def _identities(now: datetime) -> Select[Any]:
+    """The workers, as `lost` takes them."""
+    return select(workers.c.id, workers.c.machine, workers.c.pid, workers.c.started, workers.c.expires_at <= now)
+
+
 def _dependency_is_done() -> ColumnElement[bool]:
     """Its dependency succeeded since its last attempt. Disabled sources are not waited for."""
     other, its = sources.alias("other"), source_state.alias("its")
@@ -201,7 +200,7 @@ def _dependency_is_done() -> ColumnElement[bool]:
 
 
 SHORTEST_WAIT = 0.05
-"""Seconds after which to ask again for a slot that another worker has."""
+"""Seconds after which to ask again for a slot that another worker has: it keeps it until the response has arrived."""
 
 
 class HostSlots(CalendarDatabase):
@@ -215,18 +214,18 @@ class HostSlots(CalendarDatabase):
             now = self.shared_now(sql)
             row = sql.execute(self._locked(host)).one()
             is_taken = row.slot_worker is not None and row.slot_worker != worker and row.slot_until > now
-            if is_taken and not self._is_gone(sql, row.slot_worker, now):
-                return float(max(SHORTEST_WAIT, min((row.slot_until - now).total_seconds(), gap / 4)))
-            if row.next_at is not None and row.next_at > now:
-                return float((row.next_at - now).total_seconds())
-            until = now + timedelta(seconds=hold)
-            sql.execute(update(hosts).where(hosts.c.name == host).values(slot_worker=worker, slot_until=until, gap=gap))
-            return 0.0
+            is_held = is_taken and not self._is_gone(sql, row.slot_worker, now)
+            wait = (row.next_at - now).total_seconds() if row.next_at is not None else 0.0
+            wait = slot_wait(wait, gap, (row.slot_until - now).total_seconds() if is_held else 0.0, SHORTEST_WAIT)
+            if not wait:
+                until = now + timedelta(seconds=hold)
+                sql.execute(update(hosts).where(hosts.c.name == host).values(slot_worker=worker, slot_until=until, gap=gap))
+            return wait
 
     def _is_gone(self, sql: Connection, worker: int, now: datetime) -> bool:
         """Whether the worker that has a slot is dead."""
-        row = sql.execute(select(workers).where(workers.c.id == worker)).one_or_none()
-        return row is None or row.expires_at <= now or is_dead(WorkerIdentity(row.machine, row.pid, row.started), machine_name())
+        rows = sql.execute(_identities(now).where(workers.c.id == worker)).all()
+        return not rows or bool(lost(rows))
 
     def sent(self, worker: int, host: str) -> None:
         """The request is sent now: the gap starts."""

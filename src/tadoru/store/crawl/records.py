@@ -46,6 +46,12 @@ def longest_wait(gap: float) -> float:
     return max(gap, MAX_HOLD)
 
 
+def slot_wait(wait: float, gap: float, held_for: float, shortest: float = SHORTEST_WAIT) -> float:
+    """Seconds until to ask again for a slot of a host that has to be left alone for `wait`; 0: it is free. `held_for`: seconds
+    for which another worker has it."""
+    return max(wait, shortest, min(held_for, gap / 4)) if held_for > 0 else max(0.0, wait)
+
+
 class PageStatus(StrEnum):
     """The state of a URL, with the values of the database."""
 

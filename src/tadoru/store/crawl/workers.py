@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import getnode, uuid4
 
 _RANDOM_BOOT = "_TADORU_BOOT"
@@ -96,6 +97,12 @@ def is_dead(worker: WorkerIdentity, here: str) -> bool:
         return True
     start = _start(worker.pid)
     return start is None or start not in ("", worker.started)
+
+
+def lost(workers: Iterable[Sequence[Any]]) -> list[int]:
+    """Of workers (number, machine, pid, start, whether it stopped renewing), the numbers of those that are gone."""
+    here = machine_name()
+    return [row[0] for row in workers if row[4] or is_dead(WorkerIdentity(*row[1:4]), here)]
 
 
 def process_exists(pid: int) -> bool:

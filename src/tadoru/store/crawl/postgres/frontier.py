@@ -146,9 +146,7 @@ class PgFrontier:
         return bool(await self._db.pool.run(("SELECT 1 FROM workers LIMIT 1", ())))
 
     async def recover(self, living: int = 0) -> int:
-        here = workers.machine_name()
-        rows = await self._db.pool.run((_OTHERS, [living]))
-        gone = [row[0] for row in rows if row[4] or workers.is_dead(workers.WorkerIdentity(*row[1:4]), here)]
+        gone = workers.lost(await self._db.pool.run((_OTHERS, [living])))
         return sum([await self._return_leases(worker) for worker in gone])
 
     async def _return_leases(self, worker: int) -> int:

@@ -83,10 +83,8 @@ class SqliteFrontier:
 
     def _gone(self, living: int) -> list[int]:
         """The workers that died or stopped renewing."""
-        here, now = workers.machine_name(), self._db.clock.now()
-        rows = self._db.rows("SELECT id, machine, pid, started, expires_at FROM workers")
-        others = [row for row in rows if row[0] != living]
-        return [row[0] for row in others if row[4] < now or workers.is_dead(workers.WorkerIdentity(*row[1:4]), here)]
+        query = "SELECT id, machine, pid, started, expires_at < ? FROM workers WHERE id <> ?"
+        return workers.lost(self._db.rows(query, (self._db.clock.now(), living)))
 
     def _take_back(self, sql: sqlite3.Connection, worker: int) -> int:
         """Every lease of a worker returns to the queue, its slots and claims are free, and the worker is forgotten."""

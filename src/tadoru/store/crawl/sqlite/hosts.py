@@ -7,7 +7,7 @@ together. A worker that dies in between blocks nobody: its slot is free when its
 from __future__ import annotations
 
 from tadoru.rules.pace import Pace
-from tadoru.store.crawl.records import FAILED_ROBOTS_AGE, SHORTEST_WAIT, RobotsRecord, longest_wait
+from tadoru.store.crawl.records import FAILED_ROBOTS_AGE, RobotsRecord, longest_wait, slot_wait
 from tadoru.store.crawl.sqlite.database import Database
 
 _SENT = """UPDATE hosts SET next_at = max(next_at, ? + coalesce(gap, 0)), slot_owner = nullif(slot_owner, ?)
@@ -36,12 +36,10 @@ class SqliteHosts:
             if wait > longest_wait(gap):
                 wait = gap
                 sql.execute("UPDATE hosts SET next_at = ? WHERE id = ?", (now + gap, number))
-            if owner is not None and until > now:
-                return max(wait, SHORTEST_WAIT, float(min(until - now, gap / 4)))
-            if wait > 0:
-                return wait
-            sql.execute("UPDATE hosts SET slot_owner = ?, slot_until = ? WHERE id = ?", (worker, now + hold, number))
-            return 0.0
+            wait = slot_wait(wait, gap, until - now if owner is not None else 0.0)
+            if not wait:
+                sql.execute("UPDATE hosts SET slot_owner = ?, slot_until = ? WHERE id = ?", (worker, now + hold, number))
+            return wait
 
     async def sent(self, worker: int, host: str) -> None:
         async with self._db.transaction() as sql:
