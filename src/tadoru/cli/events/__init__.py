@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -155,18 +155,9 @@ def format_event_time(time: EventTime | None, of: str) -> str:
 
 def format_event_dates(event: CalendarEvent) -> str:
     """The first dates of an event as text."""
-    from tadoru.store.calendar.drafts import zone_or_utc
-    from tadoru.store.calendar.records import EventTime
+    from tadoru.jobs.events.publish.json_documents import event_time
 
-    if event.starts_at is None or event.local_date is None:
-        return _("no date")
-    last = event.local_date
-    if event.ends_at is not None and event.ends_at > event.starts_at:
-        last = max(last, (event.ends_at.astimezone(zone_or_utc(event.timezone)) - timedelta(microseconds=1)).date())
-    time = EventTime(
-        starts_at=event.starts_at, ends_at=event.ends_at, has_time=event.has_time, local_date=event.local_date, last_date=last
-    )
-    return format_event_time(time, event.timezone)
+    return format_event_time(event_time(event), event.timezone)
 
 
 def _day(day: date, after: date | None = None) -> str:

@@ -15,12 +15,13 @@ from tadoru.jobs.events.dedupe.matcher import EventMatcher
 from tadoru.jobs.events.dedupe.reasons import reason_message
 from tadoru.jobs.events.event_input import parse_completed_row
 from tadoru.jobs.events.normalise.normaliser import normalise
+from tadoru.jobs.events.publish.json_documents import event_time
 from tadoru.jobs.events.reviews import compared_texts, incomplete_row, raw_fields, review_subjects
 from tadoru.model.event import QuarantinedEvent
 from tadoru.serve.auth.principal import note_change
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service, service_of
-from tadoru.serve.web.calendar.view_models import event_time, format_draft_time, format_event_time
+from tadoru.serve.web.calendar.view_models import format_draft_time, format_event_time
 from tadoru.serve.web.rendering import Problem, caller_of, formatter_of, redirect_after, render
 from tadoru.serve.web.request_input import MAX_ID, PAGE_SIZE, SubmittedForm, parse_id
 from tadoru.serve.web.sources import source_names

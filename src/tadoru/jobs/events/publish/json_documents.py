@@ -8,12 +8,14 @@ return the same documents.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date, datetime, timedelta, tzinfo
+from enum import Enum
 from typing import Any
 
 from tadoru.clock import iso
 from tadoru.jobs.events.reviews import review_subjects
+from tadoru.model.event import EventDraft
 from tadoru.parse.text_cleaning import plain_text
 from tadoru.store.calendar.drafts import zone_or_utc
 from tadoru.store.calendar.event_records import EventRecord
@@ -23,7 +25,6 @@ from tadoru.store.calendar.records import (
     EventProvenance,
     EventSource,
     EventTime,
-    FieldOwner,
     MergeRecord,
     ReviewItem,
     RunLog,
@@ -59,7 +60,7 @@ def format_local(at: datetime | None, of: str) -> str | None:
 def event_json(record: EventRecord) -> dict[str, Any]:
     """An event as JSON. Its times are those of the occurrence it is listed for."""
     event = record.event
-    listed = record.time or _own_time(event)
+    listed = record.time or event_time(event)
     values: dict[str, Any] = {name: getattr(event, name) for name in _AS_THEY_ARE}
     values |= {name: format_stamp(getattr(event, name)) for name in _STAMPS}
     values |= time_json(listed, event.timezone)
@@ -81,14 +82,45 @@ def time_json(time: EventTime | None, of: str) -> dict[str, Any]:
     }
 
 
-def _own_time(event: CalendarEvent) -> EventTime | None:
-    """The time of an event that is in no list, because it was merged into another."""
+def event_time(event: CalendarEvent) -> EventTime | None:
+    """The first time of an event, without the other dates of its series."""
     if event.starts_at is None or event.local_date is None:
         return None
-    days = (event.local_date, event.local_date)
-    return EventTime(
-        starts_at=event.starts_at, ends_at=event.ends_at, has_time=event.has_time, local_date=days[0], last_date=days[1]
-    )
+    return _time_on(event.local_date, event.starts_at, event.ends_at, zone_or_utc(event.timezone), has_time=event.has_time)
+
+
+def draft_time(draft: EventDraft) -> EventTime:
+    """The first time of an event that is not stored."""
+    one = draft.occurrence
+    return _time_on(one.starts_at.date(), one.starts_at, one.ends_at, one.starts_at.tzinfo, has_time=one.has_time)
+
+
+def _time_on(first: date, starts_at: datetime, ends_at: datetime | None, zone: tzinfo | None, *, has_time: bool) -> EventTime:
+    last = first
+    if ends_at is not None and ends_at > starts_at:
+        last = max(first, (ends_at.astimezone(zone) - timedelta(microseconds=1)).date())
+    return EventTime(starts_at=starts_at, ends_at=ends_at, has_time=has_time, local_date=first, last_date=last)
+
+
+def _plain(value: Any, stamp: Callable[[datetime], str | None]) -> Any:
+    """A value of a record as JSON has it."""
+    match value:
+        case datetime():
+            return stamp(value)
+        case Enum():
+            return value.value
+        case Mapping():
+            return dict(value)
+        case tuple():
+            return list(value)
+        case bytes():
+            return value.decode("utf-8", "replace") or None
+    return value
+
+
+def _record_json(record: Any, names: str, stamp: Callable[[datetime], str | None] | None = None) -> dict[str, Any]:
+    """These fields of a record; timestamps in seconds unless `stamp` formats them otherwise."""
+    return {name: _plain(getattr(record, name), stamp or format_stamp) for name in names.split()}
 
 
 def json_array(items: Iterable[dict[str, Any]]) -> Iterator[str]:
@@ -102,29 +134,20 @@ def json_array(items: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 def source_json(source: EventSource) -> dict[str, Any]:
     """A source, without its permitted private host."""
-    return {
-        "id": source.id, "name": source.name, "type": source.type.value, "url": source.url, "city": source.city,
-        "frequency": source.frequency, "enabled": source.enabled, "notes": source.notes,
-        "created_at": format_exact(source.created_at),
-        "updated_at": format_exact(source.updated_at), "settings": dict(source.settings), "timezone": source.timezone,
-        "priority": source.priority, "depends_on": source.depends_on, "licence": source.licence, "terms_url": source.terms_url,
-        "allow_private": source.allow_private, "low_hours": source.low_hours, "secret": source.secret,
-    }  # fmt: skip
+    names = """id name type url city frequency enabled notes created_at updated_at settings timezone priority depends_on licence
+        terms_url allow_private low_hours secret"""
+    return _record_json(source, names, format_exact)
 
 
 def state_json(state: CollectionState) -> dict[str, Any]:
     """The state of collecting a source."""
-    return {
-        "last_attempt": format_exact(state.last_attempt), "last_success": format_exact(state.last_success),
-        "next_run_at": format_exact(state.next_run_at), "failures": state.failures, "last_error": state.last_error,
-        "last_count": state.last_count, "etag": state.etag.decode("utf-8", "replace") if state.etag else None,
-        "last_modified": state.last_modified.decode("utf-8", "replace") if state.last_modified else None,
-    }  # fmt: skip
+    names = "last_attempt last_success next_run_at failures last_error last_count etag last_modified"
+    return _record_json(state, names, format_exact)
 
 
 def change_json(one: SourceFieldChange) -> dict[str, Any]:
     """One change of a source."""
-    return {"at": format_exact(one.at), "by": one.by, "field": one.field, "old": one.old, "new": one.new}
+    return _record_json(one, "at by field old new", format_exact)
 
 
 def format_exact(at: Any) -> str | None:
@@ -134,29 +157,21 @@ def format_exact(at: Any) -> str | None:
 
 def run_json(one: RunLog) -> dict[str, Any]:
     """A run with its counts and snapshot paths."""
-    return {
-        "id": one.id, "source_id": one.source_id, "started_at": format_stamp(one.started_at),
-        "finished_at": format_stamp(one.finished_at),
-        "status": one.status.value if one.status else None, "fetched_count": one.fetched_count,
-        "parsed_count": one.parsed_count, "upserted_count": one.upserted_count, "error_summary": one.error_summary,
-        "counts": dict(one.counts), "snapshot_paths": list(one.snapshot_paths),
-    }  # fmt: skip
+    names = """id source_id started_at finished_at status fetched_count parsed_count upserted_count error_summary counts
+        snapshot_paths"""
+    return _record_json(one, names)
 
 
 def provenance_json(story: EventProvenance, record: EventRecord, names: Mapping[int, str]) -> dict[str, Any]:
     """An event with its owners, sightings, merges, reviews and history."""
     return event_json(record) | {
         "merged_into": story.event.merged_into,
-        "owners": {name: _owner_json(owner) for name, owner in story.owners.items()},
+        "owners": {name: _record_json(owner, "owner source_id who at") for name, owner in story.owners.items()},
         "sightings": [_sighting_json(one, names) for one in story.sightings],
         "merges": [merge_json(one) for one in story.merges],
         "reviews": [review_json(one) for one in story.reviews],
         "history": [{"at": format_stamp(one["at"]), "by": one["by"], "changes": one["changes"]} for one in story.history],
     }
-
-
-def _owner_json(owner: FieldOwner) -> dict[str, Any]:
-    return {"owner": owner.owner, "source_id": owner.source_id, "who": owner.who, "at": format_stamp(owner.at)}
 
 
 def _sighting_json(one: Sighting, names: Mapping[int, str]) -> dict[str, Any]:
@@ -174,20 +189,12 @@ def _sighting_json(one: Sighting, names: Mapping[int, str]) -> dict[str, Any]:
 
 def merge_json(one: MergeRecord) -> dict[str, Any]:
     """A merge, and whether it was undone."""
-    return {
-        "id": one.id, "kept_id": one.kept_id, "absorbed_id": one.absorbed_id, "score": one.score, "reasons": list(one.reasons),
-        "at": format_stamp(one.at), "by": one.by, "undone_at": format_stamp(one.undone_at), "undone_by": one.undone_by,
-    }  # fmt: skip
+    return _record_json(one, "id kept_id absorbed_id score reasons at by undone_at undone_by")
 
 
 def review_json(one: ReviewItem) -> dict[str, Any]:
     """A review."""
-    return {
-        "id": one.id, "candidate_ids": list(one.candidate_ids), "reason": one.reason.value,
-        "created_at": format_stamp(one.created_at),
-        "resolved_at": format_stamp(one.resolved_at), "resolution": one.resolution, "by": one.by, "source_id": one.source_id,
-        "detail": dict(one.detail),
-    }  # fmt: skip
+    return _record_json(one, "id candidate_ids reason created_at resolved_at resolution by source_id detail")
 
 
 def review_document(store: CalendarStore, found: ReviewItem) -> dict[str, Any]:

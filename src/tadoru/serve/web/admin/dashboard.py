@@ -12,9 +12,9 @@ from fastapi.responses import Response
 
 from tadoru.i18n.formatter import Formatter
 from tadoru.model.event import RunStatus
+from tadoru.serve.api.event_queries import local_today
 from tadoru.serve.service import Service, service_of
 from tadoru.serve.web.admin.cluster import cluster_summary
-from tadoru.serve.web.calendar.pages import local_today
 from tadoru.serve.web.crawls.view_models import (
     CrawlRow,
     DayColumn,

@@ -13,13 +13,14 @@ from tadoru.errors import UsageError
 from tadoru.i18n.translation import N_
 from tadoru.jobs.events.dedupe.matcher import EventMatcher
 from tadoru.jobs.events.event_input import FIELDS, FLAGS, draft_fields, parse_changes, parse_new_event
+from tadoru.jobs.events.publish.json_documents import event_time
 from tadoru.jobs.events.reviews import shorten
 from tadoru.model.event import EventStatus
 from tadoru.serve.auth.principal import note_change
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.roles import Role
 from tadoru.serve.service import Service, service_of
-from tadoru.serve.web.calendar.view_models import event_time, format_draft_time, format_event_time, format_place
+from tadoru.serve.web.calendar.view_models import format_draft_time, format_event_time, format_place
 from tadoru.serve.web.rendering import Problem, caller_of, formatter_of, redirect_after, render
 from tadoru.serve.web.request_input import MAX_ID, PAGE_SIZE, SubmittedForm, parse_id
 from tadoru.serve.web.reviews import MAX_TEXT, merge_rows

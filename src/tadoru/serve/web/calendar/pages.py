@@ -17,6 +17,7 @@ from tadoru.i18n.formatter import Formatter
 from tadoru.i18n.translation import N_
 from tadoru.model.event import EventStatus
 from tadoru.parse.text_cleaning import is_html, sanitise_html
+from tadoru.serve.api.event_queries import local_today
 from tadoru.serve.auth.http_security import allow_framing
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.roles import Role
@@ -36,7 +37,6 @@ from tadoru.serve.web.calendar.view_models import (
     split_by_day,
 )
 from tadoru.serve.web.rendering import caller_of, formatter_of, remember_language, render, static_files
-from tadoru.store.calendar.drafts import zone_or_utc
 from tadoru.store.calendar.event_records import EventRecord, find_event_record, iterate_events
 from tadoru.store.calendar.listing import EventFilter, events_by_relevance
 from tadoru.store.calendar.records import CalendarEvent, EventPage, EventSource, ListedEvent
@@ -51,11 +51,6 @@ EMBED_SIZE, MAX_EMBED_SIZE = 10, 50
 """Events of an embedded list by default, and at most."""
 _SORT_LABELS = {"starts": N_("Earliest first"), "-starts": N_("Latest first"), "relevance": N_("Best match first")}
 _NEXT_LABELS = {"starts": N_("Later events"), "-starts": N_("Earlier events"), "relevance": N_("More results")}
-
-
-def local_today(service: Service) -> date:
-    """The current day in the time zone of the site."""
-    return service.store.now().astimezone(zone_or_utc(service.options.timezone)).date()
 
 
 @router.get("/")
@@ -184,10 +179,14 @@ def _period(
     choices = _choices(service)
     given = parse_filter(request.query_params, choices[0])
     chosen = CalendarFilter(city=given.city, category=given.category, q=given.q)
+    return chosen, choices, _events_between(service, chosen, first, last)
+
+
+def _events_between(service: Service, chosen: CalendarFilter, first: date, last: date) -> list[EventRecord]:
     wanted = EventFilter(
         city=chosen.city or None, category=chosen.category or None, q=chosen.q or None, since=first, until=last, archived=None
     )
-    return chosen, choices, list(iterate_events(service.store, wanted, limit=MAX_EVENTS))
+    return list(iterate_events(service.store, wanted, limit=MAX_EVENTS))
 
 
 def _redirect(request: Request, path: str) -> Response:
@@ -342,11 +341,7 @@ def _embed_list(request: Request, chosen: CalendarFilter) -> Response:
 def _embed_month(request: Request, chosen: CalendarFilter) -> Response:
     service, formatter = service_of(request), formatter_of(request)
     first = parse_day(f"{request.query_params.get('month', '')}-01") or local_today(service).replace(day=1)
-    last = shift_month(first, 1) - timedelta(days=1)
-    wanted = EventFilter(
-        city=chosen.city or None, category=chosen.category or None, q=chosen.q or None, since=first, until=last, archived=None
-    )
-    found = list(iterate_events(service.store, wanted, limit=MAX_EVENTS))
+    found = _events_between(service, chosen, first, shift_month(first, 1) - timedelta(days=1))
     weeks = calendar_weeks(first.year, first.month)
     ongoing = fill_weeks(weeks, found, formatter)
     query = chosen.query(days=False)

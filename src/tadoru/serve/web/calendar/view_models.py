@@ -11,7 +11,7 @@ from datetime import date, timedelta
 from markupsafe import Markup
 
 from tadoru.i18n.formatter import Formatter
-from tadoru.jobs.events.publish.json_documents import CONTEXT, schema_org_event
+from tadoru.jobs.events.publish.json_documents import CONTEXT, draft_time, schema_org_event
 from tadoru.jobs.events.publish.list_pages import SEARCHED_FIELDS, event_highlights
 from tadoru.model.event import EventDraft
 from tadoru.store.calendar.drafts import zone_or_utc
@@ -53,26 +53,7 @@ def format_event_time(time: EventTime | None, zone: str, formatter: Formatter) -
 
 def format_draft_time(draft: EventDraft, formatter: Formatter) -> str:
     """The days and hours of an event that is not stored."""
-    one = draft.occurrence
-    last = one.starts_at.date()
-    if one.ends_at is not None and one.ends_at > one.starts_at:
-        last = max(last, (one.ends_at.astimezone(one.starts_at.tzinfo) - timedelta(microseconds=1)).date())
-    time = EventTime(
-        starts_at=one.starts_at, ends_at=one.ends_at, has_time=one.has_time, local_date=one.starts_at.date(), last_date=last
-    )
-    return format_event_time(time, draft.timezone, formatter)
-
-
-def event_time(event: CalendarEvent) -> EventTime | None:
-    """The first time of an event, without the other dates of its series."""
-    if event.starts_at is None or event.local_date is None:
-        return None
-    last = event.local_date
-    if event.ends_at is not None and event.ends_at > event.starts_at:
-        last = max(last, (event.ends_at.astimezone(zone_or_utc(event.timezone)) - timedelta(microseconds=1)).date())
-    return EventTime(
-        starts_at=event.starts_at, ends_at=event.ends_at, has_time=event.has_time, local_date=event.local_date, last_date=last
-    )
+    return format_event_time(draft_time(draft), draft.timezone, formatter)
 
 
 @dataclass(frozen=True, slots=True)
