@@ -7,27 +7,19 @@ in `records`.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
-from tadoru.rules.budget import BreadthLimits
 from tadoru.rules.pace import Pace
 from tadoru.store.crawl.metrics import CrawlMetrics
-from tadoru.store.crawl.records import (
-    CrawlCounts,
-    LeaseBatch,
-    LinkRow,
-    LinkTarget,
-    NamedPage,
-    Outcome,
-    PageRow,
-    ResourceLease,
-    ResourceResult,
-    RobotsRecord,
-    SitemapRecord,
-    TrapRecord,
-    Validators,
-)
+from tadoru.store.crawl.records import CrawlCounts, LeaseBatch, LinkTarget, NamedPage, Outcome, RobotsRecord
+
+if TYPE_CHECKING:
+    from tadoru.store.crawl.meta import CrawlMeta, SingletonTasks
+    from tadoru.store.crawl.queue_changes import CrawlLimits
+    from tadoru.store.crawl.reader import CrawlGraph
+    from tadoru.store.crawl.rescope import Rescope
+    from tadoru.store.crawl.resources import ResourceTable, SitemapTable
 
 
 class FrontierStore(Protocol):
@@ -106,26 +98,6 @@ class FrontierStore(Protocol):
         ...
 
 
-class LimitStore(Protocol):
-    """The limits of a crawl of many hosts."""
-
-    def set(self, bounds: BreadthLimits) -> None:
-        """Apply these limits to everything done through this handle; every worker of a crawl gets the same.
-
-        URLs over a limit are skipped with a reason: pages of a host with enough requests, hosts of a domain with too many, and
-        URLs for which the queue has no space. Of the last, those nearest to the start URL stay, and start URLs always.
-        """
-        ...
-
-    async def requeue(self) -> int:
-        """Other bounds hold than before: queue what was skipped for one of them and is within these; how many."""
-        ...
-
-    async def refill(self) -> int:
-        """Queue again what was put off because the queue was full, if it is half empty: the nearest first; how many."""
-        ...
-
-
 class CrawlHostStore(Protocol):
     """The pace of hosts, shared by all workers."""
 
@@ -173,129 +145,18 @@ class CrawlRobotsStore(Protocol):
     async def put(self, origin: str, record: RobotsRecord) -> None: ...
 
 
-class MetaStore(Protocol):
-    """Notes about the crawl, by name."""
-
-    async def get(self, key: str) -> str | None: ...
-
-    async def set(self, key: str, value: str) -> None: ...
-
-    async def change(self, key: str, change: Callable[[str | None], str]) -> str:
-        """What it becomes, made of what it is: nobody else changes it in between."""
-        ...
-
-
-class TaskStore(Protocol):
-    """Tasks that are done once for the whole crawl."""
-
-    async def claim(self, worker: int, name: str) -> bool:
-        """Whether a piece of work that is done once for the whole crawl is ours to do now."""
-        ...
-
-    async def finish(self, name: str) -> None: ...
-
-    async def is_done(self, name: str) -> bool: ...
-
-
-class SitemapStore(Protocol):
-    """Sitemaps. `FrontierStore.add_named` has the pages they list."""
-
-    async def put(self, record: SitemapRecord) -> int:
-        """Remember a sitemap, in place of what was known of it; its number."""
-        ...
-
-
-class ResourceStore(Protocol):
-    """Resources of pages to check."""
-
-    async def lease(self, worker: int, count: int, *, budget: int) -> list[ResourceLease]:
-        """Own up to `count` resources to try; never more than `budget` in all, whoever else is leasing."""
-        ...
-
-    async def finish(self, worker: int, results: Sequence[ResourceResult]) -> None: ...
-
-    async def wait(self, *, budget: int) -> float | None:
-        """Seconds until there may be a resource to try; None when there is none left."""
-        ...
-
-
-class GraphStore(Protocol):
-    """Pages and links as they are stored."""
-
-    async def validators(self, page_id: int) -> Validators:
-        """With what a page was sent the last time."""
-        ...
-
-    async def settle(self) -> None:
-        """Make parents deterministic and reports fast. Called when a crawl ends; calling it twice is harmless."""
-        ...
-
-    def pages(self) -> AsyncIterator[PageRow]:
-        """Every known URL by depth, then URL."""
-        ...
-
-    def links(self) -> AsyncIterator[LinkRow]:
-        """Every stored link, by source and position."""
-        ...
-
-    def links_to(self, page_ids: Sequence[int]) -> AsyncIterator[LinkRow]:
-        """The links that lead to given pages."""
-        ...
-
-    def fragment_links(self) -> AsyncIterator[tuple[LinkRow, bool]]:
-        """Links with a fragment into pages whose anchors are known, with whether the anchor is there.
-
-        By target, then source and position.
-        """
-        ...
-
-    async def traps(self) -> list[TrapRecord]:
-        """The classes of URLs that were cut off, the one that was cut most first."""
-        ...
-
-
-class RescopeStore(Protocol):
-    """Known URLs under changed rules."""
-
-    async def reconsider(self, decide: Callable[[str, bool], LinkTarget | None], *, max_depth: int | None) -> int:
-        """Other rules hold: ask `decide` about each URL that was not requested as a page, and put it where it belongs now.
-
-        It is told whether the URL is a start, and may answer None to leave it where it is. How many were moved.
-        """
-        ...
-
-
 class CrawlStore(Protocol):
-    """One crawl, by part."""
+    """One crawl, by part. Parts that are the same for both databases are their own contract."""
 
-    @property
-    def frontier(self) -> FrontierStore: ...
-
-    @property
-    def limits(self) -> LimitStore: ...
-
-    @property
-    def hosts(self) -> CrawlHostStore: ...
-
-    @property
-    def robots(self) -> CrawlRobotsStore: ...
-
-    @property
-    def meta(self) -> MetaStore: ...
-
-    @property
-    def tasks(self) -> TaskStore: ...
-
-    @property
-    def sitemaps(self) -> SitemapStore: ...
-
-    @property
-    def resources(self) -> ResourceStore: ...
-
-    @property
-    def graph(self) -> GraphStore: ...
-
-    @property
-    def rescope(self) -> RescopeStore: ...
+    frontier: FrontierStore
+    hosts: CrawlHostStore
+    robots: CrawlRobotsStore
+    limits: CrawlLimits
+    meta: CrawlMeta
+    tasks: SingletonTasks
+    sitemaps: SitemapTable
+    resources: ResourceTable
+    graph: CrawlGraph
+    rescope: Rescope
 
     async def close(self) -> None: ...

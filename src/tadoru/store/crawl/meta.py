@@ -30,6 +30,8 @@ class CrawlMeta:
         await self._db.write(lambda sql: sql.execute(_SET, (key, value)), beside=True)
 
     async def change(self, key: str, change: Callable[[str | None], str]) -> str:
+        """What it becomes, made of what it is: nobody else changes it in between."""
+
         def body(sql: SqlConnection) -> str:
             while True:
                 was = _value(sql, key)
@@ -56,6 +58,8 @@ class SingletonTasks:
         self._db = db
 
     async def claim(self, worker: int, name: str) -> bool:
+        """Whether a piece of work that is done once for the whole crawl is ours to do now."""
+
         def body(sql: SqlConnection) -> bool:
             if sql.execute(self._db.dialect.living_worker, (worker,)).fetchone() is None:
                 return False

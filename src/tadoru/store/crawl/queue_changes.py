@@ -165,9 +165,15 @@ class CrawlLimits:
         self._db = db
 
     def set(self, bounds: BreadthLimits) -> None:
+        """Apply these limits to everything done through this handle; every worker of a crawl gets the same.
+
+        URLs over a limit are skipped with a reason: pages of a host with enough requests, hosts of a domain with too many, and
+        URLs for which the queue has no space. Of the last, those nearest to the start URL stay, and start URLs always.
+        """
         self._db.bounds = bounds
 
     async def requeue(self) -> int:
+        """Other bounds hold than before: queue what was skipped for one of them and is within these; how many."""
         return await self._db.write(self._requeue)
 
     def _requeue(self, sql: SqlConnection) -> int:
@@ -183,6 +189,7 @@ class CrawlLimits:
         return back
 
     async def refill(self) -> int:
+        """Queue again what was put off because the queue was full, if it is half empty: the nearest first; how many."""
         counters = await self._db.read(lambda sql: read_counters(sql, "queued", PUT_OFF))
         room = self._db.bounds.queued - counters.get("queued", 0)
         if room * 2 <= self._db.bounds.queued or not counters.get(PUT_OFF):

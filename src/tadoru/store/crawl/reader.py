@@ -66,6 +66,7 @@ class CrawlGraph:
         """Bring to an end what is done beside the crawl, before its results are computed. A file has nothing of that kind."""
 
     async def settle(self) -> None:
+        """Make parents deterministic and reports fast. Called when a crawl ends; calling it twice is harmless."""
         await self._db.write(self._settle)
 
     def _settle(self, sql: SqlConnection) -> None:
@@ -87,22 +88,27 @@ class CrawlGraph:
             sql.execute(self._db.dialect.update_statistics)
 
     async def pages(self) -> AsyncIterator[PageRow]:
+        """Every known URL by depth, then URL."""
         async for rows in self._db.batches(f"{_PAGES} ORDER BY p.depth, p.url"):
             for row in rows:
                 yield _page_row(row)
 
     async def links(self) -> AsyncIterator[LinkRow]:
+        """Every stored link, by source and position."""
         async for rows in self._db.batches(self._links):
             for row in rows:
                 yield LinkRow(*row)
 
     async def links_to(self, page_ids: Sequence[int]) -> AsyncIterator[LinkRow]:
+        """The links that lead to given pages."""
         for page in page_ids:
             async for rows in self._db.batches(_LINKS_TO, (page,)):
                 for row in rows:
                     yield LinkRow(*row)
 
     async def fragment_links(self) -> AsyncIterator[tuple[LinkRow, bool]]:
+        """Links with a fragment into pages whose anchors are known, with whether the anchor is there. By target, then source and
+        position."""
         held, anchors = 0, frozenset[str]()
         async for rows in self._db.batches(_FRAGMENTS):
             for *link, page in rows:
@@ -115,10 +121,12 @@ class CrawlGraph:
         return frozenset(text.split("\n"))
 
     async def validators(self, page_id: int) -> Validators:
+        """With what a page was sent the last time."""
         row = await self._db.read(lambda sql: sql.execute(_VALIDATORS, (page_id,)).fetchone())
         return Validators(*row) if row else Validators(None, None)
 
     async def traps(self) -> list[TrapRecord]:
+        """The classes of URLs that were cut off, the one that was cut most first."""
         rows = await self._db.read(lambda sql: sql.execute(_TRAPS).fetchall())
         return [TrapRecord(*row) for row in rows]
 

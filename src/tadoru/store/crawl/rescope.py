@@ -44,6 +44,9 @@ class Rescope:
         self._db = db
 
     async def reconsider(self, decide: Decide, *, max_depth: int | None) -> int:
+        """Other rules hold: ask `decide` about each URL that was not requested as a page, and put it where it belongs now; how
+        many were moved."""
+
         def body(sql: SqlConnection) -> int:
             moves = _PageMoves(QueueChanges(self._db, sql, max_depth), sql)
             last = 0

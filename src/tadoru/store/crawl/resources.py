@@ -23,6 +23,7 @@ class SitemapTable:
             RETURNING id"""
 
     async def put(self, record: SitemapRecord) -> int:
+        """Remember a sitemap, in place of what was known of it; its number. `FrontierStore.add_named` has the pages it lists."""
         problems = json.dumps(record.problems, ensure_ascii=False) if record.problems else None
         values = (
             record.url, record.level, record.named_by, record.status, record.kind, record.status_code,
@@ -77,6 +78,8 @@ class ResourceTable:
         await self._db.write(body)
 
     async def lease(self, worker: int, count: int, *, budget: int) -> list[ResourceLease]:
+        """Own up to `count` resources to try; never more than `budget` in all, whoever else is leasing."""
+
         def body(sql: SqlConnection) -> list[ResourceLease]:
             if sql.execute(self._db.dialect.living_worker, (worker,)).fetchone() is None:
                 return []

@@ -18,7 +18,7 @@ _ANSWERED = f"{_OF_THE_SITE} AND p.status = 'completed'"
 _TIME = "p.ttfb_ms + coalesce(p.download_time_ms, 0)"
 _PAGE = f"""SELECT p.id, p.url, p.title, p.status_code, {_TIME}, p.ttfb_ms, p.response_size_bytes, s.inlinks
     FROM pages p LEFT JOIN page_scores s ON s.page_id = p.id"""
-_NODE = """SELECT p.id, p.url, p.depth, p.parent_id, p.status, p.status_code, p.title, coalesce(s.link_score, 0), s.inlinks
+_NODE = """SELECT p.id, p.url, p.title, p.depth, p.parent_id, p.status, p.status_code, coalesce(s.link_score, 0), s.inlinks
     FROM pages p LEFT JOIN page_scores s ON s.page_id = p.id"""
 _MOST_HOPS = 20
 
@@ -92,16 +92,17 @@ class DuplicateCluster(NamedTuple):
     urls: tuple[str, ...]
 
 
-class GraphNodeRow(NamedTuple):
-    """A page of the graph."""
+@dataclass(frozen=True, slots=True)
+class GraphPage(PublishedRecord, published="CrawlNode"):
+    """A page in the graph of a site."""
 
-    page_id: int
+    id: int
     url: str
+    title: str | None
     depth: int
     parent_id: int | None
     status: str
     status_code: int | None
-    title: str | None
     link_score: float
     inlinks: int | None
 
@@ -245,7 +246,7 @@ class SummaryReader:
             key=lambda row: (-row.pages, row.urls),
         )
 
-    def nodes(self, most: int, most_broken: int) -> list[GraphNodeRow]:
+    def nodes(self, most: int, most_broken: int) -> list[GraphPage]:
         """Pages for a picture, by depth and URL: those with the highest link score, some that are broken, and the way to each."""
         answered = f"{_OF_THE_SITE} AND (p.status = 'completed' OR p.status = 'error') AND p.depth < {UNLINKED}"
         first = self._all(f"{_NODE} WHERE {answered} AND p.is_seed ORDER BY p.id LIMIT 1")
@@ -254,21 +255,21 @@ class SummaryReader:
             most_broken,
         )
         best = self._all(f"{_NODE} WHERE {answered} ORDER BY coalesce(s.link_score, 0) DESC, p.depth, p.url LIMIT ?", most)
-        chosen: dict[int, GraphNodeRow] = {}
+        chosen: dict[int, GraphPage] = {}
         for row in (*first, *broken, *best):
-            path = self._path(GraphNodeRow(*row), chosen)
+            path = self._path(GraphPage(*row), chosen)
             if len(chosen) + len(path) <= most:
-                chosen |= {node.page_id: node for node in reversed(path)}
+                chosen |= {node.id: node for node in reversed(path)}
         return sorted(chosen.values(), key=lambda node: (node.depth, node.url))
 
-    def _path(self, node: GraphNodeRow, known: dict[int, GraphNodeRow]) -> list[GraphNodeRow]:
+    def _path(self, node: GraphPage, known: dict[int, GraphPage]) -> list[GraphPage]:
         """A page and those above it that are not known yet."""
-        path: dict[int, GraphNodeRow] = {}
-        above: GraphNodeRow | None = node
-        while above is not None and above.page_id not in known and above.page_id not in path:
-            path[above.page_id] = above
+        path: dict[int, GraphPage] = {}
+        above: GraphPage | None = node
+        while above is not None and above.id not in known and above.id not in path:
+            path[above.id] = above
             rows = self._all(f"{_NODE} WHERE p.id = ?", above.parent_id)
-            above = GraphNodeRow(*rows[0]) if rows else None
+            above = GraphPage(*rows[0]) if rows else None
         return list(path.values())
 
     def links_between(self, pages: Iterable[int]) -> list[tuple[int, int]]:
