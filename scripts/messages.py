@@ -27,7 +27,6 @@ SOURCE = Path(__file__).parent.parent / "src" / "tadoru"
 METHODS = [("**/templates/**.html", "jinja2"), ("**.py", "python")]
 KEYWORDS = {
     "_": None, "N_": None, "gettext": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2), "Message": None,
-    "TableColumn": None,
 }  # fmt: skip
 """The functions whose arguments are messages, besides the errors."""
 CALENDAR = (
@@ -49,6 +48,8 @@ def extract() -> Catalog:
     )
     for file, line, message, comments, context in found:
         catalog.add(message, None, [(file, line)], auto_comments=comments, context=context)
+    for file, heading in column_headings():
+        catalog.add(heading, None, [(file, 0)])
     root = tadoru.make_context("tadoru", [], resilient_parsing=True)
     for message in help_messages(root):
         catalog.add(message, None, [("cli/help.py", 0)])
@@ -56,6 +57,15 @@ def extract() -> Catalog:
         for message in (field.label, field.description, *field.value_labels):
             catalog.add(message, None, [("config/options.py", 0)])
     return catalog
+
+
+def column_headings() -> Iterator[tuple[str, str]]:
+    """The headings of the tables of commands, with the files that use them."""
+    for file in sorted((SOURCE / "cli").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "table_columns":
+                headings = [str(one.value).rstrip(">~") for one in node.args if isinstance(one, ast.Constant)]
+                yield from ((file.relative_to(SOURCE).as_posix(), heading) for heading in headings if heading)
 
 
 def subclasses(root: str) -> set[str]:

@@ -15,7 +15,7 @@ import click
 from tadoru.cli.help import CommandGroup, DocumentedCommand
 from tadoru.cli.options import events_options, job_options, print_config, resolve_options
 from tadoru.cli.output import N_, _, format_duration, format_option, ngettext
-from tadoru.cli.table import TableColumn, single_line, write_pairs, write_table
+from tadoru.cli.table import TableColumn, single_line, table_columns, write_pairs, write_table
 from tadoru.clock import Clock, iso
 from tadoru.config.options import JOB_SETTINGS, EventsOptions, WorkerOptions
 from tadoru.errors import Interrupted, UsageError
@@ -212,17 +212,7 @@ def write_status(out: TextIO, found: ClusterStatus) -> None:
 
 
 def _workers(found: ClusterStatus) -> tuple[tuple[TableColumn, ...], list[tuple[str, ...]]]:
-    columns = (
-        TableColumn("Worker", may_shrink=True),
-        TableColumn("Machine", may_shrink=True),
-        TableColumn("State"),
-        TableColumn("Version"),
-        TableColumn("Since", align_right=True),
-        TableColumn("Seen", align_right=True),
-        TableColumn("Hosts", align_right=True),
-        TableColumn("Pages", align_right=True),
-        TableColumn("Pages/s", align_right=True),
-    )
+    columns = table_columns("Worker~", "Machine~", "State", "Version", "Since>", "Seen>", "Hosts>", "Pages>", "Pages/s>")
     return columns, [
         (
             one.name, one.machine, _("alive") if one.is_alive else _("gone"), one.version,
@@ -234,37 +224,20 @@ def _workers(found: ClusterStatus) -> tuple[tuple[TableColumn, ...], list[tuple[
 
 
 def _crawls(found: ClusterStatus) -> tuple[tuple[TableColumn, ...], list[tuple[str, ...]]]:
-    columns: tuple[TableColumn, ...] = (
-        TableColumn("Crawl", may_shrink=True),
-        TableColumn("State"),
-        TableColumn("Done", align_right=True),
-        TableColumn("Queued", align_right=True),
-        TableColumn("In flight", align_right=True),
-        TableColumn("Errors", align_right=True),
-        TableColumn("Hosts", align_right=True),
-        TableColumn("Age", align_right=True),
-    )
+    columns = table_columns("Crawl~", "State", "Done>", "Queued>", "In flight>", "Errors>", "Hosts>", "Age>")
     rows: list[tuple[str, ...]] = []
     for one in found.crawls:
         counts = (one.done, one.queued, one.in_flight, one.errors, one.hosts_waiting)
         shown = [f"{count:,}" if one.has_data else "–" for count in counts]
         rows.append((one.name, one.state, *shown, _age(found.at, one.added_at)))
     if any(one.error for one in found.crawls):
-        columns = (*columns, TableColumn("Reason", may_shrink=True))
+        columns += table_columns("Reason~")
         rows = [(*row, one.error) for row, one in zip(rows, found.crawls, strict=True)]
     return columns, rows
 
 
 def _hosts(found: ClusterStatus) -> tuple[tuple[TableColumn, ...], list[tuple[str, ...]]]:
-    columns = (
-        TableColumn("Host", may_shrink=True),
-        TableColumn("Crawl", may_shrink=True),
-        TableColumn("Problem", may_shrink=True),
-        TableColumn("Queued", align_right=True),
-        TableColumn("Delay", align_right=True),
-        TableColumn("Responds in", align_right=True),
-        TableColumn("Next in", align_right=True),
-    )
+    columns = table_columns("Host~", "Crawl~", "Problem~", "Queued>", "Delay>", "Responds in>", "Next in>")
     return columns, [
         (
             one.name, one.crawl, _problem(one), "" if one.queued is None else f"{one.queued:,}",

@@ -43,6 +43,11 @@ class TableColumn:
     """Whether its cells may be cut to fit the terminal."""
 
 
+def table_columns(*headings: str) -> tuple[TableColumn, ...]:
+    """Columns by their headings: `>` behind one aligns its cells to the right, `~` lets them shrink."""
+    return tuple(TableColumn(one.rstrip(">~"), align_right=one[-1:] == ">", may_shrink=one[-1:] == "~") for one in headings)
+
+
 def single_line(text: str) -> str:
     """A text on one line, without control characters."""
     return printable(" ".join(text.split()))

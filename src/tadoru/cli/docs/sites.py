@@ -12,7 +12,7 @@ import click
 
 from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.output import _, format_option, translate_error, write_json
-from tadoru.cli.table import TableColumn, write_table
+from tadoru.cli.table import table_columns, write_table
 from tadoru.errors import TadoruError, UsageError
 from tadoru.log import printable
 
@@ -32,14 +32,7 @@ def docs_list(folders: tuple[str, ...], form: str) -> None:
     if form == "json":
         write_json([card.as_json() for card in cards])
         return
-    columns = (
-        TableColumn("Folder"),
-        TableColumn("Pages", align_right=True),
-        TableColumn("Tokens", align_right=True),
-        TableColumn("Checked"),
-        TableColumn("Title", may_shrink=True),
-        TableColumn("URL", may_shrink=True),
-    )
+    columns = table_columns("Folder", "Pages>", "Tokens>", "Checked", "Title~", "URL~")
     write_table(sys.stdout, columns, map(_site_row, cards))
 
 

@@ -14,7 +14,7 @@ from tadoru.cli.events import EventsContext, calendar_files, open_existing_calen
 from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.options import job_options
 from tadoru.cli.output import N_, _, all_of, format_duration, format_option, format_time, ngettext, translate_text, write_json
-from tadoru.cli.table import TableColumn, write_pairs, write_table
+from tadoru.cli.table import table_columns, write_pairs, write_table
 from tadoru.config.options import JOB_SETTINGS, EventsOptions
 from tadoru.errors import Interrupted, UsageError
 from tadoru.log import Log, printable
@@ -255,17 +255,7 @@ def runs(place: EventsContext, /, source_id: int | None, limit: int | None, form
             write_json_array([run_json(one) for one in store.runs(source_id=source_id, limit=limit)])
             return
         names = {source.id: source.name for source in store.sources()}
-        columns = [
-            TableColumn("ID", align_right=True),
-            TableColumn("Source", may_shrink=True),
-            TableColumn("Started"),
-            TableColumn("Duration", align_right=True),
-            TableColumn("Status"),
-            TableColumn("Fetched", align_right=True),
-            TableColumn("Parsed", align_right=True),
-            TableColumn("Stored", align_right=True),
-            TableColumn("Error", may_shrink=True),
-        ]
+        columns = table_columns("ID>", "Source~", "Started", "Duration>", "Status", "Fetched>", "Parsed>", "Stored>", "Error~")
         found = store.runs(source_id=source_id, limit=limit or 50)
         if not write_table(sys.stdout, columns, (_run_row(one, names, options.timezone) for one in found)):
             sys.stderr.write(_("No runs yet. Collect with `tadoru events run --all`.") + "\n")
@@ -299,19 +289,9 @@ def status(place: EventsContext, /, days: int, form: str) -> None:
             return
         write_pairs(sys.stdout, _total_rows(totals))
         sys.stdout.write("\n")
-        columns = [
-            TableColumn("ID", align_right=True),
-            TableColumn("Source", may_shrink=True),
-            TableColumn("State"),
-            TableColumn("Events", align_right=True),
-            TableColumn("Runs", align_right=True),
-            TableColumn("Failed", align_right=True),
-            TableColumn("Shared", align_right=True),
-            TableColumn("Last success"),
-            TableColumn("Next run"),
-            TableColumn("Late", align_right=True),
-            TableColumn("Problem", may_shrink=True),
-        ]
+        columns = table_columns(
+            "ID>", "Source~", "State", "Events>", "Runs>", "Failed>", "Shared>", "Last success", "Next run", "Late>", "Problem~"
+        )
         rows = [_status_row(one, options.timezone) for one in sources]
         if not write_table(sys.stdout, columns, rows):
             sys.stderr.write(_("No sources yet. Add one with `tadoru events sources add`.") + "\n")

@@ -15,7 +15,7 @@ from tadoru.cli.events import EventsContext, open_existing_calendar
 from tadoru.cli.help import CommandGroup
 from tadoru.cli.inputs import check_writable
 from tadoru.cli.output import _, all_of, format_option, ngettext, write_json
-from tadoru.cli.table import TableColumn, single_line, write_pairs, write_table
+from tadoru.cli.table import single_line, table_columns, write_pairs, write_table
 from tadoru.errors import UsageError
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def show(file: str, form: str) -> None:
     ]  # fmt: skip
     write_pairs(sys.stdout, [*pairs, ("Macro-F1", tried)])
     sys.stdout.write("\n")
-    columns = (TableColumn("Category"), TableColumn("Events", align_right=True))
+    columns = table_columns("Category", "Events>")
     write_table(sys.stdout, columns, [(name, f"{count:,}") for name, count in known.counts.items()])
 
 
@@ -159,10 +159,7 @@ def _report_progress(line: str) -> None:
 
 
 def write_evaluation(evaluation: ModelEvaluation) -> None:
-    columns = (
-        TableColumn("Category"), TableColumn("Events", align_right=True), TableColumn("Precision", align_right=True),
-        TableColumn("Recall", align_right=True), TableColumn("F1", align_right=True),
-    )  # fmt: skip
+    columns = table_columns("Category", "Events>", "Precision>", "Recall>", "F1>")
     rows = [
         (one.category, f"{one.count:,}", f"{one.precision:.2f}", f"{one.recall:.2f}", f"{one.f1:.2f}")
         for one in evaluation.scores

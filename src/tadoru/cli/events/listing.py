@@ -310,17 +310,10 @@ def _pieces(store: CalendarStore, chosen: EventFilter, limit: int | None, form: 
 
 
 def _write_table(out: TextIO, store: CalendarStore, chosen: EventFilter, limit: int | None) -> int:
-    from tadoru.cli.table import TableColumn, write_table
+    from tadoru.cli.table import table_columns, write_table
     from tadoru.store.calendar.event_records import iterate_events
 
-    columns = [
-        TableColumn("ID", align_right=True),
-        TableColumn("When"),
-        TableColumn("Title", may_shrink=True),
-        TableColumn("Venue", may_shrink=True),
-        TableColumn("City", may_shrink=True),
-        TableColumn(),
-    ]
+    columns = table_columns("ID>", "When", "Title~", "Venue~", "City~", "")
     return write_table(out, columns, map(_event_row, iterate_events(store, chosen, limit=limit)))
 
 

@@ -12,7 +12,7 @@ from tadoru.cli.events import EventsContext, current_user, format_event_dates, o
 from tadoru.cli.events.listing import format_reason, source_name
 from tadoru.cli.help import CommandGroup
 from tadoru.cli.output import N_, _, format_option, format_time, ngettext, translate_error, translate_text, write_json
-from tadoru.cli.table import TableColumn, single_line, write_pairs, write_table
+from tadoru.cli.table import TableColumn, single_line, table_columns, write_pairs, write_table
 from tadoru.errors import TadoruError, UsageError
 
 if TYPE_CHECKING:
@@ -152,15 +152,8 @@ def list_reviews(place: EventsContext, /, reason: str | None, every: bool, limit
             write_json_array([review_json(one) for one in found])
             return
         about = event_records(store, {event_id for one in found for event_id in one.candidate_ids})
-        columns = [
-            TableColumn("ID", align_right=True),
-            TableColumn("Reason"),
-            TableColumn("Created"),
-            TableColumn("Events"),
-            TableColumn("Problem", may_shrink=True),
-        ]
-        columns += [TableColumn("Titles", may_shrink=True)]
-        columns += [TableColumn("Resolution")] if every else []
+        columns = table_columns("ID>", "Reason", "Created", "Events", "Problem~", "Titles~")
+        columns += table_columns("Resolution") if every else ()
         rows = (_review_row(one, about, options.timezone)[: len(columns)] for one in found)
         if not write_table(sys.stdout, columns, rows):
             sys.stderr.write(_("No open reviews.") + "\n")

@@ -13,7 +13,7 @@ from tadoru.cli.events import EventsContext, current_user
 from tadoru.cli.help import CommandGroup
 from tadoru.cli.options import job_options
 from tadoru.cli.output import _, all_of, current_language, format_option, format_time, ngettext, translate_text
-from tadoru.cli.table import TableColumn, write_table
+from tadoru.cli.table import table_columns, write_table
 from tadoru.config.options import JOB_SETTINGS
 from tadoru.errors import Message, UsageError, quoted
 from tadoru.log import printable
@@ -108,15 +108,7 @@ def list_sources(place: EventsContext, form: str) -> int:
     if not found:
         sys.stdout.write(_("No sources yet. Add one with `tadoru events sources add`.") + "\n")
         return 0
-    columns = (
-        TableColumn("ID", align_right=True),
-        TableColumn("Name", may_shrink=True),
-        TableColumn("Type"),
-        TableColumn("City", may_shrink=True),
-        TableColumn("Frequency"),
-        TableColumn("Events", align_right=True),
-        TableColumn("State", may_shrink=True),
-    )
+    columns = table_columns("ID>", "Name~", "Type", "City~", "Frequency", "Events>", "State~")
     lines = (
         (
             str(source.id), source.name, source.type.value, source.city, source.frequency, f"{health[source.id].rows:,}",
@@ -298,13 +290,7 @@ def history(place: EventsContext, source_id: int, form: str) -> int:
         raise UsageError("Source {id} not found. List them with `tadoru events sources list`.", id=source_id)
     if form == "json":
         return _print_json([change_json(one) for one in changes])
-    columns = (
-        TableColumn("Time"),
-        TableColumn("User"),
-        TableColumn("Field"),
-        TableColumn("Before", may_shrink=True),
-        TableColumn("After", may_shrink=True),
-    )
+    columns = table_columns("Time", "User", "Field", "Before~", "After~")
     zone = place.options().timezone
     rows = ((format_time(one.at, zone), one.by, one.field, _format_value(one.old), _format_value(one.new)) for one in changes)
     write_table(sys.stdout, columns, rows)

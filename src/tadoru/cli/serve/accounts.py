@@ -13,7 +13,7 @@ from tadoru.cli.events.maintenance import DaysType
 from tadoru.cli.help import CommandGroup
 from tadoru.cli.output import _, format_option, format_time, write_json
 from tadoru.cli.serve import ServeContext, command_line_actor, create_sign_in_link
-from tadoru.cli.table import TableColumn, single_line, write_table
+from tadoru.cli.table import single_line, table_columns, write_table
 from tadoru.clock import iso
 from tadoru.errors import UsageError
 
@@ -75,7 +75,7 @@ def list_users(desk: ServeContext, /, form: str, database: str | None) -> None:
             for one in found
         ])  # fmt: skip
         return
-    columns = (TableColumn("Name", may_shrink=True), TableColumn("Role"), TableColumn("Sign-in"), TableColumn("Last sign-in"))
+    columns = table_columns("Name~", "Role", "Sign-in", "Last sign-in")
     zone = desk.options.timezone
     rows = (
         (
@@ -203,14 +203,7 @@ def list_keys(desk: ServeContext, /, form: str, database: str | None) -> None:
         ])  # fmt: skip
         return
     zone = desk.options.timezone
-    columns = (
-        TableColumn("Key"),
-        TableColumn("Name", may_shrink=True),
-        TableColumn("Scopes", may_shrink=True),
-        TableColumn("User"),
-        TableColumn("Expires"),
-        TableColumn("Last use"),
-    )
+    columns = table_columns("Key", "Name~", "Scopes~", "User", "Expires", "Last use")
     rows = (
         (
             f"tdr_{one.prefix}", one.name, " ".join(one.scopes), one.user_name or _("(operator)"),

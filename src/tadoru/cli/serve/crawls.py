@@ -11,7 +11,7 @@ from tadoru.cli.help import CommandGroup, DocumentedCommand
 from tadoru.cli.output import _, format_option, format_time, write_json
 from tadoru.cli.serve import ServeContext, command_line_actor
 from tadoru.cli.serve.accounts import database_option
-from tadoru.cli.table import TableColumn, single_line, write_table
+from tadoru.cli.table import single_line, table_columns, write_table
 from tadoru.clock import iso
 
 
@@ -68,10 +68,7 @@ def list_crawls(desk: ServeContext, /, form: str, database: str | None) -> None:
         ])  # fmt: skip
         return
     zone = desk.options.timezone
-    columns = (
-        TableColumn("ID", align_right=True), TableColumn("Name", may_shrink=True), TableColumn("Job"), TableColumn("State"),
-        TableColumn("Pages", align_right=True), TableColumn("Ended"), TableColumn("Location", may_shrink=True),
-    )  # fmt: skip
+    columns = table_columns("ID>", "Name~", "Job", "State", "Pages>", "Ended", "Location~")
     rows = (
         (
             str(one.id), one.name, one.job, one.state.value, _count(one.progress.get("pages")),
