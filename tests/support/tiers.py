@@ -116,6 +116,15 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
         "tests/bench/test_hostile.py::test_hostile_responses_are_read_within_their_limits",
         "tests/bench/test_hostile.py::test_every_family_of_every_format_is_generated_within_the_size_of_a_response",
     ),
+    "tests/jobs/docs/test_large_pages.py::test_as_many_elements_as_a_page_may_have_are_read_in_seconds[links]": (
+        "tests/jobs/docs/test_large_pages.py::test_as_many_elements_as_a_page_may_have_are_read_in_seconds",
+    ),
+    "tests/jobs/docs/test_large_pages.py::test_files_of_a_large_page_are_written_in_seconds[one line of Chinese]": (
+        "tests/jobs/docs/test_large_pages.py::test_files_of_a_large_page_are_written_in_seconds",
+    ),
+    "tests/jobs/test_report_memory.py::test_findings_are_not_gathered[markdown-True]": (
+        "tests/jobs/test_report_memory.py::test_findings_are_not_gathered",
+    ),
     # ---- the contract of the calendar: one seed of each database, and kills and crowds where they are cheapest or hardest
     f"{C}orders.py::test_a_list_backwards_is_the_list_turned_around_whatever_the_pages[sqlite-1]": (
         f"{C}orders.py::test_a_list_backwards_is_the_list_turned_around_whatever_the_pages[sqlite-2]",
