@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 
-from tadoru.model.finding import Finding
 from tadoru.store.crawl import documents
 from tadoru.store.crawl.connection import json_text
 from tadoru.store.crawl.records import PageRecords, ResourceUse
@@ -19,48 +18,67 @@ _PLAIN = (
 _JSON = ("headers", "headings", "images", "directives", "rendering", "extracted")
 _plain, _json = attrgetter(*_PLAIN), attrgetter(*_JSON)
 _COLUMNS = ("page_id", *_PLAIN, *_JSON)
-DETAIL_COLUMNS = ", ".join(_COLUMNS)
-_DETAILS = f"INSERT OR REPLACE INTO page_details({DETAIL_COLUMNS}) VALUES ({', '.join('?' * len(_COLUMNS))})"
+DETAIL_TABLES = {
+    "page_details": _COLUMNS,
+    "page_findings": ("page_id", "check_number", "subject", "detail", "data"),
+    "page_hreflang": ("page_id", "position", "language", "url", "source"),
+    "page_items": ("page_id", "position", "syntax", "type", "properties"),
+    "resource_uses": ("page_id", "position", "resource_id"),
+    "bodies": ("page_id", "body"),
+}
+"""What is written of a page, with its columns."""
+_INSERT = {
+    table: f"INSERT OR REPLACE INTO {table}({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+    for table, columns in DETAIL_TABLES.items()
+}
+
+
+class DetailRows:
+    """The rows of some pages, by table."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, list[tuple[object, ...]]] = {table: [] for table in DETAIL_TABLES}
+
+    def add(self, page: int, records: PageRecords, resources: Iterable[int], check_number: Callable[[str], int]) -> None:
+        """The rows of one page that uses resources of these numbers."""
+        rows = self.rows
+        rows["page_details"].append((page, *_plain(records), *[json_text(value) if value else None for value in _json(records)]))
+        if records.findings:  # Of one check, a page has one that is about the page itself.
+            numbered = {check_number(finding.check_id): finding for finding in records.findings}
+            rows["page_findings"] += [
+                (page, number, "", finding.detail, json_text(finding.data) if finding.data else None)
+                for number, finding in numbered.items()
+            ]
+        rows["page_hreflang"] += [(page, at, *alternate) for at, alternate in enumerate(records.hreflang)]
+        rows["page_items"] += [
+            (page, at, item.syntax, item.type, json_text(item.properties)) for at, item in enumerate(records.items)
+        ]
+        rows["resource_uses"] += [(page, at, number) for at, number in enumerate(resources)]
+        if records.body is not None:
+            rows["bodies"].append((page, records.body))
 
 
 class PageDetailWriter:
-    """The rows of one transaction, collected and written together."""
+    """The rows of one transaction on SQLite, collected and written together."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._details: list[tuple[object, ...]] = []
-        self._findings: list[tuple[int, int, str, str | None]] = []
-        self._hreflang: list[tuple[int, int, str, str, str]] = []
-        self._items: list[tuple[int, int, str, str, str]] = []
-        self._uses: list[tuple[int, int, int]] = []
-        self._bodies: list[tuple[int, bytes]] = []
+        self._details = DetailRows()
 
     def add(self, page: int, records: PageRecords, resources: Sequence[ResourceUse] = ()) -> None:
         """One page's."""
-        self._details.append(detail_row(page, records))
-        self._findings += [finding_row(page, finding, self._db.check_number) for finding in records.findings]
-        self._hreflang += [(page, at, *alternate) for at, alternate in enumerate(records.hreflang)]
-        self._items += item_rows(page, records)
         ids = self._db.resource_ids
-        self._uses += [(page, at, ids.get(use.url) or self._resource(use)) for at, use in enumerate(resources)]
-        if records.body is not None:
-            self._bodies.append((page, records.body))
+        used = [ids.get(use.url) or self._resource(use) for use in resources]
+        self._details.add(page, records, used, self._db.check_number)
         if records.document or records.drops_document or records.specification or records.offered:
             for statement, values in documents.statements(page, records, stamp(self._db.clock.now())):
                 self._db.sql.execute(statement, values)
 
     def flush(self) -> None:
-        if not self._details:
-            return
-        sql = self._db.sql
-        sql.executemany(_DETAILS, self._details)
-        sql.executemany("INSERT OR REPLACE INTO page_findings VALUES (?, ?, '', ?, ?)", self._findings)
-        sql.executemany("INSERT OR REPLACE INTO page_hreflang VALUES (?, ?, ?, ?, ?)", self._hreflang)
-        sql.executemany("INSERT OR REPLACE INTO page_items VALUES (?, ?, ?, ?, ?)", self._items)
-        sql.executemany("INSERT OR REPLACE INTO resource_uses VALUES (?, ?, ?)", self._uses)
-        sql.executemany("INSERT OR REPLACE INTO bodies VALUES (?, ?)", self._bodies)
-        for rows in (self._details, self._findings, self._hreflang, self._items, self._uses, self._bodies):
-            rows.clear()
+        for table, rows in self._details.rows.items():
+            if rows:
+                self._db.sql.executemany(_INSERT[table], rows)
+                rows.clear()
 
     def _resource(self, use: ResourceUse) -> int:
         sql = self._db.sql
@@ -73,18 +91,3 @@ class PageDetailWriter:
         number: int = row[0]
         self._db.resource_ids[use.url] = number
         return number
-
-
-def detail_row(page: int, records: PageRecords) -> tuple[object, ...]:
-    """The row of `page_details`, by `DETAIL_COLUMNS`."""
-    return (page, *_plain(records), *[json_text(value) if value else None for value in _json(records)])
-
-
-def finding_row(page: int, finding: Finding, check_number: Callable[[str], int]) -> tuple[int, int, str, str | None]:
-    """The row of `page_findings`, but for its subject: a finding of a page has none."""
-    return page, check_number(finding.check_id), finding.detail, json_text(finding.data) if finding.data else None
-
-
-def item_rows(page: int, records: PageRecords) -> list[tuple[int, int, str, str, str]]:
-    """The rows of `page_items`."""
-    return [(page, at, item.syntax, item.type, json_text(item.properties)) for at, item in enumerate(records.items)]

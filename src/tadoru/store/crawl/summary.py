@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from tadoru.store.crawl.browse import PublishedRecord
 from tadoru.store.crawl.connection import CrawlConnection, listed
 from tadoru.store.crawl.records import UNLINKED
 

@@ -17,7 +17,7 @@ from tadoru.model.web import FailureKind
 from tadoru.store.crawl import documents
 from tadoru.store.crawl.connection import json_text
 from tadoru.store.crawl.metrics import error_counter, measure, status_counter
-from tadoru.store.crawl.page_details import DETAIL_COLUMNS, detail_row, finding_row, item_rows
+from tadoru.store.crawl.page_details import DETAIL_TABLES, DetailRows
 from tadoru.store.crawl.postgres.connection import plain_values, with_driver_parameters
 from tadoru.store.crawl.postgres.database import PgDatabase
 from tadoru.store.crawl.postgres.pool import AsyncLink, Statement, copy, together
@@ -260,29 +260,15 @@ class PgPageWriter(PgUrlWriter):
         recorded = [(outcome, records) for outcome in outcomes if (records := _records(outcome)) is not None]
         if not recorded:
             return
-        pages = [(outcome.lease.page_id, records) for outcome, records in recorded]
         uses = {outcome.lease.page_id: outcome.resources for outcome, _ in recorded if isinstance(outcome, CompletedOutcome)}
         resources = await self._know_resources(link, [use for some in uses.values() for use in some])
-        check = self.db.check_number
-        findings = {
-            (page, row[1], ""): (*row[:2], "", *row[2:])
-            for page, records in pages
-            for row in (finding_row(page, finding, check) for finding in records.findings)
-        }
-        tables: list[tuple[str, str, list[Sequence[object]]]] = [
-            ("page_details", DETAIL_COLUMNS, [detail_row(page, records) for page, records in pages]),
-            ("page_findings", "page_id, check_number, subject, detail, data", list(findings.values())),
-            ("page_hreflang", "page_id, position, language, url, source",
-                [(page, at, *alternate) for page, records in pages for at, alternate in enumerate(records.hreflang)]),
-            ("page_items", "page_id, position, syntax, type, properties",
-                [row for page, records in pages for row in item_rows(page, records)]),
-            ("resource_uses", "page_id, position, resource_id",
-                [(page, at, resources[use.url]) for page, some in uses.items() for at, use in enumerate(some)]),
-            ("bodies", "page_id, body", [(page, records.body) for page, records in pages if records.body is not None]),
-        ]  # fmt: skip
-        for table, columns, rows in tables:
+        pages = [(outcome.lease.page_id, records) for outcome, records in recorded]
+        details = DetailRows()
+        for page, records in pages:
+            details.add(page, records, [resources[use.url] for use in uses.get(page, ())], self.db.check_number)
+        for table, rows in details.rows.items():
             if rows:
-                await copy(link, table, columns, rows)
+                await copy(link, table, ", ".join(DETAIL_TABLES[table]), rows)
         for page, records in pages:
             for statement, values in documents.statements(page, records, self.stamp):
                 await link.execute(with_driver_parameters(statement), plain_values(values))
