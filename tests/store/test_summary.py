@@ -119,7 +119,7 @@ class TestNodes:
         store = SqliteStore(str(large(tmp_path / "large.db", 300)), FakeClock())
         nodes = store.summary.nodes(60, 12)
         assert len(nodes) <= 60
-        ids = {node.page_id for node in nodes}
+        ids = {node.id for node in nodes}
         assert all(node.parent_id in ids for node in nodes if node.depth)
         assert sum(node.status_code == 404 for node in nodes) >= 3
         assert [(node.depth, node.url) for node in nodes] == sorted((node.depth, node.url) for node in nodes)
@@ -173,7 +173,7 @@ def test_nothing_is_looked_for_again_and_again_in_a_whole_table(tmp_path: Path, 
         store.summary.cluster_count(),
         store.summary.clusters(5, 5),
     )
-    store.summary.links_between(node.page_id for node in store.summary.nodes(20, 5))
+    store.summary.links_between(node.id for node in store.summary.nodes(20, 5))
     places = list(store.findings.places(numbers))
     _ = (
         store.findings.found_at(places[-1]),

@@ -12,6 +12,7 @@ from typing import Any
 
 from tadoru.model.finding import SeverityName
 from tadoru.store.crawl.browse import LinkSummary, PageSummary, PublishedRecord
+from tadoru.store.crawl.summary import GraphPage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,21 +218,6 @@ class PageDetail(PublishedRecord, published="CrawledPageDetail"):
     findings: tuple[PageFinding, ...]
     inlinks: LinkList
     outlinks: LinkList
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphPage(PublishedRecord, published="CrawlNode"):
-    """A page of the site graph."""
-
-    id: int
-    url: str
-    title: str | None
-    depth: int
-    parent_id: int | None
-    status: str
-    status_code: int | None
-    link_score: float
-    inlinks: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,6 @@ from tadoru.jobs.audit.crawl_results.models import (
     CheckSummary,
     CrawlCharts,
     CrawlOverview,
-    GraphPage,
     IndexabilityCount,
     LinkList,
     PageAlternate,
@@ -41,7 +40,6 @@ from tadoru.store.crawl.findings import StoredCheck
 from tadoru.store.crawl.records import UNLINKED
 from tadoru.store.crawl.runs import StoredRun
 from tadoru.store.crawl.sqlite.store import ReadOnlyCrawl, at_once, looking_at
-from tadoru.store.crawl.summary import GraphNodeRow
 
 T = TypeVar("T")
 _MAX_REASONS = 12
@@ -317,25 +315,14 @@ _COLOURS: dict[str, dict[str, str]] = {
 
 def read_graph(path: Path | str, *, most: int = DEFAULT_NODES) -> SiteGraph:
     """The pages with the highest link score, some broken pages, and the path to each."""
-    start, nodes, links = _read_graph(path, most=min(most, MAX_NODES))
-    return SiteGraph(
-        start_url=start,
-        nodes=tuple(
-            GraphPage(
-                id=node.page_id, url=node.url, title=node.title, depth=node.depth, parent_id=node.parent_id, status=node.status,
-                status_code=node.status_code, link_score=node.link_score, inlinks=node.inlinks,
-            )
-            for node in nodes
-        ),
-        edges=tuple(links),
-    )  # fmt: skip
+    return _read_graph(path, most=min(most, MAX_NODES))
 
 
 @cached_while_unchanged
 def draw_site_graph(path: Path | str, *, most: int = DEFAULT_NODES, lang: str = "en") -> GraphDrawing | None:
     """The drawing of the site graph; None if there is no page yet. A style sheet colours it by class name."""
-    start, nodes, links = _read_graph(path, most=min(most, MAX_NODES))
-    return draw_page_graph(PageGraph(tuple(nodes), tuple(links)), start, translator(lang)) if nodes else None
+    graph = _read_graph(path, most=min(most, MAX_NODES))
+    return draw_page_graph(PageGraph(graph.nodes, graph.edges), graph.start_url, translator(lang)) if graph.nodes else None
 
 
 def standalone_svg(svg: str) -> str:
@@ -352,7 +339,8 @@ def _colour_attributes(classes: list[str]) -> str:
 
 
 @cached_while_unchanged
-def _read_graph(path: Path | str, *, most: int) -> tuple[str, list[GraphNodeRow], list[tuple[int, int]]]:
+def _read_graph(path: Path | str, *, most: int) -> SiteGraph:
     with looking_at(path) as crawl:
         nodes = crawl.summary.nodes(most, most // _SHARE_OF_BROKEN)
-        return crawl.export.start_url() or "", nodes, crawl.summary.links_between(node.page_id for node in nodes)
+        links = crawl.summary.links_between(node.id for node in nodes)
+        return SiteGraph(start_url=crawl.export.start_url() or "", nodes=tuple(nodes), edges=tuple(links))

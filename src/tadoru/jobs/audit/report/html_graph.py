@@ -11,7 +11,7 @@ from tadoru.jobs.audit.report.summary import AuditSummary, PageGraph
 from tadoru.jobs.reporting.escape import clip, printable, url_origin, url_shortener
 from tadoru.jobs.reporting.graph_layout import GraphDot, UrlOutcome
 from tadoru.jobs.reporting.graph_svg import GraphDrawing, describe_common_pages, draw_dots, legend_item_html
-from tadoru.store.crawl.summary import GraphNodeRow
+from tadoru.store.crawl.summary import GraphPage
 
 _MAX_NAME = 110
 _BLOCKED_CODES = (401, 403, 429)
@@ -56,7 +56,7 @@ def draw_page_graph(graph: PageGraph, start_url: str, _: Translator) -> GraphDra
     return draw_dots(dots, pairs, names, tooltips, _("Site structure") + f": {format_page_count(len(dots), _)}")
 
 
-def _in_order(nodes: Sequence[GraphNodeRow]) -> list[GraphNodeRow]:
+def _in_order(nodes: Sequence[GraphPage]) -> list[GraphPage]:
     """The start page first, then by depth."""
     start = min(nodes, key=lambda node: (node.depth, -node.link_score, node.url))
     return sorted(nodes, key=lambda node: (node is not start, node.depth, node.url))
@@ -65,20 +65,20 @@ def _in_order(nodes: Sequence[GraphNodeRow]) -> list[GraphNodeRow]:
 def graph_dots(graph: PageGraph) -> tuple[list[GraphDot], list[tuple[int, int]]]:
     """The pages as dots, and the links between them as pairs of indexes."""
     nodes = _in_order(graph.nodes)
-    by_id = {node.page_id: node for node in nodes}
-    place = {node.page_id: number for number, node in enumerate(nodes)}
+    by_id = {node.id: node for node in nodes}
+    place = {node.id: number for number, node in enumerate(nodes)}
     dots = []
     for number, node in enumerate(nodes):
         above = by_id.get(node.parent_id) if node.parent_id is not None else None
         # The target of a redirect is as deep as the redirect itself, so it gets the same parent.
         while above is not None and above.depth >= node.depth and above is not nodes[0]:
-            above = by_id.get(above.parent_id) if above.parent_id is not None and above.parent_id != node.page_id else None
-        parent = None if number == 0 else place[above.page_id] if above is not None else 0
+            above = by_id.get(above.parent_id) if above.parent_id is not None and above.parent_id != node.id else None
+        parent = None if number == 0 else place[above.id] if above is not None else 0
         dots.append(GraphDot(node.url, parent, node.depth, _outcome(node), node.link_score))
     return dots, [(place[source], place[target]) for source, target in graph.links]
 
 
-def _outcome(node: GraphNodeRow) -> UrlOutcome:
+def _outcome(node: GraphPage) -> UrlOutcome:
     code = node.status_code
     if node.status == "error" or code is None:
         return UrlOutcome.BROKEN
@@ -87,7 +87,7 @@ def _outcome(node: GraphNodeRow) -> UrlOutcome:
     return UrlOutcome.BROKEN if code >= 400 else UrlOutcome.REDIRECT if code >= 300 else UrlOutcome.OK
 
 
-def _tooltip(node: GraphNodeRow, name: str, _: Translator) -> str:
+def _tooltip(node: GraphPage, name: str, _: Translator) -> str:
     facts = _(
         "{status} · depth {depth} · link score {score} · {inlinks}",
         status=str(node.status_code) if node.status_code is not None else _("No response"),

@@ -23,7 +23,7 @@ from tadoru.store.crawl.records import UNLINKED, TrapRecord
 from tadoru.store.crawl.runs import StoredRun
 from tadoru.store.crawl.summary import (
     DuplicateCluster,
-    GraphNodeRow,
+    GraphPage,
     PageFigures,
     RedirectRow,
     SitemapFigures,
@@ -74,7 +74,7 @@ class ResponseTimes:
 class PageGraph:
     """The pages and links of the site graph."""
 
-    nodes: tuple[GraphNodeRow, ...]
+    nodes: tuple[GraphPage, ...]
     links: tuple[tuple[int, int], ...]
 
 
@@ -305,9 +305,7 @@ def _with_lists(summary: AuditSummary, store: CrawlDatabase, extent: ReportExten
         )
     if extent.graph:
         nodes = store.summary.nodes(MAX_NODES, _MAX_BROKEN_NODES)
-        summary = replace(
-            summary, graph=PageGraph(tuple(nodes), tuple(store.summary.links_between(node.page_id for node in nodes)))
-        )
+        summary = replace(summary, graph=PageGraph(tuple(nodes), tuple(store.summary.links_between(node.id for node in nodes))))
     return summary
 
 
