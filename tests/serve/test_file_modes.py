@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tadoru.config.options import CRAWL_JOBS
 from tadoru.jobs.docs.search import ensure_index
 from tadoru.jobs.events import maintenance
-from tadoru.jobs.service_crawl import OPTIONS_BY_JOB
 from tadoru.serve.crawl_runner.operator_commands import back_up
 from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.calendar.store import open_calendar
@@ -77,7 +77,7 @@ def test_backups_and_what_is_restored_from_them_are_for_their_owner(tmp_path: Pa
     assert [one.name for one in files if one.stat().st_mode & 0o077] == []
 
 
-@pytest.mark.parametrize("job", OPTIONS_BY_JOB)
+@pytest.mark.parametrize("job", CRAWL_JOBS)
 def test_what_a_crawl_of_the_service_writes_is_for_its_owner(tmp_path: Path, job: str) -> None:
     with Site() as site:
         site.reply("/", body="<title>A</title><main><h1>A</h1><p>Text enough to be a page of documentation.</p></main>")

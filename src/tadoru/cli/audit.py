@@ -61,9 +61,9 @@ def audit(
     given = _start_urls(urls, seed_file, options, settled)
     _check(options, given)
     if dry_run:
-        from tadoru.cli.dry_run import print_audit_plan
+        from tadoru.cli.dry_run import print_plan
 
-        return print_audit_plan(options, given, sys.stdout)
+        return print_plan(options, given, sys.stdout)
     if detach:
         return _hand_to_cluster(options, given, settled, quiet=values["quiet"])
     return _run(options, given, settled, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"])

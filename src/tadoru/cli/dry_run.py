@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TextIO
 
 from tadoru.cli.output import N_, _, ngettext
@@ -35,22 +36,16 @@ RENDERING = {
 Rows = list[tuple[str, str]]
 
 
-def print_links_plan(options: LinksOptions, urls: tuple[str, ...], out: TextIO) -> int:
-    """Print the plan of `tadoru links`."""
-    return _print(_links_plan(options, [parse_typed_url(url) for url in urls]), out)
-
-
-def print_audit_plan(options: AuditOptions, urls: tuple[str, ...], out: TextIO) -> int:
-    """Print the plan of `tadoru audit`."""
-    return _print(_audit_plan(options, [parse_typed_url(url) for url in urls]), out)
-
-
-def print_docs_plan(options: DocsOptions, url: str, out: TextIO) -> int:
-    """Print the plan of `tadoru docs`."""
-    return _print(_docs_plan(options, parse_typed_url(url)), out)
-
-
-def _print(rows: Rows, out: TextIO) -> int:
+def print_plan(options: LinksOptions | AuditOptions | DocsOptions, urls: Sequence[str], out: TextIO) -> int:
+    """Print what a crawl with these options would do."""
+    starts = [parse_typed_url(url) for url in urls]
+    match options:
+        case LinksOptions():
+            rows = _links_plan(options, starts)
+        case AuditOptions():
+            rows = _audit_plan(options, starts)
+        case DocsOptions():
+            rows = _docs_plan(options, starts[0])
     for label, text in rows:
         out.write(f"{pad_text(label, 12)} {text}\n")
     out.write(_("Nothing was requested.") + "\n")

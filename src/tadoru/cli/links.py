@@ -123,9 +123,9 @@ def links(
         )
     _check(options, given)
     if dry_run:
-        from tadoru.cli.dry_run import print_links_plan
+        from tadoru.cli.dry_run import print_plan
 
-        return print_links_plan(options, given, sys.stdout)
+        return print_plan(options, given, sys.stdout)
     return _run(options, given, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"])
 
 

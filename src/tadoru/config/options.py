@@ -311,8 +311,10 @@ class WorkerOptions:
 # fmt: on
 
 
-JOB_OPTIONS: dict[str, type[CrawlOptions | EventsOptions | ServeOptions | WorkerOptions]] = {
-    "links": LinksOptions, "audit": AuditOptions, "docs": DocsOptions, "events": EventsOptions, "serve": ServeOptions,
-    "worker": WorkerOptions,
+CRAWL_JOBS: dict[str, type[AuditOptions | LinksOptions | DocsOptions]] = {
+    "audit": AuditOptions, "links": LinksOptions, "docs": DocsOptions,
 }  # fmt: skip
-JOB_SETTINGS: dict[str, tuple[Setting, ...]] = {job: settings_of(kind) for job, kind in JOB_OPTIONS.items()}
+JOB_SETTINGS: dict[str, tuple[Setting, ...]] = {
+    "links": settings_of(LinksOptions), "audit": settings_of(AuditOptions), "docs": settings_of(DocsOptions),
+    "events": settings_of(EventsOptions), "serve": settings_of(ServeOptions), "worker": settings_of(WorkerOptions),
+}  # fmt: skip

@@ -139,12 +139,9 @@ def _without_passwords(value: Any) -> Any:
 
 def _parse_value(setting: Setting, value: Any, where: str) -> Any:
     try:
-        if not setting.many:
-            return setting.parse(value)
-        items = value
         if setting.name == "header" and isinstance(value, Mapping):  # Headers may be written as keys and values.
-            items = [f"{name}: {content}" for name, content in value.items()]
-        return tuple(setting.parse(item) for item in (items if isinstance(items, list) else [items]))
+            value = [f"{name}: {content}" for name, content in value.items()]
+        return setting.convert(value)
     except UsageError as error:
         raise ConfigError("{option} {problem}.", option=where, problem=error) from None
 

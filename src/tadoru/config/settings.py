@@ -4,6 +4,7 @@ Texts are translated when they are shown."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -74,6 +75,13 @@ class Setting:
     @property
     def many(self) -> bool:
         return isinstance(self.default, tuple)
+
+    def convert(self, value: Any) -> Any:
+        """The value of the option from a file, a variable or Python: of a repeatable one all values. Raises UsageError."""
+        if not self.many:
+            return self.parse(value)
+        is_list = isinstance(value, Iterable) and not isinstance(value, str | Mapping)
+        return tuple(self.parse(one) for one in (value if is_list else [value]))
 
     @property
     def is_flag(self) -> bool:

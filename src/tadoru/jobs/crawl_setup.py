@@ -230,14 +230,8 @@ def parse_options(job: str, kind: type[Options], options: dict[str, Any]) -> Opt
     for name, value in options.items():
         if name not in known:
             raise UsageError("{job}() has no option {name}.", job=job, name=name)
-        setting = known[name]
         try:
-            if value is None:
-                found[name] = None
-            elif setting.many:
-                found[name] = tuple(setting.parse(item) for item in ((value,) if isinstance(value, str) else value))
-            else:
-                found[name] = setting.parse(value)
+            found[name] = None if value is None else known[name].convert(value)
         except UsageError as error:
             raise UsageError("{job}(): {name} {problem}.", job=job, name=name, problem=error) from None
     return kind(**found)

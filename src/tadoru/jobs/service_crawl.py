@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tadoru.clock import SystemClock
-from tadoru.config.options import AuditOptions, CrawlOptions, DocsOptions, LinksOptions
+from tadoru.config.options import CRAWL_JOBS, AuditOptions, CrawlOptions, DocsOptions, LinksOptions
 from tadoru.engine.crawl import Crawler, CrawlOutcome
 from tadoru.engine.notifications import Notify
 from tadoru.errors import Message, UsageError, quoted
@@ -32,7 +32,6 @@ from tadoru.model.web import FailureKind
 from tadoru.rules.address import Exemptions
 from tadoru.store.crawl.open import open_store
 
-OPTIONS_BY_JOB: dict[str, type[CrawlOptions]] = {"audit": AuditOptions, "links": LinksOptions, "docs": DocsOptions}
 OPERATOR_SETTINGS = frozenset({
     "user_agent", "proxy", "insecure", "delay", "concurrency", "timeout", "max_response_size", "trap_limit", "strip_tracking",
     "strip_sessions", "resources", "threshold", "no_plugins", "render", "tokenizer", "spa_wait",
@@ -88,9 +87,9 @@ class RunResult:
 def options_for(job: str, operators: Mapping[str, Any], given: Mapping[str, Any]) -> CrawlOptions:
     """The options of a job: its defaults, those of the operator, and those of the crawl. Values come from JSON."""
     kept = {name: value for name, value in operators.items() if name in OPERATOR_SETTINGS} | dict(given)
-    known = OPTIONS_BY_JOB[job].__dataclass_fields__
+    known = CRAWL_JOBS[job].__dataclass_fields__
     values: dict[str, Any] = {name: _tuples(value) for name, value in kept.items() if name in known}
-    return replace(OPTIONS_BY_JOB[job](**values), processes=1)
+    return replace(CRAWL_JOBS[job](**values), processes=1)
 
 
 def _tuples(value: Any) -> Any:

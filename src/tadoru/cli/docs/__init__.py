@@ -87,9 +87,9 @@ def docs(url: str, dry_run: bool, config_file: str | None, show_config: bool, **
         return print_config("docs", options, settled)
     _check(options, url)
     if dry_run:
-        from tadoru.cli.dry_run import print_docs_plan
+        from tadoru.cli.dry_run import print_plan
 
-        return print_docs_plan(options, url, sys.stdout)
+        return print_plan(options, [url], sys.stdout)
     config = shown_values(options, settled, "docs")
     return crawl(options, url, config, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"])
 

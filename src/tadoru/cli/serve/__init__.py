@@ -19,7 +19,7 @@ from tadoru.cli.inputs import check_database_name
 from tadoru.cli.options import events_options, job_options, print_config, resolve_options
 from tadoru.cli.output import _
 from tadoru.config import resolve
-from tadoru.config.options import JOB_SETTINGS, ServeOptions
+from tadoru.config.options import CRAWL_JOBS, JOB_SETTINGS, ServeOptions
 from tadoru.errors import UsageError, without_passwords
 from tadoru.extras import not_installed
 
@@ -102,10 +102,10 @@ def serve(
 
 def _crawl_defaults(config_file: str | None) -> dict[str, dict[str, Any]]:
     """Default options of crawls that the service runs; without start URLs, files and credentials."""
-    from tadoru.jobs.service_crawl import OPERATOR_SETTINGS, OPTIONS_BY_JOB
+    from tadoru.jobs.service_crawl import OPERATOR_SETTINGS
 
     file = Path(config_file) if config_file else None
-    found = {job: resolve.resolve_config(job, {}, os.environ, file, Path.cwd()).values for job in OPTIONS_BY_JOB}
+    found = {job: resolve.resolve_config(job, {}, os.environ, file, Path.cwd()).values for job in CRAWL_JOBS}
     return {job: {name: value for name, value in values.items() if name in OPERATOR_SETTINGS} for job, values in found.items()}
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from tadoru.config.options import JOB_SETTINGS
+from tadoru.config.options import CRAWL_JOBS, JOB_SETTINGS
 from tadoru.config.settings import CrawlField
 from tadoru.errors import Message, UsageError, quoted
 from tadoru.fetch.guard import is_literal
@@ -19,7 +19,7 @@ from tadoru.rules.address import Exemptions, block_reason
 from tadoru.rules.url import parse_typed_url
 from tadoru.serve.service import Service
 
-JOBS = ("audit", "links", "docs")
+JOBS = tuple(CRAWL_JOBS)
 MAX_START_URLS, MAX_LISTED_URLS = 20, 1000
 MAX_LIST_ITEMS, MAX_TEXT_LENGTH = 20, 300
 MIN_INTERVAL, MAX_INTERVAL = 15 * 60, 366 * 24 * 3600

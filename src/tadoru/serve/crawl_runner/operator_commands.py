@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tadoru.clock import SystemClock
+from tadoru.config.options import CRAWL_JOBS
 from tadoru.errors import StoreError, UsageError
 from tadoru.jobs.docs.run import crawl_database_path
 from tadoru.serve.crawl_runner.crawl_files import crawl_path_in, data_folder
@@ -25,7 +26,6 @@ from tadoru.store.crawl.records import CrawlCounts
 from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
 from tadoru.store.service import ServiceStore
 
-IMPORTABLE_JOBS = ("audit", "links", "docs")
 MAX_KNOWN_CRAWLS = 10_000
 
 
@@ -39,7 +39,7 @@ def import_crawl(store: ServiceStore, given: str, by: Actor, name: str = "") -> 
             path=path,
         )
     job, starts, counts = asyncio.run(_read_crawl(file))
-    if job not in IMPORTABLE_JOBS or (job == "docs") != path.is_dir():
+    if job not in CRAWL_JOBS or (job == "docs") != path.is_dir():
         raise UsageError(
             "{path} contains no crawl that can be added. Give a database of `tadoru audit` or `tadoru links`.", path=path
         )

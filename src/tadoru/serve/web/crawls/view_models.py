@@ -139,7 +139,6 @@ def daily_columns(counts: Iterable[tuple[date, int]], last: date, days: int = 30
     return tuple(columns)
 
 
-JOBS = ("audit", "links", "docs")
 _KINDS = {
     CrawlState.RUNNING: "mine", CrawlState.PAUSED: "warn", CrawlState.FINISHED: "good", CrawlState.FAILED: "bad",
 }  # fmt: skip
