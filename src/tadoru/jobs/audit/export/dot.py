@@ -31,11 +31,11 @@ def write_dot(
     out.write('  node [shape=box, style="rounded,filled", fontname="sans-serif", fontsize=10, color="#8a979b"];\n')
     out.write('  edge [color="#8a979b80", arrowsize=0.6];\n')
     _write_clusters(nodes, site, out)
-    names = {node.id: quote_dot(node.url) for node in nodes}
+    names = {node.page_id: quote_dot(node.url) for node in nodes}
     links = 0
     for node in nodes:
-        source = names[node.id]
-        for target, nofollow in edges(node.id):
+        source = names[node.page_id]
+        for target, nofollow in edges(node.page_id):
             if target in names:
                 out.write(f"  {source} -> {names[target]}{' [style=dashed]' if nofollow else ''};\n")
                 links += 1
