@@ -24,6 +24,7 @@ from tadoru.jobs.events import notify
 from tadoru.jobs.events.collect.collector import Collector, SourceRun, StageLog, run_log_path, write_run_log
 from tadoru.jobs.events.search.engine import SearchEngineError, engine_for
 from tadoru.jobs.events.search.index_sync import IndexSync
+from tadoru.jobs.launch import release_memory
 from tadoru.rules.address import Exemptions
 from tadoru.rules.url import host_key
 from tadoru.store.calendar.records import EventSource
@@ -39,6 +40,8 @@ IDLE_SECONDS = 30.0
 """Seconds after which an idle worker looks for due sources again: some may have been added."""
 RECENT_RUNS = 500
 """Closed runs that are checked for a missing log file after a worker died."""
+LARGE_RUN = 1_000
+"""Events of a run after which memory is returned to the system."""
 LEASES_PER_SLOT = 4
 """Sources leased for each one that can be collected concurrently: those of one host wait for each other."""
 OnCollected = Callable[[SourceRun], None]
@@ -249,6 +252,8 @@ class WorkerPool:
             collected = await self.collector.collect(source, self.client_for(source))
         finally:
             await asyncio.to_thread(self._store.release, self.worker, source.id)
+        if collected.run.parsed_count > LARGE_RUN:
+            await asyncio.to_thread(release_memory)
         result.collected.append(collected)
         done(collected)
 
