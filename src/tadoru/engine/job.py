@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from tadoru.clock import Clock
@@ -14,8 +15,10 @@ from tadoru.engine.notifications import Notify
 from tadoru.engine.url_filter import UrlFilter
 from tadoru.fetch.base import Fetcher, Renderer
 from tadoru.model.web import Answer, Link, RenderedPage, Response
+from tadoru.parse.html import HTML_TYPES
 from tadoru.rules.budget import BreadthLimits, Budget
 from tadoru.rules.scope import Scope
+from tadoru.rules.url import UrlCleaner, UrlResolver
 from tadoru.store.crawl.interface import CrawlStore
 from tadoru.store.crawl.records import PageRecords
 
@@ -120,6 +123,22 @@ class CrawlJob(Protocol):
     def handle_non_page(self, url: str, answer: Answer | None, refusal: str | None) -> PageRecords | None:
         """The records of a URL without a page: a redirect, a failure, or (no answer) one that robots.txt disallows. Pure."""
         ...
+
+
+@dataclass(frozen=True)
+class HtmlJob:
+    """The fields of every job that reads the pages of a site."""
+
+    scope: Scope
+    check_external: bool = False
+    follow: bool = True
+    cleaning: UrlCleaner = UrlCleaner()
+    body_types: tuple[str, ...] = HTML_TYPES
+
+    @cached_property
+    def resolver(self) -> UrlResolver:
+        """Resolves the URLs in pages."""
+        return UrlResolver(self.cleaning)
 
 
 @runtime_checkable

@@ -8,18 +8,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 
-from tadoru.engine.job import FetchedPage, PageResult
+from tadoru.engine.job import FetchedPage, HtmlJob, PageResult
 from tadoru.jobs.audit.catalogue import CheckCatalogue
 from tadoru.jobs.audit.context import INDEXABLE, Limits, PageChecks, PageContext, classify_indexability
 from tadoru.model.web import FOLLOWED, Answer, Link, LinkKind, RenderedPage, Response
 from tadoru.parse.extract import Extraction
-from tadoru.parse.html import HTML_TYPES, HtmlDocument, is_html
+from tadoru.parse.html import HtmlDocument, is_html
 from tadoru.parse.page import PageView, read_page
 from tadoru.parse.rendering import needs_rendering, rendering_differences
 from tadoru.parse.structured import StructuredThing
 from tadoru.parse.text_width import DESCRIPTION_SIZE, TITLE_SIZE, pixels
-from tadoru.rules.scope import Scope
-from tadoru.rules.url import UrlCleaner, UrlResolver
 from tadoru.store.crawl.records import AlternateUrl, PageRecords, StructuredItem
 
 _RESOURCE_KINDS = frozenset({LinkKind.IMAGE, LinkKind.SCRIPT, LinkKind.MEDIA, LinkKind.FRAME})
@@ -33,24 +31,15 @@ MAX_IMAGES = 500
 
 
 @dataclass(frozen=True)
-class AuditJob:
+class AuditJob(HtmlJob):
     """Audit a site."""
 
-    scope: Scope
-    check_external: bool = False
-    follow: bool = True
     fragments: bool = False
     render: str = "never"
     store_bodies: bool = False
     extractions: tuple[Extraction, ...] = ()
     thresholds: tuple[tuple[str, float], ...] = ()
     plugins: tuple[PageChecks, ...] = ()
-    cleaning: UrlCleaner = UrlCleaner()
-    body_types: tuple[str, ...] = HTML_TYPES
-
-    @cached_property
-    def _resolver(self) -> UrlResolver:
-        return UrlResolver(self.cleaning)
 
     @cached_property
     def catalogue(self) -> CheckCatalogue:
@@ -77,12 +66,12 @@ class AuditJob:
     def _read(self, page: FetchedPage, rendered: RenderedPage | None) -> PageResult:
         response = page.response
         document = HtmlDocument.parse(response.body, response.header("content-type"))
-        view = read_page(document, response, self._resolver)
+        view = read_page(document, response, self.resolver)
         changes: dict[str, object] | None = None
         if rendered is not None:
             seen = replace(response, body=rendered.html, headers=_as_utf8(response))
             document = HtmlDocument.parse(rendered.html, "text/html; charset=utf-8")
-            raw, view = view, read_page(document, seen, self._resolver)
+            raw, view = view, read_page(document, seen, self.resolver)
             changes = {"differences": rendering_differences(raw, view), "console_errors": list(rendered.console_errors[:20])}
         context = PageContext(url=page.url, limits=self.limits, answer=response, page=view)
         is_page = response.status < 300  # The links of an error page do not count.

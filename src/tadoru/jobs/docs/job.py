@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tadoru.engine.job import ExtraRequest, FetchedPage, PageResult
+from tadoru.engine.job import ExtraRequest, FetchedPage, HtmlJob, PageResult
 from tadoru.jobs.docs import site_markdown
 from tadoru.jobs.docs.bundle.api_specs import detect_spec
 from tadoru.jobs.docs.content.main_content import GENERATOR_CONFIDENCE
@@ -21,8 +20,7 @@ from tadoru.parse.complexity import PageTooComplex
 from tadoru.parse.decode import decode
 from tadoru.parse.html import HTML_TYPES, is_html
 from tadoru.parse.page_limits import MAX_MARKDOWN_BLOCKS
-from tadoru.rules.scope import Scope
-from tadoru.rules.url import UrlCleaner, UrlResolver, split_url
+from tadoru.rules.url import split_url
 from tadoru.store.crawl.records import DocumentRecord, PageRecords, Specification
 
 SPEC_TYPES = (
@@ -49,31 +47,23 @@ GONE_STATUSES = frozenset({301, 308, 404, 410})
 
 
 @dataclass(frozen=True)
-class DocsJob:
+class DocsJob(HtmlJob):
     """Crawls a documentation site."""
 
-    scope: Scope
-    start: str
-    follow: bool = True
-    check_external: bool = False
+    start: str = field(kw_only=True)
     render: str = "auto"
     own_markdown: bool = True
     variants: frozenset[str] = frozenset()
     """Kinds of duplicate pages that are read all the same."""
     language: str | None = None
-    cleaning: UrlCleaner = UrlCleaner()
     body_types: tuple[str, ...] = HTML_TYPES + site_markdown.MARKDOWN_TYPES + SPEC_TYPES
     markdown_access: str = ""
     """How the site publishes Markdown, as the probe found it: "accept", "alternate", "twin" or ""."""
     edition: DocsEdition = DocsEdition()
     files: tuple[str, ...] = ()
 
-    @cached_property
-    def _resolver(self) -> UrlResolver:
-        return UrlResolver(self.cleaning)
-
     def probe(self) -> ProbeFlow:
-        return probe_site(self.start, self.scope, self._resolver, own_markdown=self.own_markdown)
+        return probe_site(self.start, self.scope, self.resolver, own_markdown=self.own_markdown)
 
     def with_probe_result(self, found: Mapping[str, object]) -> DocsJob:
         edition = edition_from_probe(dict(found))
@@ -149,9 +139,9 @@ class DocsJob:
 
     def _read(self, page: FetchedPage) -> DocPage:
         if page.rendered is not None:
-            return read_doc_page(page.rendered.html, "text/html; charset=utf-8", page.url, self._resolver)
+            return read_doc_page(page.rendered.html, "text/html; charset=utf-8", page.url, self.resolver)
         response = page.response
-        return read_doc_page(response.body, response.header("content-type"), page.url, self._resolver)
+        return read_doc_page(response.body, response.header("content-type"), page.url, self.resolver)
 
     def _best(self, page: FetchedPage, made: DocumentRecord | None) -> DocumentRecord | None:
         """The Markdown that the site publishes if it is complete, else the Markdown made of the page."""
@@ -185,7 +175,7 @@ class DocsJob:
         if reason := _exceeded_limit(text):
             raise PageTooComplex(reason)
         document = _site_document(text, page.url, page.url)
-        links, left_out = site_markdown.links_of(text, page.url, self._resolver)
+        links, left_out = site_markdown.links_of(text, page.url, self.resolver)
         return PageResult(
             links=links,
             left_out=left_out,
@@ -197,9 +187,9 @@ class DocsJob:
         """Read llms.txt, which links to pages, or llms-full.txt, which contains them."""
         response = page.response
         text = decode(response.body, response.header("content-type")).text
-        links, left_out = site_markdown.links_of(text, page.url, self._resolver)
+        links, left_out = site_markdown.links_of(text, page.url, self.resolver)
         offered = (
-            site_markdown.split_llms_full(text, page.url, self._resolver) if name == LLMS_FILES[1] and self.own_markdown else []
+            site_markdown.split_llms_full(text, page.url, self.resolver) if name == LLMS_FILES[1] and self.own_markdown else []
         )
         links += [Link(one.url, LinkKind.A, "", "", len(links) + at, "") for at, one in enumerate(offered)]
         return PageResult(

@@ -20,23 +20,7 @@ from tadoru.engine.site_probe import TASK_NAME as PROBE_TASK
 from tadoru.engine.url_filter import UrlFilter
 from tadoru.errors import NothingToCrawl, SeedUnreachable, UsageError
 from tadoru.fetch.base import BrowserOptions
-from tadoru.jobs.crawl_setup import (
-    FinishedCrawl,
-    PreparedCrawl,
-    SiteCrawl,
-    StartFailure,
-    apply_rules,
-    begin_run,
-    build_cleaner,
-    build_plan,
-    is_read_alike,
-    parse_options,
-    queue_start_urls,
-    recover_crawl,
-    run_outcome,
-    run_outside_loop,
-    start_failure,
-)
+from tadoru.jobs import crawl_setup
 from tadoru.jobs.docs import site_markdown
 from tadoru.jobs.docs.bundle.model import (
     BundleOptions,
@@ -93,7 +77,7 @@ def build_job(options: DocsOptions, scope: Scope, start: str) -> DocsJob:
         own_markdown=options.own_markdown,
         variants=frozenset(options.variants),
         language=options.language,
-        cleaning=build_cleaner(options),
+        cleaning=crawl_setup.build_cleaner(options),
     )
 
 
@@ -108,7 +92,7 @@ class DocsOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class DocsCrawl(SiteCrawl[DocsOutcome]):
+class DocsCrawl(crawl_setup.SiteCrawl[DocsOutcome]):
     """A crawl of a documentation site in its folder."""
 
     options: DocsOptions
@@ -122,23 +106,23 @@ class DocsCrawl(SiteCrawl[DocsOutcome]):
     def folder(self) -> Path:
         return site_folder(self.options, parse_typed_url(self.url))
 
-    async def prepare(self) -> PreparedCrawl:
+    async def prepare(self) -> crawl_setup.PreparedCrawl:
         options, start, root = self.options, parse_typed_url(self.url), self.folder
         store = _open_store(root)
         try:
             stored = await _has_crawl(store, root, start)
             new = () if stored else (start,)
-            scope, exemptions = await recover_crawl(store, options, (start,), new, self.allowed)
-            run, recrawl = await begin_run(store, self.config, recrawl=stored, limit=options.limit, keep=1)
+            scope, exemptions = await crawl_setup.recover_crawl(store, options, (start,), new, self.allowed)
+            run, recrawl = await crawl_setup.begin_run(store, self.config, recrawl=stored, limit=options.limit, keep=1)
             settings = [options.render, str(options.own_markdown), str(options.spa_wait)]
-            same = await is_read_alike(store, "read_by", settings, anew=recrawl or not stored)
+            same = await crawl_setup.is_read_alike(store, "read_by", settings, anew=recrawl or not stored)
             if (recrawl and not options.diff) or await _probe_failed(store):
                 await store.meta.set(PROBE_META, "")
                 await store.tasks.repeat(PROBE_TASK)
             job = build_job(options, scope, start)
             url_filter = await _url_filter(store, job, options)
-            await apply_rules(store, url_filter, options.depth)
-            await queue_start_urls(store, url_filter, (start,), new, options.depth)
+            await crawl_setup.apply_rules(store, url_filter, options.depth)
+            await crawl_setup.queue_start_urls(store, url_filter, (start,), new, options.depth)
         finally:
             await store.close()
         policy = {
@@ -154,20 +138,22 @@ class DocsCrawl(SiteCrawl[DocsOutcome]):
             pages=max(1, min(4, options.concurrency)),
         )
         database, render = str(crawl_database_path(root)), options.render != "never"
-        plan = build_plan(options, job, (start,), exemptions, database, policy, render=render, rendering=rendering)
-        return PreparedCrawl(plan=plan, starts=(start,), run=run, resumed=stored and not recrawl, recrawl=recrawl)
+        plan = crawl_setup.build_plan(options, job, (start,), exemptions, database, policy, render=render, rendering=rendering)
+        return crawl_setup.PreparedCrawl(plan=plan, starts=(start,), run=run, resumed=stored and not recrawl, recrawl=recrawl)
 
-    async def finish(self, prepared: PreparedCrawl, ended: CrawlOutcome, seconds: float) -> FinishedCrawl[DocsOutcome]:
+    async def finish(
+        self, prepared: crawl_setup.PreparedCrawl, ended: CrawlOutcome, seconds: float
+    ) -> crawl_setup.FinishedCrawl[DocsOutcome]:
         """Write the files of the crawled site, unless the run was interrupted or other workers are still active."""
         clock, root = SystemClock(), self.folder
         store = open_store(prepared.plan.database, clock)
         try:
-            outcome = run_outcome(ended)
+            outcome = crawl_setup.run_outcome(ended)
             if outcome is RunOutcome.INTERRUPTED or await store.frontier.has_workers():
                 # The run is not marked as ended, so that it is resumed and not started anew, even if it was stopped at its last
                 # page.
-                return FinishedCrawl(prepared=prepared, ended=ended, result=DocsOutcome(), is_complete=False)
-            failure = await start_failure(store)
+                return crawl_setup.FinishedCrawl(prepared=prepared, ended=ended, result=DocsOutcome(), is_complete=False)
+            failure = await crawl_setup.start_failure(store)
             urls, reason = store.checks.unrendered(10)
             missing = f"{reason} Incomplete pages: {', '.join(urls)}." if urls else ""
             written = None
@@ -177,7 +163,7 @@ class DocsCrawl(SiteCrawl[DocsOutcome]):
                 failure = failure or await _start_without_text(store)
             await store.runs.end(prepared.run, outcome, None)
             result = DocsOutcome(written=written, missing=missing)
-            return FinishedCrawl(prepared=prepared, ended=ended, result=result, start=failure)
+            return crawl_setup.FinishedCrawl(prepared=prepared, ended=ended, result=result, start=failure)
         finally:
             await store.close()
 
@@ -231,9 +217,9 @@ def _has_documents(store: CrawlDatabase) -> bool:
     return bool(store.documents.places()) or next(store.documents.specifications(), None) is not None
 
 
-async def _start_without_text(store: CrawlDatabase) -> StartFailure | None:
+async def _start_without_text(store: CrawlDatabase) -> crawl_setup.StartFailure | None:
     """Why a start URL that responded gives no page of documentation."""
-    last: StartFailure | None = None
+    last: crawl_setup.StartFailure | None = None
     async for row in store.graph.pages():
         if row.depth > 0:
             break
@@ -241,7 +227,7 @@ async def _start_without_text(store: CrawlDatabase) -> StartFailure | None:
             kind = (row.content_type or "no content type").partition(";")[0].strip()
             is_page = row.status_code == 200
             reason = f"the response ({kind}) has no text" if is_page else f"the status code is {row.status_code}"
-            last = StartFailure(url=row.url, status=row.status, reason=reason, error_type=None)
+            last = crawl_setup.StartFailure(url=row.url, status=row.status, reason=reason, error_type=None)
     return last
 
 
@@ -359,7 +345,7 @@ def stored_options(folder: Path) -> tuple[str, DocsOptions, dict[str, Any]]:
         )
     known = {setting.name for setting in JOB_SETTINGS["docs"]}
     values = {name: value for name, value in config.items() if name in known and value not in (None, [], "")}
-    options = replace(parse_options("docs", DocsOptions, values), output=str(folder), diff=True)
+    options = replace(crawl_setup.parse_options("docs", DocsOptions, values), output=str(folder), diff=True)
     return starts[0], options, config
 
 
@@ -402,12 +388,12 @@ def docs(url: str, *, notify: Notify | None = None, **options: Any) -> DocsResul
 
     Raises `tadoru.errors.UsageError` for invalid arguments, `SeedUnreachable` or `NothingToCrawl` if no page can be crawled.
     """
-    return run_outside_loop("docs", lambda: docs_async(url, notify=notify, **options))
+    return crawl_setup.run_outside_loop("docs", lambda: docs_async(url, notify=notify, **options))
 
 
 async def docs_async(url: str, *, notify: Notify | None = None, **options: Any) -> DocsResult:
     """As `docs`, awaited. Cancelling it stops the crawl; calling it again resumes the crawl."""
-    chosen = parse_options("docs", DocsOptions, options)
+    chosen = crawl_setup.parse_options("docs", DocsOptions, options)
     if "depth" in options and "sitemap" not in options:
         chosen = replace(chosen, sitemap="off")
     crawl = DocsCrawl(chosen, url, options)

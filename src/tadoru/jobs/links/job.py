@@ -6,37 +6,26 @@ from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import unquote
 
-from tadoru.engine.job import FetchedPage, PageResult
+from tadoru.engine.job import FetchedPage, HtmlJob, PageResult
 from tadoru.model.web import Answer
 from tadoru.parse import links as link_parser
 from tadoru.parse.decode import as_utf8
-from tadoru.parse.html import HTML_TYPES, HtmlDocument, is_html
+from tadoru.parse.html import HtmlDocument, is_html
 from tadoru.parse.scan import LinkScanner
-from tadoru.rules.scope import Scope
-from tadoru.rules.url import UrlCleaner, UrlResolver
 
 
 @dataclass(frozen=True)
-class LinksJob:
+class LinksJob(HtmlJob):
     """Maps the links of a site."""
 
-    scope: Scope
-    check_external: bool = False
-    follow: bool = True
     every_link: bool = False
     """Keep every link with its text, not each target once: a report of broken links needs all pages that link."""
     fragments: bool = False
     """Keep the fragments of links and the anchors of pages; needs `every_link`."""
-    cleaning: UrlCleaner = UrlCleaner()
-    body_types: tuple[str, ...] = HTML_TYPES
-
-    @cached_property
-    def _resolver(self) -> UrlResolver:
-        return UrlResolver(self.cleaning)
 
     @cached_property
     def _scanner(self) -> LinkScanner:
-        return LinkScanner(self._resolver)
+        return LinkScanner(self.resolver)
 
     def handle(self, page: FetchedPage) -> PageResult:
         """The links and title of an HTML page; nothing of other content."""
@@ -59,7 +48,7 @@ class LinksJob:
                 return PageResult(links=scanned.links, title=scanned.title, left_out=scanned.left_out)
         document = HtmlDocument.parse(response.body, content_type)
         extract = link_parser.extract if self.every_link else link_parser.extract_targets
-        links = extract(document, page.url, self._resolver)
+        links = extract(document, page.url, self.resolver)
         if not self.fragments:
             return PageResult(links=links, title=document.title(), left_out=tuple(document.left_out))
         links = [link._replace(fragment=_anchor(link.fragment)) if link.fragment else link for link in links]
