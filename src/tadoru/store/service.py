@@ -8,8 +8,7 @@ from tadoru.store.accounts.audit_log import AuditLog
 from tadoru.store.accounts.secrets import COST
 from tadoru.store.accounts.users import AccountCleanup, Sessions, Users
 from tadoru.store.calendar.database import LOCK_TIMEOUT
-from tadoru.store.calendar.migrate import prepare_database
-from tadoru.store.calendar.store import DEFAULT_DATABASE, CalendarStore
+from tadoru.store.calendar.store import DEFAULT_DATABASE, CalendarStore, open_as
 from tadoru.store.served_crawls.claims import CrawlClaims
 
 
@@ -21,15 +20,6 @@ def open_service(
     database: str = DEFAULT_DATABASE, clock: Clock | None = None, *, patience: float = LOCK_TIMEOUT, password_cost: int = COST
 ) -> ServiceStore:
     """Open a database, made when it is not there: a path, or `postgresql://…`."""
-    if clock is None:
-        from tadoru.clock import SystemClock
-
-        clock = SystemClock()
-    store = ServiceStore(database, clock, patience=patience)
+    store = open_as(ServiceStore, database, clock, patience)
     store.password_cost = password_cost
-    try:
-        prepare_database(store)
-    except BaseException:
-        store.close()
-        raise
     return store

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tadoru.clock import Clock
+from typing import TypeVar
+
+from tadoru.clock import Clock, SystemClock
 from tadoru.store.calendar.apply import RunApplier
 from tadoru.store.calendar.backup import BackupStore
 from tadoru.store.calendar.database import LOCK_TIMEOUT, CalendarDatabase
@@ -20,6 +22,7 @@ from tadoru.store.calendar.search_changes import SearchChangeLog
 from tadoru.store.calendar.sources import HealthQueries, SourceStore
 
 DEFAULT_DATABASE = "./var/tadoru.db"
+S = TypeVar("S", bound=CalendarDatabase)
 
 
 class CalendarStore(
@@ -48,11 +51,12 @@ def open_calendar(
     database: str = DEFAULT_DATABASE, clock: Clock | None = None, *, patience: float = LOCK_TIMEOUT
 ) -> CalendarStore:
     """Open a database, a path or `postgresql://…`, and create it if it does not exist."""
-    if clock is None:
-        from tadoru.clock import SystemClock
+    return open_as(CalendarStore, database, clock, patience)
 
-        clock = SystemClock()
-    store = CalendarStore(database, clock, patience=patience)
+
+def open_as(kind: type[S], database: str, clock: Clock | None, patience: float) -> S:
+    """Open a database as a store of some kind."""
+    store = kind(database, clock or SystemClock(), patience=patience)
     try:
         prepare_database(store)
     except BaseException:
