@@ -28,7 +28,9 @@ async def test_pages_of_the_sitemap_are_crawled_last_and_have_no_depth(tmp_path:
         audit = Audit(site, tmp_path)
         await audit.run("/", sitemap="auto", concurrency=1)
         pages = [path for path in site.paths if path not in ("/robots.txt", "/sitemap.xml")]
-        assert pages == ["/", "/a", "/deep", "/lonely", "/behind"]
+        # A page of the sitemap may have been leased together with "/a", before "/deep" was known.
+        assert [path for path in pages if path != "/deep"] == ["/", "/a", "/lonely", "/behind"]
+        assert "/deep" in pages
     assert dict(audit.select("url, depth FROM audited_pages")) == {
         "/": 0, "/a": 1, "/deep": 2, "/lonely": None, "/behind": None,
     }  # fmt: skip
