@@ -87,6 +87,14 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
     "tests/browser/test_secrets.py": (
         f"{A}crawl_credentials.py::test_no_follow_up_request_of_a_crawl_takes_a_credential_to_another_origin[browser]",
     ),
+    # ---- setting up a checkout
+    f"{A}start.py::test_the_first_use_sets_up_and_the_next_is_silent": (
+        f"{A}start.py::test_a_changed_lock_and_a_moved_folder_refresh_what_is_there",
+        f"{A}start.py::test_a_failed_install_shows_its_end_and_the_next_start_tries_again",
+        f"{A}start.py::test_a_newer_python_is_found_behind_an_old_one",
+        f"{A}start.py::test_two_first_uses_at_once_set_up_once",
+        f"{A}start.py::test_a_set_up_that_was_killed_is_done_again_from_the_start",
+    ),
     # ---- documents
     "tests/documents/test_commands.py": (
         "tests/documents/test_tutorials.py::test_a_tutorial_does_what_it_says",
