@@ -242,8 +242,8 @@ async def write_site(store: CrawlDatabase, root: Path, options: DocsOptions, sta
     pages = [numbers[url] for url in order]
 
     def docs() -> Iterator[StoredDoc]:
-        for at, row in enumerate(store.documents.read(pages)):
-            yield _stored_doc(row, at, options)
+        for row in store.documents.read(pages):
+            yield _stored_doc(row, options)
 
     def specs() -> Iterator[StoredSpec]:
         for url, content_type, body in store.documents.specifications():
@@ -277,7 +277,7 @@ def _index_folder(url: str) -> str:
     return re.sub(r"/index\.html?$", "/", url) if re.search(r"/index\.html?$", url) else ""
 
 
-def _stored_doc(row: DocumentRow, at: int, options: DocsOptions) -> StoredDoc:
+def _stored_doc(row: DocumentRow, options: DocsOptions) -> StoredDoc:
     markdown, digest, source = row.markdown, row.hash, row.source
     if row.offered is not None and options.own_markdown and source != "markdown":
         offered = site_markdown.normalise_markdown(row.offered, row.url)
@@ -295,7 +295,6 @@ def _stored_doc(row: DocumentRow, at: int, options: DocsOptions) -> StoredDoc:
         metadata=_metadata(row.metadata),
         headings=tuple(DocHeading(level, text, anchor) for level, text, anchor in row.headings),
         breadcrumbs=tuple(row.breadcrumbs),
-        order_key=(at,),
         language=row.language,
         generator=row.generator,
         version=row.version,

@@ -15,11 +15,11 @@ from datetime import datetime
 from http import HTTPStatus
 from importlib import import_module
 from io import BytesIO
-from ipaddress import ip_address
 from typing import Any, BinaryIO
 
 from tadoru.config.options import USER_AGENT
 from tadoru.errors import StoreError
+from tadoru.fetch.guard import is_literal
 from tadoru.jobs.audit.export.format_support import iso_time, optional_library
 from tadoru.store.crawl.export_reader import StoredPage
 from tadoru.version import VERSION
@@ -48,7 +48,7 @@ def _record(writer: Any, fields: Any, page: StoredPage) -> Any:
     body = _body(page)
     headers = fields.StatusAndHeaders(_status(page.status_code), stored_headers(page.headers, len(body)), protocol="HTTP/1.1")
     about = {"WARC-Date": iso_time(page.crawled_at)}
-    if page.address and _is_address(page.address):
+    if page.address and is_literal(page.address):
         about["WARC-IP-Address"] = page.address
     if page.same_url is not None and page.same_at is not None:
         digest = "sha1:" + b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode()
@@ -82,11 +82,3 @@ def _status(code: int) -> str:
         return f"{code} {HTTPStatus(code).phrase}"
     except ValueError:
         return f"{code} Unknown"
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ip_address(text)
-    except ValueError:
-        return False
-    return True

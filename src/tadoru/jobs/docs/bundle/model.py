@@ -50,8 +50,6 @@ class StoredDoc:
     metadata: PageMetadata = PageMetadata()
     headings: tuple[DocHeading, ...] = ()
     breadcrumbs: tuple[str, ...] = ()
-    order_key: tuple[int | str, ...] = ()
-    """The page's position in reading order; the pages are sorted by it."""
     language: str | None = None
     generator: str | None = None
     version: str | None = None
