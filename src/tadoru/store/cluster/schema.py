@@ -74,15 +74,9 @@ def prepare(link: PgConnection, engine: TaskEngineSchema) -> None:
         _refuse_newer(link, found, engine)
         if found.version >= len(_FORMATS) and found.engine >= engine.last and found.engine_needs >= _last_after(engine.changes):
             return
-    link.run("BEGIN")
-    try:
+    with link.transaction():
         link.run("SELECT pg_advisory_xact_lock(%s)", [PREPARING])
         _bring_up(link, engine)
-        link.run("COMMIT")
-    except BaseException:
-        if not link.driver.closed and link.in_transaction:
-            link.run("ROLLBACK")
-        raise
 
 
 def _found(link: PgConnection) -> _Found | None:

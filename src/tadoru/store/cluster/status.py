@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -186,7 +185,7 @@ class ClusterStatusReader:
         """The cluster at this moment. Raises UsageError when there is none."""
         if not self.is_there():
             raise UsageError("No cluster in {path}. Create one with `tadoru worker --database postgresql://…`.", path=self.shown)
-        with self._transaction(_BEGIN):
+        with self._link.transaction(_BEGIN):
             at = self._rows("SELECT clock_timestamp()")[0][0]
             workers = tuple(self._workers())
             crawls = tuple(self._crawls())
@@ -243,7 +242,7 @@ class ClusterStatusReader:
 
     def forget(self, crawl: str) -> None:
         """The cluster has nothing to do with a crawl any more; what it found stays in the database."""
-        with self._transaction("BEGIN"):
+        with self._link.transaction():
             if self._state_of(crawl) == "open":
                 raise UsageError("Crawl {name} is open. Stop it first with `tadoru cluster stop {name}`.", name=crawl)
             self._refuse_running(crawl)
@@ -251,12 +250,12 @@ class ClusterStatusReader:
 
     def check_deletion(self, crawl: str) -> None:
         """Raises UsageError for a crawl that cannot be deleted: there is none, or it is open or running."""
-        with self._transaction(_BEGIN_DELETION):
+        with self._link.transaction(_BEGIN_DELETION):
             self._check_deletion(crawl)
 
     def delete(self, crawl: str) -> None:
         """Delete a crawl with its results, also one that is no longer in the list or whose tables are gone. Raises UsageError."""
-        with self._transaction(_BEGIN_DELETION):
+        with self._link.transaction(_BEGIN_DELETION):
             if self._check_deletion(crawl):
                 with translated(self._link.shown):
                     self._link.driver.execute(names.SQL("DROP SCHEMA {} CASCADE").format(names.Identifier(f"crawl_{crawl}")))
@@ -300,7 +299,7 @@ class ClusterStatusReader:
             self._link.run("DELETE FROM crawls WHERE name = %s", [crawl])
 
     def _change(self, crawl: str, of: str, to: str, ended: str, refusal: str) -> None:
-        with self._transaction("BEGIN"):
+        with self._link.transaction():
             if (state := self._state_of(crawl)) not in of.split():
                 raise UsageError(refusal, name=crawl, state=state)
             text = f"UPDATE crawls SET state = %s, error = '', ended_at = {ended} WHERE name = %s"
@@ -328,14 +327,3 @@ class ClusterStatusReader:
         ]  # fmt: skip
         with translated(self._link.shown):
             return self._link.driver.execute(names.SQL(" UNION ALL ").join(each)).fetchall()
-
-    @contextmanager
-    def _transaction(self, begin: str) -> Iterator[None]:
-        self._link.run(begin)
-        try:
-            yield
-            self._link.run("COMMIT")
-        except BaseException:
-            if not self._link.driver.closed and self._link.in_transaction:
-                self._link.run("ROLLBACK")
-            raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from itertools import count
 from typing import Any
@@ -131,6 +132,18 @@ class PgConnection:
         """Run a statement that is PostgreSQL's own."""
         with translated(self.shown):
             return self._link.execute(text, values or None)
+
+    @contextmanager
+    def transaction(self, begin: str = "BEGIN") -> Iterator[None]:
+        """One transaction; rolled back if its body raises."""
+        self.run(begin)
+        try:
+            yield
+            self.run("COMMIT")
+        except BaseException:
+            if not self._link.closed and self.in_transaction:
+                self.run("ROLLBACK")
+            raise
 
     def streamed(self, text: str, values: Values) -> Iterator[Any]:
         """The rows of a statement by a cursor of the server: beside whatever is written meanwhile, on a connection of its own,

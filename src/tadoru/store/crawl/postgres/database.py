@@ -121,18 +121,15 @@ class PgDatabase(CrawlConnection):
         sql = self.sql
         assert not sql.is_streaming, "Rows are being read: end that before writing."
         self._changed.clear()
-        sql.run("BEGIN")
         try:
-            sql.run(beginning)
-            sql.writes = True
-            result = body(sql)
-            if changed := sorted((name, delta) for name, delta in self._changed.items() if delta):
-                sql.run(_COUNT, [[name for name, _ in changed], [delta for _, delta in changed]])
-            sql.run("COMMIT")
+            with sql.transaction():
+                sql.run(beginning)
+                sql.writes = True
+                result = body(sql)
+                if changed := sorted((name, delta) for name, delta in self._changed.items() if delta):
+                    sql.run(_COUNT, [[name for name, _ in changed], [delta for _, delta in changed]])
         except BaseException:
             self.forget_cached()
-            if not sql.driver.closed and sql.in_transaction:
-                sql.run("ROLLBACK")
             raise
         finally:
             sql.writes = False

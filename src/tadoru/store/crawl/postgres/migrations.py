@@ -80,8 +80,7 @@ def migrate(
 
 def _migrate_once(link: PgConnection, schema: str, version: int, readable_by: int, folder: Traversable) -> None:
     run = link.run
-    run("BEGIN")
-    try:
+    with link.transaction():
         run(f"SET LOCAL lock_timeout TO '{_LONGEST_WAIT}'")
         for key in (MIGRATING, WRITING):
             run("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [key, schema])
@@ -93,8 +92,3 @@ def _migrate_once(link: PgConnection, schema: str, version: int, readable_by: in
             run("INSERT INTO crawl_format VALUES (%s, %s)", [version, readable_by])
         else:
             run("UPDATE crawl_format SET version = %s, readable_by = %s WHERE version < %s", [version, readable_by, version])
-        run("COMMIT")
-    except BaseException:
-        if not link.driver.closed and link.in_transaction:
-            run("ROLLBACK")
-        raise

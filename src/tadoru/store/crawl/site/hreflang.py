@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -19,7 +19,7 @@ _MOST_CODES = 0xFFFF
 
 _ALTERNATES = """SELECT h.page_id, coalesce(t.id, 0), lower(h.language) FROM page_hreflang h
     LEFT JOIN pages t ON t.url = h.url"""
-_UNKNOWN = """SELECT h.page_id, h.url FROM page_hreflang h
+UNKNOWN_ALTERNATES = """SELECT h.page_id, h.url FROM page_hreflang h
     WHERE NOT EXISTS (SELECT 1 FROM pages t WHERE t.url = h.url) ORDER BY h.page_id, h.url"""
 
 
@@ -101,8 +101,3 @@ def read_languages(sql: SqlConnection, pages: SitePages) -> HreflangLinks:
     whole = np.concatenate(parts) if parts else np.zeros((0, 3), np.int32)
     source, target, code = (np.ascontiguousarray(whole[:, at]) for at in range(3))
     return HreflangLinks(pages, source, target, code, list(codes))
-
-
-def unknown_alternates(sql: SqlConnection) -> Iterator[tuple[int, str]]:
-    """(page, URL) of alternates that the crawl never met, by page."""
-    yield from sql.execute(_UNKNOWN)

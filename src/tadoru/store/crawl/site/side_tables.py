@@ -55,17 +55,6 @@ class SiteRobots(NamedTuple):
     body: bytes
 
 
-def resources(sql: SqlConnection) -> Iterator[SiteResource]:
-    """Those that were asked for."""
-    yield from map(
-        SiteResource._make,
-        sql.execute(
-            """SELECT id, url, kind, status, status_code, content_type, content_length, final_url, last_error_type
-            FROM resources WHERE status = 'completed' OR status = 'error' ORDER BY id"""
-        ),
-    )
-
-
 def uses(sql: SqlConnection, marks: Mapping[K, Iterable[int]], size: int) -> dict[K, PairCollector]:
     """For each name the pages that are made of any of these resources (by number). One pass, however many names."""
     by_place = np.fromiter(chain.from_iterable(sql.execute("SELECT id FROM resources ORDER BY url")), np.int32)
@@ -90,15 +79,6 @@ def _flags(numbers: Iterable[int], size: int) -> Flags:
     return flags
 
 
-def sitemaps(sql: SqlConnection) -> list[SiteSitemap]:
-    """Every one that was asked for, by URL."""
-    rows = sql.execute(
-        """SELECT id, url, level, named_by, status, kind, status_code, coalesce(bytes, 0), coalesce(urls, 0), problems
-        FROM sitemaps ORDER BY url"""
-    )
-    return [SiteSitemap._make(row) for row in rows]
-
-
 def named_by_sitemaps(sql: SqlConnection, size: int, *, feeds: bool) -> Ids:
     """How many sitemaps name each page. `feeds`: those among them that are feeds, which name only what is new, count too."""
     counts = np.zeros(size, np.int32)
@@ -107,21 +87,6 @@ def named_by_sitemaps(sql: SqlConnection, size: int, *, feeds: bool) -> Ids:
     while len(ids := np.fromiter(chain.from_iterable(islice(cursor, AT_A_TIME)), np.int64)):
         counts += np.bincount(ids, minlength=size).astype(np.int32)
     return counts
-
-
-def entries(sql: SqlConnection) -> Iterator[tuple[int, int, str | None]]:
-    """(sitemap, page, lastmod) of everything that sitemaps name."""
-    yield from sql.execute("SELECT sitemap_id, page_id, lastmod FROM sitemap_entries")
-
-
-def robots(sql: SqlConnection, origins: Iterable[str]) -> list[SiteRobots]:
-    """The answers of some origins, as far as they were asked."""
-    query = "SELECT status, failure, body FROM robots WHERE origin = ? AND fetched_at IS NOT NULL"
-    return [
-        SiteRobots(origin, status, failure, body or b"")
-        for origin in origins
-        for status, failure, body in sql.execute(query, (origin,))
-    ]
 
 
 class SiteFragments:

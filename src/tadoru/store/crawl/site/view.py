@@ -17,7 +17,7 @@ from tadoru.store.crawl.records import UNLINKED
 from tadoru.store.crawl.site import side_tables
 from tadoru.store.crawl.site.arrays import PERMANENT, Flags, Floats, Ids, Numbers, PairCollector, PairGroups, UrlVerdict
 from tadoru.store.crawl.site.duplicates import equals, near_clusters, others
-from tadoru.store.crawl.site.hreflang import HreflangLinks, read_languages, unknown_alternates
+from tadoru.store.crawl.site.hreflang import UNKNOWN_ALTERNATES, HreflangLinks, read_languages
 from tadoru.store.crawl.site.link_score import link_scores
 from tadoru.store.crawl.site.links import InlinkExamples, LinkQuery, SiteLinks, look_through, read_links
 from tadoru.store.crawl.site.pages import FEWEST_WORDS, ContentSketches, SitePages, read_pages
@@ -223,19 +223,37 @@ class SiteView:
         return side_tables.SiteFragments(self.sql, self.pages)
 
     def sitemaps(self) -> list[side_tables.SiteSitemap]:
-        return side_tables.sitemaps(self.sql)
+        """Every one that was asked for, by URL."""
+        rows = self.sql.execute(
+            """SELECT id, url, level, named_by, status, kind, status_code, coalesce(bytes, 0), coalesce(urls, 0), problems
+            FROM sitemaps ORDER BY url"""
+        )
+        return [side_tables.SiteSitemap._make(row) for row in rows]
 
     def sitemap_entries(self) -> Iterator[tuple[int, int, str | None]]:
-        return side_tables.entries(self.sql)
+        """(sitemap, page, lastmod) of everything that sitemaps name."""
+        return iter(self.sql.execute("SELECT sitemap_id, page_id, lastmod FROM sitemap_entries"))
 
     def resources(self) -> Iterator[side_tables.SiteResource]:
-        return side_tables.resources(self.sql)
+        """Those that were asked for."""
+        rows = self.sql.execute(
+            """SELECT id, url, kind, status, status_code, content_type, content_length, final_url, last_error_type
+            FROM resources WHERE status = 'completed' OR status = 'error' ORDER BY id"""
+        )
+        return map(side_tables.SiteResource._make, rows)
 
     def robots(self) -> list[side_tables.SiteRobots]:
-        return side_tables.robots(self.sql, sorted({origin(url) for url in self._starts}))
+        """The answers of the origins where the crawl began, as far as they were asked."""
+        query = "SELECT status, failure, body FROM robots WHERE origin = ? AND fetched_at IS NOT NULL"
+        return [
+            side_tables.SiteRobots(one, status, failure, body or b"")
+            for one in sorted({origin(url) for url in self._starts})
+            for status, failure, body in self.sql.execute(query, (one,))
+        ]
 
     def unknown_alternates(self) -> Iterator[tuple[int, str]]:
-        return unknown_alternates(self.sql)
+        """(page, URL) of alternates that the crawl never met, by page."""
+        return iter(self.sql.execute(UNKNOWN_ALTERNATES))
 
     def using(self, marks: Mapping[K, Iterable[int]]) -> dict[K, Iterator[NamedUrls]]:
         """For each name the pages that are made of any of these resources, with their URLs."""
