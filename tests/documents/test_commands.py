@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -137,7 +138,7 @@ def test_every_program_in_a_document_is_python() -> None:
     programs = [block for name, text in TEXTS.items() for block in blocks(name, text) if block.language == "python"]
     assert len(programs) > 3
     for block in programs:
-        compile(block.text, str(block), "exec")
+        compile(block.text, str(block), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)  # As a cell of a notebook may have it.
 
 
 @pytest.mark.parametrize("body, expected", [('<a href="/contact.html">us</a>', 0), ("<p>Nobody</p>", 1)])
