@@ -7,23 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import TextIO
 
 from tadoru.i18n.translation import Translator
+from tadoru.jobs.audit.report import messages
 from tadoru.jobs.audit.report.audit_report import AuditReport
-from tadoru.jobs.audit.report.messages import (
-    GROUPS,
-    SEVERITIES,
-    SEVERITY_HEADINGS,
-    describe_crawl,
-    describe_evidence,
-    describe_exclusions,
-    describe_hidden,
-    describe_hidden_before_command,
-    describe_unfinished,
-    response_class_name,
-    score_grade,
-    site_name,
-    translate_check,
-    translate_name,
-)
 from tadoru.jobs.audit.report.summary import AuditSummary, CheckResult, FindingExample
 from tadoru.jobs.reporting.escape import clip, printable, url_origin, url_shortener
 from tadoru.model.finding import Severity
@@ -40,7 +25,7 @@ _NOT_IN_LINK = re.compile(r"[\s<>()\\\"'`|*_~\[\]]")
 def write_markdown(report: AuditReport, out: TextIO) -> None:
     """Writes the document; lists of pages are streamed."""
     _, summary = report.translate, report.summary
-    title = _("Audit of {site}", site=site_name(summary))
+    title = _("Audit of {site}", site=messages.site_name(summary))
     out.write(f"## {escape_markdown(title)}\n\n")
     out.writelines(f"{line}\n" for line in _figures(summary, _))
     if not summary.found:
@@ -62,7 +47,7 @@ def write_markdown(report: AuditReport, out: TextIO) -> None:
     if left:
         more = _.ngettext("{count} more check. To list everything, run:", "{count} more checks. To list everything, run:", left)
         out.write(f"\n{more} {_code(report.command('--all'))}\n")
-    out.writelines(f"\n{escape_markdown(note)}\n" for note in describe_exclusions(summary, _))
+    out.writelines(f"\n{escape_markdown(note)}\n" for note in messages.describe_exclusions(summary, _))
 
 
 def escape_markdown(text: str) -> str:
@@ -71,15 +56,17 @@ def escape_markdown(text: str) -> str:
 
 
 def _figures(summary: AuditSummary, _: Translator) -> Iterator[str]:
-    if crawl := describe_crawl(summary, _):
+    if crawl := messages.describe_crawl(summary, _):
         yield f"{escape_markdown(crawl)}\n"
-    if warning := describe_unfinished(summary, _):
+    if warning := messages.describe_unfinished(summary, _):
         yield f"> ⚠️ {escape_markdown(warning)}\n"
     score = _("No score yet. It is calculated when the crawl ends.")
     if summary.score is not None:
-        score = "**" + _("{score} of 100", score=f"{summary.score:.0f}") + f"** ({score_grade(summary.score, _)})"
-    classes = ", ".join(f"{response_class_name(name, _)}: {_.number(count)}" for name, count in summary.classes.items() if count)
-    counts = ", ".join(f"{_(SEVERITY_HEADINGS[severity])}: {_.number(summary.count(severity))}" for severity in Severity)
+        score = "**" + _("{score} of 100", score=f"{summary.score:.0f}") + f"** ({messages.score_grade(summary.score, _)})"
+    classes = ", ".join(
+        f"{messages.response_class_name(name, _)}: {_.number(count)}" for name, count in summary.classes.items() if count
+    )
+    counts = ", ".join(f"{_(messages.SEVERITY_HEADINGS[severity])}: {_.number(summary.count(severity))}" for severity in Severity)
     yield "- " + _("Health score") + f": {score}"
     yield "- " + _("Pages") + f": {_.number(summary.pages)} ({classes})"
     yield "- " + _("Indexable") + f": {_.number(summary.indexable)}"
@@ -87,26 +74,28 @@ def _figures(summary: AuditSummary, _: Translator) -> Iterator[str]:
 
 
 def _row(result: CheckResult, _: Translator) -> str:
-    check, title = result.check, escape_markdown(translate_check(result.check, _).title)
-    group = escape_markdown(translate_name(GROUPS, check.group, _))
-    return f"| {_SIGNS[check.severity]} {_(SEVERITIES[check.severity])} | {title} | {group} | {_.number(result.count)} |\n"
+    check, title = result.check, escape_markdown(messages.translate_check(result.check, _).title)
+    group = escape_markdown(messages.translate_name(messages.GROUPS, check.group, _))
+    return (
+        f"| {_SIGNS[check.severity]} {_(messages.SEVERITIES[check.severity])} | {title} | {group} | {_.number(result.count)} |\n"
+    )
 
 
 def _pages(report: AuditReport, result: CheckResult) -> Iterator[str]:
     _, check = report.translate, result.check
-    text = translate_check(check, _)
+    text = messages.translate_check(check, _)
     short = url_shortener(url_origin(report.summary.crawl.start_url))
     heading = f"{_SIGNS[check.severity]} {escape_markdown(text.title)} ({_.number(result.count)})"
     yield f"\n<details><summary>{heading}</summary>\n\n"
     yield f"{escape_markdown(text.why)} {escape_markdown(text.fix)}\n\n"
     for example in report.pages(result, INLINKS):
         yield f"- {_link(example.row.url, short(example.row.url))}"
-        if evidence := describe_evidence(example.row, _):
+        if evidence := messages.describe_evidence(example.row, _):
             yield f" – {escape_markdown(evidence)}"
         yield from _inlinks(example, _, short)
         yield "\n"
     if hidden := report.hidden(result):
-        yield f"\n{describe_hidden_before_command(hidden, _)} {_code(report.command(f'--check {check.id}'))}\n"
+        yield f"\n{messages.describe_hidden_before_command(hidden, _)} {_code(report.command(f'--check {check.id}'))}\n"
     yield "\n</details>\n"
 
 
@@ -117,7 +106,7 @@ def _inlinks(example: FindingExample, _: Translator, short: Callable[[str], str]
     yield ", ".join(_inlink(link, short) for link in example.inlinks)
     hidden = example.inlink_count - len(example.inlinks)
     if hidden > 0:
-        yield f" {describe_hidden(hidden, _)}"
+        yield f" {messages.describe_hidden(hidden, _)}"
 
 
 def _inlink(link: Inlink, short: Callable[[str], str]) -> str:
