@@ -13,8 +13,9 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from tadoru.serve.api.event_queries import EventQuery, StrictQuery
-from tadoru.serve.api.models import ProblemOut
+from tadoru.serve.api.models import ProblemOut, field_descriptions
 from tadoru.serve.problems import CODES, MEDIA_TYPE
+from tadoru.store.crawl.browse import PublishedRecord
 from tadoru.version import VERSION
 
 _ABOUT = """Events from many sources: cleaned, deduplicated, each with its source and licence.
@@ -74,6 +75,9 @@ def build_openapi(app: FastAPI) -> dict[str, Any]:
     own = ProblemOut.model_json_schema(ref_template="#/components/schemas/{model}")
     schemas.update(own.pop("$defs", {}))
     schemas["Problem"] = own
+    for record in PublishedRecord.__subclasses__():
+        for field, text in field_descriptions(record).items() if record.__qualname__ in schemas else ():
+            schemas[record.__qualname__]["properties"][field]["description"] = text
     for (name, field), example in _RECORD_EXAMPLES.items():
         if name in schemas:
             schemas[name]["properties"][field]["examples"] = [example]

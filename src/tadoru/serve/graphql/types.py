@@ -9,16 +9,17 @@ from __future__ import annotations
 import types
 from collections.abc import Mapping
 from datetime import date, datetime
-from typing import Annotated, Any, Literal, NewType, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, NewType, Union, get_args, get_origin, get_type_hints
 
 import strawberry
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 from strawberry.scalars import JSON
 from strawberry.schema.config import StrawberryConfig
 
 from tadoru.clock import iso
 from tadoru.jobs.events.publish.list_pages import DocumentPage
+from tadoru.serve.api.models import field_descriptions
 from tadoru.serve.api.responses import ListPart
 from tadoru.serve.graphql.limits import NODES_FIELD
 from tadoru.store.crawl.browse import PublishedRecord
@@ -53,13 +54,21 @@ def object_type(model: type, more: Mapping[str, Any] | None = None, *, name: str
     """The type of a model or record, with additional resolved fields."""
     added = dict(more or {})
     namespace: dict[str, Any] = {"__annotations__": {}, "__doc__": model.__doc__}
-    described = TypeAdapter(model).json_schema(by_alias=False)["properties"]
-    for field, annotation in get_type_hints(model).items():
-        if field in described and field not in added:
+    for field, (annotation, description) in _described_fields(model).items():
+        if field not in added:
             namespace["__annotations__"][field] = _graphql_type(annotation, field)
-            namespace[field] = strawberry.field(description=described[field].get("description"))
+            namespace[field] = strawberry.field(description=description)
     made = type(name or model.__qualname__, (), namespace | added)
     return strawberry.type(made, description=(model.__doc__ or "").strip())
+
+
+def _described_fields(model: type) -> dict[str, tuple[Any, str | None]]:
+    """The type and the description of each field."""
+    if issubclass(model, BaseModel):
+        return {name: (one.annotation, one.description) for name, one in model.model_fields.items()}
+    described = field_descriptions(model)
+    hints = {name: hint for name, hint in get_type_hints(model).items() if get_origin(hint) is not ClassVar}
+    return {name: (hint, described.get(name)) for name, hint in hints.items()}
 
 
 def list_type(kind: Any) -> Any:

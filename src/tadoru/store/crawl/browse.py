@@ -100,7 +100,7 @@ class PublishedRecord:
     `published` if that differs from the name of the class."""
 
     __slots__ = ()
-    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "use_attribute_docstrings": True}
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
 
     def __init_subclass__(cls, published: str = "") -> None:
         if published:
