@@ -68,7 +68,7 @@ LIBRARY_PACKAGES: dict[str, tuple[str, ...]] = {
     "rich": ("cli/",),
     "selectolax": ("parse/html.py",),
     "fastapi": ("serve/",),
-    "jinja2": ("serve/",),
+    "jinja2": ("jobs/reporting/html_templates.py", "serve/"),
     "sqlalchemy": ("store/",),
     "sqlite3": ("store/",),
     "starlette": ("serve/",),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from tadoru.jobs.links.report import LinksReport, write_links_report
-from tadoru.jobs.links.report.html_tables import MAX_ROWS
+from tadoru.jobs.links.report.html import MAX_ROWS
 from tadoru.jobs.links.result import BrokenLink, LinkEdge, LinkSource, SkippedTrap
 from tests.jobs.links_sites import HOME, crawl, failure, invented, page, report, small
 

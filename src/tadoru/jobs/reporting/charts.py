@@ -1,9 +1,8 @@
-"""Small charts as SVG. The style sheet of the page colours them by class name."""
+"""The geometry of small charts. The templates draw them, and the style sheet colours them by class name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from html import escape
+from collections.abc import Sequence
 from typing import NamedTuple
 
 _WIDTH = 520.0
@@ -26,28 +25,28 @@ def describe_segments(segments: Sequence[ChartSegment]) -> str:
     return ", ".join(f"{segment.label}: {segment.size:,}" for segment in segments if segment.size)
 
 
-def bar_svg(segments: Sequence[ChartSegment], share: float = 1.0) -> str:
-    """One bar with a segment for each part that occurs; it fills `share` of the available width."""
-    shown = [segment for segment in segments if segment.size]
-    if not shown:
-        return ""
-    return (
-        f'<svg class="bar" viewBox="0 0 {_WIDTH:.0f} 26" preserveAspectRatio="none" role="img" '
-        f'aria-label="{escape(describe_segments(shown))}">{"".join(_segment_rects(shown, _WIDTH * share))}</svg>'
-    )
-
-
-def _segment_rects(shown: Sequence[ChartSegment], available: float) -> Iterator[str]:
+def bar_rects(segments: Sequence[ChartSegment], share: float = 1.0) -> list[tuple[ChartSegment, str, str]]:
+    """The segments that occur with position and width; together they fill `share` of the available width."""
+    shown, available = [segment for segment in segments if segment.size], _WIDTH * share
     total = sum(segment.size for segment in shown)
     widths = [max(_MIN_WIDTH, available * segment.size / total) for segment in shown]
     # Many minimum widths may need more than the available width.
-    scale = max(available, _MIN_WIDTH * len(shown)) / sum(widths)
-    x = 0.0
+    scale = max(available, _MIN_WIDTH * len(shown)) / (sum(widths) or 1)
+    rects, x = [], 0.0
     for segment, least in zip(shown, widths, strict=True):
         width = least * scale
-        hint = f"<title>{escape(segment.label)}: {segment.size:,}</title>"
-        yield f'<rect class="{segment.kind}" x="{x:.1f}" width="{max(1.0, width - 2):.1f}" height="26">{hint}</rect>'
+        rects.append((segment, f"{x:.1f}", f"{max(1.0, width - 2):.1f}"))
         x += width
+    return rects
+
+
+def scale_bars(
+    rows: Sequence[tuple[str, Sequence[ChartSegment]]],
+) -> list[tuple[str, Sequence[ChartSegment], int, float]]:
+    """Name, segments, total and share of each bar, relative to the longest one; nothing if all are empty."""
+    totals = [sum(segment.size for segment in segments) for _, segments in rows]
+    longest = max(totals, default=0)
+    return [(*row, total, total / longest) for row, total in zip(rows, totals, strict=True)] if longest else []
 
 
 def limit_columns(parts: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
@@ -58,23 +57,28 @@ def limit_columns(parts: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
     return [*parts[: MAX_COLUMNS - 1], (f"{rest[0][0]}+", sum(count for _, count in rest))]
 
 
-def columns_svg(parts: Sequence[tuple[str, int]], name: str = "") -> str:
-    """A column for each label and count, at most `MAX_COLUMNS`. `name` precedes each label in the text alternative."""
+class ChartColumn(NamedTuple):
+    """One column, with coordinates as text."""
+
+    label: str
+    size: int
+    x: str
+    y: str
+    width: str
+    height: str
+    middle: str
+    count_y: str
+
+
+def chart_columns(parts: Sequence[tuple[str, int]]) -> list[ChartColumn]:
+    """A column for each label and count, at most `MAX_COLUMNS`."""
     bars = limit_columns(parts)
-    if not bars:
-        return ""
-    most = max(count for _, count in bars) or 1
+    most = max((count for _, count in bars), default=0) or 1
     slot = _WIDTH / max(len(bars), 5)
-    segments = []
+    columns = []
     for number, (label, count) in enumerate(bars):
         high = max(2.0, 120 * count / most) if count else 0.0
-        middle = slot * (number + 0.5)
-        wide = min(54.0, slot * 0.72)
-        place = f'x="{middle - wide / 2:.1f}" y="{142 - high:.1f}" width="{wide:.1f}" height="{high:.1f}"'
-        segments.append(
-            f'<rect class="column" {place} rx="3"/>'
-            f'<text class="count" x="{middle:.1f}" y="{136 - high:.1f}">{count:,}</text>'
-            f'<text class="axis" x="{middle:.1f}" y="160">{escape(label)}</text>'
-        )
-    text = ", ".join(f"{name} {label}: {count:,}".lstrip() for label, count in bars)
-    return f'<svg class="columns" viewBox="0 0 {_WIDTH:.0f} 166" role="img" aria-label="{escape(text)}">{"".join(segments)}</svg>'
+        middle, wide = slot * (number + 0.5), min(54.0, slot * 0.72)
+        place = (middle - wide / 2, 142 - high, wide, high, middle, 136 - high)
+        columns.append(ChartColumn(label, count, *(f"{value:.1f}" for value in place)))
+    return columns

@@ -17,11 +17,15 @@ _UNSAFE_SET = (
 )
 _UNSAFE = re.compile(f"[{_UNSAFE_SET}]")
 _ESCAPED_BYTES = re.compile(r"(?:%[89A-Fa-f][0-9A-Fa-f])+")
+_FIRST_DIRECTORY = re.compile(r"[^/?#]*//[^/?#]*/+([^/?#]+)/")
 _NOT_IN_URL = re.compile(rf"[\s{_UNSAFE_SET}]")
 
 
 def printable(text: str) -> str:
     """One line without invisible characters: white space becomes one space, other unsafe characters U+FFFD."""
+    # Nearly every text is safe as it is, and a report asks for many.
+    if text.isprintable() and "  " not in text and text[:1] != " " != text[-1:]:
+        return text
     return _UNSAFE.sub("\ufffd", " ".join(text.split()))
 
 
@@ -45,7 +49,7 @@ def _json_escape(match: re.Match[str]) -> str:
 
 def readable_url(url: str) -> str:
     """The URL with decoded percent-escapes where that is safe (`/日本`)."""
-    return printable(_ESCAPED_BYTES.sub(_decode, url))
+    return printable(_ESCAPED_BYTES.sub(_decode, url) if "%" in url else url)
 
 
 def _decode(match: re.Match[str]) -> str:
@@ -63,6 +67,15 @@ def url_origin(url: str) -> str:
     except ValueError:
         return ""
     return f"{parts.scheme}://{parts.netloc}"
+
+
+def url_host(url: str) -> str:
+    """The host of a URL, with its port; the URL itself if it has none."""
+    try:
+        host = urlsplit(url).netloc.rpartition("@")[2]
+    except ValueError:
+        host = ""
+    return printable(host or url)
 
 
 def url_shortener(site: str) -> Callable[[str], str]:
@@ -83,9 +96,5 @@ def quote_dot(text: str) -> str:
 
 def first_directory(url: str) -> str:
     """The first directory of the path of a URL, with its slashes; `/` for a page at the top."""
-    try:
-        path = urlsplit(url).path
-    except ValueError:
-        return "/"
-    first, slash, _ = path.lstrip("/").partition("/")
-    return f"/{first}/" if slash else "/"
+    found = _FIRST_DIRECTORY.match(url)
+    return f"/{found[1]}/" if found else "/"

@@ -7,9 +7,8 @@ of the page colours the graph by class name. Broken pages have another shape too
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 
 from tadoru.i18n.translation import Translator
 from tadoru.jobs.reporting.graph_layout import (
@@ -29,6 +28,8 @@ _LEAST_WIDTH, _LEAST_HEIGHT = 900.0, 420.0
 
 Pair = tuple[int, int]
 """A link between two dots, by their indexes."""
+GraphLine = tuple[str, int, int, str]
+"""The class of a line, the dots it connects, and its path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +45,37 @@ class GraphDrawing:
     """Links between the dots, drawn or not."""
 
 
+@dataclass(frozen=True, slots=True)
+class GraphPicture:
+    """The site graph of a report: the SVG, its legend, and a caption on what it leaves out."""
+
+    svg: str
+    caption: str
+    legend: Sequence[tuple[str, str, int]]
+    """Class, name and number of pages of each outcome."""
+    has_directories: bool = False
+
+
 def draw_dots(
     dots: Sequence[GraphDot], links: Iterable[Pair], names: Sequence[str], tooltips: Sequence[str], heading: str
 ) -> GraphDrawing:
-    """Draws one or more dots. Each has a name and a tooltip, which are escaped here."""
+    """Draws one or more dots. Each has a name and a tooltip, which the template escapes."""
+    from tadoru.jobs.reporting.html_templates import render_template
+
     layout = lay_out_dots(dots)
     pairs = {pair for pair in links if pair[0] != pair[1]}
     curves, common = _curves(dots, pairs)
     left, top, right, bottom = _extent(layout)
-    shapes = [*_draw_rings(layout), *_draw_curves(curves, dots, layout), *_draw_tree(dots, layout)]
-    shapes += _dot_shapes(dots, layout, tooltips)
-    shapes += [
-        f'<text class="name{" start" if label.dot == 0 else ""}" x="{label.x:.1f}" y="{label.y:.1f}" '
-        f'text-anchor="{label.anchor}">{escape(label.text)}</text>'
-        for label in place_labels(dots, layout, names, (left, right))
-    ]
-    box = f"{left:.0f} {top:.0f} {right - left:.0f} {bottom - top:.0f}"
-    many = " many" if len(dots) > 120 else ""
-    svg = f'<svg class="graph{many}" viewBox="{box}" role="img" aria-label="{escape(heading)}">{"".join(shapes)}</svg>'
+    svg = render_template(
+        "graph.svg",
+        "en",
+        box=f"{left:.0f} {top:.0f} {right - left:.0f} {bottom - top:.0f}",
+        heading=heading,
+        rings=[(f"{radius * STRETCH:.1f}", f"{radius:.1f}") for radius in layout.rings] if len(layout.rings) <= 12 else (),
+        lines=[*_curve_lines(curves, dots, layout), *_tree_lines(dots, layout)],
+        dots=list(_dot_shapes(dots, layout, tooltips)),
+        labels=place_labels(dots, layout, names, (left, right)),
+    )
     return GraphDrawing(svg, len(curves), common, len(pairs))
 
 
@@ -81,21 +95,16 @@ def _curves(dots: Sequence[GraphDot], pairs: set[Pair]) -> tuple[list[Pair], int
     return kept, len(common)
 
 
-def _draw_rings(layout: GraphLayout) -> Iterator[str]:
-    if len(layout.rings) <= 12:
-        yield from (f'<ellipse class="ring" rx="{radius * STRETCH:.1f}" ry="{radius:.1f}"/>' for radius in layout.rings)
-
-
-def _draw_curves(curves: list[Pair], dots: Sequence[GraphDot], layout: GraphLayout) -> Iterator[str]:
+def _curve_lines(curves: list[Pair], dots: Sequence[GraphDot], layout: GraphLayout) -> Iterator[GraphLine]:
     for source, target in curves:
         (x1, y1), (x2, y2) = layout.at(source), layout.at(target)
-        bad = " bad" if dots[target].outcome is UrlOutcome.BROKEN else ""
+        kind = "link bad" if dots[target].outcome is UrlOutcome.BROKEN else "link"
         # Bent towards the center, which bundles curves of the same direction, and slightly aside from the lines of the tree.
         bend = f"{(x1 + x2) * 0.22 + (y2 - y1) * 0.12:.1f} {(y1 + y2) * 0.22 - (x2 - x1) * 0.12:.1f}"
-        yield f'<path class="link{bad}" data-a="{source}" data-b="{target}" d="M{x1:.1f} {y1:.1f}Q{bend} {x2:.1f} {y2:.1f}"/>'
+        yield kind, source, target, f"M{x1:.1f} {y1:.1f}Q{bend} {x2:.1f} {y2:.1f}"
 
 
-def _draw_tree(dots: Sequence[GraphDot], layout: GraphLayout) -> Iterator[str]:
+def _tree_lines(dots: Sequence[GraphDot], layout: GraphLayout) -> Iterator[GraphLine]:
     for number, dot in enumerate(dots):
         if dot.parent is None:
             continue
@@ -104,20 +113,20 @@ def _draw_tree(dots: Sequence[GraphDot], layout: GraphLayout) -> Iterator[str]:
         (x1, y1), (x2, y2) = layout.at(dot.parent), layout.at(number)
         (cx1, cy1), (cx2, cy2) = polar_to_point(middle, a1 if r1 else a2), polar_to_point(middle, a2)
         curve = f"C{cx1:.1f} {cy1:.1f} {cx2:.1f} {cy2:.1f} {x2:.1f} {y2:.1f}"
-        yield f'<path class="way" data-a="{dot.parent}" data-b="{number}" d="M{x1:.1f} {y1:.1f}{curve}"/>'
+        yield "way", dot.parent, number, f"M{x1:.1f} {y1:.1f}{curve}"
 
 
-def _dot_shapes(dots: Sequence[GraphDot], layout: GraphLayout, tooltips: Sequence[str]) -> Iterator[str]:
+def _dot_shapes(
+    dots: Sequence[GraphDot], layout: GraphLayout, tooltips: Sequence[str]
+) -> Iterator[tuple[str, str, str, str, str, str]]:
+    """Class and tooltip of each dot, and its path (a diamond) or its center and radius (a circle)."""
     for number, (dot, tooltip) in enumerate(zip(dots, tooltips, strict=True)):
-        x, y = layout.at(number)
-        size = layout.sizes[number]
-        kind = "more " if dot.url is None else ""
-        yield f'<g class="dot {kind}{dot.outcome}" data-n="{number}"><title>{escape(tooltip)}</title>'
+        (x, y), size, path = layout.at(number), layout.sizes[number], ""
         if dot.outcome is UrlOutcome.BROKEN and dot.url is not None:
             half = size * 1.25
-            yield f'<path d="M{x:.1f} {y - half:.1f}l{half:.1f} {half:.1f}l{-half:.1f} {half:.1f}l{-half:.1f} {-half:.1f}z"/></g>'
-        else:
-            yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size:.1f}"/></g>'
+            path = f"M{x:.1f} {y - half:.1f}l{half:.1f} {half:.1f}l{-half:.1f} {half:.1f}l{-half:.1f} {-half:.1f}z"
+        kind = f"more {dot.outcome}" if dot.url is None else str(dot.outcome)
+        yield kind, tooltip, path, f"{x:.1f}", f"{y:.1f}", f"{size:.1f}"
 
 
 def _extent(layout: GraphLayout) -> tuple[float, float, float, float]:
@@ -127,11 +136,9 @@ def _extent(layout: GraphLayout) -> tuple[float, float, float, float]:
     return -wide, -high, wide, high
 
 
-def legend_item_html(outcome: UrlOutcome, count: int, _: Translator) -> str:
-    """The legend of an outcome, with the number of pages."""
-    shape = '<path d="M6 0l6 6l-6 6l-6 -6z"/>' if outcome is UrlOutcome.BROKEN else '<circle cx="6" cy="6" r="5.5"/>'
-    icon, name = f'<svg class="{outcome}" viewBox="0 0 12 12">{shape}</svg>', escape(_(OUTCOME_NAMES[outcome]))
-    return f"<li>{icon}{name} <b>{_.number(count)}</b></li>"
+def legend_items(counts: Mapping[UrlOutcome, int], _: Translator) -> list[tuple[str, str, int]]:
+    """Class, name and number of pages of each outcome that occurs."""
+    return [(outcome, _(name), counts[outcome]) for outcome, name in OUTCOME_NAMES.items() if counts.get(outcome)]
 
 
 def describe_common_pages(drawing: GraphDrawing, _: Translator) -> str:

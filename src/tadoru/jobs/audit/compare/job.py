@@ -21,7 +21,6 @@ from tadoru.errors import Message
 from tadoru.i18n.translation import translator
 from tadoru.jobs.audit.compare.changes import FINDING_CHANGES, REGRESSIONS, ChangeKind
 from tadoru.jobs.audit.compare.comparison import CrawlComparison, compare_runs
-from tadoru.jobs.audit.compare.html import write_html
 from tadoru.jobs.audit.compare.report_formats import ComparisonJsonWriter, write_markdown, write_text
 from tadoru.jobs.audit.compare.run_handles import RunHandle, open_runs, parse_rewrites
 from tadoru.jobs.audit.gates import GateTerm, parse_terms, unknown_term_error
@@ -163,6 +162,8 @@ class CompareJob:
     async def _write_summary(self, out: TextIO) -> CrawlComparison:
         result = await compare_runs(*self._runs, rewrite=self._rewrite, shown=self._request.shown)
         if self._request.form == "html":
+            from tadoru.jobs.audit.compare.html import write_html
+
             write_html(result, self._translate, out)
         elif self._request.form == "markdown":
             write_markdown(result, self._translate, out)

@@ -2,48 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from html import escape
+from collections import Counter
+from collections.abc import Sequence
 
 from tadoru.i18n.translation import Translator
-from tadoru.jobs.audit.report.messages import format_page_count, url_host
+from tadoru.jobs.audit.report.messages import format_page_count
 from tadoru.jobs.audit.report.summary import AuditSummary, PageGraph
-from tadoru.jobs.reporting.escape import clip, printable, url_origin, url_shortener
+from tadoru.jobs.reporting.escape import clip, printable, url_host, url_origin, url_shortener
 from tadoru.jobs.reporting.graph_layout import GraphDot, UrlOutcome
-from tadoru.jobs.reporting.graph_svg import GraphDrawing, describe_common_pages, draw_dots, legend_item_html
+from tadoru.jobs.reporting.graph_svg import GraphDrawing, GraphPicture, describe_common_pages, draw_dots, legend_items
 from tadoru.store.crawl.summary import GraphPage
 
 _MAX_NAME = 110
 _BLOCKED_CODES = (401, 403, 429)
-_SHOWN = (UrlOutcome.OK, UrlOutcome.REDIRECT, UrlOutcome.BROKEN, UrlOutcome.BLOCKED)
 
 
-def graph_html(summary: AuditSummary, _: Translator) -> Iterator[str]:
-    """The graph with its legend; nothing if there is no page."""
+def site_picture(summary: AuditSummary, _: Translator) -> GraphPicture | None:
+    """The graph with its legend and caption; None if there is no page."""
     if summary.graph is None or not summary.graph.nodes:
-        return
-    dots = graph_dots(summary.graph)[0]
+        return None
     drawing = draw_page_graph(summary.graph, summary.crawl.start_url, _)
-    lead = _(
-        "The start page is in the center, each ring is one click further away, and larger dots have a higher link score. "
-        "Diamonds are broken pages. Point at a dot to see its links."
-    )
-    yield f'<p class="lead">{escape(lead)}</p>\n<div class="panel">{drawing.svg}\n<ul class="legend">'
-    for outcome in _SHOWN:
-        if count := sum(dot.outcome is outcome for dot in dots):
-            yield legend_item_html(outcome, count, _)
-    yield "</ul>"
+    outcomes = Counter(_outcome(node) for node in summary.graph.nodes)
     notes = [describe_common_pages(drawing, _)]
-    if summary.pages > len(dots):
+    if summary.pages > outcomes.total():
         bounded = _(
             "{drawn} of {total} pages are drawn: the start page, broken pages, and the pages with the highest link score.",
-            drawn=_.number(len(dots)),
+            drawn=_.number(outcomes.total()),
             total=_.number(summary.pages),
         )
         notes.insert(0, bounded)
-    if note := " ".join(filter(None, notes)):
-        yield f'<p class="note">{escape(note)}</p>'
-    yield "</div>\n"
+    return GraphPicture(drawing.svg, " ".join(filter(None, notes)), legend_items(outcomes, _))
 
 
 def draw_page_graph(graph: PageGraph, start_url: str, _: Translator) -> GraphDrawing:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from urllib.parse import urlsplit
 
 from tadoru.i18n.formats import format_utc
 from tadoru.i18n.stored_texts import translate_reason
 from tadoru.i18n.translation import N_, Translator
 from tadoru.jobs.audit.report.summary import AuditSummary, CheckResult
-from tadoru.jobs.reporting.escape import clip, printable
+from tadoru.jobs.reporting.escape import clip, printable, url_host
 from tadoru.jobs.reporting.formatting import format_duration
 from tadoru.model.finding import Check, CheckText, Severity, Threshold
 from tadoru.store.crawl.findings import FindingRow, Inlink
@@ -134,15 +133,6 @@ def response_class_name(name: str, _: Translator) -> str:
 def site_name(summary: AuditSummary) -> str:
     """The host of the site, with its port."""
     return url_host(summary.crawl.start_url)
-
-
-def url_host(start_url: str) -> str:
-    """The host of a URL, with its port; the URL itself if it has none."""
-    try:
-        host = urlsplit(start_url).netloc.rpartition("@")[2]
-    except ValueError:
-        host = ""
-    return printable(host or start_url)
 
 
 def describe_crawl(summary: AuditSummary, _: Translator) -> str:

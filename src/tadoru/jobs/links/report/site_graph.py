@@ -17,7 +17,14 @@ from tadoru.jobs.links.report.tree import SiteTree
 from tadoru.jobs.links.result import CrawlResult, LinkEdge, UrlInfo
 from tadoru.jobs.reporting.escape import clip, first_directory, printable, url_origin
 from tadoru.jobs.reporting.graph_layout import OUTCOME_NAMES, GraphDot, UrlOutcome
-from tadoru.jobs.reporting.graph_svg import MAX_CURVES, GraphDrawing, describe_common_pages, draw_dots
+from tadoru.jobs.reporting.graph_svg import (
+    MAX_CURVES,
+    GraphDrawing,
+    GraphPicture,
+    describe_common_pages,
+    draw_dots,
+    legend_items,
+)
 
 MAX_DOTS = 400
 _MAX_DIRECTORIES = 40
@@ -126,14 +133,6 @@ def _combine_by_directory(
     return [*combined, dot(left, *_OTHER_GROUP)] if left else combined
 
 
-@dataclass(frozen=True, slots=True)
-class GraphPicture:
-    """The SVG, and a caption on what it leaves out."""
-
-    svg: str
-    caption: str
-
-
 def draw_site(
     result: CrawlResult,
     figures: LinksFigures,
@@ -158,7 +157,8 @@ def draw_site(
         site=printable(result.start_url),
     )
     drawing = draw_dots(drawn.dots, pairs, names, tooltips, heading)
-    return GraphPicture(drawing.svg, _caption(drawn, len(result.internal_urls), drawing, _))
+    caption = _caption(drawn, len(result.internal_urls), drawing, _)
+    return GraphPicture(drawing.svg, caption, legend_items(figures.outcomes, _), drawn.combined > 0)
 
 
 def _name(dot: PageDot, short: Callable[[str], str], _: Translator) -> str:
