@@ -98,7 +98,7 @@ def crawl(server: PostgresServer, *, hosts: int, pages: int, workers: int, at_on
         with serving(hosts, Sites(pages, 20), log) as (starts, site):
             watch = CpuWatch(server, site)
             with watch.watching():
-                run = cluster.crawl(server.new_database(), starts, log, workers, at_once=at_once, delay=delay, folder=folder)
+                run = cluster.crawl(server, starts, log, workers, at_once=at_once, delay=delay, folder=folder)
             asked = sorted(one.at for one in requests(log) if one.path != "/robots.txt")
             usual = _usual_gap(log)
     first, last = asked[len(asked) // 10], asked[len(asked) * 7 // 10]

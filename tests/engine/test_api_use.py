@@ -159,3 +159,15 @@ def test_everything_public_is_typed_and_documented(name: str) -> None:
             continue
         missing = {*inspect.signature(function).parameters, "return"} - {*hints, "self"}
         assert not missing, f"{function.__qualname__}: {missing}"
+
+
+@pytest.mark.parametrize("job", ["audit", "docs"])
+def test_a_password_is_not_stored_with_the_crawl(job: str, site: Site, tmp_path: Path) -> None:
+    secret = {"auth_type": "basic", "auth_username": "ann", "auth_password": "hunter2", "header": ["X-Key: hunter2"]}
+    if job == "audit":
+        tadoru.audit(site.url(), database=str(tmp_path / "crawl.db"), delay=0, **secret)
+    else:
+        tadoru.docs(site.url(), output=str(tmp_path), delay=0, **secret)
+    stored = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert stored
+    assert not [file.name for file in stored if b"hunter2" in file.read_bytes()]

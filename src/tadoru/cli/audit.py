@@ -65,8 +65,8 @@ def audit(
 
         return print_plan(options, given, sys.stdout)
     if detach:
-        return _hand_to_cluster(options, given, settled, quiet=values["quiet"])
-    return _run(options, given, settled, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"])
+        return _hand_to_cluster(options, given, quiet=values["quiet"])
+    return _run(options, given, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"])
 
 
 def _start_urls(urls: tuple[str, ...], seed_file: str | None, options: AuditOptions, settled: ResolvedConfig) -> tuple[str, ...]:
@@ -131,15 +131,13 @@ def _check(options: AuditOptions, urls: tuple[str, ...]) -> None:
             check_writable(Path(name), "--report")
 
 
-def _run(
-    options: AuditOptions, urls: tuple[str, ...], settled: ResolvedConfig, *, quiet: bool, verbose: int, log_format: str
-) -> int:
+def _run(options: AuditOptions, urls: tuple[str, ...], *, quiet: bool, verbose: int, log_format: str) -> int:
     from tadoru.cli.progress import CrawlProgress, check_start_urls, run_with_progress
     from tadoru.clock import SystemClock
     from tadoru.jobs.audit.run import AuditCrawl
 
     display = CrawlProgress(quiet=quiet, verbose=verbose, log_format=log_format, limit=options.limit, clock=SystemClock())
-    crawl = AuditCrawl(options, urls, shown_values(options, settled, "audit"), note=display.note)
+    crawl = AuditCrawl(options, urls, shown_values(options, "audit"), note=display.note)
     finished = run_with_progress(crawl, display, lambda prepared: _report_start(options, prepared, display))
     if finished.is_interrupted:
         raise Interrupted("Stopped. To resume, rerun the command (the crawl is in {database}).", database=options.database)
@@ -155,7 +153,7 @@ def _run(
     return _report_result(options, display, quiet=quiet)
 
 
-def _hand_to_cluster(options: AuditOptions, urls: tuple[str, ...], settled: ResolvedConfig, *, quiet: bool) -> int:
+def _hand_to_cluster(options: AuditOptions, urls: tuple[str, ...], *, quiet: bool) -> int:
     """Create the crawl and submit it to the workers of its database."""
     from tadoru.jobs import launch
     from tadoru.jobs.audit.run import AuditCrawl
@@ -169,7 +167,7 @@ def _hand_to_cluster(options: AuditOptions, urls: tuple[str, ...], settled: Reso
         from tadoru.cluster.submission import submit_crawl
     except ModuleNotFoundError:
         raise UsageError(not_installed("a cluster", "cluster")) from None
-    launch.run_loop(submit_crawl(AuditCrawl(options, urls, shown_values(options, settled, "audit"))))
+    launch.run_loop(submit_crawl(AuditCrawl(options, urls, shown_values(options, "audit"))))
     if not quiet:
         place = parse(options.database)
         sys.stderr.write(

@@ -113,22 +113,17 @@ def _check_discovered_file(effective: ResolvedConfig, settings: Iterable[Setting
 
 def describe_options(options: Options, effective: ResolvedConfig, job: str) -> dict[str, dict[str, Any]]:
     """All options with their value, secrets hidden, and their source, for `--show-config`."""
-    secret = {setting.name for setting in JOB_SETTINGS[job] if setting.secret}
-    listing = {}
-    for field in fields(options):
-        value = getattr(options, field.name)
-        if field.name in secret and value:
-            value = "***"
-        listing[field.name] = {
-            "value": _without_passwords(value),
-            "source": effective.sources.get(field.name, "default"),
-        }
-    return listing
+    return {
+        name: {"value": value, "source": effective.sources.get(name, "default")}
+        for name, value in shown_values(options, job).items()
+    }
 
 
-def shown_values(options: Options, effective: ResolvedConfig, job: str) -> dict[str, Any]:
+def shown_values(options: Options, job: str) -> dict[str, Any]:
     """All options with their value, secrets hidden, as they are stored with a crawl."""
-    return {name: entry["value"] for name, entry in describe_options(options, effective, job).items()}
+    secret = {setting.name for setting in JOB_SETTINGS[job] if setting.secret}
+    values = {field.name: getattr(options, field.name) for field in fields(options)}
+    return {name: "***" if name in secret and value else _without_passwords(value) for name, value in values.items()}
 
 
 def _without_passwords(value: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 
 from tadoru.clock import SystemClock
 from tadoru.config.options import CRAWL_JOBS, AuditOptions, CrawlOptions, DocsOptions, LinksOptions
+from tadoru.config.resolve import shown_values
 from tadoru.engine.crawl import Crawler, CrawlOutcome
 from tadoru.engine.notifications import Notify
 from tadoru.errors import Message, UsageError, quoted
@@ -119,12 +120,6 @@ def _run(crawl: SiteCrawl[Result], hooks: CrawlHooks) -> FinishedCrawl[Result]:
     return crawl.run_with(run)
 
 
-def _config(task: CrawlTask) -> dict[str, Any]:
-    """The options that are stored with the crawl: without the proxy of the operator, which may contain a password."""
-    kept = {name: getattr(task.options, name) for name in type(task.options).__dataclass_fields__}
-    return kept | {"proxy": "***" if task.options.proxy else None}
-
-
 def _start_error(failure: StartFailure | None) -> Message | None:
     if failure is None:
         return None
@@ -138,7 +133,7 @@ def _start_error(failure: StartFailure | None) -> Message | None:
 
 def _audit(task: CrawlTask, options: AuditOptions, hooks: CrawlHooks) -> RunResult:
     options = replace(options, database=str(task.path), recrawl=task.again)
-    finished = _run(AuditCrawl(options, task.starts, _config(task), task.allowed), hooks)
+    finished = _run(AuditCrawl(options, task.starts, shown_values(task.options, task.job), task.allowed), hooks)
     if finished.is_interrupted:
         return RunResult(is_over=False)
     if error := _start_error(finished.start):
@@ -195,7 +190,7 @@ def _set_aside(path: Path) -> None:
 def _docs(task: CrawlTask, options: DocsOptions, hooks: CrawlHooks) -> RunResult:
     has_previous = (task.path / "index.json").exists()
     options = replace(options, output=str(task.path), diff=has_previous)
-    finished = _run(DocsCrawl(options, task.starts[0], _config(task), task.allowed), hooks)
+    finished = _run(DocsCrawl(options, task.starts[0], shown_values(task.options, task.job), task.allowed), hooks)
     if finished.is_interrupted:
         return RunResult(is_over=False)
     written = finished.result.written

@@ -90,7 +90,7 @@ def docs(url: str, dry_run: bool, config_file: str | None, show_config: bool, **
         from tadoru.cli.dry_run import print_plan
 
         return print_plan(options, [url], sys.stdout)
-    config = shown_values(options, settled, "docs")
+    config = shown_values(options, "docs")
     return crawl(options, url, config, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"])
 
 

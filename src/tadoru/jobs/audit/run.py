@@ -10,6 +10,7 @@ from typing import Any
 from tadoru import plugins
 from tadoru.clock import SystemClock
 from tadoru.config.options import AuditOptions
+from tadoru.config.resolve import shown_values
 from tadoru.engine import sitemap_discovery
 from tadoru.engine.crawl import CrawlOutcome
 from tadoru.engine.notifications import Notify
@@ -365,5 +366,5 @@ def audit(url: str | None = None, *, notify: Notify | None = None, **options: An
 async def audit_async(url: str | None = None, *, notify: Notify | None = None, **options: Any) -> AuditResult:
     """The same as a coroutine. Cancelling it stops the crawl; calling it again resumes it."""
     chosen = parse_options("audit", AuditOptions, options)
-    crawl = AuditCrawl(chosen, [url] if url is not None else chosen.seed_urls, options)
+    crawl = AuditCrawl(chosen, [url] if url is not None else chosen.seed_urls, shown_values(chosen, "audit"))
     return (await crawl.run(notify)).result

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from tadoru.clock import SystemClock
 from tadoru.config.options import JOB_SETTINGS, DocsOptions
+from tadoru.config.resolve import shown_values
 from tadoru.engine.crawl import CrawlOutcome
 from tadoru.engine.notifications import Notify
 from tadoru.engine.site_probe import META_KEY as PROBE_META
@@ -395,7 +396,7 @@ async def docs_async(url: str, *, notify: Notify | None = None, **options: Any) 
     chosen = crawl_setup.parse_options("docs", DocsOptions, options)
     if "depth" in options and "sitemap" not in options:
         chosen = replace(chosen, sitemap="off")
-    crawl = DocsCrawl(chosen, url, options)
+    crawl = DocsCrawl(chosen, url, shown_values(chosen, "docs"))
     finished = await crawl.run(notify)
     if finished.start is not None:
         kind = SeedUnreachable if finished.start.status == "error" else NothingToCrawl
