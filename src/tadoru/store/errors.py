@@ -34,6 +34,7 @@ _POSTGRESQL_MESSAGES = {
     "3D": _MISSING,
     "42501": N_("The user of {database} lacks a permission ({reason}). Grant it, or use another user."),
     "53100": N_("The disk of the database {database} is full. Free some space and rerun the command."),
+    "53200": N_("The server of {database} is out of memory ({reason}). Reduce its load and rerun the command."),
     "55P03": N_("The database {database} is locked by another process. Wait for that process and rerun the command."),
     **dict.fromkeys(_LOST_STATES, _LOST),
 }
@@ -55,7 +56,7 @@ def translated(database: str) -> Iterator[None]:
         yield
     except Exception as error:
         original = getattr(error, "orig", None) or error
-        if isinstance(original, sqlite3.DatabaseError):
+        if isinstance(original, sqlite3.Error):
             raise _sqlite_error(original, database) from error
         if hasattr(original, "sqlstate"):
             raise postgresql_error(original, database) from error
@@ -85,9 +86,15 @@ def postgresql_error(error: BaseException, database: str) -> StoreError:
     reason = str(error).strip().partition("\n")[0].rstrip(".").removeprefix("connection failed: ") or type(error).__name__
     state: str = getattr(error, "sqlstate", None) or ""
     if not state and any(one.__name__ == "OperationalError" for one in type(error).__mro__):
-        hints = {"password": _REFUSED, "does not exist": _MISSING}
-        message = next((message for part, message in hints.items() if part in reason), _UNREACHABLE)
-        return ConnectionLost(message, database=database, reason=reason)
+        return ConnectionLost(_connection_message(reason), database=database, reason=reason)
     kind = ConnectionLost if state in _LOST_STATES else DeadlockVictim if state in ("40001", "40P01") else StoreError
     message = _POSTGRESQL_MESSAGES.get(state) or _POSTGRESQL_MESSAGES.get(state[:2]) or _FAILED
     return kind(message, database=database, reason=reason)
+
+
+def _connection_message(reason: str) -> str:
+    """By the text of the server: errors of a connection have no SQLSTATE."""
+    cause = reason.rpartition("FATAL:")[2].strip()
+    if cause.startswith('database "') and cause.endswith('" does not exist'):
+        return _MISSING
+    return _REFUSED if cause.startswith("password authentication failed") else _UNREACHABLE
