@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tadoru.model.finding import Finding, Severity, define
+from tadoru.store.crawl.connection import json_text
 from tadoru.store.crawl.records import (
     AlternateUrl,
     CompletedOutcome,
@@ -371,3 +372,8 @@ async def test_a_sitemap_that_is_read_again_names_only_what_it_names_now(store: 
         await store.frontier.add_named(number, [NamedPage(link.target, None) for link in to(*paths)])
     assert sorted(select(store, "url FROM sitemap_urls")) == [(url("b"),), (url("c"),)]
     assert select(store, "count(*) FROM sitemaps") == [(1,)]
+
+
+@pytest.mark.parametrize("texts", [{"a\x00"}, frozenset({"a\x00"}), {"a\x00": 1}.keys(), ["a\x00"], ("a\x00",)])
+def test_json_of_any_collection_holds_only_what_postgresql_can_store(texts: object) -> None:
+    assert json_text({"texts": texts}) == '{"texts":["a\ufffd"]}'

@@ -6,6 +6,7 @@ import json
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -143,7 +144,7 @@ def json_text(value: object) -> str:
 def _plain_parts(value: object) -> object:
     if isinstance(value, Mapping):
         return {plain(key): _plain_parts(one) for key, one in value.items()}
-    return [_plain_parts(one) for one in value] if isinstance(value, list | tuple) else plain(value)
+    return [_plain_parts(one) for one in value] if isinstance(value, list | tuple | AbstractSet) else plain(value)
 
 
 def plain(value: object) -> object:
