@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
-from tadoru.jobs.audit.crawl_results.cache import CACHE_SIZE, cached_while_unchanged
+import pytest
+from mypy import api
+
+from tadoru.jobs.audit.crawl_results.cache import CACHE_SIZE, LARGE_CACHE_SIZE, cached_while_unchanged
 
 
 def test_what_was_read_is_kept_until_the_file_or_its_log_changes(tmp_path: Path) -> None:
     file, times = tmp_path / "crawl.db", list[str]()
 
-    @cached_while_unchanged
-    def read(path: str, *, lang: str = "en") -> str:
+    @cached_while_unchanged()
+    def read(path: Path | str, *, lang: str = "en") -> str:
         times.append(lang)
         return f"{Path(path).read_text()} {lang}"
 
@@ -35,12 +41,12 @@ def test_what_could_not_be_read_is_tried_again(tmp_path: Path) -> None:
     file = tmp_path / "crawl.db"
     tries = [0]
 
-    @cached_while_unchanged
-    def read(path: str) -> str:
+    @cached_while_unchanged()
+    def read(path: Path | str) -> str:
         tries[0] += 1
         if tries[0] == 1:
             raise OSError
-        return path
+        return str(path)
 
     for _ in range(2):
         try:
@@ -50,15 +56,39 @@ def test_what_could_not_be_read_is_tried_again(tmp_path: Path) -> None:
     assert (found, tries) == (str(file), [2])
 
 
-def test_only_so_much_is_kept(tmp_path: Path) -> None:
-    counted: list[str] = []
+@pytest.mark.parametrize(
+    "decorator, size",
+    [(cached_while_unchanged(), CACHE_SIZE), (cached_while_unchanged(LARGE_CACHE_SIZE), 8)],
+    ids=["small results", "large results"],
+)
+def test_only_so_much_is_kept(tmp_path: Path, decorator: Callable[..., Callable[..., int]], size: int) -> None:
+    counted: list[Path | str] = []
 
-    @cached_while_unchanged
-    def read(path: str) -> int:
+    @decorator
+    def read(path: Path | str) -> int:
         counted.append(path)
         return len(counted)
 
-    for number in range(CACHE_SIZE + 1):
+    for number in range(size):
         read(tmp_path / str(number))
     read(tmp_path / "0")
-    assert len(counted) == CACHE_SIZE + 2
+    assert len(counted) == size
+    read(tmp_path / "one more")
+    read(tmp_path / "1")
+    assert len(counted) == size + 2
+
+
+def test_types_of_arguments_are_checked_through_the_cache(tmp_path: Path) -> None:
+    # A copy of the module, so that not the whole program is checked.
+    copy = shutil.copy(str(inspect.getsourcefile(cached_while_unchanged)), tmp_path / "cache_copy.py")
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from cache_copy import cached_while_unchanged\n"
+        "@cached_while_unchanged()\n"
+        "def read(path: str, *, lang: str = 'en') -> str: return path\n"
+        "read('crawl.db', lang='ja')\n"
+        "read('crawl.db', 'ja')\n"
+        "read(3)\n"
+    )
+    found, _, _ = api.run([str(copy), str(program), "--no-error-summary", "--config-file=", f"--cache-dir={tmp_path}"])
+    assert [line.split(":")[1] for line in found.splitlines()] == ["5", "6"], found

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tadoru.i18n.translation import translator
-from tadoru.jobs.audit.crawl_results.cache import cached_while_unchanged
+from tadoru.jobs.audit.crawl_results.cache import LARGE_CACHE_SIZE, cached_while_unchanged
 from tadoru.jobs.audit.crawl_results.models import (
     CheckSummary,
     CrawlCharts,
@@ -46,7 +46,7 @@ _MAX_REASONS = 12
 _CLASSES = ("2xx", "3xx", "4xx", "5xx", "no answer", "not requested", "waiting")
 
 
-@cached_while_unchanged
+@cached_while_unchanged()
 def read_overview(path: Path | str) -> CrawlOverview:
     """The figures of a crawl: states, responses, findings and runs."""
     with looking_at(path) as crawl:
@@ -81,7 +81,7 @@ def read_overview(path: Path | str) -> CrawlOverview:
         )
 
 
-@cached_while_unchanged
+@cached_while_unchanged()
 def read_charts(path: Path | str) -> CrawlCharts:
     """Only the data of the charts."""
     with looking_at(path) as crawl:
@@ -173,7 +173,7 @@ def list_findings(
     return [summarize_check(each, lang, count) for each, count in found if count or every]
 
 
-@cached_while_unchanged
+@cached_while_unchanged()
 def count_by_check(path: Path | str) -> tuple[tuple[StoredCheck, int], ...]:
     """The checks of the crawl, and the number of findings of each."""
     with looking_at(path) as crawl:
@@ -318,7 +318,7 @@ def read_graph(path: Path | str, *, most: int = DEFAULT_NODES) -> SiteGraph:
     return _read_graph(path, most=min(most, MAX_NODES))
 
 
-@cached_while_unchanged
+@cached_while_unchanged(LARGE_CACHE_SIZE)
 def draw_site_graph(path: Path | str, *, most: int = DEFAULT_NODES, lang: str = "en") -> GraphDrawing | None:
     """The drawing of the site graph; None if there is no page yet. A style sheet colours it by class name."""
     graph = _read_graph(path, most=min(most, MAX_NODES))
@@ -338,7 +338,7 @@ def _colour_attributes(classes: list[str]) -> str:
     return "".join(f' {name}="{value}"' for name, value in paint.items())
 
 
-@cached_while_unchanged
+@cached_while_unchanged(LARGE_CACHE_SIZE)
 def _read_graph(path: Path | str, *, most: int) -> SiteGraph:
     with looking_at(path) as crawl:
         nodes = crawl.summary.nodes(most, most // _SHARE_OF_BROKEN)

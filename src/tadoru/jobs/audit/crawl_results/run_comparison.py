@@ -19,7 +19,7 @@ from tadoru.jobs.audit.compare import comparison
 from tadoru.jobs.audit.compare.changes import REGRESSIONS, ChangeKind, PageChange
 from tadoru.jobs.audit.compare.report_formats import check_title
 from tadoru.jobs.audit.compare.run_handles import RunHandle
-from tadoru.jobs.audit.crawl_results.cache import cached_while_unchanged
+from tadoru.jobs.audit.crawl_results.cache import LARGE_CACHE_SIZE, cached_while_unchanged
 from tadoru.model.finding import Severity, SeverityName
 from tadoru.store.crawl.browse import PublishedRecord
 from tadoru.store.crawl.runs import StoredRun
@@ -119,9 +119,9 @@ def _compare(
         return _cached_comparison(before, after, runs=runs, lang=lang, shown=min(shown, MAX_SHOWN))
 
 
-@cached_while_unchanged
+@cached_while_unchanged(LARGE_CACHE_SIZE)
 def _cached_comparison(
-    before: str, after: str, *, runs: tuple[int | None, int | None], lang: str, shown: int
+    before: Path | str, after: Path | str, *, runs: tuple[int | None, int | None], lang: str, shown: int
 ) -> ComparisonResult:  # fmt: skip
     """The comparison of two runs by their numbers; None for the last run."""
     first, second = ReadOnlyCrawl(before), ReadOnlyCrawl(after)
