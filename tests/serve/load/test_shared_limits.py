@@ -70,6 +70,24 @@ def test_a_crowd_pushes_out_who_was_not_seen_for_longest_and_takes_no_memory(in_
         buckets.close()
 
 
+@pytest.mark.parametrize("in_file", [True, False])
+def test_requests_from_many_addresses_do_not_restore_attempts_at_passwords(in_file: bool) -> None:
+    clock, sets = FakeClock(), 16
+    with shared_bucket_file(sets) as path:
+        limits = RateLimits(clock, per_address=60, per_key=60, table=path if in_file else None, sets=sets)
+        assert limits.addresses is not None
+        assert limits.known is not None
+        guarded = (limits.failures, limits.guesses)
+        for limit in guarded:
+            while limit.take("somebody").allowed:
+                pass
+        for number in range(4 * sets * WAYS):
+            limits.addresses.take(str(number))
+            limits.known.take(str(number))
+        assert [limit.take("somebody").allowed for limit in guarded] == [False, False]
+        limits.close()
+
+
 def test_a_place_that_was_half_written_is_one_that_nobody_has() -> None:
     with shared_bucket_file() as path:
         assert path is not None

@@ -24,7 +24,8 @@ from pathlib import Path
 from tadoru.clock import Clock
 from tadoru.serve.auth.principal import ANONYMOUS, Principal
 
-SETS, WAYS = 8192, 8
+TABLES, SETS, WAYS = 2, 8192, 8
+"""Requests have a table of their own: with one for all, a client with many addresses could evict its own failures by requests."""
 _SLOT = struct.Struct("<16sdd")
 _SALT = 16
 _EMPTY = bytes(16)
@@ -41,28 +42,29 @@ def shared_bucket_file(sets: int = SETS) -> Iterator[str | None]:
     try:
         with os.fdopen(number, "wb") as file:
             file.write(os.urandom(_SALT))
-            file.truncate(_SALT + sets * WAYS * _SLOT.size)
+            file.truncate(_SALT + TABLES * sets * WAYS * _SLOT.size)
         yield path
     finally:
         Path(path).unlink(missing_ok=True)
 
 
 class TokenBuckets:
-    """Buckets in a table of fixed size, in the memory of this process or in a file that all processes map.
+    """Buckets in a table of fixed size, in the memory of this process or in a file that all processes map, at `table`.
 
     A name has eight slots, found by a keyed hash, so that nobody can choose names that evict another's; of eight used slots the
     one unused for longest is evicted. A slot is accessed under a lock, that of a file if there is one, which the system releases
     if a process dies. A slot that was half written then reads as another name's.
     """
 
-    def __init__(self, path: str | None = None, sets: int = SETS) -> None:
+    def __init__(self, path: str | None = None, sets: int = SETS, table: int = 0) -> None:
         self._file = Path(path).open("r+b") if path is not None else None  # noqa: SIM115 - as long as the service
         if self._file is not None:
             self._memory = mmap.mmap(self._file.fileno(), 0)
         else:
-            self._memory = mmap.mmap(-1, _SALT + sets * WAYS * _SLOT.size)
+            self._memory = mmap.mmap(-1, _SALT + TABLES * sets * WAYS * _SLOT.size)
             self._memory[:_SALT] = os.urandom(_SALT)
-        self._sets = (len(self._memory) - _SALT) // (WAYS * _SLOT.size)
+        self._sets = (len(self._memory) - _SALT) // (TABLES * WAYS * _SLOT.size)
+        self._first = table * self._sets
         self._salt = self._memory[:_SALT]
         self._lock = threading.Lock()  # The file lock is per process, not per thread.
 
@@ -112,7 +114,7 @@ class TokenBuckets:
 
     def _slots(self, name: str) -> tuple[bytes, range]:
         sign = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16, key=self._salt).digest()
-        start = _SALT + int.from_bytes(sign[:4], "little") % self._sets * WAYS * _SLOT.size
+        start = _SALT + (self._first + int.from_bytes(sign[:4], "little") % self._sets) * WAYS * _SLOT.size
         return sign, range(start, start + WAYS * _SLOT.size, _SLOT.size)
 
 
@@ -193,17 +195,17 @@ def client_network(address: str) -> str:
 class RateLimits:
     """The rate limits of one service; `table` is the path of the bucket file that its processes share."""
 
-    def __init__(self, clock: Clock, *, per_address: int, per_key: int, table: str | None = None) -> None:
-        self._buckets = TokenBuckets(table)
+    def __init__(self, clock: Clock, *, per_address: int, per_key: int, table: str | None = None, sets: int = SETS) -> None:
+        self._requests, self._failures = (TokenBuckets(table, sets, number) for number in range(TABLES))
 
-        def limit(kind: str, count: int, seconds: float) -> RateLimit:
-            return RateLimit(count, seconds, clock, buckets=self._buckets, kind=kind)
+        def limit(kind: str, count: int, seconds: float, buckets: TokenBuckets) -> RateLimit:
+            return RateLimit(count, seconds, clock, buckets=buckets, kind=kind)
 
-        self.addresses = limit("address", per_address, 60) if per_address else None
-        self.known = limit("known", per_key, 60) if per_key else None
-        self.failures = limit("failure", 30, 60)
+        self.addresses = limit("address", per_address, 60, self._requests) if per_address else None
+        self.known = limit("known", per_key, 60, self._requests) if per_key else None
+        self.failures = limit("failure", 30, 60, self._failures)
         """Failed keys, passwords and links per address; always enabled."""
-        self.guesses = limit("guess", 20, 900)
+        self.guesses = limit("guess", 20, 900, self._failures)
         """Passwords per user name and address. Per name alone, a stranger could lock a user out."""
         self.hashing = threading.BoundedSemaphore(MAX_PASSWORD_CHECKS)
         """Passwords being checked in this process."""
@@ -217,4 +219,5 @@ class RateLimits:
 
     def close(self) -> None:
         """Release the buckets."""
-        self._buckets.close()
+        self._requests.close()
+        self._failures.close()
