@@ -35,11 +35,11 @@ class Service:
     crawling: Dispatcher | None = None
     """Runs crawls, if the application does so (`serve.crawl_runner`)."""
     collecting: SourceCollector | None = None
-    """Collections that were started here; made with the first (`rest.running`)."""
+    """Collections that were started here; made with the first (`serve.api.source_actions`)."""
     cluster: ClusterWatch | None = None
     """Looks at the cluster in the same database; made with the first look (`cluster_watch`)."""
     limits_table: str | None = None
-    """Where the processes of one service count requests together (`access.shared_buckets`)."""
+    """Where the processes of one service count requests together (`serve.auth.rate_limits`)."""
     at_end: list[Callable[[], None]] = field(default_factory=list)
     """Called at shutdown, before the database is closed."""
 

@@ -211,9 +211,8 @@ class AuditCrawl(SiteCrawl[AuditResult]):
             exemptions = Exemptions.from_list(json.loads(await store.meta.get("exemptions") or "[]"))
             job = build_job(options, Scope.from_dict(json.loads(await store.meta.get("scope") or "{}")))
             await store.checks.install(job.catalogue.checks.values(), "page", dict(job.thresholds))
-            run = (await store.runs.all())[
-                -1
-            ].number  # No new run: the worker that finishes the crawl may have ended it meanwhile.
+            # No new run: the worker that finishes the crawl may have ended it meanwhile.
+            run = (await store.runs.all())[-1].number
             same = await store.meta.get("revalidate") == "yes"
             nothing = await _why_nothing_to_do(store, options)
         finally:
