@@ -153,6 +153,15 @@ def test_a_wheel_of_the_source_archive_is_that_of_the_checkout(built: Path, whee
     assert contents(Path(wheel)) == contents(next((built / "direct").glob("*.whl")))
 
 
+def test_a_wheel_contains_every_file_of_the_package(checkout: Path, wheel: str) -> None:
+    """Also templates, style sheets, scripts and translations, those of the reports included."""
+    source = checkout / "src"
+    files = {path.relative_to(source).as_posix() for path in (source / "tadoru").rglob("*") if path.is_file()}
+    wanted = {name for name in files if "__pycache__" not in name}
+    assert {"tadoru/jobs/reporting/templates/base.html", "tadoru/jobs/reporting/assets/report.css"} <= wanted
+    assert wanted - contents(Path(wheel)).keys() == set()
+
+
 def test_the_bare_wheel_runs_every_job_and_finds_itself_well(bare: Installed) -> None:
     made = bare.folder / "tadoru-demo"
     assert [name for name in ("links.html", "audit.html", "docs/full.md", "events.ics") if not (made / name).stat().st_size] == []
