@@ -258,7 +258,7 @@ class Matcher(Protocol):
 
     @property
     def has_reached_limit(self) -> bool:
-        """Whether a run has compared so many pairs that it compares only events with equal titles."""
+        """Whether a run has compared so many pairs that it compares fewer events, and only those with equal titles."""
         ...
 
     def key(self, draft: EventDraft) -> str:

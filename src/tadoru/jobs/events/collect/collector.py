@@ -23,6 +23,7 @@ from tadoru.jobs.events.collect.source_settings import SourceSettings, parse_sou
 from tadoru.jobs.events.dedupe.matcher import MAX_PAIRS, EventMatcher, RunMatcher
 from tadoru.jobs.events.normalise.normaliser import SourceRules, normalise
 from tadoru.model.event import EventDraft, ParseProblem, QuarantinedEvent, RawEvent, ReviewReason, RunStatus
+from tadoru.store.calendar.merge_candidates import LIMITED_COMPARISONS
 from tadoru.store.calendar.records import EventSource, MissingEventsResult, RunLog
 from tadoru.store.calendar.runs import RunClosed
 from tadoru.store.calendar.store import CalendarStore
@@ -208,8 +209,10 @@ class Collector:
         problems = [*found.missing, *map(_problem_message, found.problems)]
         if matcher.has_reached_limit:
             text = Message(
-                "More than {count} pairs of events are similar. Other pairs were compared only if their titles are equal.",
+                "More than {count} pairs of events are similar. Each further event was compared with at most {limit} others, and "
+                "only if the titles are equal.",
                 count=f"{MAX_PAIRS:,}",
+                limit=LIMITED_COMPARISONS,
             )
             problems.insert(0, text)
         status = RunStatus.PARTIAL if problems else RunStatus.SUCCESS
