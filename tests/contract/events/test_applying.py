@@ -9,13 +9,14 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import event as hook
 
-from tadoru.model.event import EventStatus, ReviewReason, RunStatus
+from tadoru.model.event import EventDraft, EventStatus, ReviewReason, RunStatus
 from tadoru.store.calendar.apply_chunk import MAX_ROWS_OF_EVENT
 from tadoru.store.calendar.listing import EventFilter
+from tadoru.store.calendar.merge_candidates import LIMITED_COMPARISONS
 from tadoru.store.calendar.runs import RunClosed
 from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import Collector, OpenEvents
-from tests.contract.events.matching import FIRST, PlainMatcher, bad, draft, many, series, whole_days
+from tests.contract.events.matching import FIRST, PlainMatcher, Result, bad, draft, many, series, whole_days
 from tests.support.clock import FakeClock
 
 
@@ -351,6 +352,86 @@ def test_an_event_that_is_merged_while_a_run_stores_its_rows_gets_no_further_row
     applied = store.apply_run(collect.start(collect.source("B")), rows, (), collect.matcher, chunk=1, progress=merge)
     assert (applied.inserted, applied.merged) == (1, 1)
     assert len(store.provenance(kept).sightings) == 3
+
+
+def test_an_event_that_is_edited_while_a_run_stores_its_rows_is_compared_as_it_is_now(
+    store: CalendarStore, collect: Collector
+) -> None:
+    collect.run(collect.source("A"), [draft("夏まつり")])
+    (known,) = store.events().items
+
+    def edit(done: int) -> None:
+        if done == 1:
+            store.edit_event(known.event.id, {"title": "星まつり"}, collect.matcher, "ada")
+
+    rows = [draft("朝市"), draft("星まつり")]
+    applied = store.apply_run(collect.start(collect.source("B")), rows, (), collect.matcher, chunk=1, progress=edit)
+    assert (applied.inserted, applied.merged) == (1, 1)
+
+
+@pytest.mark.parametrize("chunk", [1, 500])
+def test_no_row_of_a_run_is_replaced_by_another_row_of_it(store: CalendarStore, collect: Collector, chunk: int) -> None:
+    source = collect.source()
+    collect.run(source, [draft("朝市", uid="1")])
+    later = draft(at=FIRST + timedelta(days=1), uid="1")
+    applied = collect.run(source, [later, replace(later, uid="2", description="雨天中止")], chunk=chunk)
+    assert (applied.inserted, applied.merged, applied.updated) == (1, 1, 0)
+    assert store.totals().rows == 3
+
+
+class TwoBlockMatcher(PlainMatcher):
+    """Past its limit, with a block of the day and a smaller one of the title's first letter."""
+
+    has_reached_limit = True
+
+    def blocks(self, draft: EventDraft) -> tuple[str, ...]:
+        return (*super().blocks(draft), f"{draft.local_date}|{draft.title[0]}")
+
+
+def test_events_of_the_smallest_block_are_compared_first_even_if_every_block_is_too_large(
+    store: CalendarStore, collect: Collector
+) -> None:
+    collect.matcher = matcher = TwoBlockMatcher()
+    rows = [draft(f"朝市 {number}") for number in range(5)] + [draft(f"星 {number}") for number in range(LIMITED_COMPARISONS + 1)]
+    collect.run(collect.source("A"), rows)
+    before = matcher.compared
+    applied = collect.run(collect.source("B"), [draft(f"星 {LIMITED_COMPARISONS - 1}")])
+    assert (applied.merged, applied.inserted) == (1, 0)
+    assert matcher.compared - before == LIMITED_COMPARISONS
+
+
+def test_a_row_that_became_like_several_events_does_not_merge_more_rows_than_an_event_may_have(
+    store: CalendarStore, collect: Collector
+) -> None:
+    source, count = collect.source(), MAX_ROWS_OF_EVENT * 2 // 5
+    all_day = draft("朝市", occurrence=whole_days(FIRST, 1))
+    known = (all_day, draft(), draft(at=FIRST + timedelta(hours=2)))
+    collect.run(source, [replace(one, uid=f"{kind} {number}") for kind, one in enumerate(known) for number in range(count)])
+    collect.run(source, [replace(draft(occurrence=all_day.occurrence), uid="0 0")])
+    assert sorted(len(store.provenance(one.event.id).sightings) for one in store.events().items) == [count, 2 * count]
+
+
+def test_rows_of_a_source_stay_rows_of_one_source_when_their_event_is_merged(store: CalendarStore, collect: Collector) -> None:
+    collect.run(collect.source("A"), [draft()])
+    source, noon = collect.source("B"), FIRST + timedelta(hours=2)
+    collect.run(source, [draft("朝市", uid="1"), draft("夕市", noon, uid="2")])
+    applied = collect.run(source, [draft(uid="1"), draft(at=noon, uid="2")])
+    assert (applied.absorbed, applied.review) == (1, 0)
+
+
+class AskingMatcher(PlainMatcher):
+    """Asks about similar titles of one source too."""
+
+    def compare(self, new: EventDraft, known: EventDraft, *, same_source: bool) -> Result:
+        return super().compare(new, known, same_source=False)
+
+
+def test_an_event_that_has_as_many_rows_as_it_may_is_still_asked_about(store: CalendarStore, collect: Collector) -> None:
+    collect.matcher = AskingMatcher()
+    source = collect.source()
+    collect.run(source, [draft("朝市", uid="market"), *(draft(uid=str(number)) for number in range(MAX_ROWS_OF_EVENT))])
+    applied = collect.run(source, [draft("星まつり大会", uid="market")])
+    assert (applied.updated, applied.review) == (1, 1)
 
 
 def test_a_source_that_repeats_an_event_endlessly_does_not_make_it_one_of_endless_rows(

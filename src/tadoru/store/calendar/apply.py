@@ -52,14 +52,13 @@ class RunApplier(CalendarDatabase):
         keys = {row.key for row in (*rows, *bad)} - reused
         applied = ApplyResult(merged=len(drafts) - len(rows), quarantined=len(quarantined))
         done = applied.merged
-        compared: dict[int, EventDraft] = {}
         for part in in_batches(rows, chunk):
             # Before the transaction, for which other writers wait.
             some = [_keyed_row(row, drafts, raws, matcher) for row in part]
             with self.write_events() as sql:
                 check_run_open(sql, run)
                 source = sql.execute(sources.select().where(sources.c.id == run.source_id)).mappings().one()
-                work = ChunkApplier(sql, matcher, run, source, self.now(), keys, reused, compared)
+                work = ChunkApplier(sql, matcher, run, source, self.now(), keys, reused)
                 work.store(some)
             work.add_to(applied)
             done += len(part)

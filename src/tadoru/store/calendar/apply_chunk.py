@@ -45,8 +45,8 @@ from tadoru.store.calendar.review_items import (
 from tadoru.store.calendar.schema import blocks, events, merges, occurrences, sightings, storable_text
 
 MAX_ROWS_OF_EVENT = 100
-"""Rows of one source about one event, all of which are read again with each chunk that changes it. Further ones become another
-event: no source says the same so often in earnest."""
+"""Maximum number of rows of one source about one event, because every change of an event reads all its rows. Further rows become
+another event. Real sources stay far below it."""
 
 
 class RowKey(NamedTuple):
@@ -127,14 +127,12 @@ class ChunkApplier:
         now: datetime,
         run_keys: set[str],
         reused: set[str],
-        drafts: dict[int, EventDraft],
     ) -> None:
-        """`run_keys` are the keys of all rows of the run, `reused` those that name another row than the stored one, `drafts` the
-        known events that earlier chunks were compared with."""
+        """`run_keys` are the keys of all rows of the run, `reused` those that name another row than the stored one."""
         self._sql, self._matcher, self._run, self._source, self._now = sql, matcher, run, source, now
         self._by = f"source {source['id']}"
-        self._run_keys, self._reused, self._drafts = run_keys, reused, drafts
-        self._candidates = MergeCandidates(sql, matcher, source["id"], drafts)
+        self._run_keys, self._reused = run_keys, reused
+        self._candidates = MergeCandidates(sql, matcher, source["id"])
         self._new: dict[int, KeyedRow] = {}
         """Events to insert, by negative numbers until the database assigns their ids."""
         self._joined: list[tuple[KeyedRow, int, MatchOutcome]] = []
@@ -165,8 +163,6 @@ class ChunkApplier:
         touched |= {row["event_id"] for _, row in self._changed} | {event_id for _, _, event_id in self._renamed}
         merger = EventMerger(self._sql, self._matcher, self._now, self._by)
         merger.merge(touched)
-        for event_id in touched:
-            self._drafts.pop(event_id, None)
         self._reviews += merger.reviews_opened
         self._mark_seen()
         self._open_reviews(numbers)
@@ -233,8 +229,9 @@ class ChunkApplier:
 
     def _replaced(self, event_id: int, used: set[int]) -> RowMapping | None:
         """The row about this event that the source no longer has."""
-        rows = self._candidates.rows_of_source(event_id)
-        return next((row for row in rows if row["row_key"] not in self._run_keys and row["id"] not in used), None)
+        # A reused key is not among the keys of the run: an earlier chunk may have stored the row that it names now.
+        old = (row for row in self._candidates.rows_of_source(event_id) if row["last_run"] != self._run.id)
+        return next((row for row in old if row["row_key"] not in self._run_keys and row["id"] not in used), None)
 
     def _insert_events(self) -> dict[int, int]:
         """Insert the new events; returns the id of each."""
@@ -352,7 +349,7 @@ class ChunkApplier:
         ]
         if not changed:
             return
-        candidates = MergeCandidates(self._sql, self._matcher, self._source["id"], self._drafts)
+        candidates = MergeCandidates(self._sql, self._matcher, self._source["id"])
         candidates.load_events(found["event_id"] for _, found in changed)
         candidates.load(name for row, _ in changed for name in row.blocks)
         apart = separate_pairs(self._sql, [found["event_id"] for _, found in changed])
@@ -365,14 +362,15 @@ class ChunkApplier:
             for match in matches:
                 if match.event_id in gone or ordered_pair(own, match.event_id) in apart:
                     continue
-                if sum(len(candidates.rows_of_source(one)) for one in (own, match.event_id)) > MAX_ROWS_OF_EVENT:
-                    continue
                 if match.found.verdict == "same":
+                    if sum(len(candidates.rows_of_source(one)) for one in (own, match.event_id)) > MAX_ROWS_OF_EVENT:
+                        continue
                     kept, other = ordered_pair(own, match.event_id)
                     score, reasons = match.found.score, reasons_json(match.found.reasons)
                     absorb_event(
                         self._sql, self._matcher, kept, other, MergeStamp(self._by, self._now), score=score, reasons=reasons
                     )
+                    candidates.absorb(kept, other)
                     self._merged_events += 1
                     gone.add(other)
                     own = kept
@@ -383,8 +381,6 @@ class ChunkApplier:
                     )
             if found["id"] not in conflicting:
                 self._check_agreement(row, found, own)
-        if gone:
-            self._drafts.clear()
 
     def _check_agreement(self, row: KeyedRow, found: RowMapping, event_id: int) -> None:
         """Open a review if a row no longer matches the other sightings of its event."""

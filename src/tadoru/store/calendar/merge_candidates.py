@@ -5,6 +5,7 @@ New events of the same chunk are included, so that two rows of one chunk are com
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
@@ -28,8 +29,6 @@ MAX_COMPARISONS = 200
 """Maximum number of events that one draft is compared with: a source may list thousands for one day."""
 LIMITED_COMPARISONS = 20
 """The same when the run has compared as many pairs as it may."""
-MAX_LOADED = 5_000
-"""Events that are kept from one chunk of a run to the next."""
 
 
 class CandidateMatch(NamedTuple):
@@ -47,13 +46,12 @@ def reasons_json(reasons: Sequence[Any]) -> list[Any]:
 class MergeCandidates:
     """The events that some drafts are compared with."""
 
-    def __init__(self, sql: Connection, matcher: Matcher, source_id: int | None, drafts: dict[int, EventDraft]) -> None:
-        """`drafts` are events that were loaded before; those that are loaded now are added."""
-        if len(drafts) > MAX_LOADED:
-            drafts.clear()
-        self._sql, self._matcher, self._source_id, self._drafts = sql, matcher, source_id, drafts
+    def __init__(self, sql: Connection, matcher: Matcher, source_id: int | None) -> None:
+        self._sql, self._matcher, self._source_id = sql, matcher, source_id
         self._in_block: dict[str, list[int]] = {}
-        self._new: dict[int, EventDraft] = {}
+        self._block_size: Counter[str] = Counter()
+        """The number of events with each blocking key, including those that are not loaded."""
+        self._drafts: dict[int, EventDraft] = {}
         self._rows_of_source: dict[int, list[RowMapping]] = {}
         self._sources: dict[int, set[int | None]] = {}
         self._limit = LIMITED_COMPARISONS if matcher.has_reached_limit else MAX_COMPARISONS
@@ -62,15 +60,18 @@ class MergeCandidates:
         """Load the events with these blocking keys, of each key the oldest ones."""
         self._in_block = {name: [] for name in names}
         place = func.row_number().over(partition_by=blocks.c.block, order_by=blocks.c.event_id).label("place")
+        # Not as a window too: that takes ten times as long for a block of a hundred thousand events.
+        sizes = select(blocks.c.block, func.count().label("size")).group_by(blocks.c.block)
         for part in in_batches(self._in_block):
+            self._block_size.update({row.block: row.size for row in self._sql.execute(sizes.where(blocks.c.block.in_(part)))})
             numbered = select(blocks, place).where(blocks.c.block.in_(part)).subquery()
-            for row in self._sql.execute(select(numbered).where(numbered.c.place <= self._limit)):
+            for row in self._sql.execute(select(numbered).where(numbered.c.place <= self._limit).order_by(numbered.c.event_id)):
                 self._in_block[row.block].append(row.event_id)
         self.load_events(event_id for block in self._in_block.values() for event_id in block)
 
     def load_events(self, event_ids: Iterable[int]) -> None:
         found = [event_id for event_id in dict.fromkeys(event_ids) if event_id not in self._sources]
-        rows = select_in(self._sql, select(*_COMPARED), events.c.id, (one for one in found if one not in self._drafts))
+        rows = select_in(self._sql, select(*_COMPARED), events.c.id, found)
         times: dict[int, list[RowMapping]] = {}
         series = [row["id"] for row in rows if row["times"] > 1]
         order = (occurrences.c.event_id, occurrences.c.number)
@@ -78,7 +79,7 @@ class MergeCandidates:
             times.setdefault(row["event_id"], []).append(row)
         self._drafts |= {row["id"]: draft_from_row(row, times.get(row["id"], ())) for row in rows}
         self._sources |= {event_id: set() for event_id in found}
-        columns = (sightings.c.id, sightings.c.event_id, sightings.c.source_id, sightings.c.row_key)
+        columns = (sightings.c.id, sightings.c.event_id, sightings.c.source_id, sightings.c.row_key, sightings.c.last_run)
         for row in select_in(self._sql, select(*columns), sightings.c.event_id, found):
             self._sources[row["event_id"]].add(row["source_id"])
             if row["source_id"] == self._source_id:
@@ -86,11 +87,17 @@ class MergeCandidates:
 
     def add(self, number: int, draft: EventDraft, names: Iterable[str]) -> None:
         """Add an event that is about to be stored, with its temporary number."""
-        self._new[number] = draft
+        self._drafts[number] = draft
         self._sources[number] = {self._source_id}
         for name in names:
+            self._block_size[name] += 1
             if len(self._in_block[name]) < self._limit:
                 self._in_block[name].append(number)
+
+    def absorb(self, kept: int, absorbed: int) -> None:
+        """Count the rows of an event that was merged as rows of the other."""
+        self._sources[kept] |= self._sources[absorbed]
+        self._rows_of_source.setdefault(kept, []).extend(self._rows_of_source.pop(absorbed, ()))
 
     def rows_of_source(self, event_id: int) -> Sequence[RowMapping]:
         """The rows about the event that the source of this run already has."""
@@ -104,13 +111,14 @@ class MergeCandidates:
     ) -> list[CandidateMatch]:
         """All events that are not clearly different, best match first."""
         # The smallest block first: it is the most specific, and nearly always contains the matching event.
-        shared = sorted((self._in_block[name] for name in names), key=len)
-        near = dict.fromkeys(event_id for block in shared for event_id in block if event_id != leave_out)
+        shared = sorted(names, key=self._block_size.__getitem__)
+        near = dict.fromkeys(event_id for name in shared for event_id in self._in_block[name] if event_id != leave_out)
         mine = own - {None}
         found = []
         for event_id in islice(near, self._limit):
-            known = self._drafts[event_id] if event_id > 0 else self._new[event_id]
-            result = self._matcher.compare(draft, known, same_source=not mine.isdisjoint(self._sources[event_id]))
+            result = self._matcher.compare(
+                draft, self._drafts[event_id], same_source=not mine.isdisjoint(self._sources[event_id])
+            )
             if result.verdict != "different":
                 found.append(CandidateMatch(event_id, result))
         return sorted(found, key=lambda match: (-match.found.score, match.event_id))
