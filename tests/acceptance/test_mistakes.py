@@ -113,14 +113,14 @@ MISTAKES: dict[str, tuple[str, int]] = {
     "events -d notes.txt list": ("notes.txt", 1),
     "serve --port 0 -d postgresql://127.0.0.1:1/x": ("Check the database URL and that the server is running.", 1),
     "audit example.com -d postgresql://127.0.0.1:1/x": (
-        "Connection refused). Check the URL, and that the server is running.",
+        "Connection refused). Check the database URL and that the server is running.",
         1,
     ),
     "events -d postgresql://127.0.0.1:1/x list": (
         "Connection refused). Check the database URL and that the server is running.",
         1,
     ),
-    "cluster status -d postgresql://127.0.0.1:1/x": ("Check the URL, and that the server is running.", 1),
+    "cluster status -d postgresql://127.0.0.1:1/x": ("Check the database URL and that the server is running.", 1),
 }
 
 
