@@ -18,12 +18,9 @@ PARTS = (
 )  # fmt: skip
 
 
-def costs(**waits: bool) -> Mapping[str, Any]:
-    """Every part takes a thousandth of a second of each, and a byte of log."""
-    parts = {
-        name: {"worker": 0.001, "database": 0.001, "wall": 0.0, "wal": 1.0, "waits": waits.get(name.split()[-1], False)}
-        for name in PARTS
-    }
+def costs() -> Mapping[str, Any]:
+    """Every part takes a thousandth of a second of each, two on the clock, and a byte of log."""
+    parts = {name: {"worker": 0.001, "database": 0.001, "wall": 0.002, "wal": 1.0} for name in PARTS}
     return {"parts": parts, "flush": 0.01, "findings": 2.0, "queue": {"200": {"database": 0.005}}}
 
 
@@ -33,7 +30,6 @@ def test_a_page_takes_the_sum_of_its_parts() -> None:
     assert prices.log == pytest.approx(1 + 1 + 2 + 9 + 1 + 1 + 3)
     assert prices.database == pytest.approx(0.018 + 0.001)
     assert prices.worker == pytest.approx(0.018 + 0.002)
-    assert prices.waiting == pytest.approx(0.018 + 3 * 0.01), "what the database does, and three flushes"
     assert prices.slice_cpu == 0.005
 
 
@@ -42,14 +38,12 @@ def test_without_a_pace_no_slots_are_taken() -> None:
     assert paced.database - free.database == pytest.approx(0.003)
 
 
-def test_only_what_waits_for_the_writer_is_the_writers() -> None:
-    assert prices_from(costs()).writer == 0.0
-    assert prices_from(costs(page=True), links=0, new=0).writer == pytest.approx(2 * 2 * 0.001), (
-        "the page, and what is kept of it"
-    )
-    # A slot is a transaction of its own: the lock is held until it is on the disk.
-    assert prices_from(costs(slot=True)).writer == pytest.approx(2 * 0.001 + 0.01)
-    assert prices_from(costs()).transaction == pytest.approx(2 * 0.001 + 0.01)
+@pytest.mark.parametrize("walls", [False, True])
+def test_what_is_in_the_transaction_of_a_batch_is_the_writers(walls: bool) -> None:
+    prices = prices_from(costs(), links=10, new=1, walls=walls)
+    # A page, what is kept, two findings, nine known links and a new one: both CPUs, or the clock.
+    assert prices.writer == pytest.approx(14 * 0.002)
+    assert prices.transaction == pytest.approx(0.002 if walls else 0.002 + 0.01)
 
 
 def test_the_figures_that_are_kept_are_those_that_the_simulation_reads() -> None:

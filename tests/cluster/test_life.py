@@ -150,7 +150,7 @@ def test_a_user_who_may_make_no_tables_is_told_in_one_sentence(tadoru: Tadoru) -
         done = tadoru("worker", "-d", database.replace("tadoru@", "guest@"))
         assert (done.code, done.out) == (1, "")
         assert "permission denied for database" in done.sentence
-        assert "Check the URL, the user and its permissions" in done.sentence
+        assert "lacks a permission" in done.sentence
     finally:
         server().drop(database)
 
