@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -48,23 +48,23 @@ def standing_still(postgres: PostgresServer) -> Iterator[threading.Event]:
     """A server that does nothing until this ends; the event is set if it had to be let go because somebody waited for it."""
     stopped, was_late = processes(postgres.pid), threading.Event()
 
-    def go_on() -> None:
+    def tell_all(what: signal.Signals) -> None:
         for pid in stopped:
-            os.kill(pid, signal.SIGCONT)
+            with suppress(ProcessLookupError):  # The process of a connection that was closed just now.
+                os.kill(pid, what)
 
     def let_go() -> None:
         was_late.set()
-        go_on()
+        tell_all(signal.SIGCONT)
 
     timer = threading.Timer(PATIENCE, let_go)
-    for pid in stopped:
-        os.kill(pid, signal.SIGSTOP)
+    tell_all(signal.SIGSTOP)
     timer.start()
     try:
         yield was_late
     finally:
         timer.cancel()
-        go_on()
+        tell_all(signal.SIGCONT)
 
 
 async def test_the_event_loop_goes_on_while_the_database_stands_still(crawl: str, postgres: PostgresServer) -> None:
