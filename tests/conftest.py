@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from hypothesis import settings
 
 from tests.support.properties import PROFILES
 from tests.support.tiers import is_thorough
+
+RECURSION_LIMIT = sys.getrecursionlimit()
 
 # The gate must give the same answer twice, and a shared machine must not fail it by being slow. `explore` looks for new failures.
 for profile, number in PROFILES.items():
@@ -39,6 +42,11 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.set_threshold(10_000, 20, 20)
         gc.enable()
+
+
+def pytest_runtest_setup() -> None:
+    """Each test may nest calls as deep as any other, whatever limit one before it has left behind."""
+    sys.setrecursionlimit(RECURSION_LIMIT)
 
 
 @pytest.hookimpl(tryfirst=True)

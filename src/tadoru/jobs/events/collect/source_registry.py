@@ -151,15 +151,23 @@ def parse_source_file(text: str, name: str) -> list[ImportedSource]:
     return entries
 
 
+MAX_YAML_DEPTH = 50
+"""Maximum number of lists and mappings inside each other in an imported file."""
+
+
 def _yaml(text: str, name: str) -> Iterator[ImportedSource]:
     import yaml
 
+    depth = 0
     try:
+        # Before it is loaded, which takes a call for each level.
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > MAX_YAML_DEPTH:
+                raise UsageError(
+                    "Cannot read {file}: its lists and mappings are nested too deep. A source needs three levels.", file=name
+                )
         data: Any = yaml.safe_load(text)
-    except RecursionError:
-        raise UsageError(
-            "Cannot read {file}: its lists and mappings are nested too deep. A source needs three levels.", file=name
-        ) from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         if mark is None:
