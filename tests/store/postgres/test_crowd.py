@@ -246,9 +246,9 @@ async def test_the_victim_of_a_deadlock_is_tried_again(crawl: str) -> None:
         asyncio.ensure_future(store.db.pool.run(quick, (lock, [first]), wait, (lock, [second]))) for store, first, second in names
     ]
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND wait_event = 'advisory'"
-    while gate.db.sql.run(waiting).fetchall() != [(2,)]:
-        assert not any(task.done() for task in tasks)
-        await asyncio.sleep(0)  # A turn of the loop for both.
+    async with gate.db.pool.link() as watch:
+        while await (await watch.execute(waiting)).fetchall() != [(2,)]:
+            assert not any(task.done() for task in tasks)
     gate.db.sql.run("SELECT pg_advisory_unlock(7)")  # Each has what the other one wants.
     assert [len(await task) for task in tasks] == [1, 1]
     with pytest.raises(DeadlockVictim):
@@ -302,7 +302,6 @@ async def test_the_domains_of_hosts_are_locked_in_one_order_whatever_the_numbers
         async with other.db.pool.link() as watch:
             while not await (await watch.execute(waits, ["%INTO traps%"])).fetchall():
                 assert not adding.done()
-                await asyncio.sleep(0.01)
         await link.execute(f"{trap} NOWAIT", ["*.second.example"])
     assert await adding == 2
     await store.close()
