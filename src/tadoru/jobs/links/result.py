@@ -37,6 +37,14 @@ class LinkSource:
     """The fragment of the link, without `#`."""
     position: int | None = None
     """Its position on the page in document order, from 0."""
+    kind: str | None = None
+    """Which part of a page it is: `a`, `img`, `script` and so on (`LinkKind`)."""
+    file: str | None = None
+    """The name of the local file that contains it, as the user gave it, with slashes; None for a page of a site."""
+    line: int | None = None
+    """The line of the reference in the file, from 1."""
+    column: int | None = None
+    """The column of the reference in its line, in characters, from 1."""
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -44,11 +52,16 @@ class LinkSource:
             "anchor_text": self.anchor_text,
             "fragment": self.fragment,
             "position": self.position,
+            "kind": self.kind,
+            "file": self.file,
+            "line": self.line,
+            "column": self.column,
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> LinkSource:
-        return cls(data["page_url"], data["anchor_text"], data.get("fragment", ""), data.get("position"))
+        place = (data.get(name) for name in ("position", "kind", "file", "line", "column"))
+        return cls(data["page_url"], data["anchor_text"], data.get("fragment", ""), *place)
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,7 +199,7 @@ async def _missing_fragments(store: CrawlStore, rules: BrokenLinkRules) -> Async
 
 
 def _source(link: LinkRow) -> LinkSource:
-    return LinkSource(link.source_url, link.text, link.fragment, link.position)
+    return LinkSource(link.source_url, link.text, link.fragment, link.position, link.kind)
 
 
 T = TypeVar("T")
