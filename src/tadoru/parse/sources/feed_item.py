@@ -15,6 +15,7 @@ from typing import Any
 
 from tadoru.model.event import RawEvent
 from tadoru.parse.linear_regex import LinearRegex
+from tadoru.parse.sources.cancellation import says_cancelled
 from tadoru.parse.sources.feed_xml import XmlElement
 from tadoru.parse.sources.raw_fields import absolute
 from tadoru.parse.sources.schema_org import read_schema_org
@@ -352,5 +353,5 @@ def _parted(found: dict[str, Any], day: str | None) -> dict[str, Any]:
 
 
 def _cancelled(said: dict[str, str]) -> dict[str, Any]:
-    status = next((said[one].lower() for one in _STATUS if one in said), "")
-    return {"is_cancelled": True} if "cancel" in status or "中止" in status else {}
+    status = next((said[one] for one in _STATUS if one in said), "")
+    return {"is_cancelled": True} if says_cancelled(status) else {}

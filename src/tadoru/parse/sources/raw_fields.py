@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from datetime import date, datetime
@@ -11,6 +10,7 @@ from typing import Any
 
 from tadoru.errors import ConfigError, Message
 from tadoru.model.event import ParseProblem, RawEvent
+from tadoru.parse.sources.cancellation import says_cancelled
 from tadoru.parse.sources.source_settings import SettingsReader
 from tadoru.rules.url import LONGEST_URL, canonical
 
@@ -57,9 +57,6 @@ FIELDS = (
 EXTRA = "extra."
 """What is kept besides is named `extra.NAME`."""
 _NAMES = tuple(field.name for field in fields(RawEvent) if field.name not in ("position", "extra", "is_cancelled"))
-
-_CANCELLED = re.compile(r"true|yes|1|.*(?:中止|取りやめ|取り止め|取止め|キャンセル|cancell?ed).*", re.IGNORECASE | re.DOTALL)
-_PERHAPS = re.compile(r"場合|可能性|ことが|恐れ|おそれ|なし|ません|無し|not\b|may\b|if\b", re.IGNORECASE)
 
 _NOT_KEPT = re.compile(r"[\u0000\ud800-\udfff]")
 
@@ -129,12 +126,6 @@ def absolute(text: str, base: str) -> str | None:
     address, _, fragment = text.partition("#")
     url = canonical(address, base) if len(text) <= LONGEST_URL else None
     return f"{url}#{fragment}" if url and fragment else url
-
-
-def says_cancelled(text: str) -> bool:
-    """Whether the text of a status says that the event will not take place: "中止", "EventCancelled", not "雨天の場合は中止"."""
-    text = unicodedata.normalize("NFKC", text).strip()
-    return len(text) <= 100 and _CANCELLED.fullmatch(text) is not None and _PERHAPS.search(text) is None
 
 
 def joined(parts: Iterable[str | None], by: str) -> str:

@@ -8,7 +8,6 @@ has no field goes to `extra`: `doors`, `year_from`, `notes`, `price_amount` (or 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
@@ -23,7 +22,8 @@ from tadoru.model.event import EventDraft, Occurrence, QuarantinedEvent, RawEven
 from tadoru.parse.dates import ParsedDate, UnreadableDate, YearSource, read_when, without_repeats
 from tadoru.parse.dates.assemble import BEFORE_START
 from tadoru.parse.dates.vocabulary import DayMonthOrder
-from tadoru.parse.sources.raw_fields import absolute, says_cancelled
+from tadoru.parse.sources.cancellation import cancellation_mark, cancellation_sentence, says_cancelled, says_postponed
+from tadoru.parse.sources.raw_fields import absolute
 from tadoru.parse.text_cleaning import clean_title, clean_venue, display_text, one_line, sanitise_html
 
 LIMITS = {"title": 300, "venue": 200, "address": 300, "city": 100, "category": 100, "price": 200, "organizer": 200, "uid": 500}
@@ -35,16 +35,6 @@ LONGEST_URL = 2_000
 MOST_EXTRAS = 60
 _WEB = re.compile(r"\s*https?://", re.IGNORECASE)
 _STATUS_NAMES = re.compile(r"状態|状況|ステータス|開催可否|status", re.IGNORECASE)
-_POSTPONED = re.compile(r"延期(?!なし|の場合|する場合)|postponed", re.IGNORECASE)
-_OFF = r"(?:開催)?(?:中止|延期|cancell?ed|postponed)(?:のお知らせ|しました|になりました|となりました)?"
-_CALLED_OFF = re.compile(
-    rf"^\s{{0,3}}[【\[(〔<《「*※]?\s?{_OFF}[】\])〕>》」*:!]|[【\[(〔<《]{_OFF}[】\])〕>》]$|(?<!一部)中止(?:のお知らせ|について|しました|[にと]なりました)$",
-    re.IGNORECASE,
-)
-"""At the start or end of the title."""
-_WILL_NOT_BE = re.compile(r"(?:中止|延期)(?:と(?:させて|いた|なりま|しま)|いたしま|にな[っり]|が決|しま)")
-"""Phrases of a note that say so for certain."""
-_PERHAPS = re.compile(r"場合|時は|可能性|ことが|恐れ|おそれ|一部|[雨荒]天|天候|昨年|前年")
 _YEARS = range(1868, 2200)
 """Plausible years of an event."""
 
@@ -182,25 +172,16 @@ def _over(occurrence: Occurrence) -> datetime:
 
 def _cancelled_or_postponed(raw: RawEvent, title: str) -> tuple[bool, bool]:
     """Whether it is cancelled and whether it is postponed: from the reader, from status columns, or from a mark in the title."""
-    states = [unicodedata.normalize("NFKC", value) for name, value in raw.extra.items() if _is_status(name)]
-    states = [state for state in states if len(state) <= 100]
-    mark = _CALLED_OFF.search(unicodedata.normalize("NFKC", title))
-    sentence = _cancellation_sentence(raw.when_note or "")
-    postponed = any(_POSTPONED.search(text) for text in (*states, mark[0] if mark else "", sentence) if text)
-    cancelled = raw.is_cancelled or mark is not None or sentence != "" or any(map(says_cancelled, states))
+    states = [value for name, value in raw.extra.items() if _is_status(name)]
+    said = (cancellation_mark(title), cancellation_sentence(raw.when_note or ""))
+    postponed = any(map(says_postponed, states)) or any("延期" in text or "postponed" in text.lower() for text in said)
+    cancelled = raw.is_cancelled or any(said) or any(map(says_cancelled, states))
     return cancelled or postponed, postponed
 
 
 @lru_cache(maxsize=1_024)
 def _is_status(name: str) -> bool:
     return _STATUS_NAMES.search(name) is not None
-
-
-def _cancellation_sentence(note: str) -> str:
-    """The sentence of a note that says that the event does not take place; empty if there is none."""
-    if "中止" not in note and "延期" not in note:
-        return ""
-    return next((part for part in re.split(r"[。\n]", note) if _WILL_NOT_BE.search(part) and not _PERHAPS.search(part)), "")
 
 
 def _web(address: str | None) -> str:

@@ -1,0 +1,90 @@
+"""Whether a text says that an event does not take place: a status, the mark of a title, or a sentence of a note.
+
+Most sentences with 中止 do not say so: they name a condition (雨天の場合は中止), announce where one would hear of it
+(中止が決まり次第お知らせします), are about a part of the event (試食は中止) or about another year. Only a sentence without any
+of that counts.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_LONGEST_STATUS = 100
+_OFF = (
+    r"(?:開催)?(?:中止|延期|取りやめ|取り止め|取止め|cancell?ed|postponed)"
+    r"(?:のお知らせ|(?:いた)?しました|[にと]なりました|決定)?"
+)
+_MARK = re.compile(
+    rf"^\s{{0,3}}[【\[(〔<《「*※]?\s?{_OFF}[】\])〕>》」*:!]|[【\[(〔<《]{_OFF}[】\])〕>》]$|(?:中止|延期)(?:のお知らせ|について|しました|[にと]なりました)$",
+    re.IGNORECASE,
+)
+_STATUS = re.compile(r"true|yes|1|.*(?:中止|取りやめ|取り止め|取止め|キャンセル|cancell?ed).*", re.IGNORECASE | re.DOTALL)
+_SENTENCE_OF_NOTE = re.compile(
+    r"(?:中止|延期|取りやめ|取り止め|取止め)(?:と(?:させて|いた|な[っり]|しま|し、)|いたしま|にな[っり]|が決(?:定|ま[っりし])|しま|する(?:こと|運び))"
+)
+_POSTPONED = re.compile(r"延期|postponed", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"場合|次第|可能性|ことが|こともあり|[恐虞]れ|おそれ|かもしれ|(?<!\d)[時際]に?は|の際|とき|[っし]たら|[なけれあ]れば|なら(?:ば|、)|限り|"
+    r"もしくは|または|又は|か否か|可否|有無|(?:変更|順延|延期|中止|縮小)[・、,/や](?:内容|開催)?の?(?:変更|順延|延期|中止|縮小)|予備日|順延|\b(?:may|if)\b",
+    re.IGNORECASE,
+)
+_WEATHER = re.compile(
+    r"雨天|荒天|悪天|強風|暴風|警報|注意報|小雨|降雨|天候|天気|状況(?:により|によ[っり]て|に応じ)|によっては|に応じて"
+)
+"""A condition as well, unless the sentence reports what was decided."""
+_DECIDED = re.compile(r"(?:中止|延期)[^。、]{0,12}(?:ました|決定|ております)")
+_ANNOUNCEMENT = re.compile(
+    r"(?:中止|延期)(?:・[^\s。]{1,8})?(?:の?(?:連絡|お知らせ|案内|決定|判断|情報)(?:は|を|に|等)|について(?:は|の))"
+)
+_DENIAL = re.compile(r"(?:中止|延期)[^。、]{0,6}(?:なし|無し|ません|せず)|(?:中止|延期)の?予定は|\bnot\b", re.IGNORECASE)
+_PART = re.compile(
+    r"一部|のみ|以外|部分|"
+    r"(?:提供|試食|飲食|販売|受付|受け付け|募集|申込み?|予約|入場|見学|配布|体験|派遣|貸出|貸し出し|調理|コーナー|屋台|出店|模擬店|パレード|の部|"
+    r"第\d{1,2}回)[はをの]?(?:当面|当分)?、?(?:中止|延期|取り)"
+)
+_OTHER_TIME = re.compile(
+    r"昨年|前年|前回|一昨年|去年|(?:中止|延期)[^。、]{0,12}(?:でしたが|ましたが)|(?:中止|延期)(?:とな[っり]|にな[っり]|し)た?(?:もの|分|[^。、]{1,30}を(?:開催|実施))"
+)
+_NOT_CERTAIN = (_CONDITION, _ANNOUNCEMENT, _DENIAL, _PART, _OTHER_TIME)
+_SENTENCE_END = re.compile(r"[。！!]|\n[^\S\n]{0,9}(?=[\n※*・●○■◆□◇【(（<＜])")
+"""A line that goes on in the next belongs to its sentence: the condition is often in the line before."""
+
+
+def says_cancelled(status: str) -> bool:
+    """Whether the text of a status says that the event will not take place: "中止", "EventCancelled", not "雨天の場合は中止"."""
+    text = _folded(status)
+    return len(text) <= _LONGEST_STATUS and _STATUS.fullmatch(text) is not None and _is_certain(text)
+
+
+def says_postponed(status: str) -> bool:
+    """Whether the text of a status says that the event will take place on another day."""
+    text = _folded(status)
+    return len(text) <= _LONGEST_STATUS and _POSTPONED.search(text) is not None and _is_certain(text)
+
+
+def cancellation_mark(title: str) -> str:
+    """The mark at the start or the end of a title that says that the event does not take place; empty if there is none."""
+    text = _folded(title)
+    mark = _MARK.search(text)
+    if mark is None or re.search(r"(?:一部|雨天|荒天|\d月(?:開催)?|\d日)$", text[: mark.start()]):
+        return ""
+    return mark[0]
+
+
+def cancellation_sentence(note: str) -> str:
+    """The sentence of a note that says that the event does not take place; empty if there is none."""
+    if not re.search("中止|延期|取りやめ|取り止め|取止め", note):
+        return ""
+    sentences = (re.sub(r"\s+", "", part) for part in _SENTENCE_END.split(_folded(note)))
+    return next((one for one in sentences if _SENTENCE_OF_NOTE.search(one) and _is_certain(one)), "")
+
+
+def _is_certain(sentence: str) -> bool:
+    if _WEATHER.search(sentence) and not _DECIDED.search(sentence):
+        return False
+    return not any(pattern.search(sentence) for pattern in _NOT_CERTAIN)
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).strip()
