@@ -120,7 +120,21 @@ SILENT: dict[str, tuple[str, SampleSite]] = {
     ),
     "titles of the pages of a series": (
         "title-duplicate",
-        site({"/a": Page(title="x", next="/b"), "/b": Page(title="x", prev="/a")}),
+        site(
+            {
+                "/a": Page(title="x", next="/a/page/2"),
+                "/a/page/2": Page(title="x", prev="/a", next="/a/page/3"),
+                "/a/page/3": Page(title="x", prev="/a/page/2"),
+            }
+        ),
+    ),
+    "titles of the pages of a series by parameter": (
+        "title-duplicate",
+        site({"/a": Page(title="x", next="/a?page=2"), "/a?page=2": Page(title="x", prev="/a")}),
+    ),
+    "a later page of a list that no sitemap names": (
+        "sitemap-page-missing",
+        site({"/a": Page(next="/a/2"), "/a/2": Page(prev="/a")}, entries={"/sitemap.xml": MENU}),
     ),
     "two pages without a title": (
         "title-duplicate",

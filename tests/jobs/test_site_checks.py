@@ -63,6 +63,26 @@ def test_every_severity_is_used_with_measure() -> None:
     assert severities.count(Severity.ERROR) < len(severities) / 3
 
 
+async def test_chapters_of_a_manual_with_the_same_title_are_duplicates_although_they_name_their_neighbours() -> None:
+    same = {"title": "Introduction", "description": "About it", "h1": "Introduction"}
+    chapters = {
+        "/a": Page(next="/b", **same),
+        "/b": Page(prev="/a", next="/c"),
+        "/c": Page(prev="/b", next="/d", **same),
+        "/d": Page(prev="/c"),
+    }
+    store = await analysed(site(chapters, entries={"/sitemap.xml": ["/", "/a", "/b", "/c"]}))
+    checks = ("title-duplicate", "description-duplicate", "h1-duplicate")
+    assert found(store) == {(check, path) for check in checks for path in ("/a", "/c")} | {("sitemap-page-missing", "/d")}
+
+
+async def test_a_list_that_shares_its_title_with_another_page_is_reported_there() -> None:
+    pages = {"/a": Page(title="x", next="/a/2"), "/a/2": Page(title="x", prev="/a"), "/b": Page(title="x")}
+    store = await analysed(site(pages))
+    rows = store.sql.execute("SELECT url, data ->> 'count' FROM findings WHERE check_id = 'title-duplicate'").fetchall()
+    assert dict(rows) == {f"{ORIGIN}/a": 1, f"{ORIGIN}/a/2": 1, f"{ORIGIN}/b": 2}
+
+
 async def test_a_finding_names_some_of_the_others_and_counts_them_all() -> None:
     titles = {f"/{number}": Page(title="Bread") for number in range(9)}
     store = await analysed(site(titles))

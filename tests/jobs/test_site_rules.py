@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tadoru.jobs.audit.site_checks.duplicates import _normalise_all, _without_index, _without_slash
 from tadoru.jobs.audit.site_checks.fragments import is_missing
+from tadoru.jobs.audit.site_checks.pagination import series_name
 from tadoru.jobs.audit.site_checks.resources import is_accepted_type
 from tadoru.jobs.audit.site_checks.sitemaps import LASTMOD_FUTURE, LASTMOD_INVALID, _check_lastmod
 
@@ -96,6 +97,33 @@ SPELLINGS = [
 @pytest.mark.parametrize("one, other", SPELLINGS)
 def test_spellings_of_one_url_come_to_the_same(one: str, other: str) -> None:
     assert _normalise_all(one) == _normalise_all(other)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "news/",
+        "news/index.html",
+        "news/2",
+        "news/page/2/",
+        "news/page-3",
+        "news-2.html",
+        "news_p4",
+        "news?page=5",
+        "news?start=20",
+    ],
+)
+def test_pages_of_one_list_have_one_series_name(path: str) -> None:
+    assert series_name(f"https://a.example/{path}") == series_name("https://a.example/news")
+
+
+@pytest.mark.parametrize("path", ["", "news/archive", "news?tag=x", "news/2/comments", "old-news"])
+def test_pages_of_another_list_have_another_series_name(path: str) -> None:
+    assert series_name(f"https://a.example/{path}") != series_name("https://a.example/news")
+
+
+def test_a_list_at_the_root_of_a_host_is_one_series() -> None:
+    assert series_name("https://a.example/page/2") == series_name("https://a.example/")
 
 
 def test_other_urls_stay_apart() -> None:

@@ -1,6 +1,7 @@
 """Checks for duplicates: the same title, description, heading or text, nearly the same text, or one page at two URLs.
 
-Only indexable pages are compared. Translations of one page are not duplicates, and the pages of a series may share a title.
+Only indexable pages are compared. Translations of one page are not duplicates, and the pages of one list (`rel=next`, with URLs
+that differ only in a page number) may share a title, description and heading.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckDefinitions, Limits
 from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, page_finding
+from tadoru.jobs.audit.site_checks.pagination import series_name
 from tadoru.model.finding import Check, Threshold, Value
 from tadoru.store.crawl.analysis import SiteFinding
 
@@ -85,10 +87,9 @@ _MAX_COMPARED_URLS = 20_000
 
 def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     pages = site.pages
-    opening = pages.candidates & (pages.prev == 0)
-    yield from _check_equal_values(site, TITLE, site.equals(pages.title, opening), "title")
-    yield from _check_equal_values(site, DESCRIPTION, site.equals(pages.description, opening), "meta_description")
-    yield from _check_equal_values(site, H1, site.equals(pages.h1, opening), "h1")
+    yield from _check_equal_values(site, TITLE, site.equals(pages.title, pages.candidates), "title")
+    yield from _check_equal_values(site, DESCRIPTION, site.equals(pages.description, pages.candidates), "meta_description")
+    yield from _check_equal_values(site, H1, site.equals(pages.h1, pages.candidates), "h1")
     for group in site.equals(pages.content, pages.candidates & site.wordy):
         yield from _check_copies(site, group)
     for group in site.near_groups():
@@ -97,7 +98,17 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
 
 def _check_equal_values(site: SiteView, check: Check, groups: Iterable[list[int]], column: str) -> Iterator[SiteFinding]:
     for group in groups:
-        yield from _report_others(site, check, group, detail=site.value(group[0], column))
+        yield from _report_others(site, check, group, _series(site, group), detail=site.value(group[0], column))
+
+
+def _series(site: SiteView, group: list[int]) -> list[int] | None:
+    """The same number for the pages of one list; None if no page of the group is in one."""
+    listed = (site.pages.next[group] != 0) | (site.pages.prev[group] != 0)
+    if not listed.any():
+        return None
+    # The negative id of a page is its own number; a hash of a name is not negative.
+    urls = site.urls(page for page, is_listed in zip(group, listed, strict=True) if is_listed)
+    return [abs(hash(series_name(urls[page]))) if page in urls else -page for page in group]
 
 
 def _report_others(

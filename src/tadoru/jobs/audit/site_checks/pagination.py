@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckDefinitions, Limits
 from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, page_finding
+from tadoru.rules.url import split_url
 from tadoru.store.crawl.analysis import SiteFinding
 from tadoru.store.crawl.site.arrays import UrlVerdict
 
@@ -46,6 +47,34 @@ NONINDEXABLE = _define.notice(
     why=N_("Content that is linked only from this page may not be discovered."),
     fix=N_("Make every page of the series indexable with a self-referencing canonical."),
 )
+
+
+_SEPARATORS = "/-_="
+_PAGE_WORDS = tuple(mark + word for mark in "/-_" for word in ("page", "pages", "part", "seite", "p"))
+_INDEX_FILES = ("index", "default")
+
+
+def series_name(url: str) -> str:
+    """The URL without its page number: the same for `/news/`, `/news/page/2`, `/news-2.html` and `/news?page=2`."""
+    parts = split_url(url)
+    folder, slash, file = parts.path.rstrip("/").rpartition("/")
+    stem = file.partition(".")[0]
+    path = folder if stem in _INDEX_FILES else folder + slash + stem
+    if (unnumbered := path.rstrip("0123456789")) != path:
+        path = unnumbered.rstrip(_SEPARATORS)
+        word = next(filter(path.lower().endswith, _PAGE_WORDS), "")
+        path = path[: len(path) - len(word)].rstrip(_SEPARATORS)
+    kept = [pair for pair in parts.query.split("&") if not pair.rpartition("=")[2].isdigit()]
+    return f"{parts.host}{path}?{'&'.join(filter(None, kept))}"
+
+
+def is_continuation(site: SiteView, page: int) -> bool:
+    """Whether `rel=prev` names an earlier page of the same list. In a manual, it names just another chapter."""
+    before = int(site.pages.prev[page])
+    if not before:
+        return False
+    earlier = site.url(before) if before > 0 else site.value(page, "prev_url")
+    return series_name(earlier) == series_name(site.url(page))
 
 
 def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckDefinitions, Limits
 from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, page_finding
+from tadoru.jobs.audit.site_checks.pagination import is_continuation
 from tadoru.jobs.audit.site_checks.sitemaps import is_absent, is_truncated, read_problems
 from tadoru.model.finding import Check
 from tadoru.store.crawl.analysis import SiteFinding
@@ -79,9 +80,9 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     for page in site.ids(named & (site.in_full_sitemaps > 1)):
         yield page_finding(IN_SEVERAL, page, count=int(site.in_full_sitemaps[page]))
     if site.in_full_sitemaps.any() and _are_sitemaps_complete(site):
-        opening = pages.candidates & (pages.prev == 0) & ~pages.with_query
-        for page in site.ids(opening & site.reached & (site.in_sitemaps == 0)):
-            yield page_finding(LEFT_OUT, page)
+        for page in site.ids(pages.candidates & ~pages.with_query & site.reached & (site.in_sitemaps == 0)):
+            if not is_continuation(site, page):
+                yield page_finding(LEFT_OUT, page)
 
 
 def _are_sitemaps_complete(site: SiteView) -> bool:
