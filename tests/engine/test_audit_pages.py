@@ -200,6 +200,37 @@ async def test_x_robots_tag_counts_also_where_there_is_no_page(tmp_path: Path) -
     assert audit.one("x_robots_tag, indexability FROM audited_pages WHERE url LIKE '%.pdf'") == ("noindex", "noindex")
 
 
+BOTS = [
+    ("googlebot", ["/file", "/header", "/meta"]),
+    ("none", []),
+    ("bingbot", ["/bing"]),
+    ("googlebot,bingbot", ["/bing", "/file", "/header", "/meta"]),
+]
+
+
+@pytest.mark.parametrize("bots, hidden", BOTS)
+async def test_directives_for_the_chosen_crawlers_count(tmp_path: Path, bots: str, hidden: list[str]) -> None:
+    async with Site() as site:
+        site.page("/", links=["/meta", "/header", "/file", "/bing", "/other"])
+        site.page("/meta", body='<meta name="Googlebot" content="noindex">')
+        site.page("/header", headers={"X-Robots-Tag": "googlebot: noindex"})
+        site.reply("/file", body="%PDF-1.7", content_type="application/pdf", headers={"X-Robots-Tag": "googlebot: none"})
+        site.page("/bing", body='<meta name="bingbot" content="noindex">')
+        site.page("/other", headers={"X-Robots-Tag": "otherbot: noindex"})
+        audit = await audited(site, tmp_path, search_bots=bots)
+    assert audit.column("url FROM audited_pages WHERE indexability = 'noindex' ORDER BY url") == hidden
+
+
+async def test_the_nofollow_of_a_chosen_crawler_counts_for_the_links_of_the_page(tmp_path: Path) -> None:
+    async with Site() as site:
+        site.page("/", links=["/a"])
+        site.page("/a", links=["/b"], body='<meta name="googlebot" content="nofollow">')
+        site.page("/b", links=["/"])
+        audit = await audited(site, tmp_path)
+    assert audit.column("meta_robots FROM pages WHERE url LIKE '%/a'") == ["googlebot: nofollow"]
+    assert audit.column("url FROM findings WHERE check_id = 'inlinks-nofollow-only'") == ["/b"]
+
+
 async def test_the_text_has_a_hash_and_the_body_another(tmp_path: Path) -> None:
     async with Site() as site:
         site.html("/", f"<html><body><a href='/b'>b</a>{FILLER}</body></html>")

@@ -18,6 +18,7 @@ from tadoru.config.parsers import (
     parse_process_count,
     parse_quota,
     parse_regex,
+    parse_search_bots,
     parse_size,
     parse_time_zone,
     whole_number,
@@ -114,8 +115,11 @@ class LinksOptions(CrawlOptions):
     suppress: str | None = option(None, "Checks", "File of known broken links, each with a reason.", metavar="FILE")
     fail_on: str | None = option(None, "Checks",
         "Exit with status 10 if exceeded: broken, blocked, fragment, redirects, errors, any, broken>5 …", metavar="WHAT")
-    format: str = option("text", "Output", "Output format.", one_of("text", "json", "csv", "dot", "html"), flags="-f")
+    format: str = option("text", "Output", "Output format.",
+        one_of("text", "json", "csv", "dot", "html", "sarif", "junit", "markdown", "codequality"), flags="-f")
     output: str | None = option(None, "Output", "Write the result to a file.", flags="-o", metavar="FILE")
+    report: tuple[str, ...] = option((), "Output",
+        "Also write a report: .sarif, .xml, .md, .json, .html, .csv or codequality.json (repeatable).", metavar="FILE")
     include_external: bool = option(False, "Output", "List external URLs too.")
     state: str | None = option(None, "Output", "Keep the crawl in this file, to resume or share it.", metavar="FILE",
         role=SettingRole.START)
@@ -160,6 +164,9 @@ class AuditOptions(CrawlOptions):
             "Maximum number of images, scripts and styles to check after the pages; 0 for none.", least=0, most=10_000))
     store_bodies: bool = option(False, "Output", "Store page bodies, for `tadoru export --format warc`.",
         form=CrawlField("Store page bodies", "Store page bodies, for a WARC export."))
+    search_bots: str = option("googlebot", "Checks",
+        "Crawlers whose own robots directives count for indexability: googlebot,bingbot … or none.",
+        parse_search_bots)
     extract: tuple[str, ...] = option((), "Checks",
         "Extract a value from each page: name=css:…, name=xpath:… or name=regex:… (repeatable).", metavar="NAME=HOW")
     threshold: tuple[str, ...] = option((), "Checks", "Set the threshold of a check: ID=NUMBER (repeatable).", metavar="ID=N")
@@ -168,7 +175,7 @@ class AuditOptions(CrawlOptions):
         "Exit with status 10 if exceeded: error, warning>10, title-missing, score<80, new-error … (repeatable).", metavar="WHAT")
     baseline: str | None = option(None, "Checks", "Count only findings that are not in this earlier crawl.", metavar="DB")
     suppress: str | None = option(None, "Checks", "File of accepted findings, each with a reason.", metavar="FILE")
-    report: tuple[str, ...] = option((), "Output", "Also write a report: .html, .json, .md, .xml or .sarif (repeatable).",
+    report: tuple[str, ...] = option((), "Output", "Also write a report: .html, .json, .md, .xml, .sarif or codequality.json (repeatable).",
         metavar="FILE")
     lang: str = option("en", "Output", "Language of reports.", one_of("en", "ja"))
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from tadoru.errors import UsageError
+from tadoru.model.web import SEARCH_BOTS
 
 T = TypeVar("T")
 
@@ -136,6 +137,15 @@ def one_of(*options: str) -> Parser[str]:
         return str(value)
 
     return Parser(parse, "one", "|".join(options), options)
+
+
+@_parser("BOTS")
+def parse_search_bots(value: Any) -> str:
+    """Names of crawlers, separated by commas, or `none`."""
+    names = [name.strip() for name in str(value).lower().split(",")]
+    if names != ["none"] and not set(names) <= set(SEARCH_BOTS):
+        raise UsageError("must be none or a list of {choices}", choices=", ".join(SEARCH_BOTS))
+    return ",".join(dict.fromkeys(names))
 
 
 @_parser("N|auto")

@@ -160,6 +160,12 @@ class RenderedPage:
     """Resources that the crawl may not request."""
 
 
+EVERY_BOT = "robots"
+"""The name of robots directives that every crawler obeys."""
+SEARCH_BOTS = ("googlebot", "googlebot-news", "bingbot", "yandex", "baiduspider", "applebot", "duckduckbot")
+"""Crawlers of search engines that obey directives of their own."""
+
+
 class LinkKind(StrEnum):
     """Where in a page a link was found."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tadoru.model.web import EVERY_BOT, SEARCH_BOTS
 from tadoru.parse.html import Attributes, Element, HtmlDocument, collapsed, text_of
 from tadoru.parse.links import is_refresh, refresh_target
 from tadoru.parse.page_limits import MAX_STATEMENTS, too_many
@@ -22,7 +23,7 @@ _MOST_HEADINGS = 50
 _MOST_RELATIONS = 20
 """Of one `<link>`: there are not so many that go together."""
 _NAMED = frozenset({"description", "viewport"})
-_ROBOTS = frozenset({"robots", "googlebot", "googlebot-news", "bingbot"})
+_ROBOTS = frozenset({EVERY_BOT, *SEARCH_BOTS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

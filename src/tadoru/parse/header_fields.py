@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from tadoru.model.web import EVERY_BOT
 from tadoru.parse.page_limits import MAX_STATEMENTS
 from tadoru.rules.url import canonical
 
@@ -69,7 +70,7 @@ def robots_tags(values: Iterable[str]) -> tuple[RobotsDirective, ...]:
         if match and match[1].lower() not in _WITH_VALUE:
             found.extend(directives(match[1].lower(), match[2]))
         else:
-            found.extend(directives("robots", value))
+            found.extend(directives(EVERY_BOT, value))
     return tuple(found)
 
 

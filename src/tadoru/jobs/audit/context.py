@@ -10,12 +10,14 @@ from typing import Protocol
 
 from tadoru.errors import ConfigError, quoted
 from tadoru.model.finding import Check, Finding, Severity, Threshold, define
-from tadoru.model.web import Answer, Failure, Link, LinkKind, Response
-from tadoru.parse.header_fields import RobotsDirective
+from tadoru.model.web import EVERY_BOT, Answer, Failure, Link, LinkKind, Response
+from tadoru.parse.header_fields import RobotsDirective, robots_tags
 from tadoru.parse.page import PageView
 
 _DELAY = re.compile(r"\d{1,9}(?:\.\d+)?")
 _IMMEDIATE_SECONDS = 10
+DEFAULT_BOTS = frozenset({EVERY_BOT, "googlebot"})
+_HIDING = ("noindex", "none")
 
 
 class CheckDefinitions:
@@ -67,6 +69,8 @@ class PageContext:
     """The page, if the response is HTML."""
     robots_rule: str | None = None
     """The line of robots.txt that blocks the URL."""
+    bots: frozenset[str] = DEFAULT_BOTS
+    """The names of crawlers whose directives count."""
 
     @property
     def response(self) -> Response | None:
@@ -107,17 +111,24 @@ class PageContext:
 
     @cached_property
     def directives(self) -> tuple[RobotsDirective, ...]:
-        """Robots directives for all crawlers, of the page and of its header fields."""
-        page = self.page
-        if page is None:
-            return ()
-        return tuple(one for one in (*page.directives, *page.header_directives) if one.agent == "robots")
+        """The robots directives that count, of the page and of its header fields. What is not HTML has only the latter."""
+        page, response = self.page, self.response
+        if page is not None:
+            named = (*page.directives, *page.header_directives)
+        else:
+            named = robots_tags(response.header_all("x-robots-tag")) if response is not None else ()
+        return tuple(one for one in named if one.agent in self.bots)
+
+    @property
+    def is_noindex(self) -> bool:
+        """Whether a directive keeps the page out of search results."""
+        return any(one.name in _HIDING for one in self.directives)
 
     @cached_property
     def is_indexable(self) -> bool:
         """Whether search engines may index the page: status 2xx, no noindex, no canonical to another URL."""
         page = self.document
-        if page is None or any(one.name in ("noindex", "none") for one in self.directives):
+        if page is None or self.is_noindex:
             return False
         return page.head.canonical in (None, page.url)
 
@@ -162,7 +173,7 @@ def classify_indexability(context: PageContext) -> str:
         return "client error"
     if response.status != 200:
         return "no content"
-    if _is_noindex(context):
+    if context.is_noindex:
         return "noindex"
     page = context.document
     if page is not None and page.head.canonical not in (None, page.url):
@@ -171,11 +182,3 @@ def classify_indexability(context: PageContext) -> str:
     if page is not None and canonical not in (None, page.url):
         return "canonicalised"
     return INDEXABLE
-
-
-def _is_noindex(context: PageContext) -> bool:
-    if context.page is not None:
-        return any(one.name in ("noindex", "none") for one in context.directives)
-    # Not HTML: only the header can contain the directive.
-    tags = context.headers.get("x-robots-tag", "").lower()
-    return any(word.strip() in ("noindex", "none") for word in tags.replace(":", ",").split(","))

@@ -10,8 +10,8 @@ from hashlib import sha256
 
 from tadoru.engine.job import FetchedPage, HtmlJob, PageResult
 from tadoru.jobs.audit.catalogue import CheckCatalogue
-from tadoru.jobs.audit.context import INDEXABLE, Limits, PageChecks, PageContext, classify_indexability
-from tadoru.model.web import FOLLOWED, Answer, Link, LinkKind, RenderedPage, Response
+from tadoru.jobs.audit.context import DEFAULT_BOTS, INDEXABLE, Limits, PageChecks, PageContext, classify_indexability
+from tadoru.model.web import EVERY_BOT, FOLLOWED, Answer, Link, LinkKind, RenderedPage, Response
 from tadoru.parse.extract import Extraction
 from tadoru.parse.html import HtmlDocument, is_html
 from tadoru.parse.page import PageView, read_page
@@ -40,6 +40,8 @@ class AuditJob(HtmlJob):
     extractions: tuple[Extraction, ...] = ()
     thresholds: tuple[tuple[str, float], ...] = ()
     plugins: tuple[PageChecks, ...] = ()
+    bots: frozenset[str] = DEFAULT_BOTS
+    """The names of crawlers whose robots directives count."""
 
     @cached_property
     def catalogue(self) -> CheckCatalogue:
@@ -53,14 +55,15 @@ class AuditJob(HtmlJob):
         """The result for one response."""
         response = page.response
         if not is_html(response) or not (response.body or _is_blank(response)):
-            return PageResult(records=self._records(PageContext(url=page.url, limits=self.limits, answer=response), response))
+            context = PageContext(url=page.url, limits=self.limits, answer=response, bots=self.bots)
+            return PageResult(records=self._records(context, response))
         if self.render == "always" and page.rendered is None and response.status < 300:
             found = self._read(page, None)
             return replace(found, render="every page is rendered")
         return self._read(page, page.rendered)
 
     def handle_non_page(self, url: str, answer: Answer | None, refusal: str | None) -> PageRecords:
-        context = PageContext(url=url, limits=self.limits, answer=answer, robots_rule=refusal)
+        context = PageContext(url=url, limits=self.limits, answer=answer, robots_rule=refusal, bots=self.bots)
         return self._records(context, answer if isinstance(answer, Response) else None)
 
     def _read(self, page: FetchedPage, rendered: RenderedPage | None) -> PageResult:
@@ -73,14 +76,14 @@ class AuditJob(HtmlJob):
             document = HtmlDocument.parse(rendered.html, "text/html; charset=utf-8")
             raw, view = view, read_page(document, seen, self.resolver)
             changes = {"differences": rendering_differences(raw, view), "console_errors": list(rendered.console_errors[:20])}
-        context = PageContext(url=page.url, limits=self.limits, answer=response, page=view)
+        context = PageContext(url=page.url, limits=self.limits, answer=response, page=view, bots=self.bots)
         is_page = response.status < 300  # The links of an error page do not count.
         anchors = document.stored_anchors(view.anchors) if self.fragments and is_page else None
         return PageResult(
             links=[link for link in view.links if link.kind in FOLLOWED] if is_page else (),
             title=view.head.title,
             meta_description=view.head.meta_description,
-            meta_robots=", ".join(content for name, content in view.head.meta_robots if name == "robots") or None,
+            meta_robots=self._meta_robots(view),
             canonical_url=view.head.canonical,
             content_hash=view.content_hash,
             anchors=None if anchors is None else sorted(anchors),
@@ -91,6 +94,11 @@ class AuditJob(HtmlJob):
             render=self._render_reason(view) if rendered is None and is_page else "",
             left_out=tuple(document.left_out),
         )
+
+    def _meta_robots(self, view: PageView) -> str | None:
+        """The directives that count; those for one crawler begin with its name, as in `X-Robots-Tag`."""
+        counted = ((name, content) for name, content in view.head.meta_robots if name in self.bots)
+        return ", ".join(content if name == EVERY_BOT else f"{name}: {content}" for name, content in counted) or None
 
     def _render_reason(self, view: PageView) -> str:
         return needs_rendering(view) or "" if self.render == "auto" else ""

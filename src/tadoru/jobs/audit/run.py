@@ -41,6 +41,7 @@ from tadoru.jobs.crawl_setup import (
 )
 from tadoru.jobs.launch import CrawlPlan
 from tadoru.model.finding import Check, Finding
+from tadoru.model.web import EVERY_BOT
 from tadoru.parse.extract import Extraction
 from tadoru.rules.address import Exemptions
 from tadoru.rules.budget import BreadthLimits
@@ -132,6 +133,7 @@ def build_job(options: AuditOptions, scope: Scope) -> AuditJob:
         extractions=tuple(Extraction.parse(text) for text in options.extract),
         thresholds=(),
         plugins=(plugins.load_checks(enabled=not options.no_plugins),),
+        bots=frozenset({EVERY_BOT, *options.search_bots.split(",")} - {"none"}),
         cleaning=build_cleaner(options),
     )
     chosen = _parse_thresholds(options.threshold)
@@ -173,6 +175,7 @@ class AuditCrawl(SiteCrawl[AuditResult]):
             scope, exemptions = await recover_crawl(store, options, (*stored, *new), new, self.allowed)
             job = build_job(options, scope)
             await store.checks.install(job.catalogue.checks.values(), "page", dict(job.thresholds))
+            await store.meta.set("search_bots", json.dumps(sorted(job.bots)))
             if await store.meta.get("started_at") is None:
                 await store.meta.set("started_at", stamp(SystemClock().now()))
             run, recrawl = await begin_run(
@@ -253,7 +256,7 @@ class AuditCrawl(SiteCrawl[AuditResult]):
 def _reading_settings(options: AuditOptions, job: AuditJob) -> list[str]:
     """What the findings of a page depend on."""
     settings = [*sorted(job.catalogue.checks), *map(str, sorted(job.thresholds)), *options.extract, options.render]
-    return [*settings, str(options.store_bodies), str(options.fragments)]
+    return [*settings, str(options.store_bodies), str(options.fragments), *sorted(job.bots)]
 
 
 async def _lacks_credentials(store: CrawlDatabase, options: AuditOptions) -> bool:

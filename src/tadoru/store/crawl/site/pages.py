@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -35,7 +35,7 @@ _PAGES = """SELECT p.id, CASE WHEN p.purpose = 'check' THEN 2 WHEN p.internal AN
     CASE WHEN d.next_url <> p.url THEN coalesce(n.id, -1) ELSE 0 END,
     CASE WHEN d.prev_url <> p.url THEN coalesce(b.id, -1) ELSE 0 END,
     CASE WHEN p.meta_robots {like} '%no%' OR d.x_robots_tag {like} '%no%' THEN EXISTS (SELECT 1 FROM {json_list}(d.directives) v
-        WHERE {agent} = 'robots' AND {directive} IN ('nofollow', 'none')) ELSE false END,
+        WHERE {agent} IN ({bots}) AND {directive} IN ('nofollow', 'none')) ELSE false END,
     p.ttfb_ms, p.ttfb_ms + coalesce(p.download_time_ms, 0), coalesce(p.response_size_bytes, 0), coalesce(d.word_count, 0),
     p.title, p.meta_description, d.h1, p.content_hash, lower(d.language), d.sketch, p.url
     FROM pages p LEFT JOIN page_details d ON d.page_id = p.id
@@ -159,15 +159,18 @@ class SitePages:
         return found
 
 
-def read_pages(sql: SqlConnection, dialect: SqlDialect) -> tuple[SitePages, ContentSketches]:
-    """All of them."""
+def read_pages(sql: SqlConnection, dialect: SqlDialect, bots: Collection[str]) -> tuple[SitePages, ContentSketches]:
+    """All of them. `bots`: the names of crawlers whose robots directives count."""
     size: int = sql.execute("SELECT coalesce(max(id), 0) + 1 FROM pages").fetchone()[0]
     by_place = np.fromiter((row[0] for row in sql.execute("SELECT id FROM pages ORDER BY url")), np.int32)
     place = np.zeros(size, np.int32)
     place[by_place] = np.arange(len(by_place), dtype=np.int32)
     columns = _Columns(size)
     agent, directive = dialect.json_item("v.value", 1), dialect.json_item("v.value", 2)
-    cursor = sql.execute(_PAGES.format(like=dialect.like, json_list=dialect.json_list, agent=agent, directive=directive))
+    query = _PAGES.format(
+        like=dialect.like, json_list=dialect.json_list, agent=agent, directive=directive, bots=", ".join("?" * len(bots))
+    )
+    cursor = sql.execute(query, tuple(bots))
     while rows := list(islice(cursor, AT_A_TIME)):
         columns.add(rows)
     return columns.pages(place, by_place), columns.sketches()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,6 +11,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from tadoru.model.web import EVERY_BOT
 from tadoru.rules.url import host_key, origin
 from tadoru.store.crawl.caches import BoundedCache
 from tadoru.store.crawl.connection import SqlConnection, SqlDialect
@@ -51,8 +53,12 @@ class SiteView:
 
     @cached_property
     def pages(self) -> SitePages:
-        pages, self._sketches = read_pages(self.sql, self.dialect)
+        pages, self._sketches = read_pages(self.sql, self.dialect, self._bots())
         return pages
+
+    def _bots(self) -> list[str]:
+        row = self.sql.execute("SELECT value FROM crawl_meta WHERE key = 'search_bots'").fetchone()
+        return list(json.loads(row[0])) if row else [EVERY_BOT]
 
     @cached_property
     def links(self) -> SiteLinks:
