@@ -5,8 +5,9 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.links.report.text import workflow_command, write_annotations
+from tadoru.jobs.links.report.build_reports import write_annotations
 from tadoru.jobs.links.result import BrokenKind, BrokenLink, LinkSource
+from tadoru.jobs.reporting.output import workflow_command
 from tests.jobs.links_sites import HOME
 
 

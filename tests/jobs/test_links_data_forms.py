@@ -30,8 +30,13 @@ def rows_of(given: LinksReport) -> list[dict[str, str]]:
 
 def test_json_is_the_result() -> None:
     given = invented(120)
-    assert json.loads(written(given, "json")) == given.result.to_dict()
+    assert json.loads(written(given, "json")) == given.result.to_dict() | {"hosts": []}
     assert CrawlResult.from_dict(json.loads(written(given, "json"))) == given.result
+
+
+def test_json_has_the_figures_of_each_external_host() -> None:
+    hosts = json.loads(written(small(), "json"))["hosts"]
+    assert hosts == [{"host": "club.example", "checked": 1, "broken": 0, "blocked": 1, "redirects": 0}]
 
 
 def test_json_has_a_url_on_each_line() -> None:

@@ -30,6 +30,9 @@ https://garden.example/  The garden
 External URLs (1)
   https://club.example/  ⊘ 403 Forbidden
 
+External hosts (1)
+  club.example  1 checked, 1 blocked
+
 Broken links (1)
 ✗ https://garden.example/about/team  404 Not Found
     on /about  “Our team”

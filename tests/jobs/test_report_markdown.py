@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.jobs.audit.report import REPORT_FORMATS
-from tadoru.jobs.audit.report.markdown import escape_markdown
+from tadoru.jobs.reporting.escape import escape_markdown
 from tests.jobs.audit_crawls import HOME, HOSTILE, LONG, Crawl, hostile, large, small, told
 
 PAGES = REPORT_FORMATS["markdown"].extent.examples

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
-from tadoru.jobs.audit.report.sarif import FINGERPRINT, encode_uri
+from tadoru.jobs.reporting.build_formats import FINGERPRINT, encode_uri
 from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.jobs.audit_crawls import BROKEN, CALM, HOME, LONG, Crawl, hostile, large, small, told
 from tests.support.clock import FakeClock
@@ -196,3 +196,14 @@ def test_any_text_becomes_a_uri(text: str) -> None:
 )
 def test_what_a_uri_can_not_hold_is_written_in_bytes(text: str, shown: str) -> None:
     assert encode_uri(text) == shown
+
+
+def test_code_quality_has_an_issue_for_each_finding_that_is_not_suppressed(tmp_path: Path) -> None:
+    path = small(tmp_path / "site.db")
+    issues = json.loads(told(path, "codequality"))
+    assert {issue["check_name"]: issue["severity"] for issue in issues}[BROKEN.id] == "major"
+    assert all(set(issue) == {"description", "check_name", "fingerprint", "severity", "location"} for issue in issues)
+    accepted = tmp_path / "accepted.txt"
+    accepted.write_text(f"{BROKEN.id} * # known\n", encoding="utf-8")
+    left = json.loads(told(path, "codequality", suppress=str(accepted)))
+    assert BROKEN.id not in {issue["check_name"] for issue in left}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -195,7 +194,8 @@ def _report_start(options: AuditOptions, prepared: PreparedCrawl, display: Crawl
 
 def _report_result(options: AuditOptions, display: CrawlProgress, *, quiet: bool) -> int:
     """Print the summary, write reports, and apply the gates."""
-    from tadoru.jobs.audit.report import print_summary, write_report
+    from tadoru.jobs.audit.report import ReportRequest, print_summary, write_report, write_requested
+    from tadoru.jobs.reporting.output import append_step_summary
 
     if not quiet:
         for note in print_summary(options.database, sys.stdout, lang=options.lang, suppress=options.suppress):
@@ -203,6 +203,8 @@ def _report_result(options: AuditOptions, display: CrawlProgress, *, quiet: bool
     for name in options.report:
         write_report(name, options.database, lang=options.lang, suppress=options.suppress, baseline=options.baseline)
         display.note(_("Wrote {file}.", file=name))
+    summary = ReportRequest(database=options.database, form="markdown", lang=options.lang, suppress=options.suppress)
+    append_step_summary(lambda out: write_requested(summary, out))
     exceeded = _exceeded_gates(options)
     missing = _missing_browser(options.database) if options.render != "never" else ""
     if exceeded:
@@ -215,7 +217,9 @@ def _report_result(options: AuditOptions, display: CrawlProgress, *, quiet: bool
 
 def _exceeded_gates(options: AuditOptions) -> list[str]:
     """The messages of the gates that were exceeded; writes annotations in a GitHub workflow."""
-    annotate = os.environ.get("GITHUB_ACTIONS") == "true"
+    from tadoru.jobs.reporting.output import is_github_workflow
+
+    annotate = is_github_workflow()
     if not options.fail_on and not annotate:
         return []
     from tadoru.jobs.audit.annotations import write_annotations

@@ -23,6 +23,7 @@ from tadoru.errors import GateExceeded, Interrupted, Message, TadoruError, Usage
 if TYPE_CHECKING:
     from tadoru.cli.progress import CrawlProgress
     from tadoru.jobs.crawl_setup import PreparedCrawl
+    from tadoru.jobs.links.report import LinksReport
     from tadoru.jobs.links.result import CrawlResult
     from tadoru.jobs.links.suppressions import LinkSuppressions
 
@@ -30,8 +31,7 @@ if TYPE_CHECKING:
 def _write_result(result: CrawlResult, options: LinksOptions, database: str, display: CrawlProgress) -> list[str]:
     """Write the result to its destination; returns the messages of the gates that were exceeded."""
     from tadoru.jobs.links.broken import LinkGates
-    from tadoru.jobs.links.report import LinksReport, write_links_report
-    from tadoru.jobs.links.report.text import write_annotations
+    from tadoru.jobs.links.report import LinksReport, write_links_report, write_report_file
     from tadoru.jobs.links.result_reader import stored_edges
     from tadoru.jobs.reporting.output import open_output, supports_colour
 
@@ -50,9 +50,22 @@ def _write_result(result: CrawlResult, options: LinksOptions, database: str, dis
         write_links_report(report, options.format, out, colour=not to_file and supports_colour(out))
     if to_file:
         display.note(_("Wrote {file}.", file=options.output))
-    if os.environ.get("GITHUB_ACTIONS") == "true":
-        write_annotations(report.broken, sys.stderr, lang=report.lang)
+    for name in options.report:
+        write_report_file(report, name)
+        display.note(_("Wrote {file}.", file=name))
+    _report_to_github(report)
     return LinkGates.parse(options.fail_on).exceeded(result) if options.fail_on else []
+
+
+def _report_to_github(report: LinksReport) -> None:
+    """In a GitHub workflow: annotations, and the summary of the step."""
+    from tadoru.jobs.reporting.output import append_step_summary, is_github_workflow
+
+    if is_github_workflow():
+        from tadoru.jobs.links.report.build_reports import write_annotations, write_markdown
+
+        write_annotations(report.broken, sys.stderr, lang=report.lang)
+        append_step_summary(lambda out: write_markdown(report, out))
 
 
 def _read_suppressions(options: LinksOptions) -> LinkSuppressions | None:
@@ -86,6 +99,7 @@ def _apply_suppressions(result: CrawlResult, options: LinksOptions, display: Cra
 EXAMPLES = (
     ("tadoru links https://example.com", "tree of links"),
     ("tadoru links https://example.com --check --fail-on broken", "fail a build on broken links"),
+    ("tadoru links https://example.com --check --report links.sarif", "also write a report for code scanning"),
     ("tadoru links https://example.com -f html -o links.html", "report with a site graph"),
     ("tadoru links https://example.com --state site.db", "keep the crawl to resume it"),
 )
@@ -133,6 +147,7 @@ def _check(options: LinksOptions, urls: tuple[str, ...]) -> None:
     """Validate options and arguments before any request."""
     from tadoru.jobs.crawl_setup import access_for, build_scope
     from tadoru.jobs.links.broken import LinkGates
+    from tadoru.jobs.links.report import links_format_of_path
     from tadoru.jobs.links.run import broken_link_rules
     from tadoru.rules.address import Exemptions
     from tadoru.rules.url import parse_typed_url
@@ -151,6 +166,9 @@ def _check(options: LinksOptions, urls: tuple[str, ...]) -> None:
     for name, flag in ((options.output, "--output"), (options.state, "--state")):
         if name is not None and name != "-":
             check_writable(Path(name), flag)
+    for name in options.report:
+        links_format_of_path(name)
+        check_writable(Path(name), "--report")
 
 
 def _run(options: LinksOptions, urls: tuple[str, ...], *, quiet: bool, verbose: int, log_format: str) -> int:

@@ -30,7 +30,7 @@ EXAMPLES = (
 )  # fmt: skip
 @click.argument("database", metavar="DB")
 @click.option(
-    "-f", "--format", "form", type=click.Choice(["text", "json", "html", "junit", "sarif", "markdown"]),
+    "-f", "--format", "form", type=click.Choice(["text", "json", "html", "junit", "sarif", "markdown", "codequality"]),
     help="Output format; default: by the name of --output, or text.",
 )  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.")

@@ -175,8 +175,8 @@ class AuditOptions(CrawlOptions):
         "Exit with status 10 if exceeded: error, warning>10, title-missing, score<80, new-error … (repeatable).", metavar="WHAT")
     baseline: str | None = option(None, "Checks", "Count only findings that are not in this earlier crawl.", metavar="DB")
     suppress: str | None = option(None, "Checks", "File of accepted findings, each with a reason.", metavar="FILE")
-    report: tuple[str, ...] = option((), "Output", "Also write a report: .html, .json, .md, .xml, .sarif or codequality.json (repeatable).",
-        metavar="FILE")
+    report: tuple[str, ...] = option((), "Output",
+        "Also write a report: .html, .json, .md, .xml, .sarif or codequality.json (repeatable).", metavar="FILE")
     lang: str = option("en", "Output", "Language of reports.", one_of("en", "ja"))
 
 

@@ -6,8 +6,10 @@ escapes its own syntax; what no format should contain is removed here.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlsplit
 
 _UNSAFE_SET = (
@@ -19,6 +21,8 @@ _UNSAFE = re.compile(f"[{_UNSAFE_SET}]")
 _ESCAPED_BYTES = re.compile(r"(?:%[89A-Fa-f][0-9A-Fa-f])+")
 _FIRST_DIRECTORY = re.compile(r"[^/?#]*//[^/?#]*/+([^/?#]+)/")
 _NOT_IN_URL = re.compile(rf"[\s{_UNSAFE_SET}]")
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$@:-])")
+_NOT_IN_MARKDOWN_LINK = re.compile(r"[\s<>()\\\"'`|*_~\[\]]")
 
 
 def printable(text: str) -> str:
@@ -32,6 +36,11 @@ def printable(text: str) -> str:
 def clip(text: str, length: int) -> str:
     """The text cut to `length` characters, with an ellipsis if it was longer."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
+def encode_json(value: Any) -> str:
+    """A value on one line, with terminal control characters escaped."""
+    return json_safe(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
 def json_safe(encoded: str) -> str:
@@ -98,3 +107,22 @@ def first_directory(url: str) -> str:
     """The first directory of the path of a URL, with its slashes; `/` for a page at the top."""
     found = _FIRST_DIRECTORY.match(url)
     return f"/{found[1]}/" if found else "/"
+
+
+def escape_markdown(text: str) -> str:
+    """Crawled text that Markdown shows literally: no markup, no HTML, no mentions."""
+    return _MARKDOWN.sub(r"\\\1", printable(text)).replace("\\@", "&#64;").replace("\\<", "&lt;").replace("\\&", "&amp;")
+
+
+def markdown_link(url: str, name: str) -> str:
+    """A link if it is safe to follow; otherwise its text."""
+    shown = escape_markdown(clip(name, 100))
+    if not url.lower().startswith(("http://", "https://")):
+        return shown
+    target = _NOT_IN_MARKDOWN_LINK.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace")), url)
+    return f"[{shown}](<{printable(target)}>)"
+
+
+def markdown_code(text: str) -> str:
+    """A text as code."""
+    return f"`{printable(text).replace('`', '')}`"

@@ -20,8 +20,6 @@ from tadoru.i18n.translation import N_, Translator
 from tadoru.jobs.audit.compare.changes import FINDING_CHANGES, REGRESSIONS, ChangedValue, ChangeKind, PageChange
 from tadoru.jobs.audit.compare.comparison import CheckChange, CrawlComparison
 from tadoru.jobs.audit.compare.run_handles import RunHandle
-from tadoru.jobs.audit.report.json_report import encode_json
-from tadoru.jobs.audit.report.markdown import escape_markdown
 from tadoru.jobs.audit.report.messages import (
     INDEXABILITIES,
     SEVERITIES,
@@ -29,7 +27,7 @@ from tadoru.jobs.audit.report.messages import (
     format_page_count,
     translate_name,
 )
-from tadoru.jobs.reporting.escape import clip, printable, readable_url
+from tadoru.jobs.reporting.escape import clip, encode_json, escape_markdown, printable, readable_url
 from tadoru.jobs.reporting.formatting import Palette, display_width, pad_text
 from tadoru.model.finding import Severity
 from tadoru.store.crawl.run_pages import CheckTexts

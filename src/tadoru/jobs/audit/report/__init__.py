@@ -1,4 +1,4 @@
-"""Audit reports as text, JSON, HTML, JUnit, SARIF and Markdown.
+"""Audit reports as text, JSON, HTML, JUnit, SARIF, Markdown and for GitLab's code quality.
 
 A format is a function that writes an `AuditReport` to a text stream. Formats are imported when they are used, so that printing
 text does not wait for the HTML page.
@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import TextIO
 
 from tadoru.clock import Clock, SystemClock
@@ -21,7 +20,8 @@ from tadoru.jobs.audit.report.check_filter import CheckFilter
 from tadoru.jobs.audit.report.summary import ReportExtent, read_summary
 from tadoru.jobs.audit.run import analyse_stopped_crawl
 from tadoru.jobs.audit.suppressions import FindingSuppressions
-from tadoru.jobs.reporting.output import open_output, supports_colour
+from tadoru.jobs.reporting import output
+from tadoru.jobs.reporting.output import CODE_QUALITY_ENDINGS, open_output, supports_colour
 from tadoru.store.crawl.open import open_existing
 
 __all__ = ["REPORT_FORMATS", "ReportRequest", "format_of_path", "print_summary", "write_report", "write_requested"]
@@ -47,6 +47,7 @@ REPORT_FORMATS: dict[str, ReportFormat] = {
     "markdown": ReportFormat(
         "markdown:write_markdown", (".md", ".markdown"), ReportExtent(examples=10, inlinks=3, lists=False), lists_all=True
     ),
+    "codequality": ReportFormat("sarif:write_code_quality", CODE_QUALITY_ENDINGS, ReportExtent(lists=False)),
 }
 
 
@@ -65,12 +66,7 @@ class ReportRequest:
 
 def format_of_path(path: str) -> str:
     """The format that the extension of a file name stands for. Raises UsageError."""
-    extension = Path(path).suffix.lower()
-    for name, report_format in REPORT_FORMATS.items():
-        if extension in report_format.extensions:
-            return name
-    known = ", ".join(report_format.extensions[0] for report_format in REPORT_FORMATS.values())
-    raise UsageError("Unknown report format of {path}. Use one of the extensions {known}, or --format.", path=path, known=known)
+    return output.format_of_path(path, {name: each.extensions for name, each in REPORT_FORMATS.items()})
 
 
 def write_requested(request: ReportRequest, out: TextIO, *, colour: bool = False) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, TextIO
@@ -12,7 +11,7 @@ from tadoru.i18n.translation import Translator
 from tadoru.jobs.audit.report.audit_report import AuditReport, ReportedFinding
 from tadoru.jobs.audit.report.messages import translate_check
 from tadoru.jobs.audit.report.summary import TIME_BOUNDS, AuditSummary, CheckResult
-from tadoru.jobs.reporting.escape import json_safe
+from tadoru.jobs.reporting.escape import encode_json
 from tadoru.model.finding import Severity
 from tadoru.version import VERSION
 
@@ -34,11 +33,6 @@ def write_json(report: AuditReport, out: TextIO) -> None:
         out.write(f"{separator}    {item}")
         separator, end = ",\n", "\n  ]"
     out.write(f"{end}\n}}\n")
-
-
-def encode_json(value: Any) -> str:
-    """A value on one line, with terminal control characters escaped."""
-    return json_safe(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(", ", ": ")))
 
 
 def _fields(report: AuditReport) -> Iterator[tuple[str, Any]]:

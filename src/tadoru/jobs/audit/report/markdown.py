@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
@@ -10,7 +9,15 @@ from tadoru.i18n.translation import Translator
 from tadoru.jobs.audit.report import messages
 from tadoru.jobs.audit.report.audit_report import AuditReport
 from tadoru.jobs.audit.report.summary import AuditSummary, CheckResult, FindingExample
-from tadoru.jobs.reporting.escape import clip, printable, url_origin, url_shortener
+from tadoru.jobs.reporting.escape import (
+    clip,
+    escape_markdown,
+    markdown_code,
+    markdown_link,
+    printable,
+    url_origin,
+    url_shortener,
+)
 from tadoru.model.finding import Severity
 from tadoru.store.crawl.findings import Inlink
 
@@ -18,8 +25,6 @@ INLINKS = 3
 MAX_CHARACTERS = 45_000
 """Maximum size of all lists of pages: a comment on a pull request may have 65,536 characters, including the table of checks."""
 _SIGNS = {Severity.ERROR: "🔴", Severity.WARNING: "🟠", Severity.NOTICE: "🔵", Severity.INFO: "⚪"}
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$@:-])")
-_NOT_IN_LINK = re.compile(r"[\s<>()\\\"'`|*_~\[\]]")
 
 
 def write_markdown(report: AuditReport, out: TextIO) -> None:
@@ -46,13 +51,8 @@ def write_markdown(report: AuditReport, out: TextIO) -> None:
         out.write(block if available >= 0 else "")
     if left:
         more = _.ngettext("{count} more check. To list everything, run:", "{count} more checks. To list everything, run:", left)
-        out.write(f"\n{more} {_code(report.command('--all'))}\n")
+        out.write(f"\n{more} {markdown_code(report.command('--all'))}\n")
     out.writelines(f"\n{escape_markdown(note)}\n" for note in messages.describe_exclusions(summary, _))
-
-
-def escape_markdown(text: str) -> str:
-    """Crawled text that Markdown shows literally: no markup, no HTML, no mentions."""
-    return _SPECIAL.sub(r"\\\1", printable(text)).replace("\\@", "&#64;").replace("\\<", "&lt;").replace("\\&", "&amp;")
 
 
 def _figures(summary: AuditSummary, _: Translator) -> Iterator[str]:
@@ -89,13 +89,13 @@ def _pages(report: AuditReport, result: CheckResult) -> Iterator[str]:
     yield f"\n<details><summary>{heading}</summary>\n\n"
     yield f"{escape_markdown(text.why)} {escape_markdown(text.fix)}\n\n"
     for example in report.pages(result, INLINKS):
-        yield f"- {_link(example.row.url, short(example.row.url))}"
+        yield f"- {markdown_link(example.row.url, short(example.row.url))}"
         if evidence := messages.describe_evidence(example.row, _):
             yield f" – {escape_markdown(evidence)}"
         yield from _inlinks(example, _, short)
         yield "\n"
     if hidden := report.hidden(result):
-        yield f"\n{messages.describe_hidden_before_command(hidden, _)} {_code(report.command(f'--check {check.id}'))}\n"
+        yield f"\n{messages.describe_hidden_before_command(hidden, _)} {markdown_code(report.command(f'--check {check.id}'))}\n"
     yield "\n</details>\n"
 
 
@@ -111,17 +111,4 @@ def _inlinks(example: FindingExample, _: Translator, short: Callable[[str], str]
 
 def _inlink(link: Inlink, short: Callable[[str], str]) -> str:
     text = escape_markdown(clip(printable(link.text), 80))
-    return f"{_link(link.source_url, short(link.source_url))}{f' “{text}”' if text else ''}"
-
-
-def _code(text: str) -> str:
-    return f"`{printable(text).replace('`', '')}`"
-
-
-def _link(url: str, name: str) -> str:
-    """A link if it is safe to follow; otherwise its text."""
-    shown = escape_markdown(clip(name, 100))
-    if not url.lower().startswith(("http://", "https://")):
-        return shown
-    target = _NOT_IN_LINK.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace")), url)
-    return f"[{shown}](<{printable(target)}>)"
+    return f"{markdown_link(link.source_url, short(link.source_url))}{f' “{text}”' if text else ''}"

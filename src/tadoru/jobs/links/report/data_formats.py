@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import csv
-import json
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
-from typing import Any, TextIO
+from typing import TextIO
 
 from tadoru.clock import iso
 from tadoru.i18n.translation import Translator
 from tadoru.jobs.links.broken import format_status
 from tadoru.jobs.links.report.figures import LinksFigures, LinksReport
 from tadoru.jobs.links.result import FailedUrl, UrlInfo
-from tadoru.jobs.reporting.escape import clip, json_safe, printable, quote_dot, url_shortener
+from tadoru.jobs.reporting.build_formats import write_json_list
+from tadoru.jobs.reporting.escape import clip, encode_json, printable, quote_dot, url_shortener
 from tadoru.jobs.reporting.graph_layout import UrlOutcome
 
 COLUMNS = (
@@ -93,25 +93,15 @@ def write_json(report: LinksReport, out: TextIO) -> None:
         result = replace(result, external_urls=())
     separator = "{\n"
     for name, value in result.fields():
-        out.write(f"{separator}  {_encode_json(name)}: ")
+        out.write(f"{separator}  {encode_json(name)}: ")
         if isinstance(value, Iterator):
-            _write_list(value, out)
+            write_json_list(value, out, "  ")
         else:
-            out.write(_encode_json(value))
+            out.write(encode_json(value))
         separator = ",\n"
+    out.write(f'{separator}  "hosts": ')
+    write_json_list((host.to_dict() for host in report.hosts()), out, "  ")
     out.write("\n}\n")
-
-
-def _write_list(items: Iterator[Any], out: TextIO) -> None:
-    separator, end = "[\n", "[]"
-    for item in items:
-        out.write(f"{separator}    {_encode_json(item)}")
-        separator, end = ",\n", "\n  ]"
-    out.write(end)
-
-
-def _encode_json(value: Any) -> str:
-    return json_safe(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
 _FILL = {

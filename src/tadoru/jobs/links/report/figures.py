@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from tadoru.i18n.translation import N_, Translator, translator
-from tadoru.jobs.links.result import BrokenKind, BrokenLink, CrawlResult, FailedUrl, LinkEdge, UrlInfo
-from tadoru.jobs.reporting.escape import url_origin
+from tadoru.jobs.links.result import BrokenKind, BrokenLink, CrawlResult, FailedUrl, LinkEdge, LinkSource, UrlInfo
+from tadoru.jobs.reporting.escape import readable_url, url_host, url_origin
 from tadoru.jobs.reporting.graph_layout import UrlOutcome
 
 NO_RESPONSE = N_("no response")
 NOT_REQUESTED = N_("not requested")
 BAD_LINK_KINDS: tuple[BrokenKind, ...] = ("broken", "fragment", "blocked")
 """The kinds of links that do not work, in the order of the reports."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostFigures:
+    """How the checked URLs of an external host responded."""
+
+    host: str
+    checked: int
+    broken: int
+    blocked: int
+    redirects: int
+
+    def to_dict(self) -> dict[str, str | int]:
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +54,26 @@ class LinksReport:
         """The translator of the report's language."""
         return translator(self.lang)
 
+    def hosts(self) -> list[HostFigures]:
+        """The external hosts whose URLs were checked, those with the most problems first."""
+        failed = {failure.url: failure for failure in self.result.failed_urls}
+        outcomes: dict[str, Counter[UrlOutcome]] = {}
+        for info in self.result.external_urls:
+            outcome = outcome_of(info, failed.get(info.url))
+            if outcome is not UrlOutcome.UNREAD:
+                outcomes.setdefault(url_host(info.url), Counter())[outcome] += 1
+        found = [
+            HostFigures(
+                host=host,
+                checked=counts.total(),
+                broken=counts[UrlOutcome.BROKEN],
+                blocked=counts[UrlOutcome.BLOCKED],
+                redirects=counts[UrlOutcome.REDIRECT],
+            )
+            for host, counts in outcomes.items()
+        ]
+        return sorted(found, key=lambda host: (-host.broken, -host.blocked, -host.checked, host.host))
+
     def describe_success(self) -> str:
         """The sentence about a check without broken links."""
         _ = self.translate
@@ -49,6 +83,12 @@ class LinksReport:
                 return _("Every checked link works, except {count} that you accept.", count=accepted)
             return _("Every link works, except {count} that you accept.", count=accepted)
         return _("Every checked link works.") if self.result.stopped else _("Every link works.")
+
+
+def format_place(source: LinkSource) -> str:
+    """Where a link was found: `docs/guide.md:12:5`, or the URL of a page."""
+    place = (readable_url(source.file or source.page_url), source.line, source.column)
+    return ":".join(str(part) for part in place if part is not None)
 
 
 def outcome_of(info: UrlInfo, failed: FailedUrl | None) -> UrlOutcome:

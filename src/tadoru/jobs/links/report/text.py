@@ -1,4 +1,4 @@
-"""The text format: the site as a tree, external URLs, links that do not work, and a summary; and GitHub annotations.
+"""The text format: the site as a tree, external URLs, links that do not work, and a summary.
 
 Lines are streamed, and the tree is walked without recursion, so that neither the size nor the depth of a site matters. Of URLs
 that were not requested, which may be millions, some are shown below each page, and the rest is counted; the formats JSON and CSV
@@ -8,21 +8,20 @@ have all of them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from heapq import nsmallest
 from typing import TextIO
 
 from tadoru.i18n.stored_texts import translate_reason
-from tadoru.i18n.translation import N_, Translator, translator
+from tadoru.i18n.translation import N_, Translator
 from tadoru.jobs.links.broken import format_status
-from tadoru.jobs.links.report.figures import BAD_LINK_KINDS, LinksFigures, LinksReport
+from tadoru.jobs.links.report.figures import BAD_LINK_KINDS, HostFigures, LinksFigures, LinksReport, format_place
 from tadoru.jobs.links.report.tree import SiteTree
-from tadoru.jobs.links.result import BrokenKind, BrokenLink, SkippedTrap, UrlInfo
+from tadoru.jobs.links.result import BrokenKind, BrokenLink, LinkSource, SkippedTrap, UrlInfo
 from tadoru.jobs.reporting.charts import limit_columns
 from tadoru.jobs.reporting.escape import clip, printable, readable_url, url_shortener
 from tadoru.jobs.reporting.formatting import Palette, display_width, format_duration, pad_text
 from tadoru.jobs.reporting.graph_layout import UrlOutcome
-from tadoru.jobs.reporting.output import MAX_ANNOTATIONS, workflow_command
 
 MAX_UNREAD_BELOW = 200
 """URLs below a page that were not requested and are shown."""
@@ -31,17 +30,13 @@ _MAX_INDENT = 24
 _MAX_SOURCES = 10
 """Pages shown that link to a broken link."""
 _MAX_EXTERNAL = 20_000
+_MAX_HOSTS = 20
 _BAR = 32
 _LABEL = 9
 _HEADINGS: dict[BrokenKind, str] = {
     "broken": N_("Broken links"),
     "fragment": N_("Links to missing fragments"),
     "blocked": N_("Blocked links (visitors may be able to open them)"),
-}
-_ANNOTATION_TITLES: dict[BrokenKind, str] = {
-    "broken": N_("Broken link"),
-    "fragment": N_("Missing fragment"),
-    "blocked": N_("Blocked link"),
 }
 
 WriteLine = Callable[[str], None]
@@ -59,6 +54,7 @@ def write_text(report: LinksReport, out: TextIO, *, colour: bool = False) -> Non
     writer.write_tree(SiteTree(report.result.internal_urls, figures, MAX_UNREAD_BELOW))
     if report.show_external:
         writer.write_external(report.result.external_urls)
+    writer.write_hosts(report.hosts())
     writer.write_bad_links(report)
     writer.write_summary(report)
 
@@ -143,6 +139,24 @@ class _TextWriter:
             self._write_line(paint.faint("  … " + _("{count} more", count=_.number(hidden))))
         self._hidden += hidden
 
+    def write_hosts(self, hosts: list[HostFigures]) -> None:
+        """Writes how the checked URLs of each external host responded."""
+        _, paint = self._translate, self._paint
+        if hosts:
+            self._write_line(f"\n{paint.bold(_('External hosts'))} ({_.number(len(hosts))})")
+        width = max((display_width(printable(host.host)) for host in hosts[:_MAX_HOSTS]), default=0)
+        for host in hosts[:_MAX_HOSTS]:
+            parts = [_("{count} checked", count=_.number(host.checked))]
+            if host.broken:
+                parts.append(paint.red(_("{count} broken", count=_.number(host.broken))))
+            if host.blocked:
+                parts.append(paint.yellow(_("{count} blocked", count=_.number(host.blocked))))
+            if host.redirects:
+                parts.append(_.ngettext("{count} redirect", "{count} redirects", host.redirects))
+            self._write_line(f"  {pad_text(printable(host.host), width)}  {', '.join(parts)}")
+        if len(hosts) > _MAX_HOSTS:
+            self._write_line(paint.faint("  … " + _("{count} more", count=_.number(len(hosts) - _MAX_HOSTS))))
+
     def write_bad_links(self, report: LinksReport) -> None:
         """Writes the links that do not work, with the pages that contain them."""
         _, paint = self._translate, self._paint
@@ -159,14 +173,17 @@ class _TextWriter:
         _, paint = self._translate, self._paint
         mark = paint.yellow("⊘") if link.kind == "blocked" else paint.red("✗")
         self._write_line(f"{mark} {readable_url(link.url)}  {paint.faint(printable(link.error))}")
-        sources = list(Counter((source.page_url, source.anchor_text) for source in link.sources).items())
-        for (page, anchor), times in sources[:_MAX_SOURCES]:
+        sources = list(Counter((self._place(source), source.anchor_text) for source in link.sources).items())
+        for (place, anchor), times in sources[:_MAX_SOURCES]:
             text = clip(printable(anchor), 60)
-            line = "    " + _("on {page}", page=self._short(page)) + (f"  “{text}”" if text else "")
+            line = "    " + _("on {page}", page=place) + (f"  “{text}”" if text else "")
             self._write_line(line + ("  " + _("{count} times", count=_.number(times)) if times > 1 else ""))
         if len(sources) > _MAX_SOURCES:
             more = _.ngettext("and {count} more place", "and {count} more places", len(sources) - _MAX_SOURCES)
             self._write_line(paint.faint(f"    {more}"))
+
+    def _place(self, source: LinkSource) -> str:
+        return format_place(source) if source.file else self._short(source.page_url)
 
     def write_summary(self, report: LinksReport) -> None:
         """Writes the figures."""
@@ -237,37 +254,3 @@ def _link_counts(report: LinksReport, _: Translator) -> str:
     if counts["blocked"]:
         parts.append(_("{count} blocked", count=_.number(counts["blocked"])))
     return ", ".join(parts) or (_("all checked links work") if report.result.stopped else _("all work"))
-
-
-def write_annotations(links: Iterable[BrokenLink], out: TextIO, *, lang: str = "en") -> None:
-    """Writes GitHub annotations: an error for each broken link, a warning for each blocked one, and the number of hidden ones."""
-    out.writelines(line + "\n" for line in annotation_commands(links, translator(lang)))
-
-
-def annotation_commands(links: Iterable[BrokenLink], _: Translator) -> Iterator[str]:
-    """The workflow commands, one a line."""
-    seen = {"error": 0, "warning": 0}
-    for link in links:
-        level = "warning" if link.kind == "blocked" else "error"
-        seen[level] += 1
-        if seen[level] <= MAX_ANNOTATIONS:
-            yield workflow_command(level, _(_ANNOTATION_TITLES[link.kind]), _annotation_message(link, _))
-    hidden = sum(max(0, count - MAX_ANNOTATIONS) for count in seen.values())
-    if hidden:
-        message = _.ngettext(
-            "{count} more link with problems. The report lists all of them.",
-            "{count} more links with problems. The report lists all of them.",
-            hidden,
-        )
-        yield workflow_command("notice", _("More links"), message)
-
-
-def _annotation_message(link: BrokenLink, _: Translator) -> str:
-    message = f"{printable(link.url)}: {printable(link.error)}"
-    if link.sources:
-        first = link.sources[0]
-        text = clip(printable(first.anchor_text), 80)
-        message += "\n" + _("linked from {page}", page=printable(first.page_url)) + (f" “{text}”" if text else "")
-        if len(link.sources) > 1:
-            message += " " + _.ngettext("and {count} more place", "and {count} more places", len(link.sources) - 1)
-    return message
