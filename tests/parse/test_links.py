@@ -16,7 +16,7 @@ ALL = frozenset(LinkKind)
 
 
 def links(markup: str, kinds: frozenset[LinkKind] = FOLLOWED, page: str = PAGE) -> list[Link]:
-    return extract(HtmlDocument.parse(markup.encode(), "text/html; charset=utf-8"), page, UrlResolver(), kinds)
+    return extract(HtmlDocument.parse(markup.encode(), "text/html; charset=utf-8"), page, UrlResolver(), kinds).links
 
 
 def urls(markup: str, kinds: frozenset[LinkKind] = FOLLOWED) -> list[str]:
@@ -241,7 +241,7 @@ PIECES = (
 
 @given(st.binary(max_size=1500) | st.lists(st.sampled_from(PIECES.split(b"|")), max_size=60).map(b"".join))
 def test_any_bytes_give_absolute_links_numbered_in_order(body: bytes) -> None:
-    found = extract(HtmlDocument.parse(body), PAGE, UrlResolver(), ALL)
+    found = extract(HtmlDocument.parse(body), PAGE, UrlResolver(), ALL).links
     assert [link.position for link in found] == list(range(len(found)))
     assert all(
         link.url.startswith(("http://", "https://")) and "#" not in link.url and len(link.text) <= MAX_TEXT for link in found

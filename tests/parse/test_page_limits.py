@@ -10,7 +10,7 @@ from tadoru.model.web import LinkKind, Response
 from tadoru.parse import complexity
 from tadoru.parse.head import read_head
 from tadoru.parse.html import HtmlDocument, PageTooComplex, collapsed
-from tadoru.parse.links import extract, extract_targets
+from tadoru.parse.links import PageLinks, extract, extract_targets
 from tadoru.parse.page import PageView, read_page
 from tadoru.parse.page_limits import (
     MAX_ANCHOR_CHARACTERS,
@@ -50,7 +50,7 @@ def test_a_base_that_is_too_long_is_ignored_and_noted(href: str) -> None:
     document = parsed(f'<base href="{href}"><a href="a">x</a>')
     assert document.base_url(PAGE) == PAGE
     assert list(document.left_out) == [LONG_BASE]
-    assert [link.url for link in extract(document, PAGE, UrlResolver())] == [f"{FOLDER}a"]
+    assert [link.url for link in extract(document, PAGE, UrlResolver()).links] == [f"{FOLDER}a"]
 
 
 @pytest.mark.parametrize("href", ["mailto:x", "", "../b/", "http://other.example/"])
@@ -61,24 +61,24 @@ def test_nothing_is_noted_of_any_other_base(href: str) -> None:
 
 
 @pytest.mark.parametrize("read", [extract, extract_targets])
-def test_links_are_read_up_to_their_number(read: Callable[[HtmlDocument, str, UrlResolver], list[object]]) -> None:
+def test_links_are_read_up_to_their_number(read: Callable[[HtmlDocument, str, UrlResolver], PageLinks]) -> None:
     document = parsed("".join(f"<a href={number}>x</a>" for number in range(MAX_LINKS + 10)))
-    assert len(read(document, PAGE, UrlResolver())) == MAX_LINKS
+    assert len(read(document, PAGE, UrlResolver()).links) == MAX_LINKS
     assert list(document.left_out) == [TOO_MANY]
 
 
 @pytest.mark.parametrize("read", [extract, extract_targets])
-def test_links_are_read_up_to_their_length(read: Callable[[HtmlDocument, str, UrlResolver], list[object]]) -> None:
+def test_links_are_read_up_to_their_length(read: Callable[[HtmlDocument, str, UrlResolver], PageLinks]) -> None:
     links = "".join(f"<a href={number}>x</a>" for number in range(4_000))
     document = parsed(f'<base href="/{"x" * 2_000}/">{links}')
-    assert len(read(document, PAGE, UrlResolver())) == pytest.approx(MAX_LINK_CHARACTERS / 2_030, rel=0.05)
+    assert len(read(document, PAGE, UrlResolver()).links) == pytest.approx(MAX_LINK_CHARACTERS / 2_030, rel=0.05)
     assert list(document.left_out) == [TOO_LONG]
 
 
 def test_resources_count_as_links_do_and_so_does_each_source_of_an_image() -> None:
     sources = ",".join(f"{number} 1x" for number in range(MAX_LINKS + 10))
     document = parsed(f'<img srcset="{sources}"><script src=x></script>')
-    assert len(extract(document, PAGE, UrlResolver(), frozenset(LinkKind))) == MAX_LINKS
+    assert len(extract(document, PAGE, UrlResolver(), frozenset(LinkKind)).links) == MAX_LINKS
     assert list(document.left_out) == [TOO_MANY]
 
 
@@ -87,7 +87,7 @@ def test_urls_that_are_too_long_are_counted() -> None:
     document = parsed(
         f'<a href="{long}">a</a><a href="{long}y">b</a><a href="{long}">c</a><a href="z#{long}">d</a><a href=z>e</a>'
     )
-    assert [link.url for link in extract(document, PAGE, UrlResolver())] == [f"{FOLDER}z"]
+    assert [link.url for link in extract(document, PAGE, UrlResolver()).links] == [f"{FOLDER}z"]
     assert list(document.left_out) == ["3 of its URLs are longer than 8,000 characters"]
 
 
@@ -107,7 +107,7 @@ def test_a_scanned_page_has_the_same_limits() -> None:
 
 def test_a_rel_is_cut_as_a_text_is() -> None:
     tokens = " ".join(f"t{number}" for number in range(10_000))
-    (link,) = extract(parsed(f'<a href=x rel="{tokens}">x</a>'), PAGE, UrlResolver())
+    (link,) = extract(parsed(f'<a href=x rel="{tokens}">x</a>'), PAGE, UrlResolver()).links
     assert len(link.rel) <= 200
     scanned = LinkScanner(UrlResolver()).scan(f'<a href="x" rel="{tokens}">x</a>'.encode(), PAGE)
     assert scanned is not None

@@ -22,10 +22,16 @@ def scanned(markup: str) -> ScannedLinks | None:
 
 def tree(markup: str) -> ScannedLinks:
     document = HtmlDocument.parse(markup.encode(), "text/html; charset=utf-8")
-    return ScannedLinks(extract_targets(document, PAGE, UrlResolver()), document.title())
+    found = extract_targets(document, PAGE, UrlResolver())
+    return ScannedLinks(found.links, document.title(), found.malformed)
 
 
 PLAIN = {
+    "mistyped schemes": '<a href="htp://a.example/">A</a><a href="http//b.example">B</a><a href="https:/c.example#x">C</a>',
+    "no URL": '<a href="http://[::1">A</a><a href="//[x/">B</a><a href="mailto:x@y.example">C</a><a href="http://[::1">A</a>',
+    "empty references": '<a href="">A</a><a href="#">B</a><a href=\'\'>C</a><a name="d">D</a><a href="x">E</a>',
+    "an empty reference in another spelling": "<a href>A</a><a href=' '>B</a>",
+    "an empty reference without text": '<a href=""></a><a href=""><img src="x" alt="An image"></a>',
     "an ordinary link": '<a href="a.html">A</a>',
     "attributes before and after": '<a class="x y" id=q data-n="1" href="a.html" title="t">A</a>',
     "single quotes": "<a href='a.html'>A</a>",

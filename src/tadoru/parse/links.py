@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from tadoru.model.web import FOLLOWED, Link, LinkKind
 from tadoru.parse.html import Attributes, Element, HtmlDocument, Picked, collapsed, inside, text_of
+from tadoru.parse.link_problems import EMPTY, MalformedLink, note_problem, reference_problem
 from tadoru.parse.page_limits import MAX_LINK_CHARACTERS, MAX_LINKS, link_limits
 from tadoru.rules.url import LONGEST_URL, UrlResolver
 
@@ -63,12 +64,19 @@ _CANDIDATE = re.compile(r"[\s,]*([^\s,]\S*)")
 _DESCRIPTORS = re.compile(r"(?:[^,(]++|\([^)]*+\)?)*+,?")
 
 
-def extract(document: HtmlDocument, page_url: str, resolver: UrlResolver, kinds: frozenset[LinkKind] = FOLLOWED) -> list[Link]:
+class PageLinks(NamedTuple):
+    """The links of a page, and the anchors whose references are wrong."""
+
+    links: list[Link]
+    malformed: list[MalformedLink]
+
+
+def extract(document: HtmlDocument, page_url: str, resolver: UrlResolver, kinds: frozenset[LinkKind] = FOLLOWED) -> PageLinks:
     """Every http and https link of a page, in document order."""
     found, base = _candidates(document, page_url, kinds)
     reading = LinkReader(document, base, resolver)
     reading.read(found, kinds)
-    return reading.links
+    return PageLinks(reading.links, reading.malformed)
 
 
 class UnusualLinks(NamedTuple):
@@ -90,6 +98,9 @@ class LinkReader:
         self.names: set[str] = set()
         """The names of anchors: fragments can point at them."""
         self.unusual: list[UnusualLinks] = []
+        self.malformed: list[MalformedLink] = []
+        self._problems: dict[str, str] = {}
+        """What is wrong with references, by their parts before the fragment."""
         self._document = document
         self._base = base
         self._resolver = resolver
@@ -100,7 +111,7 @@ class LinkReader:
         """Read these elements, in document order. Most links of a page are anchors: they are read in line."""
         links, room, anchor, base, resolve = self.links, self._room, LinkKind.A, self._base, self._resolve
         too_long, characters = self._resolver.too_long, MAX_LINK_CHARACTERS
-        targets: dict[str, str | None] = {}
+        targets, problems = dict[str, str | None](), self._problems
         new = tuple.__new__  # What a named tuple's own constructor calls: half the price.
         for tag, element in found:
             if tag not in LINKING:
@@ -121,10 +132,9 @@ class LinkReader:
             if front in targets:
                 url = targets[front]
             else:
-                target = resolve(front, base)
-                url = targets[front] = None if target is None else target[0]
+                url = targets[front] = self._target(front)
                 characters -= len(url or front)
-            if mark:
+            if mark and url is not None:
                 if "%" in fragment or " " in fragment or front[-1:] == " " or len(href) > LONGEST_URL or not href.isprintable():
                     url, fragment = resolve(href, base) or (None, "")
                 characters -= len(fragment)
@@ -134,8 +144,9 @@ class LinkReader:
                 room -= len(raw)
                 is_simple = len(raw) <= MAX_TEXT and "{" not in raw and ");" not in raw
                 text = " ".join(raw.split()) if is_simple else text_of(element, MAX_TEXT, raw)
-                if not text:
-                    is_blank = not raw.strip()
+                is_blank = not text and not raw.strip()
+            if front in problems:
+                note_problem(self.malformed, MalformedLink(href, text or _alternative(element), len(links), problems[front]))
             if url is not None:
                 rel = _rel(attributes) if "rel" in attributes else ""
                 characters -= len(text) + len(rel)
@@ -145,27 +156,42 @@ class LinkReader:
         self._room = room
         self._document.leave_out(*link_limits(len(links), characters, self._resolver.too_long - too_long))
 
+    def _target(self, front: str) -> str | None:
+        """The URL that a reference without fragment leads to; what is wrong with it is kept."""
+        target = self._resolve(front, self._base)
+        if (problem := reference_problem(front, leads=target is not None)) is not None:
+            self._problems[front] = problem
+        return None if target is None or problem not in (None, EMPTY) else target[0]
+
     def _read_other(self, tag: str, attributes: Attributes, kinds: Container[LinkKind], characters: int) -> int:
         """Read what another element than an anchor names, while its links have so many characters left; how many they took."""
         taken = 0
         for kind, reference in _resources(tag, attributes):
             if taken > characters or len(self.links) >= MAX_LINKS:
                 break
-            if kind in kinds and (target := self._resolve(reference, self._base)) is not None:
-                text, rel = _alt(attributes) if kind in _WITH_ALT else "", _rel(attributes)
+            if kind not in kinds:
+                continue
+            target, text = self._resolve(reference, self._base), _alt(attributes) if kind in _WITH_ALT else ""
+            if (problem := reference_problem(reference, leads=target is not None)) is not None:
+                note_problem(self.malformed, MalformedLink(reference, text, len(self.links), problem, kind))
+            if target is not None and problem in (None, EMPTY):
+                rel = _rel(attributes)
                 taken += len(target[0]) + len(text) + len(rel) + len(target[1])
                 self.links.append(Link(target[0], kind, text, rel, len(self.links), target[1]))
         return taken
 
 
-def extract_targets(document: HtmlDocument, page_url: str, resolver: UrlResolver) -> list[Link]:
+_OWN_PAGE = "#"
+
+
+def extract_targets(document: HtmlDocument, page_url: str, resolver: UrlResolver) -> PageLinks:
     """Each page that a page leads to, once, with the first text that leads there. Jumps within the page are none.
 
     A third of the work of `extract` on pages that link much: a map of a site needs no more.
     """
     found, base = _candidates(document, page_url, FOLLOWED)
-    resolve, links = resolver.resolve, list[Link]()
-    fronts: set[str] = {""} if base == page_url else set()
+    resolve, links, malformed = resolver.resolve, list[Link](), list[MalformedLink]()
+    fronts: set[str] = {_OWN_PAGE} if base == page_url else set()
     seen: set[str] = set()
     room, characters, too_long = _room(document), MAX_LINK_CHARACTERS, resolver.too_long
     for tag, element in found:
@@ -178,12 +204,21 @@ def extract_targets(document: HtmlDocument, page_url: str, resolver: UrlResolver
         else:
             reference = attributes.get("href") or (_reference(attributes) if "xlink:href" in attributes else "")
         front, mark, _ = reference.partition("#")
-        if mark and front[-1:] == " ":
+        if mark and not front.rstrip(" "):
+            front = _OWN_PAGE
+        elif mark and front[-1] == " ":
             front = reference  # A space that a fragment follows is a part of the path.
-        if front in fronts:
+        if front in fronts or not (reference or kind is LinkKind.A):
             continue
         fronts.add(front)
         target = resolve(front, base)
+        if (problem := reference_problem(front, leads=target is not None)) is not None:
+            text = _anchor_text(element, element.text() if room > 0 else "")
+            note_problem(malformed, MalformedLink(front, text, len(links), problem, kind))
+            if problem == EMPTY and not text:
+                fronts.discard(front)  # The next one may have a text.
+            if problem != EMPTY or base == page_url:
+                continue
         if target is None or target[0] in seen:
             continue
         seen.add(target[0])
@@ -193,7 +228,7 @@ def extract_targets(document: HtmlDocument, page_url: str, resolver: UrlResolver
         characters -= len(target[0]) + len(text) + len(rel)
         links.append(Link(target[0], kind, text, rel, len(links), ""))
     document.leave_out(*link_limits(len(links), characters, resolver.too_long - too_long))
-    return links
+    return PageLinks(links, malformed)
 
 
 def _candidates(document: HtmlDocument, page_url: str, kinds: frozenset[LinkKind]) -> tuple[list[Picked], str]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import html
 import re
 import sys
+from collections.abc import Sequence
 from html.entities import html5
 from typing import NamedTuple
 
 from tadoru.model.web import Link, LinkKind
+from tadoru.parse.link_problems import MalformedLink, note_problem, reference_problem
 from tadoru.parse.page_limits import MAX_LINK_CHARACTERS, MAX_LINKS, link_limits
 from tadoru.rules.url import UrlResolver
 
@@ -163,6 +165,8 @@ class ScannedLinks(NamedTuple):
     links: list[Link]
     """Each target once, with the first text that leads there."""
     title: str | None
+    malformed: Sequence[MalformedLink] = ()
+    """The anchors whose references are wrong, each reference once."""
     left_out: tuple[str, ...] = ()
     """As `Document.left_out`."""
 
@@ -184,13 +188,16 @@ class LinkScanner:
             return None
         title = None if page.title is None else _text(page.title[: 8 * MAX_TITLE])[:MAX_TITLE].rstrip()
         too_long = self._resolver.too_long
-        links, characters = self._links(page.markup, page_url)
-        return ScannedLinks(links, title, tuple(link_limits(len(links), characters, self._resolver.too_long - too_long)))
+        malformed: list[MalformedLink] = []
+        links, characters = self._links(page.markup, page_url, malformed)
+        return ScannedLinks(
+            links, title, malformed, tuple(link_limits(len(links), characters, self._resolver.too_long - too_long))
+        )
 
-    def _links(self, markup: bytes, page_url: str) -> tuple[list[Link], int]:
-        """The links, and how many characters they might still have."""
+    def _links(self, markup: bytes, page_url: str, malformed: list[MalformedLink]) -> tuple[list[Link], int]:
+        """The links, and how many characters they might still have; what is wrong is added to `malformed`."""
         links: list[Link] = []
-        characters = MAX_LINK_CHARACTERS
+        characters, has_empty = MAX_LINK_CHARACTERS, False
         fronts, urls = {b""}, {""}
         known, texts, anchor = self._folder(page_url), self._texts, LinkKind.A
         # All at once is faster, and takes memory for as many as there are.
@@ -205,12 +212,16 @@ class LinkScanner:
             elif reference.endswith(b" "):
                 front = _reference(attributes)
             if front in fronts:
+                if not front and not has_empty and _is_empty(attributes or unusual):
+                    has_empty = self._note_problem(front, attributes or unusual, inner, malformed, len(links))
                 continue
             fronts.add(front)
             url = known.get(front)
             if url is None:
                 url = self._resolved(front, page_url, known)
             if url in urls:
+                if not url:
+                    self._note_problem(front, attributes or unusual, inner, malformed, len(links))
                 continue
             urls.add(url)
             tag, text, kind, rel = attributes or unusual, texts.get(inner), anchor, ""
@@ -229,14 +240,26 @@ class LinkScanner:
         return links, characters
 
     def _resolved(self, front: bytes, page_url: str, known: dict[bytes, str]) -> str:
-        target = self._resolver.resolve(front.decode("utf-8", "replace"), page_url)
-        url = "" if target is None else target[0]
+        reference = front.decode("utf-8", "replace")
+        target = self._resolver.resolve(reference, page_url)
+        url = "" if target is None or reference_problem(reference, leads=True) else target[0]
         # Paths and whole URLs mean the same on every page of a folder; `?a=b` and `http:?a=b` do not.
         is_short = len(front) <= _LONGEST_KEPT >= len(url)
         if is_short and front[0] in _PATH_START and (b":" not in front or front.startswith(_WHOLE)):
             known[front] = url
             self._kept += 1
         return url
+
+    def _note_problem(self, front: bytes, tag: bytes, inner: bytes, found: list[MalformedLink], position: int) -> bool:
+        """Keep an anchor whose reference is wrong; whether it is."""
+        reference, is_area = front.decode("utf-8", "replace"), tag.startswith(b"rea")
+        problem = reference_problem(reference, leads=False)
+        if problem is None:
+            return False
+        text = ("" if is_area else self._text(inner)) or _alternative(tag, b"" if is_area else inner)
+        known = len(found)
+        note_problem(found, MalformedLink(reference, text, position, problem, LinkKind.AREA if is_area else LinkKind.A))
+        return len(found) > known
 
     def _text(self, inner: bytes) -> str:
         text = _anchor_text(inner)
@@ -272,6 +295,11 @@ def _front(reference: bytes) -> bytes:
 def _reference(tag: bytes) -> bytes:
     attributes = _attributes(tag)
     return _front(attributes.get(b"href", attributes.get(b"xlink:href", b"")))
+
+
+def _is_empty(tag: bytes) -> bool:
+    """Whether an anchor without a path in its reference has no fragment either, and is a link."""
+    return b'href=""' in tag or not _attributes(tag).get(b"href", b"#")
 
 
 def _anchor_text(inner: bytes) -> str:

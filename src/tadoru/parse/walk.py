@@ -9,9 +9,11 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
+from tadoru.model.web import LinkKind
 from tadoru.parse.content import PARTS
 from tadoru.parse.head import HeadReader, relations_of
 from tadoru.parse.html import Attributes, Element, HtmlDocument, Picked, collapsed, inside, tag_ids, text_of
+from tadoru.parse.link_problems import EMPTY, reference_problem
 from tadoru.parse.links import LINKING, LONGEST_SCHEME, LinkReader
 from tadoru.parse.page_limits import MAX_STATEMENTS, too_many
 from tadoru.rules.url import LONGEST_URL, UrlResolver
@@ -26,9 +28,7 @@ _DEPRECATED = frozenset(
 )
 _PERMALINK_SIGNS = " \xa0¶#§🔗"
 _SCRIPT_TYPES = re.compile(r"(?:text|application)/(?:x-)?(?:java|ecma)script|")
-_WEB = re.compile(r"\s*https?:", re.IGNORECASE)
-_OWN_FILE = re.compile(r"\s*(?:file:|[a-z]:\\)", re.IGNORECASE)
-_DOUBLED = re.compile(r"\s*https?:/*(?:https?:|[^/?#]*@?https?(?::|//))", re.IGNORECASE)
+_ANCHORS = frozenset({LinkKind.A, LinkKind.AREA})
 _NAMED = frozenset({"keywords", "referrer"})
 _LABELS = ("aria-label", "aria-labelledby", "title")
 _NAMED_BY_VALUE = frozenset({"img", "svg", "input", "object"})
@@ -125,6 +125,9 @@ class ElementWalk:
 
     def _look_at_anchors(self) -> None:
         """Note the links that say nothing, and those that only seem to lead to a page."""
+        for link in self.links.malformed:
+            if link.problem != EMPTY and link.kind in _ANCHORS:
+                self._keep(self.malformed, link.href[:MAX_TEXT], "malformed links")
         for element, href, leads, is_blank in self.links.unusual:
             is_web = self._is_web(href, leads) if ":" in href[:LONGEST_SCHEME] else href[:1] not in ("", "#")
             if is_web and is_blank and not _is_labelled(element):
@@ -132,15 +135,12 @@ class ElementWalk:
                 self._keep(self.nameless, UnnamedControl(href[:MAX_TEXT], has_image), "links without text")
 
     def _is_web(self, href: str, leads: bool) -> bool:
-        """Whether a reference with a scheme leads to a page; those that only seem to are noted."""
+        """Whether a reference with a scheme leads to a page; those that run a script are noted."""
         start = href[:200].lstrip().lower()
         if start.startswith("javascript:"):
             self._keep(self.script_references, href[:MAX_TEXT], "links that run a script")
-        elif _OWN_FILE.match(start) or _DOUBLED.match(start) or (not leads and _WEB.match(start)):
-            self._keep(self.malformed, href[:MAX_TEXT], "malformed links")
-        else:
-            return not start.startswith(("#", "mailto:", "tel:"))
-        return False
+            return False
+        return reference_problem(href, leads=leads) is None and not start.startswith(("#", "mailto:", "tel:"))
 
     def _body(self, tag: str, element: Element, attributes: Attributes) -> None:
         self._in_body = True

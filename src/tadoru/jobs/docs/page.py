@@ -60,7 +60,7 @@ def _read_doc_page(body: bytes, content_type: str | None, url: str, resolver: Ur
     """Read a page. Links and metadata are read first, because finding the main content removes everything else from the tree."""
     document = HtmlDocument.parse(body, content_type, MAX_DOC_TAGS, MAX_DOC_LINKS)
     is_partial = bool(document.left_out)
-    links = link_parser.extract(document, url, resolver)
+    links = link_parser.extract(document, url, resolver).links
     metadata = _metadata(document)
     alternate = alternate_url(document, url, resolver)
     scripts = document.select("script")

@@ -67,7 +67,7 @@ class _StartPage:
             document = HtmlDocument.parse(response.body, response.header("content-type"))
         except PageTooComplex:
             return  # The crawl reports it.
-        found = link_parser.extract(document, response.url, resolver)
+        found = link_parser.extract(document, response.url, resolver).links
         self.links = [link.url for link in found if link.kind is LinkKind.A and origin(link.url) == origin(response.url)]
         for element in document.select("html[lang]"):
             self.language = (element.attributes.get("lang") or "").strip() or None

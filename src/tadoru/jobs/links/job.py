@@ -7,6 +7,7 @@ from functools import cached_property
 from urllib.parse import unquote
 
 from tadoru.engine.job import FetchedPage, HtmlJob, PageResult
+from tadoru.jobs.links.malformed import malformed_records
 from tadoru.model.web import Answer
 from tadoru.parse import links as link_parser
 from tadoru.parse.decode import as_utf8
@@ -45,18 +46,21 @@ class LinksJob(HtmlJob):
         if not self.every_link:
             scanned = self._scanner.scan(as_utf8(response.body, content_type)[0], page.url)
             if scanned is not None:
-                return PageResult(links=scanned.links, title=scanned.title, left_out=scanned.left_out)
+                records = malformed_records(page.url, scanned.malformed)
+                return PageResult(links=scanned.links, title=scanned.title, records=records, left_out=scanned.left_out)
         document = HtmlDocument.parse(response.body, content_type)
         extract = link_parser.extract if self.every_link else link_parser.extract_targets
-        links = extract(document, page.url, self.resolver)
+        links, malformed = extract(document, page.url, self.resolver)
+        records = malformed_records(page.url, malformed)
         if not self.fragments:
-            return PageResult(links=links, title=document.title(), left_out=tuple(document.left_out))
+            return PageResult(links=links, title=document.title(), records=records, left_out=tuple(document.left_out))
         links = [link._replace(fragment=_anchor(link.fragment)) if link.fragment else link for link in links]
         anchors = document.stored_anchors(document.anchors())
         return PageResult(
             links=links,
             title=document.title(),
             anchors=None if anchors is None else _named(anchors),
+            records=records,
             left_out=tuple(document.left_out),
         )
 

@@ -15,8 +15,10 @@ from typing import TypeVar
 from tadoru.clock import SystemClock
 from tadoru.i18n.translation import N_
 from tadoru.jobs.links.broken import AcceptedCodes, LinkCheck, classify_link, describe_problem, is_ignored
+from tadoru.jobs.links.malformed import malformed_links
 from tadoru.jobs.links.result import BrokenLink, CrawlResult, FailedUrl, LinkEdge, LinkSource, SkippedTrap, UrlInfo
 from tadoru.model.web import FailureKind
+from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.interface import CrawlStore
 from tadoru.store.crawl.open import open_store
 from tadoru.store.crawl.records import LinkRow, PageRow, PageStatus
@@ -101,7 +103,7 @@ async def load_urls(store: CrawlStore, problems: ProblemPages) -> tuple[tuple[Ur
 
 
 async def read_crawl_result(
-    store: CrawlStore,
+    store: CrawlDatabase,
     start_url: str,
     rules: BrokenLinkRules,
     problems: ProblemPages,
@@ -114,6 +116,7 @@ async def read_crawl_result(
     pages = [(row, problems.checked(row)) for row in problems]
     broken = [link async for link in _broken_links(store, pages, rules)]
     sources = {link.url: link.sources for link in broken}
+    broken += [link for link in malformed_links(store.findings) if not is_ignored(link.url, rules.ignore)]
     if rules.fragments:
         broken += [link async for link in _missing_fragments(store, rules)]
     counts = await store.frontier.counts()

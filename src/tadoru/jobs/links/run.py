@@ -31,6 +31,7 @@ from tadoru.jobs.crawl_setup import (
 )
 from tadoru.jobs.links.broken import AcceptedCodes, compile_patterns
 from tadoru.jobs.links.job import LinksJob
+from tadoru.jobs.links.malformed import MALFORMED_CHECK
 from tadoru.jobs.links.result import CrawlResult, UrlInfo
 from tadoru.jobs.links.result_reader import BrokenLinkRules, load_urls, read_crawl_result, read_problem_pages, stored_urls
 from tadoru.rules.address import Exemptions
@@ -76,6 +77,7 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
             new = starts if known is None else ()
             scope, exemptions = await recover_crawl(store, options, starts, new, self.allowed)
             await store.meta.set("job", "links")
+            await store.checks.install([MALFORMED_CHECK], "page")
             url_filter = UrlFilter(scope, check_external=options.check, follow=not options.list, trap_cap=options.trap_limit)
             await apply_rules(store, url_filter, options.depth)
             await queue_start_urls(store, url_filter, starts, new, options.depth)
