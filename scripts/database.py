@@ -8,7 +8,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-SQL = Path(__file__).parent.parent / "src" / "tadoru" / "store" / "crawl" / "sql" / "sqlite.sql"
+from tadoru.store.crawl.connection import SQLITE
+from tadoru.store.crawl.scripts import pending_scripts
+
+SQL = "\n".join(pending_scripts(SQLITE, 0))
 WORDS = Path(__file__).parent / "columns.toml"
 BEGIN_HERE = ("audited_pages", "findings", "links")
 COMMENTED = re.compile(r"((?:^-- .*\n)*)^CREATE (TABLE|VIEW) (\w+)", re.MULTILINE)
@@ -71,7 +74,7 @@ def public() -> dict[str, set[str]]:
 def _schema() -> dict[str, list[str]]:
     sql = sqlite3.connect(":memory:")
     try:
-        sql.executescript(SQL.read_text("utf-8"))
+        sql.executescript(SQL)
         names = [row[0] for row in sql.execute(_OBJECTS)]
         return {name: [row[1] for row in sql.execute(f"PRAGMA table_info({name})")] for name in names}
     finally:
@@ -82,15 +85,14 @@ _OBJECTS = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND n
 
 
 def _kinds() -> dict[str, str]:
-    return {name: kind.lower() for _, kind, name in COMMENTED.findall(SQL.read_text("utf-8"))}
+    return {name: kind.lower() for _, kind, name in COMMENTED.findall(SQL)}
 
 
 def _sentences() -> dict[str, str]:
     """The comment above each table and view."""
     found = {
-        name: " ".join(line.removeprefix("-- ") for line in comment.splitlines())
-        for comment, _, name in COMMENTED.findall(SQL.read_text("utf-8"))
+        name: " ".join(line.removeprefix("-- ") for line in comment.splitlines()) for comment, _, name in COMMENTED.findall(SQL)
     }
     if missing := [name for name, text in found.items() if not text]:
-        raise SystemExit(f"{SQL}: no comment above {missing}")
+        raise SystemExit(f"store/crawl/sql: no comment above {missing}")
     return found

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tadoru.store.crawl.connection import POSTGRESQL, SQLITE, SqlDialect
 from tadoru.store.crawl.postgres.migrations import FORMAT
-from tadoru.store.crawl.sqlite.database import SCHEMA_VERSION, SQL, pending_scripts
-
-FORMATS = {"sqlite": SCHEMA_VERSION, "postgresql": FORMAT}
+from tadoru.store.crawl.scripts import migration_steps
+from tadoru.store.crawl.sqlite.database import SCHEMA_VERSION
 
 
 def run(checkout: Path, *arguments: str) -> str:
@@ -25,13 +25,9 @@ def test_the_scripts_that_create_a_crawl_are_those_of_the_definition(checkout: P
     assert run(checkout, str(checkout / "scripts" / "schema.py"), "--check") == ""
 
 
-@pytest.mark.parametrize("database", FORMATS)
-def test_there_is_a_step_to_each_format_after_the_first(database: str) -> None:
-    steps = sorted(int(step.name[:4]) for step in SQL.joinpath("upgrade", database).iterdir())
-    assert steps == list(range(2, FORMATS[database] + 1))
-    assert [len(pending_scripts(database, found)) for found in range(1, FORMATS[database] + 1)] == list(
-        reversed(range(FORMATS[database]))
-    )
+@pytest.mark.parametrize(("dialect", "version"), [(SQLITE, SCHEMA_VERSION), (POSTGRESQL, FORMAT)])
+def test_there_is_a_step_to_each_format_after_the_first(dialect: SqlDialect, version: int) -> None:
+    assert [number for number, _ in migration_steps(dialect)] == list(range(2, version + 1))
 
 
 OPENED = """

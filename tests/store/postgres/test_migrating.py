@@ -18,7 +18,7 @@ from tadoru.store.crawl.postgres.connection import PgConnection
 from tadoru.store.crawl.postgres.crawl_url import parse
 from tadoru.store.crawl.postgres.migrations import FORMAT, READABLE_BY, WRITING, format_of, migrate
 from tadoru.store.crawl.postgres.store import PostgresStore
-from tadoru.store.crawl.sqlite.database import SQL
+from tadoru.store.crawl.scripts import SQL
 from tests.support.clock import FakeClock
 from tests.support.old_crawls import make_schema
 from tests.support.pg_crawls import crawl_on
@@ -240,7 +240,7 @@ def test_numbers_go_on_behind_the_highest_of_an_older_crawl(old: str) -> None:
 
 def test_a_program_that_numbers_pages_itself_is_told_to_upgrade(crawl: str) -> None:
     PostgresStore(crawl, FakeClock()).db.sql.close()
-    with opened(crawl) as link, pytest.raises(NewerFormat, match=r"was written by a newer Tadoru \(format 6\)\. Upgrade Tadoru"):
+    with opened(crawl) as link, pytest.raises(NewerFormat, match=rf"was written by a newer Tadoru \(format {FORMAT}\)\. Upgrade Tadoru"):
         format_of(link, parse(crawl).schema, 5)
 
 

@@ -1,11 +1,11 @@
 """Every table of a crawl, for SQLite and PostgreSQL.
 
 The names `pages`, `links`, `crawl_errors`, `crawl_meta`, `completed_pages` and `queue_status` are a contract with everyone who
-queries a crawl. Everything that people query has a table or a view (`sql/parts/views.sql`) of its own; what is only ever read
+queries a crawl. Everything that people query has a table or a view (`sql/views.sql`) of its own; what is only ever read
 together with its page is one JSON value of the page, with a view over it.
 
-`scripts/schema.py` writes `sql/sqlite.sql` and `sql/postgresql.sql` from these tables and the files in `sql/parts`: a crawl runs
-these and does not import SQLAlchemy. A change needs a step in `sql/upgrade` for each database and another format number.
+`scripts/schema.py` writes `sql/sqlite.sql` and `sql/postgresql.sql` from these tables: a crawl runs these and does not import
+SQLAlchemy. A change needs a step in `sql/upgrade` for each database and another format number (`scripts.py`).
 
 Where the databases differ: PostgreSQL compares texts by their bytes, as SQLite does (collation C), and finds long texts by their
 hash, because its indexes hold no text of any length. Its workers have counters of their own, so that none waits for another.
@@ -309,6 +309,9 @@ page_details = _table(
     _optional(ByteText, "directives", "[[source, agent, name, value], ...]"),
     _optional(ByteText, "rendering", "What a browser changed, when one was used."),
     _optional(ByteText, "extracted", "{name: [value, ...]} of --extract"),
+    _optional(
+        ByteText, "site_facts", "{check: evidence} of checks that are usually about the whole site, such as missing headers"
+    ),
 )
 
 page_hreflang = _table(
@@ -438,6 +441,7 @@ runs = _table(
     _text("config"),
     _text("version"),
     *_reals("score"),
+    *_numbers("score_version"),
 )
 
 page_history = _table(

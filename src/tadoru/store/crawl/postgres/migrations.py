@@ -10,12 +10,13 @@ from __future__ import annotations
 from importlib.resources.abc import Traversable
 
 from tadoru.errors import NewerFormat, StoreError
+from tadoru.store.crawl.connection import POSTGRESQL
 from tadoru.store.crawl.postgres.connection import PgConnection
 from tadoru.store.crawl.postgres.crawl_url import CrawlUrl
-from tadoru.store.crawl.sqlite.database import SQL, pending_scripts
+from tadoru.store.crawl.scripts import SQL, pending_scripts
 from tadoru.store.errors import DeadlockVictim
 
-FORMAT = 6
+FORMAT = 7
 """The format of a crawl: that of `schema.py`, and of the last step in `sql/upgrade/postgresql`."""
 READABLE_BY = 6
 """The oldest format whose programs can work on a crawl of this one. Before format 6, programs numbered pages themselves."""
@@ -86,7 +87,7 @@ def _migrate_once(link: PgConnection, schema: str, version: int, readable_by: in
             run("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [key, schema])
         run(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
         found = format_of(link, schema, version)
-        for script in pending_scripts("postgresql", found or 0, folder):
+        for script in pending_scripts(POSTGRESQL, found or 0, folder):
             run(script)
         if found is None:
             run("INSERT INTO crawl_format VALUES (%s, %s)", [version, readable_by])

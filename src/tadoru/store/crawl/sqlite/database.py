@@ -10,23 +10,20 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from importlib import resources
-from importlib.resources.abc import Traversable
 from itertools import islice
 from typing import Any, TypeVar
 
 from tadoru.clock import Clock, to_datetime
 from tadoru.errors import NewerFormat, StoreError
 from tadoru.store.crawl.connection import SQLITE, CrawlConnection, SqlConnection
+from tadoru.store.crawl.scripts import pending_scripts
 from tadoru.store.errors import is_busy, translated
 
 T = TypeVar("T")
 APPLICATION_ID = 0x7AD0_0001
 """Marks a SQLite file as a Tadoru crawl."""
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 """The format of a file: that of `schema.py`, and of the last step in `sql/upgrade/sqlite`."""
-SQL: Traversable = resources.files("tadoru.store.crawl").joinpath("sql")
-"""The scripts of both databases."""
 LOCK_PATIENCE = 30.0
 """Seconds to wait for another program's transaction before giving up."""
 HOSTS_AT_ONCE = 64
@@ -96,7 +93,7 @@ class Database(CrawlConnection):
         sql = self.sql
         sql.execute("BEGIN IMMEDIATE")
         try:
-            for script in pending_scripts("sqlite", self._format()):
+            for script in pending_scripts(SQLITE, self._format()):
                 for statement in _statements(script):
                     sql.execute(statement)
             sql.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -204,14 +201,6 @@ class Database(CrawlConnection):
 
     async def close(self) -> None:
         self.sql.close()
-
-
-def pending_scripts(database: str, found: int, folder: Traversable = SQL) -> list[str]:
-    """The scripts that a crawl of format `found` needs (0: there is none), for `sqlite` or `postgresql`, in order."""
-    if not found:
-        return [folder.joinpath(f"{database}.sql").read_text(encoding="utf-8")]
-    steps = sorted(folder.joinpath("upgrade", database).iterdir(), key=lambda step: step.name)
-    return [step.read_text(encoding="utf-8") for step in steps if int(step.name[:4]) > found]
 
 
 def _statements(script: str) -> Iterator[str]:

@@ -2,10 +2,12 @@
 CREATE VIEW links AS
 SELECT (r.source_id << 20) + r.position AS id, source.url AS source_url, target.url AS target_url, anchor.text AS anchor_text,
        CASE WHEN target.internal THEN 'internal' ELSE 'external' END AS link_type,
-       rel.text AS rel_attribute, source.crawled_at AS crawled_at, r.kind AS kind, r.position AS position
+       rel.text AS rel_attribute, source.crawled_at AS crawled_at, r.kind AS kind, r.position AS position,
+       fragment.text AS fragment
 FROM link_relations r
 JOIN pages source ON source.id = r.source_id JOIN pages target ON target.id = r.target_id
-JOIN texts anchor ON anchor.id = r.text_id JOIN texts rel ON rel.id = r.rel_id;
+JOIN texts anchor ON anchor.id = r.text_id JOIN texts rel ON rel.id = r.rel_id
+LEFT JOIN texts fragment ON fragment.id = r.fragment_id;
 
 -- The pages of the site with a response. External links that were only checked are not pages of the site.
 CREATE VIEW completed_pages AS
@@ -26,25 +28,25 @@ FROM page_findings f JOIN checks c ON c.number = f.check_number LEFT JOIN pages 
 
 -- The header fields of each response.
 CREATE VIEW response_headers AS
-SELECT p.url AS url, lower({json_item}(h.value, {_0})) AS name, {json_item}(h.value, {_1}) AS value, h.key AS position
+SELECT p.url AS url, lower({json_item}(h.value, 0)) AS name, {json_item}(h.value, 1) AS value, h.key AS position
 FROM page_details d JOIN pages p ON p.id = d.page_id, {json_list}(d.headers) h;
 
 -- The headings of each page, in order.
 CREATE VIEW headings AS
-SELECT p.url AS url, {json_item}(h.value, {_0}) AS level, {json_item}(h.value, {_1}) AS text, h.key AS position
+SELECT p.url AS url, {json_item}(h.value, 0) AS level, {json_item}(h.value, 1) AS text, h.key AS position
 FROM page_details d JOIN pages p ON p.id = d.page_id, {json_list}(d.headings) h;
 
 -- The images of each page, in order.
 CREATE VIEW images AS
-SELECT p.url AS url, {json_item}(i.value, {_0}) AS src, {json_item}(i.value, {_1}) AS alt,
-       {json_item}(i.value, {_2}) AS width, {json_item}(i.value, {_3}) AS height, {json_item}(i.value, {_4}) AS loading,
+SELECT p.url AS url, {json_item}(i.value, 0) AS src, {json_item}(i.value, 1) AS alt,
+       {json_item}(i.value, 2) AS width, {json_item}(i.value, 3) AS height, {json_item}(i.value, 4) AS loading,
        i.key AS position
 FROM page_details d JOIN pages p ON p.id = d.page_id, {json_list}(d.images) i;
 
 -- The directives of each page for search engines, in its HTML and in X-Robots-Tag.
 CREATE VIEW directives AS
-SELECT p.url AS url, {json_item}(v.value, {_0}) AS source, {json_item}(v.value, {_1}) AS agent,
-       {json_item}(v.value, {_2}) AS name, {json_item}(v.value, {_3}) AS value
+SELECT p.url AS url, {json_item}(v.value, 0) AS source, {json_item}(v.value, 1) AS agent,
+       {json_item}(v.value, 2) AS name, {json_item}(v.value, 3) AS value
 FROM page_details d JOIN pages p ON p.id = d.page_id, {json_list}(d.directives) v;
 
 -- The values of `--extract`, one row per value.
