@@ -137,6 +137,7 @@ def test_a_start_that_robots_forbid_is_exit_4_with_the_line(tadoru: Tadoru, site
     done = tadoru.links(site.url("/priv%1B[31mate"), "-f", "json")
     assert done.code == 4
     assert "robots.txt line 3: Disallow: /priv" in done.sentence
+    assert done.sentence.endswith("If the site is yours, use --ignore-robots.")
     assert "\x1b" not in done.err, "crawled text does not steer the terminal"
     assert site.paths == ["/robots.txt"]
     assert [info["status_code"] for info in done.result["internal_urls"]] == [None]

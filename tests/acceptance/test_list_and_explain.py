@@ -75,6 +75,14 @@ def test_the_line_of_robots_txt_that_forbids_is_named_unless_ignored(tadoru: Tad
     assert explained(tadoru, house.url("/private/x"), "--ignore-robots")[0] is True
 
 
+def test_the_group_of_another_crawler_or_another_file_can_be_tried(tadoru: Tadoru, house: Site) -> None:
+    assert explained(tadoru, house.url("/a"), "--robots-agent", "Other")[:2] == (False, "robots.txt line 6: Disallow: /")
+    (tadoru.folder / "new.txt").write_text("User-agent: *\nDisallow: /a\n", encoding="utf-8")
+    assert explained(tadoru, house.url("/a"), "--robots-file", "new.txt")[:2] == (False, "robots.txt line 2: Disallow: /a")
+    missing = tadoru("explain", house.url("/a"), "--robots-file", "none.txt")
+    assert (missing.code, missing.sentence) == (2, "Cannot read none.txt: No such file or directory. Check --robots-file.")
+
+
 REFUSED = {
     "external": (["http://other.invalid/", "--start", "{base}/"], "external: other.invalid is not 127.0.0.1"),
     "excluded": (["{base}/a", "--exclude", "/a"], "excluded by pattern /a"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,6 +33,43 @@ async def test_our_own_group_counts_and_that_of_others_does_not() -> None:
         site.page("/ok")
         pages = by_path(site, await crawl(site))
     assert (pages["/"].status_code, pages["/ok"].status_code, pages["/not-you"].status_code) == (200, 200, None)
+
+
+GROUPS = "User-agent: *\nDisallow: /all\n\nUser-agent: MyBot\nDisallow: /mine\n\nUser-agent: Googlebot\nDisallow: /google\n"
+
+
+@pytest.mark.parametrize(
+    "options, refused",
+    [
+        ({}, "/all"),
+        ({"user_agent": "MyBot/1.0 (+https://example.com/)"}, "/mine"),
+        ({"user_agent": "Mozilla/5.0 (compatible; mybot/2.1; +https://example.com/)"}, "/mine"),
+        ({"header": ("User-Agent: MyBot/3",)}, "/mine"),
+        ({"user_agent": "MyBot/1.0", "robots_agent": "Googlebot"}, "/google"),
+        ({"user_agent": "MyBot/1.0", "robots_agent": "Another"}, "/all"),
+    ],
+    ids=["our own", "a user agent", "compatible", "a header", "another crawler", "a crawler without a group"],
+)
+async def test_the_product_token_of_the_user_agent_that_is_sent_chooses_the_group(options: dict[str, Any], refused: str) -> None:
+    async with Site() as site:
+        site.robots(GROUPS)
+        site.page("/", links=["/all", "/mine", "/google"])
+        for path in ("/all", "/mine", "/google"):
+            site.page(path)
+        await crawl(site, **options)
+    assert {"/all", "/mine", "/google"} - set(site.paths) == {refused}
+
+
+async def test_a_robots_file_is_tried_instead_of_that_of_the_site_and_of_no_other(tmp_path: Path) -> None:
+    (tmp_path / "robots.txt").write_text("User-agent: *\nDisallow: /new\n", encoding="utf-8")
+    async with Site() as site, Site() as other:
+        site.robots("User-agent: *\nDisallow: /old\n")
+        other.robots("User-agent: *\nDisallow: /\n")
+        site.page("/", links=["/old", "/new", other.url("/x")])
+        site.page("/old")
+        await crawl(site, robots_file=str(tmp_path / "robots.txt"), check=True, allow_private=True)
+    assert set(site.paths) == {"/", "/old"}
+    assert other.paths == ["/robots.txt"]
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410])

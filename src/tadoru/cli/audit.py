@@ -104,7 +104,7 @@ def _check(options: AuditOptions, urls: tuple[str, ...]) -> None:
     """Validate options and arguments before any request."""
     from tadoru.jobs.audit.criteria import AuditCriteria
     from tadoru.jobs.audit.run import build_job
-    from tadoru.jobs.crawl_setup import access_for, build_scope
+    from tadoru.jobs.crawl_setup import access_for, build_scope, read_robots_file
     from tadoru.rules.address import Exemptions
     from tadoru.rules.url import parse_typed_url
     from tadoru.store.crawl.postgres.crawl_url import is_postgresql
@@ -119,6 +119,7 @@ def _check(options: AuditOptions, urls: tuple[str, ...]) -> None:
         )
     build_job(options, build_scope(options, starts))
     access_for(options, Exemptions(), starts)
+    read_robots_file(options)
     AuditCriteria.parse(options)
     if is_file:
         check_writable(database, "--database")

@@ -9,7 +9,7 @@ from tadoru.cli.output import N_, _, ngettext
 from tadoru.config.options import AuditOptions, CrawlOptions, DocsOptions, LinksOptions
 from tadoru.errors import without_passwords
 from tadoru.jobs.audit.run import bounds_for
-from tadoru.jobs.crawl_setup import build_scope
+from tadoru.jobs.crawl_setup import build_scope, robots_token
 from tadoru.jobs.docs.run import site_folder
 from tadoru.jobs.launch import pick_processes
 from tadoru.jobs.reporting.formatting import pad_text
@@ -36,10 +36,14 @@ RENDERING = {
 Rows = list[tuple[str, str]]
 
 
-def print_plan(options: LinksOptions | AuditOptions | DocsOptions, urls: Sequence[str], out: TextIO) -> int:
-    """Print what a crawl with these options would do."""
-    starts = [parse_typed_url(url) for url in urls]
+def print_plan(
+    options: LinksOptions | AuditOptions | DocsOptions, urls: Sequence[str], out: TextIO, *, is_local: bool = False
+) -> int:
+    """Print what a crawl with these options would do; `is_local`: the URLs are names of files."""
+    starts = [parse_typed_url(url) if not is_local else url for url in urls]
     match options:
+        case LinksOptions() if is_local:
+            rows = [*_start_urls(starts), *_links_results(options)]
         case LinksOptions():
             rows = _links_plan(options, starts)
         case AuditOptions():
@@ -68,8 +72,11 @@ def _docs_plan(options: DocsOptions, start: str) -> Rows:
 
 def _links_plan(options: LinksOptions, starts: list[str]) -> Rows:
     rows = _start_urls(starts) or [(_("resume"), str(options.state))]
-    rows += _requests(options, starts, listed=options.list)
-    rows.append((_("external"), _external(options.check)))
+    return [*rows, *_requests(options, starts, listed=options.list), *_links_results(options)]
+
+
+def _links_results(options: LinksOptions) -> Rows:
+    rows = [(_("external"), _external(options.check))]
     rows.append((_("result"), _("{format} to {file}", format=options.format, file=options.output or "stdout")))
     if options.state:
         rows.append((_("state"), _("kept in {file}", file=options.state)))
@@ -135,8 +142,19 @@ def _requests(options: CrawlOptions, starts: list[str], *, listed: bool) -> Rows
     rows += [(_("exclude"), _("URLs that match {pattern}", pattern=pattern)) for pattern in options.exclude]
     rows.append((_("limit"), ngettext("{count} page", "{count} pages", options.limit) if options.limit else _("no limit")))
     rows.append((_("pace"), _pace(options)))
-    rows.append(("robots.txt", _("ignored") if options.ignore_robots else _("obeyed, as Tadoru")))
+    rows.append(("robots.txt", _robots(options)))
     return rows
+
+
+def _robots(options: CrawlOptions) -> str:
+    if options.ignore_robots:
+        return _("ignored")
+    agent = robots_token(options)
+    return (
+        _("{file} is obeyed, as {agent}", file=options.robots_file, agent=agent)
+        if options.robots_file
+        else _("obeyed, as {agent}", agent=agent)
+    )
 
 
 def _pace(options: CrawlOptions) -> str:

@@ -16,8 +16,8 @@ from tadoru.errors import UsageError
 from tadoru.log import printable
 
 LINKS_SETTINGS = (
-    "scope", "include", "exclude", "delay", "timeout", "ignore_robots", "user_agent", "allow_private", "subdomains",
-    "trap_limit", "strip_tracking", "strip_sessions", "proxy", "insecure", "check", "state",
+    "scope", "include", "exclude", "delay", "timeout", "ignore_robots", "user_agent", "robots_agent", "robots_file",
+    "allow_private", "subdomains", "trap_limit", "strip_tracking", "strip_sessions", "proxy", "insecure", "check", "state",
 )  # fmt: skip
 MOST_USED = (
     "scope", "include", "exclude", "delay", "ignore_robots", "user_agent", "state", "database", "output", "job", "start",

@@ -145,7 +145,7 @@ def links(
 
 def _check(options: LinksOptions, urls: tuple[str, ...]) -> None:
     """Validate options and arguments before any request."""
-    from tadoru.jobs.crawl_setup import access_for, build_scope
+    from tadoru.jobs.crawl_setup import access_for, build_scope, read_robots_file
     from tadoru.jobs.links.broken import LinkGates
     from tadoru.jobs.links.report import links_format_of_path
     from tadoru.jobs.links.run import broken_link_rules
@@ -169,6 +169,7 @@ def _check(options: LinksOptions, urls: tuple[str, ...]) -> None:
     for name in options.report:
         links_format_of_path(name)
         check_writable(Path(name), "--report")
+    read_robots_file(options)
 
 
 def _run(options: LinksOptions, urls: tuple[str, ...], *, quiet: bool, verbose: int, log_format: str) -> int:

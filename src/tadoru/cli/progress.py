@@ -230,4 +230,10 @@ def check_start_urls(failure: StartFailure | None, url: str = "") -> None:
     if failure.status == "error":
         kind = (failure.error_type or "no_response").replace("_", " ")
         raise SeedUnreachable("Cannot reach {url} ({reason}).", url=url or failure.url, reason=kind)
+    if failure.reason.startswith("robots.txt"):
+        raise NothingToCrawl(
+            "Nothing to crawl from {url}: {reason}. If the site is yours, use --ignore-robots.",
+            url=url or failure.url,
+            reason=failure.reason,
+        )
     raise NothingToCrawl("Nothing to crawl from {url}: {reason}.", url=url or failure.url, reason=failure.reason)

@@ -17,6 +17,7 @@ from tadoru.fetch.base import Fetcher, Renderer
 from tadoru.model.web import Answer, Link, RenderedPage, Response
 from tadoru.parse.html import HTML_TYPES
 from tadoru.rules.budget import BreadthLimits, Budget
+from tadoru.rules.robots import PRODUCT_TOKEN
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import UrlCleaner, UrlResolver
 from tadoru.store.crawl.interface import CrawlStore
@@ -44,6 +45,10 @@ class CrawlPolicy:
     resource_budget: int = 0
     """How many images, scripts and style sheets are checked once the pages are done."""
     sitemaps: bool = False
+    robots_token: str = PRODUCT_TOKEN
+    """The product token whose group of robots.txt applies."""
+    robots_text: bytes | None = None
+    """What is read instead of the robots.txt of the crawled sites."""
     """Read the sitemaps of the site and crawl the pages they list."""
     sitemap_urls: tuple[str, ...] = ()
     """Sitemaps that the user named, besides those in robots.txt."""

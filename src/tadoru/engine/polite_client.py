@@ -21,6 +21,7 @@ from tadoru.fetch.base import Fetcher
 from tadoru.fetch.credentials import NO_CREDENTIALS, Credentials, CredentialsFetcher
 from tadoru.model.web import Answer, Failure, FailureKind, Headers, Request, Response
 from tadoru.rules import retry
+from tadoru.rules.robots import PRODUCT_TOKEN
 from tadoru.rules.url import host_key, origin
 from tadoru.store.crawl.records import RobotsRecord
 
@@ -58,6 +59,8 @@ class RequestPolicy:
     timeout: float
     max_bytes: int
     obey_robots: bool = True
+    robots_token: str = PRODUCT_TOKEN
+    """The product token whose group of robots.txt applies."""
 
 
 class PoliteClientContext:
@@ -87,7 +90,10 @@ class PoliteClient:
         self._fetcher = fetcher
         self._random = random.Random()
         robots_store = _RobotsStore(context)
-        self._robots = RobotsCache(robots_store, self._send, context.clock, lambda: context.worker, context.policy.timeout)
+        policy = context.policy
+        self._robots = RobotsCache(
+            robots_store, self._send, context.clock, lambda: context.worker, policy.timeout, token=policy.robots_token
+        )
 
     async def close(self) -> None:
         await self._robots.close()

@@ -41,12 +41,25 @@ class RobotsStore(Protocol):
 class RobotsCache:
     """Rules by origin. All pages that wait for the same robots.txt share one task."""
 
-    def __init__(self, store: RobotsStore, send: Send, clock: Clock, worker: Callable[[], int], timeout: float) -> None:
+    def __init__(
+        self,
+        store: RobotsStore,
+        send: Send,
+        clock: Clock,
+        worker: Callable[[], int],
+        timeout: float,
+        *,
+        token: str = robots.PRODUCT_TOKEN,
+        replacement: Callable[[str], bytes | None] = lambda origin: None,
+    ) -> None:
+        """`token` chooses the group; `replacement` is the text that stands for the robots.txt of an origin, if there is one."""
         self._store = store
         self._send = send
         self._clock = clock
         self._worker = worker
         self._timeout = timeout
+        self._token = token
+        self._replacement = replacement
         self._rules: BoundedCache[str, tuple[CachedRobots, float]] = BoundedCache(2_000)
         self._requests: dict[str, asyncio.Task[CachedRobots]] = {}
 
@@ -74,20 +87,25 @@ class RobotsCache:
         await asyncio.gather(*requests, return_exceptions=True)
 
     async def _load(self, origin: str) -> CachedRobots:
-        hold = self._timeout * 4 + 30
-        while (claim := await self._store.claim(self._worker(), origin, hold=hold, max_age=robots.MAX_AGE)) is False:
-            await self._clock.sleep(POLL_INTERVAL)
-        if claim is True:
-            record = await self._fetch(origin)
-            await self._store.put(origin, record)
-        else:
-            assert isinstance(claim, RobotsRecord)
-            record = claim
+        text = self._replacement(origin)
+        record = await self._stored(origin) if text is None else RobotsRecord(200, None, "", text, 0.0)
         failure = FailureKind(record.failure) if record.failure else None
-        cached = CachedRobots(robots.read(status=record.status, failure=failure, body=record.body), failure, record.message)
+        rules = robots.read(status=record.status, failure=failure, body=record.body, token=self._token)
+        cached = CachedRobots(rules, failure, record.message)
         max_age = robots.MAX_AGE if record.is_settled else 60.0
         self._rules[origin] = (cached, self._clock.now() + max_age - min(record.age, max_age))
         return cached
+
+    async def _stored(self, origin: str) -> RobotsRecord:
+        """The response of an origin: that of another worker, or else requested and stored for all."""
+        hold = self._timeout * 4 + 30
+        while (claim := await self._store.claim(self._worker(), origin, hold=hold, max_age=robots.MAX_AGE)) is False:
+            await self._clock.sleep(POLL_INTERVAL)
+        if isinstance(claim, RobotsRecord):
+            return claim
+        record = await self._fetch(origin)
+        await self._store.put(origin, record)
+        return record
 
     async def _fetch(self, origin: str) -> RobotsRecord:
         """Request the file, with redirects and retries as for any page."""

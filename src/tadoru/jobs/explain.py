@@ -14,7 +14,7 @@ from tadoru.engine.site_probe import META_KEY as SURVEY
 from tadoru.errors import Message
 from tadoru.fetch.guard import DnsCache, private_exemptions
 from tadoru.i18n.stored_texts import skip_reason
-from tadoru.jobs.crawl_setup import access_for, build_cleaner, build_scope
+from tadoru.jobs.crawl_setup import access_for, build_cleaner, build_scope, read_robots_file, robots_token
 from tadoru.jobs.docs.content.variants import detect_edition
 from tadoru.jobs.docs.run import build_job as docs_job
 from tadoru.jobs.docs.run import crawl_database_path, site_folder
@@ -157,6 +157,22 @@ async def _variant(url: str, starts: tuple[str, ...], options: DocsOptions, data
     return docs_job(options, build_scope(options, starts[:1]), starts[0]).with_probe_result(known).skip_reason(url)
 
 
+async def _read_robots(url: str, exemptions: Exemptions, starts: tuple[str, ...], options: CrawlingOptions) -> robots.Robots:
+    """The rules of the site for the product token of the crawl, or those of `--robots-file`."""
+    token, text = robots_token(options), read_robots_file(options)
+    if text is not None and build_scope(options, starts).is_internal(url):
+        return robots.read(status=200, failure=None, body=text, token=token)
+    fetcher = build_fetcher(access_for(options, exemptions, starts), 1)
+    try:
+        template = Request(url=url, timeout=options.timeout, max_bytes=robots.MAX_BYTES, truncate=True)
+        answer = await follow_redirects(fetcher.fetch, f"{origin(url)}/robots.txt", template, robots.MAX_REDIRECTS)
+    finally:
+        await fetcher.close()
+    if isinstance(answer, Response):
+        return robots.read(status=answer.status, failure=None, body=answer.body, token=token)
+    return robots.read(status=None, failure=answer.kind, body=b"", token=token)
+
+
 async def _apply_robots(
     url: str, exemptions: Exemptions, starts: tuple[str, ...], options: CrawlingOptions, rows: dict[str, str]
 ) -> str | None:
@@ -165,16 +181,7 @@ async def _apply_robots(
     if options.ignore_robots:
         rows["robots"] = Message("ignored (--ignore-robots)")
     else:
-        fetcher = build_fetcher(access_for(options, exemptions, starts), 1)
-        try:
-            template = Request(url=url, timeout=options.timeout, max_bytes=robots.MAX_BYTES, truncate=True)
-            answer = await follow_redirects(fetcher.fetch, f"{origin(url)}/robots.txt", template, robots.MAX_REDIRECTS)
-        finally:
-            await fetcher.close()
-        if isinstance(answer, Response):
-            rules = robots.read(status=answer.status, failure=None, body=answer.body)
-        else:
-            rules = robots.read(status=None, failure=answer.kind, body=b"")
+        rules = await _read_robots(url, exemptions, starts, options)
         decision = rules.allows(url)
         crawl_delay = rules.paced_delay
         rows["robots"] = skip_reason(decision.reason)

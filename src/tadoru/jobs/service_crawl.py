@@ -34,8 +34,8 @@ from tadoru.rules.address import Exemptions
 from tadoru.store.crawl.open import open_store
 
 OPERATOR_SETTINGS = frozenset({
-    "user_agent", "proxy", "insecure", "delay", "concurrency", "timeout", "max_response_size", "trap_limit", "strip_tracking",
-    "strip_sessions", "resources", "threshold", "no_plugins", "render", "tokenizer", "spa_wait",
+    "user_agent", "robots_agent", "proxy", "insecure", "delay", "concurrency", "timeout", "max_response_size", "trap_limit",
+    "strip_tracking", "strip_sessions", "resources", "threshold", "no_plugins", "render", "tokenizer", "spa_wait",
 })  # fmt: skip
 """The settings of the operator that apply to crawls of the service: no start URLs, files or credentials."""
 MAX_REMOVED_SHARE = 0.2

@@ -38,6 +38,8 @@ _LONGEST_DELAY = 1e9
 _LONGEST_TEXT = 200
 _AUTHORITY = re.compile(r"^[^/?]*")
 _TOKEN = re.compile(rb"[A-Za-z_-]*")
+_COMPATIBLE = re.compile(r"mozilla/[\d.]+ \(compatible; ([a-z_-]+)", re.IGNORECASE)
+"""A crawler that calls itself a browser and names itself in a comment, as Googlebot does."""
 _SECONDS = re.compile(rb"[0-9]+(\.[0-9]*)?|\.[0-9]+")
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 # In a rule `*` is a wildcard; in a URL it is an octet like `$`, which a rule can only write as %2A and %24.
@@ -207,10 +209,21 @@ def _directives(body: bytes) -> Iterator[tuple[int, str, bytes]]:
             yield number, directive, value.strip()
 
 
+def product_token(user_agent: str) -> str:
+    """The name by which a user agent is addressed in robots.txt: `MyBot` of `MyBot/1.0 (+https://example.com/)`."""
+    if compatible := _COMPATIBLE.match(user_agent):
+        return compatible[1]
+    return _leading_token(user_agent.encode("utf-8", "replace")).decode()
+
+
+def _leading_token(value: bytes) -> bytes:
+    found = _TOKEN.match(value)
+    return found[0] if found else b""
+
+
 def _product_token(value: bytes) -> bytes:
     """`tadoru` for `Tadoru/1.0`; empty when there is none."""
-    found = _TOKEN.match(value)
-    return found[0].lower() if found else b""
+    return _leading_token(value).lower()
 
 
 def _rule(allow: bool, value: bytes, number: int) -> RobotsRule:

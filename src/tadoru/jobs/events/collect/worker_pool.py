@@ -26,6 +26,7 @@ from tadoru.jobs.events.search.engine import SearchEngineError, engine_for
 from tadoru.jobs.events.search.index_sync import IndexSync
 from tadoru.jobs.launch import release_memory
 from tadoru.rules.address import Exemptions
+from tadoru.rules.robots import product_token
 from tadoru.rules.url import host_key
 from tadoru.store.calendar.records import EventSource
 from tadoru.store.calendar.store import CalendarStore
@@ -108,6 +109,7 @@ class WorkerPool:
             timeout=self._options.timeout,
             max_bytes=self._options.max_response_size,
             obey_robots=not self._options.ignore_robots,
+            robots_token=product_token(self._options.user_agent),
         )
         self._client_context = PoliteClientContext(store, self._clock, self.worker, policy)
         self.collector = Collector(
