@@ -158,6 +158,7 @@ def _check(options: LinksOptions, urls: tuple[str, ...]) -> None:
     if not starts and not (options.state and Path(options.state).is_file()):
         raise UsageError("Start URL missing. Give one, such as https://example.com/.")
     build_scope(options, starts)
+    read_robots_file(options)
     broken_link_rules(options)
     access_for(options, Exemptions(), starts)
     _read_suppressions(options)
@@ -169,7 +170,6 @@ def _check(options: LinksOptions, urls: tuple[str, ...]) -> None:
     for name in options.report:
         links_format_of_path(name)
         check_writable(Path(name), "--report")
-    read_robots_file(options)
 
 
 def _run(options: LinksOptions, urls: tuple[str, ...], *, quiet: bool, verbose: int, log_format: str) -> int:

@@ -72,13 +72,13 @@ class CrawlOptions:
     ignore_robots: bool = option(False, "Politeness", "Ignore robots.txt (only for your own sites).",
         flags="--no-robots --ignore-robots-txt", linktadoru="ignore_robots_txt", form=CrawlField("Ignore robots.txt", admin=True))
     user_agent: str = option(USER_AGENT, "Politeness", "User-Agent header.", flags="-u", linktadoru="user_agent")
+    robots_agent: str | None = option(None, "Politeness", "Obey robots.txt as this crawler, such as Googlebot. [the user agent]",
+        metavar="NAME")
+    robots_file: str | None = option(None, "Politeness", "Obey this file instead of the robots.txt of the site.", metavar="FILE")
     header: tuple[str, ...] = option((), "Access", "Send this header to the site, as “Name: value” (repeatable).", flags="-H",
         metavar="HEADER", secret=True, linktadoru="headers", role=SettingRole.CREDENTIAL)
     cookies: str | None = option(None, "Access", "Send the cookies of a cookies.txt file.", metavar="FILE",
         role=SettingRole.CREDENTIAL_NAME)
-    robots_agent: str | None = option(None, "Politeness", "Obey robots.txt as this crawler, such as Googlebot. [the user agent]",
-        metavar="NAME")
-    robots_file: str | None = option(None, "Politeness", "Obey this file instead of the robots.txt of the site.", metavar="FILE")
     auth_type: str | None = option(None, "Access", "Authentication method of the site.", one_of("basic", "bearer", "api-key"),
         linktadoru="auth_type")
     auth_username: str | None = option(None, "Access", "User name for basic authentication.", metavar="NAME",

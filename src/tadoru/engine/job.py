@@ -34,6 +34,10 @@ class CrawlPolicy:
     max_bytes: int = 10 * 1024 * 1024
     budget: Budget = Budget()
     obey_robots: bool = True
+    robots_token: str = PRODUCT_TOKEN
+    """The product token whose group of robots.txt applies."""
+    robots_text: bytes | None = None
+    """What is read instead of the robots.txt of the crawled sites."""
     max_redirects: int = 10
     trap_cap: int = 500
     """How many URLs that match one trap pattern are requested; 0 turns trap detection off."""
@@ -45,10 +49,6 @@ class CrawlPolicy:
     resource_budget: int = 0
     """How many images, scripts and style sheets are checked once the pages are done."""
     sitemaps: bool = False
-    robots_token: str = PRODUCT_TOKEN
-    """The product token whose group of robots.txt applies."""
-    robots_text: bytes | None = None
-    """What is read instead of the robots.txt of the crawled sites."""
     """Read the sitemaps of the site and crawl the pages they list."""
     sitemap_urls: tuple[str, ...] = ()
     """Sitemaps that the user named, besides those in robots.txt."""

@@ -119,12 +119,12 @@ class PageFetch:
         self.unread = 0
         """Pages that have arrived and wait to be parsed."""
 
-    def interrupt(self) -> None:
     def _robots_replacement(self, site: str) -> bytes | None:
         """The robots.txt of the user, for the origins of the crawled sites."""
         text = self._policy.robots_text
         return text if text is not None and self._url_filter.scope.is_internal(f"{site}/") else None
 
+    def interrupt(self) -> None:
         """Cancel the fetches that wait for a robots.txt or for the next slot of their host. Requests in flight are finished."""
         for task in list(self._waiting):
             task.cancel()
@@ -245,11 +245,6 @@ class PageFetch:
         began = self._clock.monotonic()
         answer = await self._send(queue, request, lambda: None, took_slot=False)
         await self._observe(queue, answer, began)
-    async def _begin_pace(self, host: str, crawl_delay: float | None) -> pacing.Pace:
-        """The pace of a host, which begins with the delay of the crawl or of its robots.txt."""
-        delay = 0.0 if host == self._policy.local_host else self._policy.delay
-        return await self._store.hosts.begin_pace(host, pacing.start(delay, crawl_delay))
-
         return answer
 
     async def fetch_extra(self, extra: ExtraRequest) -> Answer:

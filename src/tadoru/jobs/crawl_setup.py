@@ -26,9 +26,9 @@ from tadoru.fetch.guard import DnsCache, private_exemptions
 from tadoru.jobs.launch import CrawlPlan, NetworkAccess, crawl, ignore_notification, pick_processes, run_loop
 from tadoru.rules.address import Exemptions
 from tadoru.rules.budget import BreadthLimits, Budget
+from tadoru.rules.robots import product_token
 from tadoru.rules.scope import Scope, ScopeMode
 from tadoru.rules.url import UrlCleaner, host_key, is_ip_address, origin, split_port
-from tadoru.rules.robots import product_token
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.interface import CrawlStore
 from tadoru.store.crawl.records import LinkTarget, PageStatus
@@ -255,8 +255,28 @@ def policy_for(options: CrawlOptions) -> CrawlPolicy:
         max_bytes=options.max_response_size,
         budget=Budget(limit=options.limit, max_depth=options.depth, max_time=options.max_time),
         obey_robots=not options.ignore_robots,
+        robots_token=robots_token(options),
+        robots_text=read_robots_file(options),
         trap_cap=options.trap_limit,
     )
+
+
+def robots_token(options: CrawlOptions) -> str:
+    """The product token whose group of robots.txt applies: that of the user agent that is sent, or another one by choice."""
+    sent = [value for name, value in map(_header, options.header) if name.lower() == "user-agent"]
+    return product_token(options.robots_agent or (sent[-1] if sent else options.user_agent))
+
+
+def read_robots_file(options: CrawlOptions) -> bytes | None:
+    """The robots.txt that the user tries instead of that of the site. Raises UsageError."""
+    if options.robots_file is None:
+        return None
+    try:
+        return Path(options.robots_file).read_bytes()
+    except OSError as error:
+        raise UsageError(
+            "Cannot read {file}: {reason}. Check --robots-file.", file=options.robots_file, reason=error.strerror
+        ) from None
 
 
 async def recover_crawl(
@@ -292,32 +312,12 @@ async def is_read_alike(store: CrawlDatabase, key: str, settings: Sequence[str],
         await store.meta.set("revalidate", "yes" if before == fingerprint else "no")
     return await store.meta.get("revalidate") == "yes"
 
-        robots_token=robots_token(options),
-        robots_text=read_robots_file(options),
 
 async def resolve_exemptions(store: CrawlStore, new_starts: Sequence[str], allowed: Exemptions | None = None) -> Exemptions:
     """The private hosts that may be crawled. Decided once, when a start URL is first given: a name that was public then is
     blocked if it becomes private later.
 
     With `allowed` the start URLs were not given by a user of this machine: then exactly these are allowed and nothing is stored.
-def robots_token(options: CrawlOptions) -> str:
-    """The product token whose group of robots.txt applies: that of the user agent that is sent, or another one by choice."""
-    sent = [value for name, value in map(_header, options.header) if name.lower() == "user-agent"]
-    return product_token(options.robots_agent or (sent[-1] if sent else options.user_agent))
-
-
-def read_robots_file(options: CrawlOptions) -> bytes | None:
-    """The robots.txt that the user tries instead of that of the site. Raises UsageError."""
-    if options.robots_file is None:
-        return None
-    try:
-        return Path(options.robots_file).read_bytes()
-    except OSError as error:
-        raise UsageError(
-            "Cannot read {file}: {reason}. Check --robots-file.", file=options.robots_file, reason=error.strerror
-        ) from None
-
-
     """
     if allowed is not None:
         return allowed
