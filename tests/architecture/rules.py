@@ -51,7 +51,7 @@ LIBRARY_PACKAGES: dict[str, tuple[str, ...]] = {
     "click": ("cli/",),
     "ftfy": ("parse/text_cleaning.py",),
     "httpx": ("jobs/events/search/typesense_engine.py",),
-    "markdown_it": ("serve/docs_sites/markdown_html.py",),
+    "markdown_it": ("parse/markdown.py", "serve/docs_sites/markdown_html.py"),
     "mcp": ("jobs/docs/mcp.py",),
     "meilisearch": ("jobs/events/search/meilisearch_engine.py",),
     "nh3": ("parse/text_cleaning.py", "serve/docs_sites/markdown_html.py"),

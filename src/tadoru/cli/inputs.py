@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,17 @@ if TYPE_CHECKING:
 
 MAX_LISTED_LINES = 10
 """Invalid lines of a seed file that are listed by number; of the others only the count is shown."""
+
+
+def read_start_arguments(arguments: Sequence[str], seed_file: str | None) -> tuple[tuple[str, ...], bool]:
+    """The arguments of a command with the URLs of a seed file and, for `-`, of stdin; and whether they are a list of URLs.
+
+    A seed file of one URL is a start URL like any other.
+    """
+    from_stdin = read_seed_urls("-" if "-" in (*arguments, seed_file) else None)
+    from_file = read_seed_urls(seed_file if seed_file != "-" else None)
+    given = tuple(dict.fromkeys((*(each for each in arguments if each != "-"), *from_stdin, *from_file)))
+    return given, "-" in arguments or (seed_file is not None and len(given) > 1)
 
 
 def read_seed_urls(name: str | None) -> Iterator[str]:

@@ -8,13 +8,14 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tadoru.cli.help import DocumentedCommand
-from tadoru.cli.inputs import check_writable, read_seed_urls
+from tadoru.cli.inputs import check_writable, read_start_arguments
 from tadoru.cli.options import job_options, print_config, resolve_options, run_options
 from tadoru.cli.output import _, current_language, ngettext, translate_text
 from tadoru.config.options import JOB_SETTINGS, LinksOptions
@@ -23,12 +24,15 @@ from tadoru.errors import GateExceeded, Interrupted, Message, TadoruError, Usage
 if TYPE_CHECKING:
     from tadoru.cli.progress import CrawlProgress
     from tadoru.jobs.crawl_setup import PreparedCrawl
+    from tadoru.jobs.links.local_input import LocalInput
     from tadoru.jobs.links.report import LinksReport
     from tadoru.jobs.links.result import CrawlResult
     from tadoru.jobs.links.suppressions import LinkSuppressions
 
 
-def _write_result(result: CrawlResult, options: LinksOptions, database: str, display: CrawlProgress) -> list[str]:
+def _write_result(
+    result: CrawlResult, options: LinksOptions, database: str, local: LocalInput | None, display: CrawlProgress
+) -> list[str]:
     """Write the result to its destination; returns the messages of the gates that were exceeded."""
     from tadoru.jobs.links.broken import LinkGates
     from tadoru.jobs.links.report import LinksReport, write_links_report, write_report_file
@@ -38,10 +42,10 @@ def _write_result(result: CrawlResult, options: LinksOptions, database: str, dis
     result, accepted = _apply_suppressions(result, options, display)
     report = LinksReport(
         result=result,
-        edges=lambda: stored_edges(database),
+        edges=lambda: stored_edges(database) if local is None else local.edges(stored_edges(database)),
         broken=result.bad_links,
         show_external=options.include_external or options.check,
-        checked=options.check or options.fragments or options.fail_on is not None,
+        checked=local is not None or options.check or options.fragments or options.fail_on is not None,
         accepted=accepted,
         lang=current_language(),
     )
@@ -100,6 +104,8 @@ EXAMPLES = (
     ("tadoru links https://example.com", "tree of links"),
     ("tadoru links https://example.com --check --fail-on broken", "fail a build on broken links"),
     ("tadoru links https://example.com --check --report links.sarif", "also write a report for code scanning"),
+    ("tadoru links ./public", "check the files of a folder without a server"),
+    ("tadoru links README.md 'docs/**/*.md' --check", "check Markdown files and the URLs in them"),
     ("tadoru links https://example.com -f html -o links.html", "report with a site graph"),
     ("tadoru links https://example.com --state site.db", "keep the crawl to resume it"),
 )
@@ -117,33 +123,38 @@ MOST_USED = (
     examples=EXAMPLES,
     short_help="Map the links of a site and find broken ones.",
 )
-@click.argument("urls", nargs=-1, metavar="URL")
+@click.argument("urls", nargs=-1, metavar="URL|FOLDER|FILE|-")
 @job_options("links")
-@click.option("--seed-file", metavar="FILE|-", help="With --list: read URLs from a file, one per line.")
+@click.option("--seed-file", metavar="FILE|-", help="Request the URLs of a file, one per line; implies --list.")
 @run_options
 def links(
     urls: tuple[str, ...], seed_file: str | None, dry_run: bool, config_file: str | None, show_config: bool, **values: Any
 ) -> int:
-    """Crawl a site breadth-first and show how its pages are linked."""
+    """Crawl a site breadth-first and show how its pages are linked, or check the links of a folder or of files."""
     options, settled = resolve_options("links", LinksOptions, values, config_file)
     if show_config:
         return print_config("links", options, settled)
-    given = (*urls, *read_seed_urls(seed_file))
+    given, is_listed = read_start_arguments(urls, seed_file)
+    if is_listed:
+        options = replace(options, list=True)
     if not given and settled.is_from_discovered_file("state") and settled.has_other_credentials():
         raise UsageError(
             "{file} in this folder names the crawl to resume, but credentials come from outside this file. Pass the URL or "
             "--state on the command line, or name the file with --config.",
             file=settled.sources["state"],
         )
-    _check(options, given)
+    from tadoru.jobs.links.local_input import find_local_input
+
+    local = find_local_input(given, options)
+    _check(options, given, local)
     if dry_run:
         from tadoru.cli.dry_run import print_plan
 
-        return print_plan(options, given, sys.stdout)
-    return _run(options, given, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"])
+        return print_plan(options, given, sys.stdout, is_local=local is not None)
+    return _run(options, given, local, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"])
 
 
-def _check(options: LinksOptions, urls: tuple[str, ...]) -> None:
+def _check(options: LinksOptions, urls: tuple[str, ...], local: LocalInput | None) -> None:
     """Validate options and arguments before any request."""
     from tadoru.jobs.crawl_setup import access_for, build_scope, read_robots_file
     from tadoru.jobs.links.broken import LinkGates
@@ -152,7 +163,7 @@ def _check(options: LinksOptions, urls: tuple[str, ...]) -> None:
     from tadoru.rules.address import Exemptions
     from tadoru.rules.url import parse_typed_url
 
-    starts = [parse_typed_url(url) for url in urls]
+    starts = [parse_typed_url(url) for url in urls] if local is None else [local.root_url]
     if len(starts) > 1 and not options.list:
         raise UsageError("Give a single start URL, or --list to request several URLs without following links.")
     if not starts and not (options.state and Path(options.state).is_file()):
@@ -172,7 +183,9 @@ def _check(options: LinksOptions, urls: tuple[str, ...]) -> None:
         check_writable(Path(name), "--report")
 
 
-def _run(options: LinksOptions, urls: tuple[str, ...], *, quiet: bool, verbose: int, log_format: str) -> int:
+def _run(
+    options: LinksOptions, urls: tuple[str, ...], local: LocalInput | None, *, quiet: bool, verbose: int, log_format: str
+) -> int:
     from tadoru.cli.progress import CrawlProgress, check_start_urls, run_with_progress
     from tadoru.clock import SystemClock
     from tadoru.jobs.links.run import LinksCrawl
@@ -184,11 +197,11 @@ def _run(options: LinksOptions, urls: tuple[str, ...], *, quiet: bool, verbose: 
             if prepared.resumed:
                 display.note(_("Resuming the crawl of {url}.", url=prepared.starts[0]))
 
-        crawl = LinksCrawl(options, urls, database.name, durable=database.kept)
+        crawl = LinksCrawl(options, urls, database.name, durable=database.kept, local=local)
         finished = run_with_progress(crawl, display, report_start)
         result = finished.result
         try:
-            gates = _write_result(result, options, database.name, display)
+            gates = _write_result(result, options, database.name, local, display)
         except BrokenPipeError:
             raise
         except OSError as error:

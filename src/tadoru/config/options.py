@@ -111,6 +111,9 @@ class LinksOptions(CrawlOptions):
         form=CrawlField("Check external links", "Check external links too and report every broken link with its source pages."))
     fragments: bool = option(False, "Checks", "Check that the #fragments of links exist.",
         form=CrawlField("Check anchor (#) links", "Check that the targets of #fragment links exist."))
+    base_url: str | None = option(None, "Checks", "URL of the given folder: links to it are checked in the folder.",
+        metavar="URL")
+    extensionless: bool = option(False, "Checks", "In a folder, accept /about for about.html.")
     accept: str = option("200..299", "Checks", "Status codes that count as success.", metavar="CODES",
         form=CrawlField("Accepted status codes", "Status codes that count as working."))
     ignore: tuple[str, ...] = option((), "Checks", "Do not report links that match (repeatable).", parse_regex,

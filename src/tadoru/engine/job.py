@@ -39,6 +39,8 @@ class CrawlPolicy:
     robots_text: bytes | None = None
     """What is read instead of the robots.txt of the crawled sites."""
     max_redirects: int = 10
+    local_host: str = ""
+    """The host whose files are on this machine, and which therefore needs no delay."""
     trap_cap: int = 500
     """How many URLs that match one trap pattern are requested; 0 turns trap detection off."""
     bounds: BreadthLimits = BreadthLimits()

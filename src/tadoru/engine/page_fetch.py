@@ -181,7 +181,7 @@ class PageFetch:
                 refusal = self.refusal(lease)
                 if refusal is not None:
                     return refusal
-            queue.pace = await self._store.hosts.begin_pace(queue.host, pacing.start(self._policy.delay, crawl_delay))
+            queue.pace = await self._begin_pace(queue.host, crawl_delay)
         began = self._clock.monotonic()
         answer = await self._request(queue, lease, on_sent, took_slot)
         await self._observe(queue, answer, began)
@@ -224,13 +224,18 @@ class PageFetch:
 
     async def wait_turn(self, host: str) -> None:
         """Return when the browser may send one request to a host."""
-        pace = await self._store.hosts.begin_pace(host, pacing.start(self._policy.delay, None))
+        pace = await self._begin_pace(host, None)
         if pace.gap <= 0:
             return
         while (wait := await self._store.hosts.take_slot(self._context.worker, host, self.hold(pace))) > 0:
             with self._interruptible():
                 await self._clock.sleep(wait)
         await self._store.hosts.sent(self._context.worker, host)
+
+    async def _begin_pace(self, host: str, crawl_delay: float | None) -> pacing.Pace:
+        """The pace of a host, which begins with the delay of the crawl or of its robots.txt."""
+        delay = 0.0 if host == self._policy.local_host else self._policy.delay
+        return await self._store.hosts.begin_pace(host, pacing.start(delay, crawl_delay))
 
     async def may_request(self, url: str) -> bool:
         """Whether robots.txt allows a URL, for requests that are not leased (of the browser, of a probe)."""
@@ -241,7 +246,7 @@ class PageFetch:
         host = host_key(request.url)
         queue = self._other_queues.get(host) or HostQueue(host, self._queues.health(host))
         self._other_queues[host] = queue
-        queue.pace = await self._store.hosts.begin_pace(host, pacing.start(self._policy.delay, self._crawl_delay(request.url)))
+        queue.pace = await self._begin_pace(host, self._crawl_delay(request.url))
         began = self._clock.monotonic()
         answer = await self._send(queue, request, lambda: None, took_slot=False)
         await self._observe(queue, answer, began)

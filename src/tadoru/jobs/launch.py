@@ -28,6 +28,7 @@ from tadoru.engine.notifications import CrawlNotification, Notify
 from tadoru.errors import TadoruError
 from tadoru.fetch.base import BrowserOptions, Fetcher, MayRequest, Renderer, WaitForTurn
 from tadoru.fetch.credentials import Credentials
+from tadoru.fetch.local_files import LocalFileFetcher, LocalSite
 from tadoru.rules.address import Exemptions
 from tadoru.signals import stop_signals
 from tadoru.store.crawl.interface import CrawlStore
@@ -49,6 +50,8 @@ class NetworkAccess:
     credentials: Credentials = Credentials()
     proxy: str | None = None
     verify_tls: bool = True
+    local: LocalSite | None = None
+    """The folder whose URLs are read from the disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +109,8 @@ def build_renderer(access: NetworkAccess, rendering: BrowserOptions, before: Wai
 
 def build_fetcher(access: NetworkAccess, concurrency: int) -> Fetcher:
     """The fetcher of a crawl."""
+    if access.local is not None:
+        return LocalFileFetcher(access.local, partial(build_fetcher, replace(access, local=None), concurrency))
     from tadoru.fetch import http  # Imported late: aiohttp takes 0.3 s to import.
 
     return http.build_http_fetcher(
@@ -173,7 +178,8 @@ async def _report_progress(store: CrawlStore, work: Crawler, watch: ProgressCall
 
 def run(plan: CrawlPlan, notify: Notify, watch: ProgressCallback | None = None) -> CrawlOutcome:
     """Run a crawl from a command, with sibling processes and signal handling. In the main thread only."""
-    import_module("tadoru.fetch.http")  # Before the fork, so that siblings need not import it again.
+    if plan.access.local is None:
+        import_module("tadoru.fetch.http")  # Before the fork, so that siblings need not import it again.
     siblings = SiblingProcesses(plan, notify)
     block_stop_signals()
     try:

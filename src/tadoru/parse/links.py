@@ -51,6 +51,8 @@ _ATTRIBUTES: dict[str, tuple[tuple[LinkKind, str], ...]] = {
 LINKING = frozenset({"a", "area", "meta", *_ATTRIBUTES})
 """The tags of elements that may carry a link."""
 
+REFERENCE_ATTRIBUTES = frozenset({"href", "content", *(name for places in _ATTRIBUTES.values() for _, name in places)})
+"""The attributes that may hold a reference."""
 ALL = frozenset(LinkKind)
 _ANCHORS = {"a": LinkKind.A, "area": LinkKind.AREA}
 _WITH_ALT = frozenset({LinkKind.AREA, LinkKind.IMAGE})

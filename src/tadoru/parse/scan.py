@@ -9,12 +9,14 @@ from __future__ import annotations
 import html
 import re
 import sys
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from html.entities import html5
 from typing import NamedTuple
 
 from tadoru.model.web import Link, LinkKind
 from tadoru.parse.link_problems import MalformedLink, note_problem, reference_problem
+from tadoru.parse.links import LINKING, REFERENCE_ATTRIBUTES, refresh_target, srcset_urls
 from tadoru.parse.page_limits import MAX_LINK_CHARACTERS, MAX_LINKS, link_limits
 from tadoru.rules.url import UrlResolver
 
@@ -344,3 +346,68 @@ def _character(found: re.Match[str]) -> str:
     if closed:
         return html.unescape(f"&{name};") + equals
     return found[0] if equals or name not in html5 else html5[name]
+
+
+class ReferencePlace(NamedTuple):
+    """A reference to a URL in a file."""
+
+    reference: str
+    """As it is written, character references resolved."""
+    line: int
+    """From 1."""
+    column: int
+    """In characters, from 1."""
+
+
+def line_starts(text: str) -> list[int]:
+    """Where each line of a text begins."""
+    return [0, *(match.end() for match in re.finditer("\n", text))]
+
+
+def place_at(reference: str, position: int, starts: list[int]) -> ReferencePlace:
+    """The place of a reference that begins at a position of a text."""
+    line = bisect_right(starts, position)
+    return ReferencePlace(reference, line, position - starts[line - 1] + 1)
+
+
+_SOURCE_TAG = re.compile(
+    r"""<(?:!--.*?(?:-->|\Z)|([a-zA-Z][^\s/>]*+)((?:[^<>"'=]++|=\s*+(?:"[^"]*+"|'[^']*+'|[^\s<>"']*+)|["'])*+))""", re.DOTALL
+)
+"""A start tag of any page, its name and its attributes; or a comment."""
+_SOURCE_ATTRIBUTE = re.compile(r"""([^\s/=<>"']++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s<>"']++))""")
+_SOURCE_RAW = {name: re.compile(rf"</{name}[\s/>]", re.IGNORECASE) for name in ("script", "style", "textarea", "title", "xmp")}
+
+
+def html_references(text: str) -> Iterator[str]:
+    """The references in a piece of HTML, in order."""
+    return (reference for reference, _ in _source_references(text))
+
+
+def html_places(text: str) -> Iterator[ReferencePlace]:
+    """Where each reference of an HTML file stands, in order. For any page: what is not plain is read as well as can be."""
+    starts = line_starts(text)
+    return (place_at(reference, position, starts) for reference, position in _source_references(text))
+
+
+def _source_references(text: str) -> Iterator[tuple[str, int]]:
+    """The references of a page and their positions."""
+    position = 0
+    while (tag := _SOURCE_TAG.search(text, position)) is not None:
+        position = tag.end()
+        name = (tag[1] or "").lower()
+        for found in _SOURCE_ATTRIBUTE.finditer(text, tag.start(2), tag.end(2)) if name in LINKING else ():
+            if found[1].lower() in REFERENCE_ATTRIBUTES:
+                group = found.lastindex or 0
+                value = _REFERENCE.sub(_character, found[group]) if "&" in found[group] else found[group]
+                for reference in _written_urls(found[1].lower(), value):
+                    yield reference, found.start(group) + max(0, found[group].find(reference))
+        if name in _SOURCE_RAW:
+            end = _SOURCE_RAW[name].search(text, position)
+            position = len(text) if end is None else end.start()
+
+
+def _written_urls(attribute: str, value: str) -> Iterator[str]:
+    """The URLs in the value of an attribute."""
+    if attribute == "srcset":
+        return srcset_urls(value)
+    return iter([(refresh_target(value) if attribute == "content" else None) or value])

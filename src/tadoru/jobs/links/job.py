@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from urllib.parse import unquote
 
@@ -10,9 +10,10 @@ from tadoru.engine.job import FetchedPage, HtmlJob, PageResult
 from tadoru.jobs.links.malformed import malformed_records
 from tadoru.model.web import Answer
 from tadoru.parse import links as link_parser
-from tadoru.parse.decode import as_utf8
+from tadoru.parse.decode import as_utf8, decode
 from tadoru.parse.html import HtmlDocument, is_html
 from tadoru.parse.scan import LinkScanner
+from tadoru.rules.static_site import MARKDOWN_TYPE
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,8 @@ class LinksJob(HtmlJob):
     """Keep every link with its text, not each target once: a report of broken links needs all pages that link."""
     fragments: bool = False
     """Keep the fragments of links and the anchors of pages; needs `every_link`."""
+    only_starts: bool = False
+    """Read the links of the start URLs only; the others need to exist, and to have the anchors that fragments name."""
 
     @cached_property
     def _scanner(self) -> LinkScanner:
@@ -31,9 +34,15 @@ class LinksJob(HtmlJob):
     def handle(self, page: FetchedPage) -> PageResult:
         """The links and title of an HTML page; nothing of other content."""
         response = page.response
-        if not response.body or not is_html(response):
+        if not response.body or (self.only_starts and page.depth > 0 and not self.fragments):
+            return PageResult()
+        if response.media_type == MARKDOWN_TYPE:
+            page = _markdown_page(page)
+        elif not is_html(response):
             return PageResult()
         found = self._read(page)
+        if self.only_starts and page.depth > 0:
+            return PageResult(title=found.title, anchors=found.anchors, left_out=found.left_out)
         # The links of an error page are not part of the site.
         return found if response.status < 300 else PageResult(title=found.title, left_out=found.left_out)
 
@@ -63,6 +72,15 @@ class LinksJob(HtmlJob):
             records=records,
             left_out=tuple(document.left_out),
         )
+
+
+def _markdown_page(page: FetchedPage) -> FetchedPage:
+    """A Markdown file as an HTML page."""
+    from tadoru.parse.markdown import markdown_to_html  # Late: sites have no Markdown.
+
+    html = markdown_to_html(decode(page.response.body, MARKDOWN_TYPE).text)
+    headers = (("Content-Type", "text/html; charset=utf-8"),)
+    return replace(page, response=replace(page.response, body=html.encode("utf-8", "replace"), headers=headers))
 
 
 def _named(anchors: frozenset[str]) -> list[str]:

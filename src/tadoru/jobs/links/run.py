@@ -31,10 +31,13 @@ from tadoru.jobs.crawl_setup import (
 )
 from tadoru.jobs.links.broken import AcceptedCodes, compile_patterns
 from tadoru.jobs.links.job import LinksJob
+from tadoru.jobs.links.local_input import LocalInput, find_local_input
 from tadoru.jobs.links.malformed import MALFORMED_CHECK
 from tadoru.jobs.links.result import CrawlResult, UrlInfo
 from tadoru.jobs.links.result_reader import BrokenLinkRules, load_urls, read_crawl_result, read_problem_pages, stored_urls
+from tadoru.parse.html import HTML_TYPES
 from tadoru.rules.address import Exemptions
+from tadoru.rules.static_site import MARKDOWN_TYPE
 from tadoru.rules.url import parse_typed_url
 from tadoru.store.crawl.open import open_store
 
@@ -61,9 +64,12 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
     """See `resolve_exemptions`."""
     load: bool = False
     """Whether the result has its URLs in memory; else they are read from the database each time."""
+    local: LocalInput | None = None
+    """The files that are checked instead of URLs."""
 
     async def prepare(self) -> PreparedCrawl:
-        options, database = self.options, self.database
+        database, local = self.database, self.local
+        options = self.options if local is None else local.options(self.options)
         store = open_store(database, SystemClock(), durable=self.durable)
         try:
             known = await store.meta.get("starts")
@@ -73,9 +79,14 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
                     database=database,
                     job=stored_job,
                 )
-            starts = _resolve_start_urls(known, self.urls, database)
+            urls = self.urls if local is None else local.documents
+            starts = _resolve_start_urls(known, urls, database)
             new = starts if known is None else ()
-            scope, exemptions = await recover_crawl(store, options, starts, new, self.allowed)
+            if local is None:
+                scope, exemptions = await recover_crawl(store, options, starts, new, self.allowed)
+            else:
+                # One site instead of thousands: each worker holds the scope.
+                scope, exemptions = await recover_crawl(store, options, [local.root_url], [], self.allowed or Exemptions())
             await store.meta.set("job", "links")
             await store.checks.install([MALFORMED_CHECK], "page")
             url_filter = UrlFilter(scope, check_external=options.check, follow=not options.list, trap_cap=options.trap_limit)
@@ -87,11 +98,15 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
             scope=scope,
             check_external=options.check,
             follow=not options.list,
-            every_link=options.check or options.fragments,
+            every_link=local is not None or options.check or options.fragments,
             fragments=options.fragments,
+            only_starts=local is not None,
             cleaning=build_cleaner(options),
+            body_types=HTML_TYPES if local is None else (*HTML_TYPES, MARKDOWN_TYPE),
         )
         plan = build_plan(options, job, starts, exemptions, database, durable=self.durable)
+        if local is not None:
+            plan = local.plan(plan, options.processes)
         return PreparedCrawl(plan=plan, starts=starts, resumed=known is not None)
 
     async def finish(self, prepared: PreparedCrawl, ended: CrawlOutcome, seconds: float) -> FinishedCrawl[CrawlResult]:
@@ -110,7 +125,10 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
             seconds += float(await store.meta.get("seconds") or 0.0)
             await store.meta.set("seconds", str(seconds))
             stopped = _stop_reason(ended, self.options.limit)
-            result = await read_crawl_result(store, prepared.starts[0], rules, problems, urls, duration=seconds, stopped=stopped)
+            start_url = prepared.starts[0] if self.local is None else self.local.start_url
+            result = await read_crawl_result(store, start_url, rules, problems, urls, duration=seconds, stopped=stopped)
+            if self.local is not None:
+                result = self.local.localize(result)
             return FinishedCrawl(prepared=prepared, ended=ended, result=result, start=await start_failure(store))
         finally:
             await store.close()
@@ -141,7 +159,9 @@ def _resolve_start_urls(known: str | None, urls: Sequence[str], database: str) -
 
 
 def links(url: str, *, notify: Notify | None = None, **options: Any) -> CrawlResult:
-    """Maps the links of a site. Options are those of `tadoru links` (`depth=2, delay=0.5, check=True, …`).
+    """Maps the links of a site, or checks those of a folder or of files.
+
+    Options are those of `tadoru links` (`depth=2, delay=0.5, check=True, …`).
 
     Problems of the site are in the result; a `tadoru.errors.UsageError` means that the call was wrong.
     """
@@ -151,7 +171,8 @@ def links(url: str, *, notify: Notify | None = None, **options: Any) -> CrawlRes
 async def links_async(url: str, *, notify: Notify | None = None, **options: Any) -> CrawlResult:
     """Like `links`, for a running event loop. Cancelling it stops the crawl; with `state=FILE` it can be resumed."""
     chosen = parse_options("links", LinksOptions, options)
+    local = find_local_input([url], chosen)
     with tempfile.TemporaryDirectory(prefix="tadoru-") as folder:
         database = chosen.state or str(Path(folder) / "links.db")
-        crawl = LinksCrawl(chosen, [url], database, durable=chosen.state is not None, load=True)
+        crawl = LinksCrawl(chosen, [url], database, durable=chosen.state is not None, load=True, local=local)
         return (await crawl.run(notify)).result

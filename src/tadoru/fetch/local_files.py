@@ -1,0 +1,145 @@
+"""Local files as a site: reads them by the rules of a web server, and finds the files that arguments name.
+
+`LocalFileFetcher` answers requests for the folder from the disk and passes all others on, so that a crawl of a folder is a crawl.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from glob import glob
+from pathlib import Path
+from stat import S_ISREG
+
+from tadoru.fetch.base import Fetcher
+from tadoru.model.web import Answer, Failure, FailureKind, Request, Response
+from tadoru.rules.static_site import DOCUMENT_SUFFIXES, StaticSite, content_type
+
+_PATH_STARTS = ("./", "../", "/", "~")
+"""How an argument begins that can only be the name of a file."""
+_SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
+
+
+@dataclass(frozen=True, slots=True)
+class LocalSite:
+    """A folder and the URLs of its files."""
+
+    root: str
+    """The absolute path of the folder."""
+    urls: StaticSite
+
+    def file(self, url: str) -> str | None:
+        """The absolute path of the file that is sent for a URL; None if there is none."""
+        path = self.urls.path(url)
+        found = None if path is None else _first_file(self.root, self.urls.candidates(path))
+        return None if found is None else str(found[0])
+
+
+class LocalFileFetcher:
+    """Answers requests for a local site, and passes the others to another fetcher, which is built when it is first needed."""
+
+    def __init__(self, site: LocalSite, build_other: Callable[[], Fetcher]) -> None:
+        self._site = site
+        self._build_other = build_other
+        self._other: Fetcher | None = None
+
+    async def fetch(self, request: Request, sent: Callable[[], None] | None = None) -> Answer:
+        """Answer a request."""
+        if self._site.urls.holds(request.url) or request.url == self._site.urls.robots_url:
+            if sent is not None:
+                sent()
+            return read_local(self._site, request)
+        if self._other is None:
+            self._other = self._build_other()
+        return await self._other.fetch(request, sent)
+
+    async def close(self) -> None:
+        """Close the connections of the other fetcher."""
+        if self._other is not None:
+            await self._other.close()
+
+
+def read_local(site: LocalSite, request: Request) -> Answer:
+    """The answer of a web server of this folder."""
+    if request.url == site.urls.robots_url:
+        # The folder is the user's own: what its robots.txt forbids to crawlers is checked too.
+        return _status(request, 200 if Path(site.root, "robots.txt").is_file() else 404)
+    path = site.urls.path(request.url)
+    if path is None:
+        return _status(request, 404)
+    found = _first_file(site.root, site.urls.candidates(path))
+    if found is None:
+        return _folder(site, request, path)
+    file, size = found
+    media_type = content_type(file.name)
+    headers = (("Content-Type", media_type), ("Content-Length", str(size)))
+    is_read = request.method != "HEAD" and (request.body_types is None or media_type.startswith(request.body_types))
+    if not is_read:
+        return Response(url=request.url, status=200, headers=headers, body_read=False)
+    if size > request.max_bytes:
+        message = f"The file has more than {request.max_bytes:,} bytes."
+        return Failure(url=request.url, kind=FailureKind.TOO_LARGE, message=message)
+    try:
+        body = file.read_bytes()
+    except OSError as error:
+        return Failure(url=request.url, kind=FailureKind.NETWORK, message=f"Cannot read the file: {error.strerror}.")
+    return Response(url=request.url, status=200, headers=headers, body=body)
+
+
+def _first_file(root: str, names: tuple[str, ...]) -> tuple[Path, int] | None:
+    """The first of these files that exists, and its size."""
+    for name in names:
+        file = Path(root, name)
+        try:
+            found = file.stat()
+        except (OSError, ValueError):
+            continue
+        if S_ISREG(found.st_mode):
+            return file, found.st_size
+    return None
+
+
+def _folder(site: LocalSite, request: Request, path: str) -> Response:
+    """The answer for a path that is no file: a redirect to the URL of a folder, its list of files, or 404."""
+    if not Path(site.root, path).is_dir():
+        return _status(request, 404)
+    if site.urls.listings:
+        return _status(request, 200)
+    if path and not path.endswith("/"):
+        return Response(url=request.url, status=301, headers=(("Location", f"{request.url.partition('?')[0]}/"),))
+    return _status(request, 404)
+
+
+def _status(request: Request, status: int) -> Response:
+    return Response(url=request.url, status=status, headers=(("Content-Type", "text/plain"),))
+
+
+def is_local_name(argument: str) -> bool:
+    """Whether an argument names a file or a folder that exists, or is a pattern of file names. A file wins over a host name."""
+    if "://" in argument:
+        return False
+    # `?` and `[` are signs of URLs too.
+    return argument.startswith(_PATH_STARTS) or "*" in argument or Path(argument).exists()
+
+
+def matching_files(argument: str) -> list[str]:
+    """The names of the files of an argument, in order: of a pattern (`docs/**/*.md`) those that match, else the file itself."""
+    if Path(argument).exists():
+        return [argument]
+    # Not `Path.glob`, which finds what is in hidden folders too.
+    return sorted(name for name in glob(argument, recursive=True) if Path(name).is_file())  # noqa: PTH207
+
+
+def documents_below(folder: str) -> Iterator[str]:
+    """The files of a folder whose links are read, by their names below it with slashes, in order. Hidden folders are left out."""
+    for path, folders, files in os.walk(folder, followlinks=True):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED_FOLDERS)
+        below = os.path.relpath(path, folder).replace(os.sep, "/")
+        prefix = "" if below == "." else f"{below}/"
+        yield from (prefix + name for name in sorted(files) if name.lower().endswith(DOCUMENT_SUFFIXES))
+
+
+def repository_root(folder: Path) -> Path:
+    """The nearest folder, from this one upwards, that is the top of a Git repository; else this one."""
+    return next((above for above in (folder, *folder.parents) if (above / ".git").exists()), folder)

@@ -1,0 +1,250 @@
+"""Local input: a folder, files and patterns as start URLs of a crawl, and its result with the names and lines of files."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tadoru.config.options import LinksOptions
+from tadoru.errors import UsageError, quoted
+from tadoru.fetch.local_files import LocalSite, documents_below, is_local_name, matching_files, repository_root
+from tadoru.jobs.launch import CrawlPlan, pick_processes
+from tadoru.jobs.links.result import BrokenLink, CrawlResult, FailedUrl, LinkEdge, LinkSource, UrlInfo
+from tadoru.parse.decode import decode
+from tadoru.parse.scan import ReferencePlace, html_places, html_references
+from tadoru.rules.static_site import HTML_SUFFIXES, MARKDOWN_TYPE, StaticSite, content_type
+from tadoru.rules.url import UrlResolver, host_key, parse_typed_url
+
+FILES_BASE = "http://files.invalid"
+"""Where the files are for the crawl: on a host that nobody has. Results have the URLs of files instead."""
+
+MANY_FILES = 200
+"""So many files are read by several processes."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalInput:
+    """The files whose links are checked."""
+
+    site: LocalSite
+    documents: tuple[str, ...]
+    """The URLs of the files whose links are read."""
+    start_url: str
+    """The URL of the folder, or of the first file."""
+    working_folder: str
+    """The absolute path that the names of files are relative to."""
+
+    @property
+    def root_url(self) -> str:
+        """The URL of the folder that holds all files."""
+        return self.site.urls.base + "/"
+
+    def options(self, options: LinksOptions) -> LinksOptions:
+        """The options of a crawl of these files: there is an end of them, and all are read."""
+        limit = 0 if options.limit == LinksOptions().limit else options.limit
+        # What is beside the folder on its host is not on this machine.
+        return replace(options, limit=limit, depth=None, trap_limit=0, list=False, subdomains=False, scope="path")
+
+    def plan(self, plan: CrawlPlan, processes: int | None) -> CrawlPlan:
+        """The plan of a crawl that reads these files from the disk, in several processes if there are many."""
+        if processes is None:
+            processes = pick_processes(None, 0.0) if len(self.documents) >= MANY_FILES else 1
+        return replace(
+            plan,
+            policy=replace(plan.policy, local_host=host_key(self.root_url)),
+            access=replace(plan.access, local=self.site),
+            processes=processes,
+        )
+
+    def shown_url(self, url: str) -> str:
+        """The URL as it is in results: that of the file, unless the user named the URL of the folder."""
+        base = self.site.urls.base
+        if base != FILES_BASE or not self.site.urls.holds(url):
+            return url
+        return Path(self.site.root).as_uri().rstrip("/") + url[len(base) :]
+
+    def file_name(self, url: str) -> str | None:
+        """The name of the file of a URL, relative to the working folder if it is below it, with slashes."""
+        path = self.site.file(url) if self.site.urls.holds(url) else None
+        if path is None:
+            return None
+        file = Path(path)
+        return (file.relative_to(self.working_folder) if file.is_relative_to(self.working_folder) else file).as_posix()
+
+    def edges(self, edges: Iterable[LinkEdge]) -> Iterator[LinkEdge]:
+        """Links between the pages of a result."""
+        for edge in edges:
+            yield edge._replace(source=self.shown_url(edge.source), target=self.shown_url(edge.target))
+
+    def localize(self, result: CrawlResult) -> CrawlResult:
+        """The result with the names of files, and the lines and columns of links that do not work."""
+        places = _SourcePlaces(self)
+        links = [self._localize_link(link, places) for link in result.bad_links]
+        return replace(
+            result,
+            start_url=self.shown_url(result.start_url),
+            internal_urls=_LocalUrls(result.internal_urls, self._localize_info),
+            failed_urls=tuple(self._localize_failure(failure, places) for failure in result.failed_urls),
+        ).with_bad_links(links)
+
+    def _localize_info(self, info: UrlInfo) -> UrlInfo:
+        parent, target = info.parent_url, info.redirect_to
+        return replace(
+            info,
+            url=self.shown_url(info.url),
+            parent_url=None if parent is None else self.shown_url(parent),
+            redirect_to=None if target is None else self.shown_url(target),
+        )
+
+    def _localize_failure(self, failure: FailedUrl, places: _SourcePlaces) -> FailedUrl:
+        parent = failure.parent_url
+        return replace(
+            failure,
+            url=self.shown_url(failure.url),
+            error_message=self._shown_text(failure.error_message),
+            parent_url=None if parent is None else self.shown_url(parent),
+            sources=places.locate(failure.url, failure.sources),
+        )
+
+    def _localize_link(self, link: BrokenLink, places: _SourcePlaces) -> BrokenLink:
+        sources = places.locate(link.url, link.sources)
+        return replace(link, url=self.shown_url(link.url), error=self._shown_text(link.error), sources=sources)
+
+    def _shown_text(self, text: str) -> str:
+        return text.replace(self.root_url, self.shown_url(self.root_url))
+
+
+def find_local_input(arguments: Sequence[str], options: LinksOptions) -> LocalInput | None:
+    """The files that arguments name; None if they are URLs. Raises UsageError."""
+    local = [argument for argument in arguments if is_local_name(argument)]
+    if not local:
+        if options.base_url is not None:
+            raise UsageError("--base-url is for folders and files. Give one, such as ./public.")
+        return None
+    if len(local) < len(arguments):
+        raise UsageError("Give either URLs or files, not both.")
+    names = [name for argument in local for name in _existing(argument)]
+    folder = next((name for name in names if Path(name).is_dir()), None)
+    if folder is not None and len(names) > 1:
+        raise UsageError("Give a single folder, or files and patterns such as “{example}”.", example=f"{folder}/**/*.html")
+    base = FILES_BASE if options.base_url is None else parse_typed_url(options.base_url).rstrip("/")
+    if folder is not None:
+        return _folder_input(Path(folder).resolve(), base, options)
+    return _file_input([Path(name).resolve() for name in names], base, options)
+
+
+def _existing(argument: str) -> list[str]:
+    """The files of an argument."""
+    if "*" in argument:
+        if not (names := matching_files(argument)):
+            raise UsageError("No file matches {pattern}. Check the pattern.", pattern=quoted(argument))
+        return names
+    name = Path(argument).expanduser()
+    if not name.exists():
+        raise UsageError("{file} was not found. Check its name.", file=quoted(argument))
+    return [str(name)]
+
+
+def _folder_input(root: Path, base: str, options: LinksOptions) -> LocalInput:
+    names = list(documents_below(str(root)))
+    if not names:
+        raise UsageError("{folder} contains no HTML and no Markdown files. Choose another folder.", folder=quoted(str(root)))
+    # A folder of Markdown is read on a code host, which lists the files of folders.
+    has_pages = any(name.lower().endswith(HTML_SUFFIXES) for name in names)
+    urls = StaticSite(base, extensionless=options.extensionless, listings=not has_pages)
+    site = LocalSite(str(root), urls)
+    return LocalInput(site, tuple(dict.fromkeys(map(urls.url, names))), f"{base}/", str(Path.cwd()))
+
+
+def _file_input(files: Sequence[Path], base: str, options: LinksOptions) -> LocalInput:
+    working_folder = Path.cwd()
+    root = repository_root(working_folder)
+    while not all(file.is_relative_to(root) for file in files):
+        root = root.parent
+    urls = StaticSite(base, extensionless=options.extensionless, listings=True)
+    documents = tuple(dict.fromkeys(urls.url(file.relative_to(root).as_posix()) for file in files))
+    return LocalInput(LocalSite(str(root), urls), documents, documents[0], str(working_folder))
+
+
+@dataclass(frozen=True)
+class _LocalUrls(Collection[UrlInfo]):
+    """URLs of a result with the names of files, made when they are read."""
+
+    infos: Collection[UrlInfo]
+    localize: Callable[[UrlInfo], UrlInfo]
+
+    def __len__(self) -> int:
+        return len(self.infos)
+
+    def __iter__(self) -> Iterator[UrlInfo]:
+        return map(self.localize, self.infos)
+
+    def __contains__(self, info: object) -> bool:
+        return any(info == other for other in self)
+
+
+class _SourcePlaces:
+    """Finds the lines and columns of links, by reading their files again: only those that do not work need them."""
+
+    def __init__(self, local: LocalInput) -> None:
+        self._local = local
+        self._pages: dict[str, _PagePlaces] = {}
+
+    def locate(self, url: str, sources: Iterable[LinkSource]) -> tuple[LinkSource, ...]:
+        """The sources of a link to a URL, or to what is no URL, with their places."""
+        return tuple(self._locate(url, source) for source in sources)
+
+    def _locate(self, url: str, source: LinkSource) -> LinkSource:
+        file = self._local.file_name(source.page_url)
+        if file is None:
+            return source
+        page = self._pages.get(source.page_url)
+        if page is None:
+            path = self._local.site.file(source.page_url)
+            page = self._pages[source.page_url] = _PagePlaces(path or file, source.page_url)
+        place = page.find(url, source)
+        line, column = (None, None) if place is None else (place.line, place.column)
+        return replace(source, page_url=self._local.shown_url(source.page_url), file=file, line=line, column=column)
+
+
+class _PagePlaces:
+    """The references of a file."""
+
+    def __init__(self, path: str, page_url: str) -> None:
+        self._places: dict[str, dict[str, deque[ReferencePlace]]] = {}
+        """By URL or reference, and by fragment."""
+        self._found: dict[tuple[str, str, int | None], ReferencePlace] = {}
+        resolver = UrlResolver()
+        for place in _places(path, page_url):
+            url, fragment = resolver.resolve(place.reference, page_url) or ("", "")
+            for key in {url, place.reference[:300]}:
+                self._places.setdefault(key, {}).setdefault(fragment, deque()).append(place)
+
+    def find(self, url: str, source: LinkSource) -> ReferencePlace | None:
+        """The place of a link; of several to one URL, each time the next one."""
+        known = (url, source.fragment, source.position)
+        if (place := self._found.get(known)) is not None:
+            return place
+        by_fragment = self._places.get(url) or self._places.get(url.partition("#")[0]) or {}
+        places = by_fragment.get(source.fragment) or next((each for each in by_fragment.values() if each), None)
+        if not places:
+            return None
+        place = self._found[known] = places.popleft() if len(places) > 1 else places[0]
+        return place
+
+
+def _places(path: str, page_url: str) -> Iterator[ReferencePlace]:
+    """Where the references of a file stand."""
+    try:
+        body = Path(path).read_bytes()
+    except OSError:
+        return iter(())
+    media_type = content_type(path)
+    text = decode(body, media_type).text
+    if media_type != MARKDOWN_TYPE:
+        return html_places(text)
+    from tadoru.parse.markdown import markdown_places  # Late: most sites have no Markdown.
+
+    return markdown_places(text, html_references)

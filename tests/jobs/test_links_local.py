@@ -1,0 +1,146 @@
+"""Local input of `tadoru links`: folders, files and patterns are checked without a server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tadoru
+from tadoru.errors import UsageError
+from tadoru.jobs.links.result import CrawlResult
+from tests.support.site import Site
+
+Place = tuple[str, str | None, int | None, int | None]
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with Site() as served:
+        yield served
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(folder: Path, **files: str) -> None:
+    for name, text in files.items():
+        path = folder / name.replace("__", "/").replace("_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def broken(result: CrawlResult, root: Path) -> list[Place]:
+    """The end of each broken URL, and the places where it is linked."""
+    start = root.resolve().as_uri() + "/"
+    return [(link.url.removeprefix(start), at.file, at.line, at.column) for link in result.bad_links for at in link.sources]
+
+
+def check(*names: str, **options: Any) -> CrawlResult:
+    return tadoru.links(*names, delay=5.0, **options)
+
+
+def test_a_folder_is_checked_with_file_line_and_column(folder: Path) -> None:
+    write(
+        folder,
+        public__index_html="<a href='a.html'>A</a>\n  <a href=/b.html>B</a> <a href=no>N</a>",
+        public__a_html="<a href=./>x</a>",
+    )
+    assert broken(check("public"), folder / "public") == [
+        ("b.html", "public/index.html", 2, 11),
+        ("no", "public/index.html", 2, 33),
+    ]
+
+
+def test_every_file_of_a_folder_is_read_although_nothing_links_to_it(folder: Path) -> None:
+    write(folder, index_html="<p>", deep__er__alone_html="<a href=gone>x</a>", _hidden__x_html="<a href=gone>x</a>")
+    assert [place[:2] for place in broken(check("."), folder)] == [("deep/er/gone", "deep/er/alone.html")]
+
+
+def test_a_folder_has_the_rules_of_a_web_server(folder: Path) -> None:
+    links = "".join(
+        f"<a href='{link}'>x</a>"
+        for link in ("/sub", "/sub/", "sub/index.html", "/about", "/empty/", "/a%20b.html", "/robots.txt")
+    )
+    write(
+        folder,
+        index_html=links,
+        sub__index_html="<p>",
+        about_html="<p>",
+        empty__x_txt="",
+        robots_txt="User-agent: *\nDisallow: /",
+    )
+    (folder / "a b.html").write_text("<p>")
+    assert {place[0] for place in broken(check("."), folder)} == {"about", "empty/"}
+    assert {place[0] for place in broken(check(".", extensionless=True), folder)} == {"empty/"}
+
+
+def test_only_the_given_files_are_read(folder: Path) -> None:
+    write(folder, README_md="# T\n\n[a](docs/a.md) [b](b.md)", docs__a_md="[gone](gone.md)")
+    assert broken(check("README.md"), folder) == [("b.md", "README.md", 3, 20)]
+    assert [place[:2] for place in broken(check("**/*.md"), folder)] == [("b.md", "README.md"), ("docs/gone.md", "docs/a.md")]
+
+
+def test_a_link_may_leave_the_working_folder_within_the_repository(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(folder, README_md="x", docs__a_md="[up](../README.md) [root](/README.md) [folder](../docs)")
+    (folder / ".git").mkdir()
+    monkeypatch.chdir(folder / "docs")
+    assert broken(check("a.md"), folder) == []
+
+
+def test_fragments_of_markdown_and_html_are_checked_in_other_files_too(folder: Path) -> None:
+    write(
+        folder,
+        a_md="# One\n\n[x](#one) [x](#two) [x](b.md#three) [x](b.md#four) [x](c.html#id)",
+        b_md="## Three",
+        c_html="<p id=id>",
+    )
+    places = broken(check("a.md", fragments=True), folder)
+    assert places == [("a.md#two", "a.md", 3, 15), ("b.md#four", "a.md", 3, 41)]
+
+
+def test_external_urls_of_files_are_requested_politely_when_they_are_checked(folder: Path, site: Site) -> None:
+    site.page("/here")
+    write(folder, a_md=f"[x]({site.url('/here')})\n\n<{site.url('/gone')}>")
+    assert broken(check("a.md"), folder) == []
+    assert site.paths == []
+    result = tadoru.links("a.md", check=True, delay=0, allow_private=True)
+    assert broken(result, folder) == [(site.url("/gone"), "a.md", 3, 2)]
+    assert "/robots.txt" in site.paths
+
+
+def test_a_folder_may_have_a_url_of_its_own(folder: Path) -> None:
+    write(folder, index_html="<a href=https://example.com/site/a.html>A</a> <a href=/site/b.html>B</a>", a_html="<p>")
+    result = check(".", base_url="https://example.com/site/")
+    assert [(link.url, link.sources[0].file) for link in result.bad_links] == [("https://example.com/site/b.html", "index.html")]
+
+
+def test_a_malformed_reference_has_its_place(folder: Path) -> None:
+    write(folder, a_html="\n<a href='htp://example.com/'>A</a>")
+    assert broken(check("a.html"), folder) == [("htp://example.com/", "a.html", 2, 10)]
+
+
+@pytest.mark.parametrize(
+    "argument, message",
+    [
+        ("./no", "was not found"),
+        ("docs/**/*.md", "No file matches"),
+        ("empty", "no HTML and no Markdown"),
+    ],
+)
+def test_what_does_not_exist_is_refused(argument: str, message: str, folder: Path) -> None:
+    (folder / "empty").mkdir()
+    with pytest.raises(UsageError, match=message):
+        check(argument)
+
+
+def test_a_file_that_exists_wins_over_a_host_name_and_urls_stay_urls(folder: Path, site: Site) -> None:
+    site.page("/")
+    write(folder, README_md="x")
+    assert check("README.md").start_url == (folder.resolve() / "README.md").as_uri()
+    assert tadoru.links(site.url("/?a[]=*"), depth=0).start_url.startswith("http://127.0.0.1")
