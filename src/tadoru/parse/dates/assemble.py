@@ -66,10 +66,13 @@ class AssembledDates:
     def _over_days(self, first: date, last: date, sessions: list[DaySession]) -> Occurrence:
         if len(sessions) > 1:
             self.note("It takes place at several times on each of these days.")
-        opening, closing = sessions[0], sessions[-1]
+        ends = [session for session in sessions if session.end is not None]
+        opening = sessions[0]
+        closing = max(ends, key=lambda session: session.end or 0) if len(ends) == len(sessions) else sessions[-1]
         start = self._at(first, opening.start or 0, opening.start_offset)
         # Without a time for the end, the last day is known all the same.
-        end = self._at(last, DAY if closing.end is None else closing.end, closing.end_offset)
+        is_midnight = closing.end == 0 and bool(opening.start) and (last - first).days > 1
+        end = self._at(last, DAY if closing.end is None or is_midnight else closing.end, closing.end_offset)
         if end.timestamp() <= start.timestamp():
             self.note(BEFORE_START)
             return Occurrence(starts_at=start)

@@ -175,16 +175,34 @@ def _label(tokens: list[Token]) -> list[Token]:
 
 def _label_after(tokens: list[Token], position: int) -> tuple[DateMark | None, int]:
     """The label behind a time and how many tokens it takes; not when it rather belongs to the time that follows it."""
-    used = 1 if position < len(tokens) and _is(tokens[position], DateMark.RANGE, DateMark.UNTIL) else 0
+    used = 0
+    while position + used < len(tokens) and _stands_between(tokens[position + used]):
+        used += 1
     if position + used >= len(tokens):
         return None, 0
     label = tokens[position + used]
     if not (isinstance(label, MarkToken) and label.mark in _LABELS):
         return None, 0
+    if label.mark in {DateMark.START, DateMark.DOORS} and _ends_range(tokens, position - 1, used):
+        # "10時から11時30分まで開催": what takes place is the whole range.
+        return None, 0
     after = tokens[position + used + 1 : position + used + 4]
     if after and isinstance(after[0], TimeToken) and not any(_is(token, *_LABELS) for token in after[1:]):
         return None, 0
     return label.mark, used + 1
+
+
+def _stands_between(token: Token) -> bool:
+    """What may stand between a time and the word that names it: "9時から受付", "3時頃解散"."""
+    return _is(token, DateMark.RANGE, DateMark.UNTIL) or (_is(token, DateMark.VAGUE) and token.text in {"頃", "ごろ"})
+
+
+def _ends_range(tokens: list[Token], position: int, used: int) -> bool:
+    """Whether the time at this position is the end of a range, by the word behind it or by the time before it."""
+    is_until = any(_is(token, DateMark.UNTIL) for token in tokens[position + 1 : position + 1 + used])
+    return is_until or (
+        position >= 2 and _is(tokens[position - 1], DateMark.RANGE) and isinstance(tokens[position - 2], TimeToken)
+    )
 
 
 class _Reader:

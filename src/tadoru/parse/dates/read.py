@@ -11,9 +11,9 @@ from tadoru.model.event import Occurrence
 from tadoru.parse.dates.assemble import AssembledDates, DaySession, as_clock, sessions_of
 from tadoru.parse.dates.clocks import clock_column, is_possible
 from tadoru.parse.dates.exact import as_tokens, read_exact
-from tadoru.parse.dates.note import DateNote, read_note
+from tadoru.parse.dates.note import DateNote, NoteHours, read_note, with_dates
 from tadoru.parse.dates.phrase import DateGroup, DatePhrase, DaySpan, HourRange, read_phrase
-from tadoru.parse.dates.recurrence import RecurrencePhrase, expand, find_rule
+from tadoru.parse.dates.recurrence import RecurrencePhrase, expand, find_rule, split_exclusions
 from tadoru.parse.dates.scan import LONGEST, prepare, scan, with_weekdays
 from tadoru.parse.dates.tokens import (
     DateMark,
@@ -81,8 +81,7 @@ class _Reading:
         if str(end).strip() and not ends:
             phrase.notes.append("The end could not be read.")
         self._months_of_rule(phrase, rule)
-        said = read_note(note, order=self._order, today=self._today) if note else None
-        return self._occurrences(shown, phrase, rule, said)
+        return self._occurrences(shown, phrase, rule, note)
 
     def _tokens(self, text: Written) -> tuple[list[Token], RecurrencePhrase | None]:
         """The tokens of a text, and the rule that stands among them."""
@@ -91,8 +90,8 @@ class _Reading:
         exact = read_exact(text) if isinstance(text, str) else text
         if exact is not None:
             return list(as_tokens(exact, str(text))), None
-        prepared = prepare(str(text))
-        rule = find_rule(prepared)
+        prepared, excluded = split_exclusions(prepare(str(text)))
+        rule = find_rule(prepared, excluded)
         if rule is not None:
             prepared = f"{prepared[: rule.start]} {prepared[rule.stop :]}"
         return scan(prepared, order=self._order, today=self._today), rule
@@ -124,7 +123,7 @@ class _Reading:
         span = DaySpan(DayToken(month.text, begin.year, begin.month, 1), DayToken(final.text, finish.year, finish.month, last))
         phrase.groups = [DateGroup([span], [hours for group in phrase.groups for hours in group.hours])]
 
-    def _occurrences(self, shown: str, phrase: DatePhrase, rule: RecurrencePhrase | None, said: DateNote | None) -> ParsedDate:
+    def _occurrences(self, shown: str, phrase: DatePhrase, rule: RecurrencePhrase | None, note: str) -> ParsedDate:
         groups = [group for group in phrase.groups if any(span.first for span in group.spans)]
         if not groups:
             raise NotADate(_why_none(shown, phrase, rule))
@@ -134,20 +133,19 @@ class _Reading:
         resolved = resolve(phrase.days, today=self._today, fiscal=phrase.fiscal)
         assembly = AssembledDates(self._zone, notes=[*phrase.notes, *resolved.notes])
         days = _dated(groups, resolved)
-        rule = rule or (said.rule if said else None)
         is_single = len(days) == 1 and len(days[0]) == 1
-        dates = _series(*days[0][0], rule, said, assembly) if is_single else ()
-        for position, group in enumerate(groups):
-            sessions = [] if phrase.is_all_day else sessions_of(group)
-            if dates:
-                _add_series(assembly, dates, sessions, said)
-                continue
-            for first, last in days[position]:
-                if position and last is None and _is_remark(first, sessions, assembly, len(days[position - 1]) > 1):
-                    continue
-                is_open = said is not None and is_single and not sessions and not phrase.is_all_day and last in {None, first}
-                hours = said.sessions(first) if said and is_open else sessions
-                assembly.add(first, (last or first) if phrase.is_all_day else last, hours)
+        said = self._note(note, *days[0][0]) if is_single else self._note(note, date.max, None)
+        rule = rule or (said.rule if said else None)
+        if is_single:
+            sessions = [] if phrase.is_all_day else sessions_of(groups[0])
+            _add_single(assembly, *days[0][0], sessions, rule, said, phrase.is_all_day)
+        else:
+            for position, group in enumerate(groups):
+                sessions = [] if phrase.is_all_day else sessions_of(group)
+                for first, last in days[position]:
+                    if position and last is None and _is_remark(first, sessions, assembly, len(days[position - 1]) > 1):
+                        continue
+                    assembly.add(first, (last or first) if phrase.is_all_day else last, sessions)
         assembly.occurrences = _in_order(assembly.occurrences)
         doors = assembly.doors(phrase) or (assembly.doors(said.phrase) if said else None)
         return ParsedDate(
@@ -157,6 +155,61 @@ class _Reading:
             recurrence=rule.text if rule else "",
             notes=tuple(dict.fromkeys(assembly.notes)),
         )
+
+    def _note(self, note: str, first: date, last: date | None) -> DateNote | None:
+        return read_note(with_dates(note, first, last), order=self._order, today=self._today) if note else None
+
+
+def _add_single(
+    assembly: AssembledDates,
+    first: date,
+    last: date | None,
+    sessions: list[DaySession],
+    rule: RecurrencePhrase | None,
+    said: DateNote | None,
+    is_all_day: bool,
+) -> None:
+    """One day or one period: its dates by the rule or the note beside it, and the hours of the columns or of the note."""
+    hours = said.hours(first, last) if said else NoteHours([], {})
+    dates = _series(first, last, rule, said, assembly)
+    is_period = last is not None and last > first
+    if not dates and is_period and last is not None and not sessions and hours.are_complete(first, last):
+        dates = tuple(sorted(hours.by_day))
+    if is_all_day:
+        hours = NoteHours([], {})
+    for day in dates:
+        assembly.add(day, None, _on_day(day, sessions, hours))
+    if dates:
+        return
+    if is_period and last is not None:
+        assembly.add(first, last, _over_period(sessions or hours.general, hours, first, last, assembly))
+    else:
+        assembly.add(first, (last or first) if is_all_day else last, sessions or hours.by_day.get(first) or hours.general)
+
+
+def _on_day(day: date, sessions: list[DaySession], hours: NoteHours) -> list[DaySession]:
+    """The hours of one date of a series: those of its own, where the note has some."""
+    base, own = sessions or hours.general, hours.by_day.get(day, [])
+    if not own or (sessions and day not in hours.exceptions):
+        return base
+    if len(own) == len(base) == 1:
+        start, end = own[0].start, own[0].end
+        return [replace(base[0], start=base[0].start if start is None else start, end=base[0].end if end is None else end)]
+    return own
+
+
+def _over_period(
+    sessions: list[DaySession], hours: NoteHours, first: date, last: date, assembly: AssembledDates
+) -> list[DaySession]:
+    """The hours of a period: it starts and ends as the note says of its first and of its last day."""
+    sessions = list(sessions)
+    for day in sorted(hours.exceptions - {first, last}):
+        assembly.note(f"On {day.day} {day:%B} the hours are others.")
+    if sessions and first in hours.exceptions and (start := hours.by_day[first][0].start) is not None:
+        sessions[0] = replace(sessions[0], start=start)
+    if sessions and last in hours.exceptions and (end := hours.by_day[last][-1].end) is not None:
+        sessions[-1] = replace(sessions[-1], end=end)
+    return sessions
 
 
 def _in_columns(tokens: list[Token], begins: list[Token], ends: list[Token], end_clocks: list[Token]) -> DatePhrase | None:
@@ -221,12 +274,6 @@ def _is_remark(day: date, sessions: list[DaySession], assembly: AssembledDates, 
 def _covers(occurrence: Occurrence, day: date) -> bool:
     start, end = occurrence.starts_at, occurrence.ends_at
     return start.date() == day or (end is not None and end.date() > start.date() and start.date() <= day <= end.date())
-
-
-def _add_series(assembly: AssembledDates, dates: tuple[date, ...], sessions: list[DaySession], said: DateNote | None) -> None:
-    hours = sessions or (said.sessions(None) if said else [])
-    for day in dates:
-        assembly.add(day, None, hours)
 
 
 def _in_order(occurrences: list[Occurrence]) -> list[Occurrence]:

@@ -1,6 +1,7 @@
 """Phrases for recurrence: "毎月第2水曜日", "期間中の金曜日のみ", "every Saturday"; recognised, and expanded between two dates.
 
-A rule with an exception that cannot be computed (public holidays, days off, "in principle") is recognised and not expanded.
+Days, months and public holidays that are excepted are left out. A rule with an exception that cannot be computed (days off,
+"in principle") is recognised and not expanded.
 Rules of calendars (RRULE) are in `parse.sources.ics_rule`.
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
+from tadoru.parse.dates.holidays import has_holidays, is_holiday
 from tadoru.parse.dates.vocabulary import WEEKDAY_NAMES, WEEKDAYS
 
 MOST = 400
@@ -18,6 +20,7 @@ MOST = 400
 
 _ONE = r"[月火水木金土日](?:曜日?|(?=[月火水木金土日・、,/と祝開のにはを)(\s~]|$))"
 _SET = rf"{_ONE}(?:\s?[・、,/と]?\s?(?:毎週)?{_ONE}){{0,6}}"
+_RANGE = r"[月火水木金土日](?:曜日?)?\s?(?:~|-|から)\s?[月火水木金土日]曜日?(?:まで)?"
 _NTHS = r"第\s?\d(?:\s?[・、,/と~\-]\s?第?\s?\d){0,4}"
 _MONTHLY_NTH = re.compile(
     rf"(?:(?:毎月|各月|(?P<months>偶数月|奇数月))\s?の?\s?|(?<!月)(?<!月の)(?<!\d))(?P<nths>{_NTHS}|最終|最後の?)\s?(?:週の?)?\s?(?!日(?![曜・、]))(?P<days>{_SET})"
@@ -26,13 +29,26 @@ _NTHS_OF_MONTH = re.compile(
     rf"(?<=\d月)の?\s?(?P<nths>第\s?\d(?:\s?[・、,/と~\-]\s?第?\s?\d){{1,4}})\s?(?:週の?)?\s?(?P<days>{_SET})(?P<months>)"
 )
 """Several of one month: "8月の第1・第3土曜日"."""
-_CLOSED_AFTER = re.compile(r"[・、,\s]{0,2}(?:祝日?|休日)?[・、,\s]{0,2}[はが]?\s?(?:お?休|定休|閉[館園])")
+_CLOSED_AFTER = re.compile(
+    r"[・、,\s]{0,2}(?:祝日?|休日)?[・、,\s]{0,2}(?:第\d[月火水木金土日]曜日?)?[はが]?\s?(?:お?休|定休|閉[館園])"
+)
 _CLOSED_BEFORE = re.compile(r"(?:休[館園業演場]日?|定休日?|お?休み)[はが:(\s]{0,3}$")
+_OTHER_HOURS = re.compile(
+    r"(?:の?み|は|だけ|に限り|[、,\s]){0,3}(?:午[前後]|夜)?\d{1,2}(?:時半?(?:\d{1,2}分)?|:\d\d)(?:まで|閉館|閉園|終了)"
+)
 _MONTHLY_DAY = re.compile(r"(?:毎月|各月)\s?の?\s?(?P<days>(?:\d{1,2}日)(?:\s?[・、,と]\s?\d{1,2}日){0,5}|末日)")
 _FORTNIGHTLY = re.compile(rf"隔週\s?の?\s?(?P<days>{_SET})")
+_HOLIDAYS_TOO = r"(?P<holidays>[・、,\s]?\(?(?:祝日|祝祭日|祝)\)?)?"
 _WEEKLY = re.compile(
-    rf"(?:(?:期間中の?)?毎週|毎|期間中の?|各週の?)\s?の?\s?(?P<days>{_SET}|月\s?[~\-]\s?金曜日?)(?:の?み)?|(?<![\d平休祝祭末全当前翌同])(?P<only>{_SET})の?のみ?の?み(?:の?開催|実施)?"
+    rf"(?:(?:期間中の?)?毎週|毎|期間中の?|各週の?)\s?の?\s?(?P<days>{_RANGE}|{_SET}){_HOLIDAYS_TOO}(?:の?み)?"
+    rf"|(?<![^\s・、,/の()~])(?P<only>{_RANGE}|{_SET})(?P<only_holidays>[・、,\s]?(?:祝日|祝祭日|祝))?の?のみ?の?み(?:の?開催|実施)?"
 )
+_WORKDAYS = re.compile(r"平日(?:の?み|に?(?:開催|実施))")
+_BARE = re.compile(
+    rf"^\s?(?P<days>{_RANGE}|[月火水木金土日]曜日?(?:\s?[・、,/と]?\s?{_ONE}){{0,6}}|[月火水木金土日](?:[・、,/]?[月火水木金土日]){{1,6}}(?:曜日?)?)"
+    rf"{_HOLIDAYS_TOO}(?:に?(?:開催|実施))?(?=[\s、,・(]{{0,3}}(?:全\s?\d{{1,3}}\s?[回日]|午[前後]|\d{{1,2}}[時:]|$))"
+)
+"""Weekdays alone: a rule only when the period begins on one of them."""
 _DAILY = re.compile(r"毎日(?!曜)|(?<![a-z])(?:every ?day|daily)(?![a-z])", re.IGNORECASE)
 _NAME = "(?:" + "|".join(sorted((name for name in WEEKDAY_NAMES if name.isascii()), key=len, reverse=True)) + ")s?"
 _AND = r"\s?(?:,|and|&)\s?"
@@ -49,10 +65,78 @@ _ENGLISH_MONTHLY = re.compile(
     re.IGNORECASE,
 )
 _DOUBT = re.compile(
-    r"除[くき]|祝|休館|休園|休み|休業|休止|お休|不定期|以外|原則|年末年始|場合|変更|ただし|但し|または|又は|程度|のうち|いずれか|except|holiday|unless",
+    r"除[くき]|祝|休館|休園|休み|休業|休止|お休|不定期|以外|原則|年末年始|場合|変更|ただし|但し|または|又は|程度|のうち|いずれか|月\d回|except|holiday|unless",
     re.IGNORECASE,
 )
-_TIMES = re.compile(r"全\s?(?P<all>\d{1,3})\s?[回日]|[(]\s?(?P<so>\d{1,3})\s?[回日]間?\s?[)]")
+_CLOSED = r"お?休み|休[館園業演場講会](?!日)|(?:開催|実施)し(?:ません|ない)|行いません|ありません|なし"
+_NOT_ON = rf"(?:\s?を?除[くき]|以外|は?[、,]?(?:{_CLOSED}))"
+_EXCLUDED_DAYS = re.compile(
+    r"[(、,※]?\s?(?:ただし、?|但し、?)?"
+    r"(?P<days>(?:(?:(?:(?:\d{4}年)?\d{1,2}月)?\d{1,2}日|\d{1,2}/\d{1,2})(?:\([^()]{1,6}\))?[・、,と]?){1,9})"
+    rf"{_NOT_ON}\)?"
+)
+_EXCLUDED_MONTHS = re.compile(
+    rf"[(、,※]?\s?(?:ただし、?|但し、?)?(?P<months>(?:(?<!年)\d{{1,2}}月[・、,と]?){{1,6}}){_NOT_ON}\)?"
+)
+_EXCLUDED_HOLIDAYS = re.compile(
+    r"[(、,※]?\s?(?:ただし、?|但し、?)?(?:国民の)?(?:祝日|祝祭日|休日)(?:[・、,]?(?:祝日|休日|振替休日))?"
+    rf"(?P<year_end>[・、,と及びおよび]{{0,3}}年末年始)?{_NOT_ON}\)?"
+)
+_EXCLUDED_YEAR_END = re.compile(rf"[(、,※]?\s?(?:ただし、?|但し、?)?年末年始{_NOT_ON}\)?")
+_EXCLUDED_DAY = re.compile(r"(?:(?P<month>\d{1,2})(?:月|/))?(?P<day>\d{1,2})(?:日|(?=[(・、,と]|$))")
+_TIMES = re.compile(r"(?:全|計)\s?(?P<all>\d{1,3})\s?[回日]|[(]\s?(?P<so>\d{1,3})\s?[回日]間?\s?[)]")
+
+
+@dataclass(frozen=True, slots=True)
+class ExcludedDates:
+    """Dates on which it does not take place."""
+
+    days: frozenset[tuple[int | None, int]] = frozenset()
+    """Month, if it is written, and day."""
+    months: frozenset[int] = frozenset()
+    holidays: bool = False
+    year_end: bool = False
+
+    def __contains__(self, day: date) -> bool:
+        return (
+            (day.month, day.day) in self.days
+            or (None, day.day) in self.days
+            or day.month in self.months
+            or (self.holidays and is_holiday(day))
+            or (self.year_end and (day.month, day.day) in _YEAR_END)
+        )
+
+    def are_doubtful(self, dates: tuple[date, ...]) -> bool:
+        """Whether one of these dates may or may not be excluded."""
+        edge = self.year_end and any((day.month, day.day) in {(12, 28), (1, 4)} for day in dates)
+        return edge or (self.holidays and not all(map(has_holidays, dates)))
+
+
+_YEAR_END = frozenset({(12, 29), (12, 30), (12, 31), (1, 1), (1, 2), (1, 3)})
+
+
+def split_exclusions(text: str) -> tuple[str, ExcludedDates]:
+    """A prepared text without the dates on which it does not take place, and these dates."""
+    days: set[tuple[int | None, int]] = set()
+    months: set[int] = set()
+
+    def take_days(found: re.Match[str]) -> str:
+        month: int | None = None
+        for day in _EXCLUDED_DAY.finditer(re.sub(r"\([^()]*\)|\d{4}年", "", found["days"])):
+            month = int(day["month"]) if day["month"] else month
+            days.add((month, int(day["day"])))
+        return " "
+
+    def take_months(found: re.Match[str]) -> str:
+        months.update(int(number) for number in re.findall(r"\d{1,2}", found["months"]))
+        return " "
+
+    text = _EXCLUDED_MONTHS.sub(take_months, _EXCLUDED_DAYS.sub(take_days, text))
+    holidays = _EXCLUDED_HOLIDAYS.search(text)
+    text = _EXCLUDED_HOLIDAYS.sub(" ", text)
+    year_end = bool(holidays and holidays["year_end"]) or _EXCLUDED_YEAR_END.search(text) is not None
+    text = _EXCLUDED_YEAR_END.sub(" ", text)
+    return text, ExcludedDates(frozenset(days), frozenset(months), holidays is not None, year_end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +158,17 @@ class RecurrencePhrase:
     start: int = 0
     stop: int = 0
     """Where the rule stands in the text."""
+    on_holidays: bool = False
+    """On public holidays as well."""
+    on_workdays: bool = False
+    """Not on public holidays."""
+    must_begin: bool = False
+    """A rule only if the first day of the period is one of its dates."""
+    excluded: ExcludedDates = ExcludedDates()
 
 
-def find_rule(text: str) -> RecurrencePhrase | None:
-    """The rule in a prepared text; None when there is none."""
+def find_rule(text: str, excluded: ExcludedDates) -> RecurrencePhrase | None:
+    """The rule in a prepared text without its exclusions; None when there is none."""
     found: RecurrencePhrase | None = None
     for pattern, make in _FORMS:
         if (match := pattern.search(text)) and not _is_closed(text, match):
@@ -85,26 +176,46 @@ def find_rule(text: str) -> RecurrencePhrase | None:
             break
     if found is None:
         return None
-    doubt = _DOUBT.search(text)
+    doubt = _DOUBT.search(f"{text[: found.start]} {text[found.stop :]}")
     if more := next((match[0] for pattern, _ in _FORMS if (match := pattern.search(text, found.stop))), None):
         reason = f"there is another rule ({more.strip()})"
     else:
         reason = f"it has an exception ({doubt[0]})" if doubt else ""
+    return replace(found, doubt=reason, count=times_written(text), excluded=excluded)
+
+
+def times_written(text: str) -> int | None:
+    """How often a prepared text says that it takes place: "全8回"."""
     times = _TIMES.search(text)
-    count = int(times["all"] or times["so"]) if times else None
-    return replace(found, doubt=reason, count=count)
+    return int(times["all"] or times["so"]) if times else None
 
 
 def _is_closed(text: str, found: re.Match[str]) -> bool:
-    """A rule that says when it is closed is not the event's."""
+    """A rule that says when it is closed, or only open longer, is not the event's."""
     before = text[max(0, found.start() - 10) : found.start()]
-    return _CLOSED_AFTER.match(text, found.end()) is not None or _CLOSED_BEFORE.search(before) is not None
+    after = _CLOSED_AFTER.match(text, found.end()) or _OTHER_HOURS.match(text, found.end())
+    return after is not None or _CLOSED_BEFORE.search(before) is not None
 
 
 def _weekly(found: re.Match[str], weeks: int = 1) -> RecurrencePhrase:
-    written = found["days"] or (found["only"] if "only" in found.re.groupindex else "")
-    weekdays = frozenset(range(5)) if re.match(r"月\s?[~\-]\s?金", written) else _days(written)
-    return RecurrencePhrase(found[0].strip(), weekdays, weeks=weeks, start=found.start(), stop=found.end())
+    groups = found.groupdict()
+    written = groups["days"] or groups.get("only") or ""
+    weekdays = _range(written) if re.fullmatch(_RANGE, written) else _days(written)
+    holidays = bool(groups.get("holidays") or groups.get("only_holidays"))
+    return RecurrencePhrase(found[0].strip(), weekdays, weeks=weeks, start=found.start(), stop=found.end(), on_holidays=holidays)
+
+
+def _range(written: str) -> frozenset[int]:
+    first, last = (WEEKDAYS[sign] for sign in re.findall(r"[月火水木金土日](?!曜?日?曜)", re.sub("曜日?", "", written)))
+    return frozenset((first + step) % 7 for step in range((last - first) % 7 + 1))
+
+
+def _bare(found: re.Match[str]) -> RecurrencePhrase:
+    return replace(_weekly(found), must_begin=True)
+
+
+def _workdays(found: re.Match[str]) -> RecurrencePhrase:
+    return RecurrencePhrase(found[0].strip(), frozenset(range(5)), start=found.start(), stop=found.end(), on_workdays=True)
 
 
 def _fortnightly(found: re.Match[str]) -> RecurrencePhrase:
@@ -152,6 +263,8 @@ _FORMS = (
     (_FORTNIGHTLY, _fortnightly),
     (_DAILY, _daily),
     (_WEEKLY, _weekly),
+    (_WORKDAYS, _workdays),
+    (_BARE, _bare),
 )
 
 
@@ -174,7 +287,12 @@ def expand(rule: RecurrencePhrase, first: date, last: date) -> tuple[tuple[date,
         return (), f"The rule {rule.text} is not expanded: {rule.doubt}."
     if (last - first).days > MOST * 7 * rule.weeks:
         return (), f"The rule {rule.text} is not expanded: the period is too long."
-    dates = tuple(_dates(rule, first, last))
+    candidates = tuple(_dates(rule, first, last))
+    if rule.must_begin and (not candidates or candidates[0] != first):
+        return (), f"The weekdays {rule.text} are not those of the first day."
+    if rule.excluded.are_doubtful(candidates):
+        return (), f"The rule {rule.text} is not expanded: it has an exception near one of its dates."
+    dates = tuple(day for day in candidates if day not in rule.excluded)
     if not dates:
         return (), f"The rule {rule.text} has no date in the period."
     if rule.count is not None and rule.count != len(dates):
@@ -199,7 +317,9 @@ def _is_on(rule: RecurrencePhrase, day: date) -> bool:
     is_last_day = (day + timedelta(days=1)).day == 1
     if rule.month_days:
         return day.day in rule.month_days or (-1 in rule.month_days and is_last_day)
-    if day.weekday() not in rule.weekdays or day.month not in rule.months:
+    if rule.on_holidays and is_holiday(day):
+        return True
+    if day.weekday() not in rule.weekdays or day.month not in rule.months or (rule.on_workdays and is_holiday(day)):
         return False
     is_last = (day + timedelta(days=7)).month != day.month
     return not rule.nths or (day.day - 1) // 7 + 1 in rule.nths or (-1 in rule.nths and is_last)

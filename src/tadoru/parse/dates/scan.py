@@ -45,14 +45,15 @@ _UNITS_APART = re.compile(r"(?<=\d)\s{1,3}(?=[年月日時分])|(?<=[年月])\s{
 _LONG_VOWEL_AS_DASH = re.compile(r"(?<=[\d時分日半)])\s?ー\s?(?=[\d午正翌])")
 _LOST_RANGE = re.compile(r"(?<=[\d月日時分半旬)])\s?\?\s?(?=[\d午正翌令平])")
 """A wave dash that a charset did not have."""
-_EXCLUDED = re.compile(
-    r"[(、,]?\s?(?:(?:\d{1,2}月)?\d{1,2}日(?:\([^()]{1,6}\))?[・、,と]?){1,6}(?:\s?を?除く|以外|は?(?:お?休み|休[館園業演場](?!日)))\)?"
-)
-"""Days on which it does not take place."""
 _BOTH_YEARS = re.compile(r"((?:19|20)\d\d)\s?\((?:令和|平成|昭和|[RHS])\s?(?:\d{1,2}|元)年?\)\s?年")
 _BOTH_YEARS_TURNED = re.compile(r"((?:令和|平成|昭和|[RHS])\s?(?:\d{1,2}|元))\s?\((?:19|20)\d\d年?\)\s?年")
 _HOURS_SHARED = re.compile(r"(?<![\d:/月])(\d{1,2})\s?([~\-・、])\s?((?:午前|午後)?\s?\d{1,2}時)(?!間)")
 _DAYS_SHARED = re.compile(r"(?<=月)(\d{1,2})((?:\s?[~\-・、,]\s?\d{1,2}(?![月\d])){1,9})日")
+_SLASHES_SHARED = re.compile(
+    r"(?<![\d/])(\d{1,2}/)\d{1,2}(?:\([^()]{1,6}\))?((?:[、・]\d{1,2}(?:\([^()]{1,6}\))?(?![\d/月日時分:%~\-])){1,9})"
+)
+_ELSEWHERE = re.compile(r"https?://[!-~]{1,2000}|[\w.+-]{1,60}@[\w.-]{1,60}|(?<!\d)0\d{1,4}-\d{1,4}-\d{3,4}(?!\d)")
+"""Digits in URLs, mail addresses and telephone numbers are no dates."""
 _KOREAN = re.compile(r"(?<=\d)\s?([년월일시분])")
 _KOREAN_UNITS = dict(zip("년월일시분", "年月日時分", strict=True))
 _CHINESE_HOUR = re.compile(r"(?<=[前後]\d)点|(?<=[前後]\d\d)点")
@@ -63,7 +64,7 @@ _SPACES = re.compile(r"[^\S\n]{1,50}")
 def prepare(text: str) -> str:
     """The text as the scanner expects it."""
     text = text[:LONGEST].translate(_CIRCLED_DAYS).translate(_CIRCLED_NUMBERS)
-    text = unicodedata.normalize("NFKC", text).translate(_SIGNS)
+    text = _ELSEWHERE.sub(" ", unicodedata.normalize("NFKC", text).translate(_SIGNS))
     text = _SPACES.sub(" ", text)
     text = _KOREAN.sub(lambda found: _KOREAN_UNITS[found[1]], text).replace("오전", "午前").replace("오후", "午後")
     text = _CHINESE_HOUR.sub("時", text.replace("上午", "午前").replace("下午", "午後"))
@@ -75,12 +76,17 @@ def prepare(text: str) -> str:
     text = _ISO_INTERVAL.sub("~", text)
     text = _UNITS_APART.sub("", text)
     text = _HOURS_SHARED.sub(r"\1時\2\3", text)
-    return _EXCLUDED.sub("(除く)", _DAYS_SHARED.sub(_share_day, text))
+    return _SLASHES_SHARED.sub(_share_month, _DAYS_SHARED.sub(_share_day, text))
 
 
 def _share_day(found: re.Match[str]) -> str:
     """`1・2・8日` as `1日・2日・8日`."""
     return found[1] + "日" + re.sub(r"(\d{1,2})", r"\1日", found[2])
+
+
+def _share_month(found: re.Match[str]) -> str:
+    """`5/10、17、24` as `5/10、5/17、5/24`."""
+    return found[0][: found.start(2) - found.start()] + re.sub("[、・]", lambda sign: sign[0] + found[1], found[2])
 
 
 def _digits(numeral: str) -> str:
