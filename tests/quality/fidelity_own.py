@@ -103,7 +103,7 @@ CODE: dict[str, tuple[str, str]] = {
         '<pre>use <a href="/kettle">kettle</a>::<a href="/lid">Lid</a>;</pre>',
         "```\nuse kettle::Lid;\n```",
     ),
-    "signs of HTML in code": ("<pre>&lt;p class=&quot;a&quot;&gt;&amp;amp;&lt;/p&gt;</pre>", '```\n<p class="a">&amp;</p>\n```'),
+    "signs of HTML in code": ("<pre>&lt;p class=&quot;a&quot;&gt;&amp;amp;&lt;/p&gt;</pre>", '```html\n<p class="a">&amp;</p>\n```'),
     "a language that only the wrapper around it names": (
         '<div data-lang="kotlin"><pre><code>val x = 1</code></pre></div>',
         "```kotlin\nval x = 1\n```",

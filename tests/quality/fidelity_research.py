@@ -60,7 +60,7 @@ CHECKS: dict[str, tuple[str, str]] = {
     ),
     "code: indentation kept": (
         "<pre>def f():\n    if x:\n        return  (1,\n                 2)\n</pre>",
-        "```\ndef f():\n    if x:\n        return  (1,\n                 2)\n```",
+        "```python\ndef f():\n    if x:\n        return  (1,\n                 2)\n```",
     ),
     "code: contains ``` inside": (
         "<pre>```python\nx\n```\n</pre>",
@@ -139,7 +139,7 @@ CHECKS: dict[str, tuple[str, str]] = {
         '<li role="tab" aria-selected="true" class="tabs__item">npm</li>'
         '<li role="tab" class="tabs__item">yarn</li></ul><div><div role="tabpanel"><pre>npm i</pre></div>'
         '<div role="tabpanel" hidden=""><pre>yarn add</pre></div></div></div>',
-        "**npm**\n\n```\nnpm i\n```\n\n**yarn**\n\n```\nyarn add\n```",
+        "**npm**\n\n```sh\nnpm i\n```\n\n**yarn**\n\n```sh\nyarn add\n```",
     ),
     "tabs: hidden panel content kept": (
         '<div class="sphinx-tabs"><div role="tablist"><button role="tab" id="t0" class="sphinx-tabs-tab">A</button>'

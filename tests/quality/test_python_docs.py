@@ -13,7 +13,7 @@ from textwrap import dedent
 import pytest
 
 from tadoru.jobs.docs.markdown import ConvertOptions, convert
-from tadoru.jobs.docs.markdown.code import language_name
+from tadoru.jobs.docs.markdown.code_language import language_name
 from tadoru.parse.html import HtmlDocument
 from tests.jobs.docs_markdown.pages import fences
 

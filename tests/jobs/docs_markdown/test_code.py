@@ -18,7 +18,7 @@ LANGUAGES: dict[str, tuple[str, str]] = {
         "python",
     ),
     "Sphinx python3": ('<div class="highlight-python3"><div class="highlight"><pre>{}</pre></div></div>', "python"),
-    "Sphinx default": ('<div class="highlight-default notranslate"><div class="highlight"><pre>{}</pre></div></div>', ""),
+    "Sphinx default": ('<div class="highlight-default notranslate"><div class="highlight"><pre>{}</pre></div></div>', "python"),
     "Sphinx none": ('<div class="highlight-none notranslate"><div class="highlight"><pre>{}</pre></div></div>', ""),
     "Sphinx text": ('<div class="highlight-text"><div class="highlight"><pre>{}</pre></div></div>', "text"),
     "Sphinx ipython3": ('<div class="highlight-ipython3"><div class="highlight"><pre>{}</pre></div></div>', "python"),
@@ -65,8 +65,8 @@ LANGUAGES: dict[str, tuple[str, str]] = {
         '<div class="sourceCode"><pre class="sourceCode python"><code class="sourceCode python">{}</code></pre></div>',
         "python",
     ),
-    "DocBook": ('<pre class="programlisting">{}</pre>', ""),
-    "texinfo": ('<div class="example"><pre class="example">{}</pre></div>', ""),
+    "DocBook": ('<pre class="programlisting">{}</pre>', "python"),
+    "texinfo": ('<div class="example"><pre class="example">{}</pre></div>', "python"),
     "org-mode": ('<div class="org-src-container"><pre class="src src-python">{}</pre></div>', "python"),
     "expressive-code": (
         '<div class="expressive-code"><figure class="frame"><pre data-language="python"><code>{}</code></pre></figure></div>',
@@ -74,9 +74,9 @@ LANGUAGES: dict[str, tuple[str, str]] = {
     ),
     "Mintlify": ('<div class="code-block" language="python"><pre><code>{}</code></pre></div>', "python"),
     "C++": ('<pre><code class="language-c++">{}</code></pre>', "cpp"),
-    "no language": ("<pre>{}</pre>", ""),
-    "not a language": ('<pre class="wrap code"><code class="code">{}</code></pre>', ""),
-    "the page around it is no language": ('<article class="language-python"><div><p>x</p></div><pre>{}</pre></article>', ""),
+    "no language": ("<pre>{}</pre>", "python"),
+    "not a language": ('<pre class="wrap code"><code class="code">{}</code></pre>', "python"),
+    "the page around it is no language": ('<article class="language-ruby"><div><p>x</p></div><pre>{}</pre></article>', "python"),
 }
 
 

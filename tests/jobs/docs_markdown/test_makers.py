@@ -198,7 +198,7 @@ def test_labels_that_are_signs_of_an_icon_font_are_told_by_their_titles() -> Non
         "<label title=Windows>\uf17a</label><section><pre>$ boil</pre></section><section><pre>> boil</pre></section></div>"
     )
 
-    assert markdown(body) == "**Linux/macOS**\n\n```\n$ boil\n```\n\n**Windows**\n\n```\n> boil\n```"
+    assert markdown(body) == "**Linux/macOS**\n\n```console\n$ boil\n```\n\n**Windows**\n\n```\n> boil\n```"
 
 
 def test_a_title_that_links_to_its_own_page_is_words() -> None:

@@ -3,101 +3,17 @@
 Tabs, trailing spaces, empty lines and unusual spaces stay. What the page added is left out: line numbers, buttons, anchors, lines
 that a theme hides. Most blocks are read at once; only those with more than highlighted text are walked through.
 
-The language is read from the classes and attributes of the various highlighters. It is the page's own name, except that names for
-"none" are dropped and names of versions or sessions are mapped to usual ones. A language is never guessed from the code.
+Which elements are blocks of code is decided in `code_layout`, their language in `code_language`.
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from difflib import SequenceMatcher
 
-from tadoru.jobs.docs.markdown import element_kinds, escape
-from tadoru.jobs.docs.markdown.conversion import ConversionContext, classes_of
+from tadoru.jobs.docs.markdown import code_language, code_layout, element_kinds, escape
+from tadoru.jobs.docs.markdown.conversion import ConversionContext
 from tadoru.parse.html import Element, is_leaf
-
-_MAX_ANCESTORS = 4
-_ATTRIBUTES = ("data-lang", "data-language", "data-code-language", "language", "syntax")
-_LANGUAGE_CLASS = re.compile(
-    r"(?:^|\s)(?:(?:language|lang|highlight-source|highlight-text|mw-highlight-lang|highlight|syntax|src)-|brush:\s*)([A-Za-z0-9+#_.-]+)"
-)
-_LANGUAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+#_.-]{0,29}$")
-
-_NOT_LANGUAGES = frozenset(
-    "default none plain nohighlight no-highlight notranslate highlight highlighter-rouge block wrapper "
-    "container inline copy example box "
-    "line lines undefined null unknown auto code snippet output txt-plain guess literal wrap title toolbar js-code".split()
-)
-_ALIASES = {
-    "python3": "python", "py3": "python", "ipython": "python", "ipython3": "python", "python2": "python", "pycon3": "pycon",
-    "plaintext": "text", "txt": "text", "text-plain": "text", "html-basic": "html", "text-html-basic": "html", "c++": "cpp",
-    "source-shell": "shell", "viml": "vim", "objc++": "objective-cpp", "js": "js", "golang": "go", "emacs-lisp": "elisp",
-    "rust,ignore": "rust", "text-xml": "xml", "text-html": "html", "html+erb": "erb", "git-diff": "diff", "csharp": "csharp",
-}  # fmt: skip
-KNOWN_LANGUAGES = frozenset(
-    "ada asciidoc asm awk bash bat batch c clojure cmake coffeescript console cpp cs csharp css csv cuda "
-    "cypher d dart diff docker dockerfile "
-    "elixir elm erb erlang fish fortran fsharp gherkin glsl go gradle graphql groovy haskell hcl html "
-    "http ini java javascript js json json5 jsonc jsx "
-    "julia kotlin kt latex less lisp lua make makefile markdown md matlab mdx mermaid nginx nim nix objc "
-    "objectivec ocaml pascal perl php plaintext "
-    "powershell prolog properties proto protobuf ps1 pycon py python python3 r rb regex rs rst ruby rust "
-    "sass scala scheme scss sh shell sol solidity sql "
-    "svelte swift tcl terraform tex text toml ts tsx typescript txt v vb verilog vhdl vim vue wasm xml yaml yml zig zsh".split()
-)
-
-
-def language_of(block: Element) -> str:
-    """The language of a block, from itself, its `<code>` element and its ancestors; empty if none is stated."""
-    # A table of code has the line numbers in the first `code`.
-    codes = block.css("code") if block.tag == "table" else ()
-    code = codes[-1] if codes else None if is_leaf(block) else block.css_first("code")
-    if code is not None and code.mem_id != block.mem_id and (found := _stated_language(code, bare=True)):
-        return found
-    if found := _stated_language(block, bare=True):
-        return found
-    around = block.parent
-    for _ in range(_MAX_ANCESTORS):
-        if around is None or around.tag in {"body", "html", "main", "article", "td", "li"}:
-            break
-        if found := _stated_language(around, bare=False):
-            return found
-        around = around.parent
-    return ""
-
-
-def _stated_language(element: Element, *, bare: bool) -> str:
-    attributes = element.attributes
-    if not attributes:
-        return ""
-    for name in _ATTRIBUTES:
-        value = attributes.get(name)
-        if value and (found := language_name(value)):
-            return found
-    classes = attributes.get("class")
-    return _language_of_classes(classes[:500], bare) if classes else ""
-
-
-@lru_cache(maxsize=2048)
-def _language_of_classes(classes: str, bare: bool) -> str:
-    for match in _LANGUAGE_CLASS.finditer(classes):
-        if found := language_name(match.group(1)):
-            return found
-    words = classes.split()
-    if "doctest" in words:  # Sphinx: a Python session in the text, which has no language in the source.
-        return "pycon"
-    if bare or "sourceCode" in words or "src" in words or "listing" in words:
-        return next((language_name(word) for word in words if word.lower() in KNOWN_LANGUAGES), "")
-    return ""
-
-
-def language_name(word: str) -> str:
-    """The name of a language as it is written after a fence; empty for other words."""
-    name = word.strip().lower().split(",")[0].removeprefix("source-").strip()
-    if name in _NOT_LANGUAGES or not _LANGUAGE_NAME.match(name):
-        return ""
-    return _ALIASES.get(name, name)
-
 
 _NEEDS_WALK = re.compile(
     r"<(?!/?(?:span|code|pre|a|em|strong|b|i|var|samp|kbd|mark|u|font|small|ins|del|tt)[ >])"
@@ -113,8 +29,23 @@ _LINE_NUMBER_CLASSES = frozenset(
 _SKIPPED = element_kinds.SKIPPED_TAGS | {"svg"}
 _LINE_TAGS = frozenset({"div", "tr", "li", "p"})
 _LINE_CLASSES = frozenset({"line", "token-line", "code-line", "ec-line", "view-line", "react-code-text"})
+_COLLAPSING = code_layout.CODE_TAGS | {"table", "blockquote"}
 _FRAME_TAGS = frozenset({"table", "tbody", "thead", "tr", "ol", "ul"})
-_CHANGED = re.compile(r'class="(?:line diff (?:add|remove)|[^"]*ec-line (?:ins|del|[^"]* (?:ins|del)))\b')
+_CHANGE_SIGNS = {
+    word: sign
+    for sign, words in {
+        "-": "remove removed del delete deleted deletion minus",
+        "+": "add added addition ins insert inserted plus",
+    }.items()
+    for word in words.split()
+}
+_CHANGED = re.compile(
+    r'<(?:ins|del)[ >]|(?:class|data-line-diff|data-diff)="(?:[^"]*[ _-])?'
+    r'(?:(?:remove|del|minus)(?:d|ed|ete|eted|etion)?|(?:add|ins|plus)(?:ed|ition|ert|erted)?)(?:-line)?[ "]'
+)
+_ABSENT = "\x00"
+_SIGNED = re.compile("^[+-]", re.MULTILINE)
+_LINE_SELECTORS = "span.line,.ec-line,.token-line,.code-line,[data-line]"
 _EMPTY_LINE = re.compile("^\xa0+$", re.MULTILINE)
 _INDENTED = re.compile("^ *\xa0[\xa0 ]*[^\xa0 \n]", re.MULTILINE)
 _LONG_TICKS = re.compile("`{3,}")
@@ -131,27 +62,72 @@ def fence(code: str, language: str = "") -> str:
 
 
 def code_block(context: ConversionContext, node: Element) -> list[str]:
-    """A code block with its file name before it; nothing if it is empty."""
-    title = _file_name(node) if node.tag == "table" else ""
+    """A code block with its file name before it; nothing if it is empty or only has the line numbers of another."""
+    title = _file_name(node) if node.tag == "table" else code_layout.take_label(node)
     code = code_text(node)
-    if not code.strip():
+    if not code.strip() or code_layout.is_gutter_beside_code(node):
         return []
     context.code_blocks += 1
-    written = fence(changes, "diff") if (changes := _diff_text(node)) else fence(code, language_of(node))
+    label = title or code_layout.label_before(node)
+    language = code_language.language_of(node) or code_language.language_of_label(label)
+    if changes := _diff_text(node, code, language):
+        written = fence(changes, "diff")
+    else:
+        written = fence(code, language or code_language.guess_language(code, node))
     context.take(len(written))
-    return [f"**{escape.text(title)}**", written] if title else [written]
+    return [f"**{escape.text(title)}**", written] if title and not code_language.is_language(title) else [written]
 
 
-def _diff_text(node: Element) -> str:
+def maybe_code_block(context: ConversionContext, node: Element) -> list[str] | None:
+    """A box with a name for code, if it is code; None if it is a frame around code or prose."""
+    return code_block(context, node) if code_layout.is_code_block(node, node.tag or "", node.attributes) else None
+
+
+def _diff_text(node: Element, code: str, language: str) -> str:
     """A block with lines that the page marks as added or removed, with `+` and `-`; empty for any other block."""
-    if _CHANGED.search(node.inner_html or "") is None:
+    markup = node.inner_html or ""
+    if _CHANGED.search(markup) is None or (language == "diff" and _SIGNED.search(code)):
         return ""
-    lines = []
-    for line in node.css("span.line,.ec-line"):
-        words = frozenset(classes_of(line).split())
-        sign = "+" if words & {"add", "ins"} else "-" if words & {"remove", "del"} else " "
-        lines.append(sign + code_text(line).rstrip("\n") + "\n")
-    return "".join(lines)
+    lines = [_sign(line) + code_text(line).rstrip("\n") + "\n" for line in node.css(_LINE_SELECTORS)]
+    if not lines and ("<del" in markup or "<ins" in markup):
+        lines = _edited_lines(node)
+    return "".join(lines) if any(line[0] != " " for line in lines) else ""
+
+
+def _sign(line: Element) -> str:
+    """`+` for a line that is marked as added, `-` for one that is removed, else a space."""
+    if line.tag in {"ins", "del"}:
+        return "+" if line.tag == "ins" else "-"
+    attributes = line.attributes
+    marks = " ".join(attributes.get(name) or "" for name in ("class", "data-line-diff", "data-diff")).lower()
+    words = re.split(r"[\s_-]+", marks)
+    if found := next((_CHANGE_SIGNS[word] for word in words if word in _CHANGE_SIGNS), ""):
+        return found
+    only = line.first_child
+    return _sign(only) if only is not None and only.next is None and only.tag in {"ins", "del"} else " "
+
+
+def _edited_lines(node: Element) -> list[str]:
+    """The lines of a block with `<del>` and `<ins>`: a line that is changed in part is written before and after the change."""
+    inner = node.css_first("code")
+    pieces: list[tuple[str, str]] = []
+    for part in (inner if inner is not None else node).iter(include_text=True):
+        text = (part.text_content or "") if part.is_text_node else code_text(part)
+        pieces.append((" " if part.is_text_node else _sign(part), text))
+    before, after = _lines_without(pieces, "+"), _lines_without(pieces, "-")
+    lines: list[str] = []
+    for change, first, last, start, end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if change == "equal":
+            lines += [f" {line}\n" for line in before[first:last]]
+        else:
+            lines += [f"-{line}\n" for line in before[first:last]] + [f"+{line}\n" for line in after[start:end]]
+    return lines
+
+
+def _lines_without(pieces: list[tuple[str, str]], sign: str) -> list[str]:
+    """The lines of the pieces with another sign; a line that has only pieces with this sign is left out."""
+    text = "".join(_ABSENT if found == sign else piece for found, piece in pieces)
+    return [line.replace(_ABSENT, "") for line in text.removesuffix("\n").split("\n") if line != _ABSENT]
 
 
 def _file_name(table: Element) -> str:
@@ -175,7 +151,8 @@ def code_text(node: Element) -> str:
         raw = raw[1:]
     if "\xa0" in raw:
         raw = _EMPTY_LINE.sub("", raw)  # Doxygen has one in each empty line.
-        if _INDENTED.search(raw):  # rustdoc indents with them, which compilers do not accept.
+        # Where white space collapses they stand for spaces; rustdoc indents with them, which compilers do not accept.
+        if node.tag in _COLLAPSING or _INDENTED.search(raw):
             raw = raw.replace("\xa0", " ")
     if "\r" in raw:
         raw = raw.replace("\r\n", "\n").replace("\r", "\n")
@@ -268,6 +245,8 @@ def _is_decoration(node: Element) -> bool:
     """Whether an element is a decoration of the code: a line number, a button, a popup."""
     if node.tag in _SKIPPED:
         return True
+    if node.tag in {"td", "th"}:
+        return _is_number_cell(node)
     attributes = node.attributes
     if not attributes:
         return False
@@ -278,10 +257,12 @@ def _is_decoration(node: Element) -> bool:
         element_kinds.PERMALINK,
     }:
         return True
-    if "user-select" in (attributes.get("style") or "") and (node.text() or "").strip().isdigit():
-        return True
-    return node.tag == "td" and ("data-line-number" in attributes or "lntd" in words) and _is_numbers(node)
+    return "user-select" in (attributes.get("style") or "") and (node.text() or "").strip().isdigit()
 
 
-def _is_numbers(cell: Element) -> bool:
-    return all(word.isdigit() for word in (cell.text() or "").split())
+def _is_number_cell(cell: Element) -> bool:
+    """Whether a cell has the line numbers of the cell after it."""
+    beside = cell.next
+    while beside is not None and not beside.is_element_node:
+        beside = beside.next
+    return beside is not None and (code_layout.is_gutter(cell) or not (cell.text() or "").strip())

@@ -12,6 +12,8 @@ from itertools import pairwise
 from tadoru.jobs.docs.markdown import (
     callouts,
     code,
+    code_language,
+    code_layout,
     element_kinds,
     escape,
     footnotes,
@@ -27,13 +29,17 @@ from tadoru.jobs.docs.markdown.conversion import MAX_DEPTH, ConversionContext, C
 from tadoru.parse.html import Element
 
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
-_PREFORMATTED = frozenset({"pre", "listing", "xmp", "plaintext"})
 _LISTS = frozenset({"ul", "ol", "menu", "dir"})
 _SPECIAL_TAGS = (
-    frozenset(_HEADINGS) | _PREFORMATTED | _LISTS | {"blockquote", "hr", "dl", "table", "details", "form", "figcaption"}
+    frozenset(_HEADINGS)
+    | code_layout.PREFORMATTED
+    | _LISTS
+    | {"blockquote", "hr", "dl", "table", "details", "form", "figcaption"}
 )
 _INLINE_TAGS = frozenset("em strong code b i img br kbd sub sup var cite samp small q abbr time u s".split())
 """Inline elements that contain no blocks on real pages."""
+_CODE_ATTRIBUTES = frozenset({"style", "data-lang", "data-language", "data-code-language"})
+"""Attributes that can make an element of any name a block of code."""
 _NO_TEXT = "script,style,noscript,template,textarea,select,object,iframe,video,audio"
 _RULE = "---"
 _NO_PART = (_RULE, "#")
@@ -184,11 +190,14 @@ class BlockConverter(ConversionContext):
             text = escape.text(escape.visible_text(run[0].text_content or "").strip())
             self.take(len(text))
         else:
-            block = _code_alone(run)
-            if block is not None:
-                out.extend(code.code_block(self, block))
-                run.clear()
-                return
+            for at, node in enumerate(run):
+                if node.tag in code_layout.CODE_TAGS and code_layout.is_code_in_lines(node, node.attributes):
+                    before, after = run[:at], run[at + 1 :]
+                    self._paragraph(before, out)
+                    out.extend(code.code_block(self, node))
+                    self._paragraph(after, out)
+                    run.clear()
+                    return
             text = self.inline(run)
         run.clear()
         if text:
@@ -210,10 +219,14 @@ class BlockConverter(ConversionContext):
                 return written
             if _is_hidden(attributes):
                 return _NOTHING
-        if tag in _SPECIAL_TAGS:
-            return self._special(node, tag)
+            if not _CODE_ATTRIBUTES.isdisjoint(attributes) and (block := code.maybe_code_block(self, node)) is not None:
+                return block
+        return self._special(node, tag) if tag in _SPECIAL_TAGS else self._ordinary(node, tag)
+
+    def _ordinary(self, node: Element, tag: str) -> list[str]:
+        """Convert an element that is a paragraph, inline content or a group of others."""
         if tag == "p":
-            written = []
+            written: list[str] = []
             self._paragraph(list(node.iter(include_text=True)), written)
             return written or _NOTHING
         if tag in _INLINE_TAGS:
@@ -264,6 +277,8 @@ class BlockConverter(ConversionContext):
             return [formula] if formula else _NOTHING
         if kind is element_kinds.TITLE:
             title = self.inline(node.iter(include_text=True), " ")
+            if code_language.is_language(title) and code_layout.is_label_of_code(node):
+                return _NOTHING
             return [_bold(title)] if title else _NOTHING
         if kind is element_kinds.PAGE_TITLE:
             return headings.heading(self, node, 1)
@@ -278,14 +293,16 @@ class BlockConverter(ConversionContext):
         """Convert an element whose tag has its own Markdown form."""
         if tag in _HEADINGS:
             return headings.heading(self, node, _HEADINGS[tag])
-        if tag in _PREFORMATTED:
+        if tag in code_layout.PREFORMATTED:
             return code.code_block(self, node)
         if tag in _LISTS:
             return lists.item_list(self, node)
         if tag == "dl":
             return self._described(node)
         if tag == "table":
-            return tables.table(self, node)
+            return (
+                code.code_block(self, node) if code_layout.is_code_block(node, tag, node.attributes) else tables.table(self, node)
+            )
         if tag == "blockquote":
             inner = "\n\n".join(self.blocks(node))
             return [self.quoted(inner)] if inner else _NOTHING
@@ -326,6 +343,7 @@ class BlockConverter(ConversionContext):
 
 _KIND_CONVERTERS: dict[str, Callable[[ConversionContext, Element], list[str] | None]] = {
     element_kinds.CODE: code.code_block,
+    element_kinds.CODE_BOX: code.maybe_code_block,
     element_kinds.GRID: tables.grid,
     element_kinds.ITEMS: lists.items,
     element_kinds.METHOD: headings.method,
@@ -340,14 +358,6 @@ _NOTHING: list[str] = ["nothing"]
 
 def _bold(text: str) -> str:
     return text if "**" in text else f"**{text}**"
-
-
-def _code_alone(run: list[Element]) -> Element | None:
-    """A `<code>` element of several lines without `<pre>`."""
-    elements = [node for node in run if not node.is_text_node or (node.text_content or "").strip()]
-    if len(elements) == 1 and elements[0].tag == "code" and elements[0].css_first("br") is not None:
-        return elements[0]
-    return None
 
 
 def _holds_blocks(node: Element) -> bool:

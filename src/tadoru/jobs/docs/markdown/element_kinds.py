@@ -5,11 +5,12 @@ Classes are looked up word by word; the result for each class attribute is cache
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 DROP, PERMALINK, CALLOUT, PANEL, LABELS, LABEL, GROUP, CODE = "drop permalink callout panel labels label group code".split()
-TITLE, MATH, SIGNATURE, FOOTNOTE, BLOCK_MATH, PAGE_TITLE, MERMAID, GRID, ITEMS, CODE_SPAN, METHOD = (
-    "title math signature footnote block-math page-title mermaid grid items code-span method".split()
+TITLE, MATH, SIGNATURE, FOOTNOTE, BLOCK_MATH, PAGE_TITLE, MERMAID, GRID, ITEMS, CODE_SPAN, METHOD, CODE_BOX = (
+    "title math signature footnote block-math page-title mermaid grid items code-span method code-box".split()
 )
 
 _CLASS_KINDS: dict[str, str] = {
@@ -29,7 +30,8 @@ _CLASS_KINDS: dict[str, str] = {
         LABELS: "tabbed-labels nav-tabs tablist tab-list tabs-nav",
         LABEL: "sd-tab-label",
         GROUP: "vp-code-group code-group code-tabs tabbed-set tab-set console-block",
-        CODE: "fragment highlighttable codehilitetable lntable rouge-table hljs-ln js-file-line-container listing_frame",
+        CODE: """fragment highlighttable codehilitetable lntable rouge-table hljs-ln js-file-line-container listing_frame
+            SVerbatim RktBlk linenums""",
         TITLE: """code-block-caption filename code-title code-block-title codeblock-title file-name code-header-title title-bar
             topic-title sidebar-title rubric sd-card-title""",
         MATH: "katex arithmatex math-inline",
@@ -62,6 +64,7 @@ _KIND_TAGS: dict[str, frozenset[str]] = {
     ITEMS: frozenset({"div", "ul"}),
     METHOD: frozenset({"div"}),
     CODE_SPAN: frozenset({"span"}),
+    CODE: frozenset({"div", "table", "ol"}),
 }
 """The tags that a kind occurs on; on others its classes have no meaning."""
 
@@ -85,6 +88,19 @@ _CALLOUT_MARKS = frozenset(
     "docs-callout admonition-block note-box aside message".split()
 )
 _BARE_CALLOUTS = frozenset("note tip important warning caution danger attention hint info".split())
+_CODE_BOX_TAGS = frozenset({"div", "figure", "section", "p", "blockquote"})
+_CODE_NAME = re.compile(
+    r"code-?(?:block|box|snippet|sample|example|listing|content|area)|source-?code|program-?listing|SCodeFlow|"
+    r"(?:lang|language)-(?!switch|select|pick|menu|toggle|option|tab|list)[a-z0-9+#]+",
+    re.IGNORECASE,
+)
+_MAYBE_CODE = frozenset("code highlight listing snippet screen terminal console hljs chroma prettyprint verbatim".split())
+_CODE_LABEL = re.compile(
+    r"(?:code|snippet|listing|terminal|example|highlight)[a-z]*(?:[-_]+[a-z]+)*[-_]+"
+    r"(?:header|title|title-?bar|toolbar|lang|language|label|file-?name|caption)"
+)
+_CODE_LABEL_TAGS = frozenset({"div", "span", "header", "figcaption", "p"})
+_JOINTS = re.compile("[-_]+")
 _MAX_CLASS_LENGTH = 500
 """Characters of a class attribute that are used, so that the cache stays small."""
 _CALLOUT_PARTS = frozenset("title heading content icon body header container list wrapper".split())
@@ -124,6 +140,11 @@ def _kind(tag: str, classes: str) -> str:
         for beginning, found in _CLASS_PREFIXES:
             if word.startswith(beginning):
                 return found
+    return _rarer_kind(tag, classes, words)
+
+
+def _rarer_kind(tag: str, classes: str, words: list[str]) -> str:
+    """The kind of an element without a class of the table."""
     if "math" in words:
         return BLOCK_MATH if tag == "div" or "display" in words else MATH
     if tag == "div" and classes in {"title", "caption"}:
@@ -132,7 +153,17 @@ def _kind(tag: str, classes: str) -> str:
         return DROP
     if tag == "div" and "headertitle" in words:
         return PAGE_TITLE
+    if tag in _CODE_LABEL_TAGS and any(_CODE_LABEL.fullmatch(word) for word in words):
+        return TITLE
+    if tag in _CODE_BOX_TAGS and (is_code_name(classes) or not _MAYBE_CODE.isdisjoint(words)):
+        return CODE_BOX
     return ""
+
+
+@lru_cache(maxsize=2048)
+def is_code_name(classes: str) -> bool:
+    """Whether one of the classes is a name that only code has."""
+    return any(_CODE_NAME.fullmatch(_JOINTS.sub("-", word)) for word in classes.split())
 
 
 def _refined_kind(kind: str, tag: str, words: list[str]) -> str:
@@ -143,7 +174,7 @@ def _refined_kind(kind: str, tag: str, words: list[str]) -> str:
         return ""
     if kind is SIGNATURE and "src" in words and tag != "p":  # Haddock
         return ""
-    if kind is CODE and "fragment" in words and tag != "div":
+    if kind is CODE and (("fragment" in words and tag != "div") or ("linenums" in words and tag != "ol")):
         return ""
     return kind
 

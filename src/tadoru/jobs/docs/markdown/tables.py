@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tadoru.jobs.docs.markdown import element_kinds
+from tadoru.jobs.docs.markdown import code_layout, element_kinds
 from tadoru.jobs.docs.markdown.code import code_text
 from tadoru.jobs.docs.markdown.conversion import MAX_DEPTH, ConversionContext, child_elements, classes_of
 from tadoru.jobs.docs.markdown.inline import exact_span
@@ -310,7 +310,7 @@ def _cell_lines(context: ConversionContext, parent: Element, depth: int) -> list
             run.append(child)
             continue
         flush()
-        if tag in {"pre", "listing", "xmp"} or element_kinds.element_kind(tag, classes_of(child)) == element_kinds.CODE:
+        if code_layout.is_code_block(child, tag, child.attributes):
             pieces.extend(filter(None, map(exact_span, code_text(child).split("\n"))))
         elif tag == "li":
             marked = "- " if parent.tag != "ol" else f"{1 + sum(piece[:1].isdigit() for piece in pieces)}. "
