@@ -17,7 +17,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent.parent
 PATIENCE = 60.0
 """Seconds after which a command that does not end fails its test."""
 
-_LEFT_OUT = ("TADORU_", "LT_", "GITHUB_ACTIONS", "NO_COLOR", "COLUMNS", "FORCE_COLOR")
+_LEFT_OUT = ("TADORU_", "LT_", "GITHUB_", "NO_COLOR", "COLUMNS", "FORCE_COLOR")
 
 
 @dataclass(frozen=True, slots=True)

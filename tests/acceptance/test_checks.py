@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -116,3 +117,42 @@ def test_github_is_given_annotations_only_when_it_is_there(tadoru: Tadoru, worn:
 def test_a_check_that_finds_nothing_says_so(tadoru: Tadoru, site: Site) -> None:
     site.page("/")
     assert "Every link works." in tadoru.links(site.url(), "--check").out
+
+
+def test_a_build_gets_reports_a_summary_and_a_file_of_known_links(tadoru: Tadoru, worn: Site) -> None:
+    summary = tadoru.folder / "summary.md"
+    env = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary)}
+    reports = [
+        part for name in ("out.sarif", "junit.xml", "out.md", "gl-code-quality-report.json") for part in ("--report", name)
+    ]
+    files = (*reports, "--write-suppressions", "known.txt", "--cache", "cache.jsonl", "--max-age", "1d")
+    done = tadoru.links(worn.url(), *CHECK, *files, env=env)
+    assert done.code == 0
+    assert "Wrote out.sarif." in done.err
+    assert "Added 3 links to known.txt. Fill in their reasons." in done.err
+    (run,) = json.loads((tadoru.folder / "out.sarif").read_text(encoding="utf-8"))["runs"]
+    assert len(run["results"]) == 4, "one link is on two pages"
+    assert len(json.loads((tadoru.folder / "gl-code-quality-report.json").read_text(encoding="utf-8"))) == 4
+    assert (tadoru.folder / "junit.xml").read_text(encoding="utf-8").count("<failure ") == 3
+    assert summary.read_text(encoding="utf-8") == (tadoru.folder / "out.md").read_text(encoding="utf-8")
+    assert len((tadoru.folder / "cache.jsonl").read_text(encoding="utf-8").splitlines()) == 1
+    again = tadoru.links(worn.url(), *CHECK, "--suppress", "known.txt", "--fail-on", "any")
+    assert again.code == 0
+    assert "known.txt, line 1: fill in the reason." in again.err
+
+
+@pytest.mark.parametrize("arguments, sentence", [
+    (["--report", "out.pdf"], "Unknown report format of out.pdf."),
+    (["--report", "none/out.md"], "--report none/out.md cannot be written"),
+    (["--cache", "notes.txt"], "notes.txt, line 1: not a result of an external link."),
+    (["--max-age", "soon"], "--max-age must be a duration"),
+    (["--host-auth", "example.com secret"], "--host-auth needs “HOST user:password”"),
+])  # fmt: skip
+def test_files_and_secrets_that_cannot_be_used_are_refused_before_any_request(
+    tadoru: Tadoru, worn: Site, arguments: list[str], sentence: str
+) -> None:
+    (tadoru.folder / "notes.txt").write_text("hello\n", encoding="utf-8")
+    done = tadoru.links(worn.url(), *arguments)
+    assert done.code == 2
+    assert done.sentence.startswith(sentence)
+    assert worn.paths == []

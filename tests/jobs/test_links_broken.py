@@ -74,7 +74,7 @@ def test_an_accepted_code_is_neither_broken_nor_blocked(code: int) -> None:
 @pytest.mark.parametrize("failure", list(FailureKind))
 def test_every_failure_has_its_verdict(failure: FailureKind) -> None:
     reached = dict.fromkeys((FailureKind.TOO_LARGE, FailureKind.UNPARSABLE, FailureKind.PAGE_LIMIT))
-    expected = {FailureKind.BLOCKED_ADDRESS: "blocked", **reached}
+    expected = {FailureKind.BLOCKED_ADDRESS: "blocked", FailureKind.BOT_BLOCKED: "blocked", **reached}
     assert classify_link(LinkCheck(URL, None, failure), AcceptedCodes()) == expected.get(failure, "broken")
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
 from tadoru.jobs.links.result import BrokenLink, LinkSource
-from tadoru.jobs.links.suppressions import LinkSuppressions
+from tadoru.jobs.links.suppressions import LinkSuppressions, add_suppressions
 
 PAGE, ARCHIVE = "https://garden.example/page", "https://garden.example/archive/1"
 
@@ -106,3 +107,36 @@ def test_what_is_kept_is_what_no_entry_names(links: set[int], entries: set[int])
     outcome = suppressions.apply([link(f"https://x.example/{number}", PAGE) for number in sorted(links)])
     assert {kept.url[-1] for kept in outcome.kept} == {str(number) for number in links - entries}
     assert {entry.text[-1] for entry in outcome.unused} == {str(number) for number in entries - links}
+
+
+def test_entries_are_added_with_a_reason_to_fill_in(tmp_path: Path) -> None:
+    path = tmp_path / "known.txt"
+    path.write_text("# ours\nhttps://y.example/ from=/archive/ # old\nhttps://*.z.example/* # theirs", encoding="utf-8")
+    theirs = link("https://a.z.example/b", PAGE)
+    assert add_suppressions(str(path), [GONE, OTHER, theirs]) == 2
+    text = path.read_text(encoding="utf-8")
+    assert text.splitlines()[2:] == [
+        "https://*.z.example/* # theirs",
+        "https://x.example/gone  # reason? 404 Not Found",
+        "https://y.example/  # reason? 404 Not Found",
+    ]
+    entries = LinkSuppressions.parse(text)
+    assert entries.apply([GONE, OTHER, theirs]).kept == ()
+    assert [entry.lacks_reason for entry in entries.entries] == [False, False, True, True]
+    assert add_suppressions(str(path), [GONE, OTHER, theirs]) == 0
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_no_file_is_written_for_no_link(tmp_path: Path) -> None:
+    assert add_suppressions(str(tmp_path / "known.txt"), []) == 0
+    assert not (tmp_path / "known.txt").exists()
+
+
+@given(st.text(min_size=1), st.text())
+def test_an_entry_that_is_written_suppresses_its_link(tmp_path_factory: pytest.TempPathFactory, url: str, error: str) -> None:
+    path = tmp_path_factory.mktemp("known") / "known.txt"
+    broken = BrokenLink(url, None, error, "broken", (LinkSource(PAGE, ""),))
+    add_suppressions(str(path), [broken])
+    text = path.read_text(encoding="utf-8")
+    assert LinkSuppressions.parse(text).apply([broken]).kept == ()
+    assert len(text.splitlines()) == 1

@@ -34,6 +34,7 @@ FAILURES = {
     FailureKind.BAD_ENCODING: 1,
     FailureKind.PROTOCOL: 1,
     FailureKind.BLOCKED_ADDRESS: 0,
+    FailureKind.BOT_BLOCKED: 0,
     FailureKind.FORBIDDEN: 0,
     FailureKind.PROXY: 1,
     FailureKind.BAD_REDIRECT: 0,

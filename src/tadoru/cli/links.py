@@ -54,11 +54,29 @@ def _write_result(
         write_links_report(report, options.format, out, colour=not to_file and supports_colour(out))
     if to_file:
         display.note(_("Wrote {file}.", file=options.output))
+    if options.write_suppressions:
+        _write_suppressions(report, options.write_suppressions, display)
     for name in options.report:
         write_report_file(report, name)
         display.note(_("Wrote {file}.", file=name))
     _report_to_github(report)
     return LinkGates.parse(options.fail_on).exceeded(result) if options.fail_on else []
+
+
+def _write_suppressions(report: LinksReport, name: str, display: CrawlProgress) -> None:
+    from tadoru.jobs.links.suppressions import add_suppressions
+
+    count = add_suppressions(name, report.broken)
+    display.note(
+        ngettext(
+            "Added {count} link to {file}. Fill in its reason.",
+            "Added {count} links to {file}. Fill in their reasons.",
+            count,
+            file=name,
+        )
+        if count
+        else _("{file} has all links that do not work.", file=name)
+    )
 
 
 def _report_to_github(report: LinksReport) -> None:
@@ -97,6 +115,9 @@ def _apply_suppressions(result: CrawlResult, options: LinksOptions, display: Cra
                 text=entry.text,
             )
         )
+    for entry in suppressions.entries:
+        if entry.lacks_reason:
+            display.note(_("{file}, line {line}: fill in the reason.", file=options.suppress, line=entry.line))
     return result.with_bad_links(outcome.kept), outcome.suppressed
 
 
@@ -158,6 +179,7 @@ def _check(options: LinksOptions, urls: tuple[str, ...], local: LocalInput | Non
     """Validate options and arguments before any request."""
     from tadoru.jobs.crawl_setup import access_for, build_scope, read_robots_file
     from tadoru.jobs.links.broken import LinkGates
+    from tadoru.jobs.links.check_cache import read_checks
     from tadoru.jobs.links.report import links_format_of_path
     from tadoru.jobs.links.run import broken_link_rules
     from tadoru.rules.address import Exemptions
@@ -175,12 +197,19 @@ def _check(options: LinksOptions, urls: tuple[str, ...], local: LocalInput | Non
     _read_suppressions(options)
     if options.fail_on:
         LinkGates.parse(options.fail_on)
-    for name, flag in ((options.output, "--output"), (options.state, "--state")):
-        if name is not None and name != "-":
-            check_writable(Path(name), flag)
+    if options.cache:
+        read_checks(options.cache, 0.0)
     for name in options.report:
         links_format_of_path(name)
         check_writable(Path(name), "--report")
+    for file, flag in (
+        (options.output, "--output"),
+        (options.state, "--state"),
+        (options.cache, "--cache"),
+        (options.write_suppressions, "--write-suppressions"),
+    ):
+        if file is not None and file != "-":
+            check_writable(Path(file), flag)
 
 
 def _run(

@@ -12,12 +12,14 @@ from tadoru.config.parsers import (
     parse_duration,
     parse_frame_origin,
     parse_host_and_port,
+    parse_host_value,
     parse_name,
     parse_origin,
     parse_positive_duration,
     parse_process_count,
     parse_quota,
     parse_regex,
+    parse_remap,
     parse_search_bots,
     parse_size,
     parse_time_zone,
@@ -69,6 +71,8 @@ class CrawlOptions:
         form=CrawlField("Timeout (seconds)", "Timeout for each phase of a request in seconds.", least=1.0, most=120.0))
     max_response_size: int = option(10 * 1024 * 1024, "Politeness", "Maximum size of a response body.", parse_size,
         linktadoru="max_response_size")
+    retries: int | None = option(None, "Politeness",
+        "Retries of a request that fails temporarily. [1 to 3, depending on the failure]", whole_number(0, 20))
     ignore_robots: bool = option(False, "Politeness", "Ignore robots.txt (only for your own sites).",
         flags="--no-robots --ignore-robots-txt", linktadoru="ignore_robots_txt", form=CrawlField("Ignore robots.txt", admin=True))
     user_agent: str = option(USER_AGENT, "Politeness", "User-Agent header.", flags="-u", linktadoru="user_agent")
@@ -78,6 +82,12 @@ class CrawlOptions:
     header: tuple[str, ...] = option((), "Access", "Send this header to the site, as “Name: value” (repeatable).", flags="-H",
         metavar="HEADER", secret=True, linktadoru="headers", role=SettingRole.CREDENTIAL)
     cookies: str | None = option(None, "Access", "Send the cookies of a cookies.txt file.", metavar="FILE",
+    host_header: tuple[str, ...] = option((), "Access",
+        "Send a header to one host only, as “HOST Name: value” (repeatable).", parse_host_value, metavar="'HOST HEADER'",
+        secret=True, role=SettingRole.CREDENTIAL)
+    host_auth: tuple[str, ...] = option((), "Access",
+        "Sign in to one host, as “HOST user:password” or “HOST bearer TOKEN” (repeatable).", parse_host_value,
+        metavar="'HOST SECRET'", secret=True, role=SettingRole.CREDENTIAL)
         role=SettingRole.CREDENTIAL_NAME)
     auth_type: str | None = option(None, "Access", "Authentication method of the site.", one_of("basic", "bearer", "api-key"),
         linktadoru="auth_type")
@@ -107,6 +117,11 @@ class LinksOptions(CrawlOptions):
     subdomains: bool = option(False, "Scope", "Include subdomains; same as --scope domain.")
     list: bool = option(False, "Scope", "Request only the given URLs; follow no links.",
         form=CrawlField("List mode", "List mode: request only the given URLs and follow no links."))
+    exclude_file: str | None = option(None, "Scope",
+        "File of regular expressions, one per line: never request URLs that match.", metavar="FILE")
+    remap: tuple[str, ...] = option((), "Scope",
+        "Request URLs below another URL: https://example.com=http://127.0.0.1:8080 (repeatable).", parse_remap,
+        role=SettingRole.DESTINATION)
     check: bool = option(False, "Checks", "Check external links too; list broken links and their pages.",
         form=CrawlField("Check external links", "Check external links too and report every broken link with its source pages."))
     fragments: bool = option(False, "Checks", "Check that the #fragments of links exist.",
@@ -121,6 +136,12 @@ class LinksOptions(CrawlOptions):
     suppress: str | None = option(None, "Checks", "File of known broken links, each with a reason.", metavar="FILE")
     fail_on: str | None = option(None, "Checks",
         "Exit with status 10 if exceeded: broken, blocked, fragment, redirects, errors, any, broken>5 …", metavar="WHAT")
+    write_suppressions: str | None = option(None, "Checks",
+        "Add the links that do not work to this file, with reasons to fill in.", metavar="FILE")
+    cache: str | None = option(None, "Checks", "Keep results of external links in this file, and use recent ones.",
+        metavar="FILE")
+    max_age: float = option(DAY, "Checks", "Maximum age of a result in --cache.", parse_positive_duration)
+    cache_failures: bool = option(False, "Checks", "Keep failures in --cache too.")
     format: str = option("text", "Output", "Output format.",
         one_of("text", "json", "csv", "dot", "html", "sarif", "junit", "markdown", "codequality"), flags="-f")
     output: str | None = option(None, "Output", "Write the result to a file.", flags="-o", metavar="FILE")

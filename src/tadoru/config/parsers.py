@@ -70,13 +70,13 @@ def whole_number(least: int, most: int = 10**9) -> Parser[int]:
 
 
 MAX_DURATION = 366 * 24 * 3600.0
-_UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 @_parser("TIME", "seconds")
 def parse_duration(value: Any) -> float:
-    """`1.5`, `500ms`, `2s`, `10m`, `1h`."""
-    match = re.fullmatch(r"\s*+(\d++(?:\.\d*+)?|\.\d++)\s*+(ms|s|m|h|)\s*+", str(value))
+    """`1.5`, `500ms`, `2s`, `10m`, `1h`, `2d`."""
+    match = re.fullmatch(r"\s*+(\d++(?:\.\d*+)?|\.\d++)\s*+(ms|s|m|h|d|)\s*+", str(value))
     if match is None or isinstance(value, bool):
         raise UsageError("must be a duration such as 1.5, 500ms or 2s")
     seconds = float(match[1]) * _UNITS[match[2]]
@@ -173,6 +173,24 @@ def parse_origin(value: Any) -> str:
     if match is None:
         raise UsageError("must be a URL without a path, such as https://events.example")
     return match[1]
+
+
+@_parser("FROM=TO")
+def parse_remap(value: Any) -> str:
+    """Two URLs: `https://example.com=http://127.0.0.1:8080`."""
+    given = str(value).strip()
+    if re.fullmatch(r"https?://[^\s=][^\s]*?=https?://[^\s]+", given, re.IGNORECASE) is None:
+        raise UsageError("must be two URLs such as https://example.com=http://127.0.0.1:8080")
+    return given
+
+
+@_parser("HOST VALUE")
+def parse_host_value(value: Any) -> str:
+    """A host or an origin, and after a space what is sent there. The message does not repeat it, because it is a secret."""
+    given = parse_text(value).strip()
+    if len(given.split(maxsplit=1)) < 2:
+        raise UsageError("must be a host and, after a space, the value for it, such as “api.example.com Accept: text/html”")
+    return given
 
 
 @_parser("ZONE")

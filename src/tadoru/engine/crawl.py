@@ -193,8 +193,8 @@ class Crawler:
         """Start the next request of a queue. False when its host's slot is not free yet."""
         lease = queue.leases[0]
         is_ready = self._page_fetch.is_ready(queue, lease)
-        refusal = self._page_fetch.refusal(lease) if is_ready else None
-        if refusal is None and queue.is_paced:
+        outcome = self._page_fetch.known_outcome(lease) or (self._page_fetch.refusal(lease) if is_ready else None)
+        if outcome is None and queue.is_paced:
             if is_ready and queue.pace is not None:
                 wait = await self._store.hosts.take_slot(self._context.worker, queue.host, self._page_fetch.hold(queue.pace))
                 if wait > 0:
@@ -205,8 +205,8 @@ class Crawler:
         self._queues.busy += 1
         queue.in_flight += 1
         queue.started += 1
-        if refusal is not None:
-            self._finished(queue, refusal)
+        if outcome is not None:
+            self._finished(queue, outcome)
         else:
             self._begin(queue, lease, took_slot=is_ready and queue.is_paced)
         return True

@@ -6,7 +6,7 @@ A job is a value, not a subclass of a crawler: it has a scope and reads pages.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -19,9 +19,20 @@ from tadoru.parse.html import HTML_TYPES
 from tadoru.rules.budget import BreadthLimits, Budget
 from tadoru.rules.robots import PRODUCT_TOKEN
 from tadoru.rules.scope import Scope
-from tadoru.rules.url import UrlCleaner, UrlResolver
+from tadoru.rules.url import UrlCleaner, UrlRemaps, UrlResolver
 from tadoru.store.crawl.interface import CrawlStore
 from tadoru.store.crawl.records import PageRecords
+
+
+class KnownCheck(NamedTuple):
+    """The result of requesting an external URL, from an earlier crawl."""
+
+    checked_at: float
+    status_code: int | None = None
+    content_type: str | None = None
+    redirect_url: str | None = None
+    error_type: str | None = None
+    error_message: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +67,12 @@ class CrawlPolicy:
     """Sitemaps that the user named, besides those in robots.txt."""
     sitemap_below: str = ""
     """Only URLs with this prefix are taken from sitemaps."""
+    retries: int | None = None
+    """Retries of any temporary failure; None for a number for each kind of failure."""
+    remaps: UrlRemaps = ()
+    """For the targets of redirects; links are remapped where they are read."""
+    known_checks: Mapping[str, KnownCheck] = field(default_factory=dict)
+    """Recent results of external URLs, which are not requested again."""
 
 
 class ExtraRequest(NamedTuple):

@@ -34,7 +34,8 @@ from tadoru.model.web import Answer, Failure, FailureKind, Headers, Request, Res
 from tadoru.parse.complexity import PageTooComplex
 from tadoru.rules import pace as pacing
 from tadoru.rules import retry
-from tadoru.rules.url import host_key, origin
+from tadoru.rules.bot_blocking import bot_blocker
+from tadoru.rules.url import host_key, origin, remap_url
 from tadoru.store.crawl import records
 from tadoru.store.crawl.caches import BoundedCache
 
@@ -168,6 +169,18 @@ class PageFetch:
             else None
         )
         return records.RefusedOutcome(lease=lease, reason=decision.reason, records=recorded)
+
+    def known_outcome(self, lease: records.Lease) -> records.Outcome | None:
+        """The outcome of an external URL whose result is known from an earlier crawl: it takes no request and no slot."""
+        known = self._policy.known_checks.get(lease.url) if lease.purpose is records.UrlPurpose.CHECK else None
+        if known is None:
+            return None
+        if known.status_code is None:
+            return self._final_failure(lease, FailureKind(known.error_type or ""), known.error_message or "")
+        self._notify(PageDone(url=lease.url, status=known.status_code, depth=lease.depth, links=0, seconds=0.0))
+        redirect = self._url_filter.target(known.redirect_url) if known.redirect_url else None
+        facts = records.PageFacts(status_code=known.status_code, content_type=known.content_type)
+        return records.CompletedOutcome(lease=lease, facts=facts, redirect=redirect)
 
     async def fetch(
         self, queue: HostQueue, lease: records.Lease, *, took_slot: bool, on_sent: Callable[[], None]
@@ -305,9 +318,17 @@ class PageFetch:
     async def _outcome(self, lease: records.Lease, answer: Answer) -> records.Outcome:
         if not isinstance(answer, Response):
             return self._failure_outcome(lease, answer.kind, answer.message)
+        if lease.purpose is records.UrlPurpose.CHECK and (blocker := bot_blocker(answer)) is not None:
+            message = f"Answered {answer.status}: {blocker} blocks crawlers."
+            return self._final_failure(lease, FailureKind.BOT_BLOCKED, message)
         after = retry.parse_retry_after(answer.header("retry-after"), self._clock.now())
         decision = retry.decide(
-            status=answer.status, failure=None, attempt=lease.attempt, retry_after=after, jitter=self._random.random()
+            status=answer.status,
+            failure=None,
+            attempt=lease.attempt,
+            retry_after=after,
+            jitter=self._random.random(),
+            limit=self._policy.retries,
         )
         if isinstance(decision, retry.Retry):
             self._notify(PageRetried(url=lease.url, kind=f"http_{answer.status}", after=decision.after))
@@ -358,7 +379,14 @@ class PageFetch:
         return self._final_failure(lease, failure.kind, UNRESPONSIVE)
 
     def _failure_outcome(self, lease: records.Lease, kind: FailureKind, message: str) -> records.Outcome:
-        decision = retry.decide(status=None, failure=kind, attempt=lease.attempt, retry_after=None, jitter=self._random.random())
+        decision = retry.decide(
+            status=None,
+            failure=kind,
+            attempt=lease.attempt,
+            retry_after=None,
+            jitter=self._random.random(),
+            limit=self._policy.retries,
+        )
         if isinstance(decision, retry.Retry):
             self._notify(PageRetried(url=lease.url, kind=kind, after=decision.after))
             return records.RetryOutcome(lease=lease, after=decision.after, kind=kind, message=message)
@@ -374,6 +402,7 @@ class PageFetch:
 
     async def _redirect_outcome(self, lease: records.Lease, response: Response) -> records.Outcome:
         url = redirect_target(response)
+        url = url and remap_url(url, self._policy.remaps)
         if url is None:
             message = f"Redirect ({response.status}) without a valid Location header."
             return self._failure_outcome(lease, FailureKind.BAD_REDIRECT, message)

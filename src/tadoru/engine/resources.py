@@ -137,7 +137,9 @@ class ResourceChecker:
             status, after = answer.status, retry.parse_retry_after(answer.header("retry-after"), self._clock.now())
         else:
             failure = answer.kind
-        decision = retry.decide(status=status, failure=failure, attempt=lease.attempt, retry_after=after, jitter=0.5)
+        decision = retry.decide(
+            status=status, failure=failure, attempt=lease.attempt, retry_after=after, jitter=0.5, limit=self._policy.retries
+        )
         if isinstance(decision, retry.Retry):
             return _again(lease, decision.after)
         if not isinstance(answer, Response):

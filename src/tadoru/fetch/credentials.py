@@ -70,7 +70,12 @@ class Credentials:
         if not self:
             return ()
         here = origin(url)
-        own = [header for named, headers in self.by_origin if named == here for header in headers]
+        own: list[tuple[str, str]] = []
+        for named, headers in self.by_origin:
+            if named == here:
+                # What was given for this host replaces what was given for the whole site; cookies are sent together.
+                replaced = {name.lower() for name, _ in headers} - {"cookie"}
+                own = [header for header in own if header[0].lower() not in replaced] + list(headers)
         pairs = [value for name, value in own if name.lower() == "cookie"]
         pairs += [f"{cookie.name}={cookie.value}" for cookie in self.cookies if cookie.matches(url)]
         others = tuple(header for header in own if header[0].lower() != "cookie")

@@ -29,6 +29,7 @@ FAILURES = {
     FailureKind.PROTOCOL: N_("invalid HTTP response"),
     FailureKind.FORBIDDEN: N_("disallowed by robots.txt"),
     FailureKind.BLOCKED_ADDRESS: N_("blocked address"),
+    FailureKind.BOT_BLOCKED: N_("blocked as a crawler"),
     FailureKind.PROXY: N_("proxy error"),
     FailureKind.BAD_REDIRECT: N_("invalid redirect"),
     FailureKind.TOO_MANY_REDIRECTS: N_("too many redirects"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -20,15 +21,16 @@ from tadoru.engine.crawl import CrawlOutcome
 from tadoru.engine.job import CrawlJob, CrawlPolicy
 from tadoru.engine.notifications import Notify
 from tadoru.engine.url_filter import UrlFilter
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, quoted
 from tadoru.fetch.credentials import Credentials
 from tadoru.fetch.guard import DnsCache, private_exemptions
 from tadoru.jobs.launch import CrawlPlan, NetworkAccess, crawl, ignore_notification, pick_processes, run_loop
+from tadoru.jobs.suppressions import read_patterns
 from tadoru.rules.address import Exemptions
 from tadoru.rules.budget import BreadthLimits, Budget
 from tadoru.rules.robots import product_token
 from tadoru.rules.scope import Scope, ScopeMode
-from tadoru.rules.url import UrlCleaner, host_key, is_ip_address, origin, split_port
+from tadoru.rules.url import UrlCleaner, UrlRemaps, host_key, is_ip_address, origin, parse_typed_url, split_port
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.interface import CrawlStore
 from tadoru.store.crawl.records import LinkTarget, PageStatus
@@ -134,12 +136,20 @@ def build_scope(options: CrawlOptions, starts: Sequence[str]) -> Scope:
             mode = "domain"
         case AuditOptions(follow_external_hosts=True) | DocsOptions(same_domain=False):
             mode = "all"
-    return Scope(mode=mode, sites=tuple(starts), include=options.include, exclude=options.exclude)
+    listed = read_patterns(options.exclude_file) if isinstance(options, LinksOptions) and options.exclude_file else ()
+    return Scope(mode=mode, sites=tuple(starts), include=options.include, exclude=(*options.exclude, *listed))
 
 
 def build_cleaner(options: CrawlOptions) -> UrlCleaner:
     """How URLs are cleaned."""
-    return UrlCleaner(strip_tracking=options.strip_tracking, strip_sessions=options.strip_sessions)
+    return UrlCleaner(strip_tracking=options.strip_tracking, strip_sessions=options.strip_sessions, remaps=parse_remaps(options))
+
+
+def parse_remaps(options: CrawlOptions) -> UrlRemaps:
+    """The URLs that are requested elsewhere. Raises UsageError."""
+    given = options.remap if isinstance(options, LinksOptions) else ()
+    pairs = (re.split(r"=(?=https?://)", text, maxsplit=1, flags=re.IGNORECASE) for text in given)
+    return tuple((parse_typed_url(old).rstrip("/"), parse_typed_url(new).rstrip("/")) for old, new in pairs)
 
 
 def build_plan(
@@ -172,7 +182,7 @@ def access_for(options: CrawlOptions, exemptions: Exemptions, sites: Sequence[st
 
 def uses_credentials(options: CrawlOptions) -> bool:
     """Whether requests contain secrets."""
-    return bool(options.auth_type or options.header or options.cookies)
+    return bool(options.auth_type or options.header or options.cookies or options.host_header or options.host_auth)
 
 
 def _credentials(options: CrawlOptions, origins: frozenset[str]) -> Credentials:
@@ -187,6 +197,11 @@ def _credentials(options: CrawlOptions, origins: frozenset[str]) -> Credentials:
             credentials = credentials.with_api_key(origins, _required(options, "auth_header"), _required(options, "auth_value"))
     if options.header:
         credentials = credentials.with_headers(origins, tuple(_header(text) for text in options.header))
+    for text in options.host_header:
+        host, value = text.split(maxsplit=1)
+        credentials = credentials.with_headers([_host_origin(host)], (_header(value),))
+    for text in options.host_auth:
+        credentials = _with_host_auth(credentials, *text.split(maxsplit=1))
     if options.cookies is not None:
         try:
             text = Path(options.cookies).read_text(encoding="utf-8")
@@ -200,6 +215,26 @@ def _credentials(options: CrawlOptions, origins: frozenset[str]) -> Credentials:
             ) from None
         credentials = credentials.with_cookie_file(text, SystemClock().now())
     return credentials
+
+
+def _with_host_auth(credentials: Credentials, host: str, secret: str) -> Credentials:
+    """The credentials with those of one host: `bearer TOKEN`, or a user name and a password."""
+    origins = [_host_origin(host)]
+    kind, _, token = secret.partition(" ")
+    if kind.lower() == "bearer" and token.strip():
+        return credentials.with_bearer(origins, token.strip())
+    username, colon, password = secret.partition(":")
+    if not colon:
+        raise UsageError("--host-auth needs “HOST user:password” or “HOST bearer TOKEN”.")
+    return credentials.with_basic(origins, username, password)
+
+
+def _host_origin(text: str) -> str:
+    """The origin of a host that the user typed, https unless another scheme is given. Raises UsageError."""
+    url = parse_typed_url(text)
+    if url != f"{origin(url)}/":
+        raise UsageError("{host} is not a host. Give a host or an origin, such as https://api.example.com.", host=quoted(text))
+    return origin(url)
 
 
 def _required(options: CrawlOptions, name: str) -> str:
@@ -258,6 +293,8 @@ def policy_for(options: CrawlOptions) -> CrawlPolicy:
         robots_token=robots_token(options),
         robots_text=read_robots_file(options),
         trap_cap=options.trap_limit,
+        retries=options.retries,
+        remaps=parse_remaps(options),
     )
 
 
@@ -283,7 +320,8 @@ async def recover_crawl(
     store: CrawlStore, options: CrawlOptions, starts: Sequence[str], new: Sequence[str], allowed: Exemptions | None
 ) -> tuple[Scope, Exemptions]:
     """Return what dead processes left to the queue. Returns scope and exemptions of this run; `allowed`: `resolve_exemptions`."""
-    exemptions = await resolve_exemptions(store, new, allowed)
+    remap_targets = [f"{target}/" for _, target in parse_remaps(options)]
+    exemptions = await resolve_exemptions(store, [*new, *remap_targets], allowed)
     scope = await resolve_scope(store, build_scope(options, starts), new)
     await store.frontier.recover()
     await store.hosts.lower_paces(options.delay)

@@ -5,7 +5,8 @@ r"""Suppression files: known and accepted problems, one entry per line, each wit
     https://example.com/old/*       # an asterisk stands for anything
     /^https://intranet\./           # a regular expression between slashes, searched for in the URL
 
-This is what all jobs share. Further parts of an entry are defined by the job: `links.suppress`, `audit.suppress`.
+This is what all jobs share. Further parts of an entry are defined by the job: `links.suppressions`, `audit.suppressions`. A file
+of patterns (`--exclude-file`) has the same lines, each with a regular expression instead of a URL.
 """
 
 from __future__ import annotations
@@ -39,6 +40,17 @@ def read_suppression_file(name: str) -> str:
         raise UsageError(
             "Cannot read the suppression file {file}: {reason}. Check its name.", file=name, reason=error.strerror
         ) from None
+
+
+def read_patterns(name: str) -> tuple[str, ...]:
+    """The regular expressions of a file. Raises UsageError."""
+    try:
+        text = Path(name).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise UsageError("Cannot read {file}: it is not UTF-8 text. Save it as UTF-8.", file=name) from None
+    except OSError as error:
+        raise UsageError("Cannot read {file} ({reason}). Check its name.", file=name, reason=error.strerror) from None
+    return parse_suppressions(text, name, lambda line: re.compile(line.body).pattern)
 
 
 def parse_suppressions(text: str, name: str, parse: Callable[[SuppressionLine], T]) -> tuple[T, ...]:

@@ -38,6 +38,8 @@ class FailureKind(StrEnum):
     """Disallowed by robots.txt; only for requests outside of a crawl."""
     BLOCKED_ADDRESS = "blocked_address"
     """The address guard blocked the connection."""
+    BOT_BLOCKED = "bot_blocked"
+    """The server answers crawlers with a challenge or an error; visitors may see the page."""
     PROXY = "proxy_error"
     BAD_REDIRECT = "bad_redirect"
     """A redirect without a valid Location header."""

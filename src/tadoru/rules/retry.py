@@ -62,10 +62,19 @@ def parse_retry_after(value: str | None, now: float) -> float | None:
 
 
 def decide(
-    *, status: int | None, failure: FailureKind | None, attempt: int, retry_after: float | None, jitter: float
+    *,
+    status: int | None,
+    failure: FailureKind | None,
+    attempt: int,
+    retry_after: float | None,
+    jitter: float,
+    limit: int | None = None,
 ) -> Retry | GiveUp:
-    """Whether to repeat a request with this result. `attempt`: retries already done; `jitter`: in [0, 1)."""
+    """Whether to repeat a request with this result. `attempt`: retries already done; `jitter`: in [0, 1); `limit`: retries of any
+    temporary failure, instead of a number for each."""
     allowed = _allowed(status, failure)
+    if allowed and limit is not None:
+        allowed = limit
     what = f"answered {status}" if failure is None else str(failure)
     if allowed == 0:
         return GiveUp(f"{what}: not retried")

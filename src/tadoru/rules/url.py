@@ -57,12 +57,25 @@ def is_tracking_name(name: str) -> bool:
     return _TRACKING_NAME.fullmatch(name) is not None
 
 
+UrlRemaps = tuple[tuple[str, str], ...]
+"""Pairs of canonical URLs without the slash at their end: URLs below the first are requested below the second."""
+
+
+def remap_url(url: str, remaps: UrlRemaps) -> str:
+    """A canonical URL after the first of the remaps that applies to it."""
+    for old, new in remaps:
+        if url.startswith(old) and url[len(old) : len(old) + 1] in ("", "/", "?"):
+            return canonical(new + url[len(old) :]) or url
+    return url
+
+
 @dataclass(frozen=True, slots=True)
 class UrlCleaner:
-    """Removes parameters that do not change the page."""
+    """Removes parameters that do not change the page, and moves URLs to the place where they are requested."""
 
     strip_tracking: bool = False
     strip_sessions: bool = False
+    remaps: UrlRemaps = ()
 
     def clean(self, url: str) -> str:
         """A canonical URL without these parameters."""
@@ -116,7 +129,7 @@ def _normalized(url: str, cleaning: UrlCleaner) -> str | None:
         url = url[:-1]
     if cleaning.strip_tracking or cleaning.strip_sessions:
         url = cleaning.clean(url)
-    return url
+    return remap_url(url, cleaning.remaps) if cleaning.remaps else url
 
 
 def _normalized_authority(start: str) -> str | None:
@@ -218,7 +231,8 @@ class UrlResolver:
     @cached_property
     def uncleaned(self) -> UrlResolver:
         """A resolver that removes no parameters, for URLs by which a page identifies itself."""
-        return self if self._cleaning == NO_CLEANING else UrlResolver(capacity=self._capacity)
+        only_remaps = UrlCleaner(remaps=self._cleaning.remaps)
+        return self if self._cleaning == only_remaps else UrlResolver(only_remaps, self._capacity)
 
     def resolve(self, href: str, base: str) -> Resolved | None:
         """The canonical URL and the decoded fragment of a reference on the page `base`; None when it cannot be followed."""

@@ -63,7 +63,7 @@ class LinkCheck:
 
 def classify_link(checked: LinkCheck, accepted: AcceptedCodes) -> BrokenKind | None:
     """The problem of a link; None if it works or is unknown."""
-    if checked.failure is FailureKind.BLOCKED_ADDRESS:
+    if checked.failure in (FailureKind.BLOCKED_ADDRESS, FailureKind.BOT_BLOCKED):
         return "blocked"
     if checked.failure is not None and checked.failure not in _REACHED_FAILURES:
         return "broken"

@@ -24,12 +24,14 @@ from tadoru.jobs.crawl_setup import (
     build_cleaner,
     build_plan,
     parse_options,
+    parse_remaps,
     queue_start_urls,
     recover_crawl,
     run_outside_loop,
     start_failure,
 )
 from tadoru.jobs.links.broken import AcceptedCodes, compile_patterns
+from tadoru.jobs.links.check_cache import read_checks, write_checks
 from tadoru.jobs.links.job import LinksJob
 from tadoru.jobs.links.local_input import LocalInput, find_local_input
 from tadoru.jobs.links.malformed import MALFORMED_CHECK
@@ -38,7 +40,7 @@ from tadoru.jobs.links.result_reader import BrokenLinkRules, load_urls, read_cra
 from tadoru.parse.html import HTML_TYPES
 from tadoru.rules.address import Exemptions
 from tadoru.rules.static_site import MARKDOWN_TYPE
-from tadoru.rules.url import parse_typed_url
+from tadoru.rules.url import UrlRemaps, parse_typed_url, remap_url
 from tadoru.store.crawl.open import open_store
 
 
@@ -80,7 +82,7 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
                     job=stored_job,
                 )
             urls = self.urls if local is None else local.documents
-            starts = _resolve_start_urls(known, urls, database)
+            starts = _resolve_start_urls(known, urls, database, parse_remaps(options))
             new = starts if known is None else ()
             if local is None:
                 scope, exemptions = await recover_crawl(store, options, starts, new, self.allowed)
@@ -104,7 +106,8 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
             cleaning=build_cleaner(options),
             body_types=HTML_TYPES if local is None else (*HTML_TYPES, MARKDOWN_TYPE),
         )
-        plan = build_plan(options, job, starts, exemptions, database, durable=self.durable)
+        known_checks = read_checks(options.cache, SystemClock().now() - options.max_age) if options.cache else {}
+        plan = build_plan(options, job, starts, exemptions, database, {"known_checks": known_checks}, durable=self.durable)
         if local is not None:
             plan = local.plan(plan, options.processes)
         return PreparedCrawl(plan=plan, starts=starts, resumed=known is not None)
@@ -121,6 +124,9 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
             problems = await read_problem_pages(store, rules)
             urls: tuple[Collection[UrlInfo], Collection[UrlInfo]]
             urls = await load_urls(store, problems) if self.load else stored_urls(self.database, problems)
+            if self.options.cache:
+                known = prepared.plan.policy.known_checks
+                await write_checks(self.options.cache, store, known, rules.accepted, failures=self.options.cache_failures)
             # The duration of a resumed crawl is that of all its runs.
             seconds += float(await store.meta.get("seconds") or 0.0)
             await store.meta.set("seconds", str(seconds))
@@ -142,8 +148,8 @@ def _stop_reason(ended: CrawlOutcome, limit: int) -> Message | None:
     return Message(one if limit == 1 else many, limit=f"{limit:,}") if ended.limit_reached else None
 
 
-def _resolve_start_urls(known: str | None, urls: Sequence[str], database: str) -> tuple[str, ...]:
-    starts = tuple(dict.fromkeys(parse_typed_url(url) for url in urls))
+def _resolve_start_urls(known: str | None, urls: Sequence[str], database: str, remaps: UrlRemaps) -> tuple[str, ...]:
+    starts = tuple(dict.fromkeys(remap_url(parse_typed_url(url), remaps) for url in urls))
     if known is None:
         if not starts:
             raise UsageError("No start URL given. Add one, such as https://example.com/.")

@@ -6,7 +6,8 @@ r"""The suppression file: known links that do not work and are not reported, eac
     https://example.com/old   from=/archive/                  # the archive is not edited any more
 
 An entry is a URL as in `jobs.suppressions`. `from=` limits it to links found on pages whose URL matches that regular expression.
-Entries that match nothing are reported, so that they can be removed.
+Entries that match nothing are reported, so that they can be removed. `--write-suppressions` adds entries, each with a reason to
+fill in.
 """
 
 from __future__ import annotations
@@ -14,9 +15,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from tadoru.jobs.links.result import BrokenLink
-from tadoru.jobs.suppressions import SuppressionLine, parse_suppressions, url_pattern
+from tadoru.jobs.reporting.escape import printable
+from tadoru.jobs.reporting.output import open_output
+from tadoru.jobs.suppressions import SuppressionLine, parse_suppressions, read_suppression_file, url_pattern
+
+UNFILLED = "reason?"
+"""Stands for a reason that nobody has filled in yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +35,11 @@ class LinkSuppression:
     target: re.Pattern[str]
     page: re.Pattern[str] | None
     reason: str
+
+    @property
+    def lacks_reason(self) -> bool:
+        """Whether it was written by the command and nobody has filled in its reason."""
+        return self.reason.startswith(UNFILLED)
 
     def covers(self, link: BrokenLink) -> bool:
         """Whether the target matches, whatever page it is linked from."""
@@ -91,3 +103,22 @@ def _parse_entry(line: SuppressionLine) -> LinkSuppression:
     if found and not page:
         raise ValueError("after from= comes a regular expression for the page")
     return LinkSuppression(line.number, line.text, url_pattern(target), re.compile(page) if found else None, line.reason)
+
+
+def add_suppressions(name: str, links: Iterable[BrokenLink]) -> int:
+    """Adds an entry to a file for each link that none of its entries covers on all pages. Returns how many. Raises UsageError."""
+    known = read_suppression_file(name) if Path(name).is_file() else ""
+    entries = [entry for entry in LinkSuppressions.parse(known, name).entries if entry.page is None]
+    new = [link for link in links if not any(entry.covers(link) for entry in entries)]
+    if new:
+        with open_output(name) as out:
+            out.write(known if known.endswith("\n") or not known else f"{known}\n")
+            out.writelines(f"{_entry_of(link.url)}  # {UNFILLED} {printable(link.error)}\n" for link in new)
+    return len(new)
+
+
+def _entry_of(url: str) -> str:
+    """The URL, or a regular expression for a link that is no URL or would be read otherwise."""
+    if re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s*]+", url) and url.isprintable():
+        return url
+    return "/^" + "".join(re.escape(sign) if sign.isprintable() and sign != " " else "." for sign in url) + "$/"

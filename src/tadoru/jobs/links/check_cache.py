@@ -1,0 +1,88 @@
+"""The cache of external links (`--cache`): results of earlier crawls, so that a build does not request the same URLs each time.
+
+The file has a JSON object a line, with the URL, its result and when it was requested. Without `--cache-failures` it has only URLs
+that respond with an accepted status, and redirects: a link that failed is requested again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from tadoru.engine.job import KnownCheck
+from tadoru.errors import UsageError
+from tadoru.jobs.links.broken import AcceptedCodes
+from tadoru.jobs.reporting.escape import encode_json
+from tadoru.jobs.reporting.output import open_output
+from tadoru.model.web import FailureKind
+from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.records import PageRow, PageStatus, UrlPurpose
+
+KnownChecks = Mapping[str, KnownCheck]
+
+
+def read_checks(name: str, oldest: float) -> dict[str, KnownCheck]:
+    """The results in a file that were requested at `oldest` or later; none if there is no file. Raises UsageError."""
+    found: dict[str, KnownCheck] = {}
+    number = 0
+    try:
+        with Path(name).open(encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                url, known = _parse_line(line)
+                if known.checked_at >= oldest:
+                    found[url] = known
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise UsageError("Cannot read {file} ({reason}). Check its name.", file=name, reason=error.strerror) from None
+    except (ValueError, KeyError, TypeError):
+        raise UsageError(
+            "{file}, line {line}: not a result of an external link. Choose another --cache file, or delete it.",
+            file=name,
+            line=max(number, 1),
+        ) from None
+    return found
+
+
+def _parse_line(line: str) -> tuple[str, KnownCheck]:
+    """Raises ValueError, KeyError or TypeError for a line of another file."""
+    data = json.loads(line)
+    url = data.pop("url")
+    known = KnownCheck(**data)
+    if not isinstance(url, str) or not isinstance(known.checked_at, int | float):
+        raise TypeError
+    if not isinstance(known.status_code, int):
+        FailureKind(known.error_type or "")  # A status or the name of a failure.
+    return url, known
+
+
+async def write_checks(name: str, store: CrawlStore, known: KnownChecks, accepted: AcceptedCodes, *, failures: bool) -> None:
+    """Writes the results that were known, with their times, and those of the external URLs that this crawl requested."""
+    checks = dict(known)
+    async for row in store.graph.pages():
+        is_external = row.purpose == UrlPurpose.CHECK and not row.internal
+        if is_external and row.url not in checks and (failures or _is_good(row, accepted)) and (check := _check_of(row)):
+            checks[row.url] = check
+    with open_output(name) as out:
+        out.writelines(encode_json({"url": url, **checks[url]._asdict()}) + "\n" for url in sorted(checks))
+
+
+def _is_good(row: PageRow, accepted: AcceptedCodes) -> bool:
+    if row.status != PageStatus.COMPLETED or row.status_code is None:
+        return False
+    return row.redirect_url is not None or row.status_code in accepted
+
+
+def _check_of(row: PageRow) -> KnownCheck | None:
+    """The result of a URL that was requested; None if it was not."""
+    if row.status not in (PageStatus.COMPLETED, PageStatus.ERROR) or row.crawled_at is None:
+        return None
+    return KnownCheck(
+        checked_at=row.crawled_at.timestamp(),
+        status_code=row.status_code,
+        content_type=row.content_type,
+        redirect_url=row.redirect_url,
+        error_type=row.error_type,
+        error_message=row.error_message,
+    )
