@@ -142,6 +142,18 @@ def test_events_over_the_limit_are_left_out_of_a_single_document(calendar: Calen
     assert "limits.events" in calendar.runs()[0].error_summary
 
 
+def test_events_with_the_same_start_are_limited_and_the_run_is_partial(calendar: Calendar, site: Site) -> None:
+    rows = "".join(f"Fair {number},2031-05-01\n" for number in range(5))
+    site.reply("/a.csv", body=f"title,start\n{rows}Market,2031-05-02\n", content_type="text/csv")
+    calendar.add(site.url("/a.csv"), "csv", "limits.same_start=3")
+    calendar.run()
+    assert len(calendar.titles()) == 4
+    [run] = calendar.runs()
+    assert run.status == "partial"
+    assert "limits.same_start" in run.error_summary
+    assert "2031-05-01" in run.error_summary
+
+
 def test_pages_about_single_events_count_towards_the_bytes_of_a_run(calendar: Calendar, site: Site) -> None:
     site.html("/list", "".join(f'<a class="e" href="/e/{number}">x</a>' for number in range(20)))
     page = b"<h1>Fair</h1><time>2031-05-01</time><p>" + b"x" * 10_000
@@ -174,11 +186,11 @@ def test_a_selector_that_takes_too_long_is_stopped_and_hurts_no_other_source(cal
     calendar.add(site.url("/slow"), "html", f"item={SLOW}", "fields.title=p", name="slow")
     calendar.add(site.url("/list"), "html", "details=a.e", f"fields.title={SLOW}", name="details")
     calendar.add(site.url("/good"), "html", "item=.e", "fields.title=b", "fields.start=i", name="good")
-    calendar.run("--timeout", "10")
+    calendar.run("--timeout", "4")
     assert calendar.titles() == ["Fair"]
     summaries = {calendar.source(run.source_id).name: run.error_summary for run in calendar.runs()}
-    assert "took more than 10 seconds" in summaries["slow"]
-    assert "took more than 10 seconds" in summaries["details"]
+    assert "took more than 4 seconds" in summaries["slow"]
+    assert "took more than 4 seconds" in summaries["details"]
     assert summaries["good"] == ""
     assert sum(path.startswith("/slow?") for path in site.paths) == 1
 

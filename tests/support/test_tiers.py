@@ -13,7 +13,7 @@ NAMES = sorted({*STANDS_FOR, *(name for names in STANDS_FOR.values() for name in
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_name_of_the_table_is_that_of_a_test(name: str, checkout: Path) -> None:
-    file, _, test = name.partition("::")
+    file, _, test = name.removesuffix("[postgresql]").partition("::")
     assert (checkout / file).exists()
     assert f"def {test.partition('[')[0]}(" in (checkout / file).read_text("utf-8") if test else True
 
@@ -24,6 +24,6 @@ def test_what_stands_for_others_is_no_thorough_test_itself() -> None:
 
 def test_the_most_exact_name_counts() -> None:
     test = "tests/cluster/test_identity.py::test_one_two_and_four_workers_find_what_a_file_keeps"
-    assert [is_thorough(name) for name in (f"{test}[hamlets]", f"{test}[bakery]", "tests/cluster/test_life.py::test_x")] == [
+    assert [is_thorough(name) for name in (f"{test}[hamlets]", f"{test}[bakery]", "tests/cluster/test_hosts.py::test_x")] == [
         False, True, False,
     ]  # fmt: skip

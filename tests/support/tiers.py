@@ -1,7 +1,7 @@
 """Which tests run only with `./test --all`: those that show with much what another test shows with less.
 
-On the left is what stays in `./test`, on the right what it stands for there. A name is a file, a test, or a test with one of its
-parameters; the most exact one counts.
+On the left is what stays in `./test`, on the right what it stands for there. A name is a folder, the tests of a folder on
+PostgreSQL, a file, a test, or a test with one of its parameters; the most exact one counts.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from collections.abc import Iterator
 
 A = "tests/acceptance/test_"
 C = "tests/contract/events/test_"
+K = "tests/cluster/test_"
 W = "tests/serve/web/test_"
+GROWS = "tests/acceptance/test_small_pages_that_grow.py::"
 STANDS_FOR: dict[str, tuple[str, ...]] = {
     # ---- killed in the middle: once at each level instead of twenty times for each command
     "tests/store/test_processes.py": (
@@ -27,7 +29,14 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
         f"{A}docs_kill.py::test_an_update_that_is_killed_tells_in_the_end_what_a_quiet_one_tells",
         f"{A}docs_kill.py::test_a_crawl_that_is_killed_again_and_again_leaves_the_files_of_a_quiet_one",
     ),
-    "tests/cluster/test_life.py": ("tests/cluster/test_chaos.py",),
+    f"{K}life.py::test_a_worker_that_is_told_to_stop_leaves_everything_in_order": (
+        f"{K}life.py",
+        f"{K}chaos.py",
+    ),
+    f"{K}failures.py::test_a_crawl_whose_tables_are_gone_fails_and_the_others_go_on[DROP SCHEMA crawl_broken CASCADE]": (
+        f"{K}failures.py",
+    ),
+    f"{K}sharing_out.py::test_a_limit_is_exact_whoever_asks": (f"{K}sharing_out.py",),
     # ---- one parameter of several that take the same way
     f"{A}audit_planted.py::test_nothing_is_found_once_all_is_mended[the bakery]": (
         f"{A}audit_planted.py::test_nothing_is_found_once_all_is_mended",
@@ -55,6 +64,7 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
         f"{A}audit_options.py::test_a_body_of_400_megabytes_is_not_read_into_memory",
     ),
     f"{A}demo.py::test_the_demo_runs_and_leaves_what_it_promises": (
+        f"{A}demo.py::test_the_links_job_finds_what_is_wrong_on_purpose",
         f"{A}demo.py::test_results_are_on_stdout_and_progress_is_on_stderr",
         f"{A}docs.py::test_every_command_in_the_readme_and_the_tour_works[demo     # crawl a small bundled site, o]",
     ),
@@ -68,11 +78,10 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
     "tests/contract": (
         f"{A}audit_postgres.py::test_what_is_kept_on_postgresql_is_what_a_file_keeps",
         f"{A}audit_postgres.py::test_reports_and_comparisons_read_a_crawl_on_postgresql",
-        "tests/cluster/test_hidden_workers.py",
+        f"{K}hidden_workers.py",
     ),
-    "tests/cluster/test_identity.py::test_one_two_and_four_workers_find_what_a_file_keeps[hamlets]": (
-        "tests/cluster/test_identity.py::test_one_two_and_four_workers_find_what_a_file_keeps",
-        "tests/cluster/test_sharing_out.py::test_a_re_crawl_is_handed_over_like_a_crawl",
+    f"{K}identity.py::test_one_two_and_four_workers_find_what_a_file_keeps[hamlets]": (
+        f"{K}identity.py::test_one_two_and_four_workers_find_what_a_file_keeps",
     ),
     # ---- a real browser
     f"{A}docs_render.py::test_every_page_goes_through_the_browser_on_request": (
@@ -87,6 +96,16 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
     "tests/browser/test_secrets.py": (
         f"{A}crawl_credentials.py::test_no_follow_up_request_of_a_crawl_takes_a_credential_to_another_origin[browser]",
     ),
+    "tests/browser/test_rendering.py::test_the_page_that_scripts_made_of_an_empty_shell": ("tests/browser/test_rendering.py",),
+    "tests/browser/test_no_way_around_the_guard.py::test_a_page_reaches_no_other_port_of_the_machine": (
+        "tests/browser/test_no_way_around_the_guard.py",
+        "tests/browser/test_browser_policy.py",
+        "tests/browser/test_hostile_pages.py",
+    ),
+    "tests/browser/test_process.py::test_it_starts_with_the_first_page_without_our_secrets_and_leaves_nothing_behind": (
+        "tests/browser/test_process.py",
+    ),
+    "tests/browser/test_report_page.py::test_nothing_that_a_stranger_wrote_runs": ("tests/browser/test_report_page.py",),
     # ---- setting up a checkout
     f"{A}start.py::test_the_first_use_sets_up_and_the_next_is_silent": (
         f"{A}start.py::test_a_changed_lock_and_a_moved_folder_refresh_what_is_there",
@@ -100,6 +119,8 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
         "tests/documents/test_tutorials.py::test_a_tutorial_does_what_it_says",
         "tests/deploy/test_project_files.py::test_the_documentation_builds_without_a_warning",
     ),
+    # ---- sites of real generators: their markup, written by hand, is read in each part's own tests
+    "tests/jobs/docs_content": ("tests/quality/test_built_sites.py",),
     # ---- architecture: the layers hold what the imports of each module would show
     "tests/architecture/test_layers.py": (
         "tests/architecture/test_modules_import_alone.py::test_each_module_can_be_imported_first",
@@ -124,6 +145,16 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
         "tests/bench/test_hostile.py::test_hostile_responses_are_read_within_their_limits",
         "tests/bench/test_hostile.py::test_every_family_of_every_format_is_generated_within_the_size_of_a_response",
     ),
+    f"{GROWS}test_a_page_that_grows_takes_bounded_memory_and_disk[audit-long-base]": (
+        f"{GROWS}test_a_page_that_grows_takes_bounded_memory_and_disk",
+        f"{GROWS}test_a_page_of_too_many_elements_is_read_in_part_with_the_reason",
+    ),
+    f"{GROWS}test_so_does_one_whose_links_are_all_reported[longest-base]": (
+        f"{GROWS}test_so_does_one_whose_links_are_all_reported",
+    ),
+    f"{GROWS}test_markdown_that_would_be_many_times_its_page_is_cut_with_a_note[nested-code]": (
+        f"{GROWS}test_markdown_that_would_be_many_times_its_page_is_cut_with_a_note",
+    ),
     "tests/jobs/docs/test_large_pages.py::test_as_many_elements_as_a_page_may_have_are_read_in_seconds[links]": (
         "tests/jobs/docs/test_large_pages.py::test_as_many_elements_as_a_page_may_have_are_read_in_seconds",
     ),
@@ -132,6 +163,12 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
     ),
     "tests/jobs/test_report_memory.py::test_findings_are_not_gathered[markdown-True]": (
         "tests/jobs/test_report_memory.py::test_findings_are_not_gathered",
+    ),
+    # ---- the contract of the calendar and of accounts: on a file, and what is read and written most on PostgreSQL too
+    f"{C}listing.py": ("tests/contract/events[postgresql]",),
+    "tests/contract/access/test_users.py": ("tests/contract/access[postgresql]", "tests/contract/served[postgresql]"),
+    f"{C}search_sync.py::test_a_fault_at_any_request_is_got_over[meilisearch-True-lost]": (
+        f"{C}search_sync.py::test_a_fault_at_any_request_is_got_over",
     ),
     # ---- the contract of the calendar: one seed of each database, and kills and crowds where they are cheapest or hardest
     f"{C}orders.py::test_a_list_backwards_is_the_list_turned_around_whatever_the_pages[sqlite-1]": (
@@ -148,33 +185,14 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
     f"{C}applying.py::test_a_kill_at_any_statement_and_a_second_run_give_the_same[sqlite]": (
         f"{C}applying.py::test_a_kill_at_any_statement_and_a_second_run_give_the_same[postgresql]",
     ),
-    # ---- the browser as a process
-    "tests/browser/test_process.py::test_a_browser_that_dies_is_started_again_and_the_page_gets_a_second_chance": (
-        "tests/browser/test_process.py::test_a_driver_that_dies_is_started_again_too",
-        "tests/browser/test_process.py::test_a_browser_that_hangs_is_given_up",
-        "tests/browser/test_process.py::test_after_many_pages_another_process_takes_over",
-        "tests/browser/test_process.py::test_a_kept_session_survives_the_end_of_its_browser",
-    ),
-    "tests/browser/test_hostile_pages.py::test_a_page_loads_no_more_than_it_may": (
-        "tests/browser/test_hostile_pages.py::test_a_page_that_requests_without_end_is_stopped",
-        "tests/browser/test_hostile_pages.py::test_a_flood_of_messages_ends_the_wait[exceptions]",
-    ),
-    # ---- pages of the service: each once in a real browser, in one of the schemes and languages
-    f"{W}appearance.py::test_nothing_keeps_anybody_out_of_a_page_nor_makes_it_hard_on_a_phone[dark-en]": (
-        f"{W}appearance.py::test_nothing_keeps_anybody_out_of_a_page_nor_makes_it_hard_on_a_phone",
-    ),
-    f"{W}appearance.py::test_the_keyboard_reaches_everything_in_order[/manage/sources/1]": (
-        f"{W}appearance.py::test_the_keyboard_reaches_everything_in_order",
-        f"{W}crawl_pages.py::test_the_keyboard_reaches_everything_in_order",
-    ),
-    f"{W}crawl_pages.py::test_nothing_keeps_anybody_out_and_no_page_is_too_wide_or_shows_markup_of_the_site[dark-ja-size1]": (
-        f"{W}crawl_pages.py::test_nothing_keeps_anybody_out_and_no_page_is_too_wide_or_shows_markup_of_the_site",
-    ),
-    f"{W}cluster.py::test_nothing_keeps_anybody_out_of_the_page[light-ja]": (
-        f"{W}cluster.py::test_nothing_keeps_anybody_out_of_the_page",
-    ),
-    f"{W}api_reference.py::test_the_interface_is_explained_to_everybody[light-en]": (
-        f"{W}api_reference.py::test_the_interface_is_explained_to_everybody",
+    # ---- pages of the service: one journey of each kind in a real browser; what they answer is tested without one
+    f"{W}appearance.py::test_what_a_stranger_wrote_is_text_and_never_runs": (f"{W}appearance.py",),
+    f"{W}journeys.py::test_from_an_empty_service_to_a_calendar": (f"{W}journeys.py",),
+    f"{W}live_updates.py::test_numbers_states_and_notices_of_a_crawl_are_shown_as_they_come": (f"{W}live_updates.py",),
+    f"{W}crawl_pages.py::test_two_crawls_are_compared": (f"{W}crawl_pages.py",),
+    f"{W}cluster.py::test_the_page_tells_of_workers_crawls_queue_and_hosts": (f"{W}cluster.py",),
+    "tests/serve/docs_sites/test_browser.py::test_a_site_that_means_harm_does_nothing": (
+        "tests/serve/docs_sites/test_browser.py",
     ),
     "tests/serve/crawl_runner/test_processes.py::test_when_the_service_ends_its_crawls_wait_for_the_next_start": (
         "tests/serve/crawl_runner/test_service.py::test_a_crawl_outlives_the_service_that_began_it",
@@ -193,7 +211,19 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
         "tests/serve/crawl_runner/test_processes.py::test_a_crawl_that_is_paused_and_killed_on_its_way_comes_to_the_same",
     ),
     # ---- the interface of the service
-    "tests/serve/api/test_openapi.py": ("tests/serve/api/test_schemathesis.py",),
+    "tests/serve/api/test_openapi.py": ("tests/serve/api/test_schemathesis.py", f"{W}api_reference.py"),
+    "tests/serve/load/test_shared_limits.py": (
+        f"{A}serve_hostile.py::test_limits_are_one_for_all_processes",
+        f"{A}serve_hostile.py::test_wrong_keys_are_counted_by_all_processes_together",
+    ),
+    "tests/serve/live/test_connection.py": (f"{A}serve_live.py",),
+    f"{A}serve.py::test_it_answers_and_ends_when_it_is_asked_to": (
+        f"{A}serve.py::test_a_request_that_is_under_way_is_answered_before_it_ends",
+        f"{A}serve.py::test_a_worker_that_dies_is_replaced",
+        f"{A}serve.py::test_it_stands_on_postgresql_as_well",
+        f"{A}serve.py::test_processes_end_when_the_one_that_started_them_is_killed",
+        f"{A}serve.py::test_several_processes_answer_on_one_port",
+    ),
 }  # fmt: skip
 _THOROUGH = {name for names in STANDS_FOR.values() for name in names}
 
@@ -209,8 +239,13 @@ def is_thorough(nodeid: str) -> bool:
 
 
 def _names(nodeid: str) -> Iterator[str]:
-    """The test with its parameter, the test, its file."""
+    """The test with its parameter, the test, its file, the tests of its folder on PostgreSQL, its folder."""
+    file, _, test = nodeid.partition("::")
+    name, _, parameter = test.partition("[")
+    folder = file.rpartition("/")[0]
     yield nodeid
-    file, _, rest = nodeid.partition("::")
-    yield f"{file}::{rest.partition('[')[0]}"
+    yield f"{file}::{name}"
     yield file
+    if parameter.startswith("postgresql"):
+        yield f"{folder}[postgresql]"
+    yield folder
