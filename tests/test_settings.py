@@ -27,6 +27,7 @@ PLAIN = {
     "same_domain", "variants", "language", "allow_private",
     # How to ask.
     "delay", "concurrency", "processes", "timeout", "max_response_size", "ignore_robots", "user_agent", "auth_type",
+    "robots_agent", "robots_file", "log_file",
     # What to check, and what to keep of it on this machine.
     "check", "fragments", "accept", "ignore", "suppress", "fail_on", "format", "output", "include_external", "render",
     "check_external", "resources", "store_bodies", "extract", "threshold", "no_plugins", "baseline", "report", "lang",

@@ -136,7 +136,7 @@ class UsageError(TadoruError):
 
 
 class ConfigError(UsageError):
-    """A configuration key or variable is unknown or has an invalid value."""
+    """A configuration key is unknown, or a key or variable has an invalid value (an unknown variable is only a warning)."""
 
     code = "configuration"
 

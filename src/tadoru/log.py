@@ -1,11 +1,12 @@
-"""Log lines on stderr, as text or JSON. Never on stdout, and never with secrets."""
+"""Log lines on stderr or in a file, as text or JSON. Never on stdout, and never with secrets."""
 
 from __future__ import annotations
 
 import json
 import os
 from contextlib import suppress
-from typing import Any, TextIO
+from pathlib import Path
+from typing import Any, Protocol
 
 from tadoru.clock import Clock, iso, to_datetime
 from tadoru.errors import without_passwords
@@ -13,10 +14,29 @@ from tadoru.errors import without_passwords
 LEVELS = ("error", "warning", "info", "debug")
 
 
+class LineSink(Protocol):
+    """What log lines are written to."""
+
+    def write(self, text: str, /) -> object: ...
+
+
+class LogFile:
+    """A file that is opened for each line, so that it can be rotated at any time."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises OSError if it cannot be written."""
+        self._path = path
+        self.write("")
+
+    def write(self, text: str, /) -> None:
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(text)
+
+
 class Log:
     """Writes log lines of a level and above to a stream."""
 
-    def __init__(self, stream: TextIO, clock: Clock, *, form: str = "text", level: str = "warning") -> None:
+    def __init__(self, stream: LineSink, clock: Clock, *, form: str = "text", level: str = "warning") -> None:
         self._stream = stream
         self._clock = clock
         self.form, self.level = form, level

@@ -98,7 +98,7 @@ def test_linktadoru_s_file_is_understood(shown: DemoOutput, tmp_path: Path) -> N
     assert found == {
         "concurrency": 3, "delay": 0.2, "timeout": 15.0, "user_agent": "Me/2", "limit": 8, "depth": 2, "database": "./old.db",
         "ignore_robots": True, "follow_external_hosts": True, "seed_urls": ["https://example.com/"],
-        "include": ["^https://example.com/"], "exclude": ["\\.pdf$"], "header": "***", "auth_type": "basic",
+        "include": ["^https://example.com/"], "exclude": ["\\.pdf$", "^http://"], "header": "***", "auth_type": "basic",
         "auth_username": "ann", "auth_password": "***",
     }  # fmt: skip
 
@@ -110,7 +110,7 @@ def test_linktadoru_s_file_takes_secrets_from_the_variables_it_names(shown: Demo
 
 
 def test_a_variable_that_is_named_and_not_set_is_said(tadoru: Tadoru) -> None:
-    (tadoru.folder / "linktadoru.yml").write_text("auth:\n  bearer:\n    token_env: NOT_THERE\n")
+    (tadoru.folder / "linktadoru.yml").write_text("auth:\n  type: bearer\n  bearer:\n    token_env: NOT_THERE\n")
     done = tadoru("audit", "https://example.com/")
     assert (done.code, done.sentence.partition(": ")[2]) == (
         2,

@@ -136,7 +136,14 @@ def _run(options: AuditOptions, urls: tuple[str, ...], *, quiet: bool, verbose: 
     from tadoru.clock import SystemClock
     from tadoru.jobs.audit.run import AuditCrawl
 
-    display = CrawlProgress(quiet=quiet, verbose=verbose, log_format=log_format, limit=options.limit, clock=SystemClock())
+    display = CrawlProgress(
+        quiet=quiet,
+        verbose=verbose,
+        log_format=log_format,
+        limit=options.limit,
+        clock=SystemClock(),
+        log_file=options.log_file,
+    )
     crawl = AuditCrawl(options, urls, shown_values(options, "audit"), note=display.note)
     finished = run_with_progress(crawl, display, lambda prepared: _report_start(options, prepared, display))
     if finished.is_interrupted:

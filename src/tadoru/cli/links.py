@@ -220,7 +220,14 @@ def _run(
     from tadoru.jobs.links.run import LinksCrawl
 
     with _database(options) as database:
-        display = CrawlProgress(quiet=quiet, verbose=verbose, log_format=log_format, limit=options.limit, clock=SystemClock())
+        display = CrawlProgress(
+            quiet=quiet,
+            verbose=verbose,
+            log_format=log_format,
+            limit=options.limit,
+            clock=SystemClock(),
+            log_file=options.log_file,
+        )
 
         def report_start(prepared: PreparedCrawl) -> None:
             if prepared.resumed:

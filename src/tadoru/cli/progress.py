@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections import deque
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from tadoru.cli.output import _, ngettext
 from tadoru.clock import Clock
 from tadoru.engine import notifications
-from tadoru.errors import NothingToCrawl, SeedUnreachable, without_passwords
-from tadoru.log import Log
+from tadoru.errors import NothingToCrawl, SeedUnreachable, UsageError, without_passwords
+from tadoru.log import Log, LogFile
 from tadoru.store.crawl.metrics import CrawlMetrics
 
 if TYPE_CHECKING:
@@ -33,8 +34,14 @@ LONG_PAUSE = 30.0
 class CrawlProgress:
     """Shows progress from the counts of the crawl, and log lines from its notifications."""
 
-    def __init__(self, *, quiet: bool, verbose: int, log_format: str, limit: int, clock: Clock) -> None:
+    def __init__(
+        self, *, quiet: bool, verbose: int, log_format: str, limit: int, clock: Clock, log_file: str | None = None
+    ) -> None:
+        """Raises UsageError if the log file cannot be written."""
         level = "error" if quiet else ("warning", "info", "debug")[min(verbose, 2)]
+        self._file = (
+            None if log_file is None else Log(_open_log(log_file), clock, form="json", level=("info", "debug")[verbose > 1])
+        )
         self._log = Log(sys.stderr, clock, form=log_format, level=level)
         self._clock = clock
         self._limit = limit
@@ -50,8 +57,16 @@ class CrawlProgress:
         self.details = ""
         """The second line of the bar: errors, response times, load."""
 
+    def _write(self, level: str, what: str, **fields: Any) -> None:
+        """Write an event to stderr and to the log file."""
+        self._log.write(level, what, **fields)
+        if self._file is not None:
+            self._file.write(level, what, **fields)
+
     def note(self, sentence: str) -> None:
         """Write a message, unless quiet."""
+        if self._file is not None:
+            self._file.write("info", sentence)
         if self._lines or self._bar:
             self._log_or_line(sentence)
 
@@ -132,7 +147,7 @@ class CrawlProgress:
 
     def notify(self, notice: notifications.CrawlNotification) -> None:
         """Write a notification as a log line, if its level is enabled."""
-        write = self._log.write
+        write = self._write
         match notice:
             case notifications.PageDone():
                 write("info", notice.url, status=notice.status, depth=notice.depth, links=notice.links, seconds=notice.seconds)
@@ -162,6 +177,13 @@ class CrawlProgress:
                 write("error", "bug in Tadoru, please report it", url=notice.url, trace=notice.trace)
             case _:
                 write("debug", type(notice).__name__)
+
+
+def _open_log(path: str) -> LogFile:
+    try:
+        return LogFile(Path(path))
+    except OSError as error:
+        raise UsageError("Cannot write --log-file {file}: {reason}.", file=path, reason=error.strerror or error) from None
 
 
 class PageRate:

@@ -74,20 +74,21 @@ class CrawlOptions:
     retries: int | None = option(None, "Politeness",
         "Retries of a request that fails temporarily. [1 to 3, depending on the failure]", whole_number(0, 20))
     ignore_robots: bool = option(False, "Politeness", "Ignore robots.txt (only for your own sites).",
-        flags="--no-robots --ignore-robots-txt", linktadoru="ignore_robots_txt", form=CrawlField("Ignore robots.txt", admin=True))
+        flags="--no-robots --ignore-robots-txt", linktadoru="ignore_robots_txt ignore_robots",
+        form=CrawlField("Ignore robots.txt", admin=True))
     user_agent: str = option(USER_AGENT, "Politeness", "User-Agent header.", flags="-u", linktadoru="user_agent")
     robots_agent: str | None = option(None, "Politeness", "Obey robots.txt as this crawler, such as Googlebot. [the user agent]",
         metavar="NAME")
     robots_file: str | None = option(None, "Politeness", "Obey this file instead of the robots.txt of the site.", metavar="FILE")
     header: tuple[str, ...] = option((), "Access", "Send this header to the site, as “Name: value” (repeatable).", flags="-H",
         metavar="HEADER", secret=True, linktadoru="headers", role=SettingRole.CREDENTIAL)
-    cookies: str | None = option(None, "Access", "Send the cookies of a cookies.txt file.", metavar="FILE",
     host_header: tuple[str, ...] = option((), "Access",
         "Send a header to one host only, as “HOST Name: value” (repeatable).", parse_host_value, metavar="'HOST HEADER'",
         secret=True, role=SettingRole.CREDENTIAL)
     host_auth: tuple[str, ...] = option((), "Access",
         "Sign in to one host, as “HOST user:password” or “HOST bearer TOKEN” (repeatable).", parse_host_value,
         metavar="'HOST SECRET'", secret=True, role=SettingRole.CREDENTIAL)
+    cookies: str | None = option(None, "Access", "Send the cookies of a cookies.txt file.", metavar="FILE",
         role=SettingRole.CREDENTIAL_NAME)
     auth_type: str | None = option(None, "Access", "Authentication method of the site.", one_of("basic", "bearer", "api-key"),
         linktadoru="auth_type")
@@ -105,6 +106,7 @@ class CrawlOptions:
         role=SettingRole.DESTINATION)
     insecure: bool = option(False, "Access", "Skip verification of TLS certificates.", role=SettingRole.DESTINATION)
     allow_private: bool = option(False, "Access", "Allow links to private and loopback addresses.")
+    log_file: str | None = option(None, "Output", "Add log lines as JSON to this file.", metavar="FILE", linktadoru="log_file")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,13 +117,13 @@ class LinksOptions(CrawlOptions):
     limit: int = option_of(CrawlOptions, "limit", default=1000)
     timeout: float = option_of(CrawlOptions, "timeout", default=10.0)
     subdomains: bool = option(False, "Scope", "Include subdomains; same as --scope domain.")
-    list: bool = option(False, "Scope", "Request only the given URLs; follow no links.",
-        form=CrawlField("List mode", "List mode: request only the given URLs and follow no links."))
     exclude_file: str | None = option(None, "Scope",
         "File of regular expressions, one per line: never request URLs that match.", metavar="FILE")
     remap: tuple[str, ...] = option((), "Scope",
         "Request URLs below another URL: https://example.com=http://127.0.0.1:8080 (repeatable).", parse_remap,
         role=SettingRole.DESTINATION)
+    list: bool = option(False, "Scope", "Request only the given URLs; follow no links.",
+        form=CrawlField("List mode", "List mode: request only the given URLs and follow no links."))
     check: bool = option(False, "Checks", "Check external links too; list broken links and their pages.",
         form=CrawlField("Check external links", "Check external links too and report every broken link with its source pages."))
     fragments: bool = option(False, "Checks", "Check that the #fragments of links exist.",
@@ -134,14 +136,14 @@ class LinksOptions(CrawlOptions):
     ignore: tuple[str, ...] = option((), "Checks", "Do not report links that match (repeatable).", parse_regex,
         form=CrawlField("Do not report (regex)", "Do not report links that match one of these regular expressions."))
     suppress: str | None = option(None, "Checks", "File of known broken links, each with a reason.", metavar="FILE")
-    fail_on: str | None = option(None, "Checks",
-        "Exit with status 10 if exceeded: broken, blocked, fragment, redirects, errors, any, broken>5 …", metavar="WHAT")
     write_suppressions: str | None = option(None, "Checks",
         "Add the links that do not work to this file, with reasons to fill in.", metavar="FILE")
     cache: str | None = option(None, "Checks", "Keep results of external links in this file, and use recent ones.",
         metavar="FILE")
     max_age: float = option(DAY, "Checks", "Maximum age of a result in --cache.", parse_positive_duration)
     cache_failures: bool = option(False, "Checks", "Keep failures in --cache too.")
+    fail_on: str | None = option(None, "Checks",
+        "Exit with status 10 if exceeded: broken, blocked, fragment, redirects, errors, any, broken>5 …", metavar="WHAT")
     format: str = option("text", "Output", "Output format.",
         one_of("text", "json", "csv", "dot", "html", "sarif", "junit", "markdown", "codequality"), flags="-f")
     output: str | None = option(None, "Output", "Write the result to a file.", flags="-o", metavar="FILE")
@@ -197,6 +199,8 @@ class AuditOptions(CrawlOptions):
     extract: tuple[str, ...] = option((), "Checks",
         "Extract a value from each page: name=css:…, name=xpath:… or name=regex:… (repeatable).", metavar="NAME=HOW")
     threshold: tuple[str, ...] = option((), "Checks", "Set the threshold of a check: ID=NUMBER (repeatable).", metavar="ID=N")
+    enable: tuple[str, ...] = option((), "Checks",
+        "Run a check that is off by default: url-underscores, url-uppercase, inlinks-single (repeatable).", metavar="ID")
     no_plugins: bool = option(False, "Checks", "Disable the checks of plugins.")
     fail_on: tuple[str, ...] = option((), "Checks",
         "Exit with status 10 if exceeded: error, warning>10, title-missing, score<80, new-error … (repeatable).", metavar="WHAT")

@@ -1,7 +1,7 @@
 """Values of options from all sources: flags, then `TADORU_*` (and LinkTadoru's `LT_*`) variables, then a file, then defaults.
 
 A file has a `[crawl]` section for all jobs and one section per job; an unknown key is an error that names the closest one.
-LinkTadoru's flat keys are accepted in `linktadoru.yml` and in a file named with `--config`.
+LinkTadoru's flat keys are accepted in `linktadoru.yml`, in a `config.yaml` without others, and in a file named with `--config`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,17 @@ from tadoru.config.options import JOB_SETTINGS, CrawlOptions, EventsOptions, Ser
 from tadoru.config.settings import Setting, SettingRole
 from tadoru.errors import ConfigError, Message, UsageError, without_passwords
 
-DISCOVERED_FILES = ("tadoru.yml", "tadoru.toml", "linktadoru.yml")
+DISCOVERED_FILES = ("tadoru.yml", "tadoru.toml", "linktadoru.yml", "linktadoru.yaml")
+LINKTADORU_CONFIG = "config.yaml"
+"""The name of LinkTadoru's file in its first versions. Files of other programs have it too."""
 SECTIONS = ("crawl", *JOB_SETTINGS)
-_LINKTADORU_IGNORED = frozenset({
-    "seed_urls", "database_path", "follow_external_hosts", "allowed_schemes", "auth",
-    "log_level", "log_console", "log_file", "log_max_size", "log_max_backups",
+_LINKTADORU_KEYS = frozenset({
+    *(key for settings in JOB_SETTINGS.values() for setting in settings for key in setting.linktadoru_keys),
+    "respect_robots", "allowed_schemes", "auth", "log_level", "log_console", "log_max_size", "log_max_backups",
 })  # fmt: skip
-"""Keys of LinkTadoru that are ignored by a job without such an option."""
+"""The keys of LinkTadoru. Those for which a job has no option are ignored."""
+_LINKTADORU_AUTH = {"basic": "basic", "bearer": "bearer", "api-key": "apikey"}
+"""The section of each type of authentication."""
 
 CREDENTIALS = frozenset(
     setting.name
@@ -68,10 +72,11 @@ def resolve_config(
 ) -> ResolvedConfig:
     """Combine the values of all sources. `flags` has only the options that were given, parsed."""
     settings = {setting.name: setting for setting in JOB_SETTINGS[job]}
-    found = file or next((folder / name for name in DISCOVERED_FILES if (folder / name).is_file()), None)
+    found = file or _discover_file(folder)
     layers: list[dict[str, tuple[Any, str]]] = []
     if found is not None:
-        from_file, lent = _from_file(found, job, settings, environ, given=file is not None)
+        chosen = flags.get("auth_type") or environ.get("TADORU_AUTH_TYPE") or environ.get("LT_AUTH_TYPE")
+        from_file, lent = _from_file(found, job, settings, environ, chosen, given=file is not None)
         layers.append({name: (value, lent.get(name, found.name)) for name, value in from_file.items()})
     layers.append(_from_environ(environ, settings))
     layers.append({name: (value, "flag") for name, value in flags.items()})
@@ -87,6 +92,18 @@ def resolve_config(
     )
     _check_discovered_file(effective, settings.values())
     return effective
+
+
+def _discover_file(folder: Path) -> Path | None:
+    """The configuration in the working folder, if there is one."""
+    for name in DISCOVERED_FILES:
+        if (folder / name).is_file():
+            return folder / name
+    path = folder / LINKTADORU_CONFIG
+    try:
+        return path if path.is_file() and (data := _load(path)) and _LINKTADORU_KEYS.issuperset(map(str, data)) else None
+    except ConfigError:
+        return None  # A file of another program.
 
 
 def _check_discovered_file(effective: ResolvedConfig, settings: Iterable[Setting]) -> None:
@@ -144,13 +161,14 @@ def _parse_value(setting: Setting, value: Any, where: str) -> Any:
 def _from_environ(environ: Mapping[str, str], settings: Mapping[str, Setting]) -> dict[str, tuple[Any, str]]:
     found = {}
     for setting in settings.values():
-        ours, theirs = f"TADORU_{setting.name.upper()}", f"LT_{setting.linktadoru.upper()}" if setting.linktadoru else ""
-        variable = ours if ours in environ else theirs
+        ours, theirs = f"TADORU_{setting.name.upper()}", [f"LT_{key.upper()}" for key in setting.linktadoru_keys]
+        variable = ours if ours in environ else next((name for name in theirs if name in environ), "")
         if variable and environ.get(variable):
             raw = environ[variable]
             # One per line: a comma may be part of a regular expression or of a header.
             value: Any = [line for line in raw.splitlines() if line.strip()] if setting.many else raw
-            found[setting.name] = (_parse_value(setting, value, variable), variable)
+            parse = _parse_value if variable == ours else _parse_linktadoru_value
+            found[setting.name] = (parse(setting, value, variable), variable)
     headers = [
         f"{name.removeprefix('LT_HEADER_').replace('_', '-').title()}: {value}"
         for name, value in sorted(environ.items())
@@ -172,12 +190,13 @@ def _unknown_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _from_file(
-    path: Path, job: str, settings: Mapping[str, Setting], environ: Mapping[str, str], *, given: bool
+    path: Path, job: str, settings: Mapping[str, Setting], environ: Mapping[str, str], auth_type: str | None, *, given: bool
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """The values, and the variables that the file reads some of them from."""
+    """The values, and the variables that the file reads some of them from; `auth_type` is that of a stronger source."""
     data = _load(path)
-    if path.name == "linktadoru.yml" or (given and data and not any(name in SECTIONS for name in data)):
-        return _from_linktadoru(path, data, settings, environ)
+    is_theirs = path.stem == "linktadoru" or (path.name == LINKTADORU_CONFIG and not given)
+    if is_theirs or (given and data and not any(name in SECTIONS for name in data)):
+        return _from_linktadoru(path, data, settings, environ, auth_type)
     values: dict[str, Any] = {}
     for section, content in data.items():
         if section not in SECTIONS:
@@ -200,20 +219,16 @@ def _from_file(
 
 
 def _from_linktadoru(
-    path: Path, data: Mapping[str, Any], settings: Mapping[str, Setting], environ: Mapping[str, str]
+    path: Path, data: Mapping[str, Any], settings: Mapping[str, Setting], environ: Mapping[str, str], auth_type: str | None
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    by_key = {setting.linktadoru: setting for setting in settings.values() if setting.linktadoru}
+    by_key = {key: setting for setting in settings.values() for key in setting.linktadoru_keys}
     flat = {str(key): value for key, value in data.items()}
-    auth = flat.get("auth")
-    if isinstance(auth, Mapping):
-        for kind, content in auth.items():
-            if isinstance(content, Mapping):
-                flat |= {f"auth_{kind}_{key}": value for key, value in content.items()}
-            else:
-                flat[f"auth_{kind}"] = content
+    flat |= _linktadoru_auth(flat, auth_type)
     values: dict[str, Any] = {}
     lent: dict[str, str] = {}
     for key, value in flat.items():
+        if value is None or value == "":
+            continue  # As if the key were not there.
         if key.startswith("auth_") and key.endswith("_env") and key[:-4] in by_key:
             setting, variable = by_key[key[:-4]], str(value)
             if not environ.get(variable):
@@ -222,13 +237,41 @@ def _from_linktadoru(
                 )
             values[setting.name], lent[setting.name] = _parse_value(setting, environ[variable], variable), variable
         elif key in by_key:
-            values[by_key[key].name] = _parse_value(by_key[key], value, f"{path}: {key}")
+            values[by_key[key].name] = _parse_linktadoru_value(by_key[key], value, f"{path}: {key}")
         elif key == "respect_robots" and "ignore_robots" in settings:
             values["ignore_robots"] = not _parse_value(settings["ignore_robots"], value, f"{path}: {key}")
-        elif key not in _LINKTADORU_IGNORED:
+        elif key not in _LINKTADORU_KEYS:
             unknown = Message("{file}: unknown key “{key}”", file=path, key=key)
-            raise ConfigError(_unknown(unknown, key, [*by_key, *_LINKTADORU_IGNORED]))
+            raise ConfigError(_unknown(unknown, key, _LINKTADORU_KEYS))
+    if (schemes := flat.get("allowed_schemes")) and "exclude" in settings:
+        values["exclude"] = (*values.get("exclude", ()), *_excluded_schemes(schemes, f"{path}: allowed_schemes"))
     return values, lent
+
+
+def _linktadoru_auth(flat: Mapping[str, Any], auth_type: str | None) -> dict[str, Any]:
+    """The keys of the section `auth` as `auth_basic_username` and so on; only those of the type that is chosen."""
+    auth = flat.get("auth")
+    if not isinstance(auth, Mapping):
+        return {}
+    kind = auth_type or auth.get("type") or flat.get("auth_type") or ""
+    section = _LINKTADORU_AUTH.get(str(kind), str(kind))
+    chosen = auth.get(section)
+    keys = {f"auth_{section}_{key}": value for key, value in chosen.items()} if isinstance(chosen, Mapping) else {}
+    return {"auth_type": kind, **keys}
+
+
+def _excluded_schemes(value: Any, where: str) -> list[str]:
+    """The patterns that exclude what is not among the allowed schemes, which are `https://` and `http://`."""
+    allowed = {str(scheme).partition(":")[0].lower() for scheme in (value if isinstance(value, list) else [value])}
+    if not allowed & {"http", "https"}:
+        raise ConfigError("{option} must contain https:// or http://.", option=where)
+    return [f"^{scheme}://" for scheme in ("http", "https") if scheme not in allowed]
+
+
+def _parse_linktadoru_value(setting: Setting, value: Any, where: str) -> Any:
+    """The value of an option from LinkTadoru's file or environment, where a depth of 0 is no limit."""
+    parsed = _parse_value(setting, value, where)
+    return None if setting.name == "depth" and parsed == 0 else parsed
 
 
 def _load(path: Path) -> dict[str, Any]:

@@ -66,7 +66,7 @@ class Setting:
     """Whether its value is never shown."""
     role: SettingRole = SettingRole.PLAIN
     linktadoru: str | None = None
-    """LinkTadoru's key for it, in its file and (upper case, after `LT_`) its environment."""
+    """LinkTadoru's keys for it, separated by spaces, in its file and (upper case, after `LT_`) its environment."""
     form: CrawlField | None = None
     """Its field in the service; None if users of the service cannot set it."""
     name: str = ""
@@ -82,6 +82,10 @@ class Setting:
             return self.parse(value)
         is_list = isinstance(value, Iterable) and not isinstance(value, str | Mapping)
         return tuple(self.parse(one) for one in (value if is_list else [value]))
+
+    @property
+    def linktadoru_keys(self) -> tuple[str, ...]:
+        return tuple((self.linktadoru or "").split())
 
     @property
     def is_flag(self) -> bool:

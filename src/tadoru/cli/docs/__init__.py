@@ -116,7 +116,14 @@ def crawl(options: DocsOptions, url: str, config: dict[str, Any], *, quiet: bool
     from tadoru.clock import SystemClock
     from tadoru.jobs.docs.run import DocsCrawl
 
-    display = CrawlProgress(quiet=quiet, verbose=verbose, log_format=log_format, limit=options.limit, clock=SystemClock())
+    display = CrawlProgress(
+        quiet=quiet,
+        verbose=verbose,
+        log_format=log_format,
+        limit=options.limit,
+        clock=SystemClock(),
+        log_file=options.log_file,
+    )
     site = DocsCrawl(options, url, config)
     finished = run_with_progress(site, display, lambda prepared: _report_start(options, prepared, display))
     if finished.is_interrupted:
