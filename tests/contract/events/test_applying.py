@@ -12,7 +12,7 @@ from sqlalchemy import event as hook
 from tadoru.model.event import EventDraft, EventStatus, ReviewReason, RunStatus
 from tadoru.store.calendar.apply_chunk import MAX_ROWS_OF_EVENT
 from tadoru.store.calendar.listing import EventFilter
-from tadoru.store.calendar.merge_candidates import LIMITED_COMPARISONS
+from tadoru.store.calendar.merge_candidates import LARGE_BLOCK, LIMITED_COMPARISONS
 from tadoru.store.calendar.runs import RunClosed
 from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import Collector, OpenEvents
@@ -397,7 +397,15 @@ def test_events_of_the_smallest_block_are_compared_first_even_if_every_block_is_
     before = matcher.compared
     applied = collect.run(collect.source("B"), [draft(f"星 {LIMITED_COMPARISONS - 1}")])
     assert (applied.merged, applied.inserted) == (1, 0)
-    assert matcher.compared - before == LIMITED_COMPARISONS
+    assert matcher.compared - before == 1
+
+
+def test_the_oldest_events_of_a_very_large_block_are_compared(store: CalendarStore, collect: Collector) -> None:
+    collect.matcher = TwoBlockMatcher()
+    collect.run(collect.source("A"), [draft(f"星 {number}") for number in range(LARGE_BLOCK + 1)])
+    rows = [draft("星 0"), draft(f"星 {LIMITED_COMPARISONS - 1}"), draft(f"星 {LARGE_BLOCK}")]
+    applied = collect.run(collect.source("B"), rows)
+    assert (applied.merged, applied.inserted) == (2, 1)
 
 
 def test_a_row_that_became_like_several_events_does_not_merge_more_rows_than_an_event_may_have(

@@ -177,6 +177,11 @@ def test_that_the_rest_is_not_read_is_told_after_any_number_of_problems() -> Non
     assert found.problems[-2].reason == f"Only the first {MOST_LINES_IN_ALL:,} lines of the table were read."
 
 
+def test_one_event_more_than_asked_for_is_read_from_a_table() -> None:
+    table = ("イベント名,開始日\n" + "祭り,2026-05-01\n" * 20).encode()
+    assert len(read_csv(table, None, "https://town.example/", max_events=5).events) == 6
+
+
 @pytest.mark.parametrize("row", ["祭り{n},2026-05-01\n", "x\n", "祭り,2026-05-01,x,y,z\n"])
 def test_as_many_rows_as_are_read_take_seconds(row: str) -> None:
     table = ("イベント名,開始日\n" + "".join(row.format(n=number) for number in range(100_000))).encode()

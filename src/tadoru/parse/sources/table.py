@@ -141,8 +141,11 @@ NO_SETTINGS = TableSettings()
 
 
 @paused_gc()
-def read_csv(body: bytes, content_type: str | None, url: str, settings: TableSettings = NO_SETTINGS) -> ParsedSource:
-    """Every row of a table as a raw event, or as a problem when it is none; rows without any text are not counted."""
+def read_csv(
+    body: bytes, content_type: str | None, url: str, settings: TableSettings = NO_SETTINGS, *, max_events: int = MOST_CELLS
+) -> ParsedSource:
+    """Every row of a table as a raw event, or as a problem when it is none; rows without any text are not counted. Nothing is
+    read after one event more than `max_events`, which shows that there are more."""
     own = {letters(name) for names in settings.columns.values() for name in names}
     decoded = text_of_table(body, content_type, settings.encoding, lambda cell: is_known_name(cell) or letters(cell) in own)
     problems = ReadProblems(MOST_PROBLEMS)
@@ -172,6 +175,8 @@ def read_csv(body: bytes, content_type: str | None, url: str, settings: TableSet
                 break
             if event := layout.read(row, url, problems):
                 events.append(event)
+                if len(events) > max_events:
+                    break
     return ParsedSource(events=tuple(events), problems=problems.all())
 
 

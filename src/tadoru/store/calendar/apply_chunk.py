@@ -193,7 +193,7 @@ class ChunkApplier:
 
     def _match_rows(self, fresh: Sequence[KeyedRow]) -> None:
         """Find the event of each new row."""
-        self._candidates.load(name for row in fresh for name in row.blocks)
+        self._candidates.load((name for row in fresh for name in row.blocks), {row.draft.title_clean for row in fresh})
         used: set[int] = set()
         joined: Counter[int] = Counter()
         for row in fresh:
@@ -351,7 +351,7 @@ class ChunkApplier:
             return
         candidates = MergeCandidates(self._sql, self._matcher, self._source["id"])
         candidates.load_events(found["event_id"] for _, found in changed)
-        candidates.load(name for row, _ in changed for name in row.blocks)
+        candidates.load((name for row, _ in changed for name in row.blocks), {row.draft.title_clean for row, _ in changed})
         apart = separate_pairs(self._sql, [found["event_id"] for _, found in changed])
         gone: set[int] = set()
         for row, found in changed:

@@ -6,11 +6,11 @@ New events of the same chunk are included, so that two rows of one chunk are com
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, RowMapping, func, or_, select
+from sqlalchemy import Connection, RowMapping, Select, func, or_, select
 
 from tadoru.model.event import EventDraft
 from tadoru.store.calendar.drafts import TEXT_COLUMNS, draft_from_row
@@ -25,10 +25,12 @@ _COMPARED = [
 """Columns that a comparison uses. Descriptions are long, and no matcher compares them."""
 
 
-MAX_COMPARISONS = 200
+MAX_COMPARISONS = 100
 """Maximum number of events that one draft is compared with: a source may list thousands for one day."""
 LIMITED_COMPARISONS = 20
 """The same when the run has compared as many pairs as it may."""
+LARGE_BLOCK = 1_000
+"""Events of a blocking key above which its oldest ones are read by the index: numbering all of them takes longer with each."""
 
 
 class CandidateMatch(NamedTuple):
@@ -56,22 +58,35 @@ class MergeCandidates:
         self._sources: dict[int, set[int | None]] = {}
         self._limit = LIMITED_COMPARISONS if matcher.has_reached_limit else MAX_COMPARISONS
 
-    def load(self, names: Iterable[str]) -> None:
-        """Load the events with these blocking keys, of each key the oldest ones."""
+    def load(self, names: Iterable[str], titles: Collection[str]) -> None:
+        """Load the events with these blocking keys, of each key the oldest ones: when the matcher has reached its limit, only
+        those with one of these titles, because no others are compared."""
         self._in_block = {name: [] for name in names}
         place = func.row_number().over(partition_by=blocks.c.block, order_by=blocks.c.event_id).label("place")
         # Not as a window too: that takes ten times as long for a block of a hundred thousand events.
         sizes = select(blocks.c.block, func.count().label("size")).group_by(blocks.c.block)
         for part in in_batches(self._in_block):
             self._block_size.update({row.block: row.size for row in self._sql.execute(sizes.where(blocks.c.block.in_(part)))})
-            numbered = select(blocks, place).where(blocks.c.block.in_(part)).subquery()
+            small = [name for name in part if self._block_size[name] <= LARGE_BLOCK]
+            numbered = select(blocks, place).where(blocks.c.block.in_(small)).subquery()
             for row in self._sql.execute(select(numbered).where(numbered.c.place <= self._limit).order_by(numbered.c.event_id)):
                 self._in_block[row.block].append(row.event_id)
-        self.load_events(event_id for block in self._in_block.values() for event_id in block)
+        oldest = select(blocks.c.event_id).order_by(blocks.c.event_id).limit(self._limit)
+        for name in self._in_block:
+            if self._block_size[name] > LARGE_BLOCK:
+                self._in_block[name] = list(self._sql.execute(oldest.where(blocks.c.block == name)).scalars())
+        query = select(*_COMPARED)
+        if self._matcher.has_reached_limit:
+            query = query.where(events.c.title_clean.in_(titles))
+        self._load(query, (event_id for block in self._in_block.values() for event_id in block))
 
     def load_events(self, event_ids: Iterable[int]) -> None:
-        found = [event_id for event_id in dict.fromkeys(event_ids) if event_id not in self._sources]
-        rows = select_in(self._sql, select(*_COMPARED), events.c.id, found)
+        self._load(select(*_COMPARED), event_ids)
+
+    def _load(self, query: Select[Any], event_ids: Iterable[int]) -> None:
+        unknown = [event_id for event_id in dict.fromkeys(event_ids) if event_id not in self._sources]
+        rows = select_in(self._sql, query, events.c.id, unknown)
+        found = [row["id"] for row in rows]
         times: dict[int, list[RowMapping]] = {}
         series = [row["id"] for row in rows if row["times"] > 1]
         order = (occurrences.c.event_id, occurrences.c.number)
@@ -116,6 +131,8 @@ class MergeCandidates:
         mine = own - {None}
         found = []
         for event_id in islice(near, self._limit):
+            if event_id not in self._drafts:
+                continue
             result = self._matcher.compare(
                 draft, self._drafts[event_id], same_source=not mine.isdisjoint(self._sources[event_id])
             )

@@ -34,6 +34,8 @@ class SourceDocument:
     """Another document listed it as the page of one event."""
     now: datetime
     zone: str
+    max_events: int = 1_000_000
+    """Events that are used at most; a reader need not parse more than one beyond it."""
 
 
 class SourceReader(Protocol):
@@ -81,12 +83,16 @@ def _read_html(document: SourceDocument, settings: HtmlSettings) -> ParsedSource
     return read_html(body, kind, url, settings, page=page, detail=detail, now=document.now, zone=document.zone)
 
 
+def _read_csv(document: SourceDocument, settings: TableSettings) -> ParsedSource:
+    return read_csv(document.body, document.content_type, document.url, settings, max_events=document.max_events)
+
+
 BUILT_IN: dict[SourceType, SourceReader] = {
     SourceType.RSS: BuiltInReader(FeedSettings, lambda given, own: read_feed(given.body, given.content_type, given.url, own)),
     SourceType.ICS: BuiltInReader(IcsSettings, _read_ics),
     SourceType.API: BuiltInReader(ApiSettings, _read_api),
     SourceType.HTML: BuiltInReader(HtmlSettings, _read_html),
-    SourceType.CSV: BuiltInReader(TableSettings, lambda given, own: read_csv(given.body, given.content_type, given.url, own)),
+    SourceType.CSV: BuiltInReader(TableSettings, _read_csv),
 }
 
 

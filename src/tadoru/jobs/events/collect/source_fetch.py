@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from itertools import islice
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from tadoru.clock import Clock, to_datetime
@@ -24,6 +24,7 @@ from tadoru.jobs.events.collect.readers import SourceDocument
 from tadoru.jobs.events.collect.source_settings import SourceSettings
 from tadoru.model.event import ParsedSource, ParseProblem, RawEvent, SourceType
 from tadoru.model.web import Headers, Response
+from tadoru.parse.text_cleaning import one_line
 from tadoru.rules.retry import parse_retry_after
 from tadoru.rules.url import canonical
 from tadoru.store.calendar.records import CollectionState, EventSource
@@ -40,6 +41,8 @@ FULL_READ_INTERVAL = timedelta(days=7)
 """A source is read unconditionally at least this often, because the dates of its series move on even if it does not change."""
 TRIAL_LIFETIME = timedelta(hours=1)
 """For how long the first run uses the body that a trial fetched."""
+MAX_START_LENGTH = 60
+"""Maximum length of a start that a message quotes."""
 ACCEPT = {
     SourceType.RSS: "application/rss+xml, application/atom+xml, application/feed+json, application/xml;q=0.9, */*;q=0.5",
     SourceType.ICS: "text/calendar, */*;q=0.5",
@@ -122,6 +125,7 @@ class SourceFetcher:
         self._credentials = settings.credentials(source.url, context.secret)
         self._process = ReaderProcess(source.type, settings, context.timeout)
         self._bytes = 0
+        self._starts: Counter[str | date | None] = Counter()
         self._is_too_slow = False
         self._enriched_by = context.enriched_by
         self._save = keep
@@ -197,6 +201,30 @@ class SourceFetcher:
         else:
             return True
         return False
+
+    def _within_limits(self, events: Iterable[RawEvent]) -> list[RawEvent]:
+        """The events that this run may have; leaving one out makes it partial."""
+        limits, kept = self._settings.limits, list[RawEvent]()
+        for event in events:
+            if len(self.found.events) + len(kept) == limits.events:
+                self._reach_limit("events", limits.events)
+                break
+            start = event.start or event.when_note
+            self._starts[start] += 1
+            if self._starts[start] <= limits.same_start:
+                kept.append(event)
+            elif self._starts[start] == limits.same_start + 1:
+                self._skip_same_start(start)
+        return kept
+
+    def _skip_same_start(self, start: str | date | None) -> None:
+        message = Message(
+            "More than {value} events have the same start ({start}). The others were skipped. Raise the setting "
+            "limits.same_start of this source to read them.",
+            value=f"{self._settings.limits.same_start:,}",
+            start=one_line(str(start or "-"), MAX_START_LENGTH),
+        )
+        self.found.missing.append(message)
 
     def _reach_limit(self, name: str, value: int) -> None:
         message = Message(
@@ -298,6 +326,7 @@ class SourceFetcher:
             is_detail=detail,
             now=to_datetime(self._clock.now()),
             zone=self._zone,
+            max_events=self._settings.limits.events - len(self.found.events),
         )
         # In a thread: a large body takes seconds, and other sources continue meanwhile.
         try:
@@ -311,13 +340,8 @@ class SourceFetcher:
             return None
         where = f"page {page}, " if page > 1 else f"{url}, " if detail else ""
         self._bytes += len(body)
-        room = self._settings.limits.events - len(self.found.events)
-        if len(parsed.events) > room:
-            self._reach_limit("events", self._settings.limits.events)
-        # Not copied where nothing is to be changed: a document may have a hundred thousand events.
-        self.found.events += [
-            replace(event, position=f"{where}{event.position}") if where else event for event in islice(parsed.events, room)
-        ]
+        kept = self._within_limits(parsed.events)
+        self.found.events += [replace(event, position=f"{where}{event.position}") for event in kept] if where else kept
         self.found.problems += [replace(problem, position=f"{where}{problem.position}") for problem in parsed.problems]
         if parsed.ttl is not None:
             self.found.ttl = parsed.ttl

@@ -60,7 +60,10 @@ class RunLimits:
     """List pages; detail pages are not counted."""
     bytes: int = 64 * 1024 * 1024
     """Response bodies after decompression, as saved in snapshots."""
-    events: int = 100_000
+    events: int = 10_000
+    """Real calendars stay below it; each event takes about a millisecond to normalise, compare and store."""
+    same_start: int = 1_000
+    """Events with the same start: each of them is compared with others of its day."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +132,7 @@ def _limits(mapping: Mapping[str, Any], *, stops_by_itself: bool) -> RunLimits:
         pages=given.number("pages", MAX_PAGES if stops_by_itself else default.pages, least=1, most=MAX_PAGES),
         bytes=given.number("bytes", default.bytes, least=1, most=999_999_999),
         events=given.number("events", default.events, least=1, most=1_000_000),
+        same_start=given.number("same_start", default.same_start, least=1, most=1_000_000),
     )
     given.done()
     return found
