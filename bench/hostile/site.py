@@ -14,6 +14,8 @@ from tests.support.exchange import Exchange, status_line
 from tests.support.site import Site
 
 PATIENCE = 300.0
+PAUSES = (429, 503)
+"""Statuses that ask for a pause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +59,10 @@ def _serve(numbers: Sequence[int], seed: int, started: Connection) -> None:
             return
         response = await asyncio.to_thread(hostile_response, number, seed)
         headers, body = response.sent()
-        # A page that asks to be tried later would only be asked for again: it is read the second time.
-        status = response.status if exchange.hits == 1 or response.status < 400 else 200
-        lines = [status_line(status), *(f"{name}: {value}" for name, value in headers), f"Content-Length: {len(body)}"]
+        # A server that asks for a pause gets one, up to an hour for its whole host: the other responses would wait with it.
+        status = 200 if response.status in PAUSES else response.status
+        sent = (f"{name}: {value}" for name, value in headers if name.lower() != "retry-after")
+        lines = [status_line(status), *sent, f"Content-Length: {len(body)}"]
         await exchange.raw("\r\n".join(lines).encode("latin-1", "replace") + b"\r\n\r\n" + body)
 
     async def main() -> None:
