@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import re
+
 from tadoru.jobs.docs.markdown import element_kinds
 from tadoru.jobs.docs.markdown.conversion import ConversionContext, child_elements, classes_of
-from tadoru.parse.html import Element, is_leaf
+from tadoru.parse.html import Attributes, Element, is_leaf
 
 _TITLES = (
-    ".admonition-title,.sidebar-title,.custom-block-title,.starlight-aside__title,.markdown-alert-title,.alert-heading,.callout-title,.callout-heading,"
-    ".admonition-heading,.title,.notecard-title,[class*=admonitionHeading],div.label,summary"
+    ".admonition-title,.sidebar-title,.custom-block-title,.starlight-aside__title,.markdown-alert-title,.alert-heading,.callout-title,"
+    ".callout-heading,.callout-header,.blockquote-tag-title,.details-summary,.admonition-heading,.title,.notecard-title,"
+    "[class*=admonitionHeading],div.label,summary"
 )
+ATTRIBUTES = frozenset({"data-callout", "data-callout-type", "data-admonition", "data-intent", "data-type", "data-variant"})
+"""Attributes that have the kind of a callout."""
+_BOXES = frozenset({"div", "aside", "blockquote", "section"})
+_CALLOUT_COLOUR = re.compile(r"--callout-color:[^;]{0,60}\b(info|warn|warning|error|success|danger|tip|idea)\b")
+_ICONS = {
+    icon: mark
+    for mark, icons in {"CAUTION": "🚫❌❗🛑☠⛔🔥", "WARNING": "⚠🚧", "TIP": "💡👍✅🎉✨", "NOTE": "ℹ📘📝🗒"}.items()
+    for icon in icons
+}
+_MAX_ICON = 4
+"""Characters: a sign with its modifiers."""
 _COMMON_TITLES = frozenset(element_kinds.CALLOUTS) | {
     "notes",
     "warnings",
@@ -22,20 +36,63 @@ _COMMON_TITLES = frozenset(element_kinds.CALLOUTS) | {
 }
 
 
+def is_marked(tag: str, attributes: Attributes) -> bool:
+    """Whether the attributes of a box have the kind of a callout."""
+    if tag not in _BOXES:
+        return False
+    if "data-callout" in attributes or "data-callout-type" in attributes or "data-admonition" in attributes:
+        return True
+    return (tag == "aside" or "callout" in (attributes.get("class") or "").lower()) and bool(_stated_mark(attributes))
+
+
+def _stated_mark(attributes: Attributes) -> str:
+    """The kind that the attributes of a callout have; empty if they have none."""
+    for name in ATTRIBUTES:
+        if mark := element_kinds.CALLOUTS.get((attributes.get(name) or "").lower()):
+            return mark
+    colour = _CALLOUT_COLOUR.search(attributes.get("style") or "")
+    return element_kinds.CALLOUTS.get(colour[1], "") if colour else ""
+
+
 def callout(context: ConversionContext, node: Element) -> list[str]:
     """A callout as a blockquote."""
     classes = classes_of(node)
-    mark = element_kinds.callout_mark(classes) or element_kinds.CALLOUTS.get(classes, "NOTE")
-    title, content = "", None
+    title, content, icon = "", None, ""
     if not is_leaf(node):
+        icon = _take_icon(node)
         title = _title(context, node)
         content = node.css_first("td.content") if "admonitionblock" in classes.split() else _beside_icon(node)
     blocks = context.blocks(content if content is not None else node)
-    if title and title.lower().strip(" :!.") not in _COMMON_TITLES:
+    if title[:1] in _ICONS:
+        icon, title = icon or _ICONS[title[0]], title[1:].lstrip("\ufe0f ")
+    name = title.lower().strip(" :!.*")
+    mark = (
+        _stated_mark(node.attributes)
+        or element_kinds.callout_mark(classes)
+        or element_kinds.CALLOUTS.get(classes)
+        or icon
+        or element_kinds.callout_colour(classes)
+        or element_kinds.CALLOUTS.get(name, "NOTE")
+    )
+    if title and name not in _COMMON_TITLES:
         blocks.insert(0, title if "**" in title else f"**{title}**")
+    elif blocks and blocks[0].lower().strip("*: ") in _COMMON_TITLES and len(blocks) > 1:
+        del blocks[0]
     if not blocks:
         return []
     return [context.quoted(f"[!{mark}]\n" + "\n\n".join(blocks))]
+
+
+def _take_icon(node: Element) -> str:
+    """The kind that the sign at the start of a callout stands for; the sign is removed, if it is alone in its element."""
+    first: Element | None = node
+    for _ in range(3):
+        first = next(iter(child_elements(first)), None) if first is not None else None
+        text = (first.text() or "").strip() if first is not None else ""
+        if first is not None and 0 < len(text) <= _MAX_ICON and text[0] in _ICONS and is_leaf(first):
+            first.decompose()
+            return _ICONS[text[0]]
+    return ""
 
 
 def _title(context: ConversionContext, node: Element) -> str:

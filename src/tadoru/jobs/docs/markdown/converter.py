@@ -215,6 +215,8 @@ class BlockConverter(ConversionContext):
                 written = self._of_kind(node, tag, kind)
                 if written is not None:
                     return written
+            if not callouts.ATTRIBUTES.isdisjoint(attributes) and callouts.is_marked(tag, attributes):
+                return callouts.callout(self, node)
             if (role := attributes.get("role")) and (written := self._of_role(node, role)) is not None:
                 return written
             if _is_hidden(attributes):
@@ -382,5 +384,6 @@ def _is_hidden(attributes: dict[str, str | None]) -> bool:
     )
     if not hidden:
         return False
-    words = f"{attributes.get('class') or ''} {attributes.get('id') or ''} {attributes.get('role') or ''}".lower()
-    return not any(word in words for word in ("tab", "panel", "pane", "collaps", "accordion"))
+    return not element_kinds.is_collapsible(
+        f"{attributes.get('class') or ''} {attributes.get('id') or ''} {attributes.get('role') or ''}"
+    )

@@ -75,18 +75,32 @@ CALLOUTS: dict[str, str] = {
             "note info abstract summary tldr seealso see-also todo question help faq quote cite default example "
             "secondary neutral remark details"
         ),
-        "TIP": "tip hint success check done primary best-practice",
+        "TIP": "tip hint success check done primary best-practice idea",
         "IMPORTANT": "important attention-important key",
         "WARNING": "warning warn attention bug deprecated-warning alert experimental",
         "CAUTION": "caution danger error failure fail missing destructive critical",
     }.items()
     for word in words.split()
 }
-_CALLOUT_MARKS = frozenset(
-    "admonition custom-block admonitionblock theme-admonition hint notecard callout nextra-callout "
-    "starlight-aside markdown-alert alert "
-    "docs-callout admonition-block note-box aside message".split()
-)
+_CALLOUT_NAMES = frozenset("admonition admonitions admonitionblock admonish callout notecard notebox macro".split())
+"""Words in the classes of callouts and of nothing else: `bd-callout-danger`, `admonition_xJq3`."""
+_CALLOUT_WORDS = frozenset("hint alert aside message custom-block note-box blockquote-tag book-hint prompt".split())
+"""Names of callouts that other boxes have as well: they count as a whole word, or followed by a kind of callout."""
+_SEVERITY = ("CAUTION", "WARNING", "IMPORTANT", "TIP", "NOTE")
+_NOT_KINDS = frozenset("alert hint default primary secondary key check details".split())
+"""Kinds that are also names of anything else; they count only after the name of a callout."""
+_COLOUR = re.compile(r"(?:^|:)(?:border|bg|text)-(red|rose|orange|amber|yellow|green|emerald|teal|blue|sky|purple|violet)-\d")
+_COLOURS = {
+    colour: mark
+    for mark, colours in {
+        "CAUTION": "red rose",
+        "WARNING": "orange amber yellow",
+        "TIP": "green emerald teal",
+        "IMPORTANT": "purple violet",
+        "NOTE": "blue sky",
+    }.items()
+    for colour in colours.split()
+}
 _BARE_CALLOUTS = frozenset("note tip important warning caution danger attention hint info".split())
 _CODE_BOX_TAGS = frozenset({"div", "figure", "section", "p", "blockquote"})
 _CODE_NAME = re.compile(
@@ -103,7 +117,9 @@ _CODE_LABEL_TAGS = frozenset({"div", "span", "header", "figcaption", "p"})
 _JOINTS = re.compile("[-_]+")
 _MAX_CLASS_LENGTH = 500
 """Characters of a class attribute that are used, so that the cache stays small."""
-_CALLOUT_PARTS = frozenset("title heading content icon body header container list wrapper".split())
+_CALLOUT_PARTS = frozenset(
+    "title heading content contents icon body header container list wrapper collapse inner fold summary link dismissible".split()
+)
 _CALLOUT_TAGS = frozenset({"div", "aside", "section", "blockquote", "details", "p", "dl"})
 
 BLOCK_TAGS = frozenset(
@@ -180,25 +196,55 @@ def _refined_kind(kind: str, tag: str, words: list[str]) -> str:
 
 
 def callout_mark(classes: str) -> str | None:
-    """NOTE, TIP, IMPORTANT, WARNING or CAUTION for a callout, else None."""
+    """NOTE, TIP, IMPORTANT, WARNING or CAUTION for a callout; empty if its classes do not have its kind; None for other boxes."""
     words = classes.split()
-    marked = False
-    mark = None
+    kinds: set[str] = set()
+    is_callout = False
     for word in words:
-        stem, _, end = word.rpartition("-")
-        stem = stem.rstrip("-")
-        if end in _CALLOUT_PARTS or word.endswith("__title"):
+        parts = _JOINTS.split(word.lower())
+        if (_CALLOUT_NAMES & set(parts) or parts[0] in _CALLOUT_WORDS) and (parts[-1] in _CALLOUT_PARTS):
             return None
-        lowered = word.lower()
-        if word in _CALLOUT_MARKS or stem in _CALLOUT_MARKS or word.startswith(("theme-admonition", "admonition_")):
-            marked = True
-            mark = mark or CALLOUTS.get(end.lower()) if stem in _CALLOUT_MARKS else mark
-        if lowered not in {"alert", "hint", "default", "primary", "secondary", "key", "check"}:
-            mark = mark or CALLOUTS.get(lowered)
-    if not marked:
-        if words[:1] == ["section"]:  # Doxygen
-            del words[0]
-        return CALLOUTS[words[0]] if words and words[0] in _BARE_CALLOUTS and len(words) < 3 else None
-    if mark is None and ("alert" in words or "message" in words or "aside" in words):
+        is_named, kind = _callout_name(word.lower(), parts)
+        is_callout = is_callout or is_named
+        if kind and (is_named or parts[-1] not in _NOT_KINDS):
+            kinds.add(kind)
+    mark = next((mark for mark in _SEVERITY if mark in kinds), "")
+    if not is_callout:
+        return _bare_mark(words)
+    if not mark and not {"alert", "message", "aside", "prompt", "macro"}.isdisjoint(words):
         return None
-    return mark or ("TIP" if "hint" in words else "NOTE")
+    return mark or ("TIP" if "hint" in words else "")
+
+
+def callout_colour(classes: str) -> str:
+    """The kind of a callout that only its colour shows; empty if it has no known colour."""
+    return next((_COLOURS[found[1]] for word in classes.split() if (found := _COLOUR.search(word))), "")
+
+
+def _callout_name(word: str, parts: list[str]) -> tuple[bool, str]:
+    """Whether a class names a callout, and the kind that it names."""
+    kind = CALLOUTS.get(parts[-1], "") if len(parts) > 1 else CALLOUTS.get(word, "")
+    if not _CALLOUT_NAMES.isdisjoint(parts):
+        return True, kind if parts[-1] not in _CALLOUT_NAMES else ""
+    stem = word if word in _CALLOUT_WORDS else "-".join(parts[:-1]) if kind or parts[-1] == "block" else ""
+    if stem in _CALLOUT_WORDS or (kind and {"hint", "alert", "aside"} & set(parts[:-1])):
+        return True, kind if stem != word else ""
+    return False, kind if len(parts) == 1 else ""
+
+
+def _bare_mark(words: list[str]) -> str | None:
+    """The kind of a box whose classes are only the kind: `note`, `section warning` (Doxygen), `WARNING` (DocFX)."""
+    rest = words[1:] if words[:1] == ["section"] else words
+    if not rest or len(rest) > 2 or (rest[0] if not rest[0].isupper() else rest[0].lower()) not in _BARE_CALLOUTS:
+        return None
+    kinds = {CALLOUTS.get(word.lower()) for word in rest if word.lower() not in _NOT_KINDS or word is rest[0]}
+    return next(mark for mark in _SEVERITY if mark in kinds)
+
+
+_COLLAPSIBLE = ("tab", "panel", "pane", "collaps", "accordion", "callout", "admonition", "expand", "spoiler", "foldable")
+
+
+def is_collapsible(names: str) -> bool:
+    """Whether an element with these names is hidden until a click shows it."""
+    lowered = names.lower()
+    return any(word in lowered for word in _COLLAPSIBLE)
