@@ -12,10 +12,13 @@ from typing import Any
 import pytest
 import yaml
 
+from tadoru.config.options import JOB_SETTINGS
+
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 FORMS = [path for path in sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml")) if path.name != "config.yml"]
-YAML_FILES = [*sorted((ROOT / ".github").rglob("*.yml")), ROOT / ".pre-commit-config.yaml", ROOT / "mkdocs.yml"]
+ACTION, HOOKS = ROOT / "action.yml", ROOT / ".pre-commit-hooks.yaml"
+YAML_FILES = [*sorted((ROOT / ".github").rglob("*.yml")), ROOT / ".pre-commit-config.yaml", ROOT / "mkdocs.yml", ACTION]
 PATH = re.compile(
     r"(?<![\w./-])(?:\./)?((?:\.ci|\.github|tests|deploy|scripts|docs)/[\w./-]+|(?<=\./)test\b|requirements[\w-]*\.lock|mkdocs\.yml)"
 )
@@ -129,3 +132,53 @@ def test_the_documentation_builds_without_a_warning(tmp_path: Path) -> None:
     text = (site / "how-to/deploy/index.html").read_text("utf-8")
     assert 'href="https://github.com/tadoru/tadoru/blob/main/deploy/nginx.conf"' in text
     assert 'href="https://github.com/tadoru/tadoru/tree/main/deploy"' in text
+
+
+def test_the_action_gives_its_inputs_to_the_command_as_variables_and_never_as_code() -> None:
+    action = load(ACTION)
+    steps = action["runs"]["steps"]
+    assert action["runs"]["using"] == "composite"
+    assert all(set(given) == {"description", "default"} for given in action["inputs"].values())
+    used = set(re.findall(r"inputs\.([a-z-]+)", ACTION.read_text("utf-8")))
+    assert used == set(action["inputs"])
+    assert all("${{" not in step.get("run", "") for step in steps)
+    assert all(re.fullmatch(r"[\w/-]+@v\d+", step["uses"]) for step in steps if "uses" in step)
+    known = {f"TADORU_{setting.name.upper()}" for setting in JOB_SETTINGS["links"]}
+    assert {name for name in steps[-1]["env"] if name.startswith("TADORU_")} <= known
+
+
+def test_the_action_checks_the_files_and_options_that_it_is_given(tmp_path: Path) -> None:
+    (tmp_path / "a b.md").write_text("[fine](c.md) [gone](gone.md) [new](new.md)\n", "utf-8")
+    (tmp_path / "c.md").write_text("[missing](missing.md)\n", "utf-8")
+    command = tmp_path / "bin" / "tadoru"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m tadoru "$@"\n', "utf-8")
+    command.chmod(0o755)
+    step = load(ACTION)["runs"]["steps"][-1]
+    inputs = {
+        "TARGET": "a b.md\n\nc.md\n",
+        "ARGS": "--ignore\ngone\n--quiet",
+        "TADORU_FAIL_ON": "broken",
+        "TADORU_REPORT": "out.md\nout.sarif",
+        "PATH": f"{command.parent}:/usr/bin:/bin",
+        "PYTHONPATH": str(ROOT / "src"),
+    }
+    environment = dict.fromkeys(step["env"], "") | inputs
+    script = ["bash", "-e", "-c", step["run"]]
+    done = subprocess.run(script, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 10, done.stderr
+    text = (tmp_path / "out.md").read_text("utf-8")
+    assert "new.md" in text
+    assert "missing.md" in text
+    assert "gone.md" not in text
+    assert (tmp_path / "out.sarif").is_file()
+
+
+def test_each_hook_for_other_projects_is_a_command_that_exists() -> None:
+    hooks = yaml.safe_load(HOOKS.read_text("utf-8"))
+    assert [hook["id"] for hook in hooks] == ["tadoru-links", "tadoru-external-links"]
+    known = {flag for setting in JOB_SETTINGS["links"] for flag in setting.flags} | {"--quiet"}
+    for hook in hooks:
+        program, command, *words = hook["entry"].split()
+        assert (program, command, hook["language"]) == ("tadoru", "links", "python")
+        assert {word for word in words if word.startswith("-")} <= known

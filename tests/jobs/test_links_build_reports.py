@@ -71,6 +71,18 @@ def test_a_result_is_the_same_after_an_edit_above_it_and_differs_from_its_twin()
     assert before[0] != before[1]
 
 
+def test_a_result_in_local_files_is_the_same_on_every_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for name in ("one", "two"):
+        folder = tmp_path / name
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        link = BrokenLink(f"{folder.as_uri()}/docs/gone.md", 404, "404 Not Found", "broken", (GUIDE,))
+        found += sarif(report(crawl(page(HOME)).with_bad_links([link])))["results"]
+    assert found[0] == found[1]
+    assert found[0]["message"]["text"] == "Broken link: docs/gone.md (404 Not Found) “old page”"
+
+
 def test_code_quality_has_what_gitlab_asks_for() -> None:
     (issue,) = json.loads(written(local(), "codequality"))
     assert issue.pop("fingerprint")

@@ -24,29 +24,29 @@ KnownChecks = Mapping[str, KnownCheck]
 
 def read_checks(name: str, oldest: float) -> dict[str, KnownCheck]:
     """The results in a file that were requested at `oldest` or later; none if there is no file. Raises UsageError."""
-    found: dict[str, KnownCheck] = {}
-    number = 0
     try:
-        with Path(name).open(encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                url, known = _parse_line(line)
-                if known.checked_at >= oldest:
-                    found[url] = known
+        lines = Path(name).read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise UsageError("Cannot read {file} ({reason}). Check its name.", file=name, reason=error.strerror) from None
-    except (ValueError, KeyError, TypeError):
-        raise UsageError(
-            "{file}, line {line}: not a result of an external link. Choose another --cache file, or delete it.",
-            file=name,
-            line=max(number, 1),
-        ) from None
+    found: dict[str, KnownCheck] = {}
+    for number, line in enumerate(lines, 1):
+        try:
+            url, known = _parse_line(line)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise UsageError(
+                "{file}, line {line}: not a result of an external link. Choose another --cache file, or delete it.",
+                file=name,
+                line=number,
+            ) from None
+        if known.checked_at >= oldest:
+            found[url] = known
     return found
 
 
 def _parse_line(line: str) -> tuple[str, KnownCheck]:
-    """Raises ValueError, KeyError or TypeError for a line of another file."""
+    """Raises ValueError, KeyError, TypeError or AttributeError for a line of another file."""
     data = json.loads(line)
     url = data.pop("url")
     known = KnownCheck(**data)

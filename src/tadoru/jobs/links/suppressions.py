@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tadoru.jobs.links.result import BrokenLink
-from tadoru.jobs.reporting.escape import printable
+from tadoru.jobs.reporting.escape import below_folder, printable
 from tadoru.jobs.reporting.output import open_output
 from tadoru.jobs.suppressions import SuppressionLine, parse_suppressions, read_suppression_file, url_pattern
 
@@ -118,7 +118,11 @@ def add_suppressions(name: str, links: Iterable[BrokenLink]) -> int:
 
 
 def _entry_of(url: str) -> str:
-    """The URL, or a regular expression for a link that is no URL or would be read otherwise."""
+    """The URL, or a regular expression for a link that is no URL or would be read otherwise.
+
+    Of a local file it has the path in this folder, which is the same on every machine.
+    """
+    path = below_folder(url, Path.cwd().as_uri())
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s*]+", url) and url.isprintable():
-        return url
+        return url if path is None else f"file://*/{path}"
     return "/^" + "".join(re.escape(sign) if sign.isprintable() and sign != " " else "." for sign in url) + "$/"

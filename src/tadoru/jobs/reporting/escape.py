@@ -78,6 +78,11 @@ def url_origin(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
+def below_folder(url: str, folder: str) -> str | None:
+    """The path of a `file:` URL relative to a folder, itself a `file:` URL; None for any other URL."""
+    return url[len(folder) + 1 :] or None if url.startswith(f"{folder}/") and folder.startswith("file:") else None
+
+
 def url_host(url: str) -> str:
     """The host of a URL, with its port; the URL itself if it has none."""
     try:

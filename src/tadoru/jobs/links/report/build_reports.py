@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from tadoru.i18n.translation import N_, Translator, translator
@@ -23,7 +24,16 @@ from tadoru.jobs.reporting.build_formats import (
     write_junit_suites,
     write_sarif_log,
 )
-from tadoru.jobs.reporting.escape import clip, escape_markdown, markdown_link, printable, readable_url, url_host, url_shortener
+from tadoru.jobs.reporting.escape import (
+    below_folder,
+    clip,
+    escape_markdown,
+    markdown_link,
+    printable,
+    readable_url,
+    url_host,
+    url_shortener,
+)
 from tadoru.jobs.reporting.formatting import format_duration
 from tadoru.jobs.reporting.output import MAX_ANNOTATIONS, workflow_command
 
@@ -93,13 +103,18 @@ class LinkOccurrence(NamedTuple):
     def key(self) -> tuple[str, ...]:
         """What identifies it across runs: not the line, which changes with every edit above it."""
         text = self.source.anchor_text if self.source is not None else ""
-        return self.rule.id, self.link.url, self.place.uri, text, str(self.number)
+        return self.rule.id, _portable(self.link.url), _portable(self.place.uri), text, str(self.number)
 
     def message(self, _: Translator) -> str:
         """What is wrong, in one line."""
-        text = f"{_(self.rule.title)}: {readable_url(self.link.url)} ({printable(self.link.error)})"
+        text = f"{_(self.rule.title)}: {readable_url(_portable(self.link.url))} ({printable(self.link.error)})"
         anchor = clip(printable(self.source.anchor_text), 80) if self.source is not None else ""
         return f"{text} “{anchor}”" if anchor else text
+
+
+def _portable(url: str) -> str:
+    """The URL, or the path of a local file relative to this folder: the same on every machine."""
+    return below_folder(url, Path.cwd().as_uri()) or url
 
 
 def link_occurrences(links: Iterable[BrokenLink]) -> Iterator[LinkOccurrence]:
@@ -174,7 +189,7 @@ def _junit_case(each: LinkOccurrence, _: Translator) -> JunitCase:
     link, place = each.link, each.place
     shown = format_place(each.source) if each.source is not None else readable_url(link.url)
     return JunitCase(
-        name=f"{_(each.rule.title)}: {readable_url(link.url)}",
+        name=f"{_(each.rule.title)}: {readable_url(_portable(link.url))}",
         class_name=place.uri,
         outcome="skipped" if link.kind == "blocked" else "failed",
         message=printable(link.error),
@@ -224,7 +239,7 @@ def _write_markdown_links(
 
 def _markdown_link_lines(link: BrokenLink, figures: LinksFigures, _: Translator) -> Iterator[str]:
     short = url_shortener(figures.site)
-    yield f"- {markdown_link(link.url, readable_url(link.url))} – {escape_markdown(link.error)}\n"
+    yield f"- {markdown_link(link.url, readable_url(_portable(link.url)))} – {escape_markdown(link.error)}\n"
     for source in link.sources[:_MAX_SOURCES]:
         text = escape_markdown(clip(printable(source.anchor_text), 80))
         page = escape_markdown(format_place(source)) if source.file else markdown_link(source.page_url, short(source.page_url))
@@ -272,7 +287,7 @@ def annotation_commands(links: Iterable[BrokenLink], _: Translator) -> Iterator[
 
 
 def _annotation_message(link: BrokenLink, _: Translator) -> str:
-    message = f"{printable(link.url)}: {printable(link.error)}"
+    message = f"{printable(_portable(link.url))}: {printable(link.error)}"
     if link.sources:
         first = link.sources[0]
         text = clip(printable(first.anchor_text), 80)
