@@ -268,6 +268,25 @@ def test_an_event_that_may_be_called_off_is_not_cancelled(fields: dict[str, Any]
     assert not draft(**fields).is_cancelled
 
 
+@pytest.mark.parametrize(
+    "published, year",
+    [
+        ("Wed, 01 Oct 2025 00:00:00 GMT", 2025),
+        ("2025-10-01T09:00:00+09:00", 2025),
+        ("", 2026),
+        ("Fri, 01 Oct 2010 00:00:00 GMT", 2026),
+        ("2027-10-01", 2026),
+        ("soon", 2026),
+    ],
+)
+def test_a_year_that_is_not_written_is_counted_from_the_publication(published: str, year: int) -> None:
+    assert draft(start="11月1日", extra={"published": published}).local_date.year == year
+
+
+def test_links_lose_their_tracking_parameters() -> None:
+    assert draft(url="https://a.test/e?id=1&utm_source=rss&fbclid=2#top").url == "https://a.test/e?id=1#top"
+
+
 def test_fields_that_are_too_long_are_cut() -> None:
     found = draft(**dict.fromkeys([*LIMITS, "description", "when_note"], "長" * 30_000), extra={"名" * 500: "値" * 5_000})
     for name, limit in LIMITS.items():

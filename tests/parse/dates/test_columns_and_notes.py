@@ -143,6 +143,13 @@ def test_days_that_a_rule_excepts_are_left_out(note: str, days: str) -> None:
     assert show(read("2026-08-01", end=end, note=note)) == " ".join(f"2026-{day}" for day in days.split())
 
 
+@pytest.mark.parametrize(
+    "text", ["2026-08-01 10:00 EST", "2026-08-01 10:00:00 EST", "Sat, 1 Aug 2026 10:00 EST", "August 1, 2026 10am EST"]
+)
+def test_a_named_zone_counts_in_every_form(text: str) -> None:
+    assert read(text).first.starts_at == datetime(2026, 8, 1, 15, tzinfo=UTC)
+
+
 def test_digits_of_addresses_and_telephone_numbers_are_no_dates() -> None:
     note = "詳細は https://town.test/20260607/1000.html へ。電話 03-1234-5678"
     assert isinstance(read_when(note, now=NOW, zone=TOKYO), UnreadableDate)

@@ -121,6 +121,24 @@ def test_an_element_of_an_item_is_the_field_it_means(item: str, field: str, expe
     assert getattr(only(rss(item)), field) == expected
 
 
+DESCRIBED = {
+    "venue": ("日時：8月1日 10時～\n会場：市民ホール", "venue", "市民ホール"),
+    "venue in html": ("&lt;p&gt;日時：8月1日&lt;br&gt;場所：市民ホール&lt;br&gt;料金：500円&lt;/p&gt;", "venue", "市民ホール"),
+    "venue on the same line": ("日時：8月1日　会場：市民ホール　参加費：無料", "venue", "市民ホール"),
+    "venue in brackets": ("【日時】8月1日 【会場】市民ホール 【主催】市", "venue", "市民ホール"),
+    "price": ("8月1日 会場：市民ホール　参加費：無料。", "price", "無料"),
+    "organizer": ("8月1日\n主催：市民会議", "organizer", "市民会議"),
+    "hours apart": ("日程：8月1日\n時間：10:00～12:00", "start_time", "10:00～12:00"),
+    "hours that the date has": ("日時：8月1日 9時\n時間：10時", "start_time", None),
+    "a sentence with the word": ("8月1日に新しい会場で開きます", "venue", None),
+}
+
+
+@pytest.mark.parametrize("text, field, expected", DESCRIBED.values(), ids=DESCRIBED.keys())
+def test_lines_with_a_label_are_the_fields_they_name(text: str, field: str, expected: str | None) -> None:
+    assert getattr(only(rss(f"<title>夏祭り</title><description>{text}</description>")), field) == expected
+
+
 def test_the_time_of_publication_is_kept_and_is_not_the_events() -> None:
     event = only(rss("<title>Talk</title><pubDate>Wed, 01 Jul 2026 00:00:00 GMT</pubDate>"))
     assert (event.start, event.extra) == (None, {"published": "Wed, 01 Jul 2026 00:00:00 GMT"})

@@ -130,8 +130,22 @@ def test_a_feed_that_was_cut_off_is_read_as_far_as_it_goes() -> None:
 
 
 def test_items_after_a_broken_one_are_counted_on() -> None:
-    reading = read(rss(item("a") + "<item><title>b</item>" + item("c")))
-    assert [event.position for event in reading.events] == ["item 1", "item 3"]
+    reading = read(rss(item("a") + "<item><x>b</item>" + item("c")))
+    assert [event.position for event in reading.events] == ["item 1", "item 2", "item 3"]
+    assert [one.position for one in reading.problems] == ["item 2"]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "<title>b<link>https://town.test/b</link><description>8月1日</description>",
+        "<title>b</title><link>https://town.test/b</link><description><p>8月1日<br></description>",
+        "<title>b</title><description><![CDATA[8月1日<br>]]><link>https://town.test/b</link>",
+    ],
+)
+def test_an_item_with_unclosed_tags_is_read(broken: str) -> None:
+    event = read(rss(item("a") + f"<item>{broken}</item>" + item("c"))).events[1]
+    assert (event.title, event.url, event.start) == ("b", "https://town.test/b", "8月1日")
 
 
 @pytest.mark.parametrize(

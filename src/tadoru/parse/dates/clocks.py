@@ -6,6 +6,7 @@ Minutes count from the midnight of the day they are written beside: 25:00 is 150
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from tadoru.parse.dates.tokens import DateMark, DayHalf, MarkToken, TimeToken, Token
 
@@ -27,7 +28,10 @@ _HALVES = {
 }
 _HALF = "|".join(sorted(_HALVES, key=len, reverse=True))
 _BEFORE = rf"(?P<next>翌日?の?)? ?(?P<half>{_HALF})? ?"
-_AFTER = r"(?:\s?(?P<after>[ap]\.?m\b\.?|[ap]\.m\.)|\s?(?P<zone>UTC|GMT|JST|Z)(?![a-z]))?"
+_OFFSETS = {"utc": 0, "gmt": 0, "z": 0, "jst": 540, "kst": 540, "est": -300, "edt": -240, "cst": -360, "cdt": -300, "mst": -420}
+_OFFSETS |= {"mdt": -360, "pst": -480, "pdt": -420, "hst": -600, "cet": 60, "cest": 120, "bst": 60, "eet": 120, "eest": 180}
+_ZONE = "|".join(sorted(_OFFSETS, key=len, reverse=True))
+_AFTER = rf"(?:\s?(?P<after>[ap]\.?m\b\.?|[ap]\.m\.))?(?:\s?(?P<zone>{_ZONE})(?![a-z]))?"
 _COLON = re.compile(
     rf"{_BEFORE}(?<![\d:.])(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?!\d)(?::\d\d(?:\.\d{{1,9}})?)?(?![\d:]){_AFTER}", re.IGNORECASE
 )
@@ -37,7 +41,7 @@ _JI = re.compile(
 )
 _ENGLISH = re.compile(
     r"(?<![\d:/.])(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?(?:\s?(?:-|~|to|till|until)\s?(?P<hour2>\d{1,2})(?:[:.](?P<minute2>\d\d))?)?"
-    r"\s?(?P<half>[ap])\.?m\b\.?",
+    rf"\s?(?P<half>[ap])\.?m\b\.?(?:\s?(?P<zone>{_ZONE})(?![a-z]))?",
     re.IGNORECASE,
 )
 _PREFIXED = re.compile(r"(?<![a-z])(?P<half>[ap])\.?m\.?\s?(?P<hour>\d{1,2})(?![\d:/.時]|\s?[ap]\.?m)", re.IGNORECASE)
@@ -48,7 +52,6 @@ _EUROPEAN = re.compile(
 _NAMED = re.compile(r"正午|お昼(?![\dの])|(?<![a-z])(?:12\s)?(?:noon|midnight)(?![a-z])", re.IGNORECASE)
 _COLUMN = re.compile(r"([0-9]{1,2})[.:]?([0-9]{2})|([0-9]{1,2})")
 _PART_OF_DAY = re.compile(r"0?\.[0-9]{1,17}")
-_OFFSETS = {"utc": 0, "gmt": 0, "z": 0, "jst": 540}
 
 
 def clocks_at(text: str, position: int) -> tuple[tuple[Token, ...], int]:
@@ -61,13 +64,14 @@ def clocks_at(text: str, position: int) -> tuple[tuple[Token, ...], int]:
 
 def _from_english(found: re.Match[str]) -> tuple[Token, ...]:
     half = DayHalf.AM if found["half"] in "aA" else DayHalf.PM
-    first = TimeToken(found[0], int(found["hour"]), int(found["minute"] or 0), half)
+    offset = _OFFSETS[found["zone"].lower()] if found["zone"] else None
+    first = TimeToken(found[0], int(found["hour"]), int(found["minute"] or 0), half, offset=offset)
     if not found["hour2"]:
         return (first,)
-    last = TimeToken(found[0], int(found["hour2"]), int(found["minute2"] or 0), half)
+    last = TimeToken(found[0], int(found["hour2"]), int(found["minute2"] or 0), half, offset=offset)
     # 11-1pm begins in the morning: the mark is the end's.
     other = DayHalf.AM if half is DayHalf.PM and (_twelve(first) >= _twelve(last)) else half
-    return TimeToken(found[0], first.hour, first.minute, other), MarkToken("-", DateMark.RANGE), last
+    return replace(first, half=other), MarkToken("-", DateMark.RANGE), last
 
 
 def _twelve(clock: TimeToken) -> int:

@@ -16,7 +16,7 @@ from tadoru.model.event import ParsedSource, RawEvent
 from tadoru.parse.decode import feed_text
 from tadoru.parse.gc_pause import paused_gc
 from tadoru.parse.linear_regex import linear_regex
-from tadoru.parse.sources.feed_item import DATE_FROM, PLAIN, DateLocation, plain, read_item
+from tadoru.parse.sources.feed_item import DATE_FROM, PLAIN, DateLocation, labelled_fields, plain, read_item
 from tadoru.parse.sources.feed_xml import XmlElement, read_xml
 from tadoru.parse.sources.raw_fields import ReadProblems, absolute
 from tadoru.parse.sources.source_settings import SettingsReader
@@ -62,17 +62,20 @@ def _event(number: int, item: dict[str, Any], base: str, dates: DateLocation) ->
     published = _text(item, "date_published", "date_modified")
     tags = item.get("tags")
     extra = {"published": published, "author": _author(item), "enclosure": _attachment(item, base, "")}
+    start = dates.find(title, description, published)
+    said: dict[str, Any] = labelled_fields(description or "", start)
     return RawEvent(
         position=f"item {number}",
         uid=_text(item, "id"),
         title=plain(title) if title else None,
         description=description,
-        start=dates.find(title, description, published),
+        start=start,
         url=_address(item, base, "url", "external_url"),
         image=_address(item, base, "image", "banner_image") or _attachment(item, base, "image/"),
         category=", ".join(tag for tag in tags if isinstance(tag, str)) or None if isinstance(tags, list) else None,
         updated=_text(item, "date_modified"),
         extra={name: value for name, value in extra.items() if value},
+        **said,
     )
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import zip_longest
 from typing import Any
 
 from tadoru.model.event import RawEvent
@@ -68,6 +69,20 @@ _PUBLISHED = re.compile(
     r"(?:投稿|更新|掲載|公開|登録|作成|発信|posted(?:\s+on)?|published(?:\s+on)?|updated(?:\s+on)?)(?:日時?)?\s*+(?:[:：]\s*+)?$",
     re.IGNORECASE,
 )
+_APPLICATION = r"(?:申し?込み?|応募|募集|エントリー|予約|発売|販売|前売り?|受け?付け?)(?!み?は?(?:不要|なし|無用))"
+_DEADLINE_BEFORE = re.compile(
+    rf"(?:{_APPLICATION}(?:の?(?:期限|締め?切り?日?|〆切り?|期間|開始日?|受付(?:期間)?))?|締め?切り?日?|〆切り?|期限|必着|消印有効|deadline"
+    r"|(?:register|apply|rsvp)\s{1,3}by|entries\s{1,3}close)[\s　:：】\]〉》は]{0,4}$",
+    re.IGNORECASE,
+)
+_DEADLINE_AFTER = re.compile(
+    rf"(?:まで|迄)[にの]?[\s　、]?(?:{_APPLICATION}|締|必着)|[\s　]?(?:締め?切り?|〆切り?|必着|消印有効)"
+    rf"|(?:から|より)[\s　]?{_APPLICATION}"
+)
+_UNTIL_END = re.compile(r"(?:まで|から|より)?(?:に)?(?:受付)?$")
+_LABELLED = re.compile(
+    r"(?:開催日時?|日時|日程|とき|期日|開催期間|会期|実施日|(?<![a-z])(?:when|dates?))[\s　:：】\]〉》は]{0,4}$", re.IGNORECASE
+)
 _TAG = re.compile(r"<[A-Za-z/!][^>]{0,2000}>")
 _DATE_END = "\n" * 4
 """More than may stand between the parts of a date."""
@@ -75,15 +90,32 @@ _DATETIME = re.compile(r"""<time\b[^>]{0,500}?\sdatetime\s*=\s*["']?([0-9T:.Z+\-
 
 
 def written_date(text: str) -> str | None:
-    """The first written date of a text, or of HTML, with the times and the end that go with it."""
+    """The date of a text, or of HTML, with the times and the end that go with it: one that is called the date, else the first.
+
+    The date of publication, and those until when to apply, are not the event's.
+    """
     text = text[:LONGEST_TEXT]
     if marked := _DATETIME.search(text):
         return marked[1]
     plain = html.unescape(_TAG.sub(_gap, text)) if "<" in text else html.unescape(text)
+    first: str | None = None
     for match in _dates(plain):
-        if not _PUBLISHED.search(plain[max(0, match.start() - 20) : match.start()]):
-            return _DANGLING.sub("", match[0]).strip()
-    return None
+        before = plain[max(0, match.start() - 20) : match.start()]
+        if _PUBLISHED.search(before) or _is_deadline(plain, match, before):
+            first = first or written_date(match[0].partition("\n")[2])
+            continue
+        found = _DANGLING.sub("", match[0]).strip()
+        if _LABELLED.search(before):
+            return found
+        first = first or found
+    return first
+
+
+def _is_deadline(text: str, found: re.Match[str], before: str) -> bool:
+    """Whether a date is one until when, or from when, to apply."""
+    ending = _UNTIL_END.search(found[0])
+    end = found.end() - len(ending[0]) if ending else found.end()
+    return _DEADLINE_BEFORE.search(before) is not None or _DEADLINE_AFTER.match(text, end) is not None
 
 
 def _dates(text: str) -> Iterator[re.Match[str]]:
@@ -96,6 +128,41 @@ def _dates(text: str) -> Iterator[re.Match[str]]:
                 at = match.end()
                 break
         at = max(at, hint.end())
+
+
+_LABELS = {
+    "venue": "会場|場所|開催場所|開催会場|ところ|venue|location|where",
+    "price": "料金|参加費|参加料|入場料|受講料|費用|price|admission|cost|fee",
+    "organizer": "主催|主催者|organi[sz]er|hosted by",
+    "start_time": "時間|開催時間|開演|開始時間",
+}
+_ANY_LABEL = "|".join(
+    (*_LABELS.values(), "日時|開催日時?|とき|対象|定員|申し?込み?(?:方法)?|問い?合わ?せ先?|電話|講師|持ち物|備考")
+)
+_LABEL = re.compile(
+    rf"(?:^|[\s　■●○◆◇▼▶・【\[(（])(?P<label>{_ANY_LABEL})(?:[】\])）]?[\s　]{{0,2}}[:：]|[】\]])[\s　]{{0,3}}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LINE_END = re.compile(r"[\n。]")
+_LONGEST_FIELD = 120
+_CLOCK_WRITTEN = re.compile(r"[0-9０-９][時:：]|正午")
+
+
+def labelled_fields(text: str, start: str | None) -> dict[str, str]:
+    """What a description says line by line behind labels: 会場：, 参加費：, 主催：; and the hours, if the start has none."""
+    plain = html.unescape(_TAG.sub("\n", text[:LONGEST_TEXT]))
+    said: dict[str, str] = {}
+    labels = list(_LABEL.finditer(plain))
+    for found, following in zip_longest(labels, labels[1:]):
+        stop = min(found.end() + _LONGEST_FIELD, following.start() if following else len(plain))
+        end = _LINE_END.search(plain, found.end(), stop)
+        value = plain[found.end() : end.start() if end else stop].strip(" \t　・、,")
+        field = next((name for name, words in _LABELS.items() if re.fullmatch(words, found["label"], re.IGNORECASE)), None)
+        if field and value:
+            said.setdefault(field, value)
+    if not start or _CLOCK_WRITTEN.search(start):
+        said.pop("start_time", None)
+    return said
 
 
 def pick_date(text: str, pattern: LinearRegex) -> str | None:
@@ -171,6 +238,8 @@ def read_item(number: int, item: XmlElement, dates: DateLocation) -> RawEvent:
         found |= {name: value for name, value in _marked_up(found["description"] or "", item.base).items() if not found.get(name)}
     if not found.get("start"):
         found["start"] = dates.find(found["title"], found["description"], published)
+        said = labelled_fields(found["description"] or "", found["start"])
+        found |= {name: value for name, value in said.items() if not found.get(name)}
     extra = {"published": published, "author": _author(item), "enclosure": _enclosure(item)}
     return RawEvent(position=f"item {number}", extra={name: value for name, value in extra.items() if value}, **found)
 

@@ -1,9 +1,9 @@
 """The XML of feeds, one item at a time, by expat: attacks end it, and common faults are repaired.
 
 Repaired before parsing: charsets that expat does not know, characters that XML forbids, a bare `&`, HTML's named entities,
-anything before the document. An item that is still not well-formed is skipped, and reading continues at the next one. A
-document type is removed, so that no entity is ever declared, and nothing outside of the document is read. `feed_item`
-interprets the elements.
+anything before the document. Of an item that is still not well-formed, the elements that feeds have are closed where the next
+one begins; what cannot be read so is skipped, and reading continues at the next item. A document type is removed, so that no
+entity is ever declared, and nothing outside of the document is read. `feed_item` interprets the elements.
 """
 
 from __future__ import annotations
@@ -33,6 +33,13 @@ _ITEMS = frozenset({"item", "entry"})
 _DOCTYPE = re.compile(r"\s*+<!DOCTYPE[^\[>]*+(?:\[.*?\]\s*+)?>", re.DOTALL | re.IGNORECASE)
 _OPENING = re.compile(rb"""<(?:[A-Za-z]\w*:)?(?:rss|rdf|feed)\b(?:[^<>"']|"[^"<]*"|'[^'<]*')*+>""", re.IGNORECASE)
 _NEXT_ITEM = re.compile(rb"<(?:[A-Za-z]\w*:)?(?:item|entry)[\s>]")
+_ITEM_END = re.compile(rb"</(?:[A-Za-z]\w*:)?(?:item|entry)\s*+>")
+_PART = re.compile(
+    r"<((?:[A-Za-z]\w*:)?(?:title|link|description|summary|content|encoded|guid|id|pubdate|published|updated|date|category|subject"
+    r"|author|creator|enclosure|startdate|enddate|dtstart|dtend|location|organizer))\b([^<>]{0,2000})>",
+    re.IGNORECASE,
+)
+_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _BARE = re.compile(r"&(?!#x?[0-9A-Fa-f]{1,7};|[A-Za-z][A-Za-z0-9]{1,31};)")
 _ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)(#x?[0-9A-Fa-f]{1,7}|[A-Za-z][A-Za-z0-9]{1,31});")
@@ -153,17 +160,46 @@ def _parse(data: bytes, listener: _Listener, problems: ReadProblems) -> None:
         except expat.ExpatError as error:
             at = max(parser.ErrorByteIndex, at)
             sample = data[max(0, at - 80) : at + 80].decode("utf-8", "ignore")
-            problems.add(
-                listener.broken(),
-                Message("Broken XML ({error}); the rest is read as far as possible.", error=expat.ErrorString(error.code)),
-                sample,
-            )
+            reason = Message("Broken XML ({error}); the rest is read as far as possible.", error=expat.ErrorString(error.code))
+            is_item, position = listener.is_in_item, listener.broken()
+            problems.add(position, reason, sample)
+        if not opening or listener.feed is None:
+            return
+        begin = max((found.start() for found in _NEXT_ITEM.finditer(data, 0, at)), default=-1) if is_item else -1
+        if begin >= 0 and (end := _item_end(data, begin)) is not None:
+            listener.read_repaired(opening, repaired_item(data[begin:end].decode("utf-8", "replace")))
+            at = max(at, end)
         following = _NEXT_ITEM.search(data, at)
-        if following is None or not opening or listener.feed is None:
+        if following is None:
             return
         data = opening + data[following.start() :]
         at = len(opening) + 1
     problems.cut("end", Message("Too much of the XML is broken: the rest is not read."))
+
+
+def _item_end(data: bytes, begin: int) -> int | None:
+    """Where a broken item ends: at its end tag, or where the next one begins. None: the feed is cut off in it."""
+    closing, following = _ITEM_END.search(data, begin), _NEXT_ITEM.search(data, begin + 1)
+    return min((found.start() for found in (closing, following) if found is not None), default=None)
+
+
+def repaired_item(text: str) -> str:
+    """An item in which each element that feeds have ends at its end tag, or where the next one begins; markup in it is text."""
+    head = re.match(r"<([A-Za-z][\w:]{0,40})", text)
+    name = head[1] if head else "item"
+    parts = []
+    found = _PART.search(text)
+    while found:
+        following = _PART.search(text, found.end())
+        if found[2].endswith("/"):
+            parts.append(found[0])
+        else:
+            inner = text[found.end() : following.start() if following else len(text)]
+            inner = re.split(rf"</{re.escape(found[1])}\s{{0,9}}>", inner, maxsplit=1, flags=re.IGNORECASE)[0]
+            inner = _CDATA.sub(lambda cdata: cdata[1].replace("&", "&amp;"), inner)
+            parts.append(f"<{found[1]}{found[2]}>{inner.replace('<', '&lt;').replace('>', '&gt;').strip()}</{found[1]}>")
+        found = following
+    return f"<{name}>{''.join(parts)}</{name}>"
 
 
 class _Listener:
@@ -193,12 +229,26 @@ class _Listener:
         self._spaces.clear()
         return parser
 
+    @property
+    def is_in_item(self) -> bool:
+        """Is reading within an item?"""
+        return bool(self._open) and self._open[0].name in _ITEMS
+
     def broken(self) -> str:
         """Where reading was when it broke; a broken item is counted."""
-        if self._open and self._open[0].name in _ITEMS:
+        if self.is_in_item:
             self._items += 1
             return f"item {self._items}"
         return f"after item {self._items}" if self._items else "start"
+
+    def read_repaired(self, opening: bytes, item: str) -> None:
+        """Read a broken item once more; it was counted already."""
+        before = self._items
+        self._items -= 1
+        try:
+            self.parser().Parse(opening + item.encode("utf-8", "replace"), False)
+        except expat.ExpatError:
+            self._items = before
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self._elements += 1

@@ -21,10 +21,12 @@ from tadoru.jobs.events.normalise.prices import parse_price
 from tadoru.model.event import EventDraft, Occurrence, QuarantinedEvent, RawEvent, ReviewReason
 from tadoru.parse.dates import ParsedDate, UnreadableDate, YearSource, read_when, without_repeats
 from tadoru.parse.dates.assemble import BEFORE_START
+from tadoru.parse.dates.exact import read_exact
 from tadoru.parse.dates.vocabulary import DayMonthOrder
 from tadoru.parse.sources.cancellation import cancellation_mark, cancellation_sentence, says_cancelled, says_postponed
 from tadoru.parse.sources.raw_fields import absolute
 from tadoru.parse.text_cleaning import clean_title, clean_venue, display_text, one_line, sanitise_html
+from tadoru.rules.url import UrlCleaner
 
 LIMITS = {"title": 300, "venue": 200, "address": 300, "city": 100, "category": 100, "price": 200, "organizer": 200, "uid": 500}
 LONGEST_DESCRIPTION = 20_000
@@ -35,6 +37,9 @@ LONGEST_URL = 2_000
 MOST_EXTRAS = 60
 _WEB = re.compile(r"\s*https?://", re.IGNORECASE)
 _STATUS_NAMES = re.compile(r"状態|状況|ステータス|開催可否|status", re.IGNORECASE)
+_WITHOUT_TRACKING = UrlCleaner(strip_tracking=True)
+_OLDEST_ITEM = timedelta(days=2 * 366)
+"""An item that was published longer ago is a page that is kept up to date."""
 _YEARS = range(1868, 2200)
 """Plausible years of an event."""
 
@@ -123,7 +128,7 @@ def _when(raw: RawEvent, rules: SourceRules, zone: ZoneInfo) -> ParsedDate | Qua
 def _read(raw: RawEvent, start: str | date, rules: SourceRules, zone: ZoneInfo, note: str = "") -> ParsedDate | UnreadableDate:
     return read_when(
         start,
-        now=rules.now,
+        now=_written_at(raw, rules.now),
         zone=zone,
         end=raw.end,
         start_time=raw.start_time,
@@ -131,6 +136,18 @@ def _read(raw: RawEvent, start: str | date, rules: SourceRules, zone: ZoneInfo, 
         note=note,
         order=rules.order,
     )
+
+
+def _written_at(raw: RawEvent, now: datetime) -> datetime:
+    """When the text of a date was written, by the date of its publication: a year that is not written is counted from there."""
+    published = read_exact(raw.extra.get("published", ""))
+    if published is None:
+        return now
+    moment = (
+        published if isinstance(published, datetime) else datetime(published.year, published.month, published.day, tzinfo=UTC)
+    )
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return moment if now - _OLDEST_ITEM <= moment <= now else now
 
 
 def _series(raw: RawEvent, zone: ZoneInfo) -> ParsedDate | QuarantinedEvent:
@@ -185,10 +202,11 @@ def _is_status(name: str) -> bool:
 
 
 def _web(address: str | None) -> str:
-    """The URL if it is a web URL; other links are not published."""
+    """The URL without tracking parameters if it is a web URL; other links are not published."""
     if not address or len(address) > LONGEST_URL or not _WEB.match(address):
         return ""
-    return absolute(address, address) or ""
+    url, mark, fragment = (absolute(address, address) or "").partition("#")
+    return f"{_WITHOUT_TRACKING.clean(url)}{mark}{fragment}"
 
 
 def _description(text: str | None) -> str:
