@@ -31,16 +31,56 @@ URL = "https://garden.example/a"
 )
 def test_accepted_codes_are_read_as_inclusive_ranges(text: str, inside: list[int], outside: list[int]) -> None:
     codes = AcceptedCodes.parse(text)
-    assert all(code in codes for code in inside)
-    assert not any(code in codes for code in outside)
+    assert all(codes.accepts(code, URL) for code in inside)
+    assert not any(codes.accepts(code, URL) for code in outside)
 
 
 @pytest.mark.parametrize(
-    "text", ["", "2xx", "200..", "..299", "200-299", "200,,403", "99", "1000", "200...299", "２００", "-200", "2 00"]
+    "text",
+    [
+        "",
+        "2xx",
+        "200..",
+        "..299",
+        "200-299",
+        "200,,403",
+        "99",
+        "1000",
+        "200...299",
+        "２００",
+        "-200",
+        "2 00",
+        "=403",
+        "x.example=",
+    ],
 )
 def test_anything_else_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(UsageError, match=r"200\.\.299,403"):
         AcceptedCodes.parse(text)
+
+
+@pytest.mark.parametrize(
+    "url, accepted",
+    [
+        ("https://x.example/", True),
+        ("https://www.x.example:8443/a", True),
+        ("http://127.0.0.2:81/", True),
+        ("http://127.0.0.2:82/", False),
+        ("https://notx.example/", False),
+        ("https://garden.example/?x.example", False),
+    ],
+)
+def test_a_code_is_accepted_of_a_host_and_its_subdomains(url: str, accepted: bool) -> None:
+    codes = AcceptedCodes.parse("X.example=403..404, 127.0.0.2:81=403")
+    assert codes.accepts(403, url) is accepted
+    assert codes.accepts(200, url), "the usual codes are accepted too if only those of hosts are given"
+    assert not codes.accepts(500, url)
+
+
+def test_of_a_redirect_the_host_at_its_end_counts() -> None:
+    codes = AcceptedCodes.parse("200,x.example=403")
+    assert classify_link(LinkCheck(URL, 403, final_url="https://x.example/"), codes) is None
+    assert classify_link(LinkCheck("https://x.example/", 403, final_url=URL), codes) == "blocked"
 
 
 def test_a_range_the_wrong_way_round_is_refused_with_the_right_way() -> None:
@@ -51,7 +91,7 @@ def test_a_range_the_wrong_way_round_is_refused_with_the_right_way() -> None:
 @given(st.lists(st.tuples(st.integers(100, 999), st.integers(100, 999)).map(sorted), min_size=1), st.integers(100, 999))
 def test_a_code_is_accepted_when_one_range_holds_it(ranges: list[list[int]], code: int) -> None:
     codes = AcceptedCodes.parse(",".join(f"{low}..{high}" for low, high in ranges))
-    assert (code in codes) == any(low <= code <= high for low, high in ranges)
+    assert codes.accepts(code, URL) == any(low <= code <= high for low, high in ranges)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from http import HTTPStatus
 from tadoru.errors import Message, UsageError, quoted
 from tadoru.i18n.translation import N_
 from tadoru.jobs.links.result import BrokenKind, CrawlResult
+from tadoru.jobs.reporting.escape import url_host
 from tadoru.model.web import FailureKind
 
 BLOCKED_CODES = frozenset({401, 403, 407, 429, 451, 999})
@@ -25,17 +26,34 @@ _REACHED_FAILURES = frozenset({FailureKind.TOO_LARGE, FailureKind.UNPARSABLE, Fa
 
 @dataclass(frozen=True, slots=True)
 class AcceptedCodes:
-    """Status codes that count as working, as inclusive ranges."""
+    """Status codes that count as working, as inclusive ranges, for all hosts and for some of them."""
 
     ranges: tuple[tuple[int, int], ...] = ((200, 299),)
+    by_host: tuple[tuple[str, tuple[int, int]], ...] = ()
+    """A host, with its subdomains, and what it may respond besides."""
 
-    def __contains__(self, code: int) -> bool:
-        return any(low <= code <= high for low, high in self.ranges)
+    def accepts(self, code: int, url: str) -> bool:
+        """Whether a status code of a URL counts as working."""
+        if any(low <= code <= high for low, high in self.ranges):
+            return True
+        return any(low <= code <= high and _is_below(url_host(url), host) for host, (low, high) in self.by_host)
 
     @classmethod
     def parse(cls, text: str) -> AcceptedCodes:
-        """Parses `200..299,403`. Raises UsageError."""
-        return cls(tuple(_parse_range(part.strip()) for part in text.split(",")))
+        """Parses `200..299,403,example.com=999`. Raises UsageError."""
+        ranges, by_host = [], []
+        for part in text.split(","):
+            host, _, codes = part.strip().rpartition("=")
+            if host:
+                by_host.append((host.strip().lower(), _parse_range(codes.strip())))
+            else:
+                ranges.append(_parse_range(part.strip()))
+        return cls(tuple(ranges) or cls().ranges, tuple(by_host))
+
+
+def _is_below(host: str, domain: str) -> bool:
+    name = host.partition(":")[0]
+    return domain in (host, name) or name.endswith(f".{domain}")
 
 
 def _parse_range(part: str) -> tuple[int, int]:
@@ -69,7 +87,7 @@ def classify_link(checked: LinkCheck, accepted: AcceptedCodes) -> BrokenKind | N
         return "broken"
     code = checked.status_code
     # A redirect that was not followed to its end is not an error.
-    if code is None or code in accepted or 300 <= code <= 399:
+    if code is None or accepted.accepts(code, checked.final_url or checked.url) or 300 <= code <= 399:
         return None
     return "blocked" if code in BLOCKED_CODES else "broken"
 

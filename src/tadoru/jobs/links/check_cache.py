@@ -71,7 +71,7 @@ async def write_checks(name: str, store: CrawlStore, known: KnownChecks, accepte
 def _is_good(row: PageRow, accepted: AcceptedCodes) -> bool:
     if row.status != PageStatus.COMPLETED or row.status_code is None:
         return False
-    return row.redirect_url is not None or row.status_code in accepted
+    return row.redirect_url is not None or accepted.accepts(row.status_code, row.url)
 
 
 def _check_of(row: PageRow) -> KnownCheck | None:

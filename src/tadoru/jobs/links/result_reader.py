@@ -52,7 +52,9 @@ class ProblemPages:
             self.internal += 1
         else:
             self.external += 1
-        is_bad = row.status_code is not None and row.status_code not in self._accepted
+        if row.purpose == UrlPurpose.GONE:
+            return
+        is_bad = row.status_code is not None and not self._accepted.accepts(row.status_code, row.url)
         if row.redirect_url or row.status == PageStatus.ERROR or is_bad:
             self._rows[row.url] = row
 
