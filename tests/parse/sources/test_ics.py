@@ -66,7 +66,7 @@ WORDS = {
     "cancelled": ("STATUS:CANCELLED", "is_cancelled", True),
     "confirmed": ("STATUS:CONFIRMED", "is_cancelled", False),
     "changed": ("LAST-MODIFIED:20260701T000000Z", "updated", "20260701T000000Z"),
-    "besides": ("CLASS:PRIVATE", "extra", {"CLASS": "PRIVATE"}),
+    "besides": ("CLASS:PUBLIC", "extra", {"CLASS": "PUBLIC"}),
     "words of one maker": ("X-COST;TYPE=a:500円", "extra", {"X-COST": "500円"}),
 }
 
@@ -120,6 +120,23 @@ def test_alarms_and_tasks_are_no_events() -> None:
     reading = read(calendar("BEGIN:VTODO", "SUMMARY:Task", "END:VTODO", event(*alarm, "SUMMARY:Talk")))
     assert [(found.title, found.image) for found in reading.events] == [("Talk", None)]
     assert reading.problems == ()
+
+
+@pytest.mark.parametrize("word", ["PRIVATE", "confidential"])
+def test_an_event_that_is_not_public_is_skipped_with_the_reason(word: str) -> None:
+    reading = read(calendar(event("SUMMARY:Dentist", f"CLASS:{word}"), event("SUMMARY:Talk").replace("UID:1", "UID:2")))
+    assert [one.title for one in reading.events] == ["Talk"]
+    assert [one.reason for one in reading.problems] == ["The event is not public (CLASS); it is skipped."]
+
+
+def test_of_several_revisions_the_last_is_shown() -> None:
+    reading = read(calendar(event("SUMMARY:new", "SEQUENCE:2"), event("SUMMARY:old", "SEQUENCE:0"), event("SUMMARY:older")))
+    assert [one.title for one in reading.events] == ["new"]
+
+
+def test_events_of_one_uid_and_one_revision_are_several() -> None:
+    reading = read(calendar(event("SUMMARY:a", "SEQUENCE:1"), event("SUMMARY:b", "SEQUENCE:1")))
+    assert [one.title for one in reading.events] == ["a", "b"]
 
 
 def test_a_message_that_cancels_cancels_all_its_events() -> None:

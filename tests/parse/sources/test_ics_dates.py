@@ -42,6 +42,7 @@ TOKYO = "DTSTART;TZID=Asia/Tokyo:"
 BERLIN = "DTSTART;TZID=Europe/Berlin:"
 NEW_YORK = "DTSTART;TZID=America/New_York:"
 DAY = "DTSTART;VALUE=DATE:"
+OUTLOOK = "X-MICROSOFT-CDO-ALLDAYEVENT:TRUE"
 
 
 def at(hours: str, *days: str) -> str:
@@ -322,6 +323,43 @@ CHANGES = {
 @pytest.mark.parametrize("changes, expected", CHANGES.values(), ids=CHANGES.keys())
 def test_single_dates_of_a_series_are_changed(changes: list[str], expected: str) -> None:
     assert dates(WEEKLY, *changes, ahead=60) == " ".join(f"2026-08-{one}+09:00" for one in expected.split())
+
+
+def test_a_change_from_one_date_on_gives_the_rest_of_a_series_another_title() -> None:
+    later = changed("19", f"{TOKYO}20260819T113000\nSUMMARY:New", ";RANGE=THISANDFUTURE")
+    body = calendar(WEEKLY, later).replace(b"SUMMARY:Talk\r\nRECURRENCE-ID", b"RECURRENCE-ID")
+    found = read_ics(body, None, "", now=AUGUST, zone="Asia/Tokyo").events
+    assert [(one.title, len(one.occurrences)) for one in found] == [("Talk", 2), ("New", 2)]
+    assert found[1].occurrences[0].starts_at.hour == 11
+    assert found[0].uid != found[1].uid
+
+
+def test_a_series_that_is_over_is_read_although_its_first_date_is_excluded() -> None:
+    lines = f"{TOKYO}20250101T100000\nRRULE:FREQ=WEEKLY;COUNT=3\nEXDATE;TZID=Asia/Tokyo:20250101T100000"
+    reading = read_ics(calendar(lines), None, "", now=AUGUST, zone="Asia/Tokyo")
+    assert [one.starts_at.isoformat() for one in reading.events[0].occurrences] == ["2025-01-08T10:00:00+09:00"]
+    assert reading.problems == ()
+
+
+def test_a_rule_of_exceptions_takes_dates_out() -> None:
+    lines = f"{TOKYO}20260805T100000\nRRULE:FREQ=WEEKLY;COUNT=4\nEXRULE:FREQ=WEEKLY;INTERVAL=2"
+    assert dates(lines, ahead=60) == "2026-08-12T10:00+09:00 2026-08-26T10:00+09:00"
+
+
+@pytest.mark.parametrize(
+    "lines, start, end",
+    [
+        ("DTSTART;VALUE=DATE:20260805\nDTEND;TZID=Asia/Tokyo:20260806T170000", "2026-08-05", "2026-08-06"),
+        ("DTSTART;VALUE=DATE:20260805\nDTEND;TZID=Asia/Tokyo:20260806T000000", "2026-08-05", "2026-08-05"),
+        (f"{TOKYO}20260805T000000\nDTEND;TZID=Asia/Tokyo:20260807T000000\n{OUTLOOK}", "2026-08-05", "2026-08-06"),
+        (f"DTSTART:20260804T150000Z\nDTEND:20260805T150000Z\n{OUTLOOK}", "2026-08-05", "2026-08-05"),
+        (f"{TOKYO}20260805T090000\nDTEND;TZID=Asia/Tokyo:20260805T100000\n{OUTLOOK}", "2026-08-05T09:00", "2026-08-05T10:00"),
+    ],
+)
+def test_whole_days_are_known_by_their_end_and_by_their_mark(lines: str, start: str, end: str) -> None:
+    [found] = read_ics(calendar(lines), None, "", now=AUGUST, zone="Asia/Tokyo").events
+    assert [str(found.start).replace(" ", "T")[: len(start)], str(found.end).replace(" ", "T")[: len(end)]] == [start, end]
+    assert isinstance(found.start, datetime) is ("T" in start)
 
 
 def test_a_date_moved_into_the_window_is_in_it() -> None:

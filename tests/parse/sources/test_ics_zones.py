@@ -47,6 +47,11 @@ NAMES = {
     "behind a maker's prefix": ("/mozilla.org/20070129_1/America/New_York", "America/New_York"),
     "behind another": ("/freeassociation.sourceforge.net/Europe/Berlin", "Europe/Berlin"),
     "of three parts": ("/x.test/America/Argentina/Buenos_Aires", "America/Argentina/Buenos_Aires"),
+    "escaped": (r"Asia\/Tokyo", "Asia/Tokyo"),
+    "as outlook shows it": ('"(UTC+09:00) Osaka, Sapporo, Tokyo"', "Asia/Tokyo"),
+    "as outlook shows it, escaped": (r'"(UTC+01:00) Amsterdam\, Berlin\, Bern\, Rome"', "Europe/Amsterdam"),
+    "as outlook shows the east of america": ('"(UTC-05:00) Eastern Time (US & Canada)"', "America/New_York"),
+    "as older ones show it": ('"(GMT+09.00) Seoul"', "Asia/Seoul"),
     "japanese time in short": ("JST", "Asia/Tokyo"),
 }
 
@@ -83,6 +88,19 @@ WRONG = vtimezone("Europe/Berlin", "STANDARD 19700101T000000 -0500 -0500")
 
 def test_a_known_name_is_believed_and_not_a_drawing_that_contradicts_it() -> None:
     assert only("Europe/Berlin", head=WRONG).start == datetime(2026, 8, 5, 8, tzinfo=UTC)
+
+
+def test_a_zone_that_outlook_shows_without_a_known_city_has_its_offset() -> None:
+    start = only('"(UTC+09:00) Somewhere"').start
+    assert isinstance(start, datetime)
+    assert start.utcoffset() == timedelta(hours=9)
+
+
+def test_a_drawing_under_an_escaped_name_is_found() -> None:
+    drawn = vtimezone(r"Town\, Hall", "STANDARD 19700101T000000 +0300 +0300")
+    start = only(r'"Town\, Hall"', head=drawn).start
+    assert isinstance(start, datetime)
+    assert start.utcoffset() == timedelta(hours=3)
 
 
 def test_a_place_that_is_named_is_believed_before_the_drawing() -> None:

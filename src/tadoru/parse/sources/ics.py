@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tadoru.errors import Message
-from tadoru.model.event import ParsedSource, RawEvent
+from tadoru.model.event import Occurrence, ParsedSource, RawEvent
 from tadoru.parse.gc_pause import paused_gc
 from tadoru.parse.sources.ics_events import (
     CalendarContext,
@@ -80,6 +80,22 @@ class _Group:
     changes: list[IcsComponent] = field(default_factory=list)
 
 
+_NOT_PUBLIC = frozenset({"PRIVATE", "CONFIDENTIAL"})
+
+
+def _newest(components: list[IcsComponent]) -> list[IcsComponent]:
+    """Without those that a higher SEQUENCE replaces; several with the same one are several events with one UID."""
+    numbers = [_sequence(component) for component in components]
+    highest = max(numbers, default=0)
+    return [component for component, number in zip(components, numbers, strict=True) if number == highest]
+
+
+def _sequence(component: IcsComponent) -> int:
+    line = first(component, "SEQUENCE")
+    text = line.value.strip() if line else ""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
 @paused_gc()
 def read_ics(
     body: bytes,
@@ -130,6 +146,11 @@ def _ttl(calendar: IcsComponent) -> float:
     return max(0.0, length.total.total_seconds()) if length else 0.0
 
 
+def _is_from_here_on(change: IcsComponent) -> bool:
+    line = first(change, "RECURRENCE-ID")
+    return line is not None and line.parameters.get("RANGE", "").upper() == "THISANDFUTURE"
+
+
 class _Calendar:
     """One VCALENDAR."""
 
@@ -150,7 +171,7 @@ class _Calendar:
 
     def events(self) -> Iterator[RawEvent]:
         """Its events, in the order in which they stand."""
-        for group in self._groups():
+        for group in map(self._published, self._groups()):
             readable = list(self._readable(group.events))
             for number, (component, span) in enumerate(readable):
                 if span is None:
@@ -160,6 +181,23 @@ class _Calendar:
             # Where the series is not here, a changed date stands alone.
             for change, span in self._readable([] if readable else group.changes):
                 yield self._alone(change, span)
+
+    def _published(self, group: _Group) -> _Group:
+        """The current revisions of the VEVENTs of one UID that are meant for everybody."""
+        changes: dict[str, list[IcsComponent]] = {}
+        for change in group.changes:
+            line = first(change, "RECURRENCE-ID")
+            changes.setdefault(line.value.strip() if line else "", []).append(change)
+        current = [one for revisions in changes.values() for one in _newest(revisions)]
+        return _Group(list(self._public(_newest(group.events))), list(self._public(current)))
+
+    def _public(self, components: list[IcsComponent]) -> Iterator[IcsComponent]:
+        for component in components:
+            line = first(component, "CLASS")
+            if line is not None and line.value.strip().upper() in _NOT_PUBLIC:
+                self._place.problems.add(component.position, Message("The event is not public (CLASS); it is skipped."))
+            else:
+                yield component
 
     def _changes(self, group: _Group, component: IcsComponent, *, is_first: bool) -> list[IcsComponent]:
         """The changed dates of a series; steps are counted when they are looked at again for another series of the same UID."""
@@ -196,18 +234,40 @@ class _Calendar:
             yield event
             return
         changes = SeriesOverrides()
-        alone = [
-            self._alone(change, own)
-            for change, own in self._readable(changed)
-            if not self._fold(change, own, series, changes, event)
+        readable = list(self._readable(changed))
+        alone = [self._alone(change, own) for change, own in readable if not self._fold(change, own, series, changes, event)]
+        renamed = [
+            (change, series.moment(own.start))
+            for change, own in readable
+            if own is not None and _is_from_here_on(change) and not is_cancelled(change) and self._is_renamed(change, event)
         ]
         occurrences = series.occurrences(changes)
         rule = first(component, "RRULE")
-        if occurrences or not series.is_taken_out(changes):
-            yield replace(event, occurrences=occurrences, recurrence=rule.value.strip() if rule else None)
+        event = replace(event, recurrence=rule.value.strip() if rule else None)
+        for change, moment in sorted(renamed, key=lambda one: one[1], reverse=True):
+            later = tuple(one for one in occurrences if one.starts_at >= moment)
+            occurrences = tuple(one for one in occurrences if one.starts_at < moment)
+            if later:
+                alone.append(self._part(event, change, later))
+        if occurrences or not (renamed or series.is_taken_out(changes)):
+            yield replace(event, occurrences=occurrences)
         elif not alone:
-            self._place.problems.add(component.position, Message("All dates of the series are excluded; the event is skipped."))
+            left = series.first_left(changes)
+            if left is not None:
+                yield replace(event, occurrences=(left,))
+            else:
+                reason = Message("All dates of the series are excluded; the event is skipped.")
+                self._place.problems.add(component.position, reason)
         yield from alone
+
+    def _part(self, event: RawEvent, change: IcsComponent, occurrences: tuple[Occurrence, ...]) -> RawEvent:
+        """The part of a series from a change on that gives it another title or venue."""
+        said = {name: value for name, value in self._words(change).items() if value}
+        line = first(change, "RECURRENCE-ID")
+        first_one = occurrences[0]
+        uid = f"{event.uid or change.position}#{line.value.strip() if line else ''}"
+        given = said | {"uid": uid, "position": change.position, "start": first_one.starts_at, "end": first_one.ends_at}
+        return replace(event, **given, occurrences=occurrences)
 
     def _fold(
         self, change: IcsComponent, span: EventSpan | None, series: IcsSeries, changes: SeriesOverrides, event: RawEvent
@@ -222,7 +282,7 @@ class _Calendar:
             return True
         zone = zone_of(stamp, self._place, change.position)
         key, wall = series.key(stamp, zone), series.wall(stamp, zone)
-        is_from_here_on = line.parameters.get("RANGE", "").upper() == "THISANDFUTURE"
+        is_from_here_on = _is_from_here_on(change)
         if is_cancelled(change):
             changes.removed.add(key)
             changes.ends = wall if is_from_here_on else changes.ends
@@ -232,12 +292,16 @@ class _Calendar:
         if is_from_here_on:
             changes.shifts.append(SeriesShift(wall, span.start - wall, span.length))
             return True
-        own = self._words(change)
-        if (own.get("title") or event.title, own.get("venue") or event.venue) != (event.title, event.venue):
+        if self._is_renamed(change, event):
             changes.removed.add(key)
             return False
         changes.spans[key] = span
         return True
+
+    def _is_renamed(self, change: IcsComponent, event: RawEvent) -> bool:
+        """Whether a changed date has another title or venue than its series."""
+        own = self._words(change)
+        return (own.get("title") or event.title, own.get("venue") or event.venue) != (event.title, event.venue)
 
     def _alone(self, change: IcsComponent, span: EventSpan | None) -> RawEvent:
         """A changed date as an event of its own, with a name of its own."""

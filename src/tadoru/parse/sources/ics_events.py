@@ -86,6 +86,8 @@ def span_of(component: IcsComponent, place: CalendarContext) -> EventSpan | None
     if start is None:
         raise UnreadableComponent(Message("The start (DTSTART) is not a readable date; the event is skipped."), line.value)
     zone = zone_of(start, place, component.position)
+    if (whole := _whole_days(component, start, zone, place)) is not None:
+        return whole
     length = _length(component, start, zone, place)
     if length is not None and not timedelta(0) <= length.total <= MAX_LENGTH:
         place.problems.add(component.position, Message("The end is before the start, or years after it; it is ignored."))
@@ -93,9 +95,29 @@ def span_of(component: IcsComponent, place: CalendarContext) -> EventSpan | None
     return EventSpan(start.wall, length, start.is_date, zone)
 
 
+def _whole_days(
+    component: IcsComponent, start: LocalStamp, zone: CalendarZone | None, place: CalendarContext
+) -> EventSpan | None:
+    """The days of an event that Outlook marks as such although it writes midnights; None when it is not one."""
+    flag, line = first(component, "X-MICROSOFT-CDO-ALLDAYEVENT"), first(component, "DTEND")
+    if start.is_date or flag is None or flag.value.strip().upper() != "TRUE":
+        return None
+    end = read_stamp(line.value, line.parameters) if line else None
+    begin, finish = (
+        wall_of((one_zone or place.zone).moment(stamp.wall), place.zone) if stamp.is_utc else stamp.wall
+        for stamp, one_zone in ((start, zone), (end or start, zone_of(end, place, component.position) if end else zone))
+    )
+    if begin.time() != time() or finish.time() != time():
+        return None
+    return EventSpan(begin, IcsDuration(max((finish - begin).days, 1)), is_date=True, zone=None)
+
+
 def _length(component: IcsComponent, start: LocalStamp, zone: CalendarZone | None, place: CalendarContext) -> IcsDuration | None:
     if line := first(component, "DTEND"):
         end = read_stamp(line.value, line.parameters)
+        if end is not None and start.is_date and not end.is_date and end.wall >= start.wall:
+            # A time on the last day: that day is included.
+            return IcsDuration((end.wall.date() - start.wall.date()).days + (end.wall.time() > time()) or 1)
         if end is None or end.is_date != start.is_date:
             place.problems.add(component.position, Message("The end (DTEND) does not fit the start; it is ignored."), line.value)
             return None
@@ -298,17 +320,39 @@ class IcsSeries:
             return stamp.wall
         return wall_of(zone.moment(stamp.wall), self._zone)
 
+    def moment(self, wall: datetime) -> datetime:
+        """The aware time at which the clock of the series shows this."""
+        return self._zone.moment(wall)
+
     def is_taken_out(self, changes: SeriesOverrides) -> bool:
-        """Whether not even the first date is left."""
+        """Whether the first date is not left."""
         if not (changes.removed or changes.spans or changes.ends):
             return False
         return self._occurrence(self._span.start, None, changes, changes.deciding()) is None
 
-    def _all(self, changes: SeriesOverrides, steps: StepBudget) -> Iterator[tuple[datetime, IcsDuration | None]]:
-        """Every date within reach of the window, as on the wall, with its length if that is its own."""
+    def first_left(self, changes: SeriesOverrides) -> Occurrence | None:
+        """The first date that is left of a series without one in the window."""
+        deciding = changes.deciding()
+        steps = self._steps.share(OWN_STEPS, MAX_STEPS)
+        try:
+            for wall, length in self._all(changes, steps, self._span.start):
+                steps.spend(_DATE_STEPS)
+                if occurrence := self._occurrence(wall, length, changes, deciding):
+                    return occurrence
+        except OutOfSteps:
+            self._problem(Message("The recurrence rule takes too long to follow; the dates found so far are kept."))
+        finally:
+            self._steps.give_back(steps)
+        return None
+
+    def _all(
+        self, changes: SeriesOverrides, steps: StepBudget, since: datetime | None = None
+    ) -> Iterator[tuple[datetime, IcsDuration | None]]:
+        """Every date within reach of the window, or since a time on the wall, with its length if that is its own."""
         reach = (self._span.length.total if self._span.length else timedelta(0)) + timedelta(days=1)
         reach += max((abs(shift.by) for shift in changes.shifts), default=timedelta(0))
         low, high = wall_of(self._window.low, self._zone) - reach, wall_of(self._window.high, self._zone) + reach
+        low = since or low
         yield from self._further(steps)
         rules = list(properties(self._component, "RRULE"))[:_MOST_RULES]
         if not rules:
@@ -361,6 +405,13 @@ class IcsSeries:
                 yield self.key(stamp, zone_of(stamp, self._place, self._component.position))
             else:
                 self._problem(Message("An excluded date (EXDATE) cannot be read."), value)
+        for line in list(properties(self._component, "EXRULE"))[:_MOST_RULES]:
+            try:
+                high = wall_of(self._window.high, self._zone)
+                for wall in times_of(self._rule(line.value), self._span.start, self._span.start, high, steps):
+                    yield wall.date() if self._span.is_date else self._zone.moment(wall).astimezone(UTC)
+            except RuleRefused as refused:
+                self._problem(refused.message, line.value)
 
     def _values(self, name: str) -> Iterator[tuple[str, IcsProperty]]:
         """The values of all lines of one name, up to a limit that no honest calendar meets."""

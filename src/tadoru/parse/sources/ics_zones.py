@@ -73,9 +73,13 @@ def windows_zone(name: str) -> str | None:
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+){0,3}")
 _NOT_A_PLACE = frozenset({"localtime", "Factory", "posixrules", "right", "posix"})
+_DISPLAYED = re.compile(r"\((?:UTC|GMT)(?:([+-])([0-9]{1,2})[:.]([0-9]{2}))?\)\s{0,3}(.{0,100})", re.IGNORECASE)
+"""As Outlook shows zones: "(UTC+09:00) Osaka, Sapporo, Tokyo"."""
+_REGIONS = "Asia Europe America Australia Africa Pacific Atlantic Indian".split()
 _FIXED = re.compile(r"(?:UTC|GMT)?([+-])([0-9]{1,2})(?::?([0-9]{2}))?", re.IGNORECASE)
 _DRAWN_FROM = datetime(1970, 1, 1)  # noqa: DTZ001 -- a clock on the wall
 _DRAWN_DAYS = 10 * 366
+_WINTER, _SUMMER = datetime(2026, 1, 1), datetime(2026, 7, 1)  # noqa: DTZ001 -- clocks on the wall
 _MOST_CHANGES = 2_000
 _MOST_STEPS = 60_000
 """Of one zone."""
@@ -160,7 +164,7 @@ def wall_of(moment: datetime, zone: CalendarZone) -> datetime:
 @lru_cache(maxsize=512)
 def known_zone(name: str) -> NamedZone | None:
     """The zone of a name that is known everywhere: with or without a maker's prefix, as Windows calls it, or as an offset."""
-    name = name.strip().strip('"')
+    name = name.strip().strip('"').replace("\\", "")
     if name.upper() in ("UTC", "Z", "GMT", "ETC/UTC"):
         return UTC_ZONE
     if name.upper() == "JST":
@@ -181,6 +185,23 @@ def known_zone(name: str) -> NamedZone | None:
     return None
 
 
+def displayed_zone(name: str) -> NamedZone | None:
+    """The zone of a name as Outlook shows it: by the first of its cities that has this offset, else by the offset alone."""
+    match = _DISPLAYED.fullmatch(name.strip().strip('"').replace("\\", ""))
+    if match is None:
+        return None
+    offset = timedelta(hours=int(match[2] or 0), minutes=int(match[3] or 0))
+    offset = -offset if match[1] == "-" else offset
+    words = re.sub(r"\s?(?:Time)?\s?\(US (?:&|and) Canada\)|\sTime$", "", match[4])
+    cities = (city.strip().replace(" ", "_") for city in re.split("[,;&/]", words))
+    candidates = [windows_zone(words.strip()) or "", *(f"{region}/{city}" for city in cities if city for region in _REGIONS)]
+    for candidate in candidates:
+        zone = known_zone(candidate) if candidate else None
+        if zone is not None and offset in {zone.moment(_WINTER).utcoffset(), zone.moment(_SUMMER).utcoffset()}:
+            return zone
+    return NamedZone(timezone(offset), None) if offset < timedelta(hours=15) else None
+
+
 class CalendarZones:
     """The time zones of one calendar."""
 
@@ -188,16 +209,16 @@ class CalendarZones:
         self._drawn: dict[str, IcsComponent] = {}
         for component in drawn:
             if name := first(component, "TZID"):
-                self._drawn.setdefault(name.value.strip(), component)
+                self._drawn.setdefault(name.value.strip().replace("\\", ""), component)
         self._now = now
         self._steps = steps
         self._found: dict[str, CalendarZone | None] = {}
 
     def find(self, name: str) -> CalendarZone | None:
         """The zone of a TZID."""
-        name = name.strip()
+        name = name.strip().replace("\\", "")
         if name not in self._found:
-            self._found[name] = known_zone(name[:200]) or self._located(name) or self._draw(name)
+            self._found[name] = known_zone(name[:200]) or self._located(name) or self._draw(name) or displayed_zone(name[:200])
         return self._found[name]
 
     def _located(self, name: str) -> CalendarZone | None:

@@ -166,6 +166,11 @@ class CalendarEvent:
     times: int
     """Number of occurrences."""
 
+    @property
+    def is_postponed(self) -> bool:
+        """Whether it does not take place on this date because it was put off."""
+        return self.cancelled_at is not None and self.extra.get("postponed") == "yes"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventTime:

@@ -77,7 +77,27 @@ def test_a_series_is_an_event_for_each_of_its_times_in_the_period() -> None:
     times = [time(FIRST + timedelta(weeks=n), FIRST + timedelta(weeks=n, hours=1)) for n in range(5)]
     found = read(written(told(*times), since=date(2026, 8, 8), until=date(2026, 8, 22))).events
     assert [one.start for one in found] == [FIRST + timedelta(weeks=n) for n in (1, 2, 3)]
-    assert [one.uid for one in found] == [f"0123abcd-202608{day:02}T010000Z" for day in (8, 15, 22)]
+    assert [one.uid for one in found] == [f"0123abcd-202608{day:02}" for day in (8, 15, 22)]
+
+
+def test_the_uid_of_a_date_survives_a_corrected_time() -> None:
+    morning, later = ([time(FIRST + timedelta(hours=hour, weeks=n)) for n in range(2)] for hour in (0, 3))
+    assert [one.uid for one in read(written(told(*morning))).events] == [one.uid for one in read(written(told(*later))).events]
+
+
+def test_times_of_one_day_have_uids_of_their_own() -> None:
+    times = [time(FIRST), time(FIRST + timedelta(hours=3)), time(FIRST + timedelta(days=1))]
+    assert [one.uid for one in read(written(told(*times))).events] == [
+        "0123abcd-20260801",
+        "0123abcd-20260801-2",
+        "0123abcd-20260802",
+    ]
+
+
+def test_a_postponed_event_is_not_a_cancelled_one() -> None:
+    text = written(told(cancelled_at=STAMP, extra={"postponed": "yes"}))
+    assert "\r\nSTATUS:TENTATIVE\r\n" in text
+    assert (read(text).events[0].description or "").startswith("Postponed")
 
 
 @pytest.mark.parametrize("mark, status", [("cancelled_at", "CANCELLED"), ("vanished_at", "TENTATIVE"), (None, "CONFIRMED")])
@@ -130,7 +150,9 @@ def test_rules_of_a_zone_are_written_as_rules_where_there_are_some() -> None:
     lines = unfolded(written(zones=[zone_use("Europe/London")]))
     assert "RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU" in lines
     assert "RRULE:FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU" in lines
-    assert any(line.startswith("RDATE:") for line in unfolded(written(zones=[zone_use("Africa/Casablanca")])))
+    dates = [line for line in unfolded(written(zones=[zone_use("Africa/Casablanca")])) if line.startswith("RDATE:")]
+    assert dates
+    assert not any("," in line for line in dates), "several programs read only the first of a list"
 
 
 @given(st.text())

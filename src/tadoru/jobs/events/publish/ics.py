@@ -4,8 +4,8 @@ Where the standard leaves a choice, this is what calendar programs handle best:
 
 - Times are local, with the IANA name of the zone and a VTIMEZONE for it: programs know these names, users see the local time,
   and an import keeps the day. A time in the repeated hour of a clock change is written in UTC.
-- Each occurrence of a series is a separate event whose UID includes its time: programs disagree about rules and lists of dates,
-  and occurrences may have different durations.
+- Each occurrence of a series is a separate event whose UID includes its date: programs disagree about rules and lists of dates,
+  and occurrences may have different durations. A corrected time keeps the UID.
 - DTSTAMP is the last change, so that the same events give the same bytes. TRANSP shows users as free.
 - The organiser is a CONTACT: ORGANIZER requires a mail address, which sources seldom have. Source and licence are in DESCRIPTION,
   which every program shows.
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -147,8 +148,11 @@ def _observance(before: _Clock, after: _Clock, walls: Sequence[datetime], until:
     yield f"TZOFFSETTO:{_offset(after.offset)}"
     if after.name:
         yield f"TZNAME:{escape_text(after.name)}"
-    if len(walls) > 1:
-        yield _rule(walls, until) or "RDATE:" + ",".join(f"{wall:%Y%m%dT%H%M%S}" for wall in walls[1:])
+    if rule := _rule(walls, until) if len(walls) > 1 else "":
+        yield rule
+    else:
+        # One date a line: several programs read only the first of a list.
+        yield from (f"RDATE:{wall:%Y%m%dT%H%M%S}" for wall in walls[1:])
     yield f"END:{kind}"
 
 
@@ -200,10 +204,11 @@ def ics_calendar(
         if not _is_utc(key):
             yield _component(zone_lines(zone_or_utc(key), use.first, use.last))
     for record in events:
-        for time in record.times:
+        uids = _uids(record)
+        for time, uid in zip(record.times, uids, strict=True):
             is_wanted = (since is None or time.last_date >= since) and (until is None or time.local_date <= until)
             if is_wanted or len(record.times) == 1:
-                yield _component(_event(record.event, time, is_series=len(record.times) > 1, words=words))
+                yield _component(_event(record.event, time, uid=uid, words=words))
     yield f"END:VCALENDAR{LINE_END}"
 
 
@@ -217,6 +222,7 @@ def field_labels(lang: str) -> Mapping[str, str]:
         "licence": _.pgettext("calendar", "Licence"),
         "terms": _.pgettext("calendar", "Terms"),
         "vanished": _.pgettext("calendar", "The source no longer lists this event."),
+        "postponed": _.pgettext("calendar", "Postponed: the event does not take place on this date."),
     }
 
 
@@ -233,9 +239,22 @@ def _utc(at: datetime) -> str:
     return f"{at.year:04}{at:%m%dT%H%M%S}Z"
 
 
-def _event(event: CalendarEvent, time: EventTime, *, is_series: bool, words: Mapping[str, str]) -> Iterator[str]:
+def _uids(record: EventRecord) -> list[str]:
+    """The UID of each occurrence: of a series by its date, and its place among those of one day."""
+    if len(record.times) == 1:
+        return [record.event.uid]
+    days: Counter[date] = Counter()
+    found = []
+    for time in record.times:
+        days[time.local_date] += 1
+        number = days[time.local_date]
+        found.append(f"{record.event.uid}-{_day(time.local_date)}{f'-{number}' if number > 1 else ''}")
+    return found
+
+
+def _event(event: CalendarEvent, time: EventTime, *, uid: str, words: Mapping[str, str]) -> Iterator[str]:
     yield "BEGIN:VEVENT"
-    yield f"UID:{event.uid}-{_utc(time.starts_at)}" if is_series else f"UID:{event.uid}"
+    yield f"UID:{uid}"
     yield f"DTSTAMP:{_utc(event.updated_at)}"
     yield f"CREATED:{_utc(event.created_at)}"
     yield f"LAST-MODIFIED:{_utc(event.updated_at)}"
@@ -262,6 +281,8 @@ def _event(event: CalendarEvent, time: EventTime, *, is_series: bool, words: Map
 
 
 def _status(event: CalendarEvent) -> str:
+    if event.is_postponed:
+        return "TENTATIVE"
     if event.cancelled_at is not None:
         return "CANCELLED"
     return "TENTATIVE" if event.vanished_at is not None else "CONFIRMED"
@@ -306,6 +327,8 @@ def _description(event: CalendarEvent, words: Mapping[str, str]) -> str:
         )
         if value
     ]  # fmt: skip
+    if event.is_postponed:
+        about.insert(0, words["postponed"])
     if event.vanished_at is not None:
         facts.append(words["vanished"])
     return "\n\n".join(part for part in (*about, "\n".join(facts)) if part)

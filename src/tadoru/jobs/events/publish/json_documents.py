@@ -257,6 +257,7 @@ def schema_org_event(record: EventRecord, url: str) -> dict[str, Any]:
     """One event as schema.org; `url` is its page in this calendar."""
     event, time = record.event, record.time
     state = "EventCancelled" if event.cancelled_at is not None else "EventScheduled"
+    state = "EventPostponed" if event.is_postponed else state
     found: dict[str, Any] = {
         "@type": "Event", "@id": url, "url": event.url or url, "identifier": event.uid, "name": event.title,
         "eventStatus": f"{CONTEXT}/{state}", "dateModified": format_stamp(event.updated_at),

@@ -46,6 +46,7 @@ def _labels(lang: str) -> Mapping[str, str]:
         "when": _.pgettext("calendar", "When"),
         "where": _.pgettext("calendar", "Where"),
         "cancelled": _.pgettext("calendar", "Cancelled"),
+        "postponed": _.pgettext("calendar", "Postponed"),
         "rights": _.pgettext("calendar", "Each event names its source and licence."),
         "about": _.pgettext("calendar", "Events collected from many sources."),
     }
@@ -53,7 +54,8 @@ def _labels(lang: str) -> Mapping[str, str]:
 
 def _item(record: EventRecord, site: str, words: Mapping[str, str]) -> str:
     event = record.event
-    title = f"[{words['cancelled']}] {event.title}" if event.cancelled_at else event.title
+    mark = words["postponed" if event.is_postponed else "cancelled"]
+    title = f"[{mark}] {event.title}" if event.cancelled_at else event.title
     parts = [_tag("title", title), _tag("link", f"{site}/events/{event.id}")]
     parts.append(f'<guid isPermaLink="false">{_text(event.uid)}</guid>\n')
     parts.append(_tag("pubDate", _date(event.created_at)) + _tag("description", _about(event, record.time, words)))
