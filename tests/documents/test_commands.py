@@ -62,7 +62,7 @@ def kind_of(data: Any) -> str:
             return "sources"
         if keys & {"fields", "item", "items", "details", "columns", "constants", "date_from", "pagination"}:
             return "settings of a source"
-        if keys & {"jobs", "stages", "pages", "links", "scrape_configs", "groups", "services", "project", "mcpServers"}:
+        if keys & {"jobs", "stages", "pages", "links", "scrape_configs", "groups", "services", "project", "mcpServers", "repos"}:
             return "of another program"
     return "unknown"
 
