@@ -205,7 +205,7 @@ def test_the_state_of_another_start_is_exit_2(tadoru: Tadoru, site: Site) -> Non
 def test_a_state_file_is_enough_to_go_on(tadoru: Tadoru, site: Site) -> None:
     site.page("/", links=["/a"])
     tadoru.map(site.url(), "--state", "crawl.db", "--limit", "1")
-    done = tadoru("links", "--state", "crawl.db", "--delay", "0", "-f", "json")
+    done = tadoru("links", "--state", "crawl.db", "--limit", "2", "-f", "json")
     assert (done.code, done.result["total_processed"]) == (0, 2)
 
 

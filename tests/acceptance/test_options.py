@@ -23,6 +23,9 @@ ELSEWHERE = {
     "list",  # test_list_and_explain
     "max_time", "state",  # test_stop
     "processes",  # test_two_processes
+    "recrawl",  # test_stored_options
+    "robots_agent", "robots_file",  # test_list_and_explain
+    "log_file",  # test_linktadoru
 }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import click
 
 from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.inputs import check_database_name, check_writable, read_seed_urls
-from tadoru.cli.options import job_options, print_config, resolve_options, run_options
+from tadoru.cli.options import describe_stored_options, job_options, print_config, resolve_options, run_options
 from tadoru.cli.output import _, translate_text
 from tadoru.config.options import JOB_SETTINGS, AuditOptions
 from tadoru.config.resolve import CREDENTIALS, ResolvedConfig, shown_values
@@ -54,7 +54,7 @@ def audit(
     **values: Any,
 ) -> int:
     """Crawl a site into a database and report its problems. Without a URL, resume the crawl in the database."""
-    options, settled = resolve_options("audit", AuditOptions, values, config_file)
+    options, settled = resolve_options("audit", AuditOptions, values, config_file, lambda options: options.database)
     if show_config:
         return print_config("audit", options, settled)
     given = _start_urls(urls, seed_file, options, settled)
@@ -65,7 +65,8 @@ def audit(
         return print_plan(options, given, sys.stdout)
     if detach:
         return _hand_to_cluster(options, given, quiet=values["quiet"])
-    return _run(options, given, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"])
+    again = describe_stored_options("audit", settled)
+    return _run(options, given, again, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"])
 
 
 def _start_urls(urls: tuple[str, ...], seed_file: str | None, options: AuditOptions, settled: ResolvedConfig) -> tuple[str, ...]:
@@ -131,7 +132,7 @@ def _check(options: AuditOptions, urls: tuple[str, ...]) -> None:
             check_writable(Path(name), "--report")
 
 
-def _run(options: AuditOptions, urls: tuple[str, ...], *, quiet: bool, verbose: int, log_format: str) -> int:
+def _run(options: AuditOptions, urls: tuple[str, ...], again: str, *, quiet: bool, verbose: int, log_format: str) -> int:
     from tadoru.cli.progress import CrawlProgress, check_start_urls, run_with_progress
     from tadoru.clock import SystemClock
     from tadoru.jobs.audit.run import AuditCrawl
@@ -145,7 +146,7 @@ def _run(options: AuditOptions, urls: tuple[str, ...], *, quiet: bool, verbose: 
         log_file=options.log_file,
     )
     crawl = AuditCrawl(options, urls, shown_values(options, "audit"), note=display.note)
-    finished = run_with_progress(crawl, display, lambda prepared: _report_start(options, prepared, display))
+    finished = run_with_progress(crawl, display, lambda prepared: _report_start(options, prepared, again, display))
     if finished.is_interrupted:
         raise Interrupted("Stopped. To resume, rerun the command (the crawl is in {database}).", database=options.database)
     check_start_urls(finished.start)
@@ -187,13 +188,12 @@ def _hand_to_cluster(options: AuditOptions, urls: tuple[str, ...], *, quiet: boo
     return 0
 
 
-def _report_start(options: AuditOptions, prepared: PreparedCrawl, display: CrawlProgress) -> None:
-    if prepared.recrawl:
-        display.note(_("Crawling {url} again (run {run}).", url=prepared.starts[0], run=prepared.run))
-    elif options.recrawl and prepared.resumed:
-        display.note(_("The last crawl of {url} is not finished: resuming it first.", url=prepared.starts[0]))
-    elif prepared.resumed:
-        display.note(_("Resuming the crawl of {url}.", url=prepared.starts[0]))
+def _report_start(options: AuditOptions, prepared: PreparedCrawl, again: str, display: CrawlProgress) -> None:
+    from tadoru.cli.progress import note_start
+
+    note_start(prepared, display, recrawl=options.recrawl)
+    if again:
+        display.note(again)
     if prepared.lacks_credentials:
         display.note(_("An earlier run used credentials, which are not stored. Pass them again, or pages may be refused."))
     if prepared.nothing_to_do:

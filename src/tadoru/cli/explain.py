@@ -19,6 +19,8 @@ LINKS_SETTINGS = (
     "scope", "include", "exclude", "delay", "timeout", "ignore_robots", "user_agent", "robots_agent", "robots_file",
     "allow_private", "subdomains", "trap_limit", "strip_tracking", "strip_sessions", "proxy", "insecure", "check", "state",
 )  # fmt: skip
+STORED_IN = {"links": "state", "audit": "database"}
+"""The option that names the crawl of a job."""
 MOST_USED = (
     "scope", "include", "exclude", "delay", "ignore_robots", "user_agent", "state", "database", "output", "job", "start",
     "config_file", "form",
@@ -43,7 +45,9 @@ MOST_USED = (
 @job_options("docs", only=("output", "same_domain", "variants", "language"))
 def explain(url: str, job: str, start: str | None, config_file: str | None, form: str, **values: Any) -> None:
     """Show whether a URL would be crawled, and which rule decides. Requests only robots.txt."""
-    options, _settled = resolve_options(job, CRAWL_JOBS[job], values, config_file)
+    options, _settled = resolve_options(
+        job, CRAWL_JOBS[job], values, config_file, lambda options: getattr(options, STORED_IN.get(job, ""), None)
+    )
     stored = values.get("state") or values.get("database")
     if stored is not None and not Path(stored).is_file():
         option = "--state" if values.get("state") else "--database"

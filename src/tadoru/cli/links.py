@@ -16,7 +16,7 @@ import click
 
 from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.inputs import check_writable, read_start_arguments
-from tadoru.cli.options import job_options, print_config, resolve_options, run_options
+from tadoru.cli.options import describe_stored_options, job_options, print_config, resolve_options, run_options
 from tadoru.cli.output import _, current_language, ngettext, translate_text
 from tadoru.config.options import JOB_SETTINGS, LinksOptions
 from tadoru.errors import GateExceeded, Interrupted, Message, TadoruError, UsageError
@@ -152,7 +152,7 @@ def links(
     urls: tuple[str, ...], seed_file: str | None, dry_run: bool, config_file: str | None, show_config: bool, **values: Any
 ) -> int:
     """Crawl a site breadth-first and show how its pages are linked, or check the links of a folder or of files."""
-    options, settled = resolve_options("links", LinksOptions, values, config_file)
+    options, settled = resolve_options("links", LinksOptions, values, config_file, lambda options: options.state)
     if show_config:
         return print_config("links", options, settled)
     given, is_listed = read_start_arguments(urls, seed_file)
@@ -172,7 +172,8 @@ def links(
         from tadoru.cli.dry_run import print_plan
 
         return print_plan(options, given, sys.stdout, is_local=local is not None)
-    return _run(options, given, local, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"])
+    again = describe_stored_options("links", settled)
+    return _run(options, given, local, again, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"])
 
 
 def _check(options: LinksOptions, urls: tuple[str, ...], local: LocalInput | None) -> None:
@@ -213,9 +214,16 @@ def _check(options: LinksOptions, urls: tuple[str, ...], local: LocalInput | Non
 
 
 def _run(
-    options: LinksOptions, urls: tuple[str, ...], local: LocalInput | None, *, quiet: bool, verbose: int, log_format: str
+    options: LinksOptions,
+    urls: tuple[str, ...],
+    local: LocalInput | None,
+    again: str,
+    *,
+    quiet: bool,
+    verbose: int,
+    log_format: str,
 ) -> int:
-    from tadoru.cli.progress import CrawlProgress, check_start_urls, run_with_progress
+    from tadoru.cli.progress import CrawlProgress, check_start_urls, note_start, run_with_progress
     from tadoru.clock import SystemClock
     from tadoru.jobs.links.run import LinksCrawl
 
@@ -230,8 +238,9 @@ def _run(
         )
 
         def report_start(prepared: PreparedCrawl) -> None:
-            if prepared.resumed:
-                display.note(_("Resuming the crawl of {url}.", url=prepared.starts[0]))
+            note_start(prepared, display, recrawl=options.recrawl)
+            if again:
+                display.note(again)
 
         crawl = LinksCrawl(options, urls, database.name, durable=database.kept, local=local)
         finished = run_with_progress(crawl, display, report_start)

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from tadoru.cli.help import DocumentedOption
 from tadoru.cli.inputs import complete_value
-from tadoru.cli.output import current_language, translate_text
+from tadoru.cli.output import _, current_language, translate_text
 from tadoru.config import resolve
 from tadoru.config.options import JOB_SETTINGS, AuditOptions, EventsOptions, ServeOptions
 from tadoru.config.resolve import Options, ResolvedConfig
@@ -24,6 +24,10 @@ from tadoru.errors import UsageError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+
+STORED = "stored crawl"
+"""The source of options that an earlier run used."""
 
 
 class SettingType(click.ParamType[Any]):
@@ -124,9 +128,16 @@ def given_flags(job: str, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def resolve_options(
-    job: str, kind: type[Options], values: dict[str, Any], config_file: str | None
+    job: str,
+    kind: type[Options],
+    values: dict[str, Any],
+    config_file: str | None,
+    crawl: Callable[[Options], str | None] = lambda options: None,
 ) -> tuple[Options, ResolvedConfig]:
-    """The options of this run from every source; warnings go to stderr. Reports use the language of the output by default."""
+    """The options of this run from every source; warnings go to stderr. Reports use the language of the output by default.
+
+    `crawl` names the database of the crawl that the options are about: an earlier run of it is the weakest source.
+    """
     path = Path(config_file) if config_file else None
     if path is not None and not path.is_file():
         raise UsageError("Configuration file {file} not found. Check --config.", file=path)
@@ -134,9 +145,28 @@ def resolve_options(
     for warning in settled.warnings:
         sys.stderr.write(f"tadoru: {translate_text(warning)}\n")
     options = kind(**settled.values)
+    if database := crawl(options):
+        settled = resolve.add_stored_options(settled, job, _read_stored_options(job, database), STORED)
+        options = kind(**settled.values)
     if isinstance(options, AuditOptions | ServeOptions) and "lang" not in settled.sources:
         options = replace(options, lang=current_language())
     return options, settled
+
+
+def _read_stored_options(job: str, database: str) -> dict[str, Any]:
+    if "://" not in database and not Path(database).is_file():
+        return {}
+    from tadoru.jobs.crawl_setup import read_stored_options
+
+    return read_stored_options(job, database)
+
+
+def describe_stored_options(job: str, settled: ResolvedConfig) -> str:
+    """Which options of an earlier run are used again; empty when there are none."""
+    flags = resolve.stored_flags(settled, job, STORED)
+    if not flags:
+        return ""
+    return _("Options of the stored crawl: {options}. Options that you give replace them.", options=", ".join(flags))
 
 
 def events_options(database: str, config_file: str | None) -> EventsOptions:

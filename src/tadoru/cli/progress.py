@@ -245,6 +245,16 @@ def run_with_progress(
     return crawl.run_with(run, on_prepared)
 
 
+def note_start(prepared: PreparedCrawl, display: CrawlProgress, *, recrawl: bool) -> None:
+    """Say whether a stored crawl is resumed or requested again; `recrawl`: whether the latter was asked for."""
+    if prepared.recrawl:
+        display.note(_("Crawling {url} again (run {run}).", url=prepared.starts[0], run=prepared.run))
+    elif recrawl and prepared.resumed:
+        display.note(_("The last crawl of {url} is not finished: resuming it first.", url=prepared.starts[0]))
+    elif prepared.resumed:
+        display.note(_("Resuming the crawl of {url}.", url=prepared.starts[0]))
+
+
 def check_start_urls(failure: StartFailure | None, url: str = "") -> None:
     """Raise an error with the reason if nothing could be crawled. `url` is shown instead of the one that failed."""
     if failure is None:

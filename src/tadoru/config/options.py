@@ -42,7 +42,7 @@ class CrawlOptions:
     limit: int = option(0, "Scope", "Maximum URLs to request; 0 for no limit.", whole_number(0),
         flags="-l --max-urls --max-pages", linktadoru="limit",
         form=CrawlField("Page limit", "Maximum number of pages.", default=10_000, least=1, most=1_000_000))
-    max_time: float | None = option(None, "Scope", "Stop after this time.", parse_positive_duration,
+    max_time: float | None = option(None, "Scope", "Stop after this time.", parse_positive_duration, per_run=True,
         form=CrawlField("Time limit (seconds)", "Time limit of a run in seconds.", default=DAY, least=1.0, most=7 * DAY))
     scope: str = option("host", "Scope", "Stay on the host, the domain or the path of the start URL.",
         one_of("host", "domain", "path"),
@@ -65,7 +65,7 @@ class CrawlOptions:
     concurrency: int = option(4, "Politeness", "Requests in flight.", whole_number(1, 100), flags="-c", linktadoru="concurrency",
         form=CrawlField("Concurrency", least=1, most=20))
     processes: int | None = option(None, "Politeness", "Crawler processes; auto: one per core if there is no delay.",
-        parse_process_count)
+        parse_process_count, per_run=True)
     timeout: float = option(30.0, "Politeness", "Timeout for each phase of a request.", parse_positive_duration, flags="-t",
         linktadoru="request_timeout",
         form=CrawlField("Timeout (seconds)", "Timeout for each phase of a request in seconds.", least=1.0, most=120.0))
@@ -124,6 +124,7 @@ class LinksOptions(CrawlOptions):
         role=SettingRole.DESTINATION)
     list: bool = option(False, "Scope", "Request only the given URLs; follow no links.",
         form=CrawlField("List mode", "List mode: request only the given URLs and follow no links."))
+    recrawl: bool = option(False, "Scope", "Request all known pages again for changes; the last run is kept.", per_run=True)
     check: bool = option(False, "Checks", "Check external links too; list broken links and their pages.",
         form=CrawlField("Check external links", "Check external links too and report every broken link with its source pages."))
     fragments: bool = option(False, "Checks", "Check that the #fragments of links exist.",
@@ -136,15 +137,16 @@ class LinksOptions(CrawlOptions):
         form=CrawlField("Accepted status codes", "Status codes that count as working."))
     ignore: tuple[str, ...] = option((), "Checks", "Do not report links that match (repeatable).", parse_regex,
         form=CrawlField("Do not report (regex)", "Do not report links that match one of these regular expressions."))
-    suppress: str | None = option(None, "Checks", "File of known broken links, each with a reason.", metavar="FILE")
+    suppress: str | None = option(None, "Checks", "File of known broken links, each with a reason.", metavar="FILE", per_run=True)
     write_suppressions: str | None = option(None, "Checks",
-        "Add the links that do not work to this file, with reasons to fill in.", metavar="FILE")
+        "Add the links that do not work to this file, with reasons to fill in.", metavar="FILE", per_run=True)
     cache: str | None = option(None, "Checks", "Keep results of external links in this file, and use recent ones.",
-        metavar="FILE")
-    max_age: float = option(DAY, "Checks", "Maximum age of a result in --cache.", parse_positive_duration)
-    cache_failures: bool = option(False, "Checks", "Keep failures in --cache too.")
+        metavar="FILE", per_run=True)
+    max_age: float = option(DAY, "Checks", "Maximum age of a result in --cache.", parse_positive_duration, per_run=True)
+    cache_failures: bool = option(False, "Checks", "Keep failures in --cache too.", per_run=True)
     fail_on: str | None = option(None, "Checks",
-        "Exit with status 10 if exceeded: broken, blocked, fragment, redirects, errors, any, broken>5 …", metavar="WHAT")
+        "Exit with status 10 if exceeded: broken, blocked, fragment, redirects, errors, any, broken>5 …", metavar="WHAT",
+        per_run=True)
     format: str = option("text", "Output", "Output format.",
         one_of("text", "json", "csv", "dot", "html", "sarif", "junit", "markdown", "codequality"), flags="-f")
     output: str | None = option(None, "Output", "Write the result to a file.", flags="-o", metavar="FILE")
@@ -174,7 +176,7 @@ class AuditOptions(CrawlOptions):
     seed_urls: tuple[str, ...] = option((), "Scope", "Additional start URL (repeatable).", flag="--seed", metavar="URL",
         linktadoru="seed_urls", role=SettingRole.START)
     list: bool = option_of(LinksOptions, "list")
-    recrawl: bool = option(False, "Scope", "Request all known pages again for changes; the last run is kept.")
+    recrawl: bool = option_of(LinksOptions, "recrawl")
     sitemap: str = option("auto", "Scope", "Also crawl the URLs of sitemaps, only those, or ignore sitemaps.",
         one_of("auto", "only", "off"),
         form=CrawlField("Sitemaps", "Crawl the URLs of sitemaps too (auto), only those, or ignore sitemaps (off).",
@@ -204,9 +206,11 @@ class AuditOptions(CrawlOptions):
         "Run a check that is off by default: url-underscores, url-uppercase, inlinks-single (repeatable).", metavar="ID")
     no_plugins: bool = option(False, "Checks", "Disable the checks of plugins.")
     fail_on: tuple[str, ...] = option((), "Checks",
-        "Exit with status 10 if exceeded: error, warning>10, title-missing, score<80, new-error … (repeatable).", metavar="WHAT")
-    baseline: str | None = option(None, "Checks", "Count only findings that are not in this earlier crawl.", metavar="DB")
-    suppress: str | None = option(None, "Checks", "File of accepted findings, each with a reason.", metavar="FILE")
+        "Exit with status 10 if exceeded: error, warning>10, title-missing, score<80, new-error … (repeatable).", metavar="WHAT",
+        per_run=True)
+    baseline: str | None = option(None, "Checks", "Count only findings that are not in this earlier crawl.", metavar="DB",
+        per_run=True)
+    suppress: str | None = option(None, "Checks", "File of accepted findings, each with a reason.", metavar="FILE", per_run=True)
     report: tuple[str, ...] = option((), "Output",
         "Also write a report: .html, .json, .md, .xml, .sarif or codequality.json (repeatable).", metavar="FILE")
     lang: str = option("en", "Output", "Language of reports.", one_of("en", "ja"))
@@ -232,7 +236,7 @@ class DocsOptions(CrawlOptions):
         form=CrawlField("Prefer the Markdown of the site", "Prefer the site's own Markdown if it is complete."))
     render: str = option_of(AuditOptions, "render", default="auto", group="Content")
     spa_wait: float = option(2.0, "Content", "Time without changes after which a rendered page is complete.", parse_duration)
-    headed: bool = option(False, "Content", "Show the browser window.")
+    headed: bool = option(False, "Content", "Show the browser window.", per_run=True)
     keep_session: bool = option(False, "Content", "Keep cookies and storage of the browser for the next run.")
     output: str | None = option(None, "Output", "Output folder. [.context/<site>]", flags="-o", metavar="DIR")
     diff: bool = option(False, "Output", "Download only changes and list them (changes.md).")

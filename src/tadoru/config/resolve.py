@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -92,6 +92,40 @@ def resolve_config(
     )
     _check_discovered_file(effective, settings.values())
     return effective
+
+
+def add_stored_options(effective: ResolvedConfig, job: str, stored: Mapping[str, Any], source: str) -> ResolvedConfig:
+    """The same with what an earlier run of the crawl used, where no source gives a value."""
+    values: dict[str, Any] = {}
+    for setting in JOB_SETTINGS[job]:
+        if setting.name in stored and setting.name not in effective.values:
+            value = stored[setting.name]
+            try:
+                values[setting.name] = None if value is None else setting.convert(value)
+            except UsageError:
+                continue  # Another version of Tadoru understood it.
+    if "scope" in effective.values:
+        values.pop("subdomains", None)
+    return replace(effective, values=values | effective.values, sources=dict.fromkeys(values, source) | effective.sources)
+
+
+def stored_flags(effective: ResolvedConfig, job: str, source: str) -> list[str]:
+    """The options that come from the crawl and differ from their defaults, as on a command line."""
+    flags: list[str] = []
+    for setting in JOB_SETTINGS[job]:
+        value = effective.values.get(setting.name)
+        if effective.sources.get(setting.name) != source or value == setting.default:
+            continue
+        if setting.is_flag:
+            flags.append(setting.flags[0] if value else setting.negated or f"{setting.flags[0]} false")
+        else:
+            each = value if isinstance(value, tuple) else (value,)
+            flags += [f"{setting.flags[0]} {'none' if one is None else _shown_number(one)}" for one in each]
+    return flags
+
+
+def _shown_number(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _discover_file(folder: Path) -> Path | None:

@@ -31,6 +31,10 @@ class SettingRole(StrEnum):
     """A path, or the URL of a server that the credentials of the environment (`PGPASSWORD`, `AWS_*`) are sent to."""
 
 
+_KEPT_GROUPS = frozenset({"Scope", "Politeness", "Checks", "Content"})
+"""The groups of options that describe a crawl."""
+
+
 @dataclass(frozen=True, slots=True)
 class CrawlField:
     """The field of an option in the forms and the API of the service. What is not given is that of the option."""
@@ -69,6 +73,8 @@ class Setting:
     """LinkTadoru's keys for it, separated by spaces, in its file and (upper case, after `LT_`) its environment."""
     form: CrawlField | None = None
     """Its field in the service; None if users of the service cannot set it."""
+    per_run: bool = False
+    """Whether it is about one run, and not about the crawl."""
     name: str = ""
     """The field of the job's options, and the key in a configuration file."""
 
@@ -82,6 +88,11 @@ class Setting:
             return self.parse(value)
         is_list = isinstance(value, Iterable) and not isinstance(value, str | Mapping)
         return tuple(self.parse(one) for one in (value if is_list else [value]))
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether a crawl keeps its value for later runs: what is crawled and how, without secrets, destinations and outputs."""
+        return not (self.per_run or self.secret) and self.role is SettingRole.PLAIN and self.group in _KEPT_GROUPS
 
     @property
     def linktadoru_keys(self) -> tuple[str, ...]:
@@ -100,13 +111,13 @@ class Setting:
 def option(  # noqa: PLR0913 - the parts of a declaration
     default: T, group: str, text: str, parse: Parser[Any] | None = None, *, flag: str = "", flags: str = "",
     metavar: str = "", secret: bool = False, role: SettingRole = SettingRole.PLAIN, linktadoru: str | None = None,
-    form: CrawlField | None = None,
+    form: CrawlField | None = None, per_run: bool = False,
 ) -> T:  # fmt: skip
     """Declare an option as a field of a dataclass. `flag` is that of its name if not given; `flags` are its other names."""
     parse = parse or (parse_flag if isinstance(default, bool) else parse_text)
     setting = Setting(
         default=default, group=group, help=text, parse=parse, flags=(flag, *flags.split()), metavar=metavar or parse.metavar,
-        secret=secret, role=role, linktadoru=linktadoru, form=form,
+        secret=secret, role=role, linktadoru=linktadoru, form=form, per_run=per_run,
     )  # fmt: skip
     declared: T = field(default=default, metadata={"setting": setting})
     return declared

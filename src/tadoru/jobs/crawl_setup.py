@@ -33,6 +33,7 @@ from tadoru.rules.scope import Scope, ScopeMode
 from tadoru.rules.url import UrlCleaner, UrlRemaps, host_key, is_ip_address, origin, parse_typed_url, split_port
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.open import read_notes
 from tadoru.store.crawl.records import LinkTarget, PageStatus
 from tadoru.store.crawl.runs import RunOutcome
 from tadoru.version import VERSION
@@ -271,6 +272,15 @@ def parse_options(job: str, kind: type[Options], options: dict[str, Any]) -> Opt
         except UsageError as error:
             raise UsageError("{job}(): {name} {problem}.", job=job, name=name, problem=error) from None
     return kind(**found)
+
+
+def read_stored_options(job: str, database: str) -> dict[str, Any]:
+    """The options that a crawl keeps for later runs, as they are stored; empty when there is no crawl of this job."""
+    notes = read_notes(database, SystemClock())
+    if "starts" not in notes or notes.get("job") not in (None, job):
+        return {}
+    kept = {setting.name for setting in JOB_SETTINGS[job] if setting.is_kept}
+    return {name: value for name, value in json.loads(notes.get("config") or "{}").items() if name in kept}
 
 
 MAX_SITES = 100

@@ -12,7 +12,7 @@ import click
 
 from tadoru.cli.docs.sites import docs_list, docs_refresh, docs_search
 from tadoru.cli.help import DocumentedCommand
-from tadoru.cli.options import job_options, print_config, resolve_options, run_options
+from tadoru.cli.options import STORED, describe_stored_options, job_options, print_config, resolve_options, run_options
 from tadoru.cli.output import _, ngettext
 from tadoru.config.options import JOB_SETTINGS, DocsOptions
 from tadoru.config.resolve import shown_values
@@ -80,8 +80,9 @@ def docs(url: str, dry_run: bool, config_file: str | None, show_config: bool, **
 
     Rerun the command to resume or to download the site again; --diff downloads only changes.
     """
-    options, settled = resolve_options("docs", DocsOptions, values, config_file)
-    if "depth" in settled.sources and "sitemap" not in settled.sources:
+    options, settled = resolve_options("docs", DocsOptions, values, config_file, lambda options: _stored_crawl(options, url))
+    given = {name for name, source in settled.sources.items() if source != STORED}
+    if "depth" in given and "sitemap" not in given:
         options = replace(options, sitemap="off")  # --depth limits the pages to those within so many links.
     if show_config:
         return print_config("docs", options, settled)
@@ -90,8 +91,18 @@ def docs(url: str, dry_run: bool, config_file: str | None, show_config: bool, **
         from tadoru.cli.dry_run import print_plan
 
         return print_plan(options, [url], sys.stdout)
-    config = shown_values(options, "docs")
-    return crawl(options, url, config, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"])
+    config, again = shown_values(options, "docs"), describe_stored_options("docs", settled)
+    return crawl(
+        options, url, config, again=again, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"]
+    )
+
+
+def _stored_crawl(options: DocsOptions, url: str) -> str:
+    """The database of the crawl in the folder of the site."""
+    from tadoru.jobs.docs.run import crawl_database_path, site_folder
+    from tadoru.rules.url import parse_typed_url
+
+    return str(crawl_database_path(site_folder(options, parse_typed_url(url))))
 
 
 def _check(options: DocsOptions, url: str) -> None:
@@ -110,8 +121,10 @@ def _check(options: DocsOptions, url: str) -> None:
     check_folder(site_folder(options, start))
 
 
-def crawl(options: DocsOptions, url: str, config: dict[str, Any], *, quiet: bool, verbose: int, log_format: str) -> int:
-    """Crawl the site and write its files. Raises TadoruError."""
+def crawl(
+    options: DocsOptions, url: str, config: dict[str, Any], *, quiet: bool, verbose: int, log_format: str, again: str = ""
+) -> int:
+    """Crawl the site and write its files; `again` says which options are used again. Raises TadoruError."""
     from tadoru.cli.progress import CrawlProgress, check_start_urls, run_with_progress
     from tadoru.clock import SystemClock
     from tadoru.jobs.docs.run import DocsCrawl
@@ -125,7 +138,7 @@ def crawl(options: DocsOptions, url: str, config: dict[str, Any], *, quiet: bool
         log_file=options.log_file,
     )
     site = DocsCrawl(options, url, config)
-    finished = run_with_progress(site, display, lambda prepared: _report_start(options, prepared, display))
+    finished = run_with_progress(site, display, lambda prepared: _report_start(options, prepared, again, display))
     if finished.is_interrupted:
         raise Interrupted("Stopped. To resume, rerun the command (the crawl is in {database}).", database=site.folder)
     check_start_urls(finished.start)
@@ -139,7 +152,7 @@ def crawl(options: DocsOptions, url: str, config: dict[str, Any], *, quiet: bool
     return 0
 
 
-def _report_start(options: DocsOptions, prepared: PreparedCrawl, display: CrawlProgress) -> None:
+def _report_start(options: DocsOptions, prepared: PreparedCrawl, again: str, display: CrawlProgress) -> None:
     if prepared.recrawl:
         text = (
             _("Looking for changes in {url}.", url=prepared.starts[0])
@@ -149,6 +162,8 @@ def _report_start(options: DocsOptions, prepared: PreparedCrawl, display: CrawlP
         display.note(text)
     elif prepared.resumed:
         display.note(_("Resuming the crawl of {url}.", url=prepared.starts[0]))
+    if again:
+        display.note(again)
 
 
 def print_summary(written: BundleSummary, root: Path, *, diff: bool) -> None:

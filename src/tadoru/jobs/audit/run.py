@@ -33,6 +33,7 @@ from tadoru.jobs.crawl_setup import (
     is_read_alike,
     parse_options,
     queue_start_urls,
+    read_stored_options,
     recover_crawl,
     run_outcome,
     run_outside_loop,
@@ -359,8 +360,8 @@ def _site_thresholds(chosen: dict[str, float]) -> dict[str, float]:
 def audit(url: str | None = None, *, notify: Notify | None = None, **options: Any) -> AuditResult:
     """Audit a site into a database. Options are those of `tadoru audit` (`database="site.db", limit=500, …`).
 
-    Without a URL it resumes the crawl in the database. Problems of the site are in the result; a
-    `tadoru.errors.UsageError` means that the call is invalid.
+    Without a URL it resumes the crawl in the database, with its options where none are given. Problems of the site are in the
+    result; a `tadoru.errors.UsageError` means that the call is invalid.
     """
     return run_outside_loop("audit", lambda: audit_async(url, notify=notify, **options))
 
@@ -368,5 +369,7 @@ def audit(url: str | None = None, *, notify: Notify | None = None, **options: An
 async def audit_async(url: str | None = None, *, notify: Notify | None = None, **options: Any) -> AuditResult:
     """The same as a coroutine. Cancelling it stops the crawl; calling it again resumes it."""
     chosen = parse_options("audit", AuditOptions, options)
+    if url is None:
+        chosen = parse_options("audit", AuditOptions, read_stored_options("audit", chosen.database) | options)
     crawl = AuditCrawl(chosen, [url] if url is not None else chosen.seed_urls, shown_values(chosen, "audit"))
     return (await crawl.run(notify)).result

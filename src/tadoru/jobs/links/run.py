@@ -11,6 +11,8 @@ from typing import Any
 
 from tadoru.clock import SystemClock
 from tadoru.config.options import LinksOptions
+from tadoru.config.parsers import link_kinds
+from tadoru.config.resolve import shown_values
 from tadoru.engine.crawl import CrawlOutcome
 from tadoru.engine.notifications import Notify
 from tadoru.engine.url_filter import UrlFilter
@@ -21,12 +23,14 @@ from tadoru.jobs.crawl_setup import (
     PreparedCrawl,
     SiteCrawl,
     apply_rules,
+    begin_run,
     build_cleaner,
     build_plan,
     parse_options,
     parse_remaps,
     queue_start_urls,
     recover_crawl,
+    run_outcome,
     run_outside_loop,
     start_failure,
 )
@@ -42,6 +46,10 @@ from tadoru.rules.address import Exemptions
 from tadoru.rules.static_site import MARKDOWN_TYPE
 from tadoru.rules.url import UrlRemaps, parse_typed_url, remap_url
 from tadoru.store.crawl.open import open_store
+from tadoru.store.crawl.runs import RunOutcome
+
+MAX_RESOURCES = 1_000_000
+"""Images, scripts and so on that are checked after the pages."""
 
 
 def broken_link_rules(options: LinksOptions) -> BrokenLinkRules:
@@ -89,6 +97,15 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
             else:
                 # One site instead of thousands: each worker holds the scope.
                 scope, exemptions = await recover_crawl(store, options, [local.root_url], [], self.allowed or Exemptions())
+            run, recrawl = await begin_run(
+                store,
+                shown_values(self.options, "links"),
+                recrawl=options.recrawl and known is not None,
+                limit=options.limit,
+                externals=options.check,
+            )
+            if recrawl:
+                await store.meta.set("seconds", "0")
             await store.meta.set("job", "links")
             await store.checks.install([MALFORMED_CHECK], "page")
             url_filter = UrlFilter(scope, check_external=options.check, follow=not options.list, trap_cap=options.trap_limit)
@@ -110,7 +127,7 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
         plan = build_plan(options, job, starts, exemptions, database, {"known_checks": known_checks}, durable=self.durable)
         if local is not None:
             plan = local.plan(plan, options.processes)
-        return PreparedCrawl(plan=plan, starts=starts, resumed=known is not None)
+        return PreparedCrawl(plan=plan, starts=starts, run=run, resumed=known is not None, recrawl=recrawl)
 
     async def finish(self, prepared: PreparedCrawl, ended: CrawlOutcome, seconds: float) -> FinishedCrawl[CrawlResult]:
         """Read the result of the crawl, also of one that was interrupted."""
@@ -120,6 +137,9 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
                 raise StoreError(
                     "The database {database} was removed or replaced during the crawl. Rerun the command.", database=self.database
                 )
+            if run_outcome(ended) is not RunOutcome.INTERRUPTED:
+                await store.stale_pages.retire()
+            await store.runs.end(prepared.run, run_outcome(ended), None)
             rules = broken_link_rules(self.options)
             problems = await read_problem_pages(store, rules)
             urls: tuple[Collection[UrlInfo], Collection[UrlInfo]]

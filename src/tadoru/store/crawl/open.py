@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import closing
 from pathlib import Path
 
 from tadoru.clock import Clock
@@ -10,7 +11,7 @@ from tadoru.errors import StoreError, UsageError
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.postgres.crawl_url import is_postgresql, parse
 from tadoru.store.crawl.sqlite.database import LOCK_PATIENCE
-from tadoru.store.crawl.sqlite.store import CrawlNotReadable, ReadOnlyCrawl, SqliteStore
+from tadoru.store.crawl.sqlite.store import CrawlNotReadable, NotesDatabase, ReadOnlyCrawl, SqliteStore
 from tadoru.store.errors import is_read_only
 
 
@@ -52,6 +53,20 @@ def is_there(name: str, clock: Clock) -> bool:
         return False
     store.sql.close()
     return True
+
+
+def read_notes(name: str, clock: Clock) -> dict[str, str]:
+    """What is noted about a crawl; nothing when none can be read. A file is not changed, whatever its format."""
+    try:
+        if is_postgresql(name):
+            store = open_existing(name, clock)
+            with closing(store.sql):
+                return store.meta.all()
+        db = NotesDatabase(name)
+        with closing(db.sql):
+            return db.notes()
+    except (StoreError, UsageError):
+        return {}  # Whoever opens it for writing reports the reason.
 
 
 def open_existing(name: str, clock: Clock) -> CrawlDatabase:

@@ -28,8 +28,6 @@ class SqliteStore(CrawlDatabase):
 
 
 T = TypeVar("T")
-_PATIENCE = 5.0
-"""Seconds to wait while a file is being made or recovered, which is the only time that a reader waits."""
 
 
 class CrawlNotReadable(UsageError):
@@ -39,11 +37,14 @@ class CrawlNotReadable(UsageError):
 class ReadOnlyDatabase(Database):
     """A connection to a crawl for reading; writing raises StoreError."""
 
+    patience = 5.0
+    """Seconds to wait while a file is being made or recovered, which is the only time that a reader waits."""
+
     def __init__(self, path: Path | str) -> None:
         file = Path(path)
         if not file.is_file() or not file.stat().st_size:
             raise CrawlNotReadable("No data for this crawl: it has not started, or its file was deleted.")
-        super().__init__(str(file), SystemClock(), patience=_PATIENCE)
+        super().__init__(str(file), SystemClock(), patience=self.patience)
 
     def _connect(self) -> sqlite3.Connection:
         try:
@@ -75,6 +76,19 @@ class ReadOnlyDatabase(Database):
                 "This crawl was written by an older Tadoru. Run `tadoru report` on its file once to upgrade it."
             )
         self.sql.execute("PRAGMA cache_size = -16384")
+
+
+class NotesDatabase(ReadOnlyDatabase):
+    """A connection that reads only what is noted about a crawl, whatever its format; it changes nothing."""
+
+    patience = 0.5
+
+    def _prepare(self, durable: bool) -> None:
+        self._check_origin()
+
+    def notes(self) -> dict[str, str]:
+        """What is noted about the crawl; nothing while it is being made."""
+        return {} if self._is_empty() else dict(self.rows("SELECT key, value FROM crawl_meta"))
 
 
 class ReadOnlyCrawl(CrawlDatabase):
