@@ -51,14 +51,10 @@ def pytest_runtest_setup() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests get their tier. Those that share something of their module stay together when several workers run the tests."""
+    """Tests get their tier."""
     for item in items:
         if is_thorough(item.nodeid):
             item.add_marker(pytest.mark.thorough)
-        if isinstance(item, pytest.Function) and item.get_closest_marker("xdist_group") is None:
-            fixtures = item._fixtureinfo.name2fixturedefs
-            if any(made[-1].scope == "module" for name, made in fixtures.items() if not name.startswith("_")):
-                item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
 
 
 @pytest.fixture(scope="session")

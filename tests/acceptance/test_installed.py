@@ -20,7 +20,7 @@ from urllib.request import urlopen
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("installed")]
+pytestmark = pytest.mark.slow
 
 SECOND = "3.13"
 NOWHERE = "postgresql://nobody@127.0.0.1:9/none?connect_timeout=2"

@@ -12,8 +12,6 @@ from tests.architecture.rules import Module, Violation
 
 Rule = Callable[[list[Module]], Iterator[Violation]]
 
-pytestmark = pytest.mark.xdist_group("rules")  # One worker reads the product, and reads it once.
-
 
 @pytest.mark.parametrize("rule", rules.RULES, ids=lambda rule: rule.__name__)
 def test_the_product_keeps_the_rule(rule: Rule, checkout: Path) -> None:

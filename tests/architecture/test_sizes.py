@@ -5,11 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import pytest
-
 from tests.architecture import rules
-
-pytestmark = pytest.mark.xdist_group("architecture")
 
 MAX_LINES_OF_A_FILE = 600
 MAX_LINES_OF_A_FUNCTION = 80

@@ -17,12 +17,10 @@ from tests.support.site import Site
 HERE = Path(__file__).parent
 
 
-@pytest.hookimpl(tryfirst=True)  # Before the groups are read that tests run in.
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All in one process and one event loop each module; skipped where there is no browser."""
+    """One event loop each module; skipped where there is no browser."""
     for item in items:
         if HERE in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("browser"))
             if iscoroutinefunction(getattr(item, "function", None)):
                 item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
             item.add_marker(needs_browser)

@@ -25,7 +25,7 @@ def test_the_scripts_that_create_a_crawl_are_those_of_the_definition(checkout: P
     assert run(checkout, str(checkout / "scripts" / "schema.py"), "--check") == ""
 
 
-@pytest.mark.parametrize(("dialect", "version"), [(SQLITE, SCHEMA_VERSION), (POSTGRESQL, FORMAT)])
+@pytest.mark.parametrize("dialect, version", [(SQLITE, SCHEMA_VERSION), (POSTGRESQL, FORMAT)])
 def test_there_is_a_step_to_each_format_after_the_first(dialect: SqlDialect, version: int) -> None:
     assert [number for number, _ in migration_steps(dialect)] == list(range(2, version + 1))
 

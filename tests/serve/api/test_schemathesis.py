@@ -56,7 +56,6 @@ def tried(address: str, key: str, folder: Path, *, examples: int, phases: str) -
 
 
 # The callers come in this order, since each may change more than the one before: what is read is there when it is read.
-@pytest.mark.xdist_group("schemathesis")
 @pytest.mark.parametrize(
     "role, examples, phases",
     [(Role.PUBLIC, 1, "fuzzing"), (Role.VIEWER, 2, "examples,fuzzing"), (Role.ADMIN, 2, "examples,fuzzing")],

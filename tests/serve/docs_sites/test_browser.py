@@ -17,7 +17,7 @@ from tests.support.programs import needs_browser, needs_node
 from tests.support.site import Site
 
 __all__ = ["browser"]
-pytestmark = [needs_browser, pytest.mark.xdist_group("pages")]
+pytestmark = needs_browser
 
 
 class DocsService(WebHarness):

@@ -20,12 +20,10 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What needs a browser is done in one process, and skipped where there is none."""
+    """What needs a browser is skipped where there is none."""
     for item in items:
         if item.path.parent == HERE and "browser" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("pages"))
             item.add_marker(needs_browser)
 
 

@@ -17,7 +17,6 @@ from tests.serve.web.crawl_harness import ATTACK, crawled, opened_shop
 from tests.serve.web.test_responses import ENGLISH, token
 from tests.serve.web.web_harness import BY, EVIL, WebHarness
 
-pytestmark = pytest.mark.xdist_group("crawl answers")
 TABS = ("findings", "pages", "links", "graph", "compare", "exports")
 FOLDED = re.compile(r"<details(?P<open> open)?><summary>Advanced")
 

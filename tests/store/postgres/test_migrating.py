@@ -240,7 +240,10 @@ def test_numbers_go_on_behind_the_highest_of_an_older_crawl(old: str) -> None:
 
 def test_a_program_that_numbers_pages_itself_is_told_to_upgrade(crawl: str) -> None:
     PostgresStore(crawl, FakeClock()).db.sql.close()
-    with opened(crawl) as link, pytest.raises(NewerFormat, match=rf"was written by a newer Tadoru \(format {FORMAT}\)\. Upgrade Tadoru"):
+    with (
+        opened(crawl) as link,
+        pytest.raises(NewerFormat, match=rf"was written by a newer Tadoru \(format {FORMAT}\)\. Upgrade Tadoru"),
+    ):
         format_of(link, parse(crawl).schema, 5)
 
 
