@@ -173,3 +173,231 @@ CALLOUTS: dict[str, tuple[str, str]] = {
 @pytest.mark.parametrize("mark, content", CALLOUTS.values(), ids=CALLOUTS)
 def test_a_callout_keeps_its_kind_and_its_text(mark: str, content: str) -> None:
     assert body_of(content) == f"> [!{mark}]\n> Hot water."
+
+
+MATHJAX = '<script id="MathJax-script" src="https://cdn.example/mathjax@3/es5/tex-mml-chtml.js"></script>'
+MATHEMATICS: dict[str, tuple[str, str, str]] = {
+    "MathJax 3 CHTML with MathML": (
+        (
+            '<p>So <mjx-container class="MathJax" jax="CHTML" tabindex="0" style="font-size: 119%"><mjx-math class="MJX-TEX" '
+            'aria-hidden="true"><mjx-msup><mjx-mi class="mjx-i"><mjx-c class="mjx-c1D465 TEX-I"></mjx-c></mjx-mi><mjx-script '
+            'style="vertical-align: 0.363em;"><mjx-mn class="mjx-n" size="s"><mjx-c class="mjx-c32"></mjx-c></mjx-mn>'
+            '</mjx-script></mjx-msup></mjx-math><mjx-assistive-mml unselectable="on" display="inline"><math '
+            'xmlns="http://www.w3.org/1998/Math/MathML"><mrow><msup><mi>x</mi><mn>2</mn></msup><mo>+</mo><mover><mi>y</mi>'
+            '<mo stretchy="false">¯</mo></mover></mrow></math></mjx-assistive-mml></mjx-container> it is.</p>'
+        ),
+        "",
+        "So $x^2 + \\overline{y}$ it is.",
+    ),
+    "MathJax 3 CHTML": (
+        (
+            '<p>So <mjx-container class="MathJax" jax="CHTML"><mjx-math class="MJX-TEX"><mjx-msup><mjx-mi class="mjx-i">'
+            '<mjx-c class="mjx-c1D465 TEX-I"></mjx-c></mjx-mi><mjx-script style="vertical-align: 0.363em;"><mjx-mn '
+            'class="mjx-n" size="s"><mjx-c class="mjx-c32"></mjx-c></mjx-mn></mjx-script></mjx-msup><mjx-mo class="mjx-n" '
+            'space="4"><mjx-c class="mjx-c3D"></mjx-c></mjx-mo><mjx-mfrac space="4"><mjx-frac><mjx-num><mjx-nstrut>'
+            '</mjx-nstrut><mjx-mn class="mjx-n" size="s"><mjx-c class="mjx-c31"></mjx-c></mjx-mn></mjx-num><mjx-dbox>'
+            '<mjx-dtable><mjx-line></mjx-line><mjx-row><mjx-den><mjx-dstrut></mjx-dstrut><mjx-mi class="mjx-i" size="s">'
+            '<mjx-c class="mjx-c1D466 TEX-I"></mjx-c></mjx-mi></mjx-den></mjx-row></mjx-dtable></mjx-dbox></mjx-frac>'
+            "</mjx-mfrac></mjx-math></mjx-container> it is.</p>"
+        ),
+        "",
+        "So $x^2 = \\frac{1}{y}$ it is.",
+    ),
+    "MathJax 3 SVG": (
+        (
+            '<p>So <mjx-container class="MathJax" jax="SVG"><svg xmlns="http://www.w3.org/2000/svg" width="2ex" role="img" '
+            'focusable="false"><defs><path id="MJX-1-TEX-I-1D465" d="M1"></path></defs><g stroke="currentColor"><g '
+            'data-mml-node="math"><g data-mml-node="msup"><g data-mml-node="mi"><use data-c="1D465" xlink:href="#MJX-1">'
+            '</use></g><g data-mml-node="mn" transform="x"><use data-c="32"></use></g></g></g></g></svg></mjx-container> it '
+            "is.</p>"
+        ),
+        "",
+        "So $x^2$ it is.",
+    ),
+    "MathJax 2 with its source": (
+        (
+            '<p>So <span class="MathJax_Preview" style="color: inherit;"></span><span class="mjx-chtml MathJax_CHTML" '
+            'id="MathJax-Element-1-Frame" tabindex="0" data-mathml="&lt;math '
+            "xmlns=&quot;http://www.w3.org/1998/Math/MathML&quot;&gt;&lt;mrow&gt;&lt;msup&gt;&lt;mi&gt;x&lt;/mi&gt;&lt;mn&gt;"
+            "2&lt;/mn&gt;&lt;/msup&gt;&lt;mo&gt;+&lt;/mo&gt;&lt;mover&gt;&lt;mi&gt;y&lt;/mi&gt;&lt;mo "
+            'stretchy=&quot;false&quot;&gt;¯&lt;/mo&gt;&lt;/mover&gt;&lt;/mrow&gt;&lt;/math&gt;" role="presentation" '
+            'style="font-size: 119%;"><span id="MJXc-Node-1" class="mjx-math" aria-hidden="true"><span '
+            'class="mjx-char">x</span></span><span class="MJX_Assistive_MathML" role="presentation"><math '
+            'xmlns="http://www.w3.org/1998/Math/MathML"><mrow><msup><mi>x</mi><mn>2</mn></msup><mo>+</mo><mover><mi>y</mi>'
+            '<mo stretchy="false">¯</mo></mover></mrow></math></span></span><script type="math/tex" '
+            'id="MathJax-Element-1">x^2+\\bar y</script> it is.</p>'
+        ),
+        "",
+        "So $x^2+\\bar y$ it is.",
+    ),
+    "MathJax 2 CHTML": (
+        (
+            '<p>So <span class="mjx-chtml MathJax_CHTML" id="MathJax-Element-1-Frame" tabindex="0" data-mathml="&lt;math '
+            "xmlns=&quot;http://www.w3.org/1998/Math/MathML&quot;&gt;&lt;mrow&gt;&lt;msup&gt;&lt;mi&gt;x&lt;/mi&gt;&lt;mn&gt;"
+            "2&lt;/mn&gt;&lt;/msup&gt;&lt;mo&gt;+&lt;/mo&gt;&lt;mover&gt;&lt;mi&gt;y&lt;/mi&gt;&lt;mo "
+            'stretchy=&quot;false&quot;&gt;¯&lt;/mo&gt;&lt;/mover&gt;&lt;/mrow&gt;&lt;/math&gt;" role="presentation"><span '
+            'class="mjx-math" aria-hidden="true"><span class="mjx-char">x</span></span></span> it is.</p>'
+        ),
+        "",
+        "So $x^2 + \\overline{y}$ it is.",
+    ),
+    "MathJax 2 SVG": (
+        (
+            '<p>So <span class="MathJax_SVG" id="MathJax-Element-1-Frame" tabindex="0" data-mathml="&lt;math '
+            "xmlns=&quot;http://www.w3.org/1998/Math/MathML&quot;&gt;&lt;mrow&gt;&lt;msup&gt;&lt;mi&gt;x&lt;/mi&gt;&lt;mn&gt;"
+            "2&lt;/mn&gt;&lt;/msup&gt;&lt;mo&gt;+&lt;/mo&gt;&lt;mover&gt;&lt;mi&gt;y&lt;/mi&gt;&lt;mo "
+            'stretchy=&quot;false&quot;&gt;¯&lt;/mo&gt;&lt;/mover&gt;&lt;/mrow&gt;&lt;/math&gt;"><svg></svg><span '
+            'class="MJX_Assistive_MathML"><math xmlns="http://www.w3.org/1998/Math/MathML"><mrow><msup><mi>x</mi><mn>2</mn>'
+            '</msup><mo>+</mo><mover><mi>y</mi><mo stretchy="false">¯</mo></mover></mrow></math></span></span> it is.</p>'
+        ),
+        "",
+        "So $x^2 + \\overline{y}$ it is.",
+    ),
+    "data-math": (
+        '<p>So <span class="math-node" data-math="x^2+\\bar{y}"><span class="katex-like">x2+y</span></span> it is.</p>',
+        "",
+        "So $x^2+\\bar{y}$ it is.",
+    ),
+    "data-tex": (
+        '<p>So <span data-tex="x^2">x2</span> it is.</p><div data-tex="x^2">x2</div>',
+        "",
+        "So $x^2$ it is.\n\n$$\nx^2\n$$",
+    ),
+    "data-latex": ('<p>So <img data-latex="x^2" src="a.png"> it is.</p>', "", "So $x^2$ it is."),
+    "alttext": ('<p>So <math alttext="x^{2}"><msup><mi>x</mi><mn>2</mn></msup></math> it is.</p>', "", "So $x^{2}$ it is."),
+    "dollars with a script": (
+        "<p>So $a_i * b_i * c$ and $\\alpha_1 [x] < y$ it is. Costs $5 and $6. $$\\sum_{i=1}^n x_i$$</p>",
+        MATHJAX,
+        "So $a_i * b_i * c$ and $\\alpha_1 [x] < y$ it is. Costs $5 and $6. $$\\sum_{i=1}^n x_i$$",
+    ),
+    "dollars without a script": (
+        "<p>So $a_i * b_i * c$ and $\\frac{a}{b}$ it is. Costs $5 and $6 or $HOME_DIR/$USER_NAME*x* too.</p>",
+        "",
+        "So $a_i * b_i * c$ and $\\frac{a}{b}$ it is. Costs $5 and $6 or $HOME_DIR/$USER_NAME\\*x\\* too.",
+    ),
+    "a display formula in the text": (
+        "<p>$$\nx_1 * y_2 = \\begin{matrix} a & b \\\\ c & d \\end{matrix}\n$$</p>",
+        MATHJAX,
+        "$$x_1 * y_2 = \\begin{matrix} a & b \\\\ c & d \\end{matrix}$$",
+    ),
+    "KaTeX auto-render": (
+        "<p>So \\(a_i * b_i\\) and $$x_1*y_1*z$$ it is.</p>",
+        '<script defer src="https://cdn.example/katex/contrib/auto-render.min.js"></script>',
+        "So $a_i * b_i$ and $$x_1*y_1*z$$ it is.",
+    ),
+    "MathML accents": (
+        (
+            '<p>So <math><mover accent="true"><mrow><mi>A</mi><mi>B</mi></mrow><mo stretchy="true">‾</mo></mover></math>, '
+            "<math><mover><mi>x</mi><mo>―</mo></mover></math>, <math><mover><mi>x</mi><mo>_</mo></mover></math>, <math>"
+            '<munder><mi>x</mi><mo>_</mo></munder></math>, <math><menclose notation="top"><mi>x</mi></menclose></math>, '
+            "<math><mover><mi>x</mi><mo>⏞</mo></mover></math>, <math><mover><mi>x</mi><mo>&#xAF;</mo></mover></math>, <math>"
+            "<mover><mi>x</mi><mo>¯</mo></mover></math></p>"
+        ),
+        "",
+        (
+            "So $\\overline{AB}$, $\\overline{x}$, $\\overline{x}$, $\\underline{x}$, $\\overline{x}$, $\\overbrace{x}$, "
+            "$\\overline{x}$, $\\overline{x}$"
+        ),
+    ),
+    "images": (
+        (
+            '<p>So <img class="tex" alt="x^2" src="https://latex.codecogs.com/svg.image?x^2"> and <img '
+            'src="https://s0.wp.com/latex.php?latex=x%5E2" alt="x^2" class="latex"> and <img class="formula" alt="$x^2$" '
+            'src="f.png"> and <img alt="\\frac{a}{b}" src="eq1.png">.</p>'
+        ),
+        "",
+        "So $x^2$ and $x^2$ and $x^2$ and $\\frac{a}{b}$.",
+    ),
+    "MediaWiki": (
+        (
+            '<p>So <span class="mwe-math-element"><span class="mwe-math-mathml-inline mwe-math-mathml-a11y" style="display: '
+            'none;"><math xmlns="http://www.w3.org/1998/Math/MathML" alttext="{\\displaystyle x^{2}}"><semantics><mrow><msup>'
+            '<mi>x</mi><mn>2</mn></msup></mrow><annotation encoding="application/x-tex">{\\displaystyle x^{2}}</annotation>'
+            '</semantics></math></span><img src="https://wikimedia.example/svg/abc" class="mwe-math-fallback-image-inline" '
+            'aria-hidden="true" alt="{\\displaystyle x^{2}}"></span> it is.</p>'
+        ),
+        "",
+        "So ${\\displaystyle x^{2}}$ it is.",
+    ),
+    "KaTeX": (
+        (
+            '<p>So <span class="katex"><span class="katex-mathml"><math xmlns="x"><semantics><mrow><msup><mi>x</mi>'
+            '<mn>2</mn></msup></mrow><annotation encoding="application/x-tex">x^2</annotation></semantics></math></span>'
+            '<span class="katex-html" aria-hidden="true"><span class="base">x2</span></span></span> it is.</p>'
+        ),
+        "",
+        "So $x^2$ it is.",
+    ),
+    "KaTeX display": (
+        (
+            '<p><span class="katex-display"><span class="katex"><span class="katex-mathml"><math><semantics><mrow><mi>x</mi>'
+            '</mrow><annotation encoding="application/x-tex">x * y * z</annotation></semantics></math></span><span '
+            'class="katex-html" aria-hidden="true">x</span></span></span></p>'
+        ),
+        "",
+        "$$x * y * z$$",
+    ),
+    "Sphinx": (
+        (
+            '<p>So <span class="math notranslate nohighlight">\\(x^2 * y_1 * z\\)</span> it is.</p><div class="math '
+            'notranslate nohighlight">\n\\[x_1 * y\\]</div>'
+        ),
+        "",
+        "So $x^2 * y_1 * z$ it is.\n\n$$\nx_1 * y\n$$",
+    ),
+    "Sphinx imgmath": (
+        (
+            '<p>So <img class="math" src="_images/math/a.png" alt="x^2"/> it is.</p><div class="math"><p><img '
+            'src="_images/math/b.png" alt="y_1 * z"/></p></div>'
+        ),
+        "",
+        "So $x^2$ it is.\n\n$$\ny_1 * z\n$$",
+    ),
+    "mdBook": (
+        "<p>So \\(a_i\\) it is. \\[ x_1*x_2*y \\]</p>",
+        ('<script async src="https://cdnjs.example/ajax/libs/mathjax/2.7.1/MathJax.js?config=TeX-AMS-MML_HTMLorMML"></script>'),
+        "So $a_i$ it is. $$x_1*x_2*y$$",
+    ),
+    "Quarto": (
+        '<p>So <span class="math inline">\\(x_1*y_1*z\\)</span> it is. <span class="math display">\\[x_1*y\\]</span></p>',
+        "",
+        "So $x_1*y_1*z$ it is. $$x_1*y$$",
+    ),
+    "MkDocs arithmatex": (
+        '<p>So <span class="arithmatex">\\(x_1*y_1*z\\)</span> it is.</p><div class="arithmatex">\\[x_1*y\\]</div>',
+        "",
+        "So $x_1*y_1*z$ it is.\n\n$$\nx_1*y\n$$",
+    ),
+    "GitLab": (
+        (
+            '<p>So <code class="code math js-render-math" data-math-style="inline">x^2</code> it is.</p><pre class="code '
+            'math js-render-math" data-math-style="display">x_1*y</pre>'
+        ),
+        "",
+        "So $x^2$ it is.\n\n$$\nx_1*y\n$$",
+    ),
+    "GitHub": (
+        (
+            '<p>So <math-renderer class="js-inline-math" style="display: inline">$x_1*y_1*z$</math-renderer> it is. '
+            '<math-renderer class="js-display-math">$$x_1*y$$</math-renderer></p>'
+        ),
+        "",
+        "So $x_1*y_1*z$ it is. $$x_1*y$$",
+    ),
+    "LaTeXML": (
+        (
+            '<table class="ltx_equation ltx_eqn_table"><tr class="ltx_equation ltx_eqn_row"><td class="ltx_eqn_cell '
+            'ltx_eqn_center_padleft"></td><td class="ltx_eqn_cell ltx_align_center"><math alttext="x_{1}y" class="ltx_Math" '
+            'display="block"><mi>x</mi></math></td><td class="ltx_eqn_cell ltx_eqn_center_padright"></td><td rowspan="1" '
+            'class="ltx_eqn_cell ltx_eqn_eqno ltx_align_middle ltx_align_right"><span class="ltx_tag ltx_tag_equation '
+            'ltx_align_right">(1)</span></td></tr></table>'
+        ),
+        "",
+        "$$\nx_{1}y\n$$",
+    ),
+}
+
+
+@pytest.mark.parametrize("content, head, expected", MATHEMATICS.values(), ids=MATHEMATICS)
+def test_a_formula_keeps_its_source_or_its_structure(content: str, head: str, expected: str) -> None:
+    assert body_of(content, head) == expected

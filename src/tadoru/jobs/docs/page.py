@@ -64,7 +64,7 @@ def _read_doc_page(body: bytes, content_type: str | None, url: str, resolver: Ur
     metadata = _metadata(document)
     alternate = alternate_url(document, url, resolver)
     scripts = document.select("script")
-    has_tex = any(_is_mathjax(script) for script in scripts)
+    has_tex = any(map(_renders_tex, scripts))
     described = find_specifications(document, url, resolver)
     links += [Link(found, LinkKind.A, "", "", len(links) + at, "") for at, found in enumerate(described)]
     base = document.base_url(url)
@@ -94,9 +94,11 @@ def _collapsed_text(heading: Element) -> str:
     return " ".join(heading.text().split())
 
 
-def _is_mathjax(script: Element) -> bool:
+def _renders_tex(script: Element) -> bool:
+    """Whether a script renders formulas in the text: MathJax, or the extension of KaTeX that does so."""
     attributes = script.attributes
-    return any("mathjax" in (attributes.get(name) or "").lower() for name in ("src", "type", "id"))
+    names = " ".join(attributes.get(name) or "" for name in ("src", "type", "id")).lower()
+    return "mathjax" in names or ("katex" in names and "auto-render" in names)
 
 
 def _metadata(document: HtmlDocument) -> dict[str, str | None]:

@@ -109,7 +109,7 @@ class DocsCrawl(crawl_setup.SiteCrawl[DocsOutcome]):
 
     async def prepare(self) -> crawl_setup.PreparedCrawl:
         options, start, root = self.options, parse_typed_url(self.url), self.folder
-        store = _open_store(root)
+        store = await _open_store(root)
         try:
             stored = await _has_crawl(store, root, start)
             new = () if stored else (start,)
@@ -169,7 +169,7 @@ class DocsCrawl(crawl_setup.SiteCrawl[DocsOutcome]):
             await store.close()
 
 
-def _open_store(root: Path) -> CrawlDatabase:
+async def _open_store(root: Path) -> CrawlDatabase:
     check_folder(root)
     try:
         (root / STATE_FOLDER).mkdir(parents=True, exist_ok=True)
@@ -179,7 +179,7 @@ def _open_store(root: Path) -> CrawlDatabase:
             folder=error.filename or root,
             reason=error.strerror,
         ) from None
-    return open_store(str(crawl_database_path(root)), SystemClock())
+    return await crawl_setup.open_for_run(str(crawl_database_path(root)))
 
 
 async def _has_crawl(store: CrawlDatabase, root: Path, start: str) -> bool:

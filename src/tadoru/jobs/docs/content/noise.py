@@ -93,11 +93,18 @@ def remove_invisible(body: Element) -> None:
     Separators in titles that only the style sheet draws (gi-docgen) are replaced by a point.
     """
     for element in reversed(body.css("script,style,template,noscript,svg")):
-        if not (element.attributes.get("type") or "").startswith("math/"):
+        if not _is_formula(element):
             element.decompose()
     for between in body.css("h1 span.sep"):
         if not between.text().strip():
             between.replace_with(".")
+
+
+def _is_formula(element: Element) -> bool:
+    """Whether a script has the source of a formula, or a drawing is one (MathJax)."""
+    if element.tag == "script":
+        return (element.attributes.get("type") or "").startswith("math/")
+    return element.tag == "svg" and element.parent is not None and element.parent.tag == "mjx-container"
 
 
 def remove_noise(root: Element, extra: str = "") -> None:
@@ -193,7 +200,7 @@ def _is_plain(element: Element, attributes: Attributes) -> bool:
 def _is_noise(element: Element, attributes: Attributes, measure: TextMeasure) -> bool:
     tag = element.tag or ""
     if tag in _NOISE_TAGS:
-        return tag != "script" or not (attributes.get("type") or "").startswith("math/")
+        return not _is_formula(element)
     role = attributes.get("role")
     if role in _NOISE_ROLES:
         return not _is_large(element, measure)

@@ -13,7 +13,8 @@ _TITLES = (
     ".callout-heading,.callout-header,.blockquote-tag-title,.details-summary,.admonition-heading,.title,.notecard-title,"
     "[class*=admonitionHeading],div.label,summary"
 )
-ATTRIBUTES = frozenset({"data-callout", "data-callout-type", "data-admonition", "data-intent", "data-type", "data-variant"})
+_KIND_ATTRIBUTES = ("data-callout-type", "data-callout", "data-admonition", "data-intent", "data-type", "data-variant")
+ATTRIBUTES = frozenset(_KIND_ATTRIBUTES)
 """Attributes that have the kind of a callout."""
 _BOXES = frozenset({"div", "aside", "blockquote", "section"})
 _CALLOUT_COLOUR = re.compile(r"--callout-color:[^;]{0,60}\b(info|warn|warning|error|success|danger|tip|idea)\b")
@@ -47,7 +48,7 @@ def is_marked(tag: str, attributes: Attributes) -> bool:
 
 def _stated_mark(attributes: Attributes) -> str:
     """The kind that the attributes of a callout have; empty if they have none."""
-    for name in ATTRIBUTES:
+    for name in _KIND_ATTRIBUTES:
         if mark := element_kinds.CALLOUTS.get((attributes.get(name) or "").lower()):
             return mark
     colour = _CALLOUT_COLOUR.search(attributes.get("style") or "")

@@ -186,8 +186,9 @@ class BlockConverter(ConversionContext):
         """Write the collected inline nodes as a paragraph."""
         if not run:
             return
-        if len(run) == 1 and run[0].is_text_node and not self.options.has_tex:
-            text = escape.text(escape.visible_text(run[0].text_content or "").strip())
+        only = (run[0].text_content or "") if len(run) == 1 and run[0].is_text_node and not self.options.has_tex else "$"
+        if "$" not in only:
+            text = escape.text(escape.visible_text(only).strip())
             self.take(len(text))
         else:
             for at, node in enumerate(run):
@@ -211,6 +212,8 @@ class BlockConverter(ConversionContext):
             return _INLINE if tag == "script" and math.is_math_script(node, tag) else _NOTHING
         if attributes:
             kind = element_kinds.element_kind(tag, attributes.get("class") or "")
+            if not kind and tag in {"div", "p"} and not math.ATTRIBUTES.isdisjoint(attributes):
+                kind = element_kinds.BLOCK_MATH
             if kind:
                 written = self._of_kind(node, tag, kind)
                 if written is not None:
@@ -274,7 +277,9 @@ class BlockConverter(ConversionContext):
             return made(self, node)
         if kind is element_kinds.SIGNATURE and tag != "pre":
             return signatures.signature_block(node)
-        if kind is element_kinds.BLOCK_MATH or (kind is element_kinds.MATH and node.attributes.get("display") == "true"):
+        if kind is element_kinds.DRAWN_MATH:
+            return _INLINE
+        if kind is element_kinds.BLOCK_MATH or (kind is element_kinds.MATH and _is_display(node, tag)):
             formula = math.block_math(node)
             return [formula] if formula else _NOTHING
         if kind is element_kinds.TITLE:
@@ -350,12 +355,18 @@ _KIND_CONVERTERS: dict[str, Callable[[ConversionContext, Element], list[str] | N
     element_kinds.ITEMS: lists.items,
     element_kinds.METHOD: headings.method,
     element_kinds.FOOTNOTE: footnotes.notes,
+    element_kinds.EQUATIONS: lambda _, node: math.equations(node),
 }
 """Functions for kinds that need nothing else; a result of None leaves an element to its tag."""
 _INLINE: list[str] = ["inline"]
 _WALK_THROUGH: list[str] = ["open"]
 _NOTHING: list[str] = ["nothing"]
 """Markers, compared by identity: collect the element for a paragraph, traverse it, leave it out."""
+
+
+def _is_display(formula: Element, tag: str) -> bool:
+    """Whether a formula is displayed on lines of its own."""
+    return tag == "pre" or formula.attributes.get("display") == "true" or formula.attributes.get("data-math-style") == "display"
 
 
 def _bold(text: str) -> str:

@@ -9,9 +9,10 @@ import re
 from functools import lru_cache
 
 DROP, PERMALINK, CALLOUT, PANEL, LABELS, LABEL, GROUP, CODE = "drop permalink callout panel labels label group code".split()
-TITLE, MATH, SIGNATURE, FOOTNOTE, BLOCK_MATH, PAGE_TITLE, MERMAID, GRID, ITEMS, CODE_SPAN, METHOD, CODE_BOX = (
-    "title math signature footnote block-math page-title mermaid grid items code-span method code-box".split()
+TITLE, MATH, SIGNATURE, FOOTNOTE, BLOCK_MATH, PAGE_TITLE, MERMAID, GRID, ITEMS, CODE_SPAN, METHOD = (
+    "title math signature footnote block-math page-title mermaid grid items code-span method".split()
 )
+CODE_BOX, DRAWN_MATH, EQUATIONS = "code-box drawn-math equations".split()
 
 _CLASS_KINDS: dict[str, str] = {
     word: kind
@@ -20,7 +21,7 @@ _CLASS_KINDS: dict[str, str] = {
             viewcode-link viewcode-back copybtn copy-button btn-copy copy-btn clipboard-copy copy-path zeroclipboard-container
             md-clipboard md-code__nav copy-to-clipboard-button toolbar-item code-copy hljs-copy-button material-icons
             material-icons-outlined material-symbols-outlined octicon footnotes-sep
-            MathJax MathJax_Preview MathJax_SVG MathJax_CHTML MathJax_Display MJX_Assistive_MathML eqno
+            MathJax_Preview MJX_Assistive_MathML eqno
             footnote-backref footnote-back data-footnote-backref fn-backref backrefs
             linenodiv gutter line-numbers-rows line-numbers-wrapper linenumbers blob-num mw-editsection editsection
             collapse-toggle twoslash-popup-container test-arrow out-of-band hideme""",
@@ -35,6 +36,8 @@ _CLASS_KINDS: dict[str, str] = {
         TITLE: """code-block-caption filename code-title code-block-title codeblock-title file-name code-header-title title-bar
             topic-title sidebar-title rubric sd-card-title""",
         MATH: "katex arithmatex math-inline",
+        DRAWN_MATH: "MathJax MathJax_SVG MathJax_CHTML MathJax_Display MathJax_SVG_Display",
+        EQUATIONS: "ltx_eqn_table",
         BLOCK_MATH: "katex-display math-display",
         SIGNATURE: """memproto compoundTemplParams member-signature type-signature package-signature module-signature
             methodSignature src""",
@@ -65,6 +68,7 @@ _KIND_TAGS: dict[str, frozenset[str]] = {
     METHOD: frozenset({"div"}),
     CODE_SPAN: frozenset({"span"}),
     CODE: frozenset({"div", "table", "ol"}),
+    EQUATIONS: frozenset({"table"}),
 }
 """The tags that a kind occurs on; on others its classes have no meaning."""
 
@@ -148,8 +152,8 @@ def _kind(tag: str, classes: str) -> str:
         return CALLOUT
     if tag in {"div", "aside"} and classes == "sidebar":  # A box beside the text in DocBook and Docutils.
         return CALLOUT
-    if tag == "mjx-container":
-        return MATH
+    if tag in {"mjx-container", "math-renderer"}:
+        return BLOCK_MATH if "js-display-math" in words else MATH
     for word in words:
         if (kind := _CLASS_KINDS.get(word)) and (refined := _refined_kind(kind, tag, words)):
             return refined

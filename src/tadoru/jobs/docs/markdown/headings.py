@@ -19,7 +19,7 @@ def heading(context: ConversionContext, node: Element, level: int) -> list[str]:
     signature = signatures.heading_code(node) if classes else None
     if signature is not None:
         text, plain = inline.code_span(signature), signature
-    elif is_leaf(node) and not context.options.has_tex:
+    elif is_leaf(node) and not context.options.has_tex and "$" not in (node.text() or ""):
         visible = escape.visible_text(node.text() or "")
         text, plain = escape.text(visible.removeprefix(" "), in_link=context.in_link).strip(), visible.strip()
         context.take(len(text))

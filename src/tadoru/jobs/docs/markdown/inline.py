@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from tadoru.jobs.docs.markdown import element_kinds, escape, footnotes, math
 from tadoru.jobs.docs.markdown.conversion import MAX_DEPTH, ConversionContext
-from tadoru.parse.html import Element, collapsed, has_words, is_leaf
+from tadoru.parse.html import Element, has_words, is_leaf
 
 TEXT, CODE, MARKUP, BREAK = "text", "code", "markup", "break"
 InlinePiece = tuple[str, str]
@@ -147,8 +147,8 @@ def convert_media(context: ConversionContext, node: Element, tag: str) -> str:
 def _image(context: ConversionContext, node: Element) -> str:
     attributes = node.attributes
     alt = escape.text(escape.visible_text(attributes.get("alt") or "").strip(), in_link=True)
-    if "math" in (attributes.get("class") or "").split() and attributes.get("alt"):
-        return f"${collapsed(attributes.get('alt') or '')}$"
+    if (formula := math.image_math(node)) is not None:
+        return formula
     if not alt and not context.options.decorative_images:
         return ""
     source = attributes.get("src") or ""
@@ -239,8 +239,10 @@ class InlineBuilder:
             node = following
 
     def _text(self, raw: str) -> None:
-        if self.context.options.has_tex and "\\" in raw:
-            self.pieces.extend((MARKUP if is_formula else TEXT, piece) for is_formula, piece in math.split_formulas(raw) if piece)
+        has_tex = self.context.options.has_tex
+        if "$" in raw or (has_tex and "\\" in raw):
+            pieces = math.split_formulas(raw, has_tex=has_tex)
+            self.pieces.extend((MARKUP if is_formula else TEXT, piece) for is_formula, piece in pieces if piece)
         else:
             self.pieces.append((TEXT, raw))
 
@@ -252,6 +254,8 @@ class InlineBuilder:
             return False
         if attributes:
             kind = element_kinds.element_kind(tag, attributes.get("class") or "")
+            if not kind and not math.ATTRIBUTES.isdisjoint(attributes) and tag != "img":
+                kind = element_kinds.MATH
             if kind and not self._ordinary(node, tag, kind):
                 return False
             if "hidden" in attributes or attributes.get("aria-hidden") == "true":
@@ -281,7 +285,9 @@ class InlineBuilder:
         if kind is element_kinds.CODE_SPAN and (is_leaf(node) or node.css_first("a[href]") is None):
             self._code(node)
             return False
-        if kind in {element_kinds.MATH, element_kinds.BLOCK_MATH}:
+        if kind is element_kinds.DRAWN_MATH and math.has_script(node):
+            return False
+        if kind in {element_kinds.MATH, element_kinds.BLOCK_MATH, element_kinds.DRAWN_MATH}:
             written = math.inline_math(node, display=kind is element_kinds.BLOCK_MATH)
             if written is None:
                 return True

@@ -1,15 +1,17 @@
 """Converts formulas of MathJax, KaTeX, MathML, Sphinx and pandoc to `$…$` and `$$…$$`.
 
-The TeX source is used if the page has it (an annotation, a script, delimiters in the text). From MathML alone it is reconstructed
-with its structure (scripts, fractions, roots, tables), because the mere text would be another formula ("P=Et", "x2").
+The TeX source is used if the page has it (an annotation, a script, an attribute, delimiters in the text, the alternative text of
+an image). From MathML alone, and from the glyphs that MathJax draws, it is reconstructed with its structure (scripts, fractions,
+roots, tables), because the mere text would be another formula ("P=Et", "x2").
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 
-from tadoru.parse.html import Element, collapsed
+from tadoru.parse.html import Element, HtmlDocument, PageTooComplex, collapsed
 
 _MAX_DEPTH = 40
 _FUNCTIONS = frozenset(
@@ -21,6 +23,11 @@ _ESCAPED = frozenset("{}%#&_$")
 _ABOVE = {
     "¯": "overline",
     "‾": "overline",
+    "―": "overline",
+    "_": "overline",
+    "⏞": "overbrace",
+    "ˇ": "check",
+    "˘": "breve",
     "^": "hat",
     "ˆ": "hat",
     "→": "vec",
@@ -30,6 +37,8 @@ _ABOVE = {
     "˙": "dot",
     "¨": "ddot",
 }
+_BELOW = {"_": "underline", "―": "underline", "̲": "underline", "⏟": "underbrace"}
+_ENCLOSED = {"top": "overline", "bottom": "underline", "box": "boxed", "radical": "sqrt", "updiagonalstrike": "cancel"}
 _LARGE = frozenset("∑ ∏ ∫ ∬ ∮ ⋃ ⋂ ⨁ ⨂ lim max min sup inf".split())
 _COMMAND = re.compile(r"\\[A-Za-z]+$")
 
@@ -38,15 +47,17 @@ def mathml_to_tex(node: Element, depth: int = 0) -> str:
     """A `<math>` element, or one below it, as TeX."""
     if depth > _MAX_DEPTH:
         return _plain(node)
-    tag = node.tag or ""
+    tag = _mathml_tag(node)
     if write := _LEAVES.get(tag):
         return write(_plain(node))
-    parts = [child for child in node.iter() if child.tag not in {"annotation", "annotation-xml", "mphantom", "mprescripts"}]
+    parts = _mathml_parts(node, tag)
     if write_parts := _ELEMENTS.get(tag):
         return write_parts([mathml_to_tex(part, depth + 1) for part in parts])
     if tag in {"mtable", "mtr", "mlabeledtr"}:
         joint, inside = (" & ", "{}") if tag != "mtable" else (r" \\ ", r"\begin{{matrix}}{}\end{{matrix}}")
         return inside.format(joint.join(mathml_to_tex(part, depth + 1) for part in parts))
+    if tag == "menclose" and (command := _ENCLOSED.get((node.attributes.get("notation") or "").split(" ")[0])):
+        return f"\\{command}{{{_joined([mathml_to_tex(part, depth + 1) for part in parts])}}}"
     if tag == "mfenced":
         attributes = node.attributes
         inner = ",".join(mathml_to_tex(part, depth + 1) for part in parts)
@@ -54,8 +65,55 @@ def mathml_to_tex(node: Element, depth: int = 0) -> str:
     return _joined([mathml_to_tex(part, depth + 1) for part in parts]) if parts else _plain(node)
 
 
+def _mathml_tag(node: Element) -> str:
+    """The MathML element that an element is or that MathJax draws with it: `mjx-mi` and `<g data-mml-node="mi">` are `mi`."""
+    tag = node.tag or ""
+    return tag.removeprefix("mjx-") if tag.startswith("mjx-") else node.attributes.get("data-mml-node") or tag
+
+
+_NO_PARTS = frozenset(
+    "annotation annotation-xml mphantom mprescripts mjx-surd mjx-nstrut mjx-dstrut mjx-line mjx-spacer mjx-strut mjx-tstrut defs "
+    "path rect use".split()
+)
+_DRAWN_PARTS = {
+    "mjx-mfrac": ("mjx-num", "mjx-den"),
+    "mjx-msqrt": ("mjx-box",),
+    "mjx-mroot": ("mjx-box", "mjx-root"),
+    "mjx-mover": ("mjx-base", "mjx-over"),
+    "mjx-munder": ("mjx-base", "mjx-under"),
+    "mjx-munderover": ("mjx-base", "mjx-under", "mjx-over"),
+}
+"""The arguments of elements that MathJax draws in more boxes than MathML has."""
+
+
+def _mathml_parts(node: Element, tag: str) -> list[Element]:
+    """The arguments of an element in the order of MathML."""
+    if names := _DRAWN_PARTS.get(node.tag or ""):
+        return [part for name in names if (part := node.css_first(name)) is not None]
+    parts = [child for child in node.iter() if child.tag not in _NO_PARTS]
+    if tag == "msubsup" and node.tag != tag:  # MathJax draws the superscript first.
+        if len(parts) == 2:
+            parts[1:] = [child for child in parts[1].iter() if child.tag not in _NO_PARTS]
+        parts[1:] = reversed(parts[1:])
+    if tag in {"msqrt", "mroot"} and node.tag == "g":
+        parts = [part for part in parts if part.attributes.get("data-mml-node") != "mo"]
+    return parts
+
+
+_GLYPH = re.compile(r"(?:^|\s)mjx-c([0-9A-F]{2,6})(?:\s|$)")
+
+
 def _plain(node: Element) -> str:
-    return _UNSEEN.sub("", " ".join((node.text() or "").split()))
+    """The text of an element, or of the glyphs that are drawn for it."""
+    if (text := node.text() or "").strip():
+        return _UNSEEN.sub("", " ".join(text.split()))
+    codes: list[str] = []
+    for glyph in node.css("mjx-c,[data-c]"):
+        attributes = glyph.attributes
+        found = _GLYPH.search(attributes.get("class") or "")
+        codes.append(attributes.get("data-c") or (found[1] if found else ""))
+    signs = (chr(number) for code in codes if code and (number := int(code[:6], 16)) < 0x110000)
+    return _UNSEEN.sub("", unicodedata.normalize("NFKC", "".join(signs)).strip())
 
 
 def _joined(parts: list[str]) -> str:
@@ -107,7 +165,7 @@ def _stacked(command: str, mark: str) -> Callable[[list[str]], str]:
         base, script = (*parts, "", "")[:2]
         if base.strip().removeprefix("\\") in _LARGE:
             return f"{base.strip()}{mark}{_grouped(script.strip())}"
-        if mark == "^" and (accent := _ABOVE.get(script.strip())):
+        if accent := (_ABOVE if mark == "^" else _BELOW).get(script.strip().removeprefix("\\")):
             return f"\\{accent}{{{base}}}"
         return f"\\{command}{{{script.strip()}}}{{{base.strip()}}}"
 
@@ -150,27 +208,84 @@ _ELEMENTS: dict[str, Callable[[list[str]], str]] = {
 }
 
 
-_OPENING = re.compile(r"\\[(\[]")
-_CLOSINGS = {"\\(": ("\\)", "$"), "\\[": ("\\]", "$$")}
+_OPENING = re.compile(r"\\[(\[]|(?<!\\)\$\$?")
+_CLOSINGS = {"\\(": ("\\)", "$"), "\\[": ("\\]", "$$"), "$$": ("$$", "$$"), "$": ("$", "$")}
 _DELIMITERS = (("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$"))
+_MAX_INLINE = 1_000
+"""Characters of a formula between dollar signs; two signs further apart are prices."""
+_TEX = re.compile(r"\\[A-Za-z]+|(?<![A-Za-z0-9])[A-Za-z0-9][_^]|[})\]][_^]|[_^]\{")
+"""Syntax of TeX that does not occur in prices, variables of a shell, and paths."""
+_SURELY_TEX = re.compile(r"\\[A-Za-z]+ ?\{|[_^]\{|\\(?:alpha|beta|gamma|lambda|sum|int|infty|cdot|times|leq|geq|partial)\b")
+_MATH_IMAGE = re.compile(r"(?:^|[\s_-])(?:math|tex|latex|formula|equation|katex|mathjax)(?:$|[\s_-])", re.IGNORECASE)
+_MATH_SERVICE = re.compile(r"latex\.codecogs\.com/|/latex\.php\?|[?&]cht=tx&|/math/render/|/cgi-bin/mathtex")
+_TEX_ATTRIBUTES = ("data-tex", "data-latex", "data-math", "data-formula", "data-equation")
+ATTRIBUTES = frozenset({*_TEX_ATTRIBUTES, "data-mathml"})
+"""Attributes with the source of a formula."""
 
 
-def split_formulas(raw: str) -> list[tuple[bool, str]]:
-    """Text with formulas that a script would render, in pieces: whether it is a formula, and the text or the Markdown."""
+def split_formulas(raw: str, *, has_tex: bool) -> list[tuple[bool, str]]:
+    """Text with formulas that a script would render, in pieces: whether it is a formula, and the text or the Markdown.
+
+    Without such a script on the page (`has_tex`), a formula is between dollar signs and has syntax that only TeX has.
+    """
     pieces: list[tuple[bool, str]] = []
     at = 0
     unclosed: set[str] = set()  # Opening delimiters without a closing one in the rest.
     for found in _OPENING.finditer(raw):
-        if found.start() < at or found[0] in unclosed:
+        opening = found[0]
+        if found.start() < at or opening in unclosed or (opening[0] == "\\" and not has_tex):
             continue
-        closing, mark = _CLOSINGS[found[0]]
+        closing, mark = _CLOSINGS[opening]
         if (end := raw.find(closing, found.end() + 1)) < 0:
-            unclosed.add(found[0])
+            unclosed.add(opening)
             continue
-        source = collapsed(raw[found.end() : end]).strip()
-        pieces += [(False, raw[at : found.start()]), (True, f"{mark}{source}{mark}")]
+        inside = raw[found.end() : end]
+        if opening[0] == "$" and not _is_between_dollars(
+            inside, raw[end + len(closing) : end + len(closing) + 1], opening, has_tex=has_tex
+        ):
+            continue
+        pieces += [(False, raw[at : found.start()]), (True, f"{mark}{collapsed(inside).strip()}{mark}")]
         at = end + len(closing)
     return [*pieces, (False, raw[at:])]
+
+
+def _is_between_dollars(inside: str, after: str, opening: str, *, has_tex: bool) -> bool:
+    """Whether a text between dollar signs is a formula, and not what is between two prices or variables."""
+    if opening == "$$":
+        return has_tex or _TEX.search(inside) is not None
+    is_close = len(inside) <= _MAX_INLINE and not inside[0].isspace() and not inside[-1].isspace() and not after.isalnum()
+    return is_close and _TEX.search(inside) is not None
+
+
+def image_math(image: Element) -> str | None:
+    """The formula that an image shows, from its alternative text or attributes; None for any other image."""
+    attributes = image.attributes
+    if stated := next((value for name in _TEX_ATTRIBUTES if (value := attributes.get(name))), None):
+        return f"${_strip_delimiters(stated, lines=False)}$"
+    alt = (attributes.get("alt") or "").strip()
+    if not alt:
+        return None
+    is_formula = "math" in (attributes.get("class") or "").split() or _SURELY_TEX.search(alt) is not None
+    if not is_formula and (_TEX.search(alt) or (alt[0] == "$" == alt[-1] and len(alt) > 2)):
+        is_formula = bool(_MATH_IMAGE.search(attributes.get("class") or "") or _MATH_SERVICE.search(attributes.get("src") or ""))
+    return f"${_strip_delimiters(alt, lines=False)}$" if is_formula else None
+
+
+def has_script(node: Element) -> bool:
+    """Whether the source of a formula that MathJax has drawn follows in a script."""
+    around: Element | None = node
+    for _ in range(3):
+        if around is None:
+            return False
+        after = around.next
+        while after is not None and (not after.is_element_node or after.tag == "span"):
+            if after.is_text_node and (after.text_content or "").strip():
+                break
+            after = after.next
+        if after is not None and is_math_script(after, after.tag or ""):
+            return True
+        around = around.parent
+    return False
 
 
 def is_math_script(node: Element, tag: str) -> bool:
@@ -202,9 +317,14 @@ def _source(node: Element, *, lines: bool = False) -> str:
     for element in (node, *node.css("annotation,math,img,script")):
         if tex := _stated_source(element):
             return _strip_delimiters(tex, lines=lines)
+    if stored := node.attributes.get("data-mathml"):
+        return _stored_mathml(stored)
     inner = node if node.tag == "math" else node.css_first("math")
     if inner is not None and inner.css_first("mi,mn,mo") is not None:
         return mathml_to_tex(inner)
+    drawn = node.css_first("mjx-math,[data-mml-node=math]") if inner is None else None
+    if drawn is not None:
+        return mathml_to_tex(drawn)
     return _strip_delimiters((node if inner is None else inner).text() or "", lines=lines)
 
 
@@ -219,7 +339,23 @@ def _stated_source(element: Element) -> str | None:
         return attributes.get("alt")
     if tag == "script":
         return element.text() if is_math_script(element, tag) else None
-    return attributes.get("data-tex") or attributes.get("data-latex")
+    return next((value for name in _TEX_ATTRIBUTES if (value := attributes.get(name))), None)
+
+
+def _stored_mathml(markup: str) -> str:
+    """The TeX of MathML in an attribute."""
+    try:
+        document = HtmlDocument.parse(markup.encode(), "text/html; charset=utf-8")
+    except PageTooComplex:
+        return ""
+    found = document.tree.css_first("math")
+    return mathml_to_tex(found) if found is not None else ""
+
+
+def equations(node: Element) -> list[str]:
+    """The formulas of a table that only lays out numbered equations (LaTeXML)."""
+    found = (_source(formula, lines=True) for formula in node.css("math"))
+    return [f"$$\n{source}\n$$" for source in found if source]
 
 
 def _strip_delimiters(raw: str, *, lines: bool) -> str:
