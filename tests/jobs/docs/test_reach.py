@@ -86,7 +86,7 @@ def test_a_start_that_was_down_is_looked_at_again_as_if_for_the_first_time(site:
     site.misbehave("/", "drop")
     book.file("/index.md", f"# Start\n\nBy hand. {PROSE * 4}\n", "text/markdown")
     with pytest.raises(SeedUnreachable):
-        read(site, out)
+        read(site, out, retries=0)
     book.page("/", "Start")
     read(site, out, diff=True)
     assert entries(out, site)["/"]["source"] == "markdown"
