@@ -209,7 +209,14 @@ def newer(path: Path) -> None:
         other.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
 
 
+def calendar(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("CREATE TABLE events(id)")
+        other.execute(f"PRAGMA application_id = {0x7AD0_0002}")
+
+
 STRANGERS = {
+    "a calendar": (calendar, "crawl.db is a Tadoru calendar (`tadoru events`), not a Tadoru crawl."),
     "a database of another program": (foreign, "is a SQLite database, but not a Tadoru crawl"),
     "a text": (lambda path: path.write_text("dear diary " * 500), "is not a SQLite database"),
     "a database of a newer Tadoru": (newer, f"was written by a newer Tadoru (format {SCHEMA_VERSION + 1}). Upgrade Tadoru"),
@@ -267,9 +274,7 @@ def test_a_full_disk_is_exit_1_and_the_same_command_goes_on(kilobytes: int, tado
     assert everything(tmp_path / "crawl.db") == everything(tmp_path / "quiet.db")
 
 
-@pytest.mark.slow
-def test_a_database_that_another_program_holds_is_named_after_half_a_minute_of_patience(tadoru: Tadoru, site: Site) -> None:
-    """Every run of the tests waits so long once, for the state of `links` (test_errors)."""
+def test_a_database_that_another_program_holds_is_named_after_a_few_seconds(tadoru: Tadoru, site: Site) -> None:
     crawled(tadoru, site, 20)
     held = []
     for name in ("crawl.db", "new.db"):

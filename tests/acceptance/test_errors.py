@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tadoru.store.crawl.sqlite.database import LOCK_PATIENCE
 from tests.acceptance.command import Tadoru, finished
 from tests.support.site import Site
 
@@ -132,6 +134,12 @@ def test_an_unreachable_start_is_exit_1(url: str, words: str, robots: list[str],
     assert [failed["url"] for failed in done.result["failed_urls"]] == [url]
 
 
+def test_an_unreachable_start_prints_only_its_error(tadoru: Tadoru) -> None:
+    done = tadoru.links("http://127.0.0.1:1/")
+    assert (done.code, done.out) == (1, "")
+    assert done.sentence == "Cannot reach http://127.0.0.1:1/ (connection refused)."
+
+
 def test_a_start_that_robots_forbid_is_exit_4_with_the_line(tadoru: Tadoru, site: Site) -> None:
     site.robots("User-agent: *\nAllow: /open\nDisallow: /priv\x1b[31mate\n")
     done = tadoru.links(site.url("/priv%1B[31mate"), "-f", "json")
@@ -209,10 +217,11 @@ def test_a_state_file_is_enough_to_go_on(tadoru: Tadoru, site: Site) -> None:
     assert (done.code, done.result["total_processed"]) == (0, 2)
 
 
-@pytest.mark.slow
-def test_a_locked_state_file_is_exit_1_after_half_a_minute_of_patience(tadoru: Tadoru) -> None:
+def test_a_locked_state_file_is_exit_1_after_a_few_seconds(tadoru: Tadoru) -> None:
     with closing(sqlite3.connect(tadoru.folder / "crawl.db", isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
+        began = time.monotonic()
         done = tadoru.links("http://127.0.0.1:1/", "--state", "crawl.db")
     assert (done.code, done.out) == (1, "")
+    assert time.monotonic() - began < LOCK_PATIENCE, "the patience of a crawl that is under way"
     assert "crawl.db is locked by another process" in done.sentence

@@ -9,7 +9,7 @@ from pathlib import Path
 from tadoru.store.crawl.connection import POSTGRESQL, SQLITE, SqlDialect
 from tadoru.store.crawl.postgres.connection import PgConnection
 from tadoru.store.crawl.scripts import migration_steps
-from tadoru.store.crawl.sqlite.database import APPLICATION_ID
+from tadoru.store.errors import CRAWL_FILE
 
 FIRST = Path(__file__).parent / "first_format"
 
@@ -26,7 +26,7 @@ def make_file(path: Path, version: int, rows: str = "") -> None:
         for script in scripts_up_to(SQLITE, version):
             sql.executescript(script)
         sql.executescript(rows)
-        sql.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        sql.execute(f"PRAGMA application_id = {CRAWL_FILE}")
         sql.execute(f"PRAGMA user_version = {version}")
 
 

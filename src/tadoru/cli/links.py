@@ -245,6 +245,8 @@ def _run(
         crawl = LinksCrawl(options, urls, database.name, durable=database.kept, local=local)
         finished = run_with_progress(crawl, display, report_start)
         result = finished.result
+        if options.format == "text" and options.output is None and not options.report:
+            check_start_urls(finished.start, finished.prepared.starts[0])  # Before a summary of nothing.
         try:
             gates = _write_result(result, options, database.name, local, display)
         except BrokenPipeError:

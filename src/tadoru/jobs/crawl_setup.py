@@ -33,7 +33,7 @@ from tadoru.rules.scope import Scope, ScopeMode
 from tadoru.rules.url import UrlCleaner, UrlRemaps, host_key, is_ip_address, origin, parse_typed_url, split_port
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.interface import CrawlStore
-from tadoru.store.crawl.open import read_notes
+from tadoru.store.crawl.open import open_store, read_notes
 from tadoru.store.crawl.records import LinkTarget, PageStatus
 from tadoru.store.crawl.runs import RunOutcome
 from tadoru.version import VERSION
@@ -287,6 +287,8 @@ MAX_SITES = 100
 """Maximum start URLs in a scope of all hosts: it does not depend on them, and each worker holds it."""
 MANY_HOSTS = 1_000
 """With more hosts than this, private ones are exempt only if they are IP addresses."""
+FIRST_PATIENCE = 3.0
+"""Seconds to wait for another program's lock before a run begins."""
 START_URLS_PER_TRANSACTION = 2_000
 """Start URLs written in one transaction, so that other workers can write in between."""
 
@@ -324,6 +326,15 @@ def read_robots_file(options: CrawlOptions) -> bytes | None:
         raise UsageError(
             "Cannot read {file}: {reason}. Check --robots-file.", file=options.robots_file, reason=error.strerror
         ) from None
+
+
+async def open_for_run(database: str, *, durable: bool = True) -> CrawlDatabase:
+    """The store that a run is prepared in. A lock is waited for only briefly, unless workers of the crawl may hold it."""
+    store = open_store(database, SystemClock(), durable=durable, patience=FIRST_PATIENCE)
+    if not await store.frontier.has_workers():
+        return store
+    await store.close()
+    return open_store(database, SystemClock(), durable=durable)
 
 
 async def recover_crawl(

@@ -14,16 +14,14 @@ from tadoru.clock import Clock
 from tadoru.errors import NewerFormat, UsageError
 from tadoru.i18n.translation import N_
 from tadoru.store.calendar.database import CalendarDatabase
-from tadoru.store.calendar.migrate import APPLICATION_ID as EVENTS_MARK
 from tadoru.store.calendar.migrate import VERSION_TABLE, needs_migration
 from tadoru.store.calendar.migrate import read_version as events_format
 from tadoru.store.crawl.connection import SqlConnection, SqlDialect
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.postgres.crawl_url import is_postgresql, names_crawl, parse
-from tadoru.store.crawl.sqlite.database import APPLICATION_ID as CRAWL_MARK
 from tadoru.store.crawl.sqlite.database import SCHEMA_VERSION, Database
 from tadoru.store.crawl.sqlite.page_writer import PageWriter
-from tadoru.store.errors import translated
+from tadoru.store.errors import CALENDAR_FILE, CRAWL_FILE, translated
 
 
 def copy_crawl(path: Path, to: Path) -> None:
@@ -97,10 +95,10 @@ def _look_into(path: Path) -> CopySource:
         raise UsageError("Database {path} not found. Choose the file of a crawl or of a calendar.", path=path)
     with translated(str(path)), closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as sql:
         mark: int = sql.execute("PRAGMA application_id").fetchone()[0]
-        if mark == CRAWL_MARK:
+        if mark == CRAWL_FILE:
             number: int = sql.execute("PRAGMA user_version").fetchone()[0]
             return CopySource(DatabaseKind.CRAWL, str(number) if number < SCHEMA_VERSION else None)
-        if mark != EVENTS_MARK:
+        if mark != CALENDAR_FILE:
             raise UsageError(
                 "{path} is a SQLite database, but neither a Tadoru crawl nor a calendar. Choose another file.", path=path
             )

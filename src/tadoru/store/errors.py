@@ -9,6 +9,9 @@ from contextlib import contextmanager
 from tadoru.errors import StoreError
 from tadoru.i18n.translation import N_
 
+CRAWL_FILE = 0x7AD0_0001
+CALENDAR_FILE = 0x7AD0_0002
+"""The application ids that mark SQLite files of Tadoru."""
 _FAILED = N_("The database {database} failed: {reason}.")
 _READ_ONLY = ("SQLITE_READONLY", "SQLITE_CANTOPEN")
 _SQLITE_MESSAGES = (
@@ -47,6 +50,23 @@ class DeadlockVictim(StoreError):
 
 class ConnectionLost(StoreError):
     """The database cannot be reached, or the connection was lost."""
+
+
+def not_a_crawl(path: str, application_id: int) -> StoreError:
+    """The error about a SQLite file that is no crawl."""
+    if application_id == CALENDAR_FILE:
+        return StoreError("{path} is a Tadoru calendar (`tadoru events`), not a Tadoru crawl. Choose another file.", path=path)
+    return StoreError("{path} is a SQLite database, but not a Tadoru crawl. Choose another file.", path=path)
+
+
+def not_a_calendar(path: str, application_id: int) -> StoreError:
+    """The error about a SQLite file that is no calendar."""
+    if application_id == CRAWL_FILE:
+        return StoreError(
+            "{database} is a Tadoru crawl (`tadoru links`, `audit` or `docs`), not a Tadoru calendar. Choose another file.",
+            database=path,
+        )
+    return StoreError("{database} is a SQLite database, but not a Tadoru calendar. Choose another file.", database=path)
 
 
 @contextmanager

@@ -31,6 +31,7 @@ from tadoru.jobs.crawl_setup import (
     build_cleaner,
     build_plan,
     is_read_alike,
+    open_for_run,
     parse_options,
     queue_start_urls,
     read_stored_options,
@@ -170,7 +171,7 @@ class AuditCrawl(SiteCrawl[AuditResult]):
 
     async def prepare(self) -> PreparedCrawl:
         options = self.options
-        store = open_store(options.database, SystemClock())
+        store = await open_for_run(options.database)
         try:
             stored, new = await _read_starts(store, self.urls, options)
             scope, exemptions = await recover_crawl(store, options, (*stored, *new), new, self.allowed)

@@ -26,6 +26,7 @@ from tadoru.jobs.crawl_setup import (
     begin_run,
     build_cleaner,
     build_plan,
+    open_for_run,
     parse_options,
     parse_remaps,
     queue_start_urls,
@@ -80,7 +81,7 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
     async def prepare(self) -> PreparedCrawl:
         database, local = self.database, self.local
         options = self.options if local is None else local.options(self.options)
-        store = open_store(database, SystemClock(), durable=self.durable)
+        store = await open_for_run(database, durable=self.durable)
         try:
             known = await store.meta.get("starts")
             if known is not None and (stored_job := await store.meta.get("job")) != "links":

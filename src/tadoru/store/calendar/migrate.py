@@ -16,9 +16,8 @@ from sqlalchemy import Connection, inspect, text
 
 from tadoru.errors import StoreError
 from tadoru.store.calendar.database import EVENT_WRITE_LOCK, CalendarDatabase
+from tadoru.store.errors import CALENDAR_FILE, not_a_calendar
 
-APPLICATION_ID = 0x7AD0_0002
-"""Marks a SQLite file as a calendar database of Tadoru."""
 VERSIONS = ("0001", "0002", "0003", "0004", "0005")
 """Every revision, oldest first."""
 READABLE_BY = "0004"
@@ -78,7 +77,7 @@ def _migrate(store: CalendarDatabase, versions: Sequence[str], revisions: Path, 
                 run_migrations(sql, versions[-1], revisions)
                 _write_readable_by(sql, readable_by)
             if store.is_sqlite:
-                sql.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+                sql.exec_driver_sql(f"PRAGMA application_id = {CALENDAR_FILE}")
         return True
     except StoreError as error:
         driver = getattr(error.__cause__, "orig", None)
@@ -120,8 +119,8 @@ def _switch_to_wal(sql: Connection) -> None:
 def read_version(store: CalendarDatabase, sql: Connection, versions: Sequence[str] = VERSIONS) -> str | None:
     """The version of a database, None of an empty one. Raises StoreError for a newer version that this program cannot use."""
     tables = set(inspect(sql).get_table_names())
-    if store.is_sqlite and tables and sql.exec_driver_sql("PRAGMA application_id").scalar() != APPLICATION_ID:
-        raise StoreError("{database} is a SQLite database, but not a Tadoru calendar. Choose another file.", database=store.name)
+    if store.is_sqlite and tables and (mark := sql.exec_driver_sql("PRAGMA application_id").scalar()) != CALENDAR_FILE:
+        raise not_a_calendar(store.name, int(mark or 0))
     if VERSION_TABLE not in tables:
         if tables & {"events", "sources", "sightings", "users", "sessions"}:
             raise StoreError(

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection, json_text
 from tadoru.store.crawl.records import DocumentRecord, PageRecords
-from tadoru.store.crawl.sqlite.database import APPLICATION_ID, LOCK_PATIENCE
+from tadoru.store.crawl.sqlite.database import LOCK_PATIENCE
+from tadoru.store.errors import CRAWL_FILE
 from tadoru.store.crawl.sqlite.database import stamp as moment
 from tadoru.store.errors import translated
 
@@ -132,7 +133,7 @@ def open_history(path: Path) -> Iterator[DocumentHistory]:
         closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=_PATIENCE, isolation_level=None)) as sql,
     ):
         sql.execute("PRAGMA query_only = 1")  # not mode=ro: a reader of a file in WAL mode may have to make the files beside it
-        ours = sql.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
+        ours = sql.execute("PRAGMA application_id").fetchone()[0] == CRAWL_FILE
         yield DocumentHistory(sql if ours and sql.execute("PRAGMA user_version").fetchone()[0] >= FORMAT else None)
 
 

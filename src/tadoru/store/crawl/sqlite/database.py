@@ -14,14 +14,12 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from tadoru.clock import Clock, to_datetime
-from tadoru.errors import NewerFormat, StoreError
+from tadoru.errors import NewerFormat
 from tadoru.store.crawl.connection import SQLITE, CrawlConnection, SqlConnection
 from tadoru.store.crawl.scripts import pending_scripts
-from tadoru.store.errors import is_busy, translated
+from tadoru.store.errors import CRAWL_FILE, is_busy, not_a_crawl, translated
 
 T = TypeVar("T")
-APPLICATION_ID = 0x7AD0_0001
-"""Marks a SQLite file as a Tadoru crawl."""
 SCHEMA_VERSION = 6
 """The format of a file: that of `schema.py`, and of the last step in `sql/upgrade/sqlite`."""
 LOCK_PATIENCE = 30.0
@@ -96,7 +94,7 @@ class Database(CrawlConnection):
             for script in pending_scripts(SQLITE, self._format()):
                 for statement in _statements(script):
                     sql.execute(statement)
-            sql.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            sql.execute(f"PRAGMA application_id = {CRAWL_FILE}")
             sql.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             sql.execute("COMMIT")
         except BaseException:
@@ -108,8 +106,8 @@ class Database(CrawlConnection):
         """Refuse a file that is somebody else's, or newer than this program."""
         if self._is_empty():
             return
-        if self.sql.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-            raise StoreError("{path} is a SQLite database, but not a Tadoru crawl. Choose another file.", path=self.path)
+        if (found := self.sql.execute("PRAGMA application_id").fetchone()[0]) != CRAWL_FILE:
+            raise not_a_crawl(self.path, found)
         if self._format() > SCHEMA_VERSION:
             raise NewerFormat(
                 "{path} was written by a newer Tadoru (format {format}). Upgrade Tadoru to read it.",
