@@ -30,14 +30,14 @@ LAST_DAYS = date(2028, 12, 20)
 
 def measure(store: CalendarStore) -> list[str]:
     """A row of a table for each word."""
-    clock: Callable[[], float] = time.process_time if store.is_sqlite else time.perf_counter
-    cities = store.cities()
+    clock: Callable[[], float] = time.process_time if store.db.is_sqlite else time.perf_counter
+    cities = store.events.cities()
     city = cities[len(cities) // 2]
     rows = ["| word | events | all | from today | last days | in a city |", "|---|--:|--:|--:|--:|--:|"]
     for word in WORDS:
         asked: list[dict[str, Any]] = [{}, {"since": TODAY}, {"since": LAST_DAYS}, {"since": TODAY, "city": city}]
         times = [_median(clock, store, EventFilter(q=word, **given)) for given in asked]
-        count = store.count_events(EventFilter(q=word))
+        count = store.events.count(EventFilter(q=word))
         rows.append(f"| {word} | {count:,} | " + " | ".join(f"{one:.1f}" for one in times) + " |")
     return rows
 
@@ -46,7 +46,7 @@ def _median(clock: Callable[[], float], store: CalendarStore, chosen: EventFilte
     found = []
     for _ in range(5):
         began = clock()
-        store.events(chosen, limit=20)
+        store.events.list(chosen, limit=20)
         found.append((clock() - began) * 1000)
     return sorted(found)[2]
 
@@ -55,10 +55,10 @@ def size_of_index(store: CalendarStore) -> float:
     """Megabytes."""
     query = (
         "SELECT sum(pgsize) FROM dbstat WHERE name LIKE 'events_search%'"
-        if store.is_sqlite
+        if store.db.is_sqlite
         else "SELECT pg_relation_size('events_search_words')"
     )
-    with store.read() as sql:
+    with store.db.read() as sql:
         return float(sql.execute(text(query)).scalar_one()) / 1e6
 
 

@@ -100,7 +100,7 @@ class Loader:
         values = [tuple(bind(row[name]) if bind else row[name] for name, bind in names) for row in found]
         listed = ", ".join(f'"{name}"' for name, _ in names)
         cursor: Any = self._sql.connection.cursor()
-        if self._store.is_sqlite:
+        if self._store.db.is_sqlite:
             cursor.executemany(f"INSERT INTO {table.name} ({listed}) VALUES ({', '.join('?' * len(names))})", values)
             return
         with cursor.copy(f"COPY {table.name} ({listed}) FROM STDIN") as copy:
@@ -111,14 +111,14 @@ class Loader:
 def load(database: str, size: int) -> dict[str, float]:
     """Fill a database."""
     store, matcher = open_calendar(database, SystemClock()), EventMatcher()
-    began, now = time.perf_counter(), store.now()
+    began, now = time.perf_counter(), store.db.now()
     for number in range(CITIES):
-        store.add_source({"name": f"city {number}", "type": "csv", "url": f"https://city{number}.example/"}, by="bench")
+        store.sources.add({"name": f"city {number}", "type": "csv", "url": f"https://city{number}.example/"}, by="bench")
     same = {"created_at": now, "updated_at": now, "last_seen": now, "status": "active", "licence": "", "terms_url": ""}
     seen = {"raw": None, "first_seen": now, "last_seen": now}
     stream, done = drafts(size), 0
     while part := list(islice(stream, 5000)):
-        with store.write() as sql:
+        with store.db.write() as sql:
             loader, made = Loader(store, sql), list(enumerate(part, start=done + 1))
             of = [(number, place + 1, draft, draft_to_json(draft)) for number, (place, draft) in made]
             own = [
@@ -133,10 +133,10 @@ def load(database: str, size: int) -> dict[str, float]:
             loader.write(sightings, [one | seen for one in said])
             loader.write(blocks, [{"block": b, "event_id": n} for n, _, d, _ in of for b in dict.fromkeys(matcher.blocks(d))])
         done += len(part)
-    if not store.is_sqlite:
+    if not store.db.is_sqlite:
         from sqlalchemy import text
 
-        with store.write() as sql:
+        with store.db.write() as sql:
             sql.execute(text("SELECT setval(pg_get_serial_sequence('events', 'id'), max(id)) FROM events"))
             sql.execute(text("ANALYZE"))
     store.close()
@@ -150,7 +150,7 @@ def batch(database: str, size: int, *, profile: bool = False) -> dict[str, float
     near, known = _near(size, chosen, chance), _known(size)
     fresh = [draft for _, draft in drafts(NEW, SEED + 2)]
     store, matcher = open_calendar(database, SystemClock()), EventMatcher()
-    source = store.add_source({"name": f"aggregator {time.time()}", "type": "api", "url": "https://all.example/"}, by="bench")
+    source = store.sources.add({"name": f"aggregator {time.time()}", "type": "api", "url": "https://all.example/"}, by="bench")
     given = [*near, *fresh]
     chance.shuffle(given)
     profiler = cProfile.Profile()
@@ -205,9 +205,9 @@ def _known(size: int) -> dict[int, list[EventDraft]]:
 
 
 def _apply(store: CalendarStore, matcher: EventMatcher, source_id: int, given: list[EventDraft]) -> Any:
-    run = store.start_run(source_id)
-    applied = store.apply_run(run, given, (), matcher)
-    store.finish_run(run, RunStatus.SUCCESS, counts={"parsed": len(given)})
+    run = store.runs.start(source_id)
+    applied = store.results.apply(run, given, (), matcher)
+    store.runs.finish(run, RunStatus.SUCCESS, counts={"parsed": len(given)})
     return applied
 
 
@@ -221,7 +221,8 @@ def _lists(store: CalendarStore) -> dict[str, float]:
         "rare_q_ms": EventFilter(since=since, q="この語はどこにもない"),
     }
     return {
-        name: sorted(_timed(lambda chosen=chosen: store.events(chosen)) for _ in range(5))[2] for name, chosen in asked.items()
+        name: sorted(_timed(lambda chosen=chosen: store.events.list(chosen)) for _ in range(5))[2]
+        for name, chosen in asked.items()
     }  # type: ignore[misc]
 
 

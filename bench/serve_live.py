@@ -73,15 +73,15 @@ def crawl(path: str, seconds: float, done: Any) -> None:
     site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), EndlessSite)
     threading.Thread(target=site.serve_forever, daemon=True).start()
     store, by = open_service(path), Actor(who="bench")
-    begin = store.message_span()[1]
-    made = store.add_crawl("Bench", "audit", [f"http://127.0.0.1:{site.server_port}/"], {"delay": 0.1, "limit": 100_000}, by)
+    begin = store.messages.span()[1]
+    made = store.crawls.add("Bench", "audit", [f"http://127.0.0.1:{site.server_port}/"], {"delay": 0.1, "limit": 100_000}, by)
     time.sleep(seconds)
-    store.stop_crawl(made.id, by)
-    while store.crawl(made.id).is_busy:
+    store.crawls.stop(made.id, by)
+    while store.crawls.get(made.id).is_busy:
         time.sleep(0.2)
-    found = store.crawl(made.id)
+    found = store.crawls.get(made.id)
     print(f"crawl: {found.state.value}, {found.progress.get('pages')} pages", file=sys.stderr)
-    done.put(sum(one.kind == "crawl.progress" for one in store.messages(begin, limit=100_000)))
+    done.put(sum(one.kind == "crawl.progress" for one in store.messages.list(begin, limit=100_000)))
     store.close()
 
 
@@ -94,9 +94,9 @@ def teller(path: str, rate: float, seconds: float, done: Any) -> None:
     while (now := time.time()) < end:
         number += 1
         body = {"crawl_id": 1, "pages": number, "errors": 0, "queued": 10, "known": number + 10, "rate": rate, "seconds": 0}
-        store.publish_message("crawl.progress", "crawl/1", body)
+        store.messages.publish("crawl.progress", "crawl/1", body)
         if number % 50 == 0:
-            store.publish_message("crawl.state", "crawl/1", {"crawl_id": 1, "job": "audit", "name": "Bench", "state": "running"})
+            store.messages.publish("crawl.state", "crawl/1", {"crawl_id": 1, "job": "audit", "name": "Bench", "state": "running"})
         time.sleep(max(0.0, now + 1 / rate - time.time()))
     store.close()
     done.put(number)
@@ -193,7 +193,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = given.database or str(Path(folder) / "service.db")
         store = open_service(path)
-        key = store.add_key("bench", ("crawls:read",), Actor(who="bench"))[1]
+        key = store.keys.add("bench", ("crawls:read",), Actor(who="bench"))[1]
         store.close()
         port, done = free_port(), spawn.Queue()
         server = spawn.Process(target=service, args=(path, port, given.clients))

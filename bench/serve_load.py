@@ -27,10 +27,10 @@ def fill(database: str, size: int) -> None:
     from tadoru.store.service import open_service
 
     chance, store, matcher = random.Random(7), open_service(database), EventMatcher()
-    if store.sources():
+    if store.sources.list():
         store.close()
         return
-    source = store.add_source({"name": "Town", "type": "ics", "url": "https://town.example/"}, "bench")
+    source = store.sources.add({"name": "Town", "type": "ics", "url": "https://town.example/"}, "bench")
     drafts = []
     for number in range(size):
         day = date(2050, 1, 1) + timedelta(days=chance.randrange(365))
@@ -42,9 +42,9 @@ def fill(database: str, size: int) -> None:
             category=chance.choice(["music", "art", "market"]), price="無料", position=f"row {number}",
         ))  # fmt: skip
     for start in range(0, size, 2000):
-        run = store.start_run(source.id)
-        store.apply_run(run, drafts[start : start + 2000], [], matcher)
-        store.finish_run(run, "success", counts={})  # type: ignore[arg-type]
+        run = store.runs.start(source.id)
+        store.results.apply(run, drafts[start : start + 2000], [], matcher)
+        store.runs.finish(run, "success", counts={})  # type: ignore[arg-type]
     store.close()
 
 

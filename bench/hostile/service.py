@@ -63,7 +63,7 @@ def run_service(numbers: Sequence[int], seed: int) -> ServiceRun:
     spawn = multiprocessing.get_context("spawn")
     with serve(numbers, seed) as site, tempfile.TemporaryDirectory() as folder:
         store = open_service(str(Path(folder) / "service.db"))
-        key = store.add_key("bench", tuple(SCOPES), Actor(who="bench"))[1]
+        key = store.keys.add("bench", tuple(SCOPES), Actor(who="bench"))[1]
         store.close()
         port = free_port()
         options = ("--port", str(port), "--rate-limit", "0", "--key-rate-limit", "0", "--crawl-private", "*", "--quiet")

@@ -62,7 +62,7 @@ class Calendar:
     def events(self) -> list[CalendarEvent]:
         """All of them, by title."""
         with self.store() as store:
-            page = store.events(EventFilter(archived=None), limit=100_000)
+            page = store.events.list(EventFilter(archived=None), limit=100_000)
         return sorted((listed.event for listed in page.items), key=lambda event: event.title)
 
     def titles(self) -> list[str]:
@@ -74,20 +74,20 @@ class Calendar:
     def runs(self) -> tuple[RunLog, ...]:
         """The newest first."""
         with self.store() as store:
-            return store.runs()
+            return store.runs.list()
 
     def source(self, number: int) -> EventSource:
         with self.store() as store:
-            return store.source(number)
+            return store.sources.get(number)
 
     def state(self, number: int) -> CollectionState:
         with self.store() as store:
-            return store.state(number)
+            return store.schedule.state(number)
 
     def reviews(self) -> list[str]:
         """The reasons of what is asked."""
         with self.store() as store:
-            return sorted(review.reason.value for review in store.reviews())
+            return sorted(review.reason.value for review in store.reviews.list())
 
     def files(self, below: str) -> list[Path]:
         return sorted(path for path in (self.folder / "var" / below).rglob("*") if path.is_file())

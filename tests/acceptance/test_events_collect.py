@@ -161,7 +161,7 @@ def test_a_source_that_is_gone_is_disabled_and_its_events_stay(calendar: Calenda
     assert calendar.source(number).enabled is False
     assert len(calendar.events()) == 1
     with calendar.store() as store:
-        change = store.source_history(number)[-1]
+        change = store.sources.history(number)[-1]
     assert (change.field, change.new, change.by) == ("enabled", False, "410 Gone")
 
 
@@ -271,7 +271,7 @@ def test_two_sources_of_one_event_make_one_with_both_as_witnesses(calendar: Cale
     calendar.run()
     [event] = calendar.events()
     with calendar.store() as store:
-        assert {said.source_id for said in store.provenance(event.id).sightings} == {1, 2}
+        assert {said.source_id for said in store.events.provenance(event.id).sightings} == {1, 2}
 
 
 @pytest.mark.parametrize(

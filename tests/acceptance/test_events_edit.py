@@ -98,22 +98,22 @@ def test_the_zone_of_the_installation_is_that_of_what_is_added(tadoru: Tadoru) -
 def test_what_can_not_be_read_is_not_added(
     arguments: list[str], sentence: str, calendar: Calendar, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before = calendar.store.totals()
+    before = calendar.store.statistics.totals()
     assert run(["events", "-d", calendar.path, "add", *arguments]) == 2
     said = capsys.readouterr()
     assert (said.out, said.err.count("\n")) == ("", 1)
     assert said.err.startswith(f"tadoru: {sentence}"), said.err
-    assert calendar.store.totals() == before
+    assert calendar.store.statistics.totals() == before
 
 
 def test_a_field_that_a_person_wrote_stays_whatever_the_source_says(calendar: Calendar, edit: Edit) -> None:
     found = edit(1, "venue=中央公園", "price=")
     assert (found["venue"], found["price"]) == ("中央公園", "")
-    source = calendar.store.sources()[0]
+    source = calendar.store.sources.list()[0]
     calendar.say(
         source, row("さんさ踊り", "2050-08-01 10:00", end="2050-08-01 13:00", price="700円", url="https://town.example/1")
     )
-    now = calendar.store.event(1)
+    now = calendar.store.events.get(1)
     assert (now.venue, now.price) == ("中央公園", "")
     assert now.ends_at is not None
     assert now.ends_at.hour == 4, "what the person did not write follows the source"
@@ -157,11 +157,11 @@ def test_a_series_with_another_start_is_one_event_and_that_is_said(tadoru: Tador
 def test_a_hidden_event_is_not_in_the_calendar_until_it_is_put_back(tadoru: Tadoru, calendar: Calendar) -> None:
     assert tadoru("events", "-d", "events.db", "hide", "1").out.startswith("Hid event 1: さんさ踊り")
     assert "さんさ踊り" not in tadoru("events", "-d", "events.db", "list").out
-    calendar.say(calendar.store.sources()[0], row("さんさ踊り", "2050-08-01 10:00", url="https://town.example/1"))
-    assert calendar.store.event(1).status.value == "hidden", "no source brings it back"
+    calendar.say(calendar.store.sources.list()[0], row("さんさ踊り", "2050-08-01 10:00", url="https://town.example/1"))
+    assert calendar.store.events.get(1).status.value == "hidden", "no source brings it back"
     assert "さんさ踊り" in tadoru("events", "-d", "events.db", "list", "--hidden").out
     assert tadoru("events", "-d", "events.db", "unhide", "1").code == 0
-    assert calendar.store.event(1).status.value == "active"
+    assert calendar.store.events.get(1).status.value == "active"
 
 
 @pytest.mark.parametrize(
@@ -188,9 +188,9 @@ def test_a_hidden_event_is_not_in_the_calendar_until_it_is_put_back(tadoru: Tado
 def test_bad_input_changes_nothing(
     arguments: list[str], sentence: str, calendar: Calendar, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before = [calendar.store.event(number) for number in range(1, 5)]
+    before = [calendar.store.events.get(number) for number in range(1, 5)]
     assert run(["events", "-d", calendar.path, *arguments]) == 2
     said = capsys.readouterr()
     assert said.err.startswith(f"tadoru: {sentence}"), said.err
     assert (said.out, said.err.count("\n")) == ("", 1)
-    assert [calendar.store.event(number) for number in range(1, 5)] == before
+    assert [calendar.store.events.get(number) for number in range(1, 5)] == before

@@ -16,6 +16,7 @@ from tadoru.cli.main import run
 from tadoru.jobs.events.collect.collector import run_log_path, write_run_log
 from tadoru.jobs.events.maintenance import prune_calendar, restore_backup
 from tadoru.model.event import RunStatus
+from tadoru.store.calendar.backup import back_up_calendar
 from tadoru.store.calendar.store import open_calendar
 from tadoru.store.files import FolderFiles
 from tests.acceptance.command import Tadoru
@@ -33,8 +34,8 @@ def calendar(tmp_path: Path) -> Iterator[Calendar]:
     for number in (1, 2):
         key = f"var/snapshots/{number}/2050-01-01/ab{number}.ics"
         files.put(key, f"body {number}".encode())
-        made.store.add_snapshot(number, "https://town.example/", key, made.store.now(), run_id=number)
-        write_run_log(files, made.store.run(number))
+        made.store.runs.add_snapshot(number, "https://town.example/", key, made.store.db.now(), run_id=number)
+        write_run_log(files, made.store.runs.get(number))
     yield made
     made.close()
 
@@ -43,8 +44,8 @@ def everything(path: str) -> list[object]:
     """What a database holds, for comparing two."""
     with closing(open_calendar(path)) as store:
         return [
-            store.sources(), store.runs(), store.snapshots(1), store.reviews(is_open=None), store.merges(),
-            [store.provenance(number) for number in (1, 2, 3)],
+            store.sources.list(), store.runs.list(), store.runs.snapshots(1), store.reviews.list(is_open=None),
+            store.merges.list(), [store.events.provenance(number) for number in (1, 2, 3)],
         ]  # fmt: skip
 
 
@@ -55,26 +56,26 @@ def test_old_snapshots_and_logs_go_old_events_are_archived_and_the_newest_snapsh
     keys = []
     for day in (0, 50, 60):
         clock.advance(day * 86400.0)
-        run_log = made.store.start_run(source.id)
-        keys.append(f"var/snapshots/1/{made.store.now():%Y-%m-%d}/ab.ics")
+        run_log = made.store.runs.start(source.id)
+        keys.append(f"var/snapshots/1/{made.store.db.now():%Y-%m-%d}/ab.ics")
         files.put(keys[-1], b"x")
-        made.store.add_snapshot(source.id, source.url, keys[-1], made.store.now(), run_id=run_log.id)
-        write_run_log(files, made.store.finish_run(run_log, RunStatus.SUCCESS, counts={}))
+        made.store.runs.add_snapshot(source.id, source.url, keys[-1], made.store.db.now(), run_id=run_log.id)
+        write_run_log(files, made.store.runs.finish(run_log, RunStatus.SUCCESS, counts={}))
     made.say(source, row("古い会", "2001-05-05 10:00"), row("来る会", "2050-05-05 10:00"))
     files.put("var/runlogs/2020-01-01/77.json", b"{}")  # of a source that was removed
-    planned = prune_calendar(made.store, files, made.store.now(), dry_run=True)
+    planned = prune_calendar(made.store, files, made.store.db.now(), dry_run=True)
     assert (planned.archived, planned.snapshots, planned.run_logs) == (1, 1, 1)
     assert files.exists(keys[0])
-    done = prune_calendar(made.store, files, made.store.now())
+    done = prune_calendar(made.store, files, made.store.db.now())
     assert done == planned
     assert str(done) == "1 event archived, 1 snapshot deleted, 1 run log deleted"
     assert [files.exists(key) for key in keys] == [False, True, True]
     assert [key.rpartition("/")[2] for key in files.keys("var/runlogs/")] == ["2.json", "3.json"]
-    assert [one.id for one in made.store.runs()] == [4, 3, 2]
+    assert [one.id for one in made.store.runs.list()] == [4, 3, 2]
     clock.advance(400 * 86400.0)
-    assert prune_calendar(made.store, files, made.store.now()).snapshots == 1
+    assert prune_calendar(made.store, files, made.store.db.now()).snapshots == 1
     assert list(files.keys("var/snapshots/")) == [keys[-1]], "the newest of a source stays, however old it is"
-    assert prune_calendar(made.store, files, made.store.now(), archive_after=timedelta(days=1)).snapshots == 0
+    assert prune_calendar(made.store, files, made.store.db.now(), archive_after=timedelta(days=1)).snapshots == 0
     made.close()
 
 
@@ -82,7 +83,7 @@ def test_prune_tells_what_it_did(tadoru: Tadoru, calendar: Calendar) -> None:
     done = tadoru("events", "-d", "events.db", "prune", "--dry-run")
     assert done.out == "Dry run: 1 event archived, 0 snapshots deleted, 0 run logs deleted.\n"
     assert tadoru("events", "-d", "events.db", "prune").out == "1 event archived, 0 snapshots deleted, 0 run logs deleted.\n"
-    assert calendar.store.event(2).archived_at is not None
+    assert calendar.store.events.get(2).archived_at is not None
 
 
 def test_a_backup_is_put_back_with_everything_in_it(tadoru: Tadoru, calendar: Calendar) -> None:
@@ -95,7 +96,7 @@ def test_a_backup_is_put_back_with_everything_in_it(tadoru: Tadoru, calendar: Ca
     assert everything(calendar.path) == everything(str(tadoru.folder / "elsewhere" / "new.db"))
     there = FolderFiles(tadoru.folder / "elsewhere")
     assert there.get("var/snapshots/2/2050-01-01/ab2.ics") == b"body 2"
-    assert there.exists(run_log_path(calendar.store.run(1)))
+    assert there.exists(run_log_path(calendar.store.runs.get(1)))
     assert not list(tadoru.folder.rglob(".tadoru-*")), "nothing is left lying about"
 
 
@@ -110,12 +111,12 @@ def test_a_backup_of_the_database_alone_is_one_file(tadoru: Tadoru, calendar: Ca
 
 
 def test_a_search_engine_is_told_everything_again_after_a_backup_was_put_back(tmp_path: Path, calendar: Calendar) -> None:
-    worker = calendar.store.join(60)
-    assert calendar.store.lease_target("engine", worker) is not None
-    calendar.store.backup(str(tmp_path / "saved.db"))
+    worker = calendar.store.schedule.join(60)
+    assert calendar.store.search_changes.lease("engine", worker) is not None
+    back_up_calendar(calendar.store.db, str(tmp_path / "saved.db"))
     restore_backup(tmp_path / "saved.db", str(tmp_path / "new.db"), FolderFiles(tmp_path))
     with closing(open_calendar(str(tmp_path / "new.db"))) as store:
-        assert store.search_targets() == (), "what the engine was told since the backup is not known"
+        assert store.search_changes.targets() == (), "what the engine was told since the backup is not known"
 
 
 def test_a_database_goes_to_a_server_and_back(tadoru: Tadoru, calendar: Calendar) -> None:
@@ -136,7 +137,7 @@ def test_a_database_goes_to_a_server_and_back(tadoru: Tadoru, calendar: Calendar
 
 
 def test_nothing_of_a_strange_archive_is_written_elsewhere(tmp_path: Path, calendar: Calendar) -> None:
-    calendar.store.backup(str(tmp_path / "saved.db"))
+    back_up_calendar(calendar.store.db, str(tmp_path / "saved.db"))
     with tarfile.open(tmp_path / "strange.tar.gz", "w:gz") as tar:
         tar.add(tmp_path / "saved.db", "events.db")
         for name in ("files/var/snapshots/../../../evil.txt", "files/var/../evil.txt", "../evil.txt", "files/etc/evil.txt"):
@@ -199,9 +200,9 @@ def test_the_doctor_finds_all_well_and_leaves_no_trace(tadoru: Tadoru, calendar:
 
 
 def test_the_doctor_names_what_fails(tadoru: Tadoru, calendar: Calendar) -> None:
-    source = calendar.store.sources()[1]
+    source = calendar.store.sources.list()[1]
     calendar.say(source, status=RunStatus.FAIL, error="The server returned status 503.")
-    calendar.store.edit_source(1, {"secret": "A_VARIABLE_THAT_IS_NOT_SET"}, "test")
+    calendar.store.sources.edit(1, {"secret": "A_VARIABLE_THAT_IS_NOT_SET"}, "test")
     done = tadoru("events", "-d", "events.db", "doctor")
     assert done.code == 0, "somebody should look, but it works"
     assert "warn  sources     Source 2 (観光協会) fails (consecutive failures: 1): The server returned status 503." in done.out

@@ -50,7 +50,7 @@ def test_twenty_kills_lose_nothing_and_double_nothing(calendar: Calendar, site: 
     logs = {json.loads(file.read_text("utf-8"))["id"] for file in calendar.files("runlogs")}
     assert logs == {run.id for run in runs}
     with calendar.store() as store:
-        assert all(store.state(one.id).lease_worker is None for one in store.sources())
+        assert all(store.schedule.state(one.id).lease_worker is None for one in store.sources.list())
 
 
 def test_one_of_two_workers_killed_leaves_its_sources_to_the_other(calendar: Calendar, site: Site) -> None:

@@ -81,7 +81,7 @@ def test_filters(arguments: list[str], wanted: list[str], calendar: Calendar, ca
 
 
 def test_archived_events_are_listed_with_all_only(calendar: Calendar, capsys: pytest.CaptureFixture[str]) -> None:
-    assert calendar.store.archive() == 1
+    assert calendar.store.retention.archive() == 1
     assert "古い会" in titles(capsys, calendar, "--all")
     assert titles(capsys, calendar, "--from", "2001-01-01", "--to", "2001-12-31") == []
 
@@ -140,13 +140,13 @@ def test_a_table_stands_in_columns_with_japanese_text_and_fits_the_terminal(tado
 
 
 def test_a_table_in_a_pipe_is_not_cut(tadoru: Tadoru, calendar: Calendar) -> None:
-    source = calendar.store.sources()[0]
+    source = calendar.store.sources.list()[0]
     calendar.say(source, row("とても長い名前の催し" * 12, "2050-09-01 10:00"))
     assert "とても長い名前の催し" * 12 in tadoru("events", "-d", "events.db", "list").out
 
 
 def test_what_a_source_wrote_steers_no_terminal(tadoru: Tadoru, calendar: Calendar) -> None:
-    with calendar.store.write() as sql:
+    with calendar.store.db.write() as sql:
         sql.exec_driver_sql("UPDATE events SET title = 'a' || char(27) || '[2Jb' WHERE id = 1")
     for command in (["list"], ["show", "1"]):
         out = tadoru("events", "-d", "events.db", *command).out

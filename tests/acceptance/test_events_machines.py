@@ -34,7 +34,7 @@ def fill(store: CalendarStore, sites: list[Site]) -> None:
         site.reply(f"/{number}.ics", body=ics(meeting(number)), content_type="text/calendar")
         named = site.url("/").split("/")[2]
         values = {"name": f"source {number}", "type": "ics", "url": site.url(f"/{number}.ics"), "named_host": named}
-        store.add_source(values, by="test")
+        store.sources.add(values, by="test")
 
 
 def calendars(site: Site) -> list[ReceivedRequest]:
@@ -72,11 +72,11 @@ def test_three_share_thirty_sources_and_two_finish_when_one_is_killed(tadoru: Ta
             # One that the site sees late makes one gap shorter, but not all of them together.
             assert gaps[len(gaps) // 3] >= GAP * 0.9
             assert sum(gaps) > (len(gaps) - 0.5) * GAP
-        events = store.events(EventFilter(archived=None), limit=1000).items
+        events = store.events.list(EventFilter(archived=None), limit=1000).items
         assert sorted(one.event.title for one in events) == sorted(meeting(number)["SUMMARY"] for number in range(SOURCES))
-        runs = store.runs(limit=1000)
+        runs = store.runs.list(limit=1000)
         assert (len(runs), sum(run.error_summary == WORKER_STOPPED for run in runs)) == (SOURCES + 1, 1)
         assert all(run.finished_at is not None for run in runs)
-        states = store.states(one.id for one in store.sources())
+        states = store.schedule.states(one.id for one in store.sources.list())
         assert {state.lease_worker for state in states.values()} == {None}
         assert {state.failures for state in states.values()} == {0}

@@ -51,7 +51,7 @@ def test_a_review_is_explained_in_the_language_of_the_terminal(tadoru: Tadoru, c
 
 
 def titles(calendar: Calendar) -> list[str]:
-    return [one.event.title for one in calendar.store.events(limit=100).items]
+    return [one.event.title for one in calendar.store.events.list(limit=100).items]
 
 
 def test_questions_are_listed_with_what_they_are_about(tadoru: Tadoru, calendar: Calendar) -> None:
@@ -106,15 +106,15 @@ def test_merging_and_taking_it_back(calendar: Calendar, say: Asked) -> None:
 
 def test_keeping_apart_is_not_asked_again(calendar: Calendar, say: Asked) -> None:
     assert say("review", "keep-apart", "3") == "Kept separate: events 1, 4.\n"
-    calendar.say(calendar.store.sources()[1], row("読書会", "2050-08-03 15:00", price="100円"))
-    assert [one.id for one in calendar.store.reviews()] == [1, 2]
+    calendar.say(calendar.store.sources.list()[1], row("読書会", "2050-08-03 15:00", price="100円"))
+    assert [one.id for one in calendar.store.reviews.list()] == [1, 2]
     assert "keep-apart" in say("review", "list", "--all")
 
 
 def test_fixing_a_row_makes_an_event_of_it_in_which_only_the_fixed_field_is_a_persons(calendar: Calendar, say: Asked) -> None:
     out = say("review", "fix", "1", "--set", "starts=2050年9月1日 10時")
     assert out == "Published event 2: 日時未定の会 · 2050-09-01 Thu 10:00.\n"
-    story = calendar.store.provenance(2)
+    story = calendar.store.events.provenance(2)
     assert story.event.city == "盛岡市"
     assert story.owners["occurrence"].owner == "person"
     assert "title" not in story.owners
@@ -125,16 +125,16 @@ def test_fixing_a_row_makes_an_event_of_it_in_which_only_the_fixed_field_is_a_pe
 def test_a_row_that_still_lacks_something_stays_in_the_queue(calendar: Calendar, say: Asked) -> None:
     assert "The item is still incomplete: Start date missing. Complete it with" in say("review", "retry", "1")
     assert say("review", "retry", "--all") == "Completed 0 of 2 incomplete items. 2 remain.\n"
-    assert [one.id for one in calendar.store.reviews()] == [1, 2, 3]
+    assert [one.id for one in calendar.store.reviews.list()] == [1, 2, 3]
 
 
 def test_a_row_is_read_again_with_the_settings_that_its_source_has_now(calendar: Calendar, say: Asked) -> None:
-    source = calendar.store.sources()[0]
+    source = calendar.store.sources.list()[0]
     raw = row("外国の会", "04/05/2050 10:00")
     calendar.say(source, bad=[QuarantinedEvent(raw=raw, reason=ReviewReason.PARSE_ERROR, why="It could not be read then.")])
-    calendar.store.edit_source(source.id, {"settings": {"date_order": "day"}}, "test")
+    calendar.store.sources.edit(source.id, {"settings": {"date_order": "day"}}, "test")
     assert say("review", "retry", "--all") == "Completed 1 of 3 incomplete items. 2 remain.\n"
-    [found] = [one.event for one in calendar.store.events(limit=100).items if one.event.title == "外国の会"]
+    [found] = [one.event for one in calendar.store.events.list(limit=100).items if one.event.title == "外国の会"]
     assert str(found.local_date) == "2050-05-04", "the day comes first now"
 
 
@@ -146,7 +146,7 @@ def test_a_dismissed_question_is_not_asked_again(calendar: Calendar, say: Asked)
 
 def test_nothing_waits(tadoru: Tadoru, calendar: Calendar) -> None:
     for number in (1, 2, 3):
-        calendar.store.review_dismiss(number, "test")
+        calendar.store.reviews.dismiss(number, "test")
     done = tadoru("events", "-d", "events.db", "review", "list")
     assert (done.out, done.err) == ("", "No open reviews.\n")
     assert tadoru("events", "-d", "events.db", "review", "list", "--format", "json").out == "[]\n"

@@ -23,8 +23,8 @@ def calendar(tmp_path: Path) -> Iterator[Calendar]:
     made.say(town, row("さんさ踊り"), row("朝市", "2050-08-02"), row("日時未定の会", ""))
     made.say(tourism, row("さんさ踊り"))
     made.say(tourism, status=RunStatus.FAIL, error="The server returned status 503.")
-    made.store.open_incident(tourism.id, "failure", {"error": "The server returned status 503."})
-    made.store.disable_source(made.source("休止").id, "test")
+    made.store.incidents.open(tourism.id, "failure", {"error": "The server returned status 503."})
+    made.store.sources.disable(made.source("休止").id, "test")
     yield made
     made.close()
 
@@ -49,7 +49,7 @@ def test_the_log_of_one_source_as_a_table(tadoru: Tadoru, calendar: Calendar) ->
 
 
 def test_a_run_that_is_under_way_has_no_status(calendar: Calendar, capsys: pytest.CaptureFixture[str]) -> None:
-    calendar.store.start_run(1)
+    calendar.store.runs.start(1)
     assert run(["events", "-d", calendar.path, "runs", "--limit", "1", "--format", "json"]) == 0
     [found] = json.loads(capsys.readouterr().out)
     assert (found["status"], found["finished_at"]) == (None, None)

@@ -72,4 +72,4 @@ def test_an_engine_can_be_forgotten(calendar: Calendar, stub: MeilisearchStub, m
     assert calendar("search-sync", *where(stub)).out == "Whole calendar: 0 events sent, 0 removed.\n"
     assert calendar("search-sync", "--forget", *where(stub)).out == "Changes are no longer tracked for this engine.\n"
     with calendar.store() as store:
-        assert store.search_targets() == ()
+        assert store.search_changes.targets() == ()

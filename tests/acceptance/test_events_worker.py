@@ -115,4 +115,4 @@ def test_a_worker_collects_what_is_due_and_what_is_added_and_ends_when_asked(cal
     stages = [line for line in lines if "stage" in line and line["stage"] in ("fetch", "normalise", "store")]
     assert {"source_id", "run_id", "stage", "duration", "error"} <= stages[0].keys()
     with calendar.store() as store:
-        assert all(store.state(one.id).lease_worker is None for one in store.sources())
+        assert all(store.schedule.state(one.id).lease_worker is None for one in store.sources.list())

@@ -27,8 +27,8 @@ def test_a_run_of_another_command_is_heard_on_every_process_and_so_is_the_end(ta
         site.reply("/town.ics", body=CALENDAR, content_type="text/calendar")
         with closing(open_service(str(tadoru.folder / "events.db"))) as store:
             source = {"name": "Town", "type": "ics", "url": site.url("/town.ics"), "allow_private": True}
-            store.add_source(source, "test")
-            key = store.add_key("one", ("runs:read", "sources:read"), Actor(who="test"))[1]
+            store.sources.add(source, "test")
+            key = store.keys.add("one", ("runs:read", "sources:read"), Actor(who="test"))[1]
         with serving(tadoru, "--workers", "2", "--log-format", "json") as service:
             try:
                 assert service.ask("/readyz").status == 200

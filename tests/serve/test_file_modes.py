@@ -39,7 +39,7 @@ def open_to_others(folder: Path) -> list[str]:
 def test_a_new_database_and_its_folder_are_for_their_owner(tmp_path: Path) -> None:
     file = tmp_path / "var" / "tadoru.db"
     with closing(open_service(str(file))) as store:
-        store.add_user("mia", "admin", BY)
+        store.users.add("mia", "admin", BY)
         assert {one.name for one in file.parent.iterdir()} >= {"tadoru.db", "tadoru.db-wal", "tadoru.db-shm"}
         assert open_to_others(file.parent) == []
 
@@ -56,7 +56,7 @@ def test_a_database_that_is_there_keeps_the_mode_that_it_was_given(tmp_path: Pat
     open_service(str(file)).close()
     file.chmod(0o640)
     with closing(open_service(str(file))) as store:
-        store.add_user("mia", "admin", BY)
+        store.users.add("mia", "admin", BY)
         assert file.stat().st_mode & 0o777 == 0o640
 
 
@@ -101,7 +101,7 @@ def test_a_crawl_that_an_operator_named_keeps_its_rights(tmp_path: Path, umask: 
         runner = RunnerHarness(tmp_path, site)
         (tmp_path / "shared").mkdir()
         place = tmp_path / "shared" / "site.db"
-        crawl = runner.store.add_crawl("x", "audit", [site.url("/")], {"delay": 0.0}, BY, place=str(place))
+        crawl = runner.store.crawls.add("x", "audit", [site.url("/")], {"delay": 0.0}, BY, place=str(place))
         runner.dispatch()
         runner.wait(crawl.id, CrawlState.FINISHED)
         runner.close()

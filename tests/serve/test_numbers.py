@@ -30,8 +30,8 @@ def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceHarness
 
 @pytest.fixture(scope="module")
 def admin(harness: ServiceHarness) -> TestClient:
-    user = harness.store.add_user("ann", "admin", Actor(who="test"))
-    cookie = f"tadoru={harness.store.start_session(user, Actor(who='test'))}"
+    user = harness.store.users.add("ann", "admin", Actor(who="test"))
+    cookie = f"tadoru={harness.store.sessions.start(user, Actor(who='test'))}"
     return TestClient(
         harness.app, base_url=BASE, headers={"cookie": cookie}, raise_server_exceptions=False, follow_redirects=False
     )

@@ -32,7 +32,7 @@ class Calendar:
         values: Mapping[str, Any] = {
             "name": name, "type": "ics", "url": f"https://{len(name)}.example/{name}", "city": "盛岡市", "timezone": "Asia/Tokyo",
         }  # fmt: skip
-        return self.store.add_source({**values, **given}, by="test")
+        return self.store.sources.add({**values, **given}, by="test")
 
     def say(
         self,
@@ -48,8 +48,8 @@ class Calendar:
         bad = [*bad, *(one for one in outcomes if isinstance(one, QuarantinedEvent))]
         good = [one for one in outcomes if not isinstance(one, QuarantinedEvent)]
         raws = [row for row, one in zip(rows, outcomes, strict=True) if not isinstance(one, QuarantinedEvent)]
-        run = self.store.start_run(source.id)
-        applied = self.store.apply_run(run, good, bad, EventMatcher(), raws=raws)
+        run = self.store.runs.start(source.id)
+        applied = self.store.results.apply(run, good, bad, EventMatcher(), raws=raws)
         counts = {
             "fetched": 1,
             "parsed": len(rows),
@@ -57,7 +57,7 @@ class Calendar:
             "quarantined": len(bad),
             "merged": applied.merged,
         }
-        self.store.finish_run(run, status, counts={**counts, "review": applied.review}, error=error)
+        self.store.runs.finish(run, status, counts={**counts, "review": applied.review}, error=error)
         return applied
 
 

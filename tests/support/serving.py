@@ -47,7 +47,7 @@ class ServiceHarness:
         headers = {}
         if role is not Role.PUBLIC or scopes:
             scopes = scopes or tuple(name for name, (least, _) in SCOPES.items() if least <= role)
-            headers["authorization"] = f"Bearer {self.store.add_key(role.label, scopes, Actor(who='test'))[1]}"
+            headers["authorization"] = f"Bearer {self.store.keys.add(role.label, scopes, Actor(who='test'))[1]}"
         return TestClient(self.app, base_url=BASE, headers=headers, raise_server_exceptions=False, follow_redirects=False)
 
     def close(self) -> None:

@@ -120,11 +120,11 @@ def _copy_events(since: str, to: str, found: CopySource) -> None:
         raise UsageError("Cannot copy a database into itself. Give another one.")
     progress = CopyProgress()
     with closing(open_calendar(since)) as old:
-        _report_migration(old.name, found)
+        _report_migration(old.db.name, found)
         with closing(open_calendar(to)) as new:
-            counts = copy_calendar(old, new, progress)
+            counts = copy_calendar(old.db, new.db, progress)
             progress.end()
-            report_copied_calendar(counts, new.name)
+            report_copied_calendar(counts, new.db.name)
 
 
 def _report_migration(name: str, found: CopySource) -> None:

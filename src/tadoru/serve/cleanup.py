@@ -23,7 +23,7 @@ def clean_up(service: Service) -> None:
     """Clean up once. A failure is logged and retried the next time."""
     days = service.options.audit_days
     try:
-        pruned = service.store.prune_access(timedelta(days=days) if days else None)
+        pruned = service.store.sessions.prune(timedelta(days=days) if days else None)
     except TadoruError as error:
         service.log.write("warning", "cleanup failed", why=str(error))
         return

@@ -55,7 +55,7 @@ class ClusterWatch:
 
 def can_have_cluster(service: Service) -> bool:
     """Whether the database can hold a cluster."""
-    return is_postgresql(service.store.database)
+    return is_postgresql(service.store.db.database)
 
 
 def cluster_status(service: Service) -> ClusterStatus | None:
@@ -64,7 +64,7 @@ def cluster_status(service: Service) -> ClusterStatus | None:
         return None
     with _making:
         if service.cluster is None:
-            service.cluster = ClusterWatch(service.store.database, service.clock)
+            service.cluster = ClusterWatch(service.store.db.database, service.clock)
     return service.cluster.look()
 
 

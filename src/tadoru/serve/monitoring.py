@@ -28,7 +28,7 @@ async def healthz() -> dict[str, str]:
 def readyz(service: Annotated[Service, Depends(service_of)]) -> Response:
     """Readiness: the database responds too."""
     try:
-        service.store.has_users()
+        service.store.users.has_any()
     except StoreError as error:
         service.log.write("error", str(error))
         return problem_response(database_unavailable())
@@ -45,7 +45,7 @@ async def description(request: Request) -> Response:
 @router.get("/metrics")
 def metrics(service: Annotated[Service, Depends(service_of)]) -> Response:
     """Metrics in the text format of Prometheus."""
-    registry, totals, health = CollectorRegistry(), service.store.totals(), service.store.health()
+    registry, totals, health = CollectorRegistry(), service.store.statistics.totals(), service.store.statistics.source_health()
     events = Gauge("tadoru_events", "Events by status.", ["status"], registry=registry)
     for status, count in totals.events.items():
         events.labels(status).set(count)

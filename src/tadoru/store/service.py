@@ -6,20 +6,28 @@ from tadoru.clock import Clock
 from tadoru.store.accounts.api_keys import ApiKeys
 from tadoru.store.accounts.audit_log import AuditLog
 from tadoru.store.accounts.secrets import COST
-from tadoru.store.accounts.users import AccountCleanup, Sessions, Users
-from tadoru.store.calendar.database import LOCK_TIMEOUT
-from tadoru.store.calendar.store import DEFAULT_DATABASE, CalendarStore, open_as
+from tadoru.store.accounts.users import Sessions, Users
+from tadoru.store.calendar.database import LOCK_TIMEOUT, CalendarDatabase
+from tadoru.store.calendar.store import DEFAULT_DATABASE, CalendarStore, open_database
 from tadoru.store.served_crawls.claims import CrawlClaims
+from tadoru.store.served_crawls.register import CrawlRegister
 
 
-class ServiceStore(CrawlClaims, AccountCleanup, Sessions, Users, ApiKeys, AuditLog, CalendarStore):
-    """Everything that the service stores; threads may share it, and a method is one transaction unless it says otherwise."""
+class ServiceStore(CalendarStore):
+    """Everything that the service stores: the parts of a calendar, and those of accounts and crawls."""
+
+    def __init__(self, db: CalendarDatabase, password_cost: int = COST) -> None:
+        super().__init__(db)
+        self.users = Users(db, password_cost)
+        self.sessions = Sessions(db)
+        self.keys = ApiKeys(db)
+        self.audit = AuditLog(db)
+        self.crawls = CrawlRegister(db)
+        self.claims = CrawlClaims(db)
 
 
 def open_service(
     database: str = DEFAULT_DATABASE, clock: Clock | None = None, *, patience: float = LOCK_TIMEOUT, password_cost: int = COST
 ) -> ServiceStore:
-    """Open a database, made when it is not there: a path, or `postgresql://…`."""
-    store = open_as(ServiceStore, database, clock, patience)
-    store.password_cost = password_cost
-    return store
+    """Open a database, a path or `postgresql://…`, and create it if it does not exist."""
+    return ServiceStore(open_database(database, clock, patience), password_cost)

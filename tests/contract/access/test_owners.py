@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from tadoru.store.accounts.audit_log import Actor
+from tadoru.store.accounts.audit_log import Actor, add_audit_entry
 from tadoru.store.calendar.database import CalendarDatabase
 from tadoru.store.calendar.migrate import VERSIONS, prepare_database
 from tadoru.store.service import ServiceStore, open_service
@@ -27,7 +27,7 @@ def old(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> Ite
     before = CalendarDatabase(address, clock)
     prepare_database(before, VERSIONS[: VERSIONS.index("0005")])
     before.close()
-    store = ServiceStore(address, clock)
+    store = ServiceStore(CalendarDatabase(address, clock))
     yield store
     store.close()
     if postgres:
@@ -35,54 +35,56 @@ def old(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> Ite
 
 
 def test_keys_of_the_format_before_belong_to_whoever_made_them(old: ServiceStore, clock: FakeClock) -> None:
-    ann, ben = (old.add_user(name, "admin", OPERATOR) for name in ("ann", "ben"))
+    ann, ben = (old.users.add(name, "admin", OPERATOR) for name in ("ann", "ben"))
     made = {}
     for user in (ann, ben):
-        made[user.name] = old.add_key(user.name, SCOPES, Actor(who=user.name, user_id=user.id))
-    made["by name"] = old.add_key("by name", SCOPES, Actor(who="ann"))  # Its line of the audit log is gone.
-    made["operator"] = old.add_key("operator", SCOPES, OPERATOR)
-    with old.write() as sql:
+        made[user.name] = old.keys.add(user.name, SCOPES, Actor(who=user.name, user_id=user.id))
+    made["by name"] = old.keys.add("by name", SCOPES, Actor(who="ann"))  # Its line of the audit log is gone.
+    made["operator"] = old.keys.add("operator", SCOPES, OPERATOR)
+    with old.db.write() as sql:
         sql.execute(text("DELETE FROM audit_log WHERE subject = :subject"), {"subject": f"tdr_{made['by name'][0].prefix}"})
     clock.advance(60)
-    old.revoke_user("ben", OPERATOR)
-    assert old.key_of(made["ben"][1]) is not None  # What was wrong.
-    store = open_service(old.database, clock)
-    found = store.keys()
+    old.users.revoke("ben", OPERATOR)
+    assert old.keys.find(made["ben"][1]) is not None  # What was wrong.
+    store = open_service(old.db.database, clock)
+    found = store.keys.list()
     assert {one.name: one.user_name for one in found} == {"ann": "ann", "ben": "ben", "by name": "ann", "operator": ""}
-    assert {name for name, (_, whole) in made.items() if store.key_of(whole) is not None} == {"ann", "by name", "operator"}
-    store.add_user("ben", "admin", OPERATOR)
-    assert store.key_of(made["ben"][1]) is None
-    store.set_role("ann", "viewer", OPERATOR)
-    assert {one.user_role for one in map(store.key_of, (made["ann"][1], made["by name"][1])) if one} == {"viewer"}
-    store.revoke_user("ann", OPERATOR)
-    assert {name for name, (_, whole) in made.items() if store.key_of(whole) is not None} == {"operator"}
-    assert store.audit_entries(limit=1)[0].detail["keys"] == sorted(f"tdr_{made[one][0].prefix}" for one in ("ann", "by name"))
+    assert {name for name, (_, whole) in made.items() if store.keys.find(whole) is not None} == {"ann", "by name", "operator"}
+    store.users.add("ben", "admin", OPERATOR)
+    assert store.keys.find(made["ben"][1]) is None
+    store.users.set_role("ann", "viewer", OPERATOR)
+    assert {one.user_role for one in map(store.keys.find, (made["ann"][1], made["by name"][1])) if one} == {"viewer"}
+    store.users.revoke("ann", OPERATOR)
+    assert {name for name, (_, whole) in made.items() if store.keys.find(whole) is not None} == {"operator"}
+    assert store.audit.entries(limit=1)[0].detail["keys"] == sorted(f"tdr_{made[one][0].prefix}" for one in ("ann", "by name"))
     store.close()
 
 
 def test_a_key_of_somebody_who_left_and_came_back_stays_over(old: ServiceStore, clock: FakeClock) -> None:
-    old.add_user("root", "admin", OPERATOR)
-    ann = old.add_user("ann", "admin", OPERATOR)
-    _, whole = old.add_key("hers", SCOPES, Actor(who="ann", user_id=ann.id))
+    old.users.add("root", "admin", OPERATOR)
+    ann = old.users.add("ann", "admin", OPERATOR)
+    _, whole = old.keys.add("hers", SCOPES, Actor(who="ann", user_id=ann.id))
     clock.advance(60)
-    old.revoke_user("ann", OPERATOR)
+    old.users.revoke("ann", OPERATOR)
     clock.advance(60)
-    old.add_user("ann", "admin", OPERATOR)
-    store = open_service(old.database, clock)
-    assert store.key_of(whole) is None
+    old.users.add("ann", "admin", OPERATOR)
+    store = open_service(old.db.database, clock)
+    assert store.keys.find(whole) is None
     store.close()
 
 
 def test_crawls_of_the_format_before_count_for_whoever_added_them(old: ServiceStore, clock: FakeClock) -> None:
     row = "INSERT INTO crawls (name, job, starts, options, place, state, created_at, progress) "
     row += "VALUES (:name, 'audit', '[]', '{}', 'x', 'queued', :at, '{}')"
-    with old.write() as sql:
+    with old.db.write() as sql:
         for number in range(1, 5):
-            sql.execute(text(row), {"name": str(number), "at": old.now() if not old.is_sqlite else old.now().isoformat()})
+            sql.execute(
+                text(row), {"name": str(number), "at": old.db.now() if not old.db.is_sqlite else old.db.now().isoformat()}
+            )
         for number, by in enumerate((Actor(who="ann", user_id=7), Actor(who="ann", user_id=7), Actor(who="key:ci", key_id=3)), 1):
-            old.add_audit_entry(sql, by, "crawl.add", f"crawl/{number}")
-    store = open_service(old.database, clock)
-    with store.read() as sql:
+            add_audit_entry(old.db, sql, by, "crawl.add", f"crawl/{number}")
+    store = open_service(old.db.database, clock)
+    with store.db.read() as sql:
         found = sql.execute(text("SELECT owner, queued_by FROM crawls ORDER BY id")).all()
     assert [tuple(one) for one in found] == [("user 7", "user 7"), ("user 7", "user 7"), ("key 3", "key 3"), ("", "")]
     store.close()

@@ -47,7 +47,7 @@ def let_pass(store: CalendarStore, clock: FakeClock) -> LetPass:
 
     def let_pass(seconds: float) -> None:
         clock.advance(seconds)
-        if store.is_sqlite:
+        if store.db.is_sqlite:
             return
         columns = {
             "workers": ("expires_at",),
@@ -56,7 +56,7 @@ def let_pass(store: CalendarStore, clock: FakeClock) -> LetPass:
             "incidents": ("claimed_until",),
             "robots": ("fetched_at",),
         }
-        with store.write() as sql:
+        with store.db.write() as sql:
             for table, names in columns.items():
                 moved = ", ".join(f"{name} = {name} - make_interval(secs => :seconds)" for name in names)
                 sql.execute(text(f"UPDATE {table} SET {moved}"), {"seconds": seconds})
@@ -72,10 +72,10 @@ class Collector:
 
     def source(self, name: str = "City", **given: object) -> EventSource:
         values = {"name": name, "type": "ics", "url": f"https://example.org/{name}", "city": "盛岡", **given}
-        return self.store.add_source(values, by="test")
+        return self.store.sources.add(values, by="test")
 
     def start(self, source: EventSource) -> RunLog:
-        return self.store.start_run(source.id)
+        return self.store.runs.start(source.id)
 
     def run(
         self,
@@ -87,14 +87,14 @@ class Collector:
         chunk: int = 500,
     ) -> ApplyResult:
         run = self.start(source)
-        applied = self.store.apply_run(run, drafts, bad, self.matcher, chunk=chunk)
+        applied = self.store.results.apply(run, drafts, bad, self.matcher, chunk=chunk)
         if sweep:
-            self.store.mark_missing(run)
-        self.store.finish_run(run, RunStatus.SUCCESS, counts={"parsed": len(drafts) + len(bad), "upserted": applied.upserted})
+            self.store.results.mark_missing(run)
+        self.store.runs.finish(run, RunStatus.SUCCESS, counts={"parsed": len(drafts) + len(bad), "upserted": applied.upserted})
         return applied
 
     def titles(self) -> list[str]:
-        return [one.event.title for one in self.store.events(limit=1000).items]
+        return [one.event.title for one in self.store.events.list(limit=1000).items]
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from tests.support.clock import FakeClock
 def test_new_rows_become_events(collect: Collector) -> None:
     applied = collect.run(collect.source(), [draft(), draft("朝市")])
     assert (applied.inserted, applied.upserted, applied.merged, applied.review) == (2, 2, 0, 0)
-    first, second = collect.store.events().items
+    first, second = collect.store.events.list().items
     assert {first.event.title, second.event.title} == {"星まつり", "朝市"}
     assert first.event.starts_at == FIRST
     assert (first.event.city, first.event.timezone, first.event.sequence) == ("盛岡", "Asia/Tokyo", 0)
@@ -33,10 +33,10 @@ def test_new_rows_become_events(collect: Collector) -> None:
 def test_the_same_rows_again_change_nothing(collect: Collector, clock: FakeClock) -> None:
     source = collect.source()
     collect.run(source, many(5))
-    before = [one.event for one in collect.store.events().items]
+    before = [one.event for one in collect.store.events.list().items]
     clock.advance(60)
     applied = collect.run(source, many(5))
-    after = [one.event for one in collect.store.events().items]
+    after = [one.event for one in collect.store.events.list().items]
     assert (applied.unchanged, applied.inserted, applied.updated) == (5, 0, 0)
     assert [replace(one, last_seen=before[0].last_seen) for one in after] == before
     assert {one.last_seen for one in after} == {before[0].last_seen + timedelta(seconds=60)}
@@ -46,13 +46,13 @@ def test_a_row_with_the_name_of_a_known_one_updates_its_event(collect: Collector
     source = collect.source()
     collect.run(source, [draft(uid="1")])
     applied = collect.run(source, [draft(uid="1", at=FIRST + timedelta(days=2), price="500円")])
-    (only,) = collect.store.events().items
+    (only,) = collect.store.events.list().items
     assert (applied.updated, applied.inserted) == (1, 0)
     assert (only.event.price, only.event.sequence) == ("500円", 1)
     assert only.event.starts_at == FIRST + timedelta(days=2)
     assert only.time is not None
     assert only.time.local_date == (FIRST + timedelta(days=2)).date()
-    (change,) = collect.store.provenance(only.event.id).history
+    (change,) = collect.store.events.provenance(only.event.id).history
     assert change["changes"]["price"] == ["", "500円"]
 
 
@@ -61,7 +61,7 @@ def test_rows_without_a_name_are_known_by_what_they_say(collect: Collector) -> N
     collect.run(source, [draft()])
     applied = collect.run(source, [draft(description="入場無料")])
     assert (applied.updated, applied.inserted) == (1, 0)
-    assert [one.event.description for one in collect.store.events().items] == ["入場無料"]
+    assert [one.event.description for one in collect.store.events.list().items] == ["入場無料"]
 
 
 def test_one_source_with_another_start_time_has_two_events(collect: Collector) -> None:
@@ -72,10 +72,10 @@ def test_one_source_with_another_start_time_has_two_events(collect: Collector) -
 def test_two_sources_of_one_event_make_one(collect: Collector) -> None:
     collect.run(collect.source("A"), [draft(price="500円")])
     applied = collect.run(collect.source("B"), [draft(organizer="星の会")])
-    (only,) = collect.store.events().items
+    (only,) = collect.store.events.list().items
     assert (applied.merged, applied.inserted, applied.upserted) == (1, 0, 1)
     assert (only.event.price, only.event.organizer) == ("500円", "星の会")
-    story = collect.store.provenance(only.event.id)
+    story = collect.store.events.provenance(only.event.id)
     assert {one.source_id for one in story.sightings} == {1, 2}
     assert (story.owners["price"].source_id, story.owners["organizer"].source_id) == (1, 2)
     assert [(one.score, one.absorbed_id) for one in story.merges] == [(1.0, None)]
@@ -85,20 +85,20 @@ def test_two_sources_with_other_times_are_a_question(collect: Collector) -> None
     collect.run(collect.source("A"), [draft()])
     applied = collect.run(collect.source("B"), [draft(at=FIRST + timedelta(hours=1))])
     assert (applied.inserted, applied.review) == (1, 1)
-    (asked,) = collect.store.reviews()
+    (asked,) = collect.store.reviews.list()
     assert (asked.reason, len(asked.candidate_ids)) == (ReviewReason.DEDUPE_CONFLICT, 2)
     assert asked.detail["reasons"] == ["times differ"]
-    assert collect.run(collect.store.source(2), [draft(at=FIRST + timedelta(hours=1))]).review == 0
+    assert collect.run(collect.store.sources.get(2), [draft(at=FIRST + timedelta(hours=1))]).review == 0
 
 
 def test_rows_that_say_the_same_are_one_row(collect: Collector) -> None:
     source = collect.source()
     applied = collect.run(source, [draft(), draft(), draft(description="詳しく")])
     assert (applied.inserted, applied.merged, applied.upserted) == (1, 2, 3)
-    (only,) = collect.store.events().items
-    assert len(collect.store.provenance(only.event.id).sightings) == 2
+    (only,) = collect.store.events.list().items
+    assert len(collect.store.events.provenance(only.event.id).sightings) == 2
     assert collect.run(source, [draft(), draft(), draft(description="詳しく")]).inserted == 0
-    assert len(collect.store.provenance(only.event.id).sightings) == 2
+    assert len(collect.store.events.provenance(only.event.id).sightings) == 2
 
 
 def test_names_that_change_with_every_export_make_no_new_events(collect: Collector) -> None:
@@ -106,11 +106,11 @@ def test_names_that_change_with_every_export_make_no_new_events(collect: Collect
     for turn in range(3):
         drafts = [replace(one, uid=f"{turn}-{one.uid}") for one in many(10)]
         collect.run(source, drafts, sweep=True)
-    found = collect.store.events(limit=100).items
+    found = collect.store.events.list(limit=100).items
     assert len(found) == 10
     assert all(one.event.vanished_at is None for one in found)
-    assert collect.store.totals().rows == 10
-    assert collect.store.merges() == ()
+    assert collect.store.statistics.totals().rows == 10
+    assert collect.store.merges.list() == ()
 
 
 def test_a_name_used_for_two_rows_names_neither(collect: Collector) -> None:
@@ -127,9 +127,9 @@ def test_a_row_that_became_like_another_event_is_merged_with_it(collect: Collect
     second = collect.source("B")
     collect.run(second, [draft(uid="b", at=FIRST + timedelta(days=1))])
     collect.run(second, [draft(uid="b")])
-    (only,) = collect.store.events().items
-    assert [one.absorbed_id for one in collect.store.merges(event_id=only.event.id)] == [2]
-    assert collect.store.event(2).merged_into == only.event.id == 1
+    (only,) = collect.store.events.list().items
+    assert [one.absorbed_id for one in collect.store.merges.list(event_id=only.event.id)] == [2]
+    assert collect.store.events.get(2).merged_into == only.event.id == 1
 
 
 def test_a_row_that_no_longer_fits_its_event_is_a_question(collect: Collector, matcher: PlainMatcher) -> None:
@@ -138,18 +138,18 @@ def test_a_row_that_no_longer_fits_its_event_is_a_question(collect: Collector, m
     collect.run(second, [draft(uid="b")])
     applied = collect.run(second, [draft(uid="b", at=FIRST + timedelta(hours=2))])
     assert applied.review == 1
-    (asked,) = collect.store.reviews()
-    ids = collect.store.review_keep_apart(asked.id, matcher, by="mika")
-    assert [collect.store.event(one).starts_at for one in ids] == [FIRST, FIRST + timedelta(hours=2)]
+    (asked,) = collect.store.reviews.list()
+    ids = collect.store.reviews.keep_apart(asked.id, matcher, by="mika")
+    assert [collect.store.events.get(one).starts_at for one in ids] == [FIRST, FIRST + timedelta(hours=2)]
     assert collect.run(second, [draft(uid="b", at=FIRST + timedelta(hours=2))]).unchanged == 1
 
 
 def test_a_series_is_one_event_with_its_times(collect: Collector) -> None:
     source = collect.source()
     collect.run(source, [series(weeks=4)])
-    (only,) = collect.store.events().items
+    (only,) = collect.store.events.list().items
     assert only.event.times == 4
-    assert [one.starts_at for one in collect.store.times(only.event.id)] == [FIRST + timedelta(weeks=n) for n in range(4)]
+    assert [one.starts_at for one in collect.store.events.times(only.event.id)] == [FIRST + timedelta(weeks=n) for n in range(4)]
 
 
 def test_a_series_that_moves_on_is_no_change_and_one_that_skips_a_date_is(collect: Collector) -> None:
@@ -157,10 +157,10 @@ def test_a_series_that_moves_on_is_no_change_and_one_that_skips_a_date_is(collec
     collect.run(source, [series(weeks=4, uid="s")])
     later = series(since=FIRST + timedelta(weeks=1), weeks=4, uid="s")
     collect.run(source, [later])
-    (only,) = collect.store.events().items
+    (only,) = collect.store.events.list().items
     assert (only.event.sequence, only.event.starts_at) == (0, FIRST + timedelta(weeks=1))
     collect.run(source, [replace(later, occurrences=(later.occurrences[0], *later.occurrences[2:]))])
-    (only,) = collect.store.events().items
+    (only,) = collect.store.events.list().items
     assert (only.event.sequence, only.event.times) == (1, 3)
 
 
@@ -169,10 +169,10 @@ def test_rows_that_lack_something_are_kept_and_asked_about(collect: Collector) -
     applied = collect.run(source, [draft()], (bad(), bad("場所も未定", uid="x")))
     assert (applied.quarantined, applied.review, applied.upserted) == (2, 2, 1)
     assert collect.titles() == ["星まつり"]
-    assert collect.store.totals().events == {"active": 1, "hidden": 0, "quarantine": 2}
-    first, _ = collect.store.reviews(reason=ReviewReason.MISSING_REQUIRED)
+    assert collect.store.statistics.totals().events == {"active": 1, "hidden": 0, "quarantine": 2}
+    first, _ = collect.store.reviews.list(reason=ReviewReason.MISSING_REQUIRED)
     assert first.detail["why"] == "It has no date."
-    assert collect.store.event(first.candidate_ids[0]).status is EventStatus.QUARANTINE
+    assert collect.store.events.get(first.candidate_ids[0]).status is EventStatus.QUARANTINE
     assert collect.run(source, [draft()], (bad(), bad("場所も未定", uid="x"))).review == 0
 
 
@@ -181,17 +181,17 @@ def test_a_row_that_the_source_put_right_leaves_quarantine(collect: Collector) -
     collect.run(source, [], (bad(uid="x"),))
     collect.run(source, [draft("日時未定の会", uid="x")])
     assert collect.titles() == ["日時未定の会"]
-    assert collect.store.reviews() == ()
-    assert collect.store.totals().events["quarantine"] == 0
+    assert collect.store.reviews.list() == ()
+    assert collect.store.statistics.totals().events["quarantine"] == 0
 
 
 def test_an_event_whose_row_is_broken_now_stays_and_is_asked_about(collect: Collector) -> None:
     source = collect.source()
     collect.run(source, [draft(uid="x")])
     collect.run(source, [], (bad(uid="x"),), sweep=True)
-    (only,) = collect.store.events().items
+    (only,) = collect.store.events.list().items
     assert (only.event.title, only.event.vanished_at) == ("星まつり", None)
-    (asked,) = collect.store.reviews()
+    (asked,) = collect.store.reviews.list()
     assert asked.candidate_ids == (only.event.id,)
 
 
@@ -199,18 +199,18 @@ def test_rows_in_quarantine_that_are_gone_ask_nothing(collect: Collector) -> Non
     source = collect.source()
     collect.run(source, [draft()], (bad(),))
     collect.run(source, [draft()], sweep=True)
-    assert collect.store.reviews() == ()
+    assert collect.store.reviews.list() == ()
 
 
 def test_what_a_source_no_longer_says_vanishes_but_stays(collect: Collector) -> None:
     source = collect.source()
     collect.run(source, many(10))
     collect.run(source, many(10)[:-1], sweep=True)
-    gone = collect.store.events(EventFilter(vanished=True)).items
+    gone = collect.store.events.list(EventFilter(vanished=True)).items
     assert [one.event.title for one in gone] == ["催し 9"]
     collect.run(source, many(10), sweep=True)
-    assert collect.store.events(EventFilter(vanished=True)).items == ()
-    assert collect.store.event(gone[0].event.id).sequence == 2
+    assert collect.store.events.list(EventFilter(vanished=True)).items == ()
+    assert collect.store.events.get(gone[0].event.id).sequence == 2
 
 
 def test_what_another_source_still_says_does_not_vanish(collect: Collector) -> None:
@@ -218,7 +218,7 @@ def test_what_another_source_still_says_does_not_vanish(collect: Collector) -> N
     collect.run(first, [draft(), draft("朝市")])
     collect.run(collect.source("B"), [draft()])
     collect.run(first, [draft("朝市")], sweep=True)
-    assert collect.store.events(EventFilter(vanished=True)).items == ()
+    assert collect.store.events.list(EventFilter(vanished=True)).items == ()
 
 
 def test_events_that_are_over_do_not_vanish(collect: Collector, clock: FakeClock) -> None:
@@ -226,7 +226,7 @@ def test_events_that_are_over_do_not_vanish(collect: Collector, clock: FakeClock
     collect.run(source, many(3))
     clock.advance(60 * 86400)
     collect.run(source, [draft("朝市", FIRST + timedelta(days=90))], sweep=True)
-    assert collect.store.events(EventFilter(vanished=True)).items == ()
+    assert collect.store.events.list(EventFilter(vanished=True)).items == ()
 
 
 @pytest.mark.parametrize(
@@ -242,11 +242,15 @@ def test_a_great_drop_marks_nothing(collect: Collector, known: int, missing: int
     source = collect.source()
     collect.run(source, many(known))
     run = collect.start(source)
-    collect.store.apply_run(run, many(known)[missing:], (), collect.matcher)
-    swept = collect.store.mark_missing(run)
+    collect.store.results.apply(run, many(known)[missing:], (), collect.matcher)
+    swept = collect.store.results.mark_missing(run)
     assert (swept.known, swept.missing, swept.is_drop) == (known, missing, is_drop)
-    assert len(collect.store.events(EventFilter(vanished=True), limit=100).items) == swept.vanished == (0 if is_drop else missing)
-    assert collect.store.mark_missing(run, force=True).is_drop is False
+    assert (
+        len(collect.store.events.list(EventFilter(vanished=True), limit=100).items)
+        == swept.vanished
+        == (0 if is_drop else missing)
+    )
+    assert collect.store.results.mark_missing(run, force=True).is_drop is False
 
 
 def test_a_source_that_says_nothing_changed_is_seen(collect: Collector, clock: FakeClock) -> None:
@@ -254,17 +258,17 @@ def test_a_source_that_says_nothing_changed_is_seen(collect: Collector, clock: F
     collect.run(source, many(3))
     clock.advance(100)
     run = collect.start(source)
-    assert collect.store.mark_all_seen(run) == 3
-    assert {one.event.last_seen for one in collect.store.events().items} == {collect.store.now()}
-    assert collect.store.mark_missing(run).missing == 0
+    assert collect.store.results.mark_all_seen(run) == 3
+    assert {one.event.last_seen for one in collect.store.events.list().items} == {collect.store.db.now()}
+    assert collect.store.results.mark_missing(run).missing == 0
 
 
 def test_a_run_that_was_given_up_may_not_write(collect: Collector) -> None:
     source = collect.source()
     run = collect.start(source)
-    collect.store.finish_run(run, RunStatus.FAIL, counts={}, error="gone")
+    collect.store.runs.finish(run, RunStatus.FAIL, counts={}, error="gone")
     with pytest.raises(RunClosed):
-        collect.store.apply_run(run, many(1), (), collect.matcher)
+        collect.store.results.apply(run, many(1), (), collect.matcher)
     assert collect.titles() == []
 
 
@@ -273,7 +277,7 @@ def test_texts_that_no_database_takes_are_stored_without_the_bad_part(collect: C
     odd = draft("星\x00まつ\ud800り", description="a\x00b", extra={"k\x00": "v\ud800"}, uid="u\x00\ud800")
     collect.run(source, [odd])
     assert collect.run(source, [odd]).unchanged == 1
-    (only,) = collect.store.events().items
+    (only,) = collect.store.events.list().items
     assert (only.event.title, only.event.description, only.event.extra) == ("星まつり", "ab", {"k": "v"})
 
 
@@ -292,19 +296,19 @@ def test_a_kill_at_any_statement_and_a_second_run_give_the_same(handles: OpenEve
             if left[0] == 0:
                 raise KeyboardInterrupt
 
-        run = other.start_run(second.id)
-        hook.listen(other.engine, "before_cursor_execute", stop)
+        run = other.runs.start(second.id)
+        hook.listen(other.db.engine, "before_cursor_execute", stop)
         try:
-            other.apply_run(run, drafts, (bad(),), collect.matcher, chunk=3)
+            other.results.apply(run, drafts, (bad(),), collect.matcher, chunk=3)
         except KeyboardInterrupt:
             attempts += 1
             continue
         break
     assert attempts > 20
     assert sorted(collect.titles()) == sorted([one.title for one in many(3) + many(6)] + ["星まつり", "朝市", "朝市"])
-    assert collect.store.totals().rows == 5 + len(drafts) + 1
-    assert len(collect.store.merges()) == 3
-    assert len(collect.store.reviews()) == 2
+    assert collect.store.statistics.totals().rows == 5 + len(drafts) + 1
+    assert len(collect.store.merges.list()) == 3
+    assert len(collect.store.reviews.list()) == 2
 
 
 def test_two_workers_that_find_one_event_at_once_store_it_once(
@@ -317,12 +321,13 @@ def test_two_workers_that_find_one_event_at_once_store_it_once(
     stores = [handles() for _ in sources]
     with ThreadPoolExecutor(4) as pool:
         work = [
-            pool.submit(one.apply_run, run, many(30), (), collect.matcher, chunk=7) for one, run in zip(stores, runs, strict=True)
+            pool.submit(one.results.apply, run, many(30), (), collect.matcher, chunk=7)
+            for one, run in zip(stores, runs, strict=True)
         ]
     done = [each.result() for each in work]
     assert sum(one.inserted for one in done) == 30
     assert sum(one.merged for one in done) == 90
-    assert store.count_events() == 30
+    assert store.events.count() == 30
 
 
 def test_a_large_run_holds_the_stored_form_of_only_a_few_rows(collect: Collector) -> None:
@@ -331,7 +336,7 @@ def test_a_large_run_holds_the_stored_form_of_only_a_few_rows(collect: Collector
     run = collect.start(collect.source())
     tracemalloc.start()
     try:
-        collect.store.apply_run(run, rows, (), collect.matcher, chunk=20)
+        collect.store.results.apply(run, rows, (), collect.matcher, chunk=20)
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -342,30 +347,30 @@ def test_an_event_that_is_merged_while_a_run_stores_its_rows_gets_no_further_row
     store: CalendarStore, collect: Collector
 ) -> None:
     collect.run(collect.source("A"), [draft(), draft(at=FIRST + timedelta(hours=2))])
-    absorbed, kept = sorted(one.event.id for one in store.events().items)
+    absorbed, kept = sorted(one.event.id for one in store.events.list().items)
 
     def merge(done: int) -> None:
         if done == 1:
-            store.merge_events(kept, absorbed, collect.matcher, "ada")
+            store.merges.merge(kept, absorbed, collect.matcher, "ada")
 
     rows = [draft("朝市"), draft(occurrence=whole_days(FIRST, 1))]
-    applied = store.apply_run(collect.start(collect.source("B")), rows, (), collect.matcher, chunk=1, progress=merge)
+    applied = store.results.apply(collect.start(collect.source("B")), rows, (), collect.matcher, chunk=1, progress=merge)
     assert (applied.inserted, applied.merged) == (1, 1)
-    assert len(store.provenance(kept).sightings) == 3
+    assert len(store.events.provenance(kept).sightings) == 3
 
 
 def test_an_event_that_is_edited_while_a_run_stores_its_rows_is_compared_as_it_is_now(
     store: CalendarStore, collect: Collector
 ) -> None:
     collect.run(collect.source("A"), [draft("夏まつり")])
-    (known,) = store.events().items
+    (known,) = store.events.list().items
 
     def edit(done: int) -> None:
         if done == 1:
-            store.edit_event(known.event.id, {"title": "星まつり"}, collect.matcher, "ada")
+            store.edits.edit(known.event.id, {"title": "星まつり"}, collect.matcher, "ada")
 
     rows = [draft("朝市"), draft("星まつり")]
-    applied = store.apply_run(collect.start(collect.source("B")), rows, (), collect.matcher, chunk=1, progress=edit)
+    applied = store.results.apply(collect.start(collect.source("B")), rows, (), collect.matcher, chunk=1, progress=edit)
     assert (applied.inserted, applied.merged) == (1, 1)
 
 
@@ -376,7 +381,7 @@ def test_no_row_of_a_run_is_replaced_by_another_row_of_it(store: CalendarStore, 
     later = draft(at=FIRST + timedelta(days=1), uid="1")
     applied = collect.run(source, [later, replace(later, uid="2", description="雨天中止")], chunk=chunk)
     assert (applied.inserted, applied.merged, applied.updated) == (1, 1, 0)
-    assert store.totals().rows == 3
+    assert store.statistics.totals().rows == 3
 
 
 class TwoBlockMatcher(PlainMatcher):
@@ -416,7 +421,7 @@ def test_a_row_that_became_like_several_events_does_not_merge_more_rows_than_an_
     known = (all_day, draft(), draft(at=FIRST + timedelta(hours=2)))
     collect.run(source, [replace(one, uid=f"{kind} {number}") for kind, one in enumerate(known) for number in range(count)])
     collect.run(source, [replace(draft(occurrence=all_day.occurrence), uid="0 0")])
-    assert sorted(len(store.provenance(one.event.id).sightings) for one in store.events().items) == [count, 2 * count]
+    assert sorted(len(store.events.provenance(one.event.id).sightings) for one in store.events.list().items) == [count, 2 * count]
 
 
 def test_rows_of_a_source_stay_rows_of_one_source_when_their_event_is_merged(store: CalendarStore, collect: Collector) -> None:
@@ -449,8 +454,8 @@ def test_a_source_that_repeats_an_event_endlessly_does_not_make_it_one_of_endles
     source = collect.source()
     applied = collect.run(source, rows, chunk=30)
     assert (applied.inserted, applied.merged, applied.review) == (3, len(rows) - 3, 0)
-    counts = [len(store.provenance(one.event.id).sightings) for one in store.events().items]
+    counts = [len(store.events.provenance(one.event.id).sightings) for one in store.events.list().items]
     assert counts == [MAX_ROWS_OF_EVENT, MAX_ROWS_OF_EVENT, 10]
     moved = [replace(one, venue="公園", venue_clean="公園") for one in rows]
     collect.run(source, moved, chunk=30, sweep=True)
-    assert max(len(store.provenance(one.event.id).sightings) for one in store.events().items) <= MAX_ROWS_OF_EVENT
+    assert max(len(store.events.provenance(one.event.id).sightings) for one in store.events.list().items) <= MAX_ROWS_OF_EVENT

@@ -149,8 +149,8 @@ def new_database(tmp_path: Path, empty_file: Path, request: pytest.FixtureReques
 
 def _emptied(store: CalendarStore) -> CalendarStore:
     names = ", ".join(table.name for table in metadata.sorted_tables)
-    with store.write() as sql:
-        if store.is_sqlite:
+    with store.db.write() as sql:
+        if store.db.is_sqlite:
             for table in reversed(metadata.sorted_tables):
                 sql.execute(table.delete())
             sql.execute(text("DELETE FROM sqlite_sequence"))
@@ -166,14 +166,14 @@ def test_random_rows_of_every_table_survive_the_way_to_a_server_and_back(new_dat
     @examples(15, suppress_health_check=list(HealthCheck), deadline=None)
     def hold(rows: dict[str, list[dict[str, Any]]]) -> None:
         first, second, third = map(_emptied, stores)
-        with first.write() as sql:
+        with first.db.write() as sql:
             for name, values in rows.items():
                 if values:
                     sql.execute(insert(metadata.tables[name]), values)
-        copy_calendar(first, second)
-        copy_calendar(second, third)
-        assert dump(second) == dump(first)
-        assert dump(third) == dump(first)
+        copy_calendar(first.db, second.db)
+        copy_calendar(second.db, third.db)
+        assert dump(second.db) == dump(first.db)
+        assert dump(third.db) == dump(first.db)
 
     try:
         hold()
@@ -186,13 +186,13 @@ def test_random_rows_of_every_table_survive_the_way_to_a_server_and_back(new_dat
 def test_rows_that_name_later_ones_arrive(kind: str, store: CalendarStore, collect: Collector, new_database: NewDatabase) -> None:
     first, second = collect.source("A"), collect.source("B")
     collect.run(first, many(5))
-    with store.write() as sql:
+    with store.db.write() as sql:
         sql.execute(update(sources).where(sources.c.id == first.id).values(depends_on=second.id))
         sql.execute(update(events).where(events.c.id == 1).values(merged_into=5))
         sql.execute(update(events).where(events.c.id == 5).values(merged_into=1))
     with closing(open_calendar(new_database(kind))) as other:
-        copy_calendar(store, other)
-        assert dump(other) == dump(store)
+        copy_calendar(store.db, other.db)
+        assert dump(other.db) == dump(store.db)
 
 
 def test_what_no_database_keeps_is_dropped_on_the_way(new_database: NewDatabase, clock: FakeClock) -> None:
@@ -205,16 +205,16 @@ def test_what_no_database_keeps_is_dropped_on_the_way(new_database: NewDatabase,
         )
         sql.commit()
     with closing(open_calendar(file, clock)) as old, closing(open_calendar(new_database("postgresql"), clock)) as new:
-        copy_calendar(old, new)
-        found = new.source(1)
+        copy_calendar(old.db, new.db)
+        found = new.sources.get(1)
         assert (found.name, found.settings) == ("ab", {"odd": [None, None, "x"]})
 
 
 def test_a_number_that_is_no_number_is_nothing_in_either_database(store: CalendarStore) -> None:
-    with store.write() as sql:
+    with store.db.write() as sql:
         at = datetime(2031, 1, 1, tzinfo=UTC)
         sql.execute(insert(source_history).values(source_id=1, at=at, old=float("nan"), new=[float("inf"), 1.5]))
-    assert [(row["old"], row["new"]) for row in dump(store, "source_history")["source_history"]] == [(None, [None, 1.5])]
+    assert [(row["old"], row["new"]) for row in dump(store.db, "source_history")["source_history"]] == [(None, [None, 1.5])]
 
 
 COPY = """
@@ -227,7 +227,7 @@ def progress(table, rows):
         print("here", flush=True)
         sys.stdin.readline()
 
-copy_calendar(open_calendar(sys.argv[1]), open_calendar(sys.argv[2]), progress)
+copy_calendar(open_calendar(sys.argv[1]).db, open_calendar(sys.argv[2]).db, progress)
 """
 
 
@@ -246,9 +246,9 @@ def test_a_copy_that_was_killed_looks_empty_and_is_made_again(
             assert process.stdout.readline() == "here\n"
             process.send_signal(signal.SIGKILL)
         with closing(open_calendar(target, clock)) as new:
-            assert not any(dump(new).values())
-            copy_calendar(old, new)
-            assert dump(new) == dump(old)
+            assert not any(dump(new.db).values())
+            copy_calendar(old.db, new.db)
+            assert dump(new.db) == dump(old.db)
 
 
 def test_nobody_writes_into_a_copy_before_it_is_whole(
@@ -261,10 +261,10 @@ def test_nobody_writes_into_a_copy_before_it_is_whole(
         def write(table: str, _rows: int) -> None:
             if table == "events":
                 with pytest.raises(StoreError, match="locked by another process"):
-                    other.add_source({"name": "B", "type": "rss", "url": "https://example.org"}, by="ren")
+                    other.sources.add({"name": "B", "type": "rss", "url": "https://example.org"}, by="ren")
 
-        copy_calendar(store, new, write)
-        assert [one.name for one in other.sources()] == ["A"]
+        copy_calendar(store.db, new.db, write)
+        assert [one.name for one in other.sources.list()] == ["A"]
 
 
 def test_a_row_that_the_target_refuses_is_one_sentence(
@@ -276,5 +276,5 @@ def test_a_row_that_the_target_refuses_is_one_sentence(
         sql.execute("ALTER TABLE sources ADD CHECK (name <> 'A')")
     with closing(open_calendar(address, clock)) as new:
         with pytest.raises(StoreError, match=r"The database postgresql://.* failed: new row for relation"):
-            copy_calendar(store, new)
-        assert not any(dump(new).values())
+            copy_calendar(store.db, new.db)
+        assert not any(dump(new.db).values())

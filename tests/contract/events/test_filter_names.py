@@ -14,10 +14,10 @@ def test_names_are_read_once_and_anew_after_every_kind_of_change(
     store: CalendarStore, matcher: PlainMatcher, clock: FakeClock
 ) -> None:
     asked: list[str] = []
-    event.listen(store.engine, "before_cursor_execute", lambda *told: asked.append(told[2]))
+    event.listen(store.db.engine, "before_cursor_execute", lambda *told: asked.append(told[2]))
 
     def names() -> tuple[tuple[str, ...], tuple[str, ...]]:
-        return store.cities(), store.categories()
+        return store.events.cities(), store.events.categories()
 
     def reads() -> int:
         count = sum("DISTINCT" in text for text in asked)
@@ -26,13 +26,13 @@ def test_names_are_read_once_and_anew_after_every_kind_of_change(
 
     assert names() == ((), ())
     assert (names(), reads()) == (((), ()), 2)
-    one = store.create_event(draft("朝市", city="盛岡市", category="market"), matcher, "mia")
+    one = store.edits.create(draft("朝市", city="盛岡市", category="market"), matcher, "mia")
     assert (names(), names(), reads()) == ((("盛岡市",), ("market",)), (("盛岡市",), ("market",)), 2)
-    store.edit_event(one.id, {"category": "food"}, matcher, "mia")
+    store.edits.edit(one.id, {"category": "food"}, matcher, "mia")
     assert (names(), reads()) == ((("盛岡市",), ("food",)), 2)
-    store.hide_event(one.id, "mia")
+    store.edits.hide(one.id, "mia")
     assert (names(), reads()) == ((("盛岡市",), ()), 2)
-    store.unhide_event(one.id, "mia")
+    store.edits.unhide(one.id, "mia")
     assert (names(), reads()) == ((("盛岡市",), ("food",)), 2)
     clock.advance(CACHE_SECONDS)
     assert (names(), reads()) == ((("盛岡市",), ("food",)), 2)

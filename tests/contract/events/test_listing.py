@@ -21,7 +21,7 @@ from tests.support.postgres import PostgresServer
 
 
 def titles(store: CalendarStore, **asked: object) -> list[str]:
-    return [one.event.title for one in store.events(EventFilter(**asked), limit=100).items]  # type: ignore[arg-type]
+    return [one.event.title for one in store.events.list(EventFilter(**asked), limit=100).items]  # type: ignore[arg-type]
 
 
 def day(number: int) -> date:
@@ -33,18 +33,18 @@ def test_pages_follow_each_other_without_gap_or_repetition(store: CalendarStore,
     collect.run(collect.source(), [*many(10), *at_once])
     seen, cursor, pages = [], None, 0
     while pages == 0 or cursor:
-        page = store.events(limit=4, cursor=cursor)
+        page = store.events.list(limit=4, cursor=cursor)
         seen += [(one.event.starts_at, one.event.id) for one in page.items]
         cursor, pages = page.next_cursor, pages + 1
     assert pages == 5
-    assert len(seen) == 17 == store.count_events()
+    assert len(seen) == 17 == store.events.count()
     assert seen == sorted(set(seen), key=lambda one: (one[0], one[1]))
 
 
 def test_a_cursor_of_somebody_else_is_refused(store: CalendarStore) -> None:
     for cursor in ("x", "bnVsbA", "WyIyMDIzIiwgMV0"):
         with pytest.raises(UsageError, match="Start again without `cursor`"):
-            store.events(cursor=cursor)
+            store.events.list(cursor=cursor)
 
 
 def test_days_are_those_of_the_place(store: CalendarStore, collect: Collector) -> None:
@@ -54,7 +54,7 @@ def test_days_are_those_of_the_place(store: CalendarStore, collect: Collector) -
     collect.run(collect.source(), [early, late])
     assert titles(store, since=day(0), until=day(0)) == ["夜明け前", "Luau"]
     assert titles(store, until=day(-1)) == titles(store, since=day(1)) == []
-    first, second = store.events().items
+    first, second = store.events.list().items
     assert first.event.starts_at == utc(2023, 11, 30, 15, 30)
     assert second.event.starts_at == utc(2023, 12, 2, 8, 0)
     assert (first.event.local_date, second.event.local_date) == (day(0), day(0))
@@ -76,12 +76,12 @@ def test_an_end_at_midnight_is_the_end_of_the_day_before(store: CalendarStore, c
 
 def test_a_series_is_listed_once_at_its_first_time_that_fits(store: CalendarStore, collect: Collector) -> None:
     collect.run(collect.source(), [series(weeks=4), draft("朝市", FIRST + timedelta(days=8))])
-    found = store.events(EventFilter(since=day(1))).items
+    found = store.events.list(EventFilter(since=day(1))).items
     assert [(one.event.title, one.time.local_date if one.time else None) for one in found] == [
         ("体操教室", day(7)),
         ("朝市", day(8)),
     ]
-    assert store.count_events(EventFilter(since=day(1))) == 2
+    assert store.events.count(EventFilter(since=day(1))) == 2
     assert titles(store, since=day(8), until=day(13)) == ["朝市"]
     assert titles(store, since=day(22)) == []
 
@@ -116,18 +116,18 @@ def test_city_category_and_source_are_filters(store: CalendarStore, collect: Col
     assert titles(store, city="花巻", category="市", source_id=other.id) == ["夜市"]
     assert titles(store, category="祭") == titles(store, source_id=one.id, category="祭") == ["星まつり"]
     assert sorted(titles(store, ids=(1, 2))) == ["星まつり", "朝市"]
-    assert store.cities() == ("盛岡", "花巻") or store.cities() == ("花巻", "盛岡")
+    assert store.events.cities() == ("盛岡", "花巻") or store.events.cities() == ("花巻", "盛岡")
 
 
 def test_what_is_not_for_everybody_is_listed_only_when_asked_for(
     store: CalendarStore, collect: Collector, matcher: PlainMatcher, clock: FakeClock
 ) -> None:
     collect.run(collect.source(), many(4), (bad(),))
-    store.hide_event(1, by="mika")
-    store.merge_events(2, 3, matcher, by="mika")
+    store.edits.hide(1, by="mika")
+    store.merges.merge(2, 3, matcher, by="mika")
     assert titles(store) == ["催し 1", "催し 3"]
     assert titles(store, statuses=(EventStatus.ACTIVE, EventStatus.HIDDEN)) == ["催し 0", "催し 1", "催し 3"]
-    page = store.events_by_change(EventFilter(statuses=tuple(EventStatus), archived=None))
+    page = store.events.list_by_change(EventFilter(statuses=tuple(EventStatus), archived=None))
     assert len(page.items) == 5, "by change everything is told, also what is absorbed or has no time"
     assert [one.event.title for one in page.items if one.time is None] == ["催し 2", "日時未定の会"]
 
@@ -135,14 +135,14 @@ def test_what_is_not_for_everybody_is_listed_only_when_asked_for(
 def test_changes_are_told_in_their_order_and_in_pages(store: CalendarStore, collect: Collector, clock: FakeClock) -> None:
     source = collect.source()
     collect.run(source, many(5))
-    start = store.now()
+    start = store.db.now()
     clock.advance(10)
     collect.run(source, [replace(many(5)[1], price="500円"), *many(5)[2:]])
-    first = store.events_by_change(limit=3)
-    rest = store.events_by_change(limit=3, cursor=first.next_cursor)
+    first = store.events.list_by_change(limit=3)
+    rest = store.events.list_by_change(limit=3, cursor=first.next_cursor)
     assert [one.event.title for one in (*first.items, *rest.items)] == ["催し 0", "催し 2", "催し 3", "催し 4", "催し 1"]
     assert rest.next_cursor is None
-    changed = store.events_by_change(EventFilter(updated_since=start + timedelta(seconds=1)))
+    changed = store.events.list_by_change(EventFilter(updated_since=start + timedelta(seconds=1)))
     assert [one.event.title for one in changed.items] == ["催し 1"]
 
 
@@ -202,43 +202,43 @@ def test_the_way_of_postgis_is_taken_when_its_type_is_there(
     with postgres.connect(address.partition("@/")[2].partition("?")[0]) as sql:
         sql.execute(STAND_IN)
     store = open_calendar(address, clock)
-    assert store.has_postgis
+    assert store.db.has_postgis
     collect = Collector(store, matcher)
     on_the_map(collect)
     for case in NEAR:
         near, found = case.values
         assert isinstance(near, GeoCircle)
         assert sorted(titles(store, near=near)) == sorted(found)  # type: ignore[arg-type,type-var]
-    store.edit_event(
-        store.events(EventFilter(q="盛岡駅")).items[0].event.id, {"latitude": None, "longitude": None}, matcher, by="mika"
+    store.edits.edit(
+        store.events.list(EventFilter(q="盛岡駅")).items[0].event.id, {"latitude": None, "longitude": None}, matcher, by="mika"
     )
     assert "盛岡駅" not in titles(store, near=GeoCircle(39.7, 141.1, 50))
     store.close()
     again = open_calendar(address, clock)
-    assert again.has_postgis
-    with again.read() as sql:
+    assert again.db.has_postgis
+    with again.db.read() as sql:
         made = sql.execute(text("SELECT count(*) FROM pg_indexes WHERE indexname = 'events_by_position'")).scalar_one()
     assert made == 1
     again.close()
 
 
 def test_without_postgis_plain_columns_serve(store: CalendarStore) -> None:
-    assert not store.has_postgis
+    assert not store.db.has_postgis
 
 
 def test_one_event_is_found_by_its_id(store: CalendarStore, collect: Collector) -> None:
     collect.run(collect.source(), [draft()])
-    assert store.event(1).id == 1
+    assert store.events.get(1).id == 1
     with pytest.raises(UsageError, match=r"Event 5 not found\. `tadoru events list --all`"):
-        store.event(5)
+        store.events.get(5)
 
 
 def test_a_story_tells_where_everything_comes_from(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
     rows: list[EventDraft] = [draft(price="500円"), draft(organizer="星の会")]
     for name, row in zip("AB", rows, strict=True):
         collect.run(collect.source(name), [row])
-    store.edit_event(1, {"category": "祭"}, matcher, by="mika")
-    story = store.provenance(1)
+    store.edits.edit(1, {"category": "祭"}, matcher, by="mika")
+    story = store.events.provenance(1)
     assert [one.draft for one in story.sightings] == rows
     assert {
         name: (one.owner, one.source_id) for name, one in story.owners.items() if name in ("price", "organizer", "category")
@@ -255,5 +255,5 @@ def test_a_story_tells_where_everything_comes_from(store: CalendarStore, collect
 def test_the_source_of_higher_priority_is_heard_first(store: CalendarStore, collect: Collector) -> None:
     collect.run(collect.source("A"), [draft(price="500円")])
     collect.run(collect.source("B", priority=5, licence="CC BY 4.0"), [draft(price="800円")])
-    event = store.event(1)
+    event = store.events.get(1)
     assert (event.price, event.source_id, event.licence) == ("800円", 2, "CC BY 4.0")

@@ -28,12 +28,12 @@ def two(collect: Collector) -> tuple[int, int]:
 
 def test_a_merged_event_has_what_both_sides_say(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
     one, other = two(collect)
-    done = store.merge_events(one, other, matcher, by="mika")
+    done = store.merges.merge(one, other, matcher, by="mika")
     assert (done.kept_id, done.absorbed_id, done.by) == (one, other, "mika")
-    (only,) = store.events().items
+    (only,) = store.events.list().items
     assert (only.event.id, only.event.title, only.event.price, only.event.organizer) == (one, "星まつり", "500円", "星の会")
-    assert store.event(other).merged_into == one
-    assert {said.draft.title for said in store.provenance(one).sightings if said.draft} == {"星まつり", "夏の夕べ"}
+    assert store.events.get(other).merged_into == one
+    assert {said.draft.title for said in store.events.provenance(one).sightings if said.draft} == {"星まつり", "夏の夕べ"}
 
 
 def test_taking_a_merge_back_restores_every_row(
@@ -41,17 +41,17 @@ def test_taking_a_merge_back_restores_every_row(
 ) -> None:
     one, other = two(collect)
     clock.advance(60)
-    collect.run(store.source(2), [draft("夏の夕べ", uid="b", organizer="星の会", venue="公民館")])
-    store.edit_event(other, {"category": "音楽"}, matcher, by="ren")
-    before = dump(store, *WHOLE, without=MOVING)
+    collect.run(store.sources.get(2), [draft("夏の夕べ", uid="b", organizer="星の会", venue="公民館")])
+    store.edits.edit(other, {"category": "音楽"}, matcher, by="ren")
+    before = dump(store.db, *WHOLE, without=MOVING)
     clock.advance(60)
-    done = store.merge_events(one, other, matcher, by="mika")
-    assert store.event(one).category == "音楽"
+    done = store.merges.merge(one, other, matcher, by="mika")
+    assert store.events.get(one).category == "音楽"
     clock.advance(60)
-    assert store.undo_merge(done.id, matcher, by="ren") == (one, other)
-    assert dump(store, *WHOLE, without=MOVING) == before
-    (told,) = store.merges(event_id=one)
-    assert (told.undone_by, told.undone_at) == ("ren", store.now())
+    assert store.merges.undo(done.id, matcher, by="ren") == (one, other)
+    assert dump(store.db, *WHOLE, without=MOVING) == before
+    (told,) = store.merges.list(event_id=one)
+    assert (told.undone_by, told.undone_at) == ("ren", store.db.now())
 
 
 def test_undoing_in_the_reverse_order_restores_a_chain_of_merges(
@@ -59,17 +59,17 @@ def test_undoing_in_the_reverse_order_restores_a_chain_of_merges(
 ) -> None:
     one, other = two(collect)
     collect.run(collect.source("C"), [series("体操教室")])
-    before = dump(store, *WHOLE, without=MOVING)
-    first = store.merge_events(other, 3, matcher, by="mika")
-    second = store.merge_events(one, other, matcher, by="mika")
-    assert store.event(one).times == 4
+    before = dump(store.db, *WHOLE, without=MOVING)
+    first = store.merges.merge(other, 3, matcher, by="mika")
+    second = store.merges.merge(one, other, matcher, by="mika")
+    assert store.events.get(one).times == 4
     with pytest.raises(UsageError, match=rf"Event {other} was merged into {one} later. Undo that merge first"):
-        store.undo_merge(first.id, matcher, by="mika")
-    store.undo_merge(second.id, matcher, by="mika")
-    store.undo_merge(first.id, matcher, by="mika")
-    assert dump(store, *WHOLE, without=MOVING) == before
+        store.merges.undo(first.id, matcher, by="mika")
+    store.merges.undo(second.id, matcher, by="mika")
+    store.merges.undo(first.id, matcher, by="mika")
+    assert dump(store.db, *WHOLE, without=MOVING) == before
     with pytest.raises(UsageError, match="is already undone"):
-        store.undo_merge(first.id, matcher, by="mika")
+        store.merges.undo(first.id, matcher, by="mika")
 
 
 def test_undoing_what_was_recognised_at_once_makes_an_event_of_its_own(
@@ -78,13 +78,13 @@ def test_undoing_what_was_recognised_at_once_makes_an_event_of_its_own(
     collect.run(collect.source("A"), [draft(price="500円")])
     second = collect.source("B")
     collect.run(second, [draft(organizer="星の会")])
-    (done,) = store.merges()
-    kept, other = store.undo_merge(done.id, matcher, by="mika")
-    assert (store.event(kept).organizer, store.event(other).organizer) == ("", "星の会")
-    assert (store.event(kept).price, store.event(other).price) == ("500円", "")
-    assert store.event(kept).uid != store.event(other).uid
+    (done,) = store.merges.list()
+    kept, other = store.merges.undo(done.id, matcher, by="mika")
+    assert (store.events.get(kept).organizer, store.events.get(other).organizer) == ("", "星の会")
+    assert (store.events.get(kept).price, store.events.get(other).price) == ("500円", "")
+    assert store.events.get(kept).uid != store.events.get(other).uid
     assert collect.run(second, [draft(organizer="星の会")]).unchanged == 1
-    assert store.count_events() == 2
+    assert store.events.count() == 2
 
 
 def test_what_was_parted_is_not_merged_again_when_a_row_changes(
@@ -93,11 +93,11 @@ def test_what_was_parted_is_not_merged_again_when_a_row_changes(
     collect.run(collect.source("A"), [draft(uid="a")])
     second = collect.source("B")
     collect.run(second, [draft(uid="b")])
-    store.undo_merge(store.merges()[0].id, matcher, by="mika")
+    store.merges.undo(store.merges.list()[0].id, matcher, by="mika")
     collect.run(second, [draft(uid="b", at=FIRST + timedelta(days=1))])
     applied = collect.run(second, [draft(uid="b")])
     assert (applied.updated, applied.absorbed, applied.review) == (1, 0, 0)
-    assert store.count_events() == 2
+    assert store.events.count() == 2
 
 
 def test_events_kept_apart_from_an_absorbed_one_are_apart_from_the_other_too(
@@ -107,22 +107,22 @@ def test_events_kept_apart_from_an_absorbed_one_are_apart_from_the_other_too(
     collect.run(collect.source("B"), [draft(uid="b")])
     third = collect.source("C")
     collect.run(third, [draft(uid="c")])
-    _, parted = store.undo_merge(store.merges()[0].id, matcher, by="mika")
-    done = store.merge_events(1, 2, matcher, by="mika")
-    assert {"low_id": 1, "high_id": parted, "at": store.now(), "by": "mika"} in dump(store, "apart")["apart"]
-    store.undo_merge(done.id, matcher, by="mika")
-    assert [(row["low_id"], row["high_id"]) for row in dump(store, "apart")["apart"]] == [(1, 2), (2, parted)]
+    _, parted = store.merges.undo(store.merges.list()[0].id, matcher, by="mika")
+    done = store.merges.merge(1, 2, matcher, by="mika")
+    assert {"low_id": 1, "high_id": parted, "at": store.db.now(), "by": "mika"} in dump(store.db, "apart")["apart"]
+    store.merges.undo(done.id, matcher, by="mika")
+    assert [(row["low_id"], row["high_id"]) for row in dump(store.db, "apart")["apart"]] == [(1, 2), (2, parted)]
 
 
 def test_what_a_person_has_hidden_stays_hidden_in_a_merge(
     store: CalendarStore, collect: Collector, matcher: PlainMatcher
 ) -> None:
     one, other = two(collect)
-    store.hide_event(other, by="ren")
-    done = store.merge_events(one, other, matcher, by="mika")
-    assert store.events().items == ()
-    store.undo_merge(done.id, matcher, by="mika")
-    assert (store.event(one).status, store.event(other).status) == (EventStatus.ACTIVE, EventStatus.HIDDEN)
+    store.edits.hide(other, by="ren")
+    done = store.merges.merge(one, other, matcher, by="mika")
+    assert store.events.list().items == ()
+    store.merges.undo(done.id, matcher, by="mika")
+    assert (store.events.get(one).status, store.events.get(other).status) == (EventStatus.ACTIVE, EventStatus.HIDDEN)
 
 
 def test_a_vanished_event_is_back_by_a_merge_and_vanished_again_without_it(
@@ -132,12 +132,12 @@ def test_a_vanished_event_is_back_by_a_merge_and_vanished_again_without_it(
     collect.run(first, [draft(uid="a"), *many(9)])
     collect.run(first, many(9), sweep=True)
     collect.run(collect.source("B"), [draft("夏の夕べ", uid="b")])
-    ((gone,), new) = store.events(EventFilter(vanished=True)).items, store.events(EventFilter(q="夕べ")).items[0]
-    done = store.merge_events(gone.event.id, new.event.id, matcher, by="mika")
-    assert store.event(gone.event.id).vanished_at is None
-    store.undo_merge(done.id, matcher, by="mika")
-    assert store.event(gone.event.id).vanished_at == gone.event.vanished_at
-    assert store.event(new.event.id).vanished_at is None
+    ((gone,), new) = store.events.list(EventFilter(vanished=True)).items, store.events.list(EventFilter(q="夕べ")).items[0]
+    done = store.merges.merge(gone.event.id, new.event.id, matcher, by="mika")
+    assert store.events.get(gone.event.id).vanished_at is None
+    store.merges.undo(done.id, matcher, by="mika")
+    assert store.events.get(gone.event.id).vanished_at == gone.event.vanished_at
+    assert store.events.get(new.event.id).vanished_at is None
 
 
 def test_no_row_is_lost_to_merges_in_a_row(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
@@ -145,23 +145,23 @@ def test_no_row_is_lost_to_merges_in_a_row(store: CalendarStore, collect: Collec
         collect.run(
             collect.source(name), [replace(one, title=f"{one.title}{name}", title_clean=one.title + name) for one in many(5)]
         )
-    ids = [one.event.id for one in store.events(limit=100).items]
+    ids = [one.event.id for one in store.events.list(limit=100).items]
     for other in ids[1:]:
-        store.merge_events(ids[0], other, matcher, by="mika")
-    assert store.count_events() == 1
-    assert len(store.provenance(ids[0]).sightings) == 20 == store.totals().rows
-    for done in store.merges():
-        store.undo_merge(done.id, matcher, by="mika")
-    assert sorted(one.event.id for one in store.events(limit=100).items) == sorted(ids)
+        store.merges.merge(ids[0], other, matcher, by="mika")
+    assert store.events.count() == 1
+    assert len(store.events.provenance(ids[0]).sightings) == 20 == store.statistics.totals().rows
+    for done in store.merges.list():
+        store.merges.undo(done.id, matcher, by="mika")
+    assert sorted(one.event.id for one in store.events.list(limit=100).items) == sorted(ids)
 
 
 def test_a_row_of_an_absorbed_event_goes_on_telling_the_other(
     store: CalendarStore, collect: Collector, matcher: PlainMatcher
 ) -> None:
     one, other = two(collect)
-    store.merge_events(one, other, matcher, by="mika")
-    collect.run(store.source(2), [draft("夏の夕べ", uid="b", organizer="月の会", venue="公民館")])
-    assert store.event(one).organizer == "月の会"
+    store.merges.merge(one, other, matcher, by="mika")
+    collect.run(store.sources.get(2), [draft("夏の夕べ", uid="b", organizer="月の会", venue="公民館")])
+    assert store.events.get(one).organizer == "月の会"
 
 
 def test_merging_what_can_not_be_merged_is_said_in_a_sentence(
@@ -169,20 +169,20 @@ def test_merging_what_can_not_be_merged_is_said_in_a_sentence(
 ) -> None:
     one, other = two(collect)
     with pytest.raises(UsageError, match="cannot be merged with itself"):
-        store.merge_events(one, one, matcher, by="mika")
+        store.merges.merge(one, one, matcher, by="mika")
     with pytest.raises(UsageError, match="Event 77 not found"):
-        store.merge_events(one, 77, matcher, by="mika")
-    store.merge_events(one, other, matcher, by="mika")
+        store.merges.merge(one, 77, matcher, by="mika")
+    store.merges.merge(one, other, matcher, by="mika")
     with pytest.raises(UsageError, match=rf"Event {other} was merged into {one}. Use that one"):
-        store.merge_events(one, other, matcher, by="mika")
+        store.merges.merge(one, other, matcher, by="mika")
     with pytest.raises(UsageError, match="Merge 9 not found"):
-        store.undo_merge(9, matcher, by="mika")
+        store.merges.undo(9, matcher, by="mika")
 
 
 def test_times_keep_their_zone_through_a_merge(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
     one, other = two(collect)
-    store.merge_events(one, other, matcher, by="mika")
-    event = store.event(one)
+    store.merges.merge(one, other, matcher, by="mika")
+    event = store.events.get(one)
     assert (event.starts_at, event.timezone) == (utc(2023, 12, 1, 1, 0), "Asia/Tokyo")
     assert event.starts_at is not None
     assert event.starts_at.utcoffset() == timedelta(0)

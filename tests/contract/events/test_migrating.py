@@ -57,22 +57,22 @@ def test_an_old_program_goes_on_while_and_after_a_new_one_migrates(
 ) -> None:
     source = collect.source()
     collect.run(source, many(2))
-    with closing(CalendarDatabase(store.database, clock)) as new:
+    with closing(CalendarDatabase(store.db.database, clock)) as new:
         migrate.prepare_database(new, NEWER, later_revisions(tmp_path, fails=False))
     collect.run(source, many(5))
-    with closing(open_calendar(store.database, clock)) as again:
-        assert again.count_events() == 5, "an old program is started once more, and finds what it knows"
-        with again.read() as sql:
+    with closing(open_calendar(store.db.database, clock)) as again:
+        assert again.events.count() == 5, "an old program is started once more, and finds what it knows"
+        with again.db.read() as sql:
             assert sql.execute(text("SELECT colour FROM sources")).scalars().all() == ["red"]
 
 
 def test_a_newer_database_is_not_copied_by_an_old_program_that_would_leave_something_behind(
     store: CalendarStore, tmp_path: Path, clock: FakeClock
 ) -> None:
-    migrate.prepare_database(store, NEWER, later_revisions(tmp_path, fails=False))
+    migrate.prepare_database(store.db, NEWER, later_revisions(tmp_path, fails=False))
     refused = pytest.raises(StoreError, match=r"a newer version of Tadoru wrote it \(format 9001\)")
     with closing(open_calendar(str(tmp_path / "copy.db"), clock)) as other, refused:
-        copy_calendar(store, other)
+        copy_calendar(store.db, other.db)
 
 
 def test_a_migration_waits_for_a_long_reader_without_keeping_others_waiting(
@@ -87,12 +87,12 @@ def test_a_migration_waits_for_a_long_reader_without_keeping_others_waiting(
             newer.start()
             while watch.execute(WAITS).fetchone() == (0,):
                 pass  # Until the migration stands behind the reader.
-            assert [one.name for one in store.sources()] == ["A"], "who comes later is not kept waiting for the reader"
+            assert [one.name for one in store.sources.list()] == ["A"], "who comes later is not kept waiting for the reader"
             assert newer.is_alive()
             reader.rollback()
             newer.join()
     assert newer.error is None
-    with closing(open_calendar(address, clock)) as store, store.read() as sql:
+    with closing(open_calendar(address, clock)) as store, store.db.read() as sql:
         assert sql.execute(text("SELECT colour FROM sources")).scalars().all() == ["red"]
 
 

@@ -35,10 +35,10 @@ def empty(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 def test_what_is_stored_is_there_when_it_is_opened_again(empty: str, clock: FakeClock) -> None:
     store = open_calendar(empty, clock)
-    store.add_source({"name": "A", "type": "rss", "url": "https://example.org"}, by="test")
+    store.sources.add({"name": "A", "type": "rss", "url": "https://example.org"}, by="test")
     store.close()
     again = open_calendar(empty, clock)
-    assert [one.name for one in again.sources()] == ["A"]
+    assert [one.name for one in again.sources.list()] == ["A"]
     again.close()
 
 
@@ -49,7 +49,7 @@ def is_no_index_of_words(name: str | None, kind: str, parents: object) -> bool:
 
 def test_migrations_make_what_the_schema_says(empty: str, clock: FakeClock) -> None:
     store = open_calendar(empty, clock)
-    with store.read() as sql:
+    with store.db.read() as sql:
         opts = {"version_table": VERSION_TABLE, "compare_server_default": False, "include_name": is_no_index_of_words}
         context = MigrationContext.configure(sql, opts=opts)
         assert compare_metadata(context, [metadata, search_metadata]) == []
@@ -72,7 +72,7 @@ def test_tables_made_by_migrations_are_word_for_word_those_of_the_schema(tmp_pat
             rows = sql.execute(query, {"own": VERSION_TABLE})
             return {row.name: row.sql.replace("(", " ( ").replace(")", " ) ").replace(",", " , ").split() for row in rows}
 
-    assert words(store) == words(other)
+    assert words(store.db) == words(other)
     store.close()
     other.close()
 
@@ -126,10 +126,12 @@ def later_revisions(folder: Path, *, fails: bool) -> Path:
 
 def test_an_older_database_is_brought_up_to_date_with_what_it_holds(empty: str, clock: FakeClock, tmp_path: Path) -> None:
     store = open_calendar(empty, clock)
-    store.add_source({"name": "A", "type": "rss", "url": "https://example.org"}, by="test")
+    store.sources.add({"name": "A", "type": "rss", "url": "https://example.org"}, by="test")
     for _ in range(2):  # The second time there is nothing to do.
-        migrate.prepare_database(store, (*VERSIONS, "9001"), later_revisions(tmp_path / str(_), fails=False), readable_by="9001")
-    with store.read() as sql:
+        migrate.prepare_database(
+            store.db, (*VERSIONS, "9001"), later_revisions(tmp_path / str(_), fails=False), readable_by="9001"
+        )
+    with store.db.read() as sql:
         assert sql.execute(text("SELECT name, colour FROM sources")).all() == [("A", "red")]
         assert sql.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalars().all() == ["9001"]
     store.close()
@@ -139,10 +141,10 @@ def test_an_older_database_is_brought_up_to_date_with_what_it_holds(empty: str, 
 def test_a_migration_that_fails_leaves_the_database_as_it_was(empty: str, clock: FakeClock, tmp_path: Path) -> None:
     store = open_calendar(empty, clock)
     with pytest.raises(StoreError):
-        migrate.prepare_database(store, (*VERSIONS, "9001"), later_revisions(tmp_path, fails=True))
+        migrate.prepare_database(store.db, (*VERSIONS, "9001"), later_revisions(tmp_path, fails=True))
     store.close()
     again = open_calendar(empty, clock)
-    with again.read() as sql:
+    with again.db.read() as sql:
         assert "colour" not in {one["name"] for one in inspect(sql).get_columns("sources")}
     again.close()
 
@@ -169,7 +171,7 @@ import sys
 from tadoru.store.calendar.store import open_calendar
 sys.stdin.readline()
 store = open_calendar(sys.argv[1])
-print(len(store.sources()))
+print(len(store.sources.list()))
 store.close()
 """
 
@@ -191,7 +193,7 @@ def test_processes_that_open_a_new_database_at_once_all_get_it(empty: str, check
 
 def test_sqlite_is_set_up_for_several_processes(tmp_path: Path, clock: FakeClock) -> None:
     store = open_calendar(str(tmp_path / "events.db"), clock)
-    with store.read() as sql:
+    with store.db.read() as sql:
         asked = {name: sql.execute(text(f"PRAGMA {name}")).scalar() for name in ("journal_mode", "foreign_keys", "busy_timeout")}
     assert asked == {"journal_mode": "wal", "foreign_keys": 1, "busy_timeout": 30_000}
     store.close()
@@ -235,7 +237,7 @@ def test_a_damaged_database_is_named_as_such(tmp_path: Path, clock: FakeClock) -
     def use() -> None:
         store = open_calendar(str(file), clock)
         try:
-            store.sources()
+            store.sources.list()
         finally:
             store.close()
 
@@ -250,7 +252,7 @@ def test_a_locked_database_is_named_as_such(tmp_path: Path, clock: FakeClock) ->
     holder = sqlite3.connect(file, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError, match=r"is locked by another process\. Close that process"):
-        store.add_source({"name": "A", "type": "rss", "url": "https://example.org"}, by="test")
+        store.sources.add({"name": "A", "type": "rss", "url": "https://example.org"}, by="test")
     holder.execute("ROLLBACK")
     holder.close()
     store.close()
@@ -258,7 +260,7 @@ def test_a_locked_database_is_named_as_such(tmp_path: Path, clock: FakeClock) ->
 
 def test_a_database_of_a_newer_program_is_refused(empty: str, clock: FakeClock) -> None:
     store = open_calendar(empty, clock)
-    with store.write() as sql:
+    with store.db.write() as sql:
         sql.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '0999', readable_by = '0998'"))
     store.close()
     assert "a newer version of Tadoru wrote it (format 0999). Update Tadoru." in refused(empty, clock)
@@ -295,13 +297,13 @@ def test_a_schema_of_its_own_keeps_two_databases_in_one(postgres: PostgresServer
         sql.execute("CREATE SCHEMA two")
     one = open_calendar(f"{address}&options=-csearch_path%3Done", clock)
     two = open_calendar(f"{address}&options=-csearch_path%3Dtwo", clock)
-    one.add_source({"name": "A", "type": "rss", "url": "https://example.org"}, by="test")
-    assert (len(one.sources()), len(two.sources())) == (1, 0)
+    one.sources.add({"name": "A", "type": "rss", "url": "https://example.org"}, by="test")
+    assert (len(one.sources.list()), len(two.sources.list())) == (1, 0)
     one.close()
     two.close()
 
 
 def test_a_second_handle_sees_what_the_first_wrote(handles: OpenEvents, store: CalendarStore) -> None:
     other = handles()
-    store.add_source({"name": "A", "type": "rss", "url": "https://example.org"}, by="test")
-    assert [one.name for one in other.sources()] == ["A"]
+    store.sources.add({"name": "A", "type": "rss", "url": "https://example.org"}, by="test")
+    assert [one.name for one in other.sources.list()] == ["A"]

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from tadoru.errors import UsageError
 from tadoru.jobs.events.publish.list_pages import DocumentPage, page_by_change, page_by_relevance, page_by_time
-from tadoru.store.calendar.listing import EventFilter, events_by_relevance, whole_word_line
+from tadoru.store.calendar.listing import EventFilter, whole_word_line
 from tadoru.store.calendar.schema import events
 from tadoru.store.calendar.search_text import SearchQuery, parse_query
 from tadoru.store.calendar.store import CalendarStore
@@ -52,7 +52,7 @@ def through(read: Read, store: CalendarStore, chosen: EventFilter, limit: int, *
     items: list[dict[str, object]] = []
     cursor: str | None = None
     while True:
-        page = read(store, chosen, limit=limit, cursor=cursor, **more)
+        page = read(store.events, chosen, limit=limit, cursor=cursor, **more)
         assert len(page.items) == limit or page.next_cursor is None
         items += page.items
         if (cursor := page.next_cursor) is None:
@@ -76,7 +76,7 @@ def test_a_list_backwards_is_the_list_turned_around_whatever_the_pages(
     seen = 0
     for chosen in FILTERS:
         for read in (page_by_time, page_by_change):
-            whole = read(store, chosen, limit=200, cursor=None).items
+            whole = read(store.events, chosen, limit=200, cursor=None).items
             key = "starts_at" if read is page_by_time else "updated_at"
             assert [(one[key], one["id"]) for one in whole] == sorted({(one[key], one["id"]) for one in whole})
             for limit in (1, 4, 7):
@@ -106,14 +106,14 @@ def test_a_list_by_relevance_has_what_the_list_by_time_has_the_best_first(
     store: CalendarStore, collect: Collector, clock: FakeClock, seed: int
 ) -> None:
     filled(store, collect, clock, seed)
-    with store.read() as sql:
+    with store.db.read() as sql:
         lines: dict[int, str] = {row.id: row.search_text for row in sql.execute(select(events.c.id, events.c.search_text))}
     distances = set()
     for asked in ASKED:
         query = parse_query(asked)
         assert query is not None
         for chosen in (EventFilter(q=asked), EventFilter(q=asked, since=day(1)), EventFilter(q=asked, city="盛岡", until=day(2))):
-            by_time = page_by_time(store, chosen, limit=200, cursor=None).items
+            by_time = page_by_time(store.events, chosen, limit=200, cursor=None).items
             promised = sorted(by_time, key=lambda one: (far(query, lines[one["id"]]), one["starts_at"], one["id"]))
             distances |= {far(query, lines[one["id"]]) for one in by_time}
             for limit in (1, 3, 200):
@@ -133,15 +133,15 @@ def test_a_title_comes_before_a_description_and_a_whole_word_before_a_part_of_on
         for number, (name, (title, description)) in enumerate(said.items())
     ]
     collect.run(collect.source(), rows)
-    found = [one.event.venue for one in events_by_relevance(store, EventFilter(q="jazz")).items]
+    found = [one.event.venue for one in store.events.list_by_relevance(EventFilter(q="jazz")).items]
     assert found == ["exact", "whole", "part", "below", "deep"]
 
 
 def test_without_words_there_is_no_relevance_and_signs_find_nothing(store: CalendarStore, collect: Collector) -> None:
     collect.run(collect.source(), [draft("花火")])
     with pytest.raises(UsageError, match="needs a search"):
-        events_by_relevance(store, EventFilter())
-    assert events_by_relevance(store, EventFilter(q="%")).items == ()
-    for cursor in ("x", "W10", "WzAsIDFd", store.events().next_cursor or "WyIyMDI2LTA4LTAxVDAxOjAwOjAwKzAwOjAwIiwgMTJd"):
+        store.events.list_by_relevance(EventFilter())
+    assert store.events.list_by_relevance(EventFilter(q="%")).items == ()
+    for cursor in ("x", "W10", "WzAsIDFd", store.events.list().next_cursor or "WyIyMDI2LTA4LTAxVDAxOjAwOjAwKzAwOjAwIiwgMTJd"):
         with pytest.raises(UsageError, match="Start again"):
-            events_by_relevance(store, EventFilter(q="花火"), cursor=cursor)
+            store.events.list_by_relevance(EventFilter(q="花火"), cursor=cursor)

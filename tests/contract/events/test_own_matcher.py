@@ -25,9 +25,9 @@ def test_it_finds_the_same_event_in_other_words_and_asks_where_the_sources_disag
     )
     applied = collect.run(collect.source("B"), [draft("【参加者募集】第３回星空コンサート", price="800円")])
     assert (applied.merged, applied.inserted, applied.review) == (1, 0, 1)
-    (asked,) = store.reviews()
+    (asked,) = store.reviews.list()
     assert [one["field"] for one in asked.detail["conflicts"]] == ["price"]
-    assert store.count_events() == 2
+    assert store.events.count() == 2
 
 
 def test_rows_that_a_source_numbers_anew_keep_their_events(store: CalendarStore, collect: Collector) -> None:
@@ -39,13 +39,13 @@ def test_rows_that_a_source_numbers_anew_keep_their_events(store: CalendarStore,
         return [draft(name, FIRST + timedelta(days=n), uid=str(n - first)) for n, name in enumerate(names) if n >= first]
 
     collect.run(source, rows(0), chunk=3)  # type: ignore[arg-type]
-    before = {one.event.title: one.event.uid for one in store.events().items}
+    before = {one.event.title: one.event.uid for one in store.events.list().items}
     applied = collect.run(source, rows(1), sweep=True, chunk=3)  # type: ignore[arg-type]
-    after = {one.event.title: one.event for one in store.events().items}
+    after = {one.event.title: one.event for one in store.events.list().items}
     assert (applied.inserted, applied.updated) == (0, 7)
     assert {title: event.uid for title, event in after.items()} == before
     assert [title for title, event in after.items() if event.vanished_at] == ["星空コンサート"]
-    assert store.totals().rows == 8
+    assert store.statistics.totals().rows == 8
 
 
 class CountingJudge(EventMatcher):

@@ -6,8 +6,8 @@ import pytest
 
 from tadoru.jobs.events.publish.json_documents import event_json
 from tadoru.jobs.events.publish.list_pages import page_by_time
-from tadoru.store.calendar.event_records import is_simple_filter, iterate_events
 from tadoru.store.calendar.listing import EventFilter
+from tadoru.store.calendar.page_rows import is_simple_filter
 from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import Collector
 from tests.contract.events.matching import FIRST, draft, many, series, whole_days
@@ -34,12 +34,12 @@ def test_pages_from_bare_rows_are_the_documents_of_a_walk(store: CalendarStore, 
         assert is_simple_filter(asked)
         found, cursor = [], None
         while True:
-            page = page_by_time(store, asked, limit=limit, cursor=cursor)
+            page = page_by_time(store.events, asked, limit=limit, cursor=cursor)
             found += page.items
             if (cursor := page.next_cursor) is None:
                 break
-        assert found == [event_json(told) for told in iterate_events(store, asked)], asked
-    assert page_by_time(store, EventFilter(), limit=100, cursor=None).items
+        assert found == [event_json(told) for told in store.events.iterate(asked)], asked
+    assert page_by_time(store.events, EventFilter(), limit=100, cursor=None).items
 
 
 def test_a_question_of_another_kind_is_not_plain() -> None:

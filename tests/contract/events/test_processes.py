@@ -18,7 +18,7 @@ from tadoru.store.calendar.store import open_calendar
 from tests.contract.events.matching import PlainMatcher, many
 address, source, stop_after = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 store = open_calendar(address)
-run = store.start_run(source, store.join(3600))
+run = store.runs.start(source, store.schedule.join(3600))
 print("ready", flush=True)
 sys.stdin.readline()
 
@@ -27,8 +27,8 @@ def progress(done):
         print("here", flush=True)
         sys.stdin.readline()
 
-applied = store.apply_run(run, many(40), (), PlainMatcher(), chunk=4, progress=progress)
-store.finish_run(run, "success", counts={"parsed": 40})
+applied = store.results.apply(run, many(40), (), PlainMatcher(), chunk=4, progress=progress)
+store.runs.finish(run, "success", counts={"parsed": 40})
 store.close()
 print(applied.inserted, applied.merged, applied.unchanged, flush=True)
 """
@@ -55,8 +55,8 @@ def test_two_processes_that_find_the_same_events_store_them_once(
         one.stdin.flush()
     counts = [[int(part) for part in one.communicate()[0].split()] for one in started]
     assert [sum(column) for column in zip(*counts, strict=True)] == [40, 40, 0]
-    assert store.count_events() == 40
-    assert store.totals().rows == 80
+    assert store.events.count() == 40
+    assert store.statistics.totals().rows == 80
 
 
 def test_a_run_that_was_killed_in_the_middle_is_done_again_without_doubling(
@@ -70,9 +70,9 @@ def test_a_run_that_was_killed_in_the_middle_is_done_again_without_doubling(
         process.stdin.flush()
         assert process.stdout.readline() == "here\n"
         os.kill(process.pid, signal.SIGKILL)
-    assert store.count_events() == 12
-    assert store.reap() == 1
-    assert [one.error_summary for one in store.runs()] == ["The worker stopped before this run was finished."]
+    assert store.events.count() == 12
+    assert store.schedule.reap() == 1
+    assert [one.error_summary for one in store.runs.list()] == ["The worker stopped before this run was finished."]
     applied = collect.run(source, many(40), sweep=True)
     assert (applied.inserted, applied.unchanged) == (28, 12)
-    assert (store.count_events(), store.totals().rows) == (40, 40)
+    assert (store.events.count(), store.statistics.totals().rows) == (40, 40)

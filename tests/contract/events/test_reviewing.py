@@ -23,60 +23,60 @@ def doubtful(collect: Collector) -> int:
     """Two events whose titles begin alike: the id of the question."""
     collect.run(collect.source("A"), [draft("星まつり2023", uid="a")])
     collect.run(collect.source("B"), [draft("星まつり前夜祭", uid="b")])
-    (asked,) = collect.store.reviews()
+    (asked,) = collect.store.reviews.list()
     return asked.id
 
 
 def test_a_question_says_what_it_is_about(store: CalendarStore, collect: Collector, clock: FakeClock) -> None:
-    review = store.review(doubtful(collect))
+    review = store.reviews.get(doubtful(collect))
     assert (review.reason, review.candidate_ids) == (ReviewReason.DEDUPE_CONFLICT, (1, 2))
     assert (review.detail["score"], review.detail["reasons"], review.detail["verdict"]) == (0.6, ["titles begin alike"], "review")
-    assert (review.created_at, review.resolved_at, review.source_id) == (store.now(), None, 2)
+    assert (review.created_at, review.resolved_at, review.source_id) == (store.db.now(), None, 2)
 
 
 def test_merging_answers_it(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
     number = doubtful(collect)
-    assert store.review_merge(number, matcher, by="mika") == 1
-    review = store.review(number)
-    assert (review.resolution, review.by, review.resolved_at) == ("merge", "mika", store.now())
-    (done,) = store.merges()
+    assert store.reviews.merge(number, matcher, by="mika") == 1
+    review = store.reviews.get(number)
+    assert (review.resolution, review.by, review.resolved_at) == ("merge", "mika", store.db.now())
+    (done,) = store.merges.list()
     assert (done.kept_id, done.absorbed_id, done.score, done.reasons) == (1, 2, 0.6, ("titles begin alike",))
     with pytest.raises(UsageError, match=r"is already resolved \(merge\)"):
-        store.review_merge(number, matcher, by="mika")
+        store.reviews.merge(number, matcher, by="mika")
 
 
 def test_a_person_says_which_one_is_kept(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
     number = doubtful(collect)
     with pytest.raises(UsageError, match="is not about event 9, but about 1, 2"):
-        store.review_merge(number, matcher, by="mika", keep=9)
-    assert store.review_merge(number, matcher, by="mika", keep=2) == 2
-    assert store.event(1).merged_into == 2
+        store.reviews.merge(number, matcher, by="mika", keep=9)
+    assert store.reviews.merge(number, matcher, by="mika", keep=2) == 2
+    assert store.events.get(1).merged_into == 2
 
 
 def test_a_pair_that_is_kept_apart_is_not_asked_about_again(
     store: CalendarStore, collect: Collector, matcher: PlainMatcher
 ) -> None:
-    assert store.review_keep_apart(doubtful(collect), matcher, by="mika") == (1, 2)
-    second = store.source(2)
+    assert store.reviews.keep_apart(doubtful(collect), matcher, by="mika") == (1, 2)
+    second = store.sources.get(2)
     for title in ("星まつり前夜祭", "星まつり前々夜祭", "星まつり2023"):
         applied = collect.run(second, [draft(title, uid="b")])
         assert (applied.review, applied.absorbed) == (0, 0)
-    assert store.count_events() == 2
+    assert store.events.count() == 2
 
 
 def test_a_pair_that_is_merged_elsewhere_is_answered(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
     number = doubtful(collect)
-    store.merge_events(2, 1, matcher, by="ren")
-    assert (store.review(number).resolution, store.review(number).by) == ("merge", "ren")
+    store.merges.merge(2, 1, matcher, by="ren")
+    assert (store.reviews.get(number).resolution, store.reviews.get(number).by) == ("merge", "ren")
 
 
 def test_keeping_apart_what_was_merged_since_is_refused(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
     doubtful(collect)
-    store.request_review(ReviewRequest("mine:1", (1, 2), ReviewReason.DEDUPE_CONFLICT, None, {}))
-    store.merge_events(1, 2, matcher, by="ren")
-    (own,) = store.reviews()
+    store.reviews.request(ReviewRequest("mine:1", (1, 2), ReviewReason.DEDUPE_CONFLICT, None, {}))
+    store.merges.merge(1, 2, matcher, by="ren")
+    (own,) = store.reviews.list()
     with pytest.raises(UsageError, match=r"were merged in the meantime\. Undo that merge"):
-        store.review_keep_apart(own.id, matcher, by="mika")
+        store.reviews.keep_apart(own.id, matcher, by="mika")
 
 
 def test_an_answer_about_an_absorbed_event_holds_for_the_one_it_is_a_part_of(
@@ -84,48 +84,48 @@ def test_an_answer_about_an_absorbed_event_holds_for_the_one_it_is_a_part_of(
 ) -> None:
     number = doubtful(collect)
     collect.run(collect.source("C"), [draft("夏の夕べ", uid="c")])
-    store.merge_events(3, 2, matcher, by="ren")
-    assert store.review_keep_apart(number, matcher, by="mika") == (1, 3)
+    store.merges.merge(3, 2, matcher, by="ren")
+    assert store.reviews.keep_apart(number, matcher, by="mika") == (1, 3)
 
 
 def test_dismissing_leaves_everything_and_is_remembered(store: CalendarStore, collect: Collector) -> None:
     number = doubtful(collect)
-    store.review_dismiss(number, by="mika")
-    assert store.review(number).resolution == "dismiss"
-    collect.run(store.source(2), [draft("星まつり前々夜祭", uid="b")])
-    assert (store.reviews(), store.count_events()) == ((), 2)
+    store.reviews.dismiss(number, by="mika")
+    assert store.reviews.get(number).resolution == "dismiss"
+    collect.run(store.sources.get(2), [draft("星まつり前々夜祭", uid="b")])
+    assert (store.reviews.list(), store.events.count()) == ((), 2)
 
 
 def test_a_question_of_the_callers_own_is_asked_once(store: CalendarStore) -> None:
     question = ReviewRequest("parse:1:abc", (), ReviewReason.PARSE_ERROR, None, {"why": "It is no calendar."})
-    assert store.request_review(question)
-    assert not store.request_review(question)
-    assert [one.reason for one in store.reviews(reason=ReviewReason.PARSE_ERROR)] == [ReviewReason.PARSE_ERROR]
-    assert store.reviews(reason=ReviewReason.MISSING_REQUIRED) == ()
+    assert store.reviews.request(question)
+    assert not store.reviews.request(question)
+    assert [one.reason for one in store.reviews.list(reason=ReviewReason.PARSE_ERROR)] == [ReviewReason.PARSE_ERROR]
+    assert store.reviews.list(reason=ReviewReason.MISSING_REQUIRED) == ()
 
 
 def test_reviews_are_listed_in_pages_oldest_first(store: CalendarStore) -> None:
     for number in range(5):
-        store.request_review(ReviewRequest(f"mine:{number}", (), ReviewReason.PARSE_ERROR, None, {}))
-    first = store.reviews(limit=2)
+        store.reviews.request(ReviewRequest(f"mine:{number}", (), ReviewReason.PARSE_ERROR, None, {}))
+    first = store.reviews.list(limit=2)
     assert [one.subject for one in first] == ["mine:0", "mine:1"]
-    assert [one.subject for one in store.reviews(limit=2, after=first[-1].id)] == ["mine:2", "mine:3"]
-    store.review_dismiss(first[0].id, by="mika")
-    assert [one.subject for one in store.reviews(is_open=False)] == ["mine:0"]
-    assert len(store.reviews(is_open=None)) == 5
+    assert [one.subject for one in store.reviews.list(limit=2, after=first[-1].id)] == ["mine:2", "mine:3"]
+    store.reviews.dismiss(first[0].id, by="mika")
+    assert [one.subject for one in store.reviews.list(is_open=False)] == ["mine:0"]
+    assert len(store.reviews.list(is_open=None)) == 5
     with pytest.raises(UsageError, match=r"Review 99 not found\. `tadoru events review list`"):
-        store.review(99)
+        store.reviews.get(99)
 
 
 def test_a_row_that_lacks_something_is_fixed_by_hand(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
     source = collect.source()
     collect.run(source, [], (bad(uid="x"),))
-    (asked,) = store.reviews()
+    (asked,) = store.reviews.list()
     fixed = draft("日時未定の会", uid="x")
-    event_id = store.review_fix(asked.id, fixed, matcher, by="mika")
-    assert (store.event(event_id).status, store.event(event_id).starts_at) == (EventStatus.ACTIVE, FIRST)
+    event_id = store.reviews.fix(asked.id, fixed, matcher, by="mika")
+    assert (store.events.get(event_id).status, store.events.get(event_id).starts_at) == (EventStatus.ACTIVE, FIRST)
     collect.run(source, [], (bad(uid="x"),), sweep=True)
-    assert (collect.titles(), store.reviews()) == (["日時未定の会"], ())
+    assert (collect.titles(), store.reviews.list()) == (["日時未定の会"], ())
 
 
 def test_what_the_person_added_stays_when_the_source_is_put_right(
@@ -133,13 +133,13 @@ def test_what_the_person_added_stays_when_the_source_is_put_right(
 ) -> None:
     source = collect.source()
     collect.run(source, [], (bad(uid="x"),))
-    event_id = store.review_fix(store.reviews()[0].id, draft("日時未定の会", uid="x", price="無料"), matcher, by="mika")
-    owners = store.provenance(event_id).owners
+    event_id = store.reviews.fix(store.reviews.list()[0].id, draft("日時未定の会", uid="x", price="無料"), matcher, by="mika")
+    owners = store.events.provenance(event_id).owners
     assert owners["price"].who == owners["occurrence"].who == "mika"
     assert "title" not in owners
     later = FIRST + timedelta(days=3)
     collect.run(source, [draft("日時未定の会", later, uid="x", price="500円", category="会合")])
-    event = store.event(event_id)
+    event = store.events.get(event_id)
     assert (event.starts_at, event.price) == (FIRST, "無料"), "the person said so"
     assert event.category == "会合", "the person did not speak of it"
 
@@ -147,40 +147,40 @@ def test_what_the_person_added_stays_when_the_source_is_put_right(
 def test_a_row_is_read_again_with_better_settings(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
     source = collect.source()
     collect.run(source, [], (bad(uid="x"),))
-    (asked,) = store.reviews()
-    raw = store.review_raw(asked.id)
+    (asked,) = store.reviews.list()
+    raw = store.reviews.raw(asked.id)
     assert raw == bad(uid="x").raw
     assert raw is not None
     still = QuarantinedEvent(raw=raw, reason=ReviewReason.MISSING_REQUIRED, why="It still has no date.")
-    assert not store.review_retry(asked.id, still, matcher, by="mika")
-    assert (store.review(asked.id).detail["why"], store.review(asked.id).resolved_at) == ("It still has no date.", None)
-    assert store.review_retry(asked.id, draft("日時未定の会", uid="x"), matcher, by="mika")
+    assert not store.reviews.retry(asked.id, still, matcher, by="mika")
+    assert (store.reviews.get(asked.id).detail["why"], store.reviews.get(asked.id).resolved_at) == ("It still has no date.", None)
+    assert store.reviews.retry(asked.id, draft("日時未定の会", uid="x"), matcher, by="mika")
     assert collect.titles() == ["日時未定の会"]
     assert collect.run(source, [draft("日時未定の会", uid="x")]).unchanged == 1
 
 
 def test_fix_is_no_answer_to_a_doubtful_pair(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
     with pytest.raises(UsageError, match="Resolve it with merge or keep-apart"):
-        store.review_fix(doubtful(collect), draft(), matcher, by="mika")
+        store.reviews.fix(doubtful(collect), draft(), matcher, by="mika")
 
 
 def test_a_dismissed_row_is_asked_about_again_only_when_it_says_something_else(store: CalendarStore, collect: Collector) -> None:
     source = collect.source()
     collect.run(source, [], (bad(uid="x"),))
-    store.review_dismiss(store.reviews()[0].id, by="mika")
+    store.reviews.dismiss(store.reviews.list()[0].id, by="mika")
     assert collect.run(source, [], (bad(uid="x"),)).review == 0
     assert collect.run(source, [], (bad("別の会", uid="x"),)).review == 1
-    assert store.totals().events["quarantine"] == 1
+    assert store.statistics.totals().events["quarantine"] == 1
 
 
 def test_a_row_that_was_gone_for_a_while_is_asked_about_again(store: CalendarStore, collect: Collector) -> None:
     source = collect.source()
     collect.run(source, [draft()], (bad(),))
     collect.run(source, [draft()], sweep=True)
-    assert store.reviews() == ()
+    assert store.reviews.list() == ()
     assert collect.run(source, [draft()], (bad(),)).review == 1
-    (asked,) = store.reviews()
-    assert store.event(asked.candidate_ids[0]).vanished_at is None
+    (asked,) = store.reviews.list()
+    assert store.events.get(asked.candidate_ids[0]).vanished_at is None
 
 
 def test_a_row_that_was_broken_for_a_while_asks_nothing_when_it_is_whole_again(store: CalendarStore, collect: Collector) -> None:
@@ -188,18 +188,18 @@ def test_a_row_that_was_broken_for_a_while_asks_nothing_when_it_is_whole_again(s
     for price in ("", "500円"):
         collect.run(source, [draft(uid="x")])
         collect.run(source, [], (bad(f"日時未定{price}", uid="x"),))
-        assert len(store.reviews()) == 1
+        assert len(store.reviews.list()) == 1
         collect.run(source, [draft(uid="x", price=price)])
-        assert store.reviews() == ()
+        assert store.reviews.list() == ()
 
 
 def test_a_great_drop_closes_no_question(store: CalendarStore, collect: Collector) -> None:
     source = collect.source()
     collect.run(source, many(10), (bad(),))
     run = collect.start(source)
-    store.apply_run(run, [], (), collect.matcher)
-    assert store.mark_missing(run).is_drop
-    assert len(store.reviews()) == 1
+    store.results.apply(run, [], (), collect.matcher)
+    assert store.results.mark_missing(run).is_drop
+    assert len(store.reviews.list()) == 1
 
 
 class Clash(NamedTuple):
@@ -230,46 +230,46 @@ def clash(collect: Collector) -> int:
     collect.matcher = Strict()
     collect.run(collect.source("A"), [draft(uid="a", price="500円")])
     assert collect.run(collect.source("B"), [draft(uid="b", price="800円")]).review == 1
-    (asked,) = collect.store.reviews()
+    (asked,) = collect.store.reviews.list()
     return asked.id
 
 
 def test_sources_that_contradict_each_other_are_a_question(store: CalendarStore, collect: Collector) -> None:
-    review = store.review(clash(collect))
+    review = store.reviews.get(clash(collect))
     assert (review.reason, review.candidate_ids, review.source_id) == (ReviewReason.DEDUPE_CONFLICT, (1,), 2)
     assert review.detail["reasons"] == ["They disagree about price."]
-    assert store.event(1).price == "500円"
-    assert collect.run(store.source(2), [draft(uid="b", price="800円", organizer="星の会")]).review == 0
+    assert store.events.get(1).price == "500円"
+    assert collect.run(store.sources.get(2), [draft(uid="b", price="800円", organizer="星の会")]).review == 0
 
 
 def test_it_is_closed_when_the_sources_agree(store: CalendarStore, collect: Collector) -> None:
     number = clash(collect)
-    collect.run(store.source(2), [draft(uid="b", price="500円")])
-    assert store.review(number).resolution == "the sources say something else now"
+    collect.run(store.sources.get(2), [draft(uid="b", price="500円")])
+    assert store.reviews.get(number).resolution == "the sources say something else now"
 
 
 def test_a_persons_word_leaves_nothing_to_contradict(store: CalendarStore, collect: Collector) -> None:
     number = clash(collect)
-    store.edit_event(1, {"price": "600円"}, collect.matcher, by="mika")
-    assert (store.reviews(), store.event(1).price) == ((), "600円")
-    assert store.review(number).resolved_at is not None
+    store.edits.edit(1, {"price": "600円"}, collect.matcher, by="mika")
+    assert (store.reviews.list(), store.events.get(1).price) == ((), "600円")
+    assert store.reviews.get(number).resolved_at is not None
 
 
 def test_the_row_that_contradicts_can_be_given_an_event_of_its_own(store: CalendarStore, collect: Collector) -> None:
-    ids = store.review_keep_apart(clash(collect), collect.matcher, by="mika")
-    assert [store.event(one).price for one in ids] == ["500円", "800円"]
-    assert collect.run(store.source(2), [draft(uid="b", price="800円")]).unchanged == 1
+    ids = store.reviews.keep_apart(clash(collect), collect.matcher, by="mika")
+    assert [store.events.get(one).price for one in ids] == ["500円", "800円"]
+    assert collect.run(store.sources.get(2), [draft(uid="b", price="800円")]).unchanged == 1
     with pytest.raises(UsageError, match="are already separate"):
-        store.undo_merge(store.merges()[0].id, collect.matcher, by="mika")
+        store.merges.undo(store.merges.list()[0].id, collect.matcher, by="mika")
 
 
 def test_a_person_who_merges_has_seen_both_sides(store: CalendarStore, collect: Collector) -> None:
     collect.matcher = Strict()
     collect.run(collect.source("A"), [draft("星まつり2023", uid="a", price="500円")])
     collect.run(collect.source("B"), [draft("星まつり前夜祭", uid="b", price="800円")])
-    store.review_merge(store.reviews()[0].id, collect.matcher, by="mika")
-    assert store.reviews() == ()
-    assert collect.run(store.source(2), [draft("星まつり前夜祭", uid="b", price="800円", category="祭")]).review == 0
+    store.reviews.merge(store.reviews.list()[0].id, collect.matcher, by="mika")
+    assert store.reviews.list() == ()
+    assert collect.run(store.sources.get(2), [draft("星まつり前夜祭", uid="b", price="800円", category="祭")]).review == 0
 
 
 RAWS = [

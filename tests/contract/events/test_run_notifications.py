@@ -14,17 +14,17 @@ from tests.contract.events.conftest import LetPass
 
 @pytest.fixture
 def source(store: CalendarStore) -> int:
-    return store.add_source({"name": "Town", "type": "ics", "url": "https://town.example/"}, "test").id
+    return store.sources.add({"name": "Town", "type": "ics", "url": "https://town.example/"}, "test").id
 
 
 def told(store: CalendarStore) -> list[tuple[str, dict[str, Any]]]:
-    return [(one.kind, dict(one.body)) for one in store.messages(0)]
+    return [(one.kind, dict(one.body)) for one in store.messages.list(0)]
 
 
 def test_a_run_is_told_of_when_it_begins_and_when_it_ends(store: CalendarStore, source: int) -> None:
-    run = store.start_run(source)
-    assert [one.subject for one in store.messages(0)] == [f"source/{source}"]
-    store.finish_run(run, RunStatus.SUCCESS, counts={"parsed": 4})
+    run = store.runs.start(source)
+    assert [one.subject for one in store.messages.list(0)] == [f"source/{source}"]
+    store.runs.finish(run, RunStatus.SUCCESS, counts={"parsed": 4})
     about = {"run_id": run.id, "source_id": source}
     assert told(store) == [
         ("run.started", about | {"status": "running", "counts": {}, "error": ""}),
@@ -38,42 +38,42 @@ def test_that_a_source_does_as_before_is_not_told(store: CalendarStore, source: 
     health = []
     for status in statuses:
         before = len(told(store))
-        store.finish_run(store.start_run(source), status, counts={}, error="x" * 999 if status is RunStatus.FAIL else "")
+        store.runs.finish(store.runs.start(source), status, counts={}, error="x" * 999 if status is RunStatus.FAIL else "")
         health.append([(body["status"], body["failures"]) for kind, body in told(store)[before:] if kind == "source.health"])
     assert health == [[("well", 0)], [], [("failing", 1)], [("failing", 2)], [("well", 0)], []]
     assert max(len(body["error"]) for _, body in told(store)) == 500
 
 
 def test_a_run_that_is_closed_already_tells_nothing(store: CalendarStore, source: int) -> None:
-    run = store.start_run(source)
-    store.finish_run(run, RunStatus.SUCCESS, counts={})
+    run = store.runs.start(source)
+    store.runs.finish(run, RunStatus.SUCCESS, counts={})
     before = told(store)
     with pytest.raises(RunClosed):
-        store.finish_run(run, RunStatus.FAIL, counts={})
+        store.runs.finish(run, RunStatus.FAIL, counts={})
     assert told(store) == before
 
 
 def test_what_a_dead_worker_left_behind_is_told_to_have_failed(store: CalendarStore, source: int, let_pass: LetPass) -> None:
-    worker = store.join(60)
-    store.lease_due(worker)
-    run = store.start_run(source, worker)
+    worker = store.schedule.join(60)
+    store.schedule.lease_due(worker)
+    run = store.runs.start(source, worker)
     let_pass(61)
-    assert store.reap() == 1
+    assert store.schedule.reap() == 1
     assert [(kind, body["status"]) for kind, body in told(store)[1:]] == [("run.ended", "fail"), ("source.health", "failing")]
     assert told(store)[1][1]["run_id"] == run.id
 
 
 def test_a_trouble_is_told_of_once_when_it_begins_and_once_when_it_ends(store: CalendarStore, source: int) -> None:
     for _ in range(2):
-        store.open_incident(source, "drop", {})
+        store.incidents.open(source, "drop", {})
     for _ in range(2):
-        store.close_incident(source, "drop")
+        store.incidents.close(source, "drop")
     assert [(kind, body["incidents"]) for kind, body in told(store)] == [("source.health", 1), ("source.health", 0)]
 
 
 def test_a_source_that_is_switched_or_renamed_is_told_of(store: CalendarStore, source: int) -> None:
-    store.disable_source(source, "test")
-    store.edit_source(source, {"notes": "nothing to tell"}, "test")
-    store.edit_source(source, {"name": "City"}, "test")
-    store.enable_source(source, "test")
+    store.sources.disable(source, "test")
+    store.sources.edit(source, {"notes": "nothing to tell"}, "test")
+    store.sources.edit(source, {"name": "City"}, "test")
+    store.sources.enable(source, "test")
     assert [(body["name"], body["status"]) for _, body in told(store)] == [("Town", "off"), ("City", "off"), ("City", "new")]

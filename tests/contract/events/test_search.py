@@ -62,7 +62,7 @@ def line(chance: random.Random) -> str:
 def searched(store: CalendarStore) -> dict[int, str]:
     """The text of every event, made again from what it says."""
     fields = ("title", "venue", "address", "city", "category", "organizer", "description")
-    with store.read() as sql:
+    with store.db.read() as sql:
         rows = sql.execute(select(events)).mappings().all()
     for row in rows:
         expected = "" if row["status"] == "quarantine" else search_line([row[name] for name in fields])
@@ -77,12 +77,12 @@ def check(store: CalendarStore) -> int:
         asks = parse_query(asked)
         assert asks is not None
         expected = {number for number, one in lines.items() if asks.wanted and asks.is_found(one)}
-        with store.read() as sql:
-            numbers = set(sql.execute(select(events.c.id).where(contains_words(asks, is_sqlite=store.is_sqlite))).scalars())
+        with store.db.read() as sql:
+            numbers = set(sql.execute(select(events.c.id).where(contains_words(asks, is_sqlite=store.db.is_sqlite))).scalars())
         assert numbers == expected, asked
         count += len(expected)
-    if store.is_sqlite:
-        with store.write() as sql:  # SQLite compares the index with the texts itself, and raises.
+    if store.db.is_sqlite:
+        with store.db.write() as sql:  # SQLite compares the index with the texts itself, and raises.
             sql.execute(text("INSERT INTO events_search(events_search, rank) VALUES ('integrity-check', 1)"))
     return count
 
@@ -97,7 +97,7 @@ class History:
         self.matcher = PlainMatcher()
 
     def some_event(self) -> int:
-        with self.store.read() as sql:
+        with self.store.db.read() as sql:
             return self.chance.choice(list(sql.execute(select(events.c.id)).scalars()))
 
     def collected(self) -> None:
@@ -116,31 +116,31 @@ class History:
 
     def edited(self) -> None:
         name = self.chance.choice(["title", "description", "venue", "address", "organizer", "category"])
-        self.store.edit_event(self.some_event(), {name: line(self.chance)}, self.matcher, by="mika")
+        self.store.edits.edit(self.some_event(), {name: line(self.chance)}, self.matcher, by="mika")
 
     def given_back(self) -> None:
-        self.store.release_fields(self.some_event(), frozenset({"title", "description"}), self.matcher, by="mika")
+        self.store.edits.release_fields(self.some_event(), frozenset({"title", "description"}), self.matcher, by="mika")
 
     def hidden(self) -> None:
-        self.store.hide_event(self.some_event(), by="mika")
+        self.store.edits.hide(self.some_event(), by="mika")
 
     def shown(self) -> None:
-        self.store.unhide_event(self.some_event(), by="mika")
+        self.store.edits.unhide(self.some_event(), by="mika")
 
     def created(self) -> None:
-        self.store.create_event(draft(line(self.chance), organizer=line(self.chance)), self.matcher, by="mika")
+        self.store.edits.create(draft(line(self.chance), organizer=line(self.chance)), self.matcher, by="mika")
 
     def merged(self) -> None:
-        self.store.merge_events(self.some_event(), self.some_event(), self.matcher, by="mika")
+        self.store.merges.merge(self.some_event(), self.some_event(), self.matcher, by="mika")
 
     def parted(self) -> None:
-        done = self.store.merges()
+        done = self.store.merges.list()
         if done:
-            self.store.undo_merge(self.chance.choice(done).id, self.matcher, by="mika")
+            self.store.merges.undo(self.chance.choice(done).id, self.matcher, by="mika")
 
     def archived(self) -> None:
         self.clock.advance(20 * 86400)
-        self.store.archive(after=timedelta(days=3))
+        self.store.retention.archive(after=timedelta(days=3))
 
     def go_on(self, steps: int) -> None:
         self.collected()
@@ -199,9 +199,9 @@ def test_the_same_words_find_the_same_events(store: CalendarStore, collect: Coll
     collect.run(collect.source(), [fire, jazz])
     for name, (asked, expected) in FOUND.items():
         chosen = EventFilter(q=asked)
-        assert [one.event.title for one in store.events(chosen).items] == expected, name
-        assert store.count_events(chosen) == len(expected), name
-        assert sorted(one.event.title for one in store.events_by_change(chosen).items) == sorted(expected), name
+        assert [one.event.title for one in store.events.list(chosen).items] == expected, name
+        assert store.events.count(chosen) == len(expected), name
+        assert sorted(one.event.title for one in store.events.list_by_change(chosen).items) == sorted(expected), name
 
 
 def test_a_list_of_what_is_found_goes_on_where_it_ended(store: CalendarStore, collect: Collector) -> None:
@@ -210,13 +210,13 @@ def test_a_list_of_what_is_found_goes_on_where_it_ended(store: CalendarStore, co
     for since in (None, (FIRST + timedelta(days=2)).date()):
         chosen, titles, cursor = EventFilter(q="花火", since=since), [], None
         for _ in range(20):
-            page = store.events(chosen, limit=3, cursor=cursor)
+            page = store.events.list(chosen, limit=3, cursor=cursor)
             titles += [one.event.title for one in page.items]
             cursor = page.next_cursor
             if cursor is None:
                 break
-        assert titles == [one.event.title for one in store.events(chosen, limit=100).items]
-        assert len(titles) == len(set(titles)) == store.count_events(chosen) >= 10
+        assert titles == [one.event.title for one in store.events.list(chosen, limit=100).items]
+        assert len(titles) == len(set(titles)) == store.events.count(chosen) >= 10
 
 
 def test_every_way_to_a_list_finds_the_same(tmp_path: Path, clock: FakeClock) -> None:
@@ -227,7 +227,7 @@ def test_every_way_to_a_list_finds_the_same(tmp_path: Path, clock: FakeClock) ->
         asks = parse_query(asked)
         assert asks is not None
         few = matching_occurrences(asks)
-        with store.read() as sql:
+        with store.db.read() as sql:
             ways = [
                 sql.execute(select(few.c.event_id, few.c.number)).all(),
                 sql.execute(select(occurrences.c.event_id, occurrences.c.number).where(occurrence_matches(asks))).all(),
@@ -239,7 +239,7 @@ def test_every_way_to_a_list_finds_the_same(tmp_path: Path, clock: FakeClock) ->
 
 
 def fail_after_writing(store: CalendarStore) -> None:
-    with store.write_events() as sql:
+    with store.db.write_events() as sql:
         sql.execute(text("UPDATE events SET search_text = ' 花火 火 '"))
         raise ZeroDivisionError
 
@@ -249,10 +249,10 @@ def test_what_is_undone_is_not_in_the_index(store: CalendarStore, collect: Colle
     with pytest.raises(ZeroDivisionError):
         fail_after_writing(store)
     assert check(store) == 0
-    with store.write_events() as sql:
+    with store.db.write_events() as sql:
         sql.execute(text("UPDATE events SET title = '花火', search_text = ' 花火 火 ¦ 公園 園 ¦ 盛岡 岡 '"))
     assert check(store) > 0
-    with store.write_events() as sql:
+    with store.db.write_events() as sql:
         sql.execute(text("DELETE FROM events"))
     assert check(store) == 0
 
@@ -283,5 +283,5 @@ def test_a_text_of_any_length_is_taken(store: CalendarStore, collect: Collector,
     """PostgreSQL has a limit on the words of one text, and on the length of a word."""
     many = "".join(chr(0x4E00 + n % 20000) for n in range(size))
     collect.run(collect.source(), [draft("花火", description=f"{many} {'x' * size}")])
-    assert [one.event.title for one in store.events(EventFilter(q="花火")).items] == ["花火"]
+    assert [one.event.title for one in store.events.list(EventFilter(q="花火")).items] == ["花火"]
     assert check(store) > 0

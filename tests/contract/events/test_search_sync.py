@@ -61,20 +61,20 @@ def sync(
 ) -> SyncResult:
     engine = engine_for(options(kind, stub), {"SEARCH": KEY})
     assert engine is not None
-    store.reap()
-    worker = store.join(60.0)
+    store.schedule.reap()
+    worker = store.schedule.join(60.0)
     try:
         with closing(engine):
-            done = asyncio.run(IndexSync(store, engine, store.clock, worker, archived=archived, **given).run(whole=whole))
+            done = asyncio.run(IndexSync(store, engine, store.db.clock, worker, archived=archived, **given).run(whole=whole))
     finally:
-        store.leave(worker)
+        store.schedule.leave(worker)
     assert done is not None
     return done
 
 
 def public(store: CalendarStore, *, archived: bool = True) -> dict[str, str]:
     """The titles of what everybody may see, read with no help of the product's."""
-    with store.read() as sql:
+    with store.db.read() as sql:
         rows = sql.execute(select(events)).mappings().all()
     seen = [row for row in rows if row["status"] == "active" and row["merged_into"] is None]
     return {str(row["id"]): row["title"] for row in seen if archived or row["archived_at"] is None}
@@ -96,23 +96,23 @@ def test_an_engine_that_knows_nothing_is_told_everything_and_then_what_changed(
 
     assert sync(store, kind, stub) == SyncResult()  # nothing changed
     one, two, three, four = [int(number) for number in list(public(store))[:4]]
-    store.edit_event(one, {"title": "夜市"}, matcher, by="mika")
-    store.hide_event(two, by="mika")
-    merge = store.merge_events(three, four, matcher, by="mika")
+    store.edits.edit(one, {"title": "夜市"}, matcher, by="mika")
+    store.edits.hide(two, by="mika")
+    merge = store.merges.merge(three, four, matcher, by="mika")
     collect.run(other, [draft("音楽会", FIRST + timedelta(days=40))])
     done = sync(store, kind, stub)
     assert (done.is_whole, done.removed) == (False, 2)
     assert told(stub) == public(store)
     assert str(two) not in told(stub)
 
-    store.unhide_event(two, by="mika")
-    store.undo_merge(merge.id, matcher, by="mika")
+    store.edits.unhide(two, by="mika")
+    store.merges.undo(merge.id, matcher, by="mika")
     clock.advance(86400 * 400)
-    store.archive(after=timedelta(days=1))
+    store.retention.archive(after=timedelta(days=1))
     sync(store, kind, stub, at_once=3)
     assert told(stub) == public(store)
     assert all(one["archived"] for one in stub.documents().values())
-    with store.write_events() as sql:
+    with store.db.write_events() as sql:
         sql.execute(text("DELETE FROM events WHERE id = :id"), {"id": one})
     sync(store, kind, stub)
     assert told(stub) == public(store)
@@ -140,7 +140,7 @@ def test_archived_events_are_left_out_when_they_are_not_wanted_and_come_back_whe
     sync(small, kind, stub, archived=False)
     assert len(told(stub)) == 2
     clock.advance(86400 * 100)
-    small.archive(after=timedelta(days=1))
+    small.retention.archive(after=timedelta(days=1))
     assert sync(small, kind, stub, archived=False).removed == 1
     assert list(told(stub).values()) == ["後で"]
     assert sync(small, kind, stub).is_whole  # the index was filled in another form
@@ -184,7 +184,7 @@ def test_what_changes_while_everything_is_told_is_told_as_well(small: CalendarSt
 
     def change(number: int) -> None:
         if number in range(before, before + 12):
-            small.edit_event(1 + (number - before) % 6, {"title": f"改 {number}"}, matcher, by="mika")
+            small.edits.edit(1 + (number - before) % 6, {"title": f"改 {number}"}, matcher, by="mika")
 
     stub.on_request = change
     sync(small, kind, stub, whole=True, at_once=2)
@@ -201,8 +201,8 @@ def test_a_fault_at_any_request_is_got_over(
     sync(small, kind, stub)
     for at in range(100):
         stub.faults = {stub.requests + at: fault}
-        small.edit_event(1, {"title": f"改 {at}"}, matcher, by="mika")
-        (small.unhide_event if at % 2 else small.hide_event)(2, by="mika")
+        small.edits.edit(1, {"title": f"改 {at}"}, matcher, by="mika")
+        (small.edits.unhide if at % 2 else small.edits.hide)(2, by="mika")
         try:
             sync(small, kind, stub, whole=whole, at_once=2)
         except SearchEngineBusy:
@@ -226,7 +226,7 @@ def test_an_engine_says_when_to_come_again_and_is_believed_within_bounds(
     collect = Collector(small, PlainMatcher())
     collect.run(collect.source(), many(3))
     sync(small, kind, stub)
-    small.edit_event(1, {"title": "夜市"}, PlainMatcher(), by="mika")
+    small.edits.edit(1, {"title": "夜市"}, PlainMatcher(), by="mika")
     stub.faults, stub.retry_after, before = {stub.requests + 1: 429}, said, clock.now()
     sync(small, kind, stub)
     assert least <= clock.now() - before <= most
@@ -239,14 +239,14 @@ def test_an_engine_that_is_down_loses_nothing(small: CalendarStore, kind: str, c
     stub = STUBS[kind]()
     sync(small, kind, stub)
     stub.close()
-    small.edit_event(1, {"title": "夜市"}, matcher, by="mika")
+    small.edits.edit(1, {"title": "夜市"}, matcher, by="mika")
     before = clock.now()
     with pytest.raises(SearchEngineBusy, match="Cannot connect to") as caught:
         sync(small, kind, stub)
     assert KEY not in str(caught.value)
     assert clock.now() - before >= 1 + 2 + 4 + 8 + 16  # it was tried again, and not at once
-    (target,) = small.search_targets()
-    assert small.count_pending_changes(target) == 1
+    (target,) = small.search_changes.targets()
+    assert small.search_changes.count_pending(target) == 1
 
 
 def test_a_batch_that_is_too_large_is_halved(small: CalendarStore, kind: str, stub: StubEngine) -> None:
@@ -264,7 +264,7 @@ def test_a_wrong_key_is_told_without_it(small: CalendarStore, kind: str, stub: S
     engine = engine_for(options(kind, stub), {"SEARCH": "falsch-987"})
     assert engine is not None
     with closing(engine), pytest.raises(SearchEngineError, match="rejected the key") as caught:
-        asyncio.run(sync_once(small, engine, small.clock))
+        asyncio.run(sync_once(small, engine, small.db.clock))
     assert "falsch-987" not in str(caught.value)
     assert stub.requests == 1  # nobody tries a wrong key again
 
@@ -278,34 +278,34 @@ def test_a_document_that_is_refused_is_an_error_and_stays_noted(small: CalendarS
     else:
         assert isinstance(stub, TypesenseStub)
         stub.collections[stub.aliases["events"]]["fields"]["colour"] = {"name": "colour", "type": "string"}
-    small.edit_event(1, {"title": "夜市"}, PlainMatcher(), by="mika")
+    small.edits.edit(1, {"title": "夜市"}, PlainMatcher(), by="mika")
     with pytest.raises(SearchEngineError, match="rejected the request"):
         sync(small, kind, stub)
-    assert small.count_pending_changes(small.search_targets()[0]) == 1
+    assert small.search_changes.count_pending(small.search_changes.targets()[0]) == 1
 
 
 def test_one_worker_at_a_time_tells_an_engine(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
     collect.run(collect.source(), many(2))
-    one, other = store.join(60.0), store.join(60.0)
-    target = store.lease_target("engine", one)
+    one, other = store.schedule.join(60.0), store.schedule.join(60.0)
+    target = store.search_changes.lease("engine", one)
     assert target is not None
-    assert store.lease_target("engine", other) is None
-    store.edit_event(1, {"title": "夜市"}, matcher, by="mika")
-    noted = store.pending_changes(target, limit=10)
-    store.edit_event(1, {"title": "朝市"}, matcher, by="mika")  # after it was read
-    assert store.mark_synced(target, one, noted)
-    assert list(store.pending_changes(target, limit=10)) == [1]
+    assert store.search_changes.lease("engine", other) is None
+    store.edits.edit(1, {"title": "夜市"}, matcher, by="mika")
+    noted = store.search_changes.pending(target, limit=10)
+    store.edits.edit(1, {"title": "朝市"}, matcher, by="mika")  # after it was read
+    assert store.search_changes.mark_synced(target, one, noted)
+    assert list(store.search_changes.pending(target, limit=10)) == [1]
 
-    noted = store.pending_changes(target, limit=10)
-    store.leave(one)  # given up for dead while it tells
-    assert store.lease_target("engine", other) is not None
-    assert store.mark_synced(target, other, noted)
-    assert store.pending_changes(target, limit=10) == {}
-    assert not store.mark_synced(target, one, noted)  # what it told may be old: somebody tells it again
-    assert list(store.pending_changes(target, limit=10)) == [1]
-    assert store.forget_target("engine")
-    assert not store.mark_synced(target, one, noted)
-    assert not store.forget_target("engine")
+    noted = store.search_changes.pending(target, limit=10)
+    store.schedule.leave(one)  # given up for dead while it tells
+    assert store.search_changes.lease("engine", other) is not None
+    assert store.search_changes.mark_synced(target, other, noted)
+    assert store.search_changes.pending(target, limit=10) == {}
+    assert not store.search_changes.mark_synced(target, one, noted)  # what it told may be old: somebody tells it again
+    assert list(store.search_changes.pending(target, limit=10)) == [1]
+    assert store.search_changes.forget("engine")
+    assert not store.search_changes.mark_synced(target, one, noted)
+    assert not store.search_changes.forget("engine")
 
 
 def test_nothing_is_noted_when_nobody_is_to_be_told_and_seeing_an_event_again_is_no_change(
@@ -313,13 +313,13 @@ def test_nothing_is_noted_when_nobody_is_to_be_told_and_seeing_an_event_again_is
 ) -> None:
     source = collect.source()
     collect.run(source, many(3))
-    target = store.lease_target("engine", store.join(60.0))
+    target = store.search_changes.lease("engine", store.schedule.join(60.0))
     assert target is not None
-    assert store.count_pending_changes(target) == 0
+    assert store.search_changes.count_pending(target) == 0
     collect.run(source, many(3))  # the same again
-    assert store.count_pending_changes(target) == 0
+    assert store.search_changes.count_pending(target) == 0
     collect.run(source, many(4))
-    assert list(store.pending_changes(target, limit=10)) == [4]
+    assert list(store.search_changes.pending(target, limit=10)) == [4]
 
 
 @pytest.mark.parametrize(
@@ -359,8 +359,8 @@ def test_a_sync_that_is_killed_between_telling_and_noting_it_is_made_good_by_the
         collect, matcher = Collector(store, PlainMatcher()), PlainMatcher()
         collect.run(collect.source(), many(5))
         sync(store, kind, stub)
-        store.edit_event(1, {"title": "夜市"}, matcher, by="mika")
-        store.hide_event(2, by="mika")
+        store.edits.edit(1, {"title": "夜市"}, matcher, by="mika")
+        store.edits.hide(2, by="mika")
         began, put = stub.requests, 2
         process = subprocess.Popen(
             command(database, kind, stub), env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -373,13 +373,13 @@ def test_a_sync_that_is_killed_between_telling_and_noting_it_is_made_good_by_the
         process.stdout.close()
         process.stderr.close()
         stub.on_request = lambda number: None
-        assert store.count_pending_changes(store.search_targets()[0]) == 2
+        assert store.search_changes.count_pending(store.search_changes.targets()[0]) == 2
         done = subprocess.run(
             command(database, kind, stub), env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
         )
         assert (done.returncode, done.stdout) == (0, "Changes: 1 event sent, 1 removed.\n"), done.stderr
         assert told(stub) == public(store)
-        assert store.count_pending_changes(store.search_targets()[0]) == 0
+        assert store.search_changes.count_pending(store.search_changes.targets()[0]) == 0
 
 
 def test_an_error_of_an_engine_is_one_of_ours() -> None:

@@ -13,74 +13,74 @@ HOST = "example.org"
 
 
 def test_one_request_at_a_time(store: CalendarStore, let_pass: LetPass) -> None:
-    one, other = store.join(600), store.join(600)
-    assert store.take_slot(one, HOST, 30, gap=2) == 0
-    assert store.take_slot(other, HOST, 30, gap=2) > 0
-    assert store.take_slot(other, "elsewhere.example", 30, gap=2) == 0
-    store.sent(one, HOST)
+    one, other = store.schedule.join(600), store.schedule.join(600)
+    assert store.hosts.take_slot(one, HOST, 30, gap=2) == 0
+    assert store.hosts.take_slot(other, HOST, 30, gap=2) > 0
+    assert store.hosts.take_slot(other, "elsewhere.example", 30, gap=2) == 0
+    store.hosts.sent(one, HOST)
     let_pass(5)
-    assert store.take_slot(other, HOST, 30, gap=2) > 0, "the answer is not here yet"
-    store.give_back(one, HOST)
-    assert store.take_slot(other, HOST, 30, gap=2) == 0
+    assert store.hosts.take_slot(other, HOST, 30, gap=2) > 0, "the answer is not here yet"
+    store.hosts.give_back(one, HOST)
+    assert store.hosts.take_slot(other, HOST, 30, gap=2) == 0
 
 
 def test_the_gap_begins_when_the_request_goes_out(store: CalendarStore, let_pass: LetPass) -> None:
-    one, other = store.join(600), store.join(600)
-    store.take_slot(one, HOST, 30, gap=2)
+    one, other = store.schedule.join(600), store.schedule.join(600)
+    store.hosts.take_slot(one, HOST, 30, gap=2)
     let_pass(10)
-    store.sent(one, HOST)
-    store.give_back(one, HOST)
-    wait = store.take_slot(other, HOST, 30, gap=2)
+    store.hosts.sent(one, HOST)
+    store.hosts.give_back(one, HOST)
+    wait = store.hosts.take_slot(other, HOST, 30, gap=2)
     assert 1.5 < wait <= 2
     let_pass(2)
-    assert store.take_slot(other, HOST, 30, gap=2) == 0
+    assert store.hosts.take_slot(other, HOST, 30, gap=2) == 0
 
 
 def test_a_slot_that_was_never_given_back_falls_free(store: CalendarStore, let_pass: LetPass) -> None:
-    one, other = store.join(600), store.join(600)
-    store.take_slot(one, HOST, 30, gap=2)
+    one, other = store.schedule.join(600), store.schedule.join(600)
+    store.hosts.take_slot(one, HOST, 30, gap=2)
     let_pass(29)
-    assert store.take_slot(other, HOST, 30, gap=2) > 0
+    assert store.hosts.take_slot(other, HOST, 30, gap=2) > 0
     let_pass(2)
-    assert store.take_slot(other, HOST, 30, gap=2) == 0
-    store.give_back(one, HOST)
-    assert store.take_slot(one, HOST, 30, gap=2) > 0, "the slot is the other's now"
+    assert store.hosts.take_slot(other, HOST, 30, gap=2) == 0
+    store.hosts.give_back(one, HOST)
+    assert store.hosts.take_slot(one, HOST, 30, gap=2) > 0, "the slot is the other's now"
 
 
 def test_nobody_waits_for_the_slot_of_a_worker_that_died(store: CalendarStore, let_pass: LetPass) -> None:
-    killed, silent, other = store.join(600), store.join(600), store.join(600)
-    store.take_slot(killed, HOST, 300, gap=2)
-    store.take_slot(silent, "elsewhere.example", 300, gap=2)
-    with store.write() as sql:
+    killed, silent, other = store.schedule.join(600), store.schedule.join(600), store.schedule.join(600)
+    store.hosts.take_slot(killed, HOST, 300, gap=2)
+    store.hosts.take_slot(silent, "elsewhere.example", 300, gap=2)
+    with store.db.write() as sql:
         sql.execute(update(workers).where(workers.c.id == killed).values(started="0"))  # What has its pid now began later.
         sql.execute(update(workers).where(workers.c.id == silent).values(machine="another"))
-    assert store.take_slot(other, HOST, 30, gap=2) == 0
-    assert store.take_slot(other, "elsewhere.example", 30, gap=2) > 0, "it may live: only its time tells"
-    store.renew(other, 6000)
+    assert store.hosts.take_slot(other, HOST, 30, gap=2) == 0
+    assert store.hosts.take_slot(other, "elsewhere.example", 30, gap=2) > 0, "it may live: only its time tells"
+    store.schedule.renew(other, 6000)
     let_pass(299)
-    assert store.take_slot(other, "elsewhere.example", 30, gap=2) > 0
-    store.renew(silent, 0)
-    assert store.take_slot(other, "elsewhere.example", 30, gap=2) == 0
+    assert store.hosts.take_slot(other, "elsewhere.example", 30, gap=2) > 0
+    store.schedule.renew(silent, 0)
+    assert store.hosts.take_slot(other, "elsewhere.example", 30, gap=2) == 0
 
 
 def test_a_pause_holds_for_everybody_and_the_longer_one_wins(store: CalendarStore, let_pass: LetPass) -> None:
-    worker = store.join(600)
-    store.pause_host(HOST, 60)
-    store.pause_host(HOST, 5)
-    assert 55 < store.take_slot(worker, HOST, 30, gap=0) <= 60
+    worker = store.schedule.join(600)
+    store.hosts.pause_host(HOST, 60)
+    store.hosts.pause_host(HOST, 5)
+    assert 55 < store.hosts.take_slot(worker, HOST, 30, gap=0) <= 60
     let_pass(60)
-    assert store.take_slot(worker, HOST, 30, gap=0) == 0
+    assert store.hosts.take_slot(worker, HOST, 30, gap=0) == 0
 
 
 def test_robots_are_kept_with_their_age(store: CalendarStore, let_pass: LetPass) -> None:
-    assert store.robots("https://example.org") is None
-    store.put_robots("https://example.org", RobotsRecord(200, None, "", b"User-agent: *\n\xff", 5.0))
+    assert store.hosts.robots("https://example.org") is None
+    store.hosts.put_robots("https://example.org", RobotsRecord(200, None, "", b"User-agent: *\n\xff", 5.0))
     let_pass(10)
-    found = store.robots("https://example.org")
+    found = store.hosts.robots("https://example.org")
     assert found is not None
     assert (found.status, found.body) == (200, b"User-agent: *\n\xff")
     assert 15 <= found.age < 20
-    store.put_robots("https://example.org", RobotsRecord(None, "timeout", "no answer", b"", 0.0))
-    again = store.robots("https://example.org")
+    store.hosts.put_robots("https://example.org", RobotsRecord(None, "timeout", "no answer", b"", 0.0))
+    again = store.hosts.robots("https://example.org")
     assert again is not None
     assert (again.status, again.failure, again.body) == (None, "timeout", b"")

@@ -32,8 +32,8 @@ def let_pass(store: ServiceStore, clock: FakeClock) -> LetPass:
 
     def let_pass(seconds: float) -> None:
         clock.advance(seconds)
-        if not store.is_sqlite:
-            with store.write() as sql:
+        if not store.db.is_sqlite:
+            with store.db.write() as sql:
                 moved = ", ".join(f"{name} = {name} - make_interval(secs => :by)" for name in ("beat_at", "next_at"))
                 sql.execute(text(f"UPDATE crawls SET {moved}"), {"by": seconds})
 

@@ -15,51 +15,51 @@ URL = "https://example.org/"
 
 def run_once(store: ServiceStore, state: CrawlState, **figures: int) -> int:
     """Run the crawl that waits longest to its end."""
-    crawl = store.claim_crawl(ME, at_once=9)
+    crawl = store.claims.claim(ME, at_once=9)
     assert crawl is not None
-    store.end_crawl(crawl.id, ME, state, figures=figures)
+    store.claims.end(crawl.id, ME, state, figures=figures)
     return crawl.id
 
 
 def test_the_last_finished_run_of_each_crawl_is_found_at_once(store: ServiceStore, by: Actor) -> None:
-    first, second, third = (store.add_crawl(name, "audit", [URL], {}, by).id for name in "abc")
+    first, second, third = (store.crawls.add(name, "audit", [URL], {}, by).id for name in "abc")
     run_once(store, CrawlState.FINISHED, pages=1)
     run_once(store, CrawlState.FAILED)
     run_once(store, CrawlState.FINISHED, pages=3)
-    store.run_crawl(first, by)
+    store.crawls.run(first, by)
     run_once(store, CrawlState.FINISHED, pages=2)
-    store.run_crawl(first, by)
+    store.crawls.run(first, by)
     run_once(store, CrawlState.STOPPED, pages=9)
-    found = store.finished_runs([first, second])
+    found = store.crawls.finished_runs([first, second])
     assert {number: run.figures["pages"] for number, run in found.items()} == {first: 2}
-    assert store.finished_runs([third])[third].figures == {"pages": 3}
-    assert store.finished_runs([]) == {}
+    assert store.crawls.finished_runs([third])[third].figures == {"pages": 3}
+    assert store.crawls.finished_runs([]) == {}
 
 
 def test_busy_crawls_are_those_that_run_or_wait(store: ServiceStore, by: Actor) -> None:
-    numbers = [store.add_crawl(name, "audit", [URL], {}, by).id for name in "abc"]
+    numbers = [store.crawls.add(name, "audit", [URL], {}, by).id for name in "abc"]
     run_once(store, CrawlState.FINISHED)
-    store.claim_crawl(ME, at_once=9)
-    assert [(one.id, one.state.value) for one in store.busy_crawls()] == [(numbers[1], "running"), (numbers[2], "queued")]
-    assert [one.id for one in store.busy_crawls(limit=1)] == [numbers[1]]
+    store.claims.claim(ME, at_once=9)
+    assert [(one.id, one.state.value) for one in store.crawls.busy()] == [(numbers[1], "running"), (numbers[2], "queued")]
+    assert [one.id for one in store.crawls.busy(limit=1)] == [numbers[1]]
 
 
 def test_the_runs_of_the_last_days_are_those_that_ended_since(store: ServiceStore, by: Actor) -> None:
     for name in "ab":
-        store.add_crawl(name, "audit", [URL], {}, by)
+        store.crawls.add(name, "audit", [URL], {}, by)
     numbers = [run_once(store, CrawlState.FINISHED), run_once(store, CrawlState.FAILED)]
-    ended = [run.ended_at for number in numbers for run in store.crawl_runs(number)]
+    ended = [run.ended_at for number in numbers for run in store.crawls.runs(number)]
     last = max(at for at in ended if at is not None)
-    assert [run.crawl_id for run in store.crawl_runs_since(last - timedelta(days=1))] == [2, 1]
-    assert [run.crawl_id for run in store.crawl_runs_since(last - timedelta(days=1), limit=1)] == [2]
-    assert store.crawl_runs_since(last + timedelta(seconds=1)) == ()
+    assert [run.crawl_id for run in store.crawls.runs_since(last - timedelta(days=1))] == [2, 1]
+    assert [run.crawl_id for run in store.crawls.runs_since(last - timedelta(days=1), limit=1)] == [2]
+    assert store.crawls.runs_since(last + timedelta(seconds=1)) == ()
 
 
 def test_the_last_notices_about_a_crawl_are_in_their_order(store: ServiceStore, by: Actor) -> None:
-    assert store.notices_about("crawl/1") == ()
+    assert store.messages.notices_about("crawl/1") == ()
     for number in range(4):
-        store.publish_message("crawl.notice", "crawl/1", {"text": str(number)})
-        store.publish_message("crawl.notice", "crawl/2", {"text": "another"})
-        store.publish_message("crawl.progress", "crawl/1", {"pages": number})
-    assert [one.body["text"] for one in store.notices_about("crawl/1", limit=3)] == ["1", "2", "3"]
-    assert [one.body["text"] for one in store.notices_about("crawl/1", among=6)] == ["2", "3"]
+        store.messages.publish("crawl.notice", "crawl/1", {"text": str(number)})
+        store.messages.publish("crawl.notice", "crawl/2", {"text": "another"})
+        store.messages.publish("crawl.progress", "crawl/1", {"pages": number})
+    assert [one.body["text"] for one in store.messages.notices_about("crawl/1", limit=3)] == ["1", "2", "3"]
+    assert [one.body["text"] for one in store.messages.notices_about("crawl/1", among=6)] == ["2", "3"]

@@ -20,15 +20,15 @@ ME = current()
 
 
 def queue(store: ServiceStore, by: Actor, count: int = 1, **more: int) -> list[int]:
-    return [store.add_crawl("Site", "audit", ["https://example.org/"], {}, by, **more).id for _ in range(count)]
+    return [store.crawls.add("Site", "audit", ["https://example.org/"], {}, by, **more).id for _ in range(count)]
 
 
 def run_next(store: ServiceStore, let_pass: LetPass) -> int:
     """Run the crawl whose turn it is, from its beginning to its end."""
-    crawl = store.claim_crawl(ME, at_once=9)
+    crawl = store.claims.claim(ME, at_once=9)
     assert crawl is not None
     let_pass(1)
-    store.end_crawl(crawl.id, ME, CrawlState.FINISHED)
+    store.claims.end(crawl.id, ME, CrawlState.FINISHED)
     return crawl.id
 
 
@@ -41,7 +41,7 @@ def test_users_take_turns_however_much_one_of_them_queued(store: ServiceStore, l
 
 def test_who_has_fewer_crawls_running_is_first(store: ServiceStore) -> None:
     ann, ben = queue(store, ANN, 5), queue(store, BEN, 2)
-    taken = [store.claim_crawl(ME, at_once=9) for _ in range(4)]
+    taken = [store.claims.claim(ME, at_once=9) for _ in range(4)]
     assert [one and one.id for one in taken] == [ann[0], ben[0], ann[1], ben[1]]
 
 
@@ -52,7 +52,7 @@ def test_crawls_that_repeat_themselves_take_turns_too(store: ServiceStore, let_p
     ben = queue(store, BEN, every=60)
     run_next(store, let_pass)
     let_pass(120)
-    assert store.queue_due_crawls(machine_name()) == 4
+    assert store.claims.queue_due(machine_name()) == 4
     order = [run_next(store, let_pass) for _ in range(2)]
     assert ben[0] in order
 
@@ -62,7 +62,7 @@ def test_who_runs_the_crawl_of_another_uses_their_own_place(store: ServiceStore,
     for _ in ann:
         run_next(store, let_pass)
     for number in ann:
-        store.run_crawl(number, BEN, most_queued=2)
+        store.crawls.run(number, BEN, most_queued=2)
     with pytest.raises(CrawlQueueFull):
         queue(store, BEN, most_queued=2)
     queue(store, ANN, 2, most_queued=2)
@@ -74,13 +74,13 @@ def test_one_user_has_only_so_many_crawls_in_the_queue(store: ServiceStore, by: 
     with pytest.raises(CrawlQueueFull, match="You have 3 queued crawls, the maximum per user"):
         queue(store, by, most_queued=3)
     queue(store, BEN, most_queued=3)
-    store.stop_crawl(first[1], by)
+    store.crawls.stop(first[1], by)
     queue(store, by, most_queued=3)
     with pytest.raises(CrawlQueueFull):
-        store.run_crawl(first[1], by, most_queued=3)
-    assert store.crawl(first[1]).state is CrawlState.STOPPED
+        store.crawls.run(first[1], by, most_queued=3)
+    assert store.crawls.get(first[1]).state is CrawlState.STOPPED
     run_next(store, let_pass)
-    store.run_crawl(first[1], by, most_queued=3)
+    store.crawls.run(first[1], by, most_queued=3)
 
 
 def test_keys_of_one_user_share_their_place(store: ServiceStore) -> None:
@@ -93,7 +93,7 @@ def test_the_maximum_holds_for_those_who_ask_at_the_same_time(store: ServiceStor
     gate, refused = threading.Barrier(8), []
 
     def ask() -> None:
-        own = open_service(store.database, clock)
+        own = open_service(store.db.database, clock)
         gate.wait()
         for _ in range(3):
             try:
@@ -107,4 +107,4 @@ def test_the_maximum_holds_for_those_who_ask_at_the_same_time(store: ServiceStor
         one.start()
     for one in threads:
         one.join()
-    assert (len(store.crawls()), len(refused)) == (5, 19)
+    assert (len(store.crawls.list()), len(refused)) == (5, 19)

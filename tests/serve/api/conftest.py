@@ -33,8 +33,8 @@ def fill(harness: ServiceHarness) -> None:
         row("内覧会", "2050-08-03 19:00", uid="f", venue="花巻ホール"),
         row("日時のない会", "", uid="g", venue="花巻ホール"),
     )
-    hidden = next(one.event.id for one in harness.store.events(limit=50).items if one.event.title == "内覧会")
-    harness.store.hide_event(hidden, "test")
+    hidden = next(one.event.id for one in harness.store.events.list(limit=50).items if one.event.title == "内覧会")
+    harness.store.edits.hide(hidden, "test")
 
 
 @pytest.fixture

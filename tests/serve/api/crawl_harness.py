@@ -27,12 +27,12 @@ class CrawlHarness(ServiceHarness):
         self.audit = self.known("Garden", "audit", audited)
         self.links = self.known("Links", "links", linked)
         self.docs = self.known("Docs", "docs", linked)
-        self.waiting = self.store.add_crawl("Waiting", "audit", ["https://garden.example/"], {"limit": 5}, BY)
-        self.lost = self.store.add_crawl("Lost", "audit", ["https://garden.example/"], {}, BY, state=CrawlState.FINISHED)
+        self.waiting = self.store.crawls.add("Waiting", "audit", ["https://garden.example/"], {"limit": 5}, BY)
+        self.lost = self.store.crawls.add("Lost", "audit", ["https://garden.example/"], {}, BY, state=CrawlState.FINISHED)
 
     def known(self, name: str, job: str, database: Path, state: CrawlState = CrawlState.FINISHED) -> ServedCrawl:
         """A crawl whose database is there."""
-        crawl = self.store.add_crawl(name, job, ["https://garden.example/"], {}, BY, state=state)
+        crawl = self.store.crawls.add(name, job, ["https://garden.example/"], {}, BY, state=state)
         place = crawl_database(self.service, crawl)
         place.parent.mkdir(parents=True)
         shutil.copy(database, place)
@@ -40,10 +40,10 @@ class CrawlHarness(ServiceHarness):
 
     def claimed(self, *beats: dict[str, Any]) -> ServedCrawl:
         """The crawl that waits longest, running now."""
-        crawl = self.store.claim_crawl(HERE, at_once=9)
+        crawl = self.store.claims.claim(HERE, at_once=9)
         assert crawl is not None
         for progress in beats:
-            self.store.beat(crawl.id, HERE, progress)
+            self.store.claims.beat(crawl.id, HERE, progress)
         return crawl
 
     def at(self, crawl: ServedCrawl, what: str = "") -> str:

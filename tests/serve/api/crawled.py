@@ -25,8 +25,8 @@ def crawl_a_site(harness: ServiceHarness) -> None:
 
 
 def _crawled(harness: ServiceHarness, site: Site, job: str) -> None:
-    harness.store.add_crawl(f"{job} of it", job, [site.url("/")], {"delay": 0.0}, BY)
-    found = harness.store.claim_crawl(current(), at_once=99)
+    harness.store.crawls.add(f"{job} of it", job, [site.url("/")], {"delay": 0.0}, BY)
+    found = harness.store.claims.claim(current(), at_once=99)
     assert found is not None
     private = (site.base.partition("//")[2],)
     request = CrawlRequest(database=harness.service.options.database, crawl_id=found.id, operators={}, private=private)

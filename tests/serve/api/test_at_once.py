@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.store.calendar.event_records import FastPageReader, RowPage, read_page_rows
 from tadoru.store.calendar.listing import EventFilter
+from tadoru.store.calendar.page_rows import FastPageReader, RowPage, read_page_rows
 from tests.serve.api.conftest import fill
 from tests.support.calendar import row
 from tests.support.serving import ServiceHarness
@@ -26,7 +26,7 @@ ASKED = [EventFilter(), EventFilter(archived=None), *(
 
 @pytest.fixture
 def quick(shown: ServiceHarness) -> Iterator[FastPageReader]:
-    with closing(FastPageReader(shown.store)) as made:
+    with closing(FastPageReader(shown.store.events)) as made:
         yield made
 
 
@@ -38,7 +38,7 @@ def test_what_is_answered_at_once_is_what_is_answered_otherwise(
     for asked in ASKED:
         cursor = None
         while True:
-            expected = read_page_rows(shown.store, asked, limit=2, cursor=cursor, backwards=backwards)
+            expected = read_page_rows(shown.store.events, asked, limit=2, cursor=cursor, backwards=backwards)
             assert quick.page_rows(asked, limit=2, cursor=cursor, backwards=backwards) == expected, asked
             listed += len(expected.rows)
             if (cursor := expected.next_cursor) is None:
@@ -47,10 +47,10 @@ def test_what_is_answered_at_once_is_what_is_answered_otherwise(
 
 
 def test_what_takes_longer_than_a_moment_is_left_to_others_and_the_next_question_is_answered(shown: ServiceHarness) -> None:
-    with closing(FastPageReader(shown.store, steps=5)) as hasty:
+    with closing(FastPageReader(shown.store.events, steps=5)) as hasty:
         assert hasty.page_rows(EventFilter(), limit=20, cursor=None) is None
         assert hasty.page_rows(EventFilter(city="nowhere"), limit=20, cursor=None) == RowPage([], None)
-    with closing(FastPageReader(shown.store, steps=2_000)) as quick:
+    with closing(FastPageReader(shown.store.events, steps=2_000)) as quick:
         answers = [quick.page_rows(EventFilter(), limit=20, cursor=None) for _ in range(50)]
     # The driver goes on counting from one question to the next: that must not end any of them.
     assert all(isinstance(answer, RowPage) and answer.rows for answer in answers)
@@ -60,10 +60,10 @@ def test_nobody_is_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "events.db"
     harness = ServiceHarness(path)
     fill(harness)
-    harness.store.engine.dispose()
+    harness.store.db.engine.dispose()
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("PRAGMA journal_mode = DELETE")  # The one in which readers wait for writers.
-        with closing(FastPageReader(harness.store)) as quick:
+        with closing(FastPageReader(harness.store.events)) as quick:
             assert quick.page_rows(EventFilter(), limit=20, cursor=None)
             other.execute("BEGIN EXCLUSIVE")
             assert quick.page_rows(EventFilter(), limit=20, cursor=None) is None
@@ -77,7 +77,7 @@ def test_no_view_of_the_database_is_kept(tmp_path: Path) -> None:
     harness = ServiceHarness(path)
     fill(harness)
     asked = EventFilter(city="盛岡市")
-    with closing(FastPageReader(harness.store)) as quick:
+    with closing(FastPageReader(harness.store.events)) as quick:
         before = quick.page_rows(asked, limit=20, cursor=None)
         assert before is not None
         town = harness.calendar.source("third", url="https://third.example/", city="盛岡市")

@@ -111,7 +111,7 @@ def test_a_crawl_is_paused_resumed_stopped_and_run_again(crawl_harness: CrawlHar
     again = crawl_harness.editor.post(f"{where}/run")
     assert (again.status_code, "ending" in again.json()["detail"]) == (409, True)
     assert crawl_harness.editor.delete(where).status_code == 409
-    crawl_harness.store.end_crawl(crawl_harness.waiting.id, HERE, CrawlState.PAUSED, figures={"pages": 3})
+    crawl_harness.store.claims.end(crawl_harness.waiting.id, HERE, CrawlState.PAUSED, figures={"pages": 3})
     runs = crawl_harness.viewer.get(f"{where}/runs").json()
     assert [(one["outcome"], one["figures"]) for one in runs["items"]] == [("paused", {"pages": 3})]
 
@@ -156,7 +156,7 @@ def test_every_change_is_in_the_audit_log_once(crawl_harness: CrawlHarness) -> N
     crawl_harness.editor.patch(where, json={"name": "Other"})
     crawl_harness.editor.delete(where)
     number = where.rpartition("/")[2]
-    lines = [one for one in crawl_harness.store.audit_entries(limit=50) if one.subject == f"crawl/{number}"]
+    lines = [one for one in crawl_harness.store.audit.entries(limit=50) if one.subject == f"crawl/{number}"]
     assert sorted(one.what for one in lines) == sorted(
         ["crawl.add", "crawl.pause", "crawl.run", "crawl.stop", "crawl.change", "crawl.remove"]
     )
@@ -168,7 +168,7 @@ def test_what_a_crawl_said_is_read(crawl_harness: CrawlHarness) -> None:
     assert crawl_harness.viewer.get(where).json() == {"items": []}
     for number in range(3):
         body = {"crawl_id": crawl_harness.waiting.id, "level": "warning", "text": f"<b>{number}</b>"}
-        crawl_harness.store.publish_message("crawl.notice", f"crawl/{crawl_harness.waiting.id}", body)
+        crawl_harness.store.messages.publish("crawl.notice", f"crawl/{crawl_harness.waiting.id}", body)
     found = crawl_harness.viewer.get(f"{where}?limit=2").json()["items"]
     assert [(one["level"], one["text"]) for one in found] == [("warning", "<b>1</b>"), ("warning", "<b>2</b>")]
     assert crawl_harness.viewer.get(crawl_harness.at(crawl_harness.audit, "/notices")).json() == {"items": []}
@@ -184,7 +184,7 @@ def test_what_may_be_chosen_is_told(read_desk: CrawlHarness) -> None:
 
 
 def test_where_files_are_is_nobodys_business(crawl_harness: CrawlHarness) -> None:
-    crawl_harness.store.add_crawl(
+    crawl_harness.store.crawls.add(
         "Old", "audit", ["https://a.example/"], {}, BY, place="/srv/old/crawl.db", state=CrawlState.FINISHED
     )
     found = crawl_harness.admin.get(CRAWLS)

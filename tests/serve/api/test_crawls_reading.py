@@ -235,14 +235,14 @@ def test_what_has_not_begun_or_is_gone_is_a_clear_answer(read_desk: CrawlHarness
     assert (waiting.status_code, "is queued and has no results" in waiting.json()["detail"]) == (409, True)
     lost = read_desk.viewer.get(read_desk.at(read_desk.lost, what))
     assert (lost.status_code, "its file was deleted" in lost.json()["detail"]) == (409, True)
-    assert str(Path(read_desk.store.database).parent) not in lost.text
+    assert str(Path(read_desk.store.db.database).parent) not in lost.text
 
 
 def test_a_crawl_is_read_while_it_runs(crawl_harness: CrawlHarness, tmp_path: Path) -> None:
     crawl = crawl_harness.claimed()
     beginning = crawl_harness.viewer.get(crawl_harness.at(crawl, "/overview"))
     assert (beginning.status_code, "is starting and has no results" in beginning.json()["detail"]) == (409, True)
-    place = Path(crawl_harness.store.database).parent / "var" / crawl.place
+    place = Path(crawl_harness.store.db.database).parent / "var" / crawl.place
     place.parent.mkdir(parents=True)
     large(place, 40, settled=False)
     with closing(sqlite3.connect(place, isolation_level=None)) as writer:
@@ -256,7 +256,7 @@ def test_a_crawl_is_read_while_it_runs(crawl_harness: CrawlHarness, tmp_path: Pa
 
 
 def test_a_database_that_is_torn_is_no_fault_of_the_service(crawl_harness: CrawlHarness) -> None:
-    place = Path(crawl_harness.store.database).parent / "var" / crawl_harness.audit.place
+    place = Path(crawl_harness.store.db.database).parent / "var" / crawl_harness.audit.place
     place.write_bytes(b"This is no database. " * 500)
     for what in (*READS, "/backup"):
         told = crawl_harness.admin.get(crawl_harness.at(crawl_harness.audit, what))
@@ -264,7 +264,7 @@ def test_a_database_that_is_torn_is_no_fault_of_the_service(crawl_harness: Crawl
 
 
 def test_a_crawl_full_of_hostile_text_is_told_as_json(crawl_harness: CrawlHarness) -> None:
-    place = Path(crawl_harness.store.database).parent / "var" / crawl_harness.lost.place
+    place = Path(crawl_harness.store.db.database).parent / "var" / crawl_harness.lost.place
     place.parent.mkdir(parents=True)
     hostile(place)
     for what in ("/overview", "/findings", "/findings/test-hostile", "/pages?of=all", "/pages/1", "/links", "/graph"):

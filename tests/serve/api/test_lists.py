@@ -8,7 +8,6 @@ from urllib.parse import quote
 import pytest
 
 from tadoru.jobs.events.publish.json_documents import event_json
-from tadoru.store.calendar.event_records import find_event_record
 from tests.support.calendar import row
 from tests.support.serving import ServiceHarness
 
@@ -135,7 +134,7 @@ def test_the_best_comes_first_and_says_where_the_words_are(shown: ServiceHarness
 
 def test_an_event_of_a_list_is_the_document_that_commands_give_out(shown: ServiceHarness) -> None:
     for item in shown.anybody.get(LIST).json()["items"]:
-        kept = find_event_record(shown.store, item["id"])
+        kept = shown.store.events.record(item["id"])
         assert kept is not None
         assert item == event_json(kept) | {"matches": []}
 

@@ -43,7 +43,7 @@ def test_an_event_that_was_merged_leads_to_the_one_it_is_a_part_of(harness: Serv
     from tadoru.jobs.events.dedupe.matcher import EventMatcher
 
     kept, gone = named(harness, "音楽会"), named(harness, "夜の音楽会")
-    harness.store.merge_events(kept, gone, EventMatcher(), "test")
+    harness.store.merges.merge(kept, gone, EventMatcher(), "test")
     for path in (LIST, "/events"):
         answer = harness.anybody.get(f"{path}/{gone}")
         assert (answer.status_code, answer.headers["location"]) == (307, f"{path}/{kept}")
@@ -123,7 +123,7 @@ def test_what_is_in_quarantine_is_answered_by_its_review(shown: ServiceHarness) 
 def test_changes_are_in_the_audit_log_with_who_made_them(harness: ServiceHarness) -> None:
     number = named(harness, "朝市")
     harness.editor.patch(f"{LIST}/{number}", json={"price": "500円"})
-    line = harness.store.audit_entries(limit=1)[0]
+    line = harness.store.audit.entries(limit=1)[0]
     assert (line.who, line.subject) == ("key:editor", f"event {number}")
 
 

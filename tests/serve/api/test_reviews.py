@@ -12,8 +12,8 @@ REVIEWS = "/api/v1/admin/reviews"
 def asked(harness: ServiceHarness, *candidates: int) -> int:
     """A question whether events are one."""
     detail = {"score": 0.7, "reasons": ["The titles are alike."]}
-    harness.store.request_review(ReviewRequest(f"pair:{candidates}", candidates, ReviewReason.DEDUPE_CONFLICT, None, detail))
-    return harness.store.reviews(reason=ReviewReason.DEDUPE_CONFLICT)[-1].id
+    harness.store.reviews.request(ReviewRequest(f"pair:{candidates}", candidates, ReviewReason.DEDUPE_CONFLICT, None, detail))
+    return harness.store.reviews.list(reason=ReviewReason.DEDUPE_CONFLICT)[-1].id
 
 
 def lacking(harness: ServiceHarness) -> int:

@@ -64,7 +64,7 @@ def tried(address: str, key: str, folder: Path, *, examples: int, phases: str) -
 def test_every_answer_is_as_described(whole: ServiceHarness, tmp_path: Path, role: Role, examples: int, phases: str) -> None:
     key = ""
     if role is not Role.PUBLIC:
-        key = whole.store.add_key(role.label, tuple(name for name, (least, _) in SCOPES.items() if least <= role), BY)[1]
+        key = whole.store.keys.add(role.label, tuple(name for name, (least, _) in SCOPES.items() if least <= role), BY)[1]
     if EXAMPLES:
         examples, phases = EXAMPLES, "examples,coverage,fuzzing,stateful"
     # Without its lifespan: crawls are written down and not begun. Each time an application of its own: the wrong keys that one

@@ -92,7 +92,7 @@ def test_nobody_leads_the_service_into_its_own_network(harness: ServiceHarness, 
 def test_a_name_that_does_not_resolve_yet_is_not_permitted_for_later(harness: ServiceHarness) -> None:
     made = harness.editor.post(SOURCES, json={**TOWN, "url": "https://later.invalid/x"})
     assert made.status_code == 201
-    assert harness.store.source(made.json()["id"]).named_host == ""
+    assert harness.store.sources.get(made.json()["id"]).named_host == ""
 
 
 @pytest.mark.parametrize("permitted", ["a host", "everything"])
@@ -100,7 +100,7 @@ def test_what_is_stored_with_a_source_lets_nobody_reach_a_private_address_by_the
     permitted: str, harness: ServiceHarness, site: Site
 ) -> None:
     stored = {"named_host": f"127.0.0.1:{site.port}"} if permitted == "a host" else {"allow_private": True}
-    source = harness.store.add_source({"name": "At home", "type": "ics", "url": site.url("/events.ics"), **stored}, "test")
+    source = harness.store.sources.add({"name": "At home", "type": "ics", "url": site.url("/events.ics"), **stored}, "test")
     url = f"{SOURCES}/{source.id}"
     assert "127.0.0.1 is a loopback address" in harness.editor.post(f"{url}/test").json()["error"]
     assert harness.editor.post(f"{url}/run").status_code == 202
@@ -117,14 +117,14 @@ def test_what_is_stored_with_a_source_lets_nobody_reach_a_private_address_by_the
 def test_an_operator_allows_sources_of_one_private_host(tmp_path: Path, site: Site) -> None:
     harness = ServiceHarness(tmp_path / "events.db", crawl_private=(f"127.0.0.1:{site.port}",))
     made = harness.editor.post(SOURCES, json={**TOWN, "url": site.url("/events.ics")})
-    assert (made.status_code, harness.store.source(made.json()["id"]).named_host) == (201, "")
+    assert (made.status_code, harness.store.sources.get(made.json()["id"]).named_host) == (201, "")
     assert harness.editor.post(f"{made.headers['location']}/test").json()["counts"]["events"] == 1
     assert harness.editor.post(SOURCES, json={**TOWN, "name": "Other", "url": "http://127.0.0.1:9/"}).status_code == 422
     harness.close()
 
 
 def test_a_source_that_sends_a_secret_keeps_where_it_is_sent(harness: ServiceHarness) -> None:
-    harness.store.edit_source(1, {"secret": "TOWN_TOKEN"}, "test")
+    harness.store.sources.edit(1, {"secret": "TOWN_TOKEN"}, "test")
     for change in ({"url": "https://thief.example/"}, {"type": "rss"}, {"settings": {"headers": {"X-A": "b"}}}):
         refused = harness.editor.patch(f"{SOURCES}/1", json=change)
         assert (refused.status_code, "secret" in refused.json()["detail"]) == (409, True)
@@ -163,7 +163,7 @@ def test_a_source_that_was_saved_with_such_a_pattern_reports_it_when_it_is_colle
 ) -> None:
     site.reply("/feed.xml", body=FEED, headers={"Content-Type": "application/rss+xml"})
     url = near_desk.editor.post(SOURCES, json={**TOWN, "type": "rss", "url": site.url("/feed.xml")}).headers["location"]
-    near_desk.store.edit_source(1, {"settings": LOOKING}, "test")
+    near_desk.store.sources.edit(1, {"settings": LOOKING}, "test")
     begun = near_desk.editor.post(f"{url}/run")
     assert near_desk.service.collecting is not None
     near_desk.service.collecting.wait()
@@ -199,13 +199,13 @@ def test_a_service_that_ends_finishes_what_was_begun(near_desk: ServiceHarness, 
     assert collecting is not None
     site.wait_for(lambda site: site.hits("/events.ics") > 0)
     collecting.stop()
-    assert [run.status for run in near_desk.store.runs()] == ["success"]
+    assert [run.status for run in near_desk.store.runs.list()] == ["success"]
     assert near_desk.editor.post(f"{url}/run").status_code == 503
 
 
 def test_runs_are_listed_in_pages_the_newest_first(harness: ServiceHarness) -> None:
     for _ in range(3):
-        harness.calendar.say(harness.store.source(1))
+        harness.calendar.say(harness.store.sources.get(1))
     first = harness.viewer.get("/api/v1/admin/runs?source=1&limit=3").json()
     rest = harness.viewer.get(first["next"]).json()
     numbers = [run["id"] for run in first["items"] + rest["items"]]
@@ -245,8 +245,8 @@ def test_who_may_not_change_a_source_sees_no_values_of_its_headers(harness: Serv
     assert "sesame-new" in harness.editor.get(where).text
     assert "sesame-open" in harness.editor.get(f"{where}/history").text
     assert "sesame" not in harness.said.getvalue()
-    assert "sesame" not in str(harness.store.audit_entries())
-    assert "sesame" not in str(harness.store.messages(0))
+    assert "sesame" not in str(harness.store.audit.entries())
+    assert "sesame" not in str(harness.store.messages.list(0))
 
 
 def test_a_header_that_comes_back_hidden_stays_what_it_was(harness: ServiceHarness) -> None:

@@ -151,17 +151,17 @@ class AuthHarness:
 
     def user(self, role: str = "editor", name: str = "mia") -> str:
         """Somebody with a password."""
-        self.store.add_user(name, role, BY, password=PASSWORD)
+        self.store.users.add(name, role, BY, password=PASSWORD)
         return name
 
     def session(self, role: str = "editor", name: str = "mia") -> dict[str, str]:
         """The headers of somebody who is signed in."""
-        user = self.store.user(name) or self.store.add_user(name, role, BY)
-        return {"cookie": f"tadoru={self.store.start_session(user, BY)}"}
+        user = self.store.users.get(name) or self.store.users.add(name, role, BY)
+        return {"cookie": f"tadoru={self.store.sessions.start(user, BY)}"}
 
     def key(self, *scopes: str, user: str | None = None) -> dict[str, str]:
         """The headers of a program."""
-        return {"authorization": f"Bearer {self.store.add_key('program', scopes, BY, user=user)[1]}"}
+        return {"authorization": f"Bearer {self.store.keys.add('program', scopes, BY, user=user)[1]}"}
 
 
 OpenHouse = Callable[..., AuthHarness]

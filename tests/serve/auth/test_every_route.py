@@ -27,13 +27,13 @@ class RoleClients:
     def __init__(self, folder: Path) -> None:
         self.store = open_service(str(folder / "events.db"))
         self.app = build_app(Service(store=self.store, options=ServeOptions(rate_limit=0, key_rate_limit=0)))
-        self._sessions = {role: self.store.add_user(role.label, role.label, BY) for role in USER_ROLES}
-        self._keys = {scope: self.store.add_key(scope, (scope,), BY)[1] for scope in SCOPES}
+        self._sessions = {role: self.store.users.add(role.label, role.label, BY) for role in USER_ROLES}
+        self._keys = {scope: self.store.keys.add(scope, (scope,), BY)[1] for scope in SCOPES}
 
     def person(self, role: Role) -> dict[str, str]:
         if role is Role.PUBLIC:
             return {}
-        token = self.store.start_session(self._sessions[role], BY)  # A new one each time: one route is for signing out.
+        token = self.store.sessions.start(self._sessions[role], BY)  # A new one each time: one route is for signing out.
         return {"cookie": f"{PLAIN_COOKIE}={token}", "x-csrf-token": csrf(token)}
 
     def key(self, scope: str) -> dict[str, str]:

@@ -68,7 +68,7 @@ async def test_a_key_does_less_as_soon_as_its_owner_may_less(harness: AuthHarnes
     key = harness.key("events:write", user="mia")
     async with harness.client() as client:
         assert (await client.post("/edit", headers=key, json={"text": "x"})).status_code == 200
-        harness.store.set_role("mia", "viewer", BY)
+        harness.store.users.set_role("mia", "viewer", BY)
         assert (await client.post("/edit", headers=key, json={"text": "x"})).status_code == 403
 
 
@@ -108,7 +108,7 @@ async def test_a_form_without_the_token_of_the_session_changes_nothing(harness: 
         )
         extra = {"x-csrf-token": token} if token else {}
         assert (await client.post("/edit", headers={**headers, **extra}, json={"text": "x"})).status_code == 403
-    assert "POST /form" not in {one.what for one in harness.store.audit_entries()}
+    assert "POST /form" not in {one.what for one in harness.store.audit.entries()}
 
 
 async def test_a_form_with_the_token_works_and_the_route_sees_its_fields(harness: AuthHarness) -> None:
@@ -213,8 +213,8 @@ def test_a_key_acts_in_the_least_role_that_has_its_scopes() -> None:
 
 
 async def test_a_key_that_expired_is_refused_with_the_day(harness: AuthHarness) -> None:
-    expires = harness.store.now() + timedelta(days=1)
-    key, whole = harness.store.add_key("program", ("events:read",), BY, expires_at=expires)
+    expires = harness.store.db.now() + timedelta(days=1)
+    key, whole = harness.store.keys.add("program", ("events:read",), BY, expires_at=expires)
     async with harness.client(headers={"authorization": f"Bearer {whole}"}) as client:
         assert (await client.get("/open")).status_code == 200
         harness.clock.advance(86400)
@@ -223,6 +223,6 @@ async def test_a_key_that_expired_is_refused_with_the_day(harness: AuthHarness) 
         assert told.json()["detail"] == f"The API key expired on {expires:%Y-%m-%d}. Ask an administrator for a new one."
         client.headers["authorization"] = f"Bearer {whole[:-1]}{'A' if whole[-1] != 'A' else 'B'}"
         assert "expired on" not in (await client.get("/open")).json()["detail"]  # It is the secret that says whose it is.
-        harness.store.revoke_key(key.id, BY)
+        harness.store.keys.revoke(key.id, BY)
         client.headers["authorization"] = f"Bearer {whole}"
         assert "expired on" not in (await client.get("/open")).json()["detail"]

@@ -70,7 +70,7 @@ async def test_a_fault_of_ours_is_a_500_that_tells_nothing_of_the_inside(harness
 async def test_every_request_is_one_line_and_no_secret_is_in_it(harness: AuthHarness) -> None:
     harness.user()
     session, key = harness.session("editor"), harness.key("events:read")
-    token = harness.store.make_link("mia", BY)
+    token = harness.store.users.make_link("mia", BY)
     async with harness.client() as client:
         await client.get("/open?token=in-the-query", headers=key)
         await client.get("/open", headers={"authorization": "Bearer tdr_abcdefgh_" + "s" * 43})
@@ -209,7 +209,7 @@ async def test_a_change_is_in_the_audit_log_whether_its_route_thought_of_it_or_n
         await client.post("/edit", headers=harness.key("events:write"), json={"wrong": "x"})
         await client.post("/open", content=b"x")
         await client.get("/desk", headers=headers)
-    made = [one for one in harness.store.audit_entries() if one.what.startswith("POST")]
+    made = [one for one in harness.store.audit.entries() if one.what.startswith("POST")]
     assert [(one.what, one.subject, one.who, one.detail) for one in made] == [
         ("POST /edit", "/edit", "key:program", {"status": 200}),
         ("POST /form", "event 7", "mia", {"status": 200, "title": "お祭り"}),

@@ -98,7 +98,7 @@ async def test_a_stranger_cannot_lock_a_name_for_everyone(open_house: OpenHouse)
 @pytest.mark.parametrize("address", ["2001:db8::{}", "203.0.113.9"])
 async def test_guesses_at_the_same_time_are_no_more_than_one_after_another(open_house: OpenHouse, address: str) -> None:
     harness = open_house(rate_limit=0)
-    harness.store.password_cost = 2**13  # Dear enough that all of them come before the first one is done.
+    harness.store.users.password_cost = 2**13  # Dear enough that all of them come before the first one is done.
     harness.user()
     async with contextlib.AsyncExitStack() as stack:
         clients = [await stack.enter_async_context(harness.client(address.format(number))) for number in range(1, 60)]
@@ -132,8 +132,8 @@ async def test_a_crowd_at_the_sign_in_page_leaves_the_rest_of_the_service_alone(
 
 
 async def test_a_link_signs_in_once_and_lets_a_password_be_chosen(harness: AuthHarness) -> None:
-    harness.store.add_user("mia", "admin", BY)
-    token = harness.store.make_link("mia", BY)
+    harness.store.users.add("mia", "admin", BY)
+    token = harness.store.users.make_link("mia", BY)
     async with harness.client() as client:
         assert (await client.post("/welcome", data={"token": token, "password": "short"})).status_code == 400
         told = await client.post("/welcome", data={"token": token, "password": PASSWORD})

@@ -67,48 +67,48 @@ class RunnerHarness:
 
     def add(self, job: str, *starts: str, every: int | None = None, webhook: str = "", **options: Any) -> ServedCrawl:
         """A crawl as the store has it, whatever may be asked for over the web."""
-        return self.store.add_crawl(f"{job} of it", job, starts, FAST | options, BY, every=every, webhook=webhook)
+        return self.store.crawls.add(f"{job} of it", job, starts, FAST | options, BY, every=every, webhook=webhook)
 
     def run_here(self, crawl_id: int) -> CrawlRun:
         """Run a crawl that is queued, in this process; its run."""
-        crawl = self.store.claim_crawl(current(), at_once=99)
+        crawl = self.store.claims.claim(current(), at_once=99)
         assert crawl is not None
         assert crawl.id == crawl_id
         private = self.service.options.crawl_private
         request = CrawlRequest(database=self.database, crawl_id=crawl_id, operators={}, private=private)
         run_crawl(request, self.store, StopRequest(), self.service.log)
-        return self.store.crawl_runs(crawl_id)[0]
+        return self.store.crawls.runs(crawl_id)[0]
 
     def run_again(self, crawl_id: int) -> CrawlRun:
-        self.store.run_crawl(crawl_id, BY)
+        self.store.crawls.run(crawl_id, BY)
         return self.run_here(crawl_id)
 
     def state(self, crawl_id: int) -> CrawlState:
-        return self.store.crawl(crawl_id).state
+        return self.store.crawls.get(crawl_id).state
 
     def wait(self, crawl_id: int, *states: CrawlState) -> ServedCrawl:
         """Until a crawl stands so."""
         until(lambda: self.state(crawl_id) in states, f"crawl {crawl_id}, which is {self.state(crawl_id)},")
-        return self.store.crawl(crawl_id)
+        return self.store.crawls.get(crawl_id)
 
     def heard(self, crawl_id: int) -> None:
         """Until the process of a crawl has heard what is wanted of it: it hears that when it says how it goes."""
-        last = self.store.message_span()[1]
+        last = self.store.messages.span()[1]
         kind, subject = "crawl.progress", f"crawl/{crawl_id}"
-        until(lambda: any((one.kind, one.subject) == (kind, subject) for one in self.store.messages(last)), "the next beat")
+        until(lambda: any((one.kind, one.subject) == (kind, subject) for one in self.store.messages.list(last)), "the next beat")
 
     def path(self, crawl_id: int) -> Path:
-        return crawl_path(self.service, self.store.crawl(crawl_id))
+        return crawl_path(self.service, self.store.crawls.get(crawl_id))
 
     def crawl_database(self, crawl_id: int) -> Path:
-        return crawl_database(self.service, self.store.crawl(crawl_id))
+        return crawl_database(self.service, self.store.crawls.get(crawl_id))
 
     def child(self, crawl_id: int) -> int:
         """The process that runs a crawl."""
-        with self.store.read() as sql:
+        with self.store.db.read() as sql:
             pid: int = sql.exec_driver_sql(f"SELECT pid FROM crawls WHERE id = {crawl_id}").scalar_one()
         return pid
 
     def notices(self, crawl_id: int) -> list[str]:
-        told = self.store.messages(0, limit=10_000)
+        told = self.store.messages.list(0, limit=10_000)
         return [one.body["text"] for one in told if one.kind == "crawl.notice" and one.body["crawl_id"] == crawl_id]

@@ -46,7 +46,7 @@ def test_a_private_start_is_refused_when_it_is_given(strict: RunnerHarness, job:
         control.add(strict.service, BY, name="x", job=job, starts=[start], options={})
     assert refused.value.status_code == 422
     assert "--crawl-private" in refused.value.detail
-    assert strict.store.crawls() == ()
+    assert strict.store.crawls.list() == ()
 
 
 @pytest.mark.parametrize("job", JOBS)
@@ -56,7 +56,7 @@ def test_a_private_start_is_refused_again_when_it_is_connected_to(
 ) -> None:
     number = strict.add(job, f"http://{host}:{other.port}/").id
     run = strict.run_here(number)
-    crawl = strict.store.crawl(number)
+    crawl = strict.store.crawls.get(number)
     assert (crawl.state, run.outcome) == (CrawlState.FAILED, "failed")
     assert "is a loopback address" in crawl.error
     assert other.requests == []
@@ -86,7 +86,7 @@ def test_a_start_that_redirects_to_what_is_not_allowed_leads_nowhere(runner: Run
     number = runner.add("audit", site.url("/")).id
     runner.run_here(number)
     assert runner.state(number) is CrawlState.FAILED
-    assert "loopback" in runner.store.crawl(number).error
+    assert "loopback" in runner.store.crawls.get(number).error
     assert other.connections == 0
 
 
@@ -214,7 +214,7 @@ def test_what_is_not_there_or_does_not_run_is_said(strict: RunnerHarness) -> Non
             call(strict.service, BY, 7)
         assert refused.value.status_code == 404
     number = control.add(strict.service, BY, name="  A\tname ", job="audit", starts=["https://example.com/"], options={}).id
-    assert strict.store.crawl(number).name == "A name"
+    assert strict.store.crawls.get(number).name == "A name"
     with pytest.raises(HttpProblem) as refused:
         control.run(strict.service, BY, number)
     assert refused.value.status_code == 409
@@ -262,7 +262,7 @@ def test_removing_a_crawl_never_leaves_our_folder(runner: RunnerHarness, tmp_pat
     folder.mkdir(parents=True)
     (folder / "link").symlink_to(precious)
     os.link(precious / "file", folder / "hard")
-    named = runner.store.add_crawl("x", "audit", ["https://example.com/"], {}, BY, place=str(precious / "crawl.db")).id
+    named = runner.store.crawls.add("x", "audit", ["https://example.com/"], {}, BY, place=str(precious / "crawl.db")).id
     (precious / "crawl.db").write_text("x")
     for number in (linked, inside, named):
         control.remove(runner.service, BY, number)

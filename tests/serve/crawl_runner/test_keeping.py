@@ -36,7 +36,7 @@ def test_a_backup_made_while_a_crawl_runs_is_served_as_it_is(runner: RunnerHarne
     snapshot.parent.mkdir(parents=True)
     snapshot.write_text("BEGIN:VCALENDAR")
     running = runner.add("audit", site.url("/a")).id
-    assert runner.store.claim_crawl(current(), at_once=9) is not None
+    assert runner.store.claims.claim(current(), at_once=9) is not None
     with closing(sqlite3.connect(runner.crawl_database(numbers["audit"]))) as sql:
         sql.execute("PRAGMA journal_mode = WAL")
         sql.execute("BEGIN IMMEDIATE")
@@ -54,7 +54,7 @@ def test_a_backup_made_while_a_crawl_runs_is_served_as_it_is(runner: RunnerHarne
     shutil.copytree(tmp_path / "kept" / "var", restored)
     after = RunnerHarness(tmp_path / "new", site)
     try:
-        assert [one.name for one in after.store.crawls()] == [one.name for one in runner.store.crawls()]
+        assert [one.name for one in after.store.crawls.list()] == [one.name for one in runner.store.crawls.list()]
         with closing(sqlite3.connect(after.crawl_database(numbers["audit"]))) as sql:
             assert sql.execute("PRAGMA integrity_check").fetchone() == ("ok",)
             assert sql.execute("SELECT count(*) FROM pages WHERE title = 'half done'").fetchone() == (0,)
@@ -63,7 +63,7 @@ def test_a_backup_made_while_a_crawl_runs_is_served_as_it_is(runner: RunnerHarne
         assert len(json.loads((after.path(numbers["docs"]) / "index.json").read_text())["pages"]) == 2
         assert (restored / "snapshots" / "1" / "a.ics").is_file()
         assert after.run_again(numbers["docs"]).figures["pages"] == 2, "it is gone on with"
-        runner.store.end_crawl(running, current(), CrawlState.STOPPED)
+        runner.store.claims.end(running, current(), CrawlState.STOPPED)
     finally:
         after.close()
 

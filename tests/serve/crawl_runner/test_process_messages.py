@@ -69,7 +69,7 @@ def test_progress_is_what_was_counted_and_how_fast() -> None:
     ],
 )  # fmt: skip
 def test_what_a_person_should_hear_is_a_sentence(strict: RunnerHarness, notice: CrawlNotification, words: str) -> None:
-    notices = NoticeSender(strict.store, 1)
+    notices = NoticeSender(strict.store.messages, 1)
     notices.add(notice)
     notices.add(PageDone(url="http://a.example/", status=200, depth=0, links=0, seconds=0.1))
     notices.send_pending()
@@ -79,7 +79,7 @@ def test_what_a_person_should_hear_is_a_sentence(strict: RunnerHarness, notice: 
 
 
 def test_a_hostile_site_can_not_fill_the_database_with_notices(strict: RunnerHarness) -> None:
-    notices = NoticeSender(strict.store, 1)
+    notices = NoticeSender(strict.store.messages, 1)
     for beat in range(MAX_NOTICES):
         for number in range(100):
             notices.add(SitemapRead(url=f"http://a.example/{beat}/{number}\x1b[31m{'x' * 5000}", urls=0, problem="bad"))
@@ -95,7 +95,7 @@ def test_a_hostile_site_can_not_fill_the_database_with_notices(strict: RunnerHar
 
 
 def test_a_host_that_is_slowed_down_for_again_and_again_is_told_of_once(strict: RunnerHarness) -> None:
-    notices = NoticeSender(strict.store, 1)
+    notices = NoticeSender(strict.store.messages, 1)
     for _ in range(5):
         notices.add(HostSlowed(host="a.example", gap=2, pause=0))
     notices.send_pending()
@@ -109,7 +109,7 @@ def test_a_crawl_that_can_not_be_stored_fails_with_a_sentence_and_no_path(runner
     path = runner.crawl_database(number)
     path.mkdir(parents=True)
     assert runner.run_here(number).outcome == "failed"
-    crawl = runner.store.crawl(number)
+    crawl = runner.store.crawls.get(number)
     assert crawl.state is CrawlState.FAILED
     assert crawl.error.endswith(".")
     assert str(path.parent.parent) not in crawl.error
@@ -118,7 +118,7 @@ def test_a_crawl_that_can_not_be_stored_fails_with_a_sentence_and_no_path(runner
 def test_a_fault_of_our_own_fails_one_crawl_and_is_in_the_log(runner: RunnerHarness, site: Site) -> None:
     number = runner.add("audit", site.url("/"), concurrency="many").id
     runner.run_here(number)
-    assert "Please report it" in runner.store.crawl(number).error
+    assert "Please report it" in runner.store.crawls.get(number).error
     line = next(json.loads(line) for line in runner.said.getvalue().splitlines() if "crawl failed" in line)
     assert (line["crawl_id"], line["error"]) == (number, "TypeError")
     assert "crawl.py:" in line["at"]
@@ -136,9 +136,9 @@ def test_a_start_that_can_not_be_read_says_why(runner: RunnerHarness, site: Site
     prepare(site)
     number = runner.add("docs", site.url("/")).id
     runner.run_here(number)
-    crawl = runner.store.crawl(number)
+    crawl = runner.store.crawls.get(number)
     assert (crawl.state, words in crawl.error) == (CrawlState.FAILED, True), crawl.error
-    assert runner.store.crawl_runs(number)[0].changes == {"regression": False, "reasons": [], "reason_codes": []}, (
+    assert runner.store.crawls.runs(number)[0].changes == {"regression": False, "reasons": [], "reason_codes": []}, (
         "it was never well"
     )
 
@@ -156,7 +156,7 @@ def test_what_a_crawl_of_the_command_line_was_allowed_is_not_allowed_here(
     try:
         number = import_crawl(strict.store, str(tmp_path / "mine.db"), BY).id
         assert strict.run_again(number).outcome == "failed"
-        assert "loopback" in strict.store.crawl(number).error
+        assert "loopback" in strict.store.crawls.get(number).error
         assert len(site.requests) == asked
     finally:
         strict.close()

@@ -45,14 +45,14 @@ def test_every_kind_of_crawl_runs_to_its_end_and_says_so(runner: RunnerHarness, 
         assert {name: done.progress[name] for name in ("pages", "errors", "queued", "known")} == {
             "pages": 3, "errors": 0, "queued": 0, "known": 3,
         }  # fmt: skip
-        states = [one.body["state"] for one in runner.store.messages(0, limit=999) if one.kind == "crawl.state"
+        states = [one.body["state"] for one in runner.store.messages.list(0, limit=999) if one.kind == "crawl.state"
             and one.body["crawl_id"] == number]  # fmt: skip
         assert states == ["queued", "running", "finished"]
-        assert runner.store.crawl_runs(number)[0].figures["pages"] == 3
+        assert runner.store.crawls.runs(number)[0].figures["pages"] == 3
     assert runner.path(audit) == Path(runner.database).parent / "crawls" / str(audit) / "crawl.db"
     assert json.loads(runner.path(links).with_name("result.json").read_text())["total_processed"] == 3
     assert len(json.loads((runner.path(docs) / "index.json").read_text())["pages"]) == 3
-    assert runner.store.crawl_runs(audit)[0].figures["status.2xx"] == 3
+    assert runner.store.crawls.runs(audit)[0].figures["status.2xx"] == 3
 
 
 def test_a_crawl_that_is_paused_and_killed_on_its_way_comes_to_the_same(
@@ -80,7 +80,7 @@ def test_a_crawl_that_is_paused_and_killed_on_its_way_comes_to_the_same(
     os.kill(runner.child(number), signal.SIGKILL)
     gates[1].release()
     runner.wait(number, CrawlState.FINISHED)
-    assert [run.outcome for run in runner.store.crawl_runs(number)] == ["finished", "failed", "paused"]
+    assert [run.outcome for run in runner.store.crawls.runs(number)] == ["finished", "failed", "paused"]
     found = everything(runner.crawl_database(number))
     for name, rows in expected.items():
         assert found[name] == rows, name
@@ -102,7 +102,7 @@ def test_a_stopped_crawl_keeps_what_it_found_until_it_is_removed(runner: RunnerH
     assert folder.is_dir()
     control.remove(runner.service, BY, number)
     assert not folder.exists()
-    assert runner.store.crawls() == ()
+    assert runner.store.crawls.list() == ()
 
 
 def test_when_the_service_ends_its_crawls_wait_for_the_next_start(runner: RunnerHarness, site: Site, tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_when_the_service_ends_its_crawls_wait_for_the_next_start(runner: Runner
         assert after.state(number) is CrawlState.QUEUED
         after.run_here(number)
         assert after.state(number) is CrawlState.FINISHED
-        assert after.store.crawl_runs(number)[0].figures["pages"] == LENGTH
+        assert after.store.crawls.runs(number)[0].figures["pages"] == LENGTH
         hits = [site.hits(f"/{page}") for page in range(1, LENGTH - 1)]
         assert hits == [1] * (LENGTH - 2), "nothing is asked for twice"
     finally:

@@ -61,7 +61,7 @@ def test_a_start_that_becomes_private_is_refused_at_the_connection(
     crawl = control.add(strict.service, BY, name="x", job=job, starts=[url], options={})
     names.answer, before = LOOPBACK, names.asked
     strict.run_here(crawl.id)
-    found = strict.store.crawl(crawl.id)
+    found = strict.store.crawls.get(crawl.id)
     assert (found.state, "is a loopback address" in found.error) == (CrawlState.FAILED, True)
     assert names.asked > before
     assert (other.requests, other.connections) == ([], 0)

@@ -96,8 +96,8 @@ def test_an_audit_is_told_when_it_finds_the_site_worse_and_when_it_is_well_again
 def run_of(runner: RunnerHarness, changes: dict[str, Any], webhook: str) -> int:
     """A crawl whose run came to that."""
     number = runner.add("audit", "https://example.com/", webhook=webhook).id
-    runner.store.claim_crawl(current(), at_once=99)
-    runner.store.end_crawl(number, current(), CrawlState.FINISHED, figures={"pages": 3}, changes=changes)
+    runner.store.claims.claim(current(), at_once=99)
+    runner.store.claims.end(number, current(), CrawlState.FINISHED, figures={"pages": 3}, changes=changes)
     return number
 
 
@@ -114,7 +114,7 @@ def test_a_message_says_what_it_is_about_and_is_signed(tmp_path: Path, hooks: Si
         assert seen.method == "POST"
         assert seen.headers["content-type"] == "application/json"
         moment, signature = seen.headers[TIMESTAMP_HEADER.lower()], seen.headers[SIGNATURE_HEADER.lower()]
-        message = webhook_message(runner.service, runner.store.crawl(number), runner.store.crawl_runs(number)[0])
+        message = webhook_message(runner.service, runner.store.crawls.get(number), runner.store.crawls.runs(number)[0])
         body = json.dumps(message, ensure_ascii=False).encode()
         assert signature == "sha256=" + hmac.new(b"a secret", moment.encode() + b"." + body, hashlib.sha256).hexdigest()
         assert (message["event"], message["reasons"]) == ("crawl.regression", ["1 page broke."])
@@ -143,7 +143,7 @@ def test_a_webhook_that_fails_is_tried_again_where_that_may_help(
         number = run_of(runner, WORSE, hook.url)
         told(runner)
         assert (hook.calls, runner.notices(number)) == (calls, [words])
-        assert runner.store.unnotified_runs() == ()
+        assert runner.store.claims.unnotified_runs() == ()
     finally:
         runner.close()
 
@@ -158,9 +158,9 @@ def test_what_waits_to_be_tried_again_is_left_to_the_next_start(tmp_path: Path, 
         notifier.poll()
         hooks.wait_for(lambda site: site.hits("/hook") == 1)
         notifier.stop()
-        assert len(runner.store.unnotified_runs()) == 1
+        assert len(runner.store.claims.unnotified_runs()) == 1
         told(runner)
-        assert (hook.calls, runner.store.unnotified_runs()) == (2, ())
+        assert (hook.calls, runner.store.claims.unnotified_runs()) == (2, ())
     finally:
         runner.close()
 
@@ -206,14 +206,14 @@ def test_a_crawl_is_run_again_when_its_time_has_come_and_missed_times_once(tmp_p
         site.page("/", links=[])
         number = runner.add("links", site.url("/"), every=3600).id
         runner.run_here(number)
-        assert runner.store.crawl(number).next_at is not None
-        assert runner.store.queue_due_crawls(machine_name()) == 0
+        assert runner.store.crawls.get(number).next_at is not None
+        assert runner.store.claims.queue_due(machine_name()) == 0
         clock.advance(100 * 3600)
-        assert runner.store.queue_due_crawls(machine_name()) == 1
+        assert runner.store.claims.queue_due(machine_name()) == 1
         runner.run_here(number)
         assert site.hits("/") == 2, "a crawl of links begins anew"
-        assert runner.store.queue_due_crawls(machine_name()) == 0
-        assert len(runner.store.crawl_runs(number)) == 2
+        assert runner.store.claims.queue_due(machine_name()) == 0
+        assert len(runner.store.crawls.runs(number)) == 2
     finally:
         runner.close()
 
@@ -224,7 +224,7 @@ def test_a_site_that_is_gone_is_told_once_and_its_return_too(runner: RunnerHarne
     runner.run_here(number)
     site.robots("User-agent: *\nDisallow: /\n")
     runs = [runner.run_again(number)]
-    assert "robots.txt" in runner.store.crawl(number).error
+    assert "robots.txt" in runner.store.crawls.get(number).error
     runs.append(runner.run_again(number))
     site.robots("")
     runs.append(runner.run_again(number))

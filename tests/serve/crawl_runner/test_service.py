@@ -19,7 +19,7 @@ from tests.support.site import Site
 
 
 def pid_of(store: ServiceStore, number: int) -> int:
-    with store.read() as sql:
+    with store.db.read() as sql:
         return int(sql.exec_driver_sql(f"SELECT pid FROM crawls WHERE id = {number}").scalar_one())
 
 
@@ -47,15 +47,15 @@ def test_a_crawl_outlives_the_service_that_began_it(tmp_path: Path, site: Site) 
     private = ("--crawl-private", place_of(site))
     with serving(tadoru, "--workers", "2", "--log-format", "json", *private) as service, closing(open_service(database)) as store:
         options = FAST | {"delay": 0.3, "concurrency": 1, "depth": LENGTH}
-        number = store.add_crawl("x", "links", [site.url("/")], options, BY).id
+        number = store.crawls.add("x", "links", [site.url("/")], options, BY).id
         until(lambda: site.hits("/2") > 0, "the crawl")
         child = pid_of(store, number)
         service.send_signal(signal.SIGTERM)
         _, err = service.communicate(timeout=PATIENCE)
         assert service.returncode == 0
-        assert store.crawl(number).state is CrawlState.QUEUED
+        assert store.crawls.get(number).state is CrawlState.QUEUED
         assert not is_there(child)
-        assert len(store.crawl_runs(number)) == 1, "of two processes one ran it"
+        assert len(store.crawls.runs(number)) == 1, "of two processes one ran it"
     lines = [json.loads(line) for line in err.splitlines() if line.startswith("{")]
     assert [line["event"] for line in lines if line.get("crawl_id")] == ["crawl started", "crawl queued"]
 
@@ -65,7 +65,7 @@ def test_a_crawl_outlives_the_service_that_began_it(tmp_path: Path, site: Site) 
         child = pid_of(store, number)
         service.kill()
         until(lambda: not is_there(child), "the process of the crawl")
-        assert store.crawl(number).state is CrawlState.QUEUED, "it saw that nobody is left, and said so"
+        assert store.crawls.get(number).state is CrawlState.QUEUED, "it saw that nobody is left, and said so"
     gate.release()
 
     runner = RunnerHarness(tmp_path, site, database=database)

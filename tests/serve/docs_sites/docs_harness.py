@@ -82,7 +82,7 @@ def fill(service: Service) -> tuple[str, dict[str, int]]:
         menu = ["/", *(f"/part-{number}" for number in range(1, 6)), "/rich"]
         book.page("/part-1", "Part 1", f'<p>{PROSE}</p><h2 id="detail-1">Detail 1</h2><p>Wait a minute.</p>', links=menu)
         book.page("/rich", "Everything & more", RICH, links=menu)
-        crawl = store.add_crawl("やかんの手引き", "docs", [site.url("/")], {}, BY, state=CrawlState.FINISHED)
+        crawl = store.crawls.add("やかんの手引き", "docs", [site.url("/")], {}, BY, state=CrawlState.FINISHED)
         read(site, crawl_path(service, crawl))
         book.page("/part-3", "Part 3", f"<p>Part 3 is about step three. {PROSE * 4}</p>", links=[*menu, "/whistle"])
         book.page("/whistle", "Whistle", f"<p>Now with a whistle. {PROSE}</p>", links=menu)
@@ -91,8 +91,8 @@ def fill(service: Service) -> tuple[str, dict[str, int]]:
         assert [len(found) for found in (changes.added, changes.changed, changes.removed)] == [1, 1, 1]
         numbers = {one.url.removeprefix(site.base): one.number for one in list_pages(get_docs_site(service, crawl.id))}
         numbers["/part-2"] = int(changes.removed[0].file.split("-")[1])
-    evil = store.add_crawl("", "docs", ["https://docs.example.com/"], {}, BY, state=CrawlState.FINISHED)
+    evil = store.crawls.add("", "docs", ["https://docs.example.com/"], {}, BY, state=CrawlState.FINISHED)
     write(crawl_path(service, evil), hostile())
-    store.add_crawl("Still to come", "docs", ["https://coming.example/"], {}, BY, state=CrawlState.PAUSED)
-    store.add_crawl("An audit", "audit", ["https://audited.example/"], {}, BY, state=CrawlState.FINISHED)
+    store.crawls.add("Still to come", "docs", ["https://coming.example/"], {}, BY, state=CrawlState.PAUSED)
+    store.crawls.add("An audit", "audit", ["https://audited.example/"], {}, BY, state=CrawlState.FINISHED)
     return site.base, numbers

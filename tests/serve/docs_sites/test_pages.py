@@ -23,8 +23,8 @@ def reader(docs_harness: DocsHarness) -> TestClient:
 def browsing(docs_harness: DocsHarness, role: str) -> TestClient:
     """Somebody with a browser."""
     with_session = TestClient(docs_harness.harness.app, base_url=BASE, headers={"accept": "text/html", "accept-language": "en"})
-    user = docs_harness.harness.store.add_user(role, role, BY)
-    with_session.cookies.set(PLAIN_COOKIE, docs_harness.harness.store.start_session(user, BY))
+    user = docs_harness.harness.store.users.add(role, role, BY)
+    with_session.cookies.set(PLAIN_COOKIE, docs_harness.harness.store.sessions.start(user, BY))
     with_session.follow_redirects = False
     return with_session
 
@@ -167,15 +167,15 @@ def test_a_refresh_is_asked_for_by_a_button_with_the_token_of_its_form(docs_harn
     assert token is not None
     address = f"/manage/docs/{COMING}/refresh"
     assert editor.post(address, data={}).status_code == 403
-    assert docs_harness.harness.store.crawl(COMING).state is CrawlState.PAUSED
+    assert docs_harness.harness.store.crawls.get(COMING).state is CrawlState.PAUSED
     told = editor.post(address, data={"csrf": token[1]})
     assert (told.status_code, told.headers["location"]) == (303, f"/manage/docs/{COMING}?done=docs_refresh")
-    assert docs_harness.harness.store.crawl(COMING).state is CrawlState.QUEUED
+    assert docs_harness.harness.store.crawls.get(COMING).state is CrawlState.QUEUED
     waiting = page(editor, told.headers["location"])
     assert "Crawl started." in waiting
     assert f'data-live="crawl/{COMING}" data-live-reload' in waiting
     assert "/refresh" not in waiting
     again = editor.post(address, data={"csrf": token[1]})
     assert (again.status_code, "Crawl 3 is already queued." in again.text) == (409, True)
-    [line] = [one for one in docs_harness.harness.store.audit_entries() if one.what == "crawl.run"]
+    [line] = [one for one in docs_harness.harness.store.audit.entries() if one.what == "crawl.run"]
     assert (line.who, line.subject) == ("editor", f"crawl/{COMING}")

@@ -83,7 +83,7 @@ def test_a_chunk_is_had_by_its_number_and_a_link_in_its_place_is_not_followed(do
     assert docs_harness.harness.viewer.get(f"{API}/{BOOK}/download/chunks/999").status_code == 404
     secret = tmp_path / "secret"
     secret.write_text("secret")
-    place = Path(docs_harness.harness.store.database).parent / "var" / "docs" / str(EVIL)
+    place = Path(docs_harness.harness.store.db.database).parent / "var" / "docs" / str(EVIL)
     for name in ("changes.md", "chunks/chunk-077.md"):
         (place / name).parent.mkdir(exist_ok=True)
         (place / name).symlink_to(secret)
@@ -181,13 +181,13 @@ def test_what_is_not_there_is_404_in_a_sentence(docs_harness: DocsHarness, path:
 
 def test_a_refresh_asks_for_a_run_once_and_is_in_the_log(tmp_path: Path) -> None:
     harness = ServiceHarness(tmp_path / "tadoru.db")
-    harness.store.add_crawl("A book", "docs", ["https://docs.example.com/"], {}, BY, state=CrawlState.FINISHED)
+    harness.store.crawls.add("A book", "docs", ["https://docs.example.com/"], {}, BY, state=CrawlState.FINISHED)
     told = harness.editor.post(f"{API}/{BOOK}/refresh")
     assert (told.status_code, told.json()["state"], told.headers["location"]) == (202, "queued", f"{API}/{BOOK}")
-    assert harness.store.crawl(BOOK).again
+    assert harness.store.crawls.get(BOOK).again
     again = harness.editor.post(f"{API}/{BOOK}/refresh")
     assert (again.status_code, again.json()["detail"]) == (409, "Crawl 1 is already queued.")
-    assert [one.what for one in harness.store.audit_entries()].count("crawl.run") == 1
+    assert [one.what for one in harness.store.audit.entries()].count("crawl.run") == 1
     assert harness.viewer.post(f"{API}/{BOOK}/refresh").status_code == 403
     assert harness.client(Role.VIEWER, "docs:read").post(f"{API}/{BOOK}/refresh").status_code == 403
     harness.close()

@@ -76,10 +76,10 @@ def test_who_has_a_feed_is_told_so_until_something_changes(harness: ServiceHarne
 
 
 def test_a_run_that_wrote_with_an_older_stamp_changes_the_tag_when_it_ends(harness: ServiceHarness) -> None:
-    source = harness.store.source(1)
-    run = harness.store.start_run(source.id)
+    source = harness.store.sources.get(1)
+    run = harness.store.runs.start(source.id)
     before = harness.anybody.get("/events.ics").headers["etag"]
-    harness.store.finish_run(run, "success", counts={})  # type: ignore[arg-type]
+    harness.store.runs.finish(run, "success", counts={})  # type: ignore[arg-type]
     assert harness.anybody.get("/events.ics").headers["etag"] != before
 
 

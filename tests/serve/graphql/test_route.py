@@ -54,8 +54,8 @@ def test_what_is_no_query_is_refused_with_a_sentence(harness: ServiceHarness, co
 
 
 def test_a_page_of_somebody_else_can_not_ask_with_our_cookie(harness: ServiceHarness) -> None:
-    user = harness.store.add_user("mia", "viewer", Actor(who="test"))
-    cookie = {"cookie": f"tadoru={harness.store.start_session(user, Actor(who='test'))}"}
+    user = harness.store.users.add("mia", "viewer", Actor(who="test"))
+    cookie = {"cookie": f"tadoru={harness.store.sessions.start(user, Actor(who='test'))}"}
     sources = {"query": "{ sources { nodes { name } } }"}
     assert harness.anybody.post("/graphql", json=sources, headers=cookie).status_code == 403
     stranger = cookie | {"origin": "https://evil.example"}
@@ -66,7 +66,7 @@ def test_a_page_of_somebody_else_can_not_ask_with_our_cookie(harness: ServiceHar
 
 
 def test_neither_queries_nor_variables_are_in_the_log_and_nothing_is_in_the_audit_log(harness: ServiceHarness) -> None:
-    before, said = harness.store.audit_entries(), io.StringIO()
+    before, said = harness.store.audit.entries(), io.StringIO()
     harness.service.log = Log(said, harness.service.clock, form="json", level="debug")
     harness.viewer.post(
         "/graphql", json={"query": "query ($q: String) { events(q: $q) { nodes { id } } }", "variables": {"q": "geheim"}}
@@ -75,7 +75,7 @@ def test_neither_queries_nor_variables_are_in_the_log_and_nothing_is_in_the_audi
     harness.viewer.post("/graphql", json={"query": "{ geheim }", "variables": {"geheim": "geheim"}})
     assert "geheim" not in said.getvalue()
     assert said.getvalue().count('"path": "/graphql"') == 3
-    assert harness.store.audit_entries() == before
+    assert harness.store.audit.entries() == before
 
 
 def test_a_fault_of_ours_is_told_without_a_word_about_the_inside(

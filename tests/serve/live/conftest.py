@@ -64,17 +64,17 @@ class LiveServer:
 
     def person(self, role: str = "viewer") -> dict[str, str]:
         """The headers of somebody who is signed in."""
-        user = self.store.user(role) or self.store.add_user(role, role, BY)
-        return {"cookie": f"tadoru={self.store.start_session(user, BY)}"}
+        user = self.store.users.get(role) or self.store.users.add(role, role, BY)
+        return {"cookie": f"tadoru={self.store.sessions.start(user, BY)}"}
 
     def key(self, *scopes: str) -> dict[str, str]:
         """The headers of a program."""
-        return {"authorization": f"Bearer {self.store.add_key('program', scopes, BY)[1]}"}
+        return {"authorization": f"Bearer {self.store.keys.add('program', scopes, BY)[1]}"}
 
     def tell(self, number: int = 1, *, kind: str = "crawl.notice", **body: Any) -> int:
         """Something happens to a crawl; the number of the message."""
-        self.store.publish_message(kind, f"crawl/{number}", {"crawl_id": number, "text": "", **body})
-        return self.store.message_span()[1]
+        self.store.messages.publish(kind, f"crawl/{number}", {"crawl_id": number, "text": "", **body})
+        return self.store.messages.span()[1]
 
     @asynccontextmanager
     async def client(self, headers: dict[str, str] | None = None, **options: Any) -> AsyncIterator[Client]:

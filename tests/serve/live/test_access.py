@@ -47,11 +47,11 @@ async def test_a_key_hears_what_its_scope_says(shared: LiveServer, scope: str) -
         theirs, others = ("crawl/*", "source/*") if scope == "crawls:read" else ("source/*", "crawl/*")
         assert (await client.subscribe(others))["kind"] == "error"
         await client.subscribe(theirs)
-        shared.store.publish_message("run.started", "source/1", {"run_id": 1, "source_id": 1, "status": "running"})
-        shared.store.publish_message("source.health", "source/1", {"source_id": 1, "name": "a", "status": "well"})
+        shared.store.messages.publish("run.started", "source/1", {"run_id": 1, "source_id": 1, "status": "running"})
+        shared.store.messages.publish("source.health", "source/1", {"source_id": 1, "name": "a", "status": "well"})
         shared.tell(1)
-        shared.store.publish_message("run.ended", "source/1", {"run_id": 1, "source_id": 1, "status": "success"})
-        shared.store.publish_message("source.health", "source/1", {"source_id": 1, "name": "last", "status": "well"})
+        shared.store.messages.publish("run.ended", "source/1", {"run_id": 1, "source_id": 1, "status": "success"})
+        shared.store.messages.publish("source.health", "source/1", {"source_id": 1, "name": "last", "status": "well"})
         shared.tell(1, text="last")
         found = [await client.hear() for _ in range(1 if scope == "crawls:read" else 2)]
         assert {one["kind"].partition(".")[0] for one in found} == heard
@@ -118,18 +118,20 @@ async def test_who_may_no_longer_listen_is_disconnected(database: str, how: str)
     with opened(database, LiveLimits(every=0.01, check=30), clock=clock) as live_server:
         headers = live_server.person() if how in ("signed out", "user revoked") else live_server.key("crawls:read")
         if how == "key over":
-            until = live_server.store.now() + timedelta(seconds=20)
-            headers = {"authorization": f"Bearer {live_server.store.add_key('short', ('crawls:read',), BY, expires_at=until)[1]}"}
+            until = live_server.store.db.now() + timedelta(seconds=20)
+            headers = {
+                "authorization": f"Bearer {live_server.store.keys.add('short', ('crawls:read',), BY, expires_at=until)[1]}"
+            }
         others = live_server.person("admin")
         async with live_server.client(headers) as client, live_server.client(others) as other:
             await client.subscribe()
             await other.subscribe()
             if how == "signed out":
-                live_server.store.end_session(headers["cookie"].partition("=")[2], BY)
+                live_server.store.sessions.end(headers["cookie"].partition("=")[2], BY)
             elif how == "user revoked":
-                live_server.store.revoke_user("viewer", BY)
+                live_server.store.users.revoke("viewer", BY)
             elif how == "key revoked":
-                live_server.store.revoke_key(live_server.store.keys()[0].id, BY)
+                live_server.store.keys.revoke(live_server.store.keys.list()[0].id, BY)
             clock.advance(31)
             assert await client.closed() == 4401
             last = live_server.tell(1)

@@ -21,6 +21,7 @@ from tadoru.serve.live.hub import LiveLimits
 from tadoru.serve.live.message_feed import CACHED_MESSAGES, OutgoingMessage
 from tadoru.serve.live.messages import SubscribeRequest, UnsubscribeRequest, parse_request, serialize_message
 from tadoru.store.crawl.workers import current
+from tadoru.store.served_crawls.live_messages import add_live_message
 from tadoru.store.served_crawls.schema import CrawlState, LiveMessage
 from tadoru.store.service import ServiceStore, open_service
 from tests.serve.live.conftest import BY, Client, LiveServer, opened
@@ -52,16 +53,16 @@ async def test_every_message_that_is_sent_is_valid_by_its_schema(database: str) 
 def everything(store: ServiceStore) -> int:
     """All that there is to tell, told by those who tell it."""
     me = current()
-    crawl = store.add_crawl("Site", "audit", ["https://site.example/"], {}, BY)
-    assert store.claim_crawl(me, at_once=1) is not None
-    store.beat(crawl.id, me, {"pages": 3, "errors": 1, "queued": 2, "known": 6, "rate": 1.5, "seconds": 2.0})
-    store.publish_message("crawl.notice", f"crawl/{crawl.id}", {"crawl_id": crawl.id, "level": "warning", "text": "<b>slow</b>"})
-    store.end_crawl(crawl.id, me, CrawlState.FAILED, error="It broke.")
-    store.remove_crawl(crawl.id, BY)
-    source = store.add_source({"name": "Town", "type": "ics", "url": "https://town.example/"}, "test")
-    store.finish_run(store.start_run(source.id), "fail", counts={}, error="404")  # type: ignore[arg-type]
-    store.finish_run(store.start_run(source.id), "success", counts={"parsed": 4})  # type: ignore[arg-type]
-    return store.message_span()[1]
+    crawl = store.crawls.add("Site", "audit", ["https://site.example/"], {}, BY)
+    assert store.claims.claim(me, at_once=1) is not None
+    store.claims.beat(crawl.id, me, {"pages": 3, "errors": 1, "queued": 2, "known": 6, "rate": 1.5, "seconds": 2.0})
+    store.messages.publish("crawl.notice", f"crawl/{crawl.id}", {"crawl_id": crawl.id, "level": "warning", "text": "<b>slow</b>"})
+    store.claims.end(crawl.id, me, CrawlState.FAILED, error="It broke.")
+    store.crawls.remove(crawl.id, BY)
+    source = store.sources.add({"name": "Town", "type": "ics", "url": "https://town.example/"}, "test")
+    store.runs.finish(store.runs.start(source.id), "fail", counts={}, error="404")  # type: ignore[arg-type]
+    store.runs.finish(store.runs.start(source.id), "success", counts={"parsed": 4})  # type: ignore[arg-type]
+    return store.messages.span()[1]
 
 
 def test_what_another_version_wrote_is_left_out() -> None:
@@ -191,7 +192,7 @@ async def test_who_asks_for_more_than_is_kept_is_told_to_read_anew(database: str
     with opened(database) as live_server:
         for number in range(1, 6):
             live_server.tell(number)
-        live_server.store.delete_old_messages(live_server.store.now())
+        live_server.store.messages.delete_old(live_server.store.db.now())
         async with live_server.client() as client:
             assert await client.subscribe(after=2) == {"kind": "subscribed", "subjects": ["crawl/*"], "after": 5}
             assert await client.hear() == {"kind": "gap", "last_id": 5}
@@ -275,7 +276,7 @@ def test_however_often_a_connection_breaks_each_message_comes_once_and_in_order(
     shared: LiveServer, steps: list[tuple[int, bool, int]]
 ) -> None:
     """Some are told while nobody listens, some while somebody does; each time a few are read and the connection breaks."""
-    begin = shared.store.message_span()[1]
+    begin = shared.store.messages.span()[1]
     headers = shared.person()
 
     async def watch() -> tuple[list[int], list[int]]:
@@ -326,12 +327,12 @@ async def test_what_several_tell_at_once_is_heard_once_and_in_one_order(either: 
         async with live_server.client(headers) as one, live_server.client(headers) as other:
             await one.subscribe()
             await other.subscribe()
-            start = live_server.store.message_span()[1]
+            start = live_server.store.messages.span()[1]
             tellers = [asyncio.to_thread(lambda: [live_server.tell(1) for _ in range(20)]) for _ in range(4)]
             told = asyncio.gather(*tellers)
             found = [[(await client.hear())["id"] for _ in range(80)] for client in (one, other)]
             await told
-            kept = [message.id for message in live_server.store.messages(start)]
+            kept = [message.id for message in live_server.store.messages.list(start)]
             assert len(kept) == 80
             assert found == [kept, kept]
 
@@ -357,10 +358,10 @@ async def test_two_processes_of_a_service_tell_the_same(either: str) -> None:
 
 async def test_what_is_far_back_is_read_from_the_database(database: str) -> None:
     with opened(database) as live_server:
-        with live_server.store.write() as sql:
+        with live_server.store.db.write() as sql:
             for number in range(CACHED_MESSAGES + 50):
                 body = {"crawl_id": 1, "text": str(number)}
-                live_server.store.add_live_message(sql, "crawl.notice", "crawl/1", body)
+                add_live_message(live_server.store.db, sql, "crawl.notice", "crawl/1", body)
         async with live_server.client() as client:
             await client.subscribe(after=3)
             assert [one["id"] for one in await client.hear_until(CACHED_MESSAGES + 50)] == list(range(4, CACHED_MESSAGES + 51))

@@ -21,41 +21,41 @@ def test_old_lines_ended_sessions_and_unused_links_go_and_the_rest_stays(tmp_pat
     clock = FakeClock()
     harness = ServiceHarness(tmp_path / "events.db", clock=clock)
     store = harness.store
-    mia = store.add_user("mia", "editor", BY)
-    store.make_link("mia", BY)
-    store.start_session(mia, BY)
-    assert store.prune_access(timedelta(days=400)) == PruneResult()
+    mia = store.users.add("mia", "editor", BY)
+    store.users.make_link("mia", BY)
+    store.sessions.start(mia, BY)
+    assert store.sessions.prune(timedelta(days=400)) == PruneResult()
     clock.advance(399 * DAY)
-    kept = store.start_session(mia, BY)
-    store.make_link("mia", BY)
-    assert store.prune_access(timedelta(days=400)) == PruneResult(), "what the sign-in took away is gone already"
+    kept = store.sessions.start(mia, BY)
+    store.users.make_link("mia", BY)
+    assert store.sessions.prune(timedelta(days=400)) == PruneResult(), "what the sign-in took away is gone already"
     clock.advance(2 * DAY)
-    assert store.prune_access(timedelta(days=400)) == PruneResult(lines=5, links=1)
-    assert [one.what for one in store.audit_entries()] == ["audit.prune", "user.link", "session.start"]
-    assert store.session(kept) is not None
+    assert store.sessions.prune(timedelta(days=400)) == PruneResult(lines=5, links=1)
+    assert [one.what for one in store.audit.entries()] == ["audit.prune", "user.link", "session.start"]
+    assert store.sessions.get(kept) is not None
     clock.advance(8 * DAY)
-    assert store.prune_access(timedelta(days=400)) == PruneResult(sessions=1)
-    assert store.prune_access(None) == PruneResult()
+    assert store.sessions.prune(timedelta(days=400)) == PruneResult(sessions=1)
+    assert store.sessions.prune(None) == PruneResult()
     harness.close()
 
 
 def test_the_service_does_it_when_it_starts(tmp_path: Path) -> None:
     clock = FakeClock()
     harness = ServiceHarness(tmp_path / "events.db", clock=clock, audit_days=10)
-    harness.store.add_user("mia", "editor", BY)
+    harness.store.users.add("mia", "editor", BY)
     clock.advance(11 * DAY)
     with TestClient(harness.app, base_url=BASE):
         pass
     opened = ServiceHarness(tmp_path / "events.db", clock=clock)
-    assert "user.add" not in {one.what for one in opened.store.audit_entries()}
+    assert "user.add" not in {one.what for one in opened.store.audit.entries()}
     opened.close()
 
 
 def test_the_log_of_changes_is_kept_for_ever_when_asked(tmp_path: Path) -> None:
     clock = FakeClock()
     harness = ServiceHarness(tmp_path / "events.db", clock=clock, audit_days=0)
-    harness.store.add_user("mia", "editor", BY)
+    harness.store.users.add("mia", "editor", BY)
     clock.advance(5000 * DAY)
     clean_up(harness.service)
-    assert "user.add" in {one.what for one in harness.store.audit_entries()}
+    assert "user.add" in {one.what for one in harness.store.audit.entries()}
     harness.close()

@@ -19,10 +19,10 @@ def test_what_is_under_way_is_looked_up_by_its_last_day_and_not_in_all_that_a_ci
     harness = ServiceHarness(tmp_path / "events.db")
     chosen = EventFilter(city="盛岡市", since=date(2050, 8, 3), until=date(2050, 8, 31))
     plans = []
-    for after in (None, (harness.store.now(), 1)):
-        for query in harness.store.time_queries(chosen, after, 21):
-            text = str(query.compile(harness.store.engine, compile_kwargs={"literal_binds": True}))
-            with harness.store.read() as sql:
+    for after in (None, (harness.store.db.now(), 1)):
+        for query in harness.store.events.time_queries(chosen, after, 21):
+            text = str(query.compile(harness.store.db.engine, compile_kwargs={"literal_binds": True}))
+            with harness.store.db.read() as sql:
                 plans.append(" ".join(row[3] for row in sql.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}")))
     harness.close()
     assert [("occurrences_by_city" in plan, "occurrences_under_way" in plan) for plan in plans] == [

@@ -55,12 +55,12 @@ def opened_shop(folder: Path, *, lang: str = "en") -> Iterator[WebHarness]:
 
 def until(web_harness: WebHarness, crawl_id: int, is_so: Callable[[ServedCrawl], bool]) -> ServedCrawl:
     """Wait for a crawl to be so."""
-    clock, found = SystemClock(), web_harness.store.crawl(crawl_id)
+    clock, found = SystemClock(), web_harness.store.crawls.get(crawl_id)
     end = clock.monotonic() + PATIENCE
     while not is_so(found):
         assert clock.monotonic() < end, f"crawl {crawl_id} is {found.state.value}: {found.error}"
         threading.Event().wait(0.05)
-        found = web_harness.store.crawl(crawl_id)
+        found = web_harness.store.crawls.get(crawl_id)
     return found
 
 

@@ -74,7 +74,7 @@ def on_a_phone(page: Page, name: str) -> Iterator[str]:
 def test_nothing_keeps_anybody_out_of_a_page_nor_makes_it_hard_on_a_phone(
     browser: Browser, web_harness: WebHarness, scheme: str, lang: str
 ) -> None:
-    web_harness.store.add_key(f"for {scheme}", ("events:read",), BY)
+    web_harness.store.keys.add(f"for {scheme}", ("events:read",), BY)
     found: list[str] = []
     managed = desk_pages(web_harness) if lang in LANGUAGES else []
     for role, paths in (("", public_pages(web_harness)), ("admin", managed)):
@@ -119,8 +119,8 @@ def test_the_first_tab_offers_to_skip_to_the_content(browser: Browser, web_harne
 
 
 def test_what_a_stranger_wrote_is_text_and_never_runs(browser: Browser, web_harness: WebHarness) -> None:
-    web_harness.store.add_source({"name": f"Source {EVIL}", "type": "ics", "url": "https://x.example/", "notes": EVIL}, EVIL)
-    last = web_harness.store.sources()[-1].id
+    web_harness.store.sources.add({"name": f"Source {EVIL}", "type": "ics", "url": "https://x.example/", "notes": EVIL}, EVIL)
+    last = web_harness.store.sources.list()[-1].id
     pages = [
         f"/events/{web_harness.event_id('花火')}",
         "/",

@@ -35,7 +35,7 @@ def audit(shop: WebHarness, tmp_path_factory: pytest.TempPathFactory) -> ServedC
     first = crawled(shop, name=f"Shop {EVIL}")
     kept = tmp_path_factory.mktemp("elsewhere") / "before.db"
     kept.write_bytes(b"".join(crawl_results.back_up_crawl(crawl_path(shop.service, first)).chunks))
-    shop.store.add_crawl("As it was", "audit", first.starts, {}, BY, place=str(kept), state=CrawlState.FINISHED)
+    shop.store.crawls.add("As it was", "audit", first.starts, {}, BY, place=str(kept), state=CrawlState.FINISHED)
     worsen(shop.site)
     control.run(shop.service, BY, first.id)
     return finished(shop, first.id)
@@ -46,7 +46,7 @@ def others(shop: WebHarness, audit: ServedCrawl) -> list[ServedCrawl]:
     """A map of links that was made, and crawls in the other states."""
     states = (CrawlState.PAUSED, CrawlState.FAILED)
     start = ["https://x.example/"]
-    resting = [shop.store.add_crawl(f"A {state} one", "docs", start, {}, BY, every=86400, state=state) for state in states]
+    resting = [shop.store.crawls.add(f"A {state} one", "docs", start, {}, BY, every=86400, state=state) for state in states]
     return [crawled(shop, "links", name="Link map"), *resting]
 
 
@@ -95,9 +95,9 @@ def test_somebody_starts_a_crawl_pauses_it_and_watches_it_finish(browser: Browse
         assert "Broken internal link" in text(page)
         assert page.locator("progress").count() == 0
     assert wrong == []
-    crawl = shop.store.crawls(limit=1)[0]
+    crawl = shop.store.crawls.list(limit=1)[0]
     assert crawl.options["concurrency"] == 1
-    assert [one.outcome for one in shop.store.crawl_runs(crawl.id)] == ["finished", "paused"]
+    assert [one.outcome for one in shop.store.crawls.runs(crawl.id)] == ["finished", "paused"]
 
 
 def test_from_a_finding_to_the_page_that_links_there(browser: Browser, shop: WebHarness, audit: ServedCrawl) -> None:
@@ -221,7 +221,7 @@ def test_a_crawl_is_started_with_nothing_but_a_keyboard(browser: Browser, shop: 
         with page.expect_navigation():
             page.keyboard.press("Enter")
         assert "クロールを追加しました" in text(page)
-        crawl = shop.store.crawls(limit=1)[0]
+        crawl = shop.store.crawls.list(limit=1)[0]
         assert (crawl.job, crawl.starts) == ("links", (shop.site.url("/nowhere"),))
         until(shop, crawl.id, lambda one: not one.is_busy)
         page.get_by_role("link", name="再読み込み").click()

@@ -48,10 +48,10 @@ def viewer(shop: WebHarness) -> Iterator[httpx.Client]:
 @pytest.fixture
 def resting(shop: WebHarness) -> Iterator[ServedCrawl]:
     """A crawl that never began."""
-    crawl = shop.store.add_crawl("Not begun", "audit", [shop.site.url("/")], {}, BY, state=CrawlState.STOPPED)
+    crawl = shop.store.crawls.add("Not begun", "audit", [shop.site.url("/")], {}, BY, state=CrawlState.STOPPED)
     yield crawl
-    if any(one.id == crawl.id for one in shop.store.crawls()):
-        shop.store.remove_crawl(crawl.id, BY)
+    if any(one.id == crawl.id for one in shop.store.crawls.list()):
+        shop.store.crawls.remove(crawl.id, BY)
 
 
 def test_every_page_of_a_crawl_answers(audit: ServedCrawl, viewer: httpx.Client) -> None:
@@ -158,7 +158,7 @@ def test_a_crawl_whose_file_is_no_crawl_is_told_without_its_path(
 ) -> None:
     broken = tmp_path / "secret-place.db"
     broken.write_bytes(b"SQLite format 3\0" + b"nonsense" * 100)
-    crawl = shop.store.add_crawl("Broken", "audit", ["https://x.example/"], {}, BY, place=str(broken), state=CrawlState.FINISHED)
+    crawl = shop.store.crawls.add("Broken", "audit", ["https://x.example/"], {}, BY, place=str(broken), state=CrawlState.FINISHED)
     answer = viewer.get(f"/manage/crawls/{crawl.id}/pages")
     assert answer.status_code == 503
     assert "The files of this crawl cannot be read." in answer.text
@@ -171,13 +171,13 @@ def test_a_crawl_whose_file_is_no_crawl_is_told_without_its_path(
 
 def test_links_and_documentation_have_the_pages_that_make_sense(shop: WebHarness, viewer: httpx.Client) -> None:
     for job, missing in (("links", ("findings", "compare")), ("docs", ("findings", "links", "graph", "compare", "exports"))):
-        crawl = shop.store.add_crawl(job, job, [shop.site.url("/")], {}, BY, state=CrawlState.FINISHED)
+        crawl = shop.store.crawls.add(job, job, [shop.site.url("/")], {}, BY, state=CrawlState.FINISHED)
         text = viewer.get(f"/manage/crawls/{crawl.id}").text
         for tab in missing:
             assert f"/manage/crawls/{crawl.id}/{tab}" not in text
             assert viewer.get(f"/manage/crawls/{crawl.id}/{tab}").status_code == 404
         assert (f'href="/manage/docs/{crawl.id}"' in text) == (job == "docs")
-        shop.store.remove_crawl(crawl.id, BY)
+        shop.store.crawls.remove(crawl.id, BY)
 
 
 def test_a_viewer_sees_and_changes_nothing(shop: WebHarness, audit: ServedCrawl, viewer: httpx.Client) -> None:
@@ -190,13 +190,13 @@ def test_a_viewer_sees_and_changes_nothing(shop: WebHarness, audit: ServedCrawl,
         assert viewer.post(f"/manage/crawls/{audit.id}/{path}", data=form).status_code == 403, path
     assert viewer.get("/manage/crawls/new").status_code == 403
     assert viewer.post("/manage/crawls/new", data=form).status_code == 403
-    assert shop.store.crawl(audit.id).state is CrawlState.FINISHED
+    assert shop.store.crawls.get(audit.id).state is CrawlState.FINISHED
 
 
 def test_nothing_is_changed_without_the_token_of_a_form(shop: WebHarness, audit: ServedCrawl, editor: httpx.Client) -> None:
     for path in ("new", f"{audit.id}/run", f"{audit.id}/pause", f"{audit.id}/stop", f"{audit.id}/edit", f"{audit.id}/remove"):
         assert editor.post(f"/manage/crawls/{path}", data={"csrf": "0" * 64}).status_code == 403, path
-    assert shop.store.crawl(audit.id).state is CrawlState.FINISHED
+    assert shop.store.crawls.get(audit.id).state is CrawlState.FINISHED
 
 
 @pytest.mark.parametrize("job", JOBS)
@@ -212,7 +212,7 @@ def test_the_form_has_a_field_for_every_choice_of_its_job(shop: WebHarness, edit
 
 
 def test_what_can_not_be_taken_is_said_beside_its_field_and_what_was_typed_stays(shop: WebHarness, editor: httpx.Client) -> None:
-    before = len(shop.store.crawls())
+    before = len(shop.store.crawls.list())
     typed = {
         "job": "audit", "starts": f"http://169.254.169.254/\n{EVIL}", "name": EVIL, "limit": "0", "delay": "many",
         "include": "([", "every": "86400", "webhook": "https://hooks.example/x",
@@ -229,7 +229,7 @@ def test_what_can_not_be_taken_is_said_beside_its_field_and_what_was_typed_stays
     found = FOLDED.search(answer.text)
     assert found is not None
     assert found["open"], "a field with a problem is not folded away"
-    assert len(shop.store.crawls()) == before
+    assert len(shop.store.crawls.list()) == before
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_an_editor_can_not_slip_in_what_only_an_admin_may_choose(shop: WebHarnes
     typed = {"job": "audit", "starts": "https://shop.example/", "ignore_robots": "yes", "proxy": "http://evil.example/"}
     answer = editor.post("/manage/crawls/new", data=typed | token(editor))
     number = int(answer.headers["location"].split("/")[3].partition("?")[0])
-    crawl = shop.store.crawl(number)
+    crawl = shop.store.crawls.get(number)
     assert not crawl.options.get("ignore_robots")
     assert "proxy" not in crawl.options
 
@@ -270,29 +270,29 @@ def test_a_name_and_a_rhythm_are_changed_and_stand_in_the_log(
     assert 'value="Not begun"' in editor.get(path).text
     answer = editor.post(path, data={"name": "Renamed", "every": "604800"} | token(editor))
     assert answer.headers["location"].endswith("done=crawl_changed")
-    changed = shop.store.crawl(resting.id)
+    changed = shop.store.crawls.get(resting.id)
     assert (changed.name, changed.every) == ("Renamed", 604800)
     assert "every 7 days" in editor.get(f"/manage/crawls/{resting.id}").text
     editor.post(path, data={"name": "Renamed", "every": ""} | token(editor))
-    assert shop.store.crawl(resting.id).every is None
+    assert shop.store.crawls.get(resting.id).every is None
     hook = {"name": "Renamed", "webhook": "https://hooks.example/secret-token"}
     editor.post(path, data=hook | token(editor))
-    assert shop.store.crawl(resting.id).webhook == "https://hooks.example/secret-token"
+    assert shop.store.crawls.get(resting.id).webhook == "https://hooks.example/secret-token"
     for shown in (editor.get(path).text, editor.get(f"/manage/crawls/{resting.id}").text):
         assert "hooks.example" in shown
         assert "secret-token" not in shown
     editor.post(path, data={"name": "Renamed", "no_webhook": "yes"} | token(editor))
-    assert shop.store.crawl(resting.id).webhook == ""
+    assert shop.store.crawls.get(resting.id).webhook == ""
     refused = editor.post(path, data={"name": " ", "every": ""} | token(editor))
     assert refused.status_code == 422
     assert "The name must have 1 to" in refused.text
-    assert [one.what for one in shop.store.audit_entries(limit=2)] == ["crawl.change"] * 2
+    assert [one.what for one in shop.store.audit.entries(limit=2)] == ["crawl.change"] * 2
 
 
 def test_a_crawl_is_removed_after_it_was_asked_whether(shop: WebHarness, resting: ServedCrawl, editor: httpx.Client) -> None:
     path = f"/manage/crawls/{resting.id}/remove"
     assert "It cannot be undone." in editor.get(path).text
-    assert shop.store.crawl(resting.id).id == resting.id
+    assert shop.store.crawls.get(resting.id).id == resting.id
     assert editor.post(path, data=token(editor)).headers["location"] == "/manage/crawls?done=crawl_removed"
     assert editor.get(f"/manage/crawls/{resting.id}").status_code == 404
 
@@ -305,7 +305,7 @@ def test_what_can_not_be_done_now_is_said_on_the_page(shop: WebHarness, audit: S
 
 def test_the_list_is_chosen_by_job_and_goes_on(shop: WebHarness, audit: ServedCrawl, viewer: httpx.Client) -> None:
     made = [
-        shop.store.add_crawl(f"Map {number}", "links", ["https://x.example/"], {}, BY, state=CrawlState.STOPPED)
+        shop.store.crawls.add(f"Map {number}", "links", ["https://x.example/"], {}, BY, state=CrawlState.STOPPED)
         for number in range(52)
     ]
     first = viewer.get("/manage/crawls?job=links").text
@@ -317,7 +317,7 @@ def test_the_list_is_chosen_by_job_and_goes_on(shop: WebHarness, audit: ServedCr
     assert "Map 1<" in viewer.get(unescape(after[1])).text
     assert viewer.get("/manage/crawls?job=nonsense&before=x").status_code == 200
     for one in made:
-        shop.store.remove_crawl(one.id, BY)
+        shop.store.crawls.remove(one.id, BY)
 
 
 def test_the_exports_lead_to_files(audit: ServedCrawl, viewer: httpx.Client) -> None:

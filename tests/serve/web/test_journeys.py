@@ -37,8 +37,8 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 def sign_in(page: Page, web_harness: WebHarness, role: str) -> None:
-    if web_harness.store.user(role) is None:
-        web_harness.store.add_user(role, role, BY, password=PASSWORD)
+    if web_harness.store.users.get(role) is None:
+        web_harness.store.users.add(role, role, BY, password=PASSWORD)
     page.goto(web_harness.url("/manage"))
     page.get_by_label("Username").fill(role)
     page.get_by_label("Password").fill(PASSWORD)
@@ -57,7 +57,7 @@ def test_from_an_empty_service_to_a_calendar(page: Page, empty: WebHarness, tmp_
     page.get_by_label("Licence").fill("CC BY 4.0")
     page.get_by_role("button", name="Save and test").click()
     assert "Events: 47. Incomplete items: 1." in page.locator("main").inner_text()
-    assert empty.store.totals().rows == 0
+    assert empty.store.statistics.totals().rows == 0
 
     page.goto(empty.url("/manage/sources/1"))
     page.get_by_role("button", name="Run now").click()
@@ -97,10 +97,10 @@ def test_somebody_decides_that_two_are_one_and_takes_it_back(page: Page, web_har
     assert "differs" in row.inner_text()
     page.get_by_role("button", name="Merge").click()
     assert "Events merged." in page.locator("main").inner_text()
-    assert web_harness.store.totals().open_reviews == 1
+    assert web_harness.store.statistics.totals().open_reviews == 1
     page.get_by_role("button", name="Undo").click()
     assert "Merge undone." in page.locator("main").inner_text()
-    assert web_harness.store.event(49).merged_into is None
+    assert web_harness.store.events.get(49).merged_into is None
 
 
 def test_somebody_says_what_a_row_lacks(page: Page, web_harness: WebHarness) -> None:
@@ -124,12 +124,12 @@ def test_somebody_corrects_hides_and_shows_an_event(page: Page, web_harness: Web
     page.get_by_label("Venue").fill("神子田町広場")
     page.get_by_role("button", name="Save").click()
     assert "Event saved." in page.locator("main").inner_text()
-    assert web_harness.store.event(event).venue == "神子田町広場"
-    assert web_harness.store.provenance(event).owners["venue"].who == "editor"
-    assert "title" not in web_harness.store.provenance(event).owners, "only what was changed is a person's"
+    assert web_harness.store.events.get(event).venue == "神子田町広場"
+    assert web_harness.store.events.provenance(event).owners["venue"].who == "editor"
+    assert "title" not in web_harness.store.events.provenance(event).owners, "only what was changed is a person's"
     page.get_by_label("Use source value again: Venue").check()
     page.get_by_role("button", name="Save").click()
-    assert web_harness.store.event(event).venue == "神子田"
+    assert web_harness.store.events.get(event).venue == "神子田"
     page.get_by_role("button", name="Hide event").click()
     page.goto(web_harness.url("/"))
     assert page.get_by_role("link", name="神子田朝市").count() == 0

@@ -40,8 +40,8 @@ def harness(tmp_path: Path) -> Any:
 
 def page(harness: ServiceHarness, path: str, lang: str) -> str:
     """A management page as a user sees it."""
-    user = harness.store.user("anna") or harness.store.add_user("anna", "viewer", Actor(who="test"))
-    session = f"tadoru={harness.store.start_session(user, Actor(who='test'))}"
+    user = harness.store.users.get("anna") or harness.store.users.add("anna", "viewer", Actor(who="test"))
+    session = f"tadoru={harness.store.sessions.start(user, Actor(who='test'))}"
     answer = harness.anybody.get(path, headers=HTML | {"accept-language": lang, "cookie": session})
     assert answer.status_code == 200, answer.text
     return answer.text
@@ -132,10 +132,10 @@ def test_an_error_of_graphql_is_in_the_language_of_the_request(harness: ServiceH
 
 
 def test_the_error_of_a_run_is_shown_in_the_language_of_the_page(harness: ServiceHarness) -> None:
-    source = harness.store.add_source({"name": "Town", "type": "ics", "url": "https://town.example/"}, "test")
+    source = harness.store.sources.add({"name": "Town", "type": "ics", "url": "https://town.example/"}, "test")
     inner = Message("{host} refused the connection.", host="town.example")
     error = Message("{problem} (and {count} more)", problem=inner, count=2)
-    run = harness.store.finish_run(harness.store.start_run(source.id), RunStatus.FAIL, counts={"fetched": 1}, error=error)
+    run = harness.store.runs.finish(harness.store.runs.start(source.id), RunStatus.FAIL, counts={"fetched": 1}, error=error)
     assert (run.error_summary, run.counts) == ("town.example refused the connection. (and 2 more)", {"fetched": 1})
     api = harness.viewer.get(f"/api/v1/admin/runs/{run.id}").json()
     assert (api["error_summary"], api["counts"]) == (str(error), {"fetched": 1})
@@ -147,22 +147,22 @@ def test_the_error_of_a_run_is_shown_in_the_language_of_the_page(harness: Servic
 
 def test_the_error_and_the_notices_of_a_crawl_are_shown_in_the_language_of_the_page(harness: ServiceHarness) -> None:
     me = current()
-    crawl = harness.store.add_crawl("Site", "links", ["https://site.example/"], {}, Actor(who="test"))
-    assert harness.store.claim_crawl(me, at_once=1) is not None
-    harness.store.publish_message(
+    crawl = harness.store.crawls.add("Site", "links", ["https://site.example/"], {}, Actor(who="test"))
+    assert harness.store.claims.claim(me, at_once=1) is not None
+    harness.store.messages.publish(
         "crawl.notice", f"crawl/{crawl.id}", {"crawl_id": crawl.id, "text": Message("Slowing down for {host}.", host="x.example")}
     )
-    harness.store.pause_all_crawls(CRASHED)
-    harness.store.beat(crawl.id, me, {"pages": 3})
-    assert harness.store.crawl(crawl.id).progress == {"pages": 3}
-    ended = harness.store.end_crawl(crawl.id, me, CrawlState.PAUSED)
+    harness.store.claims.pause_all(CRASHED)
+    harness.store.claims.beat(crawl.id, me, {"pages": 3})
+    assert harness.store.crawls.get(crawl.id).progress == {"pages": 3}
+    ended = harness.store.claims.end(crawl.id, me, CrawlState.PAUSED)
     assert (ended.error, ended.progress) == (CRASHED, {"pages": 3})
     for lang in ("en", "ja"):
         text = page(harness, f"/manage/crawls/{crawl.id}", lang)
         assert translator(lang).text(CRASHED) in text
         assert translator(lang).gettext("Slowing down for {host}.", host="x.example") in text
-    harness.store.run_crawl(crawl.id, Actor(who="test"))
-    assert (harness.store.crawl(crawl.id).error, harness.store.crawl(crawl.id).progress) == ("", {"pages": 3})
+    harness.store.crawls.run(crawl.id, Actor(who="test"))
+    assert (harness.store.crawls.get(crawl.id).error, harness.store.crawls.get(crawl.id).progress) == ("", {"pages": 3})
 
 
 def test_an_error_of_the_store_is_translated_with_its_values(harness: ServiceHarness) -> None:

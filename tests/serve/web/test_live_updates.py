@@ -105,7 +105,7 @@ def test_the_overview_and_the_lists_follow_what_others_do(browser: Browser, town
         expect(page.locator("#in-trouble")).to_contain_text("Gone")
         expect(page.locator("#latest-runs li").first).to_be_visible()
         expect(others[0][0].locator("#sources .chip.bad")).to_have_count(1)
-        expect(others[1][0].locator("#all-runs tbody tr")).to_have_count(len(town.store.runs()))
+        expect(others[1][0].locator("#all-runs tbody tr")).to_have_count(len(town.store.runs.list()))
         for one, said in ((page, wrong), *others):
             assert one.evaluate("window.mark") == 1
             assert said == []
@@ -126,7 +126,7 @@ def follow(page: Page, web_harness: WebHarness, more: str = "") -> None:
 
 
 def tell(web_harness: WebHarness, kind: str, **body: object) -> None:
-    web_harness.store.publish_message(kind, "crawl/77", {"crawl_id": 77, **body})
+    web_harness.store.messages.publish(kind, "crawl/77", {"crawl_id": 77, **body})
 
 
 def test_numbers_states_and_notices_of_a_crawl_are_shown_as_they_come(browser: Browser, town: WebHarness) -> None:

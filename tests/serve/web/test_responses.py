@@ -50,14 +50,14 @@ def test_a_hidden_event_is_nobodys_but_those_who_look_after_it(
 
 def test_an_absorbed_event_leads_to_the_one_it_is_a_part_of(web_harness: WebHarness, client: httpx.Client) -> None:
     kept, absorbed = web_harness.event_id("第30回"), web_harness.event_id("第31回")
-    web_harness.store.merge_events(kept, absorbed, EventMatcher(), "test")
+    web_harness.store.merges.merge(kept, absorbed, EventMatcher(), "test")
     assert client.get(f"/events/{absorbed}").headers["location"] == f"/events/{kept}"
 
 
 def test_the_data_block_of_an_event_says_what_was_written_and_can_not_be_closed(
     web_harness: WebHarness, client: httpx.Client
 ) -> None:
-    event = web_harness.store.create_event(_evil(web_harness), EventMatcher(), "test")
+    event = web_harness.store.edits.create(_evil(web_harness), EventMatcher(), "test")
     text = client.get(f"/events/{event.id}").text
     block = re.search(r'<script type="application/ld\+json">(.*?)</script>', text, re.DOTALL)
     assert block is not None
@@ -68,7 +68,7 @@ def test_the_data_block_of_an_event_says_what_was_written_and_can_not_be_closed(
 
 def _evil(web_harness: WebHarness) -> EventDraft:
     values = {"title": "1 </ 2 & <3 祭り", "starts": "2026-08-21 10:00", "description": f"<p>Hello</p>{EVIL}"}
-    return parse_new_event(values, "Asia/Tokyo", web_harness.store.now())
+    return parse_new_event(values, "Asia/Tokyo", web_harness.store.db.now())
 
 
 def test_a_description_that_got_into_the_database_unclean_is_cleaned_on_its_way_out() -> None:
@@ -157,15 +157,15 @@ def test_no_page_has_a_script_or_a_style_of_its_own(web_harness: WebHarness, edi
 def test_a_form_without_its_token_changes_nothing(web_harness: WebHarness, editor: httpx.Client) -> None:
     assert editor.post("/manage/sources/1/disable").status_code == 403
     assert editor.post("/manage/sources/1/disable", data={"csrf": "0" * 64}).status_code == 403
-    assert web_harness.store.source(1).enabled
+    assert web_harness.store.sources.get(1).enabled
 
 
 def test_a_source_is_switched_off_and_on_and_its_history_says_who(web_harness: WebHarness, editor: httpx.Client) -> None:
     editor.post("/manage/sources/2/disable", data=token(editor))
-    assert not web_harness.store.source(2).enabled
+    assert not web_harness.store.sources.get(2).enabled
     editor.post("/manage/sources/2/enable", data=token(editor))
-    assert web_harness.store.source(2).enabled
-    assert [one.by for one in web_harness.store.source_history(2)][-2:] == ["editor", "editor"]
+    assert web_harness.store.sources.get(2).enabled
+    assert [one.by for one in web_harness.store.sources.history(2)][-2:] == ["editor", "editor"]
 
 
 def test_a_source_form_comes_back_with_what_was_typed_and_why(web_harness: WebHarness, editor: httpx.Client) -> None:
@@ -181,21 +181,21 @@ def test_a_source_form_comes_back_with_what_was_typed_and_why(web_harness: WebHa
         {"name": ""},
     ):
         assert editor.post("/manage/sources/new", data=token(editor) | typed | change).status_code == 400
-    assert all(one.name != "New" for one in web_harness.store.sources())
+    assert all(one.name != "New" for one in web_harness.store.sources.list())
 
 
 def test_a_source_whose_address_was_permitted_at_the_machine_keeps_it_through_the_form(
     web_harness: WebHarness, editor: httpx.Client
 ) -> None:
-    number = web_harness.store.add_source(
+    number = web_harness.store.sources.add(
         {"name": "At home", "type": "ics", "url": "http://127.0.0.1:9/x.ics", "named_host": "127.0.0.1:9"}, "test"
     ).id
     typed = {"name": "At home too", "type": "ics", "url": "http://127.0.0.1:9/x.ics", "frequency": "low", "low_hours": "48"}
     assert editor.post(f"/manage/sources/{number}/edit", data=token(editor) | typed).status_code == 303
-    after = web_harness.store.source(number)
+    after = web_harness.store.sources.get(number)
     assert (after.name, after.named_host, after.low_hours) == ("At home too", "127.0.0.1:9", 48)
     editor.post(f"/manage/sources/{number}/remove", data=token(editor))
-    assert all(one.id != number for one in web_harness.store.sources())
+    assert all(one.id != number for one in web_harness.store.sources.list())
 
 
 def test_a_viewer_sees_no_values_of_headers_and_an_editor_keeps_them_through_the_form(
@@ -203,8 +203,8 @@ def test_a_viewer_sees_no_values_of_headers_and_an_editor_keeps_them_through_the
 ) -> None:
     settings = {"headers": {"X-Api-Key": "sesame"}}
     given = {"name": "Closed", "type": "ics", "url": "https://closed.example/x.ics", "settings": settings}
-    number = web_harness.store.add_source(given, "test").id
-    web_harness.store.edit_source(number, {"settings": {"headers": {"X-Api-Key": "sesame-2"}}}, "test")
+    number = web_harness.store.sources.add(given, "test").id
+    web_harness.store.sources.edit(number, {"settings": {"headers": {"X-Api-Key": "sesame-2"}}}, "test")
     page = f"/manage/sources/{number}"
     with httpx.Client(base_url=web_harness.address, headers=ENGLISH, cookies={"tadoru": web_harness.cookie("viewer")}) as viewer:
         shown = viewer.get(page).text
@@ -214,7 +214,7 @@ def test_a_viewer_sees_no_values_of_headers_and_an_editor_keeps_them_through_the
     for typed in ("headers.X-Api-Key=sesame-2", "headers.X-Api-Key=***"):
         fields = {name: given[name] for name in ("name", "type", "url")} | {"frequency": "low", "settings": typed}
         assert editor.post(f"{page}/edit", data=token(editor) | fields).status_code == 303
-        assert web_harness.store.source(number).settings == {"headers": {"X-Api-Key": "sesame-2"}}
+        assert web_harness.store.sources.get(number).settings == {"headers": {"X-Api-Key": "sesame-2"}}
     editor.post(f"{page}/remove", data=token(editor))
 
 
@@ -225,9 +225,9 @@ def test_a_key_is_shown_once(web_harness: WebHarness) -> None:
         found = re.search(r"tdr_\w+_[\w-]+", made.text)
         assert found is not None
         assert found[0] not in admin.get("/manage/keys").text
-        number = web_harness.store.keys()[0].id
+        number = web_harness.store.keys.list()[0].id
         assert admin.post(f"/manage/keys/{number}/revoke", data=token(admin)).status_code == 303
-        assert web_harness.store.keys()[0].revoked_at is not None
+        assert web_harness.store.keys.list()[0].revoked_at is not None
         log = admin.get("/manage/log").text
         assert "key.revoke" in log
         assert found[0] not in log
@@ -235,9 +235,9 @@ def test_a_key_is_shown_once(web_harness: WebHarness) -> None:
 
 def test_a_key_belongs_to_whoever_makes_it_and_ends_with_them(web_harness: WebHarness) -> None:
     cookie = web_harness.cookie("admin")
-    second = web_harness.store.add_user("second", "admin", BY)
+    second = web_harness.store.users.add("second", "admin", BY)
     with httpx.Client(
-        base_url=web_harness.address, headers=ENGLISH, cookies={"tadoru": web_harness.store.start_session(second, BY)}
+        base_url=web_harness.address, headers=ENGLISH, cookies={"tadoru": web_harness.store.sessions.start(second, BY)}
     ) as other:
         form = other.get("/manage/keys").text
         assert 'name="days" type="number" value="365"' in form
@@ -245,31 +245,31 @@ def test_a_key_belongs_to_whoever_makes_it_and_ends_with_them(web_harness: WebHa
         found = re.search(r"tdr_\w+_[\w-]+", made.text)
         assert found is not None
         assert ">second</td>" in made.text
-    key = web_harness.store.keys()[0]
+    key = web_harness.store.keys.list()[0]
     assert (key.user_name, key.expires_at) == ("second", None)
     headers = {"authorization": f"Bearer {found[0]}", "x-forwarded-for": "198.51.100.1"}
     assert httpx.get(f"{web_harness.address}/metrics", headers=headers).status_code == 200
-    web_harness.store.set_role("second", "viewer", BY)
+    web_harness.store.users.set_role("second", "viewer", BY)
     assert httpx.get(f"{web_harness.address}/metrics", headers=headers).status_code == 403
-    web_harness.store.set_role("second", "admin", BY)
+    web_harness.store.users.set_role("second", "admin", BY)
     with httpx.Client(base_url=web_harness.address, headers=ENGLISH, cookies={"tadoru": cookie}) as admin:
         assert admin.post(f"/manage/users/{second.id}/revoke", data=token(admin)).status_code == 303
         assert httpx.get(f"{web_harness.address}/metrics", headers=headers).status_code == 401
 
 
 def test_a_key_without_an_owner_is_shown_as_the_operators(web_harness: WebHarness) -> None:
-    key, _ = web_harness.store.add_key("at the machine", ("events:read",), BY)
+    key, _ = web_harness.store.keys.add("at the machine", ("events:read",), BY)
     with httpx.Client(base_url=web_harness.address, headers=ENGLISH, cookies={"tadoru": web_harness.cookie("admin")}) as admin:
         assert ">Operator</td>" in admin.get("/manage/keys").text
-    web_harness.store.revoke_key(key.id, BY)
+    web_harness.store.keys.revoke(key.id, BY)
 
 
 def test_an_admin_can_not_revoke_themselves(web_harness: WebHarness) -> None:
     with httpx.Client(base_url=web_harness.address, headers=ENGLISH, cookies={"tadoru": web_harness.cookie("admin")}) as admin:
-        own = web_harness.store.user("admin")
+        own = web_harness.store.users.get("admin")
         assert own is not None
         assert admin.post(f"/manage/users/{own.id}/revoke", data=token(admin)).status_code == 400
-        assert web_harness.store.user("admin").revoked_at is None  # type: ignore[union-attr]
+        assert web_harness.store.users.get("admin").revoked_at is None  # type: ignore[union-attr]
 
 
 def test_a_wrong_password_says_nothing_about_who_exists(web_harness: WebHarness, client: httpx.Client) -> None:
@@ -290,7 +290,7 @@ def test_a_retry_that_still_lacks_something_says_what(web_harness: WebHarness, e
     answer = editor.post("/manage/reviews/1/retry", data=token(editor))
     assert answer.status_code == 400
     assert "The item is still incomplete." in answer.text
-    assert web_harness.store.review(1).resolved_at is None
+    assert web_harness.store.reviews.get(1).resolved_at is None
 
 
 def test_an_answer_that_comes_too_late_is_said_on_the_page(web_harness: WebHarness, editor: httpx.Client) -> None:
@@ -313,7 +313,7 @@ def test_an_event_of_a_persons_own_is_added_and_what_is_missing_is_said(web_harn
     assert editor.post(f"/manage/events/{number}", data=same).headers["location"].endswith("done=event_same")
     moved = editor.post(f"/manage/events/{number}", data=same | {"starts": "2026-08-23"})
     assert moved.headers["location"].endswith("done=event_saved")
-    assert str(web_harness.store.event(number).local_date) == "2026-08-23"
+    assert str(web_harness.store.events.get(number).local_date) == "2026-08-23"
 
 
 def test_a_word_about_what_was_done_is_one_of_ours(client: httpx.Client) -> None:

@@ -92,7 +92,7 @@ def test_what_is_under_way_stands_at_the_end_of_a_list_that_is_turned_around(sho
 
 
 def test_those_who_look_after_events_see_the_latest_change_first(shown: ServiceHarness) -> None:
-    token = shown.store.start_session(shown.store.add_user("mia", "viewer", BY), BY)
+    token = shown.store.sessions.start(shown.store.users.add("mia", "viewer", BY), BY)
 
     def listed(sort: str) -> list[str]:
         text = shown.anybody.get(f"/manage/events?sort={sort}", headers=HTML | {"cookie": f"tadoru={token}"}).text

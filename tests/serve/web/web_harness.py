@@ -105,28 +105,28 @@ class WebHarness:
 
     def cookie(self, role: str) -> str:
         """The cookie of somebody who is signed in."""
-        user = self.store.user(role) or self.store.add_user(role, role, BY)
-        return self.store.start_session(user, BY)
+        user = self.store.users.get(role) or self.store.users.add(role, role, BY)
+        return self.store.sessions.start(user, BY)
 
     def event_id(self, title: str) -> int:
-        found = self.store.events(EventFilter(q=title, archived=None), limit=1).items
+        found = self.store.events.list(EventFilter(q=title, archived=None), limit=1).items
         return found[0].event.id
 
     def collect(self, *source_ids: int) -> None:
         """What `tadoru events run` does."""
 
         async def work() -> None:
-            files = open_files(self.service.events.files or beside(self.store.database))
+            files = open_files(self.service.events.files or beside(self.store.db.database))
             crew = WorkerPool(self.store, files, self.service.clock, self.service.events, lambda *_, **__: None)
             async with crew.running():
-                await crew.run([self.store.source(one) for one in source_ids])
+                await crew.run([self.store.sources.get(one) for one in source_ids])
 
         # In a thread of its own: a browser that tests drive has a loop in this one.
         with ThreadPoolExecutor(1) as threads:
             threads.submit(lambda: run_loop(work())).result()
 
     def add_source(self, **values: object) -> int:
-        return self.store.add_source({"frequency": "normal", "type": "ics", "city": "盛岡市", **values}, "test").id
+        return self.store.sources.add({"frequency": "normal", "type": "ics", "city": "盛岡市", **values}, "test").id
 
 
 @contextmanager

@@ -117,10 +117,10 @@ def run(
     options = place.options(given)
     with place.open(options) as store:
         if source_ids:
-            chosen = tuple(store.source(one) for one in dict.fromkeys(source_ids))
+            chosen = tuple(store.sources.get(one) for one in dict.fromkeys(source_ids))
         else:
-            chosen = store.sources(enabled=True) if every else store.due()
-        if not chosen and not due and not store.sources():
+            chosen = store.sources.list(enabled=True) if every else store.schedule.due()
+        if not chosen and not due and not store.sources.list():
             raise UsageError("No sources yet. Add one with `tadoru events sources add`.")
         progress = CollectProgress(quiet=quiet, verbose=verbose, form=log_format, expected=len(chosen))
 
@@ -190,8 +190,8 @@ def worker(place: EventsContext, /, quiet: bool, verbose: int, log_format: str, 
 
     with place.open(options) as store:
         if not quiet:
-            sources = ngettext("{count} source", "{count} sources", len(store.sources(enabled=True)))
-            text = _("Collecting {sources} into {database}. Press Ctrl-C to stop.", sources=sources, database=store.name)
+            sources = ngettext("{count} source", "{count} sources", len(store.sources.list(enabled=True)))
+            text = _("Collecting {sources} into {database}. Press Ctrl-C to stop.", sources=sources, database=store.db.name)
             sys.stderr.write(text + "\n")
         _collect(store, options, progress, work, is_worker=True)
 
@@ -250,13 +250,13 @@ def runs(place: EventsContext, /, source_id: int | None, limit: int | None, form
 
     with open_existing_calendar(place) as (store, options):
         if source_id is not None:
-            store.source(source_id)  # Raises UsageError if it does not exist.
+            store.sources.get(source_id)  # Raises UsageError if it does not exist.
         if form == "json":
-            write_json_array([run_json(one) for one in store.runs(source_id=source_id, limit=limit)])
+            write_json_array([run_json(one) for one in store.runs.list(source_id=source_id, limit=limit)])
             return
-        names = {source.id: source.name for source in store.sources()}
+        names = {source.id: source.name for source in store.sources.list()}
         columns = table_columns("ID>", "Source~", "Started", "Duration>", "Status", "Fetched>", "Parsed>", "Stored>", "Error~")
-        found = store.runs(source_id=source_id, limit=limit or 50)
+        found = store.runs.list(source_id=source_id, limit=limit or 50)
         if not write_table(sys.stdout, columns, (_run_row(one, names, options.timezone) for one in found)):
             sys.stderr.write(_("No runs yet. Collect with `tadoru events run --all`.") + "\n")
 
@@ -282,7 +282,7 @@ def status(place: EventsContext, /, days: int, form: str) -> None:
     from tadoru.jobs.events.publish.json_documents import sources_health, totals_json
 
     with open_existing_calendar(place) as (store, options):
-        totals = store.totals()
+        totals = store.statistics.totals()
         sources = list(sources_health(store, days))
         if form == "json":
             write_json({"totals": totals_json(totals), "sources": sources})

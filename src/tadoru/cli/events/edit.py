@@ -66,8 +66,8 @@ def add(place: EventsContext, /, all_day: bool, form: str, **given: str | None) 
         values["all_day"] = "yes"
     options = place.options()
     with place.open(options) as store:
-        draft = parse_new_event(values, options.timezone, store.now())
-        _report_event(store, store.create_event(draft, EventMatcher(), current_user()), N_("Added event {id}: {event}"), form)
+        draft = parse_new_event(values, options.timezone, store.db.now())
+        _report_event(store, store.edits.create(draft, EventMatcher(), current_user()), N_("Added event {id}: {event}"), form)
         _report_notes(draft.extra.get("notes", ""))
 
 
@@ -99,13 +99,13 @@ def edit(place: EventsContext, event_id: int, pairs: tuple[str, ...], released: 
     if both := sorted(values.keys() & set(names)):
         raise UsageError("Cannot both set and release the field {field}. Choose one.", field=both[0])
     with open_existing_calendar(place) as (store, options):
-        event = store.event(event_id)
-        times = store.times(event_id)
-        changes = parse_changes(event, times, values, options.timezone, store.now()) if values else {}
+        event = store.events.get(event_id)
+        times = store.events.times(event_id)
+        changes = parse_changes(event, times, values, options.timezone, store.db.now()) if values else {}
         if names:
             event = _release(store, event, names)
         if changes:
-            event = store.edit_event(event_id, changes, EventMatcher(), current_user())
+            event = store.edits.edit(event_id, changes, EventMatcher(), current_user())
             if len(times) > 1 and not changes.get("occurrences", times):
                 sys.stderr.write(_("Event {id} had {count} dates and now has one.", id=event_id, count=len(times)) + "\n")
         _report_event(store, event, N_("Changed event {id}: {event}"), form)
@@ -115,13 +115,13 @@ def _release(store: CalendarStore, event: CalendarEvent, names: list[str]) -> Ca
     from tadoru.jobs.events.dedupe.matcher import EventMatcher
     from tadoru.jobs.events.event_input import draft_fields
 
-    owners = store.provenance(event.id).owners
+    owners = store.events.provenance(event.id).owners
     for name in names:
         if not any(owners[field].owner == "person" for field in draft_fields([name]) if field in owners):
             raise UsageError(
                 "The field {field} of event {id} was not edited manually: nothing to release.", field=name, id=event.id
             )
-    return store.release_fields(event.id, draft_fields(names), EventMatcher(), current_user())
+    return store.edits.release_fields(event.id, draft_fields(names), EventMatcher(), current_user())
 
 
 @click.command(
@@ -133,7 +133,7 @@ def _release(store: CalendarStore, event: CalendarEvent, names: list[str]) -> Ca
 def hide(place: EventsContext, event_id: int) -> None:
     """Hide an event from the calendar. It is kept, so that no source brings it back."""
     with open_existing_calendar(place) as (store, _options):
-        _report_event(store, store.hide_event(event_id, current_user()), N_("Hid event {id}: {event}"), "text")
+        _report_event(store, store.edits.hide(event_id, current_user()), N_("Hid event {id}: {event}"), "text")
 
 
 @click.command(
@@ -146,16 +146,15 @@ def unhide(place: EventsContext, event_id: int) -> None:
     """Show a hidden event in the calendar again."""
     with open_existing_calendar(place) as (store, _options):
         _report_event(
-            store, store.unhide_event(event_id, current_user()), N_("Event {id} is in the calendar again: {event}"), "text"
+            store, store.edits.unhide(event_id, current_user()), N_("Event {id} is in the calendar again: {event}"), "text"
         )
 
 
 def _report_event(store: CalendarStore, event: CalendarEvent, message: str, form: str) -> None:
     from tadoru.jobs.events.publish.json_documents import event_json
-    from tadoru.store.calendar.event_records import find_event_record
 
     if form == "json":
-        found = find_event_record(store, event.id)
+        found = store.events.record(event.id)
         assert found is not None
         write_json(event_json(found))
         return

@@ -32,9 +32,8 @@ from tadoru.errors import UsageError
 from tadoru.log import printable
 
 if TYPE_CHECKING:
-    from tadoru.store.calendar.event_records import EventRecord
     from tadoru.store.calendar.listing import EventFilter
-    from tadoru.store.calendar.records import CalendarEvent, EventProvenance, MergeRecord, ReviewItem, Sighting
+    from tadoru.store.calendar.records import CalendarEvent, EventProvenance, EventRecord, MergeRecord, ReviewItem, Sighting
     from tadoru.store.calendar.store import CalendarStore
 
 
@@ -271,9 +270,9 @@ def list_events(
     if bom and form != "csv":
         raise UsageError("--bom needs --format csv.")
     with open_existing_calendar(place) as (store, options):
-        first, last = _period(since, until, every, store.now().astimezone(ZoneInfo(options.timezone)).date())
+        first, last = _period(since, until, every, store.db.now().astimezone(ZoneInfo(options.timezone)).date())
         if source_id is not None:
-            store.source(source_id)  # Raises UsageError if it does not exist.
+            store.sources.get(source_id)  # Raises UsageError if it does not exist.
         chosen = EventFilter(
             city=_city(store, city), since=first, until=last, category=category, q=words, source_id=source_id,
             statuses=(EventStatus.HIDDEN,) if hidden else (EventStatus.ACTIVE,), archived=None if every else False,
@@ -288,33 +287,31 @@ def list_events(
 
 
 def _pieces(store: CalendarStore, chosen: EventFilter, limit: int | None, form: str, *, bom: bool, lang: str) -> Iterator[str]:
-    from tadoru.store.calendar.event_records import iterate_events, zones_in_use
 
     match form:
         case "json":
             from tadoru.jobs.events.publish.json_documents import event_json, json_array
 
-            yield from json_array(event_json(record) for record in iterate_events(store, chosen, limit=limit))
+            yield from json_array(event_json(record) for record in store.events.iterate(chosen, limit=limit))
         case "csv":
             from tadoru.jobs.events.publish.csv_export import csv_rows
 
-            yield from csv_rows(iterate_events(store, chosen, limit=limit), mark=bom)
+            yield from csv_rows(store.events.iterate(chosen, limit=limit), mark=bom)
         case "ics":
             from tadoru.jobs.events.publish.ics import ics_calendar
 
             name = " ".join(["Tadoru", *([chosen.city] if chosen.city else [])])
-            record = iterate_events(store, chosen, limit=limit)
+            record = store.events.iterate(chosen, limit=limit)
             yield from ics_calendar(
-                record, zones_in_use(store, chosen), name=name, lang=lang, since=chosen.since, until=chosen.until
+                record, store.events.zones(chosen), name=name, lang=lang, since=chosen.since, until=chosen.until
             )
 
 
 def _write_table(out: TextIO, store: CalendarStore, chosen: EventFilter, limit: int | None) -> int:
     from tadoru.cli.table import table_columns, write_table
-    from tadoru.store.calendar.event_records import iterate_events
 
     columns = table_columns("ID>", "When", "Title~", "Venue~", "City~", "")
-    return write_table(out, columns, map(_event_row, iterate_events(store, chosen, limit=limit)))
+    return write_table(out, columns, map(_event_row, store.events.iterate(chosen, limit=limit)))
 
 
 def _event_row(record: EventRecord) -> list[str]:
@@ -359,13 +356,13 @@ def _city(store: CalendarStore, asked: str | None) -> str | None:
 def _known_city(store: CalendarStore, asked: str) -> str | None:
     from tadoru.jobs.events.publish.list_pages import find_city
 
-    return find_city(asked, store.cities())
+    return find_city(asked, store.events.cities())
 
 
 def _cities_hint(store: CalendarStore, asked: str) -> str:
     from tadoru.jobs.events.publish.list_pages import suggest_cities
 
-    near = suggest_cities(asked, store.cities())
+    near = suggest_cities(asked, store.events.cities())
     if near:
         return _("No events. There are events in {cities}.", cities=printable(", ".join(near)))
     return _("No events. No event has the city {city}.", city=printable(asked))
@@ -403,13 +400,12 @@ def _date(text: str, flag: str) -> date:
 def show(place: EventsContext, event_id: int, form: str) -> None:
     """Show an event: its fields with their sources, merges and how to undo them, reviews and changes."""
     from tadoru.jobs.events.publish.json_documents import provenance_json
-    from tadoru.store.calendar.event_records import find_event_record
 
     with open_existing_calendar(place) as (store, options):
-        story = store.provenance(event_id)
-        found = find_event_record(store, event_id)
+        story = store.events.provenance(event_id)
+        found = store.events.record(event_id)
         assert found is not None
-        names = {source.id: source.name for source in store.sources()}
+        names = {source.id: source.name for source in store.sources.list()}
         if form == "json":
             write_json(provenance_json(story, found, names))
         else:

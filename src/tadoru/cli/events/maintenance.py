@@ -71,7 +71,7 @@ def prune(place: EventsContext, /, snapshots_after: timedelta, archive_after: ti
         pruned = prune_calendar(
             store,
             calendar_files(options),
-            store.now(),
+            store.db.now(),
             archive_after=archive_after,
             forget_after=snapshots_after,
             dry_run=dry_run,
@@ -132,7 +132,7 @@ def restore(place: EventsContext, /, file: str) -> None:
     progress.end()
     files = ngettext(" and {count} file", " and {count} files", count) if count else ""
     with place.open(options) as store:
-        events = sum(store.totals().events.values())
+        events = sum(store.statistics.totals().events.values())
     text = _(
         "Restored {events}{files} into {database}.", files=files, database=single_line(without_passwords(options.database)),
         events=ngettext("{count} event", "{count} events", events),
@@ -160,9 +160,9 @@ def copy(place: EventsContext, /, target: str) -> None:
         if is_same_database(options.database, target):
             raise UsageError("Cannot copy a database into itself. Give another one.")
         with closing(open_calendar(target)) as other:
-            counts = copy_calendar(store, other, progress)
+            counts = copy_calendar(store.db, other.db, progress)
             progress.end()
-            report_copied_calendar(counts, other.name)
+            report_copied_calendar(counts, other.db.name)
 
 
 @click.command(
@@ -224,7 +224,7 @@ def search_sync(place: EventsContext, /, full: bool, forget: bool, quiet: bool, 
         raise UsageError("No search engine is configured. Give --search-engine and --search-url.")
     with closing(engine), place.open(options) as store:
         if forget:
-            known = store.forget_target(engine.name)
+            known = store.search_changes.forget(engine.name)
             text = (
                 _("Changes are no longer tracked for this engine.") if known else _("Changes were not tracked for this engine.")
             )

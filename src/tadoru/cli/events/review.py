@@ -17,8 +17,7 @@ from tadoru.errors import TadoruError, UsageError
 
 if TYPE_CHECKING:
     from tadoru.config.options import EventsOptions
-    from tadoru.store.calendar.event_records import EventRecord
-    from tadoru.store.calendar.records import CalendarEvent, ReviewItem
+    from tadoru.store.calendar.records import CalendarEvent, EventRecord, ReviewItem
     from tadoru.store.calendar.store import CalendarStore
 
 
@@ -36,7 +35,7 @@ def write_review(out: TextIO, store: CalendarStore, found: ReviewItem, zone: str
     from tadoru.jobs.events.reviews import raw_fields
     from tadoru.store.calendar.review_items import detail_message
 
-    names = {source.id: source.name for source in store.sources()}
+    names = {source.id: source.name for source in store.sources.list()}
     created = format_time(found.created_at, zone)
     out.write(_("Review {id}: {reason}, created {created}", id=found.id, reason=found.reason.value, created=created) + "\n")
     if found.resolved_at is not None:
@@ -144,14 +143,13 @@ def list_reviews(place: EventsContext, /, reason: str | None, every: bool, limit
     """List reviews, oldest first."""
     from tadoru.jobs.events.publish.json_documents import review_json
     from tadoru.model.event import ReviewReason
-    from tadoru.store.calendar.event_records import event_records
 
     with open_existing_calendar(place) as (store, options):
-        found = store.reviews(is_open=None if every else True, reason=ReviewReason(reason) if reason else None, limit=limit)
+        found = store.reviews.list(is_open=None if every else True, reason=ReviewReason(reason) if reason else None, limit=limit)
         if form == "json":
             write_json_array([review_json(one) for one in found])
             return
-        about = event_records(store, {event_id for one in found for event_id in one.candidate_ids})
+        about = store.events.records({event_id for one in found for event_id in one.candidate_ids})
         columns = table_columns("ID>", "Reason", "Created", "Events", "Problem~", "Titles~")
         columns += table_columns("Resolution") if every else ()
         rows = (_review_row(one, about, options.timezone)[: len(columns)] for one in found)
@@ -183,7 +181,7 @@ def show_review(place: EventsContext, /, review_id: int, form: str) -> None:
     from tadoru.jobs.events.publish.json_documents import review_document
 
     with open_existing_calendar(place) as (store, options):
-        found = store.review(review_id)
+        found = store.reviews.get(review_id)
         if form == "json":
             write_json(review_document(store, found))
         else:
@@ -202,9 +200,9 @@ def merge_review(place: EventsContext, /, review_id: int, keep: int | None) -> N
     from tadoru.jobs.events.dedupe.matcher import EventMatcher
 
     with open_existing_calendar(place) as (store, _options):
-        kept = store.review_merge(review_id, EventMatcher(), current_user(), keep=keep)
-        event = store.event(kept)
-        done = store.merges(event_id=kept, limit=1)
+        kept = store.reviews.merge(review_id, EventMatcher(), current_user(), keep=keep)
+        event = store.events.get(kept)
+        done = store.merges.list(event_id=kept, limit=1)
         text = _("Merged into event {id}: {event}.", id=kept, event=_format_event(event))
         undo = " " + _("To undo: {command}", command=f"tadoru events merges undo {done[0].id}") if done else ""
         sys.stdout.write(f"{text}{undo}\n")
@@ -221,7 +219,7 @@ def keep_apart(place: EventsContext, /, review_id: int) -> None:
     from tadoru.jobs.events.dedupe.matcher import EventMatcher
 
     with open_existing_calendar(place) as (store, _options):
-        ids = store.review_keep_apart(review_id, EventMatcher(), current_user())
+        ids = store.reviews.keep_apart(review_id, EventMatcher(), current_user())
         sys.stdout.write(_("Kept separate: events {ids}.", ids=", ".join(map(str, ids))) + "\n")
 
 
@@ -241,7 +239,7 @@ def fix(place: EventsContext, /, review_id: int, pairs: tuple[str, ...]) -> None
     values = fields_from_pairs(pairs)
     with open_existing_calendar(place) as (store, options):
         draft = parse_completed_row(*incomplete_row(store, review_id, options.timezone), values)
-        event = store.event(store.review_fix(review_id, draft, EventMatcher(), current_user()))
+        event = store.events.get(store.reviews.fix(review_id, draft, EventMatcher(), current_user()))
         sys.stdout.write(_("Published event {id}: {event}.", id=event.id, event=_format_event(event)) + "\n")
 
 
@@ -258,9 +256,9 @@ def retry(place: EventsContext, /, review_id: int | None, every: bool) -> None:
         raise UsageError("Give the ID of a review, or --all.")
     with open_existing_calendar(place) as (store, options):
         if review_id is not None:
-            sys.stdout.write(_retry(store, store.review(review_id), options)[1] + "\n")
+            sys.stdout.write(_retry(store, store.reviews.get(review_id), options)[1] + "\n")
             return
-        waiting = [one for one in store.reviews() if one.reason.value != "dedupe_conflict"]
+        waiting = [one for one in store.reviews.list() if one.reason.value != "dedupe_conflict"]
         read = sum(_try_retry(store, one, options) for one in waiting)
         rest = len(waiting) - read
         items = ngettext("{count} incomplete item", "{count} incomplete items", len(waiting))
@@ -283,7 +281,7 @@ def _retry(store: CalendarStore, one: ReviewItem, options: EventsOptions) -> tup
     from tadoru.model.event import QuarantinedEvent
 
     outcome = normalise(*incomplete_row(store, one.id, options.timezone))
-    is_read = store.review_retry(one.id, outcome, EventMatcher(), current_user())
+    is_read = store.reviews.retry(one.id, outcome, EventMatcher(), current_user())
     if isinstance(outcome, QuarantinedEvent):
         return (
             False,
@@ -293,7 +291,7 @@ def _retry(store: CalendarStore, one: ReviewItem, options: EventsOptions) -> tup
                 command=f"tadoru events review fix {one.id} --set …",
             ),
         )
-    event = store.event(one.candidate_ids[0])
+    event = store.events.get(one.candidate_ids[0])
     return is_read, _("Published event {id}: {event}.", id=event.id, event=_format_event(event))
 
 
@@ -310,7 +308,7 @@ def _format_event(event: CalendarEvent) -> str:
 def dismiss(place: EventsContext, /, review_id: int) -> None:
     """Close a review without a change. It is opened again only if the data changes."""
     with open_existing_calendar(place) as (store, _options):
-        store.review_dismiss(review_id, current_user())
+        store.reviews.dismiss(review_id, current_user())
         sys.stdout.write(_("Dismissed review {id}.", id=review_id) + "\n")
 
 
@@ -334,8 +332,8 @@ def merges(ctx: click.Context, /, event_id: int | None, limit: int, form: str) -
         return
     with open_existing_calendar(ctx.obj) as (store, options):
         if event_id is not None:
-            store.event(event_id)  # Raises UsageError if it does not exist.
-        found = store.merges(event_id=event_id, limit=limit)
+            store.events.get(event_id)  # Raises UsageError if it does not exist.
+        found = store.merges.list(event_id=event_id, limit=limit)
         if form == "json":
             write_json_array([merge_json(one) for one in found])
             return
@@ -356,7 +354,7 @@ def undo(place: EventsContext, /, merge_id: int) -> None:
     from tadoru.jobs.events.dedupe.matcher import EventMatcher
 
     with open_existing_calendar(place) as (store, _options):
-        kept, other = store.undo_merge(merge_id, EventMatcher(), current_user())
+        kept, other = store.merges.undo(merge_id, EventMatcher(), current_user())
         sys.stdout.write(
             _("Split into events {first} and {second}; they are kept separate from now on.", first=kept, second=other) + "\n"
         )

@@ -93,9 +93,9 @@ def add(place: EventsContext, /, name: str, kind: str, url: str, pairs: tuple[st
 def list_sources(place: EventsContext, form: str) -> int:
     """List the sources with their health."""
     with place.open() as store:
-        health = {one.source_id: one for one in store.health()}
-        found = store.sources()
-        states = {source.id: store.state(source.id) for source in found}
+        health = {one.source_id: one for one in store.statistics.source_health()}
+        found = store.sources.list()
+        states = {source.id: store.schedule.state(source.id) for source in found}
     if form == "json":
         from tadoru.jobs.events.publish.json_documents import source_json, state_json
 
@@ -136,7 +136,7 @@ def show(place: EventsContext, source_id: int) -> int:
     from tadoru.jobs.events.publish.json_documents import source_json, state_json
 
     with place.open() as store:
-        source, state = store.source(source_id), store.state(source_id)
+        source, state = store.sources.get(source_id), store.schedule.state(source_id)
     return _print_json(source_json(source) | {"state": state_json(state)})
 
 
@@ -164,7 +164,7 @@ def edit(place: EventsContext, /, source_id: int, kind: str | None, pairs: tuple
         values["type"] = kind
     with place.open() as store:
         if pairs:
-            values["settings"] = settings_from_pairs(pairs, store.source(source_id).settings)
+            values["settings"] = settings_from_pairs(pairs, store.sources.get(source_id).settings)
         if not values:
             raise UsageError("Nothing to change. See `tadoru events sources edit --help`.")
         source = run_loop(register.edit_source(store, source_id, values, current_user()))
@@ -178,8 +178,8 @@ def enable(place: EventsContext, source_ids: tuple[int, ...]) -> None:
     """Enable sources: they are collected again."""
     with place.open() as store:
         for one in source_ids:
-            store.enable_source(one, current_user())
-            store.schedule(one, 0.0)
+            store.sources.enable(one, current_user())
+            store.schedule.set_due(one, 0.0)
             sys.stdout.write(_("Enabled source {id}.", id=one) + "\n")
 
 
@@ -190,7 +190,7 @@ def disable(place: EventsContext, source_ids: tuple[int, ...]) -> None:
     """Disable sources: they are not collected. Their events are kept."""
     with place.open() as store:
         for one in source_ids:
-            store.disable_source(one, current_user())
+            store.sources.disable(one, current_user())
             sys.stdout.write(_("Disabled source {id}.", id=one) + "\n")
 
 
@@ -203,7 +203,7 @@ def remove(place: EventsContext, source_id: int, yes: bool) -> None:
     from tadoru.cli.events import calendar_files
 
     with place.open() as store:
-        source = store.source(source_id)
+        source = store.sources.get(source_id)
         if not yes:
             if not sys.stdin.isatty():
                 raise UsageError(
@@ -211,7 +211,7 @@ def remove(place: EventsContext, source_id: int, yes: bool) -> None:
                     id=source_id, name=source.name,
                 )  # fmt: skip
             click.confirm(_("Remove source {id} ({name})?", id=source_id, name=printable(source.name)), abort=True, err=True)
-        calendar_files(place.options()).delete(store.remove_source(source_id, current_user()))
+        calendar_files(place.options()).delete(store.sources.remove(source_id, current_user()))
     sys.stdout.write(_("Removed source {id}. Its events are kept.", id=source_id) + "\n")
 
 
@@ -254,8 +254,8 @@ async def _import(store: CalendarStore, entries: list[Any]) -> tuple[int, int]:
         raise UsageError(
             "{problem} {more} more problems like this. Nothing was imported.", problem=problems[0], more=len(problems) - 1
         )
-    ids = {source.name: source.id for source in store.sources()}
-    addresses = {(source.url, source.type) for source in store.sources()}
+    ids = {source.name: source.id for source in store.sources.list()}
+    addresses = {(source.url, source.type) for source in store.sources.list()}
     added = 0
     for entry, values in ready:
         if entry.values["name"] in ids or (values["url"], values["type"]) in addresses:
@@ -285,7 +285,7 @@ def history(place: EventsContext, source_id: int, form: str) -> int:
     from tadoru.jobs.events.publish.json_documents import change_json
 
     with place.open() as store:
-        changes = store.source_history(source_id)
+        changes = store.sources.history(source_id)
     if not changes:
         raise UsageError("Source {id} not found. List them with `tadoru events sources list`.", id=source_id)
     if form == "json":

@@ -135,7 +135,7 @@ def _run_service(options: ServeOptions, config_file: str | None, log_format: str
 
 def _report_first_sign_in(store: ServiceStore, database: str, here: str) -> None:
     """Show how to sign in, as long as nobody has."""
-    known = [user for user in store.users() if user.revoked_at is None]
+    known = [user for user in store.users.list() if user.revoked_at is None]
     if any(user.has_password or user.last_sign_in for user in known):
         return
     if not sys.stderr.isatty():
@@ -146,11 +146,13 @@ def _report_first_sign_in(store: ServiceStore, database: str, here: str) -> None
         )
         sys.stderr.write(text + "\n")
         return
-    admin = next((user for user in known if user.role == "admin"), None) or store.add_user("admin", "admin", command_line_actor())
+    admin = next((user for user in known if user.role == "admin"), None) or store.users.add(
+        "admin", "admin", command_line_actor()
+    )
     link = create_sign_in_link(here, store, admin.name)
     sys.stderr.write(_("To sign in as {user}, open this one-time link within an hour:", user=admin.name) + f"\n  {link}\n")
 
 
 def create_sign_in_link(here: str, store: ServiceStore, name: str) -> str:
     """A new one-time sign-in link for a user."""
-    return f"{here}/welcome?token={store.make_link(name, command_line_actor())}"
+    return f"{here}/welcome?token={store.users.make_link(name, command_line_actor())}"

@@ -52,7 +52,7 @@ def add_user(desk: ServeContext, /, name: str, role: str, password_stdin: bool, 
     """Add a user. Without a password, they sign in with the link that `tadoru serve users link NAME` prints."""
     password = sys.stdin.readline().rstrip("\r\n") if password_stdin else None
     with desk.store(database, new=True) as store:
-        user = store.add_user(name, role, command_line_actor(), password=password)
+        user = store.users.add(name, role, command_line_actor(), password=password)
     command = f"tadoru serve users link {single_line(user.name)}"
     hint = "" if password_stdin else " " + _("`{command}` prints a sign-in link.", command=command)
     sys.stderr.write(_("Added {user}, {role}.", user=single_line(user.name), role=user.role) + f"{hint}\n")
@@ -65,7 +65,7 @@ def add_user(desk: ServeContext, /, name: str, role: str, password_stdin: bool, 
 def list_users(desk: ServeContext, /, form: str, database: str | None) -> None:
     """List all users, including revoked ones."""
     with desk.store(database) as store:
-        found = store.users()
+        found = store.users.list()
     if form == "json":
         write_json([
             {
@@ -102,9 +102,9 @@ def print_link(desk: ServeContext, /, name: str, database: str | None) -> None:
     from tadoru.serve.auth.http_security import public_url
 
     with desk.store(database, new=True) as store:
-        known = [user for user in store.users() if user.revoked_at is None]
-        if store.user(name) not in known and all(user.role != "admin" for user in known):
-            store.add_user(name, "admin", command_line_actor())
+        known = [user for user in store.users.list() if user.revoked_at is None]
+        if store.users.get(name) not in known and all(user.role != "admin" for user in known):
+            store.users.add(name, "admin", command_line_actor())
         sys.stdout.write(create_sign_in_link(public_url(desk.options), store, name) + "\n")
 
 
@@ -120,8 +120,8 @@ def set_role(desk: ServeContext, /, name: str, role: str, database: str | None) 
     """Change the role of NAME to viewer, editor or admin. It applies immediately, to sessions and API keys too. The last admin
     keeps the role."""
     with desk.store(database) as store:
-        before = store.user(name)
-        user = store.set_role(name, role, command_line_actor())
+        before = store.users.get(name)
+        user = store.users.set_role(name, role, command_line_actor())
     if before is not None and before.role != user.role:
         text = _("Changed the role of {user} from {old} to {new}.", user=single_line(user.name), old=before.role, new=user.role)
     else:
@@ -136,10 +136,10 @@ def set_role(desk: ServeContext, /, name: str, role: str, database: str | None) 
 def revoke_user(desk: ServeContext, /, name: str, database: str | None) -> None:
     """Revoke a user: sessions, API keys, links and password become invalid immediately. Histories are kept."""
     with desk.store(database) as store:
-        user = store.user(name)
+        user = store.users.get(name)
         if user is not None and user.revoked_at is not None:
             raise UsageError("{user} is already revoked.", user=single_line(user.name))
-        revoked = store.revoke_user(name, command_line_actor())
+        revoked = store.users.revoke(name, command_line_actor())
     sys.stderr.write(_("Revoked {name}.", name=single_line(revoked.name)) + "\n")
 
 
@@ -176,7 +176,7 @@ def add_key(
     from tadoru.serve.auth.authentication import create_api_key
 
     with desk.store(database) as store:
-        until = None if expires is timedelta.max else store.now() + expires
+        until = None if expires is timedelta.max else store.db.now() + expires
         key, whole = create_api_key(store, name, scopes, command_line_actor(), user=user, expires_at=until)
     sys.stdout.write(whole + "\n")
     sys.stderr.write(_("Created the key {name}. Save it now: it is not shown again.", name=single_line(key.name)) + "\n")
@@ -189,7 +189,7 @@ def add_key(
 def list_keys(desk: ServeContext, /, form: str, database: str | None) -> None:
     """List API keys without their secrets, newest first."""
     with desk.store(database) as store:
-        found, now = store.keys(), store.now()
+        found, now = store.keys.list(), store.db.now()
     if form == "json":
         write_json([
             {
@@ -223,7 +223,7 @@ def list_keys(desk: ServeContext, /, form: str, database: str | None) -> None:
 def revoke_key(desk: ServeContext, /, key: str, database: str | None) -> None:
     """Revoke an API key by its prefix (tdr_…) or its ID."""
     with desk.store(database) as store:
-        ended = store.revoke_key(key, command_line_actor())
+        ended = store.keys.revoke(key, command_line_actor())
     sys.stderr.write(_("Revoked {name}.", name=f"tdr_{ended.prefix} ({single_line(ended.name)})") + "\n")
 
 

@@ -55,7 +55,7 @@ def add_crawl(desk: ServeContext, /, path: str, name: str, database: str | None)
 def list_crawls(desk: ServeContext, /, form: str, database: str | None) -> None:
     """List crawls, newest first."""
     with desk.store(database) as store:
-        found = store.crawls(limit=10_000)
+        found = store.crawls.list(limit=10_000)
     if form == "json":
         write_json([
             {
@@ -89,8 +89,8 @@ def remove_crawl(desk: ServeContext, /, number: int, database: str | None) -> No
     from tadoru.serve.crawl_runner.crawl_files import remove_crawl_files
 
     with desk.store(database) as store:
-        crawl = store.remove_crawl(number, command_line_actor())
-        remove_crawl_files(store.database, crawl)
+        crawl = store.crawls.remove(number, command_line_actor())
+        remove_crawl_files(store.db.database, crawl)
     kept = "" if crawl.is_ours else " " + _("Its files are kept in {folder}.", folder=single_line(crawl.place))
     sys.stderr.write(_("Removed crawl {id}: {name}.", id=crawl.id, name=single_line(crawl.name)) + f"{kept}\n")
 

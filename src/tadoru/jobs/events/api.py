@@ -12,7 +12,6 @@ from tadoru.jobs.crawl_setup import parse_options, run_outside_loop
 from tadoru.jobs.events.collect import source_registry as register
 from tadoru.jobs.events.collect.worker_pool import CycleResult, WorkerPool
 from tadoru.jobs.events.publish.json_documents import event_json
-from tadoru.store.calendar.event_records import iterate_events
 from tadoru.store.calendar.listing import EventFilter
 from tadoru.store.calendar.records import EventSource
 from tadoru.store.calendar.store import CalendarStore, open_calendar
@@ -50,7 +49,7 @@ class Calendar:
 
     async def run_async(self, *source_ids: int) -> CycleResult:
         """Collect these sources, or all enabled ones, within a running event loop."""
-        chosen = [self.store.source(one) for one in source_ids] if source_ids else self.store.sources(enabled=True)
+        chosen = [self.store.sources.get(one) for one in source_ids] if source_ids else self.store.sources.list(enabled=True)
         pool = WorkerPool(self.store, self._files, SystemClock(), self._options, lambda *_, **__: None)
         async with pool.running():
             return await pool.run(chosen)
@@ -66,7 +65,7 @@ class Calendar:
     ) -> Iterator[dict[str, Any]]:
         """The events in the order of time, as `tadoru events list --format json` has them."""
         chosen = EventFilter(city=city, since=since, until=until, category=category, q=q, archived=None)
-        return (event_json(record) for record in iterate_events(self.store, chosen))
+        return (event_json(record) for record in self.store.events.iterate(chosen))
 
 
 def events(database: str = EventsOptions().database, **options: Any) -> Calendar:

@@ -52,37 +52,37 @@ def check_files(files: FileStore) -> DoctorCheck:
 def check_database(store: CalendarStore) -> Iterator[DoctorCheck]:
     """Check the database, its clock and its disk. It is open, so its format is current."""
     try:
-        with store.write() as sql:
-            shared = store.shared_now(sql)
+        with store.db.write() as sql:
+            shared = store.db.shared_now(sql)
     except TadoruError as error:
         yield DoctorCheck("database", CheckState.BAD, str(error))
         return
-    totals = store.totals()
+    totals = store.statistics.totals()
     yield DoctorCheck(
         "database",
         CheckState.GOOD,
         Message(
             "{database} (events: {events}, sources: {sources})",
-            database=store.name,
+            database=store.db.name,
             events=f"{sum(totals.events.values()):,}",
             sources=f"{totals.sources:,}",
         ),
     )
-    if (skew := abs(shared - store.now())) > _SKEW:
+    if (skew := abs(shared - store.db.now())) > _SKEW:
         words = Message(
             "The clock of this machine differs from the database by {seconds} s. Synchronise it with NTP.",
             seconds=f"{skew.total_seconds():.0f}",
         )
         yield DoctorCheck("clock", CheckState.DOUBTFUL, words)
-    if store.is_sqlite:
-        free = shutil.disk_usage(Path(store.database).absolute().parent).free
+    if store.db.is_sqlite:
+        free = shutil.disk_usage(Path(store.db.database).absolute().parent).free
         state = CheckState.DOUBTFUL if free < _LITTLE_ROOM else CheckState.GOOD
         yield DoctorCheck("disk", state, Message("{size} GiB free on the disk of the database", size=f"{free / 1024**3:.1f}"))
 
 
 def check_collecting(store: CalendarStore) -> Iterator[DoctorCheck]:
     """Check the sources and runs."""
-    now, health = store.now(), store.health()
+    now, health = store.db.now(), store.statistics.source_health()
     if not health:
         yield DoctorCheck("sources", CheckState.DOUBTFUL, Message("No sources yet. Add one with `tadoru events sources add`."))
     failing = [one for one in health if one.enabled and one.failures]
@@ -113,7 +113,7 @@ def check_collecting(store: CalendarStore) -> Iterator[DoctorCheck]:
             "sources", CheckState.GOOD, Message("{count} enabled, all healthy", count=sum(one.enabled for one in health))
         )
     yield from _secrets(store)
-    stuck = [run for run in store.runs(limit=1000) if run.finished_at is None and now - run.started_at > _STUCK]
+    stuck = [run for run in store.runs.list(limit=1000) if run.finished_at is None and now - run.started_at > _STUCK]
     for run in stuck[:_NAMED]:
         since = f"{run.started_at:%Y-%m-%d %H:%M} UTC"
         words = Message(
@@ -125,14 +125,14 @@ def check_collecting(store: CalendarStore) -> Iterator[DoctorCheck]:
         yield DoctorCheck("runs", CheckState.DOUBTFUL, words)
     if not stuck:
         yield DoctorCheck("runs", CheckState.GOOD, Message("none stuck"))
-    if waiting := store.totals().open_reviews:
+    if waiting := store.statistics.totals().open_reviews:
         yield DoctorCheck(
             "reviews", CheckState.GOOD, Message("{count} to review: `tadoru events review list`", count=f"{waiting:,}")
         )
 
 
 def _secrets(store: CalendarStore) -> Iterator[DoctorCheck]:
-    for source in store.sources(enabled=True):
+    for source in store.sources.list(enabled=True):
         if source.secret and not os.environ.get(source.secret):
             words = Message(
                 "The environment variable {variable} of source {id} is not set.", variable=source.secret, id=source.id

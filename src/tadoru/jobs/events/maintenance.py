@@ -23,7 +23,7 @@ from pathlib import Path
 from tadoru.errors import StoreError, UsageError
 from tadoru.jobs.events.collect.collector import run_log_path
 from tadoru.jobs.reporting.formatting import format_count
-from tadoru.store.calendar.backup import copy_calendar, restore_calendar
+from tadoru.store.calendar.backup import back_up_calendar, copy_calendar, restore_calendar
 from tadoru.store.calendar.database import is_postgresql
 from tadoru.store.calendar.runs import ARCHIVE_AFTER, DELETE_AFTER
 from tadoru.store.calendar.store import CalendarStore, open_calendar
@@ -59,17 +59,19 @@ def prune_calendar(
     dry_run: bool = False,
 ) -> CalendarPruneResult:
     """Archive and delete what is old. `dry_run` only counts."""
-    snapshots = store.old_snapshots(after=forget_after)
-    logs = store.old_runs(after=forget_after)
+    snapshots = store.retention.old_snapshots(after=forget_after)
+    logs = store.retention.old_runs(after=forget_after)
     if dry_run:
-        archived = store.to_archive(after=archive_after)
+        archived = store.retention.to_archive(after=archive_after)
         return CalendarPruneResult(archived=archived, snapshots=len(snapshots), run_logs=len(logs))
     files.delete(path for _, path in snapshots)
-    store.forget_snapshots(tuple(number for number, _ in snapshots))
+    store.retention.forget_snapshots(tuple(number for number, _ in snapshots))
     files.delete(f"{_LOGS}{began:%Y-%m-%d}/{number}.json" for number, began in logs)
     files.delete(_old_logs(files, (now - forget_after).date()))
-    store.forget_runs(after=forget_after)
-    return CalendarPruneResult(archived=store.archive(after=archive_after), snapshots=len(snapshots), run_logs=len(logs))
+    store.retention.forget_runs(after=forget_after)
+    return CalendarPruneResult(
+        archived=store.retention.archive(after=archive_after), snapshots=len(snapshots), run_logs=len(logs)
+    )
 
 
 def _old_logs(files: FileStore, before: date) -> list[str]:
@@ -132,19 +134,19 @@ def _temporary_folder() -> Iterator[Path]:
 
 
 def _copy_database(store: CalendarStore, to: Path, progress: Progress) -> None:
-    if store.is_sqlite:
-        store.backup(str(to))
+    if store.db.is_sqlite:
+        back_up_calendar(store.db, str(to))
         return
-    with closing(open_calendar(str(to), store.clock)) as copy:
-        copy_calendar(store, copy, progress)
+    with closing(open_calendar(str(to), store.db.clock)) as copy:
+        copy_calendar(store.db, copy.db, progress)
     _make_single_file(to, store)
 
 
 def _make_single_file(database: Path, store: CalendarStore) -> None:
     """Rewrite a database as a single file: one that was written to may have a WAL file."""
     alone = database.with_name("alone.db")
-    with closing(open_calendar(str(database), store.clock)) as copy:
-        copy.backup(str(alone))
+    with closing(open_calendar(str(database), store.db.clock)) as copy:
+        back_up_calendar(copy.db, str(alone))
     alone.replace(database)
 
 
@@ -176,13 +178,13 @@ def _keys(database: Path) -> Iterator[str]:
     """The files that a database names; called for the copy, so that both match."""
     with closing(open_calendar(str(database))) as store:
         seen: set[str] = set()
-        for source in store.sources():
-            for snapshot in store.snapshots(source.id):
+        for source in store.sources.list():
+            for snapshot in store.runs.snapshots(source.id):
                 if snapshot.content_path not in seen:
                     seen.add(snapshot.content_path)
                     yield snapshot.content_path
         before: int | None = None
-        while runs := store.runs(limit=_AT_ONCE, before=before):
+        while runs := store.runs.list(limit=_AT_ONCE, before=before):
             yield from (run_log_path(run) for run in runs if run.finished_at is not None)
             before = runs[-1].id
 
@@ -201,7 +203,7 @@ def restore_backup(path: Path, database: str, files: FileStore, progress: Progre
             shutil.copyfile(path, copy)
         if target is not None and target.exists():
             with closing(open_calendar(str(copy))) as backup, closing(open_calendar(database)) as store:
-                copy_calendar(backup, store, progress)
+                copy_calendar(backup.db, store.db, progress)
         else:
             restore_calendar(str(copy), database, progress=progress)
     return _unpack_files(path, files) if kind == "archive" else 0

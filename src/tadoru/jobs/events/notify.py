@@ -41,7 +41,7 @@ def create_sender(addresses: Sequence[str]) -> Send | None:
 def send_notices(store: CalendarStore, send: Send, log_stage: Callable[..., None]) -> int:
     """Send the due notices; returns how many were sent. Failed ones are retried later."""
     sent = 0
-    for incident in store.claim_notices():
+    for incident in store.incidents.claim_notices():
         title, text, kind = format_notice(store, incident)
         try:
             is_sent = send(title, text, kind)
@@ -49,11 +49,11 @@ def send_notices(store: CalendarStore, send: Send, log_stage: Callable[..., None
             log_stage("notify", source_id=incident.source_id, error=f"{type(error).__name__}: {error}")
             is_sent = False
         if is_sent:
-            store.mark_notified(incident)
+            store.incidents.mark_notified(incident)
             sent += 1
         else:
             log_stage("notify", source_id=incident.source_id, error="Could not send the notice; it is retried later.")
-            store.release_notice(incident)
+            store.incidents.release_notice(incident)
     return sent
 
 
@@ -82,6 +82,6 @@ def format_notice(store: CalendarStore, incident: Incident) -> tuple[str, str, s
 
 def _name(store: CalendarStore, source_id: int) -> str:
     try:
-        return store.source(source_id).name
+        return store.sources.get(source_id).name
     except UsageError:
         return "removed source"

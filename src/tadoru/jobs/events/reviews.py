@@ -10,8 +10,7 @@ from tadoru.jobs.events.event_input import source_rules
 from tadoru.jobs.events.normalise.normaliser import SourceRules
 from tadoru.model.event import EventDraft, RawEvent
 from tadoru.parse.text_cleaning import plain_text
-from tadoru.store.calendar.event_records import EventRecord, event_records
-from tadoru.store.calendar.records import CalendarEvent, ReviewItem, Sighting
+from tadoru.store.calendar.records import CalendarEvent, EventRecord, ReviewItem, Sighting
 from tadoru.store.calendar.store import CalendarStore
 
 _COMPARED_TEXTS = ("title", "timezone", "venue", "address", "city", "category", "price", "organizer", "url")
@@ -19,9 +18,9 @@ _COMPARED_TEXTS = ("title", "timezone", "venue", "address", "city", "category", 
 
 def review_subjects(store: CalendarStore, found: ReviewItem) -> tuple[list[EventRecord], list[tuple[Sighting, EventDraft]]]:
     """The events of a review, and the items of sources that may not belong to the first of them."""
-    events = event_records(store, found.candidate_ids)
+    events = store.events.records(found.candidate_ids)
     wanted = {number for name in ("sighting", "other") if isinstance(number := found.detail.get(name), int)}
-    sightings = store.provenance(found.candidate_ids[0]).sightings if wanted and found.candidate_ids else ()
+    sightings = store.events.provenance(found.candidate_ids[0]).sightings if wanted and found.candidate_ids else ()
     rows = [(one, one.draft) for one in sightings if one.id in wanted and one.draft is not None]
     return [events[number] for number in found.candidate_ids if number in events], rows
 
@@ -56,8 +55,8 @@ def _format_raw(value: Any) -> str:
 
 def incomplete_row(store: CalendarStore, review_id: int, zone: str) -> tuple[RawEvent, SourceRules]:
     """The row that a review is about, and the rules to parse it. Raises UsageError if the review is about events."""
-    raw = store.review_raw(review_id)
+    raw = store.reviews.raw(review_id)
     if raw is None:
         raise UsageError("Review {id} is not about an incomplete item. Use merge or keep-apart.", id=review_id)
-    source_id = store.review(review_id).source_id
-    return raw, source_rules(store.source(source_id) if source_id is not None else None, zone, store.now())
+    source_id = store.reviews.get(review_id).source_id
+    return raw, source_rules(store.sources.get(source_id) if source_id is not None else None, zone, store.db.now())

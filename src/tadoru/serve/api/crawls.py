@@ -157,25 +157,25 @@ def list_notices(
 ) -> Response:
     """The last notices of a crawl, oldest first. They are stored for a day; `/ws` sends them live."""
     get_crawl(service, crawl_id)
-    found = service.store.notices_about(f"crawl/{crawl_id}", limit=limit)
+    found = service.store.messages.notices_about(f"crawl/{crawl_id}", limit=limit)
     items = [{"at": one.at, "level": one.body.get("level", "info"), "text": one.body.get("text", "")} for one in found]
     return json_response(request, who, {"items": items})
 
 
 def crawls_page(service: Service, *, job: str | None, limit: int, cursor: int | None) -> ListPart:
     """The crawls of the service, newest first."""
-    return list_part(service.store.crawls(job=job, limit=limit + 1, before=cursor), limit, crawl_json)
+    return list_part(service.store.crawls.list(job=job, limit=limit + 1, before=cursor), limit, crawl_json)
 
 
 def crawl_runs_page(service: Service, crawl_id: int, *, limit: int, cursor: int | None) -> ListPart:
     """The runs of a crawl, newest first."""
-    return list_part(service.store.crawl_runs(crawl_id, limit=limit + 1, before=cursor), limit, _run_json)
+    return list_part(service.store.crawls.runs(crawl_id, limit=limit + 1, before=cursor), limit, _run_json)
 
 
 def get_crawl(service: Service, crawl_id: int) -> ServedCrawl:
     """The crawl of an ID. Raises HttpProblem."""
     try:
-        return service.store.crawl(crawl_id)
+        return service.store.crawls.get(crawl_id)
     except CrawlNotFound as error:
         raise HttpProblem(404, error) from None
 

@@ -26,8 +26,8 @@ from tadoru.serve.api.event_queries import EventListQuery, event_filter, resolve
 from tadoru.serve.api.responses import usage_errors_as
 from tadoru.serve.auth.principal import Principal
 from tadoru.serve.service import Service, service_of
-from tadoru.store.calendar.event_records import FastPageReader
 from tadoru.store.calendar.listing import EventFilter, EventQueries
+from tadoru.store.calendar.page_rows import FastPageReader
 
 LIST_THREADS = 4
 """More threads would be slower."""
@@ -42,7 +42,7 @@ class EventListReader:
         self._service = service
         self._threads = ThreadPoolExecutor(LIST_THREADS, thread_name_prefix="list")
         self._quick: FastPageReader | None = None
-        self._is_opened = not service.store.is_sqlite
+        self._is_opened = not service.store.db.is_sqlite
         service.at_end.append(self.close)
 
     def close(self) -> None:
@@ -55,7 +55,7 @@ class EventListReader:
         in_thread = partial(asyncio.get_running_loop().run_in_executor, self._threads)
         if not self._is_opened:
             self._is_opened = True
-            self._quick = await in_thread(FastPageReader, self._service.store)
+            self._quick = await in_thread(FastPageReader, self._service.store.events)
         if self._quick is not None and query.limit <= MAX_INLINE_PAGE and query.order == "starts":
             with usage_errors_as(422):
                 page = page_if_fast(
@@ -77,21 +77,21 @@ def list_reader_of(request: Request) -> EventListReader:
 
 def read_event_page(query: EventListQuery, who: Principal, service: Service) -> DocumentPage:
     """A page of events. A city without events is tried as a part of a name."""
-    store, chosen = service.store, event_filter(query, who, service)
+    events, chosen = service.store.events, event_filter(query, who, service)
     with usage_errors_as(422):
-        page = _read_sorted(query, store, chosen)
-        if not page.items and chosen.city is not None and (whole := resolve_city(store, chosen)) != chosen:
-            page = _read_sorted(query, store, whole)
+        page = _read_sorted(query, events, chosen)
+        if not page.items and chosen.city is not None and (whole := resolve_city(events, chosen)) != chosen:
+            page = _read_sorted(query, events, whole)
     return _with_matches(page, query.q)
 
 
-def _read_sorted(query: EventListQuery, store: EventQueries, chosen: EventFilter) -> DocumentPage:
+def _read_sorted(query: EventListQuery, events: EventQueries, chosen: EventFilter) -> DocumentPage:
     """A page in the requested order. Quarantined events may have no date and are sorted by update."""
     if query.order == "relevance":
-        return page_by_relevance(store, chosen, limit=query.limit, cursor=query.cursor)
+        return page_by_relevance(events, chosen, limit=query.limit, cursor=query.cursor)
     by_change = query.order == "updated" or query.status == "quarantine"
     read = page_by_change if by_change else page_by_time
-    return read(store, chosen, limit=query.limit, cursor=query.cursor, backwards=query.is_backwards)
+    return read(events, chosen, limit=query.limit, cursor=query.cursor, backwards=query.is_backwards)
 
 
 def _with_matches(page: DocumentPage, words: str | None) -> DocumentPage:

@@ -181,7 +181,7 @@ def event_filter(chosen: EventQuery, caller: Principal, service: Service) -> Eve
 
 def local_today(service: Service) -> date:
     """Today in the time zone of the installation."""
-    return service.store.now().astimezone(zone_or_utc(service.options.timezone)).date()
+    return service.store.db.now().astimezone(zone_or_utc(service.options.timezone)).date()
 
 
 def resolve_city(store: EventQueries, chosen: EventFilter) -> EventFilter:

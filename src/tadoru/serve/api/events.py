@@ -31,7 +31,7 @@ from tadoru.serve.auth.principal import Principal, current_principal, note_chang
 from tadoru.serve.problems import HttpProblem, prefers_html
 from tadoru.serve.roles import Role
 from tadoru.serve.service import Service, service_of
-from tadoru.store.calendar.event_records import EventRecord, find_event_record
+from tadoru.store.calendar.records import EventRecord
 
 router = APIRouter(tags=["events"])
 list_router = APIRouter(tags=["events"])
@@ -125,10 +125,10 @@ def _event_response(request: Request, event_id: int, who: Principal, service: Se
 
 def visible_event(event_id: int, who: Principal, service: Service) -> EventRecord:
     """The event if the principal may see it; for a merged event, the event it was merged into. Raises HttpProblem."""
-    found, seen = find_event_record(service.store, event_id), set[int]()
+    found, seen = service.store.events.record(event_id), set[int]()
     while found is not None and found.event.merged_into is not None and found.event.id not in seen:
         seen.add(found.event.id)
-        found = find_event_record(service.store, found.event.merged_into)
+        found = service.store.events.record(found.event.merged_into)
     is_public = found is not None and found.event.status is EventStatus.ACTIVE
     if found is None or not (is_public or who.may(Role.VIEWER, "events:read")):
         raise HttpProblem(404, "Event {id} not found.", id=event_id)
@@ -144,9 +144,9 @@ def visible_event(event_id: int, who: Principal, service: Service) -> EventRecor
 def event_story(request: Request, event_id: EventId, who: CurrentPrincipal, service: CurrentService) -> Response:
     """One event with its values by source, edits, merges, reviews and changes."""
     found = _existing_event(service, event_id)
-    names = {source.id: source.name for source in service.store.sources()}
+    names = {source.id: source.name for source in service.store.sources.list()}
     return json_response(
-        request, who, provenance_json(service.store.provenance(event_id), found, names), modified=found.event.updated_at
+        request, who, provenance_json(service.store.events.provenance(event_id), found, names), modified=found.event.updated_at
     )
 
 
@@ -157,8 +157,8 @@ def add_event(request: Request, given: NewEvent, who: CurrentPrincipal, service:
     """Add an event. It is published without a check for duplicates."""
     store = service.store
     with usage_errors_as(422):
-        draft = parse_new_event(written_values(given), service.options.timezone, store.now())
-    event = store.create_event(draft, EventMatcher(), who.name)
+        draft = parse_new_event(written_values(given), service.options.timezone, store.db.now())
+    event = store.edits.create(draft, EventMatcher(), who.name)
     note_change(request, f"event {event.id}", title=event.title)
     return uncached_response(_document(service, event.id), status=201, headers={"Location": f"/api/v1/events/{event.id}"})
 
@@ -180,13 +180,13 @@ def change_event(
             raise UsageError("{field} cannot be set and released at the same time. Do one of them.", field=both[0])
     _check_not_quarantined(event.status, event_id)
     with usage_errors_as(422):
-        now = store.now()
-        changes = parse_changes(event, store.times(event_id), values, service.options.timezone, now) if values else {}
+        now = store.db.now()
+        changes = parse_changes(event, store.events.times(event_id), values, service.options.timezone, now) if values else {}
     with usage_errors_as(409):
         if released:
-            store.release_fields(event_id, draft_fields(released), EventMatcher(), who.name)
+            store.edits.release_fields(event_id, draft_fields(released), EventMatcher(), who.name)
         if changes:
-            store.edit_event(event_id, changes, EventMatcher(), who.name)
+            store.edits.edit(event_id, changes, EventMatcher(), who.name)
     note_change(request, f"event {event_id}", fields=sorted(values), released=sorted(released))
     return uncached_response(_document(service, event_id))
 
@@ -198,7 +198,7 @@ def hide_event(request: Request, event_id: EventId, who: CurrentPrincipal, servi
     """Hide an event. Sources do not publish it again."""
     _check_not_quarantined(_unmerged_event(service, event_id).event.status, event_id)
     with usage_errors_as(409):
-        service.store.hide_event(event_id, who.name)
+        service.store.edits.hide(event_id, who.name)
     note_change(request, f"event {event_id}")
     return uncached_response(_document(service, event_id))
 
@@ -210,7 +210,7 @@ def unhide_event(request: Request, event_id: EventId, who: CurrentPrincipal, ser
     """Publish a hidden event again."""
     _check_not_quarantined(_unmerged_event(service, event_id).event.status, event_id)
     with usage_errors_as(409):
-        service.store.unhide_event(event_id, who.name)
+        service.store.edits.unhide(event_id, who.name)
     note_change(request, f"event {event_id}")
     return uncached_response(_document(service, event_id))
 
@@ -218,7 +218,7 @@ def unhide_event(request: Request, event_id: EventId, who: CurrentPrincipal, ser
 @router.get("/api/v1/cities", response_model=NameListOut, responses=NOT_MODIFIED | problem_responses(), summary="List cities")
 def cities(request: Request, who: CurrentPrincipal, service: CurrentService) -> Response:
     """The cities of all events."""
-    return json_response(request, who, {"items": list(service.store.cities())})
+    return json_response(request, who, {"items": list(service.store.events.cities())})
 
 
 @router.get(
@@ -226,7 +226,7 @@ def cities(request: Request, who: CurrentPrincipal, service: CurrentService) -> 
 )
 def categories(request: Request, who: CurrentPrincipal, service: CurrentService) -> Response:
     """The categories of all events."""
-    return json_response(request, who, {"items": list(service.store.categories())})
+    return json_response(request, who, {"items": list(service.store.events.categories())})
 
 
 def written_values(given: NewEvent) -> dict[str, str]:
@@ -249,7 +249,7 @@ def _written(value: Any) -> str:
 
 def _existing_event(service: Service, event_id: int) -> EventRecord:
     """The event of an ID in any state. Raises HttpProblem."""
-    found = find_event_record(service.store, event_id)
+    found = service.store.events.record(event_id)
     if found is None:
         raise HttpProblem(404, "Event {id} not found.", id=event_id)
     return found
@@ -272,6 +272,6 @@ def _check_not_quarantined(status: EventStatus, event_id: int) -> None:
 
 
 def _document(service: Service, event_id: int) -> dict[str, Any]:
-    found = find_event_record(service.store, event_id)
+    found = service.store.events.record(event_id)
     assert found is not None
     return event_json(found)

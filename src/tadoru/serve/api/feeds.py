@@ -27,8 +27,8 @@ from tadoru.serve.problems import HttpProblem
 from tadoru.serve.roles import Role
 from tadoru.serve.service import Service, request_origin
 from tadoru.store.calendar.drafts import zone_or_utc
-from tadoru.store.calendar.event_records import ZoneUse, iterate_events, zones_in_use
 from tadoru.store.calendar.listing import EventFilter
+from tadoru.store.calendar.records import ZoneUse
 from tadoru.version import VERSION
 
 router = APIRouter(tags=["feeds"])
@@ -75,8 +75,8 @@ def events_ics(
     chosen, lang = _feed_filter(query, service), _lang(query, service)
 
     def write() -> Iterator[str]:
-        zones = zones_in_use(service.store, chosen)
-        events = iterate_events(service.store, chosen)
+        zones = service.store.events.zones(chosen)
+        events = service.store.events.iterate(chosen)
         return ics_calendar(events, zones, name=_name(chosen, service), lang=lang, since=chosen.since, until=chosen.until)
 
     return _feed(request, who, service, ICS, "events.ics", write)
@@ -93,7 +93,7 @@ def events_rss(request: Request, query: Annotated[RssQuery, Query()], who: Curre
     own = f"{site}{request.url.path}" + (f"?{request.url.query}" if request.url.query else "")
 
     def write() -> Iterator[str]:
-        told, built = iterate_events(service.store, chosen, limit=query.limit), service.store.last_change()
+        told, built = service.store.events.iterate(chosen, limit=query.limit), service.store.events.last_change()
         return rss_feed(told, name=_name(chosen, service), site=site, own=own, lang=lang, built=built)
 
     return _feed(request, who, service, RSS, "events.rss", write)
@@ -115,7 +115,7 @@ def events_csv(request: Request, query: Annotated[CsvQuery, Query()], who: Curre
         service,
         CSV,
         "events.csv",
-        lambda: csv_rows(iterate_events(service.store, chosen), mark=query.bom),
+        lambda: csv_rows(service.store.events.iterate(chosen), mark=query.bom),
         attached=True,
     )
 
@@ -132,7 +132,7 @@ def events_json_ld(
     """The events as schema.org JSON-LD."""
     chosen, site = _feed_filter(query, service), request_origin(request)
     return _feed(
-        request, who, service, JSON_LD, "events.jsonld", lambda: schema_org_graph(iterate_events(service.store, chosen), site)
+        request, who, service, JSON_LD, "events.jsonld", lambda: schema_org_graph(service.store.events.iterate(chosen), site)
     )
 
 
@@ -161,7 +161,7 @@ def _feed_filter(query: EventQuery, service: Service) -> EventFilter:
     """The filter of a feed: always public events, whoever the principal is. Raises HttpProblem."""
     if query.status not in (None, EventStatus.ACTIVE.value):
         raise HttpProblem(422, "Feeds contain public events only. Remove “status”.")
-    return resolve_city(service.store, event_filter(query, ANONYMOUS, service))
+    return resolve_city(service.store.events, event_filter(query, ANONYMOUS, service))
 
 
 def _lang(query: FeedQuery, service: Service) -> str:
@@ -182,12 +182,12 @@ def _feed(
 ) -> Response:  # fmt: skip
     """A streamed response, or 304."""
     store = service.store
-    changed, day = modified or store.last_change(), local_today(service)
+    changed, day = modified or store.events.last_change(), local_today(service)
     if modified is None:
         # A list that starts today differs tomorrow.
         midnight = datetime.combine(day, time(), zone_or_utc(service.options.timezone))
         changed = max(changed, midnight) if changed else midnight
-    facts = (VERSION, str(changed), store.runs_state() if modified is None else "", str(day), str(request.url))
+    facts = (VERSION, str(changed), store.runs.state() if modified is None else "", str(day), str(request.url))
     tag = f"W/{entity_tag(*(fact.encode() + b'|' for fact in facts))}"
     headers = cache_headers(who, tag, changed)
     if who.role is Role.PUBLIC:

@@ -74,7 +74,7 @@ def merge_review(
     """Merge the events. The merge can be undone."""
     _open_review(service, review_id)
     with usage_errors_as(409):
-        kept = service.store.review_merge(review_id, EventMatcher(), who.name, keep=given.keep)
+        kept = service.store.reviews.merge(review_id, EventMatcher(), who.name, keep=given.keep)
     note_change(request, f"review {review_id}", kept=kept)
     return uncached_response({"event_ids": [kept]})
 
@@ -89,7 +89,7 @@ def keep_apart(request: Request, review_id: ReviewId, who: CurrentPrincipal, ser
     """Keep the events separate permanently."""
     _open_review(service, review_id)
     with usage_errors_as(409):
-        ids = service.store.review_keep_apart(review_id, EventMatcher(), who.name)
+        ids = service.store.reviews.keep_apart(review_id, EventMatcher(), who.name)
     note_change(request, f"review {review_id}", events=list(ids))
     return uncached_response({"event_ids": list(ids)})
 
@@ -108,7 +108,7 @@ def fix_review(
     with usage_errors_as(422):
         draft = parse_completed_row(*row, written_values(given))
     with usage_errors_as(409):
-        event_id = service.store.review_fix(review_id, draft, EventMatcher(), who.name)
+        event_id = service.store.reviews.fix(review_id, draft, EventMatcher(), who.name)
     note_change(request, f"review {review_id}", event=event_id)
     return uncached_response({"event_id": event_id, "is_event": True})
 
@@ -123,7 +123,7 @@ def retry_review(request: Request, review_id: ReviewId, who: CurrentPrincipal, s
     """Parse the item again with the current settings of its source."""
     row = _review_row(service, review_id)
     with usage_errors_as(409):
-        is_event = service.store.review_retry(review_id, normalise(*row), EventMatcher(), who.name)
+        is_event = service.store.reviews.retry(review_id, normalise(*row), EventMatcher(), who.name)
     note_change(request, f"review {review_id}", is_event=is_event)
     return uncached_response({"event_id": the_review(service, review_id).candidate_ids[0], "is_event": is_event})
 
@@ -133,7 +133,7 @@ def dismiss_review(request: Request, review_id: ReviewId, who: CurrentPrincipal,
     """Dismiss the review until something changes."""
     _open_review(service, review_id)
     with usage_errors_as(409):
-        service.store.review_dismiss(review_id, who.name)
+        service.store.reviews.dismiss(review_id, who.name)
     note_change(request, f"review {review_id}")
     return Response(status_code=204)
 
@@ -151,10 +151,10 @@ def undo_merge(
     service: CurrentService,
 ) -> Response:
     """Undo a merge. The events stay separate."""
-    if not service.store.has_merge(merge_id):
+    if not service.store.merges.has(merge_id):
         raise HttpProblem(404, "Merge {id} not found.", id=merge_id)
     with usage_errors_as(409):
-        ids = service.store.undo_merge(merge_id, EventMatcher(), who.name)
+        ids = service.store.merges.undo(merge_id, EventMatcher(), who.name)
     note_change(request, f"merge {merge_id}", events=list(ids))
     return uncached_response({"event_ids": list(ids)})
 

@@ -64,7 +64,7 @@ def visible_change(one: SourceFieldChange, caller: Principal) -> dict[str, Any]:
 def get_source(service: Service, source_id: int) -> EventSource:
     """The source of an ID. Raises HttpProblem."""
     try:
-        return service.store.source(source_id)
+        return service.store.sources.get(source_id)
     except UsageError:
         raise HttpProblem(404, "Source {id} not found.", id=source_id) from None
 
@@ -114,13 +114,13 @@ def _restore_hidden(values: Mapping[str, Any], before: Mapping[str, Any]) -> dic
 def remove_source(service: Service, source_id: int, by: str) -> None:
     """Remove a source and its snapshots; its events stay. Raises HttpProblem."""
     get_source(service, source_id)
-    paths = service.store.remove_source(source_id, by)
+    paths = service.store.sources.remove(source_id, by)
     source_files(service).delete(paths)
 
 
 def source_files(service: Service) -> FileStore:
     """The storage of snapshots and run logs: beside the database unless configured."""
-    return open_files(service.events.files or beside(service.store.database))
+    return open_files(service.events.files or beside(service.store.db.database))
 
 
 def _save(service: Service, values: Mapping[str, Any], save: Callable[..., Coroutine[Any, Any, EventSource]]) -> EventSource:
@@ -151,7 +151,7 @@ class SourceCollector:
 
     def start(self, source: EventSource) -> None:
         """Start a run in a thread. Raises HttpProblem if the source is running or too many are."""
-        newest = self._service.store.runs(source_id=source.id, limit=1)
+        newest = self._service.store.runs.list(source_id=source.id, limit=1)
         with self._lock:
             if self._is_stopping:
                 raise HttpProblem(503, "The service is shutting down. Try again later.", {"Retry-After": "30"})

@@ -103,8 +103,8 @@ def remove_source(request: Request, source_id: SourceId, who: CurrentPrincipal, 
 def enable_source(request: Request, source_id: SourceId, who: CurrentPrincipal, service: CurrentService) -> Response:
     """Enable a source; its next run is due immediately."""
     source_actions.get_source(service, source_id)
-    source = service.store.enable_source(source_id, who.name)
-    service.store.schedule(source_id, 0.0)
+    source = service.store.sources.enable(source_id, who.name)
+    service.store.schedule.set_due(source_id, 0.0)
     note_change(request, f"source {source_id}")
     return uncached_response(_source_json(service, source, who))
 
@@ -115,7 +115,7 @@ def enable_source(request: Request, source_id: SourceId, who: CurrentPrincipal, 
 def disable_source(request: Request, source_id: SourceId, who: CurrentPrincipal, service: CurrentService) -> Response:
     """Disable a source; its events stay."""
     source_actions.get_source(service, source_id)
-    source = service.store.disable_source(source_id, who.name)
+    source = service.store.sources.disable(source_id, who.name)
     note_change(request, f"source {source_id}")
     return uncached_response(_source_json(service, source, who))
 
@@ -128,7 +128,7 @@ def disable_source(request: Request, source_id: SourceId, who: CurrentPrincipal,
 )
 def source_history(request: Request, source_id: SourceId, who: CurrentPrincipal, service: CurrentService) -> Response:
     """The changes of a source, also of a removed one."""
-    changes = service.store.source_history(source_id)
+    changes = service.store.sources.history(source_id)
     if not changes:
         raise HttpProblem(404, "Source {id} not found.", id=source_id)
     return json_response(request, who, {"items": [source_actions.visible_change(one, who) for one in changes]})
@@ -168,4 +168,4 @@ def _sent_fields(given: SourceFields) -> dict[str, Any]:
 
 
 def _source_json(service: Service, source: records.EventSource, who: Principal) -> dict[str, Any]:
-    return source_actions.visible_source(source, who) | {"state": state_json(service.store.state(source.id))}
+    return source_actions.visible_source(source, who) | {"state": state_json(service.store.schedule.state(source.id))}

@@ -41,12 +41,12 @@ def create_api_key(
     for scope in wanted:
         if scope not in SCOPES:
             raise UsageError("Unknown scope {scope}. Use one of {scopes}.", scope=quoted(scope), scopes=", ".join(SCOPES))
-    owner = store.user(user) if user is not None else None
+    owner = store.users.get(user) if user is not None else None
     if owner is not None and role_for_scopes(frozenset(wanted)) > Role[owner.role.upper()]:
         raise UsageError(
             "The role of {user} ({role}) does not include all of these scopes. Choose fewer.", user=owner.name, role=owner.role
         )
-    return store.add_key(name, wanted, by, user=user, expires_at=expires_at)
+    return store.keys.add(name, wanted, by, user=user, expires_at=expires_at)
 
 
 SECURE_COOKIE, PLAIN_COOKIE = "__Host-tadoru", "tadoru"
@@ -146,7 +146,7 @@ async def _identify_by_key(request: Request, shown: Credential, limits: RateLimi
     found = await run_in_threadpool(principal_of, service_of(request).store, shown)
     if found is ANONYMOUS:
         limits.failures.take(here)
-        expired = await run_in_threadpool(service_of(request).store.expiry_of, shown.key or "")
+        expired = await run_in_threadpool(service_of(request).store.keys.expiry_of, shown.key or "")
         headers = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
         if expired is not None:
             raise HttpProblem(
@@ -160,11 +160,11 @@ async def _identify_by_key(request: Request, shown: Credential, limits: RateLimi
 def principal_of(store: ServiceStore, shown: Credential) -> Principal:
     """The principal of a credential; anonymous if it is not or no longer valid. Blocking: run it in a thread."""
     if shown.key is None:
-        session = store.session(shown.session) if shown.session is not None else None
+        session = store.sessions.get(shown.session) if shown.session is not None else None
         if session is None:
             return ANONYMOUS
         return Principal(role=Role[session.user.role.upper()], name=session.user.name, user_id=session.user.id)
-    key = store.key_of(shown.key)
+    key = store.keys.find(shown.key)
     if key is None:
         return ANONYMOUS
     scopes = frozenset(key.scopes)
@@ -191,14 +191,14 @@ def sign_in(request: Request, name: str, password: str) -> SignInResult | None:
         _refund_attempt(attempt)
         raise HttpProblem(503, "Too many sign-ins at the same time. Retry in a few seconds.", {"Retry-After": "2"})
     try:
-        user = store.user_with_password(name, password)
+        user = store.users.with_password(name, password)
     finally:
         limits.hashing.release()
     if user is None:
         return None
     _refund_attempt(attempt)
     return SignInResult(
-        user, store.start_session(user, actor_of(request), replaces=session_token(request), agent=_agent(request))
+        user, store.sessions.start(user, actor_of(request), replaces=session_token(request), agent=_agent(request))
     )
 
 
@@ -214,13 +214,13 @@ def use_link(request: Request, token: str, password: str = "") -> SignInResult |
         return None
     if password:
         validate_password(password)  # Before the link is used up.
-    started = store.start_by_link(token, actor_of(request), replaces=session_token(request), agent=_agent(request))
+    started = store.sessions.start_by_link(token, actor_of(request), replaces=session_token(request), agent=_agent(request))
     if started is None:
         return None
     user, session = started
     if password:
-        store.set_password(user.name, password, actor_of(request))
-        session = store.start_session(user, actor_of(request), agent=_agent(request))
+        store.users.set_password(user.name, password, actor_of(request))
+        session = store.sessions.start(user, actor_of(request), agent=_agent(request))
     return SignInResult(user, session)
 
 
@@ -228,7 +228,7 @@ def sign_out(request: Request) -> None:
     """End the session of the request."""
     token = session_token(request)
     if token:
-        service_of(request).store.end_session(token, actor_of(request))
+        service_of(request).store.sessions.end(token, actor_of(request))
 
 
 def rate_limits_of(request: Request) -> RateLimits:
@@ -239,7 +239,7 @@ def rate_limits_of(request: Request) -> RateLimits:
 def _user_of_link(request: Request, token: str) -> User | None:
     attempt = ((rate_limits_of(request).failures, client_network(client_address(request))),)
     _count_attempt(attempt)
-    user = service_of(request).store.user_of_link(token)
+    user = service_of(request).store.users.of_link(token)
     if user is not None:
         _refund_attempt(attempt)
     return user

@@ -64,4 +64,4 @@ def note_change(request: Request, subject: str, **detail: Any) -> None:
 def record_change(request: Request, route: Route, status: int) -> None:
     """Write the audit log entry of a request that changed something."""
     subject, detail = getattr(request.state, "noted", (request.url.path, {}))
-    service_of(request).store.record(actor_of(request), f"{route.method} {route.path}", subject, status=status, **detail)
+    service_of(request).store.audit.record(actor_of(request), f"{route.method} {route.path}", subject, status=status, **detail)

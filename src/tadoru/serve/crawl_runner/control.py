@@ -59,7 +59,7 @@ def add(  # noqa: PLR0913 - the fields of a crawl
         kept = _validate_name(name or found[0][:MAX_NAME_LENGTH])
         address, interval = validate_webhook(service, webhook), _validate_interval(job, every)
         _check_quota(service)
-        crawl = service.store.add_crawl(
+        crawl = service.store.crawls.add(
             kept, job, found, chosen, by, every=interval, webhook=address, most_queued=service.options.crawls_queued
         )
     _wake(service)
@@ -69,9 +69,9 @@ def add(  # noqa: PLR0913 - the fields of a crawl
 def run(service: Service, by: Actor, crawl_id: int) -> ServedCrawl:
     """Resume a crawl that was paused, stopped or failed; run a finished one again."""
     with _errors_as_problems():
-        service.store.crawl(crawl_id)
+        service.store.crawls.get(crawl_id)
         _check_quota(service)
-        crawl = service.store.run_crawl(crawl_id, by, most_queued=service.options.crawls_queued)
+        crawl = service.store.crawls.run(crawl_id, by, most_queued=service.options.crawls_queued)
     _wake(service)
     return crawl
 
@@ -79,13 +79,13 @@ def run(service: Service, by: Actor, crawl_id: int) -> ServedCrawl:
 def pause(service: Service, by: Actor, crawl_id: int) -> ServedCrawl:
     """Pause a crawl; `run` resumes it."""
     with _errors_as_problems():
-        return service.store.pause_crawl(crawl_id, by)
+        return service.store.crawls.pause(crawl_id, by)
 
 
 def stop(service: Service, by: Actor, crawl_id: int) -> ServedCrawl:
     """Stop a crawl and keep its results."""
     with _errors_as_problems():
-        return service.store.stop_crawl(crawl_id, by)
+        return service.store.crawls.stop(crawl_id, by)
 
 
 def change(
@@ -100,18 +100,18 @@ def change(
 ) -> ServedCrawl:
     """Change the name, interval (`repeats=False` for none) or webhook (empty for none) of a crawl. None keeps a value."""
     with _errors_as_problems():
-        found = service.store.crawl(crawl_id)
+        found = service.store.crawls.get(crawl_id)
         kept = None if name is None else _validate_name(name)
         address = None if webhook is None else validate_webhook(service, webhook)
         interval = _validate_interval(found.job, every)
-        return service.store.change_crawl(crawl_id, by, name=kept, every=interval, repeats=repeats, webhook=address)
+        return service.store.crawls.change(crawl_id, by, name=kept, every=interval, repeats=repeats, webhook=address)
 
 
 def remove(service: Service, by: Actor, crawl_id: int) -> ServedCrawl:
     """Remove a crawl that does not run, and its files; files that an operator added by path stay."""
     with _errors_as_problems():
-        found = service.store.remove_crawl(crawl_id, by)
-    remove_crawl_files(service.store.database, found)
+        found = service.store.crawls.remove(crawl_id, by)
+    remove_crawl_files(service.store.db.database, found)
     return found
 
 

@@ -29,7 +29,7 @@ def data_folder(database: str) -> Path:
 
 def crawl_path(service: Service, crawl: ServedCrawl) -> Path:
     """The database of a crawl, or the folder of a documentation site. It may not exist yet."""
-    return crawl_path_in(service.store.database, crawl)
+    return crawl_path_in(service.store.db.database, crawl)
 
 
 def crawl_path_in(database: str, crawl: ServedCrawl) -> Path:

@@ -87,7 +87,7 @@ class Heartbeat:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
         self.wanted = ""
-        self.notices = NoticeSender(store, crawl.id)
+        self.notices = NoticeSender(store.messages, crawl.id)
 
     def __enter__(self) -> Heartbeat:
         self._thread.start()
@@ -115,7 +115,7 @@ class Heartbeat:
         now = SystemClock().monotonic()
         progress = progress_of(self._metrics, now - self._began, self._seen, now)
         try:
-            self.wanted = self._store.beat(self._crawl.id, self._me, progress) or self.wanted
+            self.wanted = self._store.claims.beat(self._crawl.id, self._me, progress) or self.wanted
             self.notices.send_pending()
         except CrawlLost:
             self._stop.request(lost=True)
@@ -140,7 +140,7 @@ def main() -> int:
     launch.tune_process()
     try:
         with closing(open_service(request.database)) as store:
-            if store.crawl(request.crawl_id).is_ours:
+            if store.crawls.get(request.crawl_id).is_ours:
                 os.umask(0o077)  # Files that an operator added keep their permissions.
             return run_crawl(request, store, stop, log)
     except TadoruError as error:
@@ -168,7 +168,7 @@ def _exit_with_parent(stop: StopRequest) -> None:
 
 def run_crawl(request: CrawlRequest, store: ServiceStore, stop: StopRequest, log: Log) -> int:
     """Run the crawl until it ends or is stopped, and record the result."""
-    crawl, me = store.crawl(request.crawl_id), current()
+    crawl, me = store.crawls.get(request.crawl_id), current()
     path = crawl_path_in(request.database, crawl)
     order = CrawlTask(
         job=crawl.job, starts=crawl.starts, options=options_for(crawl.job, request.operators, crawl.options), path=path,
@@ -180,7 +180,7 @@ def run_crawl(request: CrawlRequest, store: ServiceStore, stop: StopRequest, log
     with Heartbeat(store, crawl, stop, log) as heartbeat:
         hooks = CrawlHooks(
             notify=_notice_handler(heartbeat.notices, log, crawl.id), watch=heartbeat.watch, on_created=stop.attach,
-            on_prepared=lambda: store.mark_restarted(crawl.id, me), is_stopped=lambda: stop.is_requested,
+            on_prepared=lambda: store.claims.mark_restarted(crawl.id, me), is_stopped=lambda: stop.is_requested,
         )  # fmt: skip
         try:
             came = run_crawl_task(order, hooks)
@@ -211,7 +211,7 @@ def _record_end(
 ) -> int:
     changes = _run_changes(store, crawl, error, came) if state in (CrawlState.FINISHED, CrawlState.FAILED) else {}
     with suppress(CrawlLost):
-        store.end_crawl(crawl.id, current(), state, error=error or "", figures=came.figures, changes=changes)
+        store.claims.end(crawl.id, current(), state, error=error or "", figures=came.figures, changes=changes)
         log.write("error" if error else "info", f"crawl {state.value}", crawl_id=crawl.id, error=error or "")
         return 0
     return 1
@@ -219,7 +219,7 @@ def _record_end(
 
 def _run_changes(store: ServiceStore, crawl: ServedCrawl, error: Message | None, came: RunResult) -> dict[str, Any]:
     """The changes of this run against earlier runs: regression, recovery, or neither."""
-    runs = [run for run in store.crawl_runs(crawl.id, limit=COMPARED_RUNS) if run.ended_at is not None]
+    runs = [run for run in store.crawls.runs(crawl.id, limit=COMPARED_RUNS) if run.ended_at is not None]
     finished = next((run for run in runs if run.outcome == "finished"), None)
     changes: Mapping[str, Any] = came.changes
     if error is not None:

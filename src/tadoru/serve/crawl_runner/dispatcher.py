@@ -80,7 +80,7 @@ class Dispatcher:
             except subprocess.TimeoutExpired:
                 _kill(one.process)
             with suppress(CrawlLost, StoreError):  # It recorded its end itself, or the database is unavailable.
-                self._service.store.end_crawl(one.crawl_id, one.identity, CrawlState.QUEUED)
+                self._service.store.claims.end(one.crawl_id, one.identity, CrawlState.QUEUED)
             _close_stdin(one.process)
         self._notifier.stop()
 
@@ -101,20 +101,20 @@ class Dispatcher:
         store, options = self._service.store, self._service.options
         self._reap()
         if self._polls % POLLS_PER_MEASUREMENT == 0 and (why := quota_error(self._service)):
-            store.pause_all_crawls(why)
+            store.claims.pause_all(why)
         self._polls += 1
-        store.queue_due_crawls(self._here)
-        while not self._is_over and (crawl := store.claim_crawl(self._me, at_once=options.crawls_at_once)) is not None:
+        store.claims.queue_due(self._here)
+        while not self._is_over and (crawl := store.claims.claim(self._me, at_once=options.crawls_at_once)) is not None:
             self._start_process(crawl)
         self._notifier.poll()
 
     def _start_process(self, crawl: ServedCrawl) -> None:
         service = self._service
         if why := quota_error(service):
-            service.store.end_crawl(crawl.id, self._me, CrawlState.PAUSED, error=why)
+            service.store.claims.end(crawl.id, self._me, CrawlState.PAUSED, error=why)
             return
         request = CrawlRequest(
-            database=service.store.database, crawl_id=crawl.id, operators=service.crawl_defaults.get(crawl.job, {}),
+            database=service.store.db.database, crawl_id=crawl.id, operators=service.crawl_defaults.get(crawl.job, {}),
             private=service.options.crawl_private, log_format=service.log.form, log_level=service.log.level,
         )  # fmt: skip
         # Its own process group: Ctrl-C in the terminal goes to the service, which stops its processes.
@@ -123,7 +123,7 @@ class Dispatcher:
         )
         identity = identity_of(process.pid)
         try:
-            service.store.transfer_crawl(crawl.id, self._me, identity)
+            service.store.claims.transfer(crawl.id, self._me, identity)
             assert process.stdin is not None
             process.stdin.write(request.to_json())
             process.stdin.flush()
@@ -144,7 +144,7 @@ class Dispatcher:
         """Remove processes that ended, and kill those that lost their crawl and do not end."""
         for one in list(self._running):
             if one.process.poll() is None:
-                is_held = self._service.store.holds_crawl(one.crawl_id, one.identity)
+                is_held = self._service.store.claims.holds(one.crawl_id, one.identity)
                 one.polls_without_crawl = 0 if is_held else one.polls_without_crawl + 1
                 if one.polls_without_crawl < MAX_POLLS_WITHOUT_CRAWL:  # A process that just recorded its end is about to exit.
                     continue
@@ -182,7 +182,7 @@ def _close_stdin(process: subprocess.Popen[bytes]) -> None:
 def quota_error(service: Service) -> Message | None:
     """The problem if the files of crawls exceed the quota, else None."""
     quota = service.options.crawl_quota
-    if not quota or (used := used_bytes(service.store.database)) < quota:
+    if not quota or (used := used_bytes(service.store.db.database)) < quota:
         return None
     return Message(
         "Crawl files use {used} of {quota} MB. "

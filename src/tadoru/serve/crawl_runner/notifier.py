@@ -119,8 +119,8 @@ class WebhookNotifier:
     def poll(self) -> None:
         """Claim the pending notifications and send them."""
         store = self._service.store
-        for run in store.unnotified_runs():
-            if not self._stopping.is_set() and store.mark_run_notified(run.id):
+        for run in store.claims.unnotified_runs():
+            if not self._stopping.is_set() and store.claims.mark_notified(run.id):
                 self._threads.submit(self._notify_of, run)
 
     def stop(self) -> None:
@@ -131,7 +131,7 @@ class WebhookNotifier:
     def _notify_of(self, run: CrawlRun) -> None:
         service = self._service
         try:
-            crawl = service.store.crawl(run.crawl_id)
+            crawl = service.store.crawls.get(run.crawl_id)
             if self._send is not None:
                 self._notify_operator(self._send, crawl, run)
             if crawl.webhook:
@@ -164,10 +164,10 @@ class WebhookNotifier:
             if is_final or pause is None:
                 break
             if self._stopping.wait(pause):
-                self._service.store.mark_unnotified(run.id)
+                self._service.store.claims.mark_unnotified(run.id)
                 return
         self._add_notice(crawl, False, f"The webhook could not be notified: {why}.")
 
     def _add_notice(self, crawl: ServedCrawl, is_recovery: bool, text: str) -> None:
         body = {"crawl_id": crawl.id, "level": "info" if is_recovery else "warning", "text": text}
-        self._service.store.publish_message("crawl.notice", f"crawl/{crawl.id}", body)
+        self._service.store.messages.publish("crawl.notice", f"crawl/{crawl.id}", body)

@@ -20,6 +20,7 @@ from tadoru.jobs.docs.run import crawl_database_path
 from tadoru.serve.crawl_runner.crawl_files import crawl_path_in, data_folder
 from tadoru.serve.crawl_runner.process_messages import progress_counts
 from tadoru.store.accounts.audit_log import Actor
+from tadoru.store.calendar.backup import back_up_calendar
 from tadoru.store.copy_crawl import copy_crawl
 from tadoru.store.crawl.open import open_existing
 from tadoru.store.crawl.records import CrawlCounts
@@ -43,10 +44,12 @@ def import_crawl(store: ServiceStore, given: str, by: Actor, name: str = "") -> 
         raise UsageError(
             "{path} contains no crawl that can be added. Give a database of `tadoru audit` or `tadoru links`.", path=path
         )
-    if any(one.place == str(path) for one in store.crawls(limit=MAX_KNOWN_CRAWLS)):
+    if any(one.place == str(path) for one in store.crawls.list(limit=MAX_KNOWN_CRAWLS)):
         raise UsageError("{path} was already added. List the crawls with `tadoru serve crawls list`.", path=path)
     state = CrawlState.STOPPED if counts.queued + counts.processing else CrawlState.FINISHED
-    return store.add_crawl(name or starts[0], job, starts, {}, by, place=str(path), state=state, progress=progress_counts(counts))
+    return store.crawls.add(
+        name or starts[0], job, starts, {}, by, place=str(path), state=state, progress=progress_counts(counts)
+    )
 
 
 async def _read_crawl(file: Path) -> tuple[str, list[str], CrawlCounts]:
@@ -84,15 +87,15 @@ def back_up(store: ServiceStore, folder: Path, say: Callable[[str], None]) -> No
     to = folder / "var"
     try:
         to.mkdir(parents=True, mode=0o700)
-        store.backup(str(to / DATABASE_FILE))
+        back_up_calendar(store.db, str(to / DATABASE_FILE))
         say("the database")
         left_out = [text for crawl in _all_crawls(store) if (text := _copy_crawl_files(store, crawl, to, say))]
         for name in EVENT_FOLDERS:
-            if (source := data_folder(store.database) / name).is_dir():
+            if (source := data_folder(store.db.database) / name).is_dir():
                 shutil.copytree(source, to / name, symlinks=True)
         note = f"\nNot in this backup, because they are stored elsewhere:\n{''.join(left_out)}" if left_out else ""
         (folder / NOTE_FILE).write_text(
-            RESTORE_NOTE.format(moment=store.now().isoformat(timespec="seconds"), left_out=note), "utf-8"
+            RESTORE_NOTE.format(moment=store.db.now().isoformat(timespec="seconds"), left_out=note), "utf-8"
         )
     except OSError as error:
         raise StoreError(
@@ -103,7 +106,7 @@ def back_up(store: ServiceStore, folder: Path, say: Callable[[str], None]) -> No
 def _all_crawls(store: ServiceStore) -> list[ServedCrawl]:
     """Every crawl, newest first."""
     found: list[ServedCrawl] = []
-    while page := store.crawls(limit=500, before=found[-1].id if found else None):
+    while page := store.crawls.list(limit=500, before=found[-1].id if found else None):
         found += page
     return found
 
@@ -112,7 +115,7 @@ def _copy_crawl_files(store: ServiceStore, crawl: ServedCrawl, to: Path, say: Ca
     """Copy the files of a crawl; a line for the note if they are outside the data folder."""
     if not crawl.is_ours:
         return f"  crawl {crawl.id}: {crawl.place}\n"
-    since, target = crawl_path_in(store.database, crawl), to / crawl.place
+    since, target = crawl_path_in(store.db.database, crawl), to / crawl.place
     if crawl.job == "docs":
         if since.is_dir():
             _copy_site(since, target)

@@ -78,8 +78,8 @@ def progress_counts(counts: CrawlCounts) -> dict[str, Any]:
 class NoticeSender:
     """Collects the notices of a crawl and sends a limited number of them."""
 
-    def __init__(self, store: LiveMessages, crawl_id: int) -> None:
-        self._store, self._id = store, crawl_id
+    def __init__(self, messages: LiveMessages, crawl_id: int) -> None:
+        self._messages, self._id = messages, crawl_id
         self._lock = threading.Lock()
         self._waiting: deque[tuple[str, str]] = deque(maxlen=NOTICES_PER_HEARTBEAT * 10)
         self._sent = 0
@@ -96,7 +96,7 @@ class NoticeSender:
         """Send a notice immediately."""
         shown = text if printable(text) == text else printable(text)
         body = {"crawl_id": self._id, "level": level, "text": clip_message(shown, MAX_NOTICE_LENGTH)}
-        self._store.publish_message("crawl.notice", f"crawl/{self._id}", body)
+        self._messages.publish("crawl.notice", f"crawl/{self._id}", body)
 
     def send_pending(self) -> None:
         """Send the notices since the last call."""

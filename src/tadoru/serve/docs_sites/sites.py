@@ -39,13 +39,13 @@ class DocsSite(SiteSummary):
 
 def list_docs_sites(service: Service, *, limit: int, before: int | None = None) -> list[DocsSite]:
     """The documentation sites, newest first; `before` is the ID of the last one of the previous page."""
-    return [_site(service, crawl) for crawl in service.store.crawls(job=JOB, limit=limit, before=before)]
+    return [_site(service, crawl) for crawl in service.store.crawls.list(job=JOB, limit=limit, before=before)]
 
 
 def get_docs_site(service: Service, number: int) -> DocsSite:
     """One site. Raises HttpProblem if it does not exist."""
     try:
-        crawl = service.store.crawl(number)
+        crawl = service.store.crawls.get(number)
     except CrawlNotFound:
         crawl = None
     if crawl is None or crawl.job != JOB:

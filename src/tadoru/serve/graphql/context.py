@@ -23,7 +23,6 @@ from tadoru.serve.auth.principal import Principal
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.roles import ROUTES, Route
 from tadoru.serve.service import Service
-from tadoru.store.calendar.event_records import event_records
 
 Document = dict[str, Any]
 _ROWS = {(row.method, row.path): row for row in ROUTES}
@@ -81,11 +80,11 @@ class GraphqlContext:
             raise access_denied(row, self.caller)
 
     def _sources(self, ids: set[int]) -> dict[int, Document]:
-        every = self.service.store.sources()
+        every = self.service.store.sources.list()
         return {one["id"]: one for one in source_documents(self.service, [one for one in every if one.id in ids], self.caller)}
 
     def _events(self, ids: set[int]) -> dict[int, Document]:
-        return {number: event_json(one) for number, one in event_records(self.service.store, ids).items()}
+        return {number: event_json(one) for number, one in self.service.store.events.records(ids).items()}
 
 
 def parse_number(value: Any, name: str, *, least: int = 1, most: int = MAX_NUMBER) -> int:

@@ -214,12 +214,12 @@ def event(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002 - the usual 
 
 def cities(info: FieldInfo) -> list[str]:
     """The cities of all events."""
-    return list(info.context.service.store.cities())
+    return list(info.context.service.store.events.cities())
 
 
 def categories(info: FieldInfo) -> list[str]:
     """The categories of all events."""
-    return list(info.context.service.store.categories())
+    return list(info.context.service.store.events.categories())
 
 
 # ---- Administration ---------------------------------------------------------------------------------------------------------

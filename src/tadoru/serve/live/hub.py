@@ -125,7 +125,7 @@ class LiveHub:
         store = self._service.store
         while True:
             try:
-                await run_in_threadpool(lambda: store.delete_old_messages(store.now() - MESSAGE_RETENTION))
+                await run_in_threadpool(lambda: store.messages.delete_old(store.db.now() - MESSAGE_RETENTION))
             except TadoruError as error:
                 self._service.log.write("error", "old live messages not removed", why=str(error))
             await asyncio.sleep(self.limits.forget)

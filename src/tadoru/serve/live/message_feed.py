@@ -102,7 +102,7 @@ class MessageFeed:
             if not self._has_begun:
                 await self._begin()
             while True:
-                found = await run_in_threadpool(self._service.store.messages, self.last, limit=READ_BATCH)
+                found = await run_in_threadpool(self._service.store.messages.list, self.last, limit=READ_BATCH)
                 if found:
                     self._add(found)
                     await self._wake()
@@ -113,12 +113,12 @@ class MessageFeed:
         """The messages after one ID up to another; None if they are no longer stored, or too many."""
         if after >= self._known_from:
             return [line for line in self._lines if after < line.id <= until]
-        first, last = await run_in_threadpool(self._service.store.message_span)
+        first, last = await run_in_threadpool(self._service.store.messages.span)
         if after < first - 1 or until - after > MAX_BACKLOG or last < after:
             return None
         lines: list[OutgoingMessage] = []
         while after < until:
-            found = await run_in_threadpool(self._service.store.messages, after, limit=READ_BATCH)
+            found = await run_in_threadpool(self._service.store.messages.list, after, limit=READ_BATCH)
             lines += (line for one in found if one.id <= until and (line := self._line(one)) is not None)
             if len(found) < READ_BATCH:
                 break
@@ -138,7 +138,7 @@ class MessageFeed:
         return found
 
     async def _begin(self) -> None:
-        first, last = await run_in_threadpool(self._service.store.message_span)
+        first, last = await run_in_threadpool(self._service.store.messages.span)
         self._known_from = self.last = max(0, first - 1, last - CACHED_MESSAGES)
         self._has_begun = True
 

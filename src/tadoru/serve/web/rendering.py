@@ -232,7 +232,7 @@ async def note_live_position(request: Request) -> None:
     """
     caller = caller_of(request)
     if request.method == "GET" and caller.role > Role.PUBLIC and request.url.path.startswith("/manage"):
-        request.state.live_after = (await run_in_threadpool(service_of(request).store.message_span))[1]
+        request.state.live_after = (await run_in_threadpool(service_of(request).store.messages.span))[1]
 
 
 @cache

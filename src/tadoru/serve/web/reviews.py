@@ -25,7 +25,6 @@ from tadoru.serve.web.calendar.view_models import format_draft_time, format_even
 from tadoru.serve.web.rendering import Problem, caller_of, formatter_of, redirect_after, render
 from tadoru.serve.web.request_input import MAX_ID, PAGE_SIZE, SubmittedForm, parse_id
 from tadoru.serve.web.sources import source_names
-from tadoru.store.calendar.event_records import event_records
 from tadoru.store.calendar.records import MergeRecord, ReviewItem
 from tadoru.store.calendar.review_items import detail_message
 from tadoru.store.calendar.store import CalendarStore
@@ -121,8 +120,8 @@ def reviews_page(request: Request) -> Response:
     service, formatter = service_of(request), formatter_of(request)
     which = "answered" if request.query_params.get("which") == "answered" else "open"
     after = parse_id(request.query_params.get("after")) or 0
-    found = service.store.reviews(is_open=which == "open", limit=PAGE_SIZE + 1, after=after)
-    about = event_records(service.store, {event_id for one in found for event_id in one.candidate_ids})
+    found = service.store.reviews.list(is_open=which == "open", limit=PAGE_SIZE + 1, after=after)
+    about = service.store.events.records({event_id for one in found for event_id in one.candidate_ids})
     shown = []
     for one in found[:PAGE_SIZE]:
         known = [about[event_id].event.title for event_id in one.candidate_ids if event_id in about]
@@ -159,7 +158,7 @@ def _shown(request: Request, review: ReviewItem, *, problem: Problem = "", given
 
 
 def _merges_of(service: Service, review: ReviewItem, formatter: Formatter) -> list[MergeRow]:
-    about = {one.id: one for event_id in review.candidate_ids for one in service.store.merges(event_id=event_id, limit=10)}
+    about = {one.id: one for event_id in review.candidate_ids for one in service.store.merges.list(event_id=event_id, limit=10)}
     return merge_rows(service, sorted(about.values(), key=lambda one: -one.id), formatter)
 
 
@@ -176,39 +175,39 @@ def resolve_review(request: Request, review_id: int) -> Response:
     try:
         return _resolve(request, service, review, resolution, given)
     except UsageError as error:
-        return _shown(request, service.store.review(review.id), problem=error, given=given.texts(_FIXABLE))
+        return _shown(request, service.store.reviews.get(review.id), problem=error, given=given.texts(_FIXABLE))
 
 
 def _resolve(request: Request, service: Service, review: ReviewItem, resolution: str, given: SubmittedForm) -> Response:
     store, by, judge = service.store, caller_of(request).name, EventMatcher()
     match resolution:
         case "merge":
-            store.review_merge(review.id, judge, by, keep=parse_id(given.text("keep")))
+            store.reviews.merge(review.id, judge, by, keep=parse_id(given.text("keep")))
             return redirect_after(f"{REVIEWS_URL}/{review.id}", "merged")
         case "keep-apart":
-            store.review_keep_apart(review.id, judge, by)
+            store.reviews.keep_apart(review.id, judge, by)
             return redirect_after(REVIEWS_URL, "kept_apart")
         case "fix":
             values = {name: value for name, value in given.texts(_FIXABLE).items() if value}
             if not values:
                 raise UsageError("Fill in at least one field.")
             row = incomplete_row(store, review.id, service.options.timezone)
-            event_id = store.review_fix(review.id, parse_completed_row(*row, values), judge, by)
+            event_id = store.reviews.fix(review.id, parse_completed_row(*row, values), judge, by)
             return redirect_after(f"/manage/events/{event_id}", "fixed")
         case "retry":
             outcome = normalise(*incomplete_row(store, review.id, service.options.timezone))
-            if not store.review_retry(review.id, outcome, judge, by):
+            if not store.reviews.retry(review.id, outcome, judge, by):
                 why = outcome.why if isinstance(outcome, QuarantinedEvent) else ""
                 raise UsageError("The item is still incomplete. {why}", why=why)
             return redirect_after(REVIEWS_URL, "retried")
         case _:
-            store.review_dismiss(review.id, by)
+            store.reviews.dismiss(review.id, by)
             return redirect_after(REVIEWS_URL, "dismissed")
 
 
 def _found(service: Service, review_id: int) -> ReviewItem:
     try:
-        found = service.store.review(review_id) if 0 < review_id < MAX_ID else None
+        found = service.store.reviews.get(review_id) if 0 < review_id < MAX_ID else None
     except UsageError:
         found = None
     if found is None:
@@ -220,14 +219,14 @@ def _found(service: Service, review_id: int) -> ReviewItem:
 def merges_page(request: Request) -> Response:
     """Merges, newest first."""
     service = service_of(request)
-    merges = merge_rows(service, service.store.merges(limit=MAX_MERGES), formatter_of(request))
+    merges = merge_rows(service, service.store.merges.list(limit=MAX_MERGES), formatter_of(request))
     return render(request, "reviews/merges.html", place=REVIEWS_URL, merges=merges)
 
 
 def merge_rows(service: Service, merges: Iterable[MergeRecord], formatter: Formatter) -> list[MergeRow]:
     """Merges with the titles of the events that were kept."""
     found = list(merges)
-    about = event_records(service.store, {one.kept_id for one in found})
+    about = service.store.events.records({one.kept_id for one in found})
     return [
         MergeRow(
             one, about[one.kept_id].event.title if one.kept_id in about else str(one.kept_id),
@@ -245,8 +244,8 @@ def undo_merge(request: Request, merge_id: int) -> Response:
         raise HttpProblem(404)
     note_change(request, f"merge {merge_id}")
     try:
-        service.store.undo_merge(merge_id, EventMatcher(), caller_of(request).name)
+        service.store.merges.undo(merge_id, EventMatcher(), caller_of(request).name)
     except UsageError as error:
-        shown = merge_rows(service, service.store.merges(limit=MAX_MERGES), formatter_of(request))
+        shown = merge_rows(service, service.store.merges.list(limit=MAX_MERGES), formatter_of(request))
         return render(request, "reviews/merges.html", status=409, place=REVIEWS_URL, problem=error, merges=shown)
     return redirect_after("/manage/merges", "undone")

@@ -97,17 +97,17 @@ def source_run_row(one: RunLog) -> SourceRunRow:
 
 def source_names(service: Service) -> dict[int, str]:
     """The names of the sources by id."""
-    return {one.id: one.name for one in service.store.sources()}
+    return {one.id: one.name for one in service.store.sources.list()}
 
 
 @router.get("/manage/sources")
 def sources_page(request: Request) -> Response:
     """All sources with their health, failing ones first."""
     service, formatter = service_of(request), formatter_of(request)
-    health = {one.source_id: one for one in service.store.health()}
+    health = {one.source_id: one for one in service.store.statistics.source_health()}
     found = [
-        SourceRow(one, health[one.id], service.store.state(one.id), *_health(health[one.id], formatter))
-        for one in service.store.sources()
+        SourceRow(one, health[one.id], service.store.schedule.state(one.id), *_health(health[one.id], formatter))
+        for one in service.store.sources.list()
         if one.id in health
     ]
     found.sort(key=lambda one: (not one.health.failures, one.source.name))
@@ -178,8 +178,8 @@ def enable_source_page(request: Request, source_id: int) -> Response:
     """Enable a source and schedule its next run now."""
     service = service_of(request)
     source = _noted(request, source_id)
-    service.store.enable_source(source.id, caller_of(request).name)
-    service.store.schedule(source.id, 0.0)
+    service.store.sources.enable(source.id, caller_of(request).name)
+    service.store.schedule.set_due(source.id, 0.0)
     return redirect_after(f"{SOURCES_URL}/{source.id}", "source_enabled")
 
 
@@ -187,7 +187,7 @@ def enable_source_page(request: Request, source_id: int) -> Response:
 def disable_source_page(request: Request, source_id: int) -> Response:
     """Disable a source; its events are kept."""
     source = _noted(request, source_id)
-    service_of(request).store.disable_source(source.id, caller_of(request).name)
+    service_of(request).store.sources.disable(source.id, caller_of(request).name)
     return redirect_after(f"{SOURCES_URL}/{source.id}", "source_disabled")
 
 
@@ -217,17 +217,17 @@ def _shown(
     service, formatter, caller = service_of(request), formatter_of(request), caller_of(request)
     _ = formatter.gettext
     store = service.store
-    health = next(one for one in store.health() if one.source_id == source.id)
-    state = store.state(source.id)
+    health = next(one for one in store.statistics.source_health() if one.source_id == source.id)
+    state = store.schedule.state(source.id)
     kind, label = _health(health, formatter)
-    runs = store.runs(source_id=source.id, limit=10)
+    runs = store.runs.list(source_id=source.id, limit=10)
     facts = [
         (N_("City"), source.city), (N_("Frequency"), _(_FREQUENCY_LABELS[source.frequency])),
         (N_("Time zone"), source.timezone), (N_("Priority"), source.priority or ""), (N_("Licence"), source.licence),
         (N_("Terms of use"), source.terms_url), (N_("Notes"), source.notes),
         (N_("Environment variable of the secret"), source.secret),
     ]  # fmt: skip
-    changes = [(one.at, visible_change(one, caller)) for one in reversed(store.source_history(source.id))]
+    changes = [(one.at, visible_change(one, caller)) for one in reversed(store.sources.history(source.id))]
     history = [
         one | {
             "at": at, "old": _written(one["old"]), "new": _written(one["new"]),
@@ -352,9 +352,9 @@ def runs_page(request: Request) -> Response:
     service = service_of(request)
     source_id, before = parse_id(request.query_params.get("source")), parse_id(request.query_params.get("before"))
     names = source_names(service)
-    found = service.store.runs(source_id=source_id, limit=PAGE_SIZE + 1, before=before)
+    found = service.store.runs.list(source_id=source_id, limit=PAGE_SIZE + 1, before=before)
     more = f"?before={found[PAGE_SIZE - 1].id}" + (f"&source={source_id}" if source_id else "") if len(found) > PAGE_SIZE else ""
-    source = service.store.source(source_id) if source_id in names and source_id is not None else None
+    source = service.store.sources.get(source_id) if source_id in names and source_id is not None else None
     return render(
         request, "sources/runs.html", place="/manage/runs", runs=[source_run_row(one) for one in found[:PAGE_SIZE]], names=names,
         source=source, next_url=f"/manage/runs{more}" if more else "", is_newest=before is None,
@@ -366,7 +366,7 @@ def run_page(request: Request, run_id: int) -> Response:
     """One run, with its log."""
     service = service_of(request)
     try:
-        run = service.store.run(run_id) if 0 < run_id < MAX_ID else None
+        run = service.store.runs.get(run_id) if 0 < run_id < MAX_ID else None
     except UsageError:
         run = None
     if run is None:
@@ -380,14 +380,14 @@ def run_page(request: Request, run_id: int) -> Response:
 def _source(service: Service, source_id: int) -> EventSource | None:
     """The source of a run; it may have been removed."""
     try:
-        return service.store.source(source_id)
+        return service.store.sources.get(source_id)
     except UsageError:
         return None
 
 
 def snapshot_files(service: Service) -> FileStore:
     """The store of snapshots and run logs."""
-    return open_files(service.events.files or beside(service.store.database))
+    return open_files(service.events.files or beside(service.store.db.database))
 
 
 def _log(service: Service, run: RunLog) -> str:

@@ -94,25 +94,29 @@ class Actor:
         return f"key {self.key_id}" if self.key_id is not None else ""
 
 
-class AuditLog(CalendarDatabase):
+def add_audit_entry(db: CalendarDatabase, sql: Connection, by: Actor, what: str, subject: str = "", **detail: Any) -> None:
+    """Add an entry in the transaction of the change itself."""
+    row = {"at": db.now(), "who": by.who, "user_id": by.user_id, "key_id": by.key_id, "address": by.address}
+    sql.execute(insert(audit_log).values(**row, what=what, subject=subject, detail=detail))
+
+
+class AuditLog:
     """Writes and reads the audit log."""
+
+    def __init__(self, db: CalendarDatabase) -> None:
+        self._db = db
 
     def record(self, by: Actor, what: str, subject: str = "", **detail: Any) -> None:
         """Add an entry."""
-        with self.write() as sql:
-            self.add_audit_entry(sql, by, what, subject, **detail)
+        with self._db.write() as sql:
+            add_audit_entry(self._db, sql, by, what, subject, **detail)
 
-    def add_audit_entry(self, sql: Connection, by: Actor, what: str, subject: str = "", **detail: Any) -> None:
-        """Add an entry in the transaction of the change itself."""
-        row = {"at": self.now(), "who": by.who, "user_id": by.user_id, "key_id": by.key_id, "address": by.address}
-        sql.execute(insert(audit_log).values(**row, what=what, subject=subject, detail=detail))
-
-    def audit_entries(self, *, limit: int = 100, before: int | None = None, who: str = "") -> tuple[AuditEntry, ...]:
+    def entries(self, *, limit: int = 100, before: int | None = None, who: str = "") -> tuple[AuditEntry, ...]:
         """Entries, newest first; `before` is the ID of the last one seen."""
         query = select(audit_log).order_by(audit_log.c.id.desc()).limit(limit)
         if before is not None:
             query = query.where(audit_log.c.id < before)
         if who:
             query = query.where(audit_log.c.who == who)
-        with self.read() as sql:
+        with self._db.read() as sql:
             return tuple(AuditEntry(**row) for row in sql.execute(query).mappings())

@@ -7,6 +7,7 @@ database the hash.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, RowMapping, Select, delete, func, insert, or_, select, update
 
 from tadoru.errors import UsageError, quoted
-from tadoru.store.accounts.audit_log import Actor, AuditLog, User, UserSession
+from tadoru.store.accounts.audit_log import Actor, User, UserSession, add_audit_entry
 from tadoru.store.accounts.schema import api_keys, audit_log, sessions, users
 from tadoru.store.accounts.secrets import (
     COST,
@@ -25,6 +26,7 @@ from tadoru.store.accounts.secrets import (
     matches_password,
     new_token,
 )
+from tadoru.store.calendar.database import CalendarDatabase
 
 ROLES = ("viewer", "editor", "admin")
 LINK_LIFETIME = timedelta(hours=1)
@@ -47,109 +49,111 @@ def validate_password(password: str) -> None:
         )
 
 
-class Users(AuditLog):
+class Users:
     """The users."""
 
-    password_cost = COST
-    """The scrypt cost of new passwords."""
+    def __init__(self, db: CalendarDatabase, password_cost: int = COST) -> None:
+        self._db = db
+        self.password_cost = password_cost
+        """The scrypt cost of new passwords."""
 
-    def users(self) -> tuple[User, ...]:
+    def list(self) -> tuple[User, ...]:
         """All users by name, including revoked ones."""
-        with self.read() as sql:
+        with self._db.read() as sql:
             return tuple(user_from_row(row) for row in sql.execute(select(users).order_by(users.c.name)).mappings())
 
-    def user(self, name: str) -> User | None:
-        with self.read() as sql:
+    def get(self, name: str) -> User | None:
+        with self._db.read() as sql:
             row = sql.execute(select(users).where(users.c.name == normalize_user_name(name))).mappings().one_or_none()
             return user_from_row(row) if row else None
 
-    def has_users(self) -> bool:
+    def has_any(self) -> bool:
         """Whether there is a user who can sign in."""
-        with self.read() as sql:
+        with self._db.read() as sql:
             return bool(sql.execute(select(func.count()).where(users.c.revoked_at.is_(None))).scalar_one())
 
-    def add_user(self, name: str, role: str, by: Actor, *, password: str | None = None) -> User:
+    def add(self, name: str, role: str, by: Actor, *, password: str | None = None) -> User:
         """Add a user, or restore a revoked one without their old password and keys. Raises UsageError."""
         name = normalize_user_name(name)
         _check_role(role)
         if password is not None:
             validate_password(password)
         secret = hash_password(password, self.password_cost) if password is not None else ""
-        with self.write() as sql:
+        with self._db.write() as sql:
             found = sql.execute(select(users.c.id, users.c.revoked_at).where(users.c.name == name)).one_or_none()
             if found is not None and found.revoked_at is None:
                 raise UsageError("User {name} already exists. Choose another name.", name=name)
-            values = {"role": role, "password": secret, "created_at": self.now(), "revoked_at": None, "last_sign_in": None}
+            values = {"role": role, "password": secret, "created_at": self._db.now(), "revoked_at": None, "last_sign_in": None}
             if found is None:
                 sql.execute(insert(users).values(name=name, **values))
             else:
                 sql.execute(update(users).where(users.c.id == found.id).values(values))
                 self._revoke_keys(sql, found.id)
-            self.add_audit_entry(sql, by, "user.add", name, role=role)
+            add_audit_entry(self._db, sql, by, "user.add", name, role=role)
             return _by_name(sql, name)
 
     def set_role(self, name: str, role: str, by: Actor) -> User:
         """Change the role of a user. The last administrator keeps the role. Raises UsageError."""
         _check_role(role)
-        with self.write_events() as sql:
+        with self._db.write_events() as sql:
             user = _by_name(sql, normalize_user_name(name))
             if user.role == "admin" and role != "admin":
                 _keep_one_admin(sql, user)
             sql.execute(update(users).where(users.c.id == user.id).values(role=role))
-            self.add_audit_entry(sql, by, "user.role", user.name, before=user.role, role=role)
+            add_audit_entry(self._db, sql, by, "user.role", user.name, before=user.role, role=role)
             return _by_name(sql, user.name)
 
     def set_password(self, name: str, password: str, by: Actor) -> None:
         """Set a password; every session of the user ends."""
         validate_password(password)
         secret = hash_password(password, self.password_cost)
-        with self.write() as sql:
+        with self._db.write() as sql:
             user = _by_name(sql, normalize_user_name(name))
             sql.execute(update(users).where(users.c.id == user.id).values(password=secret, link_hash=None, link_until=None))
             sql.execute(delete(sessions).where(sessions.c.user_id == user.id))
-            self.add_audit_entry(sql, by, "user.password", user.name)
+            add_audit_entry(self._db, sql, by, "user.password", user.name)
 
-    def revoke_user(self, name: str, by: Actor) -> User:
+    def revoke(self, name: str, by: Actor) -> User:
         """Revoke a user with all sessions, keys, links and the password. The last administrator cannot be revoked."""
-        with self.write_events() as sql:
+        with self._db.write_events() as sql:
             user = _by_name(sql, normalize_user_name(name))
             if user.role == "admin":
                 _keep_one_admin(sql, user)
-            gone = {"revoked_at": self.now(), "password": "", "link_hash": None, "link_until": None}
+            gone = {"revoked_at": self._db.now(), "password": "", "link_hash": None, "link_until": None}
             sql.execute(update(users).where(users.c.id == user.id).values(gone))
             sql.execute(delete(sessions).where(sessions.c.user_id == user.id))
-            self.add_audit_entry(sql, by, "user.revoke", user.name, keys=self._revoke_keys(sql, user.id))
+            add_audit_entry(self._db, sql, by, "user.revoke", user.name, keys=self._revoke_keys(sql, user.id))
             return user
 
-    def _revoke_keys(self, sql: Connection, user_id: int) -> list[str]:
+    def _revoke_keys(self, sql: Connection, user_id: int) -> Sequence[str]:
         """Revoke every key of a user; their prefixes."""
         held = (api_keys.c.user_id == user_id) & api_keys.c.revoked_at.is_(None)
-        ended = sql.execute(update(api_keys).where(held).values(revoked_at=self.now()).returning(api_keys.c.prefix)).scalars()
+        ended = sql.execute(update(api_keys).where(held).values(revoked_at=self._db.now()).returning(api_keys.c.prefix)).scalars()
         return sorted(f"tdr_{prefix}" for prefix in ended)
 
     def make_link(self, name: str, by: Actor, holds: timedelta = LINK_LIFETIME) -> str:
         """The token of a one-time sign-in link; it replaces an earlier one."""
         token = new_token()
-        with self.write() as sql:
+        with self._db.write() as sql:
             user = _by_name(sql, normalize_user_name(name))
-            values = {"link_hash": hash_token(token), "link_until": self.now() + holds}
+            values = {"link_hash": hash_token(token), "link_until": self._db.now() + holds}
             sql.execute(update(users).where(users.c.id == user.id).values(values))
-            self.add_audit_entry(sql, by, "user.link", user.name)
+            add_audit_entry(self._db, sql, by, "user.link", user.name)
         return token
 
-    def user_of_link(self, token: str) -> User | None:
+    def of_link(self, token: str) -> User | None:
         """The user of a valid one-time link, or None. This does not use it up."""
-        with self.read() as sql:
+        with self._db.read() as sql:
             row = sql.execute(select(users).where(users.c.link_hash == hash_token(token))).mappings().one_or_none()
-            return user_from_row(row) if row and row["link_until"] > self.now() else None
+            return user_from_row(row) if row and row["link_until"] > self._db.now() else None
 
-    def user_with_password(self, name: str, password: str) -> User | None:
+    def with_password(self, name: str, password: str) -> User | None:
         """The user with this name and password, or None. An unknown name takes as long."""
         try:
             name = normalize_user_name(name)
         except UsageError:
             name = ""
-        with self.read() as sql:
+        with self._db.read() as sql:
             row = sql.execute(select(users).where(users.c.name == name)).mappings().one_or_none()
         stored = row["password"] if row and row["revoked_at"] is None else ""
         return user_from_row(row) if matches_password(password, stored, self.password_cost) and row else None
@@ -186,18 +190,33 @@ LAST_SEEN_PRECISION = timedelta(minutes=5)
 """Precision of the time of the last use: a write per request would be too many."""
 
 
-class Sessions(Users):
-    """Sessions: start, look up, end."""
+SERVICE_ACTOR = Actor(who="service")
 
-    def start_session(self, user: User, by: Actor, *, replaces: str | None = None, agent: str = "") -> str:
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PruneResult:
+    """The number of removed records."""
+
+    lines: int = 0
+    sessions: int = 0
+    links: int = 0
+
+
+class Sessions:
+    """Sessions: start, look up, end, and removal of what has expired."""
+
+    def __init__(self, db: CalendarDatabase) -> None:
+        self._db = db
+
+    def start(self, user: User, by: Actor, *, replaces: str | None = None, agent: str = "") -> str:
         """Start a session; its token. The session `replaces` ends."""
-        with self.write() as sql:
+        with self._db.write() as sql:
             return self._started(sql, user, by, replaces, agent)
 
     def start_by_link(self, token: str, by: Actor, *, replaces: str | None = None, agent: str = "") -> tuple[User, str] | None:
         """Start a session by a one-time link, which is used up: of two parallel uses only one succeeds."""
-        now = self.now()
-        with self.write() as sql:
+        now = self._db.now()
+        with self._db.write() as sql:
             used = update(users).where(
                 users.c.link_hash == hash_token(token), users.c.link_until > now, users.c.revoked_at.is_(None)
             )
@@ -208,7 +227,7 @@ class Sessions(Users):
             return user, self._started(sql, user, by, replaces, agent)
 
     def _started(self, sql: Connection, user: User, by: Actor, replaces: str | None, agent: str) -> str:
-        now, token = self.now(), new_token()
+        now, token = self._db.now(), new_token()
         old = or_(sessions.c.expires_at <= now, sessions.c.last_seen_at <= now - SESSION_IDLE_LIMIT)
         if replaces is not None:
             old = or_(old, sessions.c.token_hash == hash_token(replaces))
@@ -218,31 +237,52 @@ class Sessions(Users):
         sql.execute(insert(sessions).values(token_hash=hash_token(token), user_id=user.id, **times, **about))
         sql.execute(update(users).where(users.c.id == user.id).values(last_sign_in=now))
         who = Actor(who=user.name, user_id=user.id, address=by.address)
-        self.add_audit_entry(sql, who, "session.start", user.name)
+        add_audit_entry(self._db, sql, who, "session.start", user.name)
         return token
 
-    def session(self, token: str) -> UserSession | None:
+    def get(self, token: str) -> UserSession | None:
         """The valid session of a token with its current user, or None. Its use is recorded."""
-        now = self.now()
-        with self.read() as sql:
+        now = self._db.now()
+        with self._db.read() as sql:
             found = _valid_session(sql, token, now)
         if found is not None and now - found.last_seen_at >= LAST_SEEN_PRECISION:
-            with self.write() as sql:
+            with self._db.write() as sql:
                 sql.execute(update(sessions).where(sessions.c.id == found.id).values(last_seen_at=now))
         return found
 
-    def sessions_of(self, user_id: int) -> tuple[UserSession, ...]:
+    def of_user(self, user_id: int) -> tuple[UserSession, ...]:
         """The sessions of a user, newest first."""
-        with self.read() as sql:
+        with self._db.read() as sql:
             query = _with_user().where(sessions.c.user_id == user_id).order_by(sessions.c.id.desc())
             return tuple(_session(dict(row)) for row in sql.execute(query).mappings())
 
-    def end_session(self, token: str, by: Actor) -> None:
+    def end(self, token: str, by: Actor) -> None:
         """End a session."""
-        with self.write() as sql:
+        with self._db.write() as sql:
             gone = sql.execute(delete(sessions).where(sessions.c.token_hash == hash_token(token)))
             if gone.rowcount:
-                self.add_audit_entry(sql, by, "session.end", by.who)
+                add_audit_entry(self._db, sql, by, "session.end", by.who)
+
+    def prune(self, keep: timedelta | None) -> PruneResult:
+        """Remove expired sessions and links, and audit log entries older than `keep` (None keeps all). The removal of entries is
+        recorded as an entry."""
+        now = self._db.now()
+        ended = or_(sessions.c.expires_at <= now, sessions.c.last_seen_at <= now - SESSION_IDLE_LIMIT)
+        unused = users.c.link_until <= now
+        old = audit_log.c.at < now - keep if keep is not None else None
+        with self._db.read() as sql:  # Usually there is nothing to do, and no write lock is needed.
+            wanted = [select(func.count()).select_from(sessions).where(ended), select(func.count()).where(unused)]
+            if old is not None:
+                wanted.append(select(func.count()).select_from(audit_log).where(old))
+            if not any(sql.execute(query).scalar_one() for query in wanted):
+                return PruneResult()
+        with self._db.write() as sql:
+            gone = sql.execute(delete(sessions).where(ended)).rowcount
+            links = sql.execute(update(users).where(unused).values(link_hash=None, link_until=None)).rowcount
+            lines = sql.execute(delete(audit_log).where(old)).rowcount if old is not None else 0
+            if lines:
+                add_audit_entry(self._db, sql, SERVICE_ACTOR, "audit.prune", "", lines=lines)
+        return PruneResult(lines=lines, sessions=gone, links=links)
 
 
 _SESSION_COLUMNS = ("id", "created_at", "last_seen_at", "expires_at", "address", "agent")
@@ -261,40 +301,3 @@ def _valid_session(sql: Connection, token: str, now: datetime) -> UserSession | 
 
 def _session(row: dict[str, Any]) -> UserSession:
     return UserSession(user=user_from_row(row), **{name: row[f"session_{name}"] for name in _SESSION_COLUMNS})
-
-
-SERVICE_ACTOR = Actor(who="service")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PruneResult:
-    """The number of removed records."""
-
-    lines: int = 0
-    sessions: int = 0
-    links: int = 0
-
-
-class AccountCleanup(AuditLog):
-    """Removes expired data."""
-
-    def prune_access(self, keep: timedelta | None) -> PruneResult:
-        """Remove expired sessions and links, and audit log entries older than `keep` (None keeps all). The removal of entries is
-        recorded as an entry."""
-        now = self.now()
-        ended = or_(sessions.c.expires_at <= now, sessions.c.last_seen_at <= now - SESSION_IDLE_LIMIT)
-        unused = users.c.link_until <= now
-        old = audit_log.c.at < now - keep if keep is not None else None
-        with self.read() as sql:  # Usually there is nothing to do, and no write lock is needed.
-            wanted = [select(func.count()).select_from(sessions).where(ended), select(func.count()).where(unused)]
-            if old is not None:
-                wanted.append(select(func.count()).select_from(audit_log).where(old))
-            if not any(sql.execute(query).scalar_one() for query in wanted):
-                return PruneResult()
-        with self.write() as sql:
-            gone = sql.execute(delete(sessions).where(ended)).rowcount
-            links = sql.execute(update(users).where(unused).values(link_hash=None, link_until=None)).rowcount
-            lines = sql.execute(delete(audit_log).where(old)).rowcount if old is not None else 0
-            if lines:
-                self.add_audit_entry(sql, SERVICE_ACTOR, "audit.prune", "", lines=lines)
-        return PruneResult(lines=lines, sessions=gone, links=links)

@@ -144,40 +144,38 @@ def _numbered() -> list[str]:
     return [table.name for table in metadata.sorted_tables if "id" in table.c]
 
 
-class BackupStore(CalendarDatabase):
-    """Writes backups."""
+def back_up_calendar(db: CalendarDatabase, path: str, progress: Progress = no_progress) -> None:
+    """Write everything to one SQLite file while the database is in use. An existing file is not overwritten."""
+    target, part = Path(path), Path(f"{path}.part")
+    if target.exists():
+        raise UsageError("{path} already exists. Choose another name.", path=path)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part.unlink(missing_ok=True)  # Left by an interrupted backup.
+        part.touch(mode=0o600)
+    except OSError as error:
+        raise StoreError(
+            "Cannot write {path} ({reason}). Check the folder and its permissions.", path=path, reason=error.strerror
+        ) from error
+    if db.is_sqlite:
+        with db.translated_errors(), db.engine.connect() as sql:
+            driver = sql.connection.driver_connection
+            assert isinstance(driver, sqlite3.Connection)
+            _copy_file(driver, part)
+    else:
+        _copy_into(db, part, progress)
+    part.replace(target)
 
-    def backup(self, path: str, progress: Progress = no_progress) -> None:
-        """Write everything to one SQLite file while the database is in use. An existing file is not overwritten."""
-        target, part = Path(path), Path(f"{path}.part")
-        if target.exists():
-            raise UsageError("{path} already exists. Choose another name.", path=path)
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            part.unlink(missing_ok=True)  # Left by an interrupted backup.
-            part.touch(mode=0o600)
-        except OSError as error:
-            raise StoreError(
-                "Cannot write {path} ({reason}). Check the folder and its permissions.", path=path, reason=error.strerror
-            ) from error
-        if self.is_sqlite:
-            with self.translated_errors(), self.engine.connect() as sql:
-                driver = sql.connection.driver_connection
-                assert isinstance(driver, sqlite3.Connection)
-                _copy_file(driver, part)
-        else:
-            self._copy_into(part, progress)
-        part.replace(target)
 
-    def _copy_into(self, file: Path, progress: Progress) -> None:
-        copy = CalendarDatabase(str(file), self.clock)
-        try:
-            prepare_database(copy)
-            copy_calendar(self, copy, progress)
-        finally:
-            copy.close()
-        with closing(sqlite3.connect(file)) as sql:
-            sql.execute("PRAGMA journal_mode = DELETE")
+def _copy_into(db: CalendarDatabase, file: Path, progress: Progress) -> None:
+    copy = CalendarDatabase(str(file), db.clock)
+    try:
+        prepare_database(copy)
+        copy_calendar(db, copy, progress)
+    finally:
+        copy.close()
+    with closing(sqlite3.connect(file)) as sql:
+        sql.execute("PRAGMA journal_mode = DELETE")
 
 
 def _copy_file(since: sqlite3.Connection, to: Path) -> None:

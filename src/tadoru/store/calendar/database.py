@@ -42,7 +42,7 @@ def is_postgresql(database: str) -> bool:
 
 
 class CalendarDatabase:
-    """An engine for one database; base class of everything in `store.calendar`."""
+    """The engine of one database, which the parts of a calendar are given."""
 
     def __init__(self, database: str, clock: Clock, *, patience: float = LOCK_TIMEOUT) -> None:
         self.clock = clock

@@ -15,9 +15,12 @@ and for a short time at most, because archiving changes none of these.
 
 from __future__ import annotations
 
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import reduce
+from itertools import islice
 from operator import add
 from typing import Any, NamedTuple
 
@@ -26,6 +29,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     FromClause,
+    Label,
     Select,
     and_,
     bindparam,
@@ -44,8 +48,34 @@ from sqlalchemy.types import Text
 from tadoru.errors import UsageError
 from tadoru.model.event import EventStatus
 from tadoru.store.calendar.database import CalendarDatabase
-from tadoru.store.calendar.records import EventPage, EventTime, ListedEvent, event_from_row, event_rows, select_in
-from tadoru.store.calendar.schema import event_history, events, merges, occurrences, sightings
+from tadoru.store.calendar.records import (
+    CalendarEvent,
+    EventPage,
+    EventProvenance,
+    EventRecord,
+    EventTime,
+    FieldOwner,
+    ListedEvent,
+    ZoneUse,
+    event_from_row,
+    event_rows,
+    event_time_from_row,
+    in_batches,
+    merge_from_row,
+    review_from_row,
+    select_in,
+    sightings_of,
+)
+from tadoru.store.calendar.schema import (
+    event_history,
+    events,
+    field_owners,
+    merges,
+    occurrences,
+    review_candidates,
+    reviews,
+    sightings,
+)
 from tadoru.store.calendar.search_conditions import (
     GeoBox,
     GeoCircle,
@@ -71,31 +101,6 @@ _SHOWN = (events.c.status == EventStatus.ACTIVE.value, events.c.merged_into.is_(
 _CATEGORIES = select(events.c.category).distinct().where(events.c.category != "", *_SHOWN).order_by(events.c.category)
 
 
-class FilterNames(CalendarDatabase):
-    """The cities and categories that filters offer."""
-
-    def __init__(self, *given: Any, **more: Any) -> None:
-        super().__init__(*given, **more)
-        self._names: dict[str, tuple[float, tuple[Any, ...], tuple[str, ...]]] = {}
-
-    def cities(self) -> tuple[str, ...]:
-        """All cities of events, including hidden ones."""
-        return self._remembered("cities", _CITIES)
-
-    def categories(self) -> tuple[str, ...]:
-        """All categories of active events that are not archived."""
-        return self._remembered("categories", _CATEGORIES)
-
-    def _remembered(self, what: str, query: Select[Any]) -> tuple[str, ...]:
-        with self.read() as sql:
-            now, newest = self.clock.monotonic(), _newest(sql)
-            until, state, names = self._names.get(what, (0.0, (), ()))
-            if newest != state or now >= until:
-                names = tuple(sql.execute(query).scalars())
-                self._names[what] = (now + CACHE_SECONDS, newest, names)
-            return names
-
-
 def _newest(sql: Connection) -> tuple[Any, ...]:
     """Values of which every change modifies at least one."""
     return tuple(sql.execute(_NEWEST).one())
@@ -103,7 +108,6 @@ def _newest(sql: Connection) -> tuple[Any, ...]:
 
 _MAX_ZONE_OFFSET = timedelta(hours=14)
 """Maximum difference between the start of a local day and of the same day in UTC."""
-_TIME_NAMES = ("starts_at", "ends_at", "has_time", "local_date", "last_date")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,17 +140,21 @@ class _PageRequest(NamedTuple):
     backwards: bool
 
 
-class EventQueries(FilterNames):
-    """Lists and counts events."""
+class EventQueries:
+    """Lists, counts and reads events."""
 
-    def events(
+    def __init__(self, db: CalendarDatabase) -> None:
+        self.db = db
+        self._names: dict[str, tuple[float, tuple[Any, ...], tuple[str, ...]]] = {}
+
+    def list(
         self, chosen: EventFilter | None = None, *, limit: int = 20, cursor: str | None = None, backwards: bool = False
     ) -> EventPage:
         """A page in the order of time; `backwards`: latest first."""
         chosen = chosen or EventFilter()
         after = decode_cursor(cursor, "", TIME_PLACE) if cursor else None
         queries = self.time_queries(chosen, after, limit + 1, backwards=backwards)
-        with self.read() as sql:
+        with self.db.read() as sql:
             found = [row for query in queries for row in sql.execute(query)]
             found.sort(key=lambda row: (row.starts_at, row.event_id), reverse=backwards)
             rows = found[:limit]
@@ -154,7 +162,7 @@ class EventQueries(FilterNames):
         more = len(found) > limit
         return EventPage(items=items, next_cursor=encode_cursor("", (rows[-1].starts_at, rows[-1].event_id)) if more else None)
 
-    def events_by_change(
+    def list_by_change(
         self, chosen: EventFilter | None = None, *, limit: int = 100, cursor: str | None = None, absorbed: bool = True,
         backwards: bool = False,
     ) -> EventPage:  # fmt: skip
@@ -163,22 +171,39 @@ class EventQueries(FilterNames):
         chosen = chosen or EventFilter()
         query = select(events.c.id, events.c.updated_at).where(*self._conditions(chosen))
         if searched := parse_query(chosen.q or ""):
-            query = query.where(contains_words(searched, is_sqlite=self.is_sqlite))
+            query = query.where(contains_words(searched, is_sqlite=self.db.is_sqlite))
         if chosen.city is not None:
             query = query.where(events.c.city == chosen.city)
         if not absorbed:
             query = query.where(events.c.merged_into.is_(None))
         after = decode_cursor(cursor, "", TIME_PLACE) if cursor else None
         query = _paged(query, events.c.updated_at, events.c.id, after, backwards=backwards).limit(limit + 1)
-        with self.read() as sql:
+        with self.db.read() as sql:
             found = sql.execute(query).all()
             items = self.listed(sql, [(row.id, 0) for row in found[:limit]])
         last = found[:limit][-1] if len(found) > limit else None
         return EventPage(items=items, next_cursor=encode_cursor("", (last.updated_at, last.id)) if last else None)
 
-    def count_events(self, chosen: EventFilter | None = None) -> int:
+    def list_by_relevance(self, chosen: EventFilter, *, limit: int = 20, cursor: str | None = None) -> EventPage:
+        """A page of the matching events, most relevant first; each at its first occurrence that matches."""
+        searched = parse_query(chosen.q or "")
+        if searched is None:
+            raise UsageError("Sorting by relevance needs a search. Set q, or choose another sort.")
+        after = decode_cursor(cursor, "", (int, *TIME_PLACE)) if cursor else None
+        far = relevance_distance(searched, is_sqlite=self.db.is_sqlite).label("distance")
+        queries = [_ranked(query, far, after, limit + 1) for query in self.time_queries(chosen, None, None)]
+        with self.db.read() as sql:
+            found = [row for query in queries for row in sql.execute(query)] if searched.wanted else []
+            found.sort(key=lambda row: (row.distance, row.starts_at, row.event_id))
+            rows = found[:limit]
+            items = self.listed(sql, [(row.event_id, row.number) for row in rows])
+        last = rows[-1] if len(found) > limit else None
+        more = encode_cursor("", (last.distance, last.starts_at, last.event_id)) if last else None
+        return EventPage(items=items, next_cursor=more)
+
+    def count(self, chosen: EventFilter | None = None) -> int:
         """The number of events of a list."""
-        with self.read() as sql:
+        with self.db.read() as sql:
             queries = self.time_queries(chosen or EventFilter(), None, None)
             return sum(
                 sql.execute(select(func.count()).select_from(query.order_by(None).subquery())).scalar_one() for query in queries
@@ -186,17 +211,98 @@ class EventQueries(FilterNames):
 
     def last_change(self) -> datetime | None:
         """When an event was last changed; None without events."""
-        with self.read() as sql:
+        with self.db.read() as sql:
             at: datetime | None = sql.execute(select(func.max(events.c.updated_at, type_=events.c.updated_at.type))).scalar()
             return at
 
+    def get(self, event_id: int) -> CalendarEvent:
+        with self.db.read() as sql:
+            row = event_rows(sql, [event_id]).get(event_id)
+        if row is None:
+            raise UsageError("Event {id} not found. `tadoru events list --all` lists all events.", id=event_id)
+        return event_from_row(row)
+
+    def times(self, event_id: int) -> tuple[EventTime, ...]:
+        query = select(occurrences).where(occurrences.c.event_id == event_id).order_by(occurrences.c.number)
+        with self.db.read() as sql:
+            return tuple(event_time_from_row(row) for row in sql.execute(query).mappings())
+
+    def provenance(self, event_id: int) -> EventProvenance:
+        """The sightings, owners, merges, reviews and history of an event."""
+        found = self.get(event_id)
+        times = self.times(event_id)
+        with self.db.read() as sql:
+            owners = sql.execute(select(field_owners).where(field_owners.c.event_id == event_id)).mappings()
+            names = ("owner", "source_id", "who", "at")
+            owned = {row["field"]: FieldOwner(**{name: row[name] for name in names}) for row in owners}
+            part = or_(merges.c.kept_id == event_id, merges.c.absorbed_id == event_id)
+            merged = sql.execute(select(merges).where(part).order_by(merges.c.id)).mappings().all()
+            about = select(review_candidates.c.review_id).where(review_candidates.c.event_id == event_id)
+            items = sql.execute(select(reviews).where(reviews.c.id.in_(about)).order_by(reviews.c.id)).mappings().all()
+            past = select(event_history).where(event_history.c.event_id == event_id).order_by(event_history.c.id)
+            return EventProvenance(
+                event=found,
+                occurrences=times,
+                owners=owned,
+                sightings=tuple(sightings_of(sql, [event_id]).get(event_id, ())),
+                merges=tuple(merge_from_row(row) for row in merged),
+                reviews=tuple(review_from_row(row) for row in items),
+                history=tuple({name: row[name] for name in ("at", "by", "changes")} for row in sql.execute(past).mappings()),
+            )
+
+    def iterate(self, chosen: EventFilter, *, limit: int | None = None) -> Iterator[EventRecord]:
+        """The events of a list in the order of time, from one snapshot of the database, a few hundred at a time."""
+        with self.db.read() as sql:
+            queries = self.time_queries(chosen, None, limit)
+            streams = [sql.execute(query, execution_options={"yield_per": 1000}) for query in queries]
+            merged = heapq.merge(*streams, key=lambda row: (row.starts_at, row.event_id))
+            for part in in_batches(islice(merged, limit)):
+                yield from _load_records(sql, [(row.event_id, row.number) for row in part])
+
+    def record(self, event_id: int) -> EventRecord | None:
+        """One event in any state; None if there is none."""
+        with self.db.read() as sql:
+            return next(iter(_load_records(sql, [(event_id, 0)])), None)
+
+    def records(self, event_ids: Iterable[int]) -> dict[int, EventRecord]:
+        """Several events by id; missing ones are left out."""
+        with self.db.read() as sql:
+            return {one.event.id: one for one in _load_records(sql, [(event_id, 0) for event_id in event_ids])}
+
+    def zones(self, chosen: EventFilter) -> tuple[ZoneUse, ...]:
+        """The time zones of the events of a list, by name."""
+        queries = [query.order_by(None).subquery() for query in self.time_queries(chosen, None, None)]
+        wanted = or_(*(events.c.id.in_(select(one.c.event_id)) for one in queries))
+        last = func.max(events.c.last_day_over, type_=events.c.last_day_over.type)
+        first = func.min(events.c.starts_at, type_=events.c.starts_at.type)
+        query = select(events.c.timezone, first, last).where(wanted).group_by(events.c.timezone).order_by(events.c.timezone)
+        with self.db.read() as sql:
+            return tuple(ZoneUse(name=name, first=begins, last=ends) for name, begins, ends in sql.execute(query))
+
+    def cities(self) -> tuple[str, ...]:
+        """All cities of events, including hidden ones."""
+        return self._remembered("cities", _CITIES)
+
+    def categories(self) -> tuple[str, ...]:
+        """All categories of active events that are not archived."""
+        return self._remembered("categories", _CATEGORIES)
+
+    def _remembered(self, what: str, query: Select[Any]) -> tuple[str, ...]:
+        with self.db.read() as sql:
+            now, newest = self.db.clock.monotonic(), _newest(sql)
+            until, state, names = self._names.get(what, (0.0, (), ()))
+            if newest != state or now >= until:
+                names = tuple(sql.execute(query).scalars())
+                self._names[what] = (now + CACHE_SECONDS, newest, names)
+            return names
+
     def time_queries(
         self, chosen: EventFilter, after: tuple[datetime, int] | None, limit: int | None, *, backwards: bool = False
-    ) -> list[Select[Any]]:
+    ) -> Sequence[Select[Any]]:
         """The queries for events that start in the period and for those that are ongoing when it starts."""
         searched = parse_query(chosen.q) if isinstance(chosen.q, str) else None
         times: Any = occurrences
-        words: list[ColumnElement[bool]] = []
+        words: Sequence[ColumnElement[bool]] = ()
         if searched is not None:
             times, words = self._search_plan(searched, is_whole=limit is None)
         starts = select(times.c.event_id, times.c.number, times.c.starts_at).join(events, events.c.id == times.c.event_id)
@@ -218,7 +324,7 @@ class EventQueries(FilterNames):
         """Limit a query to the filter's place and period, in order. A list follows the index of its order. Ongoing events are
         found by their last day, where SQLite would choose the wrong index and read everything a city ever had."""
         city, at = times.c.city, times.c.starts_at
-        if not by_index and self.is_sqlite:
+        if not by_index and self.db.is_sqlite:
             city, at = _without_index(city), _without_index(at)
         if chosen.city is not None:
             query = query.where(city == chosen.city)
@@ -226,11 +332,11 @@ class EventQueries(FilterNames):
             query = query.where(times.c.local_date <= chosen.until, at < latest_start(chosen.until))
         return _paged(query, at, times.c.event_id, walk.after, backwards=walk.backwards).limit(walk.limit)
 
-    def _search_plan(self, searched: SearchQuery, *, is_whole: bool) -> tuple[FromClause, list[ColumnElement[bool]]]:
+    def _search_plan(self, searched: SearchQuery, *, is_whole: bool) -> tuple[FromClause, Sequence[ColumnElement[bool]]]:
         """The occurrences to list and the conditions on them. PostgreSQL chooses the best plan, SQLite is given one."""
-        if not searched.wanted or not self.is_sqlite:
-            return occurrences, [contains_words(searched, is_sqlite=self.is_sqlite)]
-        with self.read() as sql:
+        if not searched.wanted or not self.db.is_sqlite:
+            return occurrences, [contains_words(searched, is_sqlite=self.db.is_sqlite)]
+        with self.db.read() as sql:
             match match_frequency(sql, searched):
                 case MatchFrequency.FEW:
                     return matching_occurrences(searched), []
@@ -239,7 +345,7 @@ class EventQueries(FilterNames):
                 case _:
                     return occurrences, [occurrence_matches(searched)]
 
-    def _conditions(self, chosen: EventFilter) -> list[ColumnElement[bool]]:
+    def _conditions(self, chosen: EventFilter) -> Sequence[ColumnElement[bool]]:
         """The conditions on the event itself."""
         wanted: list[ColumnElement[bool]] = [events.c.status.in_([one.value for one in chosen.statuses])]
         if chosen.category is not None:
@@ -254,9 +360,9 @@ class EventQueries(FilterNames):
                 wanted.append(column.is_not(None) if given else column.is_(None))
         if chosen.ids is not None:
             wanted.append(events.c.id.in_(chosen.ids))
-        return wanted + geo_conditions(chosen.box, chosen.near, exact=self.has_postgis)
+        return wanted + geo_conditions(chosen.box, chosen.near, exact=self.db.has_postgis)
 
-    def listed(self, sql: Connection, places: list[tuple[int, int]]) -> tuple[ListedEvent, ...]:
+    def listed(self, sql: Connection, places: Sequence[tuple[int, int]]) -> tuple[ListedEvent, ...]:
         """Load events with the given occurrence numbers."""
         rows = event_rows(sql, [event_id for event_id, _ in places])
         # Not pairs: SQLite would scan the whole table for a list of pairs.
@@ -270,8 +376,18 @@ class EventQueries(FilterNames):
         return tuple(ListedEvent(event=event_from_row(rows[event_id]), time=times.get(event_id)) for event_id, _ in places)
 
 
-def event_time_from_row(row: Any) -> EventTime:
-    return EventTime(**{name: row[name] for name in _TIME_NAMES})
+def _load_records(sql: Connection, places: list[tuple[int, int]]) -> list[EventRecord]:
+    rows = event_rows(sql, [event_id for event_id, _ in places])
+    times: dict[int, list[EventTime]] = {}
+    order = (occurrences.c.event_id, occurrences.c.number)
+    for row in select_in(sql, select(occurrences).order_by(*order), occurrences.c.event_id, rows):
+        times.setdefault(row["event_id"], []).append(event_time_from_row(row))
+    found = []
+    for event_id, number in places:
+        if event_id in rows:
+            every = tuple(times.get(event_id, ()))
+            found.append(EventRecord(event=event_from_row(rows[event_id]), time=every[number] if every else None, times=every))
+    return found
 
 
 def _is_first(times: FromClause, since: date) -> ColumnElement[bool]:
@@ -287,7 +403,7 @@ def _without_index(column: ColumnElement[Any]) -> ColumnElement[Any]:
 
 
 def earliest_start(day: Any) -> Any:
-    """No event of this day or later starts before this time. A bind parameter stays one (`event_records`)."""
+    """No event of this day or later starts before this time. A bind parameter stays one (`page_rows`)."""
     return _bind("begin") if isinstance(day, BindParameter) else datetime.combine(day, time(), UTC) - _MAX_ZONE_OFFSET
 
 
@@ -326,28 +442,8 @@ _TITLE_WHOLE, _TITLE_PART, _WHOLE, _PART = 0, 2, 4, 6
 """The distance of a word, by where it occurs."""
 
 
-def events_by_relevance(store: EventQueries, chosen: EventFilter, *, limit: int = 20, cursor: str | None = None) -> EventPage:
-    """A page of the matching events, most relevant first; each at its first occurrence that matches."""
-    searched = parse_query(chosen.q or "")
-    if searched is None:
-        raise UsageError("Sorting by relevance needs a search. Set q, or choose another sort.")
-    after = decode_cursor(cursor, "", (int, *TIME_PLACE)) if cursor else None
-    queries = [_ranked(store, query, searched, after, limit + 1) for query in store.time_queries(chosen, None, None)]
-    with store.read() as sql:
-        found = [row for query in queries for row in sql.execute(query)] if searched.wanted else []
-        found.sort(key=lambda row: (row.distance, row.starts_at, row.event_id))
-        rows = found[:limit]
-        items = store.listed(sql, [(row.event_id, row.number) for row in rows])
-    last = rows[-1] if len(found) > limit else None
-    more = encode_cursor("", (last.distance, last.starts_at, last.event_id)) if last else None
-    return EventPage(items=items, next_cursor=more)
-
-
-def _ranked(
-    store: EventQueries, query: Select[Any], searched: SearchQuery, after: tuple[int, datetime, int] | None, limit: int
-) -> Select[Any]:
+def _ranked(query: Select[Any], far: Label[int], after: tuple[int, datetime, int] | None, limit: int) -> Select[Any]:
     """Occurrences ordered by the relevance of their events, starting after a position if there is one."""
-    far = relevance_distance(searched, is_sqlite=store.is_sqlite).label("distance")
     found = query.order_by(None).add_columns(far).subquery()
     order = (found.c.distance, found.c.starts_at, found.c.event_id)
     wanted = select(found)

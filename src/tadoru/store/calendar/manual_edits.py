@@ -33,15 +33,18 @@ def set_manual_fields(sql: Connection, event_id: int, values: Mapping[str, Any],
         sql.execute(insert(field_owners), row)
 
 
-class ManualEdits(CalendarDatabase):
+class ManualEdits:
     """Manual changes of events."""
 
-    def create_event(self, draft: EventDraft, matcher: Matcher, by: str) -> CalendarEvent:
+    def __init__(self, db: CalendarDatabase) -> None:
+        self._db = db
+
+    def create(self, draft: EventDraft, matcher: Matcher, by: str) -> CalendarEvent:
         """Create an event without a source: all its fields are manual."""
-        now, data = self.now(), draft_to_json(draft)
+        now, data = self._db.now(), draft_to_json(draft)
         columns = event_columns(draft, now) | {"uid": uuid4().hex, "status": EventStatus.ACTIVE.value, "source_id": None}
         stamps = {"created_at": now, "updated_at": now, "last_seen": now, "dedupe_key": matcher.key(draft)}
-        with self.write_events() as sql:
+        with self._db.write_events() as sql:
             query = insert(events).values(**columns, **stamps, source_url=draft.url, licence="", terms_url="")
             number: int = sql.execute(query.returning(events.c.id)).scalar_one()
             seen = {"first_seen": now, "last_seen": now, "row_key": f"person:{columns['uid']}"}
@@ -50,7 +53,7 @@ class ManualEdits(CalendarDatabase):
             EventMerger(sql, matcher, now, by).merge([number])
             return event_from_row(event_rows(sql, [number])[number])
 
-    def edit_event(self, event_id: int, changes: Mapping[str, Any], matcher: Matcher, by: str) -> CalendarEvent:
+    def edit(self, event_id: int, changes: Mapping[str, Any], matcher: Matcher, by: str) -> CalendarEvent:
         """Change fields, named as in `EventDraft`. A new `occurrence` alone makes a series a single event."""
         if unknown := sorted(changes.keys() - EDITABLE):
             raise UsageError(
@@ -66,8 +69,8 @@ class ManualEdits(CalendarDatabase):
             given.setdefault("occurrences", ())
         if not given.get("title", "-").strip():
             raise UsageError("Title missing. Enter a title, or hide the event.")
-        now = self.now()
-        with self.write_events() as sql:
+        now = self._db.now()
+        with self._db.write_events() as sql:
             unmerged_row(sql, event_id)
             drafts = [one.draft for one in sightings_of(sql, [event_id]).get(event_id, ()) if one.draft is not None]
             if not drafts:
@@ -80,21 +83,21 @@ class ManualEdits(CalendarDatabase):
         """Let the sources set these fields again."""
         names |= {shadow for name, shadow in _SHADOWS.items() if name in names}
         mine = (field_owners.c.event_id == event_id, field_owners.c.owner == "person", field_owners.c.field.in_(names))
-        with self.write_events() as sql:
+        with self._db.write_events() as sql:
             unmerged_row(sql, event_id)
             sql.execute(delete(field_owners).where(*mine))
-            EventMerger(sql, matcher, self.now(), by).merge([event_id])
+            EventMerger(sql, matcher, self._db.now(), by).merge([event_id])
             return event_from_row(event_rows(sql, [event_id])[event_id])
 
-    def hide_event(self, event_id: int, by: str) -> CalendarEvent:
+    def hide(self, event_id: int, by: str) -> CalendarEvent:
         return self._show(event_id, EventStatus.HIDDEN, by)
 
-    def unhide_event(self, event_id: int, by: str) -> CalendarEvent:
+    def unhide(self, event_id: int, by: str) -> CalendarEvent:
         return self._show(event_id, EventStatus.ACTIVE, by)
 
     def _show(self, event_id: int, status: EventStatus, by: str) -> CalendarEvent:
-        now = self.now()
-        with self.write_events() as sql:
+        now = self._db.now()
+        with self._db.write_events() as sql:
             row = unmerged_row(sql, event_id)
             if row["status"] == EventStatus.QUARANTINE.value:
                 raise UsageError("Event {id} is in quarantine. Resolve its review first.", id=event_id)

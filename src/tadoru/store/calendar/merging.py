@@ -307,28 +307,31 @@ def move_sightings(sql: Connection, sighting_ids: Sequence[int], *, since: int, 
     sql.execute(update(sightings).where(where).values(event_id=to))
 
 
-class MergeStore(CalendarDatabase):
+class Merges:
     """Merges events and undoes merges."""
 
-    def merge_events(self, kept: int, absorbed: int, matcher: Matcher, by: str, *, score: float | None = None) -> MergeRecord:
+    def __init__(self, db: CalendarDatabase) -> None:
+        self._db = db
+
+    def merge(self, kept: int, absorbed: int, matcher: Matcher, by: str, *, score: float | None = None) -> MergeRecord:
         """Merge an event into another, as decided by a person."""
-        with self.write_events() as sql:
+        with self._db.write_events() as sql:
             for one in (kept, absorbed):
                 unmerged_row(sql, one)
             if kept == absorbed:
                 raise UsageError("An event cannot be merged with itself. Choose two events.")
             number = absorb_event(
-                sql, matcher, kept, absorbed, MergeStamp(by, self.now(), is_person=True), score=score, reasons=[]
+                sql, matcher, kept, absorbed, MergeStamp(by, self._db.now(), is_person=True), score=score, reasons=[]
             )
             return self._merge(sql, number)
 
-    def undo_merge(self, merge_id: int, matcher: Matcher, by: str) -> tuple[int, int]:
+    def undo(self, merge_id: int, matcher: Matcher, by: str) -> tuple[int, int]:
         """Undo a merge and mark the two events as different. Returns both ids, the kept one first."""
-        with self.write_events() as sql:
+        with self._db.write_events() as sql:
             done = self._merge(sql, merge_id)
             if done.undone_at is not None:
                 raise UsageError("Merge {id} is already undone.", id=merge_id)
-            now = self.now()
+            now = self._db.now()
             row = event_rows(sql, [done.kept_id])[done.kept_id]
             if row["merged_into"] is not None:
                 raise UsageError(
@@ -352,16 +355,16 @@ class MergeStore(CalendarDatabase):
             EventMerger(sql, matcher, now, by).merge([done.kept_id, other])
             return done.kept_id, other
 
-    def merges(self, *, event_id: int | None = None, limit: int | None = None) -> tuple[MergeRecord, ...]:
+    def list(self, *, event_id: int | None = None, limit: int | None = None) -> tuple[MergeRecord, ...]:
         """Merges, newest first."""
         query = select(merges).order_by(merges.c.id.desc()).limit(limit)
         if event_id is not None:
             query = query.where((merges.c.kept_id == event_id) | (merges.c.absorbed_id == event_id))
-        with self.read() as sql:
+        with self._db.read() as sql:
             return tuple(merge_from_row(row) for row in sql.execute(query).mappings())
 
-    def has_merge(self, merge_id: int) -> bool:
-        with self.read() as sql:
+    def has(self, merge_id: int) -> bool:
+        with self._db.read() as sql:
             return sql.execute(select(merges.c.id).where(merges.c.id == merge_id)).first() is not None
 
     def _merge(self, sql: Connection, merge_id: int) -> MergeRecord:

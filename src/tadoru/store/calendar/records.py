@@ -203,6 +203,26 @@ class EventPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EventRecord:
+    """An event with its occurrences."""
+
+    event: CalendarEvent
+    time: EventTime | None
+    """The first occurrence that matches the filter; None in quarantine."""
+    times: tuple[EventTime, ...] = ()
+    """All occurrences."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZoneUse:
+    """A time zone, and the period in which events take place in it."""
+
+    name: str
+    first: datetime
+    last: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FieldOwner:
     """Which source or person a field comes from."""
 
@@ -412,6 +432,13 @@ def source_from_row(row: RowMapping) -> EventSource:
 def event_from_row(row: Mapping[Any, Any]) -> CalendarEvent:
     values = {one.name: row[one.name] for one in fields(CalendarEvent)}
     return CalendarEvent(**{**values, "status": EventStatus(row["status"])})
+
+
+_TIME_NAMES = tuple(one.name for one in fields(EventTime))
+
+
+def event_time_from_row(row: Any) -> EventTime:
+    return EventTime(**{name: row[name] for name in _TIME_NAMES})
 
 
 ERROR_MESSAGE = "error"

@@ -31,15 +31,18 @@ from tadoru.store.calendar.review_items import ReviewRequest, message_detail, op
 from tadoru.store.calendar.schema import reviews, sightings
 
 
-class ReviewQueue(CalendarDatabase):
+class ReviewQueue:
     """Lists reviews and applies decisions."""
 
-    def request_review(self, question: ReviewRequest) -> bool:
-        """Open a review of the caller; False if it was opened before."""
-        with self.write() as sql:
-            return open_reviews(sql, [question], self.now()) == 1
+    def __init__(self, db: CalendarDatabase) -> None:
+        self._db = db
 
-    def reviews(
+    def request(self, question: ReviewRequest) -> bool:
+        """Open a review of the caller; False if it was opened before."""
+        with self._db.write() as sql:
+            return open_reviews(sql, [question], self._db.now()) == 1
+
+    def list(
         self, *, is_open: bool | None = True, reason: ReviewReason | None = None, limit: int | None = None, after: int = 0
     ) -> tuple[ReviewItem, ...]:
         """Reviews, oldest first; `after` continues after a review id."""
@@ -48,17 +51,17 @@ class ReviewQueue(CalendarDatabase):
             query = query.where(reviews.c.resolved_at.is_(None) if is_open else reviews.c.resolved_at.is_not(None))
         if reason is not None:
             query = query.where(reviews.c.reason == reason.value)
-        with self.read() as sql:
+        with self._db.read() as sql:
             return tuple(review_from_row(row) for row in sql.execute(query).mappings())
 
-    def review(self, review_id: int) -> ReviewItem:
-        with self.read() as sql:
+    def get(self, review_id: int) -> ReviewItem:
+        with self._db.read() as sql:
             return self._review(sql, review_id)
 
-    def review_merge(self, review_id: int, matcher: Matcher, by: str, *, keep: int | None = None) -> int:
+    def merge(self, review_id: int, matcher: Matcher, by: str, *, keep: int | None = None) -> int:
         """Merge the candidates. Returns the event that is kept: the oldest, unless given."""
-        with self.write_events() as sql:
-            found, now = self._open(sql, review_id), self.now()
+        with self._db.write_events() as sql:
+            found, now = self._open(sql, review_id), self._db.now()
             if keep is not None and keep not in found.candidate_ids:
                 raise UsageError(
                     "Review {id} is not about event {event}, but about {events}.",
@@ -75,9 +78,9 @@ class ReviewQueue(CalendarDatabase):
             self._close(sql, review_id, "merge", by)
             return kept
 
-    def review_keep_apart(self, review_id: int, matcher: Matcher, by: str) -> tuple[int, ...]:
+    def keep_apart(self, review_id: int, matcher: Matcher, by: str) -> tuple[int, ...]:
         """Mark the candidates as different events, or split a row off its event. Returns the events."""
-        with self.write_events() as sql:
+        with self._db.write_events() as sql:
             found = self._open(sql, review_id)
             if (sighting := found.detail.get("sighting")) is not None:
                 ids = self._split_off(sql, sighting, matcher, by)
@@ -87,44 +90,44 @@ class ReviewQueue(CalendarDatabase):
                     raise UsageError(
                         "The events of review {id} were merged in the meantime. Undo that merge to separate them.", id=review_id
                     )
-            keep_apart(sql, ids, by, self.now())
+            keep_apart(sql, ids, by, self._db.now())
             self._close(sql, review_id, "keep-apart", by)
             return tuple(ids)
 
-    def _split_off(self, sql: Connection, sighting: int, matcher: Matcher, by: str) -> list[int]:
+    def _split_off(self, sql: Connection, sighting: int, matcher: Matcher, by: str) -> Sequence[int]:
         """Give a row an event of its own, unless it is the only one of its event."""
         home: int = sql.execute(select(sightings.c.event_id).where(sightings.c.id == sighting)).scalar_one()
         company = select(func.count()).select_from(sightings).where(sightings.c.event_id == home)
         if sql.execute(company).scalar_one() < 2:
             return [home]
-        other = copy_event(sql, event_rows(sql, [home])[home], self.now())
+        other = copy_event(sql, event_rows(sql, [home])[home], self._db.now())
         move_sightings(sql, [sighting], since=home, to=other)
-        EventMerger(sql, matcher, self.now(), by).merge([home, other])
+        EventMerger(sql, matcher, self._db.now(), by).merge([home, other])
         return [home, other]
 
-    def review_fix(self, review_id: int, draft: EventDraft, matcher: Matcher, by: str) -> int:
+    def fix(self, review_id: int, draft: EventDraft, matcher: Matcher, by: str) -> int:
         """Complete a row in quarantine. Values that the source does not provide become manual edits."""
-        with self.write_events() as sql:
+        with self._db.write_events() as sql:
             event_id = self._quarantined_event(sql, review_id)
             raw = self._review(sql, review_id).detail.get("raw", {})
             data = draft_to_json(draft)
             self._store_draft(sql, event_id, draft)
             set_manual_fields(
-                sql, event_id, {name: data[name] for name in data if not _is_source_value(name, data, raw)}, by, self.now()
+                sql, event_id, {name: data[name] for name in data if not _is_source_value(name, data, raw)}, by, self._db.now()
             )
-            EventMerger(sql, matcher, self.now(), by).merge([event_id])
+            EventMerger(sql, matcher, self._db.now(), by).merge([event_id])
             self._close(sql, review_id, "fix", by)
             return event_id
 
-    def review_raw(self, review_id: int) -> RawEvent | None:
-        """The raw row of the source, to parse it again (`review_retry`)."""
-        with self.read() as sql:
+    def raw(self, review_id: int) -> RawEvent | None:
+        """The raw row of the source, to parse it again (`retry`)."""
+        with self._db.read() as sql:
             raw = self._review(sql, review_id).detail.get("raw")
             return raw_from_json(raw) if raw else None
 
-    def review_retry(self, review_id: int, outcome: EventDraft | QuarantinedEvent, matcher: Matcher, by: str) -> bool:
+    def retry(self, review_id: int, outcome: EventDraft | QuarantinedEvent, matcher: Matcher, by: str) -> bool:
         """Apply a row that was parsed again. Whether it is an event now; if not, the review stays open."""
-        with self.write_events() as sql:
+        with self._db.write_events() as sql:
             event_id = self._quarantined_event(sql, review_id)
             if isinstance(outcome, QuarantinedEvent):
                 known = self._review(sql, review_id).detail
@@ -133,13 +136,13 @@ class ReviewQueue(CalendarDatabase):
                 sql.execute(update(reviews).where(reviews.c.id == review_id).values(detail=detail))
                 return False
             self._store_draft(sql, event_id, outcome)
-            EventMerger(sql, matcher, self.now(), by).merge([event_id])
+            EventMerger(sql, matcher, self._db.now(), by).merge([event_id])
             self._close(sql, review_id, "retry", by)
             return True
 
-    def review_dismiss(self, review_id: int, by: str) -> None:
+    def dismiss(self, review_id: int, by: str) -> None:
         """Close the review without changes, and do not open it again."""
-        with self.write() as sql:
+        with self._db.write() as sql:
             self._open(sql, review_id)
             self._close(sql, review_id, "dismiss", by)
 
@@ -168,7 +171,7 @@ class ReviewQueue(CalendarDatabase):
         return found
 
     def _close(self, sql: Connection, review_id: int, resolution: str, by: str) -> None:
-        values = {"resolved_at": self.now(), "resolution": resolution, "by": by}
+        values = {"resolved_at": self._db.now(), "resolution": resolution, "by": by}
         sql.execute(update(reviews).where(reviews.c.id == review_id).values(values))
 
 

@@ -10,16 +10,17 @@ may therefore cause a duplicate, but never a lost notice.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import Connection, and_, func, insert, or_, select, update
 
 from tadoru.errors import clip_message
+from tadoru.store.calendar.database import CalendarDatabase
 from tadoru.store.calendar.records import Incident, counts_from_row, incident_from_row, last_error_counts, run_error
 from tadoru.store.calendar.schema import incidents, source_state, sources
-from tadoru.store.served_crawls.live_messages import LiveMessages
+from tadoru.store.served_crawls.live_messages import add_live_message
 
 RUNNING = "running"
 """The status in messages of a run that has not finished."""
@@ -27,32 +28,30 @@ MAX_ERROR_LENGTH = 500
 """Maximum length of an error in a message; the run log has all of it."""
 
 
-class RunNotifications(LiveMessages):
-    """Writes live messages about runs and sources."""
+def notify_run(db: CalendarDatabase, sql: Connection, row: Mapping[Any, Any]) -> None:
+    """Write a message about a run, from its row."""
+    status = row["status"] or RUNNING
+    body = {"run_id": row["id"], "source_id": row["source_id"], "status": status, "counts": counts_from_row(row["counts"])}
+    kind = "run.started" if status == RUNNING else "run.ended"
+    error = clip_message(run_error(row["error_summary"], row["counts"]), MAX_ERROR_LENGTH)
+    add_live_message(db, sql, kind, f"source/{row['source_id']}", body | {"error": error})
 
-    def _notify_run(self, sql: Connection, row: Mapping[Any, Any]) -> None:
-        """Write a message about a run, from its row."""
-        status = row["status"] or RUNNING
-        body = {"run_id": row["id"], "source_id": row["source_id"], "status": status, "counts": counts_from_row(row["counts"])}
-        kind = "run.started" if status == RUNNING else "run.ended"
-        error = clip_message(run_error(row["error_summary"], row["counts"]), MAX_ERROR_LENGTH)
-        self.add_live_message(sql, kind, f"source/{row['source_id']}", body | {"error": error})
 
-    def _notify_health(self, sql: Connection, source_id: int) -> None:
-        """Write a message about the health of a source; nothing if it was removed."""
-        trouble = select(func.count()).where(incidents.c.source_id == source_id, incidents.c.closed_at.is_(None))
-        state = source_state.c
-        columns = sources.c.name, sources.c.enabled, state.failures, state.last_error, state.last_success, last_error_counts()
-        query = select(*columns, trouble.scalar_subquery().label("incidents")).join(source_state)
-        row = sql.execute(query.where(sources.c.id == source_id)).one_or_none()
-        if row is None:
-            return
-        error = clip_message(run_error(row.last_error, row.last_error_counts), MAX_ERROR_LENGTH)
-        body = {
-            "source_id": source_id, "name": row.name, "failures": row.failures, "error": error,
-            "incidents": row.incidents, "status": _status(row),
-        }  # fmt: skip
-        self.add_live_message(sql, "source.health", f"source/{source_id}", body)
+def notify_health(db: CalendarDatabase, sql: Connection, source_id: int) -> None:
+    """Write a message about the health of a source; nothing if it was removed."""
+    trouble = select(func.count()).where(incidents.c.source_id == source_id, incidents.c.closed_at.is_(None))
+    state = source_state.c
+    columns = sources.c.name, sources.c.enabled, state.failures, state.last_error, state.last_success, last_error_counts()
+    query = select(*columns, trouble.scalar_subquery().label("incidents")).join(source_state)
+    row = sql.execute(query.where(sources.c.id == source_id)).one_or_none()
+    if row is None:
+        return
+    error = clip_message(run_error(row.last_error, row.last_error_counts), MAX_ERROR_LENGTH)
+    body = {
+        "source_id": source_id, "name": row.name, "failures": row.failures, "error": error,
+        "incidents": row.incidents, "status": _status(row),
+    }  # fmt: skip
+    add_live_message(db, sql, "source.health", f"source/{source_id}", body)
 
 
 def _status(row: Any) -> str:
@@ -67,34 +66,37 @@ CLAIM_SECONDS = 300.0
 """Seconds that a worker has to send a notice it claimed."""
 
 
-class IncidentStore(RunNotifications):
+class Incidents:
     """Incidents and their notices."""
 
-    def open_incident(self, source_id: int, kind: str, detail: Mapping[str, Any]) -> Incident:
+    def __init__(self, db: CalendarDatabase) -> None:
+        self._db = db
+
+    def open(self, source_id: int, kind: str, detail: Mapping[str, Any]) -> Incident:
         """The open incident of this kind, created if there is none."""
-        with self.write_events() as sql:
+        with self._db.write_events() as sql:
             row = sql.execute(select(incidents).where(*_open(source_id, kind))).mappings().one_or_none()
             if row is None:
-                values = {"source_id": source_id, "kind": kind, "detail": dict(detail), "opened_at": self.now()}
+                values = {"source_id": source_id, "kind": kind, "detail": dict(detail), "opened_at": self._db.now()}
                 row = sql.execute(insert(incidents).values(values).returning(incidents)).mappings().one()
-                self._notify_health(sql, source_id)
+                notify_health(self._db, sql, source_id)
             return incident_from_row(row)
 
-    def close_incident(self, source_id: int, kind: str) -> Incident | None:
+    def close(self, source_id: int, kind: str) -> Incident | None:
         """Close an incident; None if there was none."""
-        with self.write() as sql:
-            query = update(incidents).where(*_open(source_id, kind)).values(closed_at=self.now(), claimed_until=None)
+        with self._db.write() as sql:
+            query = update(incidents).where(*_open(source_id, kind)).values(closed_at=self._db.now(), claimed_until=None)
             row = sql.execute(query.returning(incidents)).mappings().one_or_none()
             if row is None:
                 return None
-            self._notify_health(sql, source_id)
+            notify_health(self._db, sql, source_id)
             return incident_from_row(row)
 
     def claim_notices(self, *, hold: float = CLAIM_SECONDS, limit: int = 100) -> tuple[Incident, ...]:
         """Claim the notices to send now: that an incident started, or (if `closed_at` is set) that it ended. For an incident that
         ended before a notice was sent, none is sent."""
-        with self.write() as sql:
-            now = self.shared_now(sql)
+        with self._db.write() as sql:
+            now = self._db.shared_now(sql)
             begun = and_(incidents.c.notified_at.is_(None), incidents.c.closed_at.is_(None))
             ended = and_(
                 incidents.c.notified_at.is_not(None),
@@ -103,7 +105,7 @@ class IncidentStore(RunNotifications):
             )
             free = or_(incidents.c.claimed_until.is_(None), incidents.c.claimed_until <= now)
             query = select(incidents).where(or_(begun, ended), free).order_by(incidents.c.id).limit(limit)
-            if not self.is_sqlite:
+            if not self._db.is_sqlite:
                 query = query.with_for_update(skip_locked=True)
             found = [incident_from_row(row) for row in sql.execute(query).mappings()]
             self._set(sql, [one.id for one in found], claimed_until=now + timedelta(seconds=hold))
@@ -111,25 +113,25 @@ class IncidentStore(RunNotifications):
 
     def mark_notified(self, incident: Incident) -> None:
         """Record that the notice was sent."""
-        with self.write() as sql:
+        with self._db.write() as sql:
             name = "recovered_notified_at" if incident.closed_at is not None else "notified_at"
-            self._set(sql, [incident.id], **{name: self.now(), "claimed_until": None})
+            self._set(sql, [incident.id], **{name: self._db.now(), "claimed_until": None})
 
     def release_notice(self, incident: Incident) -> None:
         """Release the claim, because the notice could not be sent: another worker may try."""
-        with self.write() as sql:
+        with self._db.write() as sql:
             self._set(sql, [incident.id], claimed_until=None)
 
-    def incidents(self, *, source_id: int | None = None, is_open: bool | None = None) -> tuple[Incident, ...]:
+    def list(self, *, source_id: int | None = None, is_open: bool | None = None) -> tuple[Incident, ...]:
         query = select(incidents).order_by(incidents.c.id)
         if source_id is not None:
             query = query.where(incidents.c.source_id == source_id)
         if is_open is not None:
             query = query.where(incidents.c.closed_at.is_(None) if is_open else incidents.c.closed_at.is_not(None))
-        with self.read() as sql:
+        with self._db.read() as sql:
             return tuple(incident_from_row(row) for row in sql.execute(query).mappings())
 
-    def _set(self, sql: Connection, ids: list[int], **values: Any) -> None:
+    def _set(self, sql: Connection, ids: Sequence[int], **values: Any) -> None:
         if ids:
             sql.execute(update(incidents).where(incidents.c.id.in_(ids)).values(values))
 

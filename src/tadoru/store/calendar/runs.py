@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, delete, exists, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, insert, select, update
 
 from tadoru.errors import StoreError, UsageError
 from tadoru.model.event import RunStatus
 from tadoru.store.calendar.database import CalendarDatabase
 from tadoru.store.calendar.records import RunLog, Snapshot, in_batches, run_counts, run_from_row
-from tadoru.store.calendar.run_notifications import RunNotifications
+from tadoru.store.calendar.run_notifications import notify_health, notify_run
 from tadoru.store.calendar.schema import events, run_logs, snapshots, source_state
 
 
@@ -33,21 +33,24 @@ def check_run_open(sql: Connection, run: RunLog) -> None:
         raise RunClosed("Run {id} was closed by another worker because this one did not respond in time.", id=run.id)
 
 
-class RunStore(RunNotifications):
+class RunStore:
     """Run logs and snapshots."""
 
-    def start_run(self, source_id: int, worker: int | None = None) -> RunLog:
+    def __init__(self, db: CalendarDatabase) -> None:
+        self._db = db
+
+    def start(self, source_id: int, worker: int | None = None) -> RunLog:
         """Start a run; its source counts as attempted."""
-        now = self.now()
+        now = self._db.now()
         values: dict[str, Any] = {"source_id": source_id, "started_at": now, "worker_id": worker, "counts": {}}
-        with self.write() as sql:
+        with self._db.write() as sql:
             row = sql.execute(insert(run_logs).values(**values, snapshot_paths=[]).returning(run_logs)).mappings().one()
             query = update(source_state).where(source_state.c.source_id == source_id)
-            sql.execute(query.values(last_attempt=self.shared_now(sql)))
-            self._notify_run(sql, row)
+            sql.execute(query.values(last_attempt=self._db.shared_now(sql)))
+            notify_run(self._db, sql, row)
             return run_from_row(row)
 
-    def finish_run(
+    def finish(
         self,
         run: RunLog,
         status: RunStatus,
@@ -58,21 +61,21 @@ class RunStore(RunNotifications):
     ) -> RunLog:
         """Close a run and release its source. A success resets the failures."""
         closed = {
-            "finished_at": self.now(),
+            "finished_at": self._db.now(),
             "status": RunStatus(status).value,
             "counts": run_counts(counts, error),
             "error_summary": error,
             "snapshot_paths": list(snapshot_paths),
             **{f"{name}_count": counts.get(name, 0) for name in ("fetched", "parsed", "upserted")},
         }
-        with self.write() as sql:
+        with self._db.write() as sql:
             check_run_open(sql, run)
             query = update(run_logs).where(run_logs.c.id == run.id).values(closed).returning(run_logs)
             row = sql.execute(query).mappings().one()
             is_health_change = self._update_state(sql, run, row["status"], error, counts.get("parsed"))
-            self._notify_run(sql, row)
+            notify_run(self._db, sql, row)
             if is_health_change:
-                self._notify_health(sql, run.source_id)
+                notify_health(self._db, sql, run.source_id)
             return run_from_row(row)
 
     def _update_state(self, sql: Connection, run: RunLog, status: str, error: str, parsed: int | None) -> bool:
@@ -83,31 +86,31 @@ class RunStore(RunNotifications):
         if status == RunStatus.FAIL.value:
             changes["failures"] = source_state.c.failures + 1
         else:
-            changes |= {"failures": 0, "backoff": 0.0, "last_success": self.shared_now(sql)}
+            changes |= {"failures": 0, "backoff": 0.0, "last_success": self._db.shared_now(sql)}
             if parsed is not None:
                 changes["last_count"] = parsed
         sql.execute(update(source_state).where(mine).values(changes))
         return status == RunStatus.FAIL.value or (before is not None and (bool(before.failures) or before.last_success is None))
 
-    def runs(self, *, source_id: int | None = None, limit: int | None = None, before: int | None = None) -> tuple[RunLog, ...]:
+    def list(self, *, source_id: int | None = None, limit: int | None = None, before: int | None = None) -> tuple[RunLog, ...]:
         """Runs, newest first; `before` continues after a run id."""
         query = select(run_logs).order_by(run_logs.c.id.desc()).limit(limit)
         if source_id is not None:
             query = query.where(run_logs.c.source_id == source_id)
         if before is not None:
             query = query.where(run_logs.c.id < before)
-        with self.read() as sql:
+        with self._db.read() as sql:
             return tuple(run_from_row(row) for row in sql.execute(query).mappings())
 
-    def runs_state(self) -> str:
+    def state(self) -> str:
         """A text that changes whenever a run starts or ends: what a long run writes has the timestamp of its start."""
         last = select(func.max(run_logs.c.id))
         under_way = select(func.count()).select_from(run_logs).where(run_logs.c.finished_at.is_(None))
-        with self.read() as sql:
+        with self._db.read() as sql:
             return f"{sql.execute(last).scalar()}-{sql.execute(under_way).scalar()}"
 
-    def run(self, run_id: int) -> RunLog:
-        with self.read() as sql:
+    def get(self, run_id: int) -> RunLog:
+        with self._db.read() as sql:
             row = sql.execute(select(run_logs).where(run_logs.c.id == run_id)).mappings().one_or_none()
         if row is None:
             raise UsageError("Run {id} not found. `tadoru events runs` lists them.", id=run_id)
@@ -129,7 +132,7 @@ class RunStore(RunNotifications):
         values = {"url": url, "fetched_at": fetched_at, "etag": etag, "last_modified": last_modified, "run_id": run_id}
         values["event_candidate_id"] = event_candidate_id
         place = (snapshots.c.source_id == source_id, snapshots.c.content_path == content_path)
-        with self.write() as sql:
+        with self._db.write() as sql:
             row = sql.execute(update(snapshots).where(*place).values(values).returning(snapshots)).mappings().first()
             if row is None:
                 query = insert(snapshots).values(**values, source_id=source_id, content_path=content_path)
@@ -140,7 +143,7 @@ class RunStore(RunNotifications):
         """Snapshots, newest first."""
         order = (snapshots.c.fetched_at.desc(), snapshots.c.id.desc())
         query = select(snapshots).where(snapshots.c.source_id == source_id).order_by(*order).limit(limit)
-        with self.read() as sql:
+        with self._db.read() as sql:
             return tuple(Snapshot(**row) for row in sql.execute(query).mappings())
 
 
@@ -149,16 +152,19 @@ DELETE_AFTER = timedelta(days=90)
 _AT_ONCE = 5000
 
 
-class Retention(CalendarDatabase):
+class Retention:
     """Archives old events and deletes old run logs and snapshots."""
+
+    def __init__(self, db: CalendarDatabase) -> None:
+        self._db = db
 
     def archive(self, *, after: timedelta = ARCHIVE_AFTER) -> int:
         """Archive events whose last day was over that long ago; returns how many."""
-        now, count = self.now(), 0
-        due = (events.c.archived_at.is_(None), events.c.last_day_over.is_not(None), events.c.last_day_over <= now - after)
+        now, count = self._db.now(), 0
+        due = _to_archive(now - after)
         while True:
-            with self.write_events() as sql:
-                some = select(events.c.id).where(*due).limit(_AT_ONCE)
+            with self._db.write_events() as sql:
+                some = select(events.c.id).where(due).limit(_AT_ONCE)
                 done = sql.execute(update(events).where(events.c.id.in_(some)).values(archived_at=now)).rowcount
             count += done
             if done < _AT_ONCE:
@@ -166,17 +172,17 @@ class Retention(CalendarDatabase):
 
     def to_archive(self, *, after: timedelta = ARCHIVE_AFTER) -> int:
         """How many events `archive` would archive now."""
-        due = (events.c.archived_at.is_(None), events.c.last_day_over.is_not(None), events.c.last_day_over <= self.now() - after)
-        with self.read() as sql:
-            count: int = sql.execute(select(func.count()).select_from(events).where(*due)).scalar_one()
+        due = _to_archive(self._db.now() - after)
+        with self._db.read() as sql:
+            count: int = sql.execute(select(func.count()).select_from(events).where(due)).scalar_one()
             return count
 
     def old_runs(self, *, after: timedelta = DELETE_AFTER) -> tuple[tuple[int, datetime], ...]:
         """The runs that `forget_runs` would delete now."""
         query = select(run_logs.c.id, run_logs.c.started_at).order_by(run_logs.c.id)
-        with self.read() as sql:
+        with self._db.read() as sql:
             return tuple(
-                (row.id, row.started_at) for row in sql.execute(query.where(run_logs.c.finished_at < self.now() - after))
+                (row.id, row.started_at) for row in sql.execute(query.where(run_logs.c.finished_at < self._db.now() - after))
             )
 
     def old_snapshots(self, *, after: timedelta = DELETE_AFTER) -> tuple[tuple[int, str], ...]:
@@ -186,19 +192,24 @@ class Retention(CalendarDatabase):
             (newer.c.fetched_at == snapshots.c.fetched_at) & (newer.c.id > snapshots.c.id)
         )
         has_newer = exists().where(newer.c.source_id == snapshots.c.source_id, later)
-        query = select(snapshots.c.id, snapshots.c.content_path).where(snapshots.c.fetched_at < self.now() - after, has_newer)
-        with self.read() as sql:
+        query = select(snapshots.c.id, snapshots.c.content_path).where(snapshots.c.fetched_at < self._db.now() - after, has_newer)
+        with self._db.read() as sql:
             return tuple((row.id, row.content_path) for row in sql.execute(query.order_by(snapshots.c.id)))
 
     def forget_snapshots(self, ids: tuple[int, ...]) -> None:
         """Delete the rows of snapshots whose files were deleted."""
         for part in in_batches(ids):
-            with self.write() as sql:
+            with self._db.write() as sql:
                 sql.execute(delete(snapshots).where(snapshots.c.id.in_(part)))
 
     def forget_runs(self, *, after: timedelta = DELETE_AFTER) -> tuple[tuple[int, datetime], ...]:
         """Delete run logs that were closed so long ago; returns their ids and start times, which name their files."""
-        old = (run_logs.c.finished_at.is_not(None), run_logs.c.finished_at < self.now() - after)
-        with self.write() as sql:
+        old = (run_logs.c.finished_at.is_not(None), run_logs.c.finished_at < self._db.now() - after)
+        with self._db.write() as sql:
             found = sql.execute(delete(run_logs).where(*old).returning(run_logs.c.id, run_logs.c.started_at)).all()
             return tuple((row.id, row.started_at) for row in found)
+
+
+def _to_archive(before: datetime) -> ColumnElement[bool]:
+    """The events whose last day was over by then and that are not archived; those without a day are none."""
+    return and_(events.c.archived_at.is_(None), events.c.last_day_over <= before)

@@ -30,7 +30,7 @@ from tadoru.store.calendar.records import (
     source_from_row,
     state_from_row,
 )
-from tadoru.store.calendar.run_notifications import RunNotifications
+from tadoru.store.calendar.run_notifications import notify_health, notify_run
 from tadoru.store.calendar.schema import hosts, robots, run_logs, source_state, sources, workers
 from tadoru.store.crawl.records import RobotsRecord, slot_wait
 from tadoru.store.crawl.workers import current, lost
@@ -38,46 +38,49 @@ from tadoru.store.crawl.workers import current, lost
 WORKER_STOPPED = Message("The worker stopped before this run was finished.")
 
 
-class SourceSchedule(RunNotifications):
+class SourceSchedule:
     """Leases of sources, and workers."""
+
+    def __init__(self, db: CalendarDatabase) -> None:
+        self._db = db
 
     def join(self, hold: float) -> int:
         """Register a worker; returns its number. It counts as alive for `hold` seconds, and again after each `renew`."""
         me = current()._asdict()
-        with self.write() as sql:
-            until = self.shared_now(sql) + timedelta(seconds=hold)
+        with self._db.write() as sql:
+            until = self._db.shared_now(sql) + timedelta(seconds=hold)
             number: int = sql.execute(insert(workers).values(**me, expires_at=until).returning(workers.c.id)).scalar_one()
             return number
 
     def renew(self, worker: int, hold: float) -> bool:
         """Extend the life of a worker. False: it was removed as dead, and other workers took over its leases."""
-        with self.write() as sql:
-            until = self.shared_now(sql) + timedelta(seconds=hold)
+        with self._db.write() as sql:
+            until = self._db.shared_now(sql) + timedelta(seconds=hold)
             done = sql.execute(update(workers).where(workers.c.id == worker).values(expires_at=until))
             return done.rowcount == 1
 
     def leave(self, worker: int) -> None:
         """Release everything of a worker and close its unfinished runs."""
-        with self.write() as sql:
-            self._remove_workers(sql, [worker], self.shared_now(sql))
+        with self._db.write() as sql:
+            self._remove_workers(sql, [worker], self._db.shared_now(sql))
 
     def lease_due(self, worker: int, *, limit: int = 1) -> tuple[EventSource, ...]:
         """Lease sources that are due: higher priority first, then the longest overdue."""
-        with self.write() as sql:
-            now = self.shared_now(sql)
+        with self._db.write() as sql:
+            now = self._db.shared_now(sql)
             query = self._due(now).order_by(sources.c.priority.desc(), source_state.c.next_run_at, sources.c.id).limit(limit)
-            if not self.is_sqlite:
+            if not self._db.is_sqlite:
                 query = query.with_for_update(of=source_state, skip_locked=True)
             found = [source_from_row(row) for row in sql.execute(query).mappings()]
             self._lease(sql, worker, [one.id for one in found])
             return tuple(found)
 
-    def lease_source(self, worker: int, source_id: int) -> bool:
+    def lease(self, worker: int, source_id: int) -> bool:
         """Lease a source whether it is due or not. False: another worker has it."""
-        with self.write() as sql:
+        with self._db.write() as sql:
             free = or_(source_state.c.lease_worker.is_(None), source_state.c.lease_worker == worker)
             query = select(source_state.c.source_id).where(source_state.c.source_id == source_id, free)
-            if not self.is_sqlite:
+            if not self._db.is_sqlite:
                 query = query.with_for_update()
             found = sql.execute(query).scalars().all()
             self._lease(sql, worker, found)
@@ -90,20 +93,20 @@ class SourceSchedule(RunNotifications):
 
     def release(self, worker: int, source_id: int) -> None:
         mine = and_(source_state.c.source_id == source_id, source_state.c.lease_worker == worker)
-        with self.write() as sql:
+        with self._db.write() as sql:
             sql.execute(update(source_state).where(mine).values(lease_worker=None))
 
     def due(self, *, limit: int | None = None) -> tuple[EventSource, ...]:
         """The sources that `lease_due` would lease now."""
-        with self.read() as sql:
-            query = self._due(self.shared_now(sql))
+        with self._db.read() as sql:
+            query = self._due(self._db.shared_now(sql))
             query = query.order_by(sources.c.priority.desc(), source_state.c.next_run_at, sources.c.id).limit(limit)
             return tuple(source_from_row(row) for row in sql.execute(query).mappings())
 
     def seconds_until_due(self) -> float | None:
         """Seconds until the next free source is due; 0 if one is, None if there is none."""
-        with self.read() as sql:
-            now = self.shared_now(sql)
+        with self._db.read() as sql:
+            now = self._db.shared_now(sql)
             if sql.execute(self._due(now).limit(1)).first():
                 return 0.0
             query = select(func.min(source_state.c.next_run_at)).join(sources)
@@ -121,15 +124,15 @@ class SourceSchedule(RunNotifications):
             _dependency_is_done(),
         )
 
-    def schedule(self, source_id: int, after: float, *, backoff: float = 0.0) -> None:
+    def set_due(self, source_id: int, after: float, *, backoff: float = 0.0) -> None:
         """Make the source due in so many seconds."""
-        with self.write() as sql:
-            at = self.shared_now(sql) + timedelta(seconds=after)
+        with self._db.write() as sql:
+            at = self._db.shared_now(sql) + timedelta(seconds=after)
             query = update(source_state).where(source_state.c.source_id == source_id)
             sql.execute(query.values(next_run_at=at, backoff=backoff))
 
     def state(self, source_id: int) -> CollectionState:
-        with self.read() as sql:
+        with self._db.read() as sql:
             query = select(source_state, last_error_counts()).where(source_state.c.source_id == source_id)
             row = sql.execute(query).mappings().one_or_none()
         if row is None:
@@ -138,7 +141,7 @@ class SourceSchedule(RunNotifications):
 
     def states(self, source_ids: Iterable[int]) -> dict[int, CollectionState]:
         """The collection states of several sources."""
-        with self.read() as sql:
+        with self._db.read() as sql:
             rows = select_in(sql, select(source_state, last_error_counts()), source_state.c.source_id, source_ids)
             return {row["source_id"]: state_from_row(row) for row in rows}
 
@@ -148,13 +151,13 @@ class SourceSchedule(RunNotifications):
             name: values[name] for name in values if name in ("etag", "last_modified", "body_hash", "kept")
         }
         assert len(allowed) == len(values), f"not remembered: {sorted(values.keys() - allowed.keys())}"
-        with self.write() as sql:
+        with self._db.write() as sql:
             sql.execute(update(source_state).where(source_state.c.source_id == source_id).values(**allowed))
 
     def reap(self) -> int:
         """Remove dead workers, close their runs and free their leases. Returns the number of runs closed."""
-        with self.write() as sql:
-            now = self.shared_now(sql)
+        with self._db.write() as sql:
+            now = self._db.shared_now(sql)
             return self._remove_workers(sql, lost(sql.execute(_identities(now)).all()), now)
 
     def _remove_workers(self, sql: Connection, dead: list[int], now: datetime) -> int:
@@ -162,7 +165,7 @@ class SourceSchedule(RunNotifications):
             return 0
         mine = and_(run_logs.c.worker_id.in_(dead), run_logs.c.finished_at.is_(None))
         closed = {
-            "finished_at": self.now(), "status": RunStatus.FAIL.value, "error_summary": WORKER_STOPPED,
+            "finished_at": self._db.now(), "status": RunStatus.FAIL.value, "error_summary": WORKER_STOPPED,
             "counts": run_counts({}, WORKER_STOPPED),
         }  # fmt: skip
         runs = sql.execute(update(run_logs).where(mine).values(closed).returning(run_logs)).mappings().all()
@@ -176,9 +179,9 @@ class SourceSchedule(RunNotifications):
         sql.execute(update(hosts).where(hosts.c.slot_worker.in_(dead)).values(slot_worker=None, slot_until=None))
         sql.execute(delete(workers).where(workers.c.id.in_(dead)))
         for row in runs:
-            self._notify_run(sql, row)
+            notify_run(self._db, sql, row)
         for source_id in dict.fromkeys(left):
-            self._notify_health(sql, source_id)
+            notify_health(self._db, sql, source_id)
         return len(left)
 
 
@@ -203,15 +206,18 @@ SHORTEST_WAIT = 0.05
 """Seconds after which to ask again for a slot that another worker has: it keeps it until the response has arrived."""
 
 
-class HostSlots(CalendarDatabase):
+class HostSlots:
     """Request slots of hosts, and their robots.txt."""
+
+    def __init__(self, db: CalendarDatabase) -> None:
+        self._db = db
 
     def take_slot(self, worker: int, host: str, hold: float, *, gap: float) -> float:
         """0: the slot is taken until `sent` and `give_back`, or for `hold` seconds. Otherwise the seconds after which to ask
         again."""
-        with self.write() as sql:
+        with self._db.write() as sql:
             self._know(sql, host)
-            now = self.shared_now(sql)
+            now = self._db.shared_now(sql)
             row = sql.execute(self._locked(host)).one()
             is_taken = row.slot_worker is not None and row.slot_worker != worker and row.slot_until > now
             is_held = is_taken and not self._is_gone(sql, row.slot_worker, now)
@@ -229,23 +235,23 @@ class HostSlots(CalendarDatabase):
 
     def sent(self, worker: int, host: str) -> None:
         """The request is sent now: the gap starts."""
-        with self.write() as sql:
-            now, row = self.shared_now(sql), sql.execute(self._locked(host)).one()
+        with self._db.write() as sql:
+            now, row = self._db.shared_now(sql), sql.execute(self._locked(host)).one()
             if row.slot_worker == worker:
                 self._not_before(sql, row, now + timedelta(seconds=row.gap))
 
     def give_back(self, worker: int, host: str) -> None:
         """The response has arrived, or there is none."""
         mine = (hosts.c.name == host, hosts.c.slot_worker == worker)
-        with self.write() as sql:
+        with self._db.write() as sql:
             sql.execute(update(hosts).where(*mine).values(slot_worker=None, slot_until=None))
 
     def pause_host(self, host: str, seconds: float) -> None:
         """Send nothing to this host for so long (Retry-After). A longer existing pause stays."""
-        with self.write() as sql:
+        with self._db.write() as sql:
             self._know(sql, host)
             row = sql.execute(self._locked(host)).one()
-            self._not_before(sql, row, self.shared_now(sql) + timedelta(seconds=seconds))
+            self._not_before(sql, row, self._db.shared_now(sql) + timedelta(seconds=seconds))
 
     def _not_before(self, sql: Connection, row: Any, at: datetime) -> None:
         if row.next_at is None or row.next_at < at:
@@ -253,24 +259,24 @@ class HostSlots(CalendarDatabase):
 
     def _locked(self, host: str) -> Any:
         query = select(hosts).where(hosts.c.name == host)
-        return query if self.is_sqlite else query.with_for_update()
+        return query if self._db.is_sqlite else query.with_for_update()
 
     def _know(self, sql: Connection, host: str) -> None:
-        make = sqlite.insert(hosts) if self.is_sqlite else postgresql.insert(hosts)
+        make = sqlite.insert(hosts) if self._db.is_sqlite else postgresql.insert(hosts)
         sql.execute(make.values(name=host).on_conflict_do_nothing())
 
     def robots(self, origin: str) -> RobotsRecord | None:
         """The stored robots.txt of an origin, with its age."""
-        with self.read() as sql:
+        with self._db.read() as sql:
             row = sql.execute(select(robots).where(robots.c.origin == origin)).one_or_none()
             if row is None:
                 return None
-            age = (self.shared_now(sql) - row.fetched_at).total_seconds()
+            age = (self._db.shared_now(sql) - row.fetched_at).total_seconds()
             return RobotsRecord(row.status, row.failure, row.message, row.body or b"", age)
 
     def put_robots(self, origin: str, record: RobotsRecord) -> None:
-        with self.write() as sql:
-            at = self.shared_now(sql) - timedelta(seconds=record.age)
+        with self._db.write() as sql:
+            at = self._db.shared_now(sql) - timedelta(seconds=record.age)
             sql.execute(delete(robots).where(robots.c.origin == origin))
             fields = {"status": record.status, "failure": record.failure, "message": record.message or "", "body": record.body}
             sql.execute(insert(robots).values(origin=origin, fetched_at=at, **fields))

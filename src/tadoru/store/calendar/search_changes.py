@@ -31,22 +31,25 @@ class SearchTarget(NamedTuple):
     """The document version of the last full sync; empty if there was none. Changes alone are not enough after another version."""
 
 
-class SearchChangeLog(CalendarDatabase):
+class SearchChangeLog:
     """The log of changes for each target."""
 
-    def search_targets(self) -> tuple[SearchTarget, ...]:
-        with self.read() as sql:
+    def __init__(self, db: CalendarDatabase) -> None:
+        self._db = db
+
+    def targets(self) -> tuple[SearchTarget, ...]:
+        with self._db.read() as sql:
             return tuple(
                 _target_from(row) for row in sql.execute(select(search_targets).order_by(search_targets.c.id)).mappings()
             )
 
-    def lease_target(self, name: str, worker: int) -> SearchTarget | None:
+    def lease(self, name: str, worker: int) -> SearchTarget | None:
         """Lease the target, created if it is new. None: another worker has it."""
         # Exclusive: a transaction that started before the target existed has logged nothing.
-        with self.write_events() as sql:
+        with self._db.write_events() as sql:
             found = _target(sql, name)
             if found is None:
-                sql.execute(insert(search_targets).values(name=name, since=self.now(), worker_id=worker))
+                sql.execute(insert(search_targets).values(name=name, since=self._db.now(), worker_id=worker))
             else:
                 free = or_(search_targets.c.worker_id.is_(None), search_targets.c.worker_id == worker)
                 query = update(search_targets).where(search_targets.c.id == found.id, free).values(worker_id=worker)
@@ -54,43 +57,45 @@ class SearchChangeLog(CalendarDatabase):
                     return None
             return _target(sql, name)
 
-    def release_target(self, target: SearchTarget, worker: int) -> None:
+    def release(self, target: SearchTarget, worker: int) -> None:
         mine = and_(search_targets.c.id == target.id, search_targets.c.worker_id == worker)
-        with self.write() as sql:
+        with self._db.write() as sql:
             sql.execute(update(search_targets).where(mine).values(worker_id=None))
 
     def begin_full_sync(self, target: SearchTarget) -> None:
         """Start a full sync: older log entries are void."""
-        with self.write_events() as sql:
-            sql.execute(update(search_targets).where(search_targets.c.id == target.id).values(since=self.now(), form=""))
+        with self._db.write_events() as sql:
+            sql.execute(update(search_targets).where(search_targets.c.id == target.id).values(since=self._db.now(), form=""))
             sql.execute(delete(search_changes).where(search_changes.c.target_id == target.id))
 
     def end_full_sync(self, target: SearchTarget, form: str) -> None:
         """Finish a full sync with this document version."""
-        with self.write_events() as sql:
-            sql.execute(update(search_targets).where(search_targets.c.id == target.id).values(form=form, synced_at=self.now()))
+        with self._db.write_events() as sql:
+            sql.execute(
+                update(search_targets).where(search_targets.c.id == target.id).values(form=form, synced_at=self._db.now())
+            )
 
-    def forget_target(self, name: str) -> bool:
+    def forget(self, name: str) -> bool:
         """Stop logging for a target. False: it was not known."""
-        with self.write_events() as sql:
+        with self._db.write_events() as sql:
             return bool(sql.execute(delete(search_targets).where(search_targets.c.name == name)).rowcount)
 
-    def pending_changes(self, target: SearchTarget, *, limit: int) -> dict[int, int]:
+    def pending(self, target: SearchTarget, *, limit: int) -> dict[int, int]:
         """Changed events, and the number of each change."""
         mine = search_changes.c.target_id == target.id
         query = select(search_changes.c.event_id, search_changes.c.number).where(mine).order_by(search_changes.c.event_id)
-        with self.read() as sql:
+        with self._db.read() as sql:
             return {row.event_id: row.number for row in sql.execute(query.limit(limit))}
 
-    def count_pending_changes(self, target: SearchTarget) -> int:
+    def count_pending(self, target: SearchTarget) -> int:
         query = select(func.count()).where(search_changes.c.target_id == target.id)
-        with self.read() as sql:
+        with self._db.read() as sql:
             count: int = sql.execute(query).scalar_one()
             return count
 
     def mark_synced(self, target: SearchTarget, worker: int, sent: Mapping[int, int]) -> bool:
         """Remove the entries that were sent. False: another worker has the target now, and the entries are logged again."""
-        with self.write_events() as sql:
+        with self._db.write_events() as sql:
             mine = (search_targets.c.id == target.id, search_targets.c.worker_id == worker)
             if sql.execute(select(search_targets.c.id).where(*mine)).first() is None:
                 _log_again(sql, target, list(sent))
@@ -101,12 +106,12 @@ class SearchChangeLog(CalendarDatabase):
             same = [event_id for event_id, number in sent.items() if now.get(event_id) == number]
             for part in in_batches(same):
                 sql.execute(delete(search_changes).where(changes.target_id == target.id, changes.event_id.in_(part)))
-            sql.execute(update(search_targets).where(*mine).values(synced_at=self.now()))
+            sql.execute(update(search_targets).where(*mine).values(synced_at=self._db.now()))
             return True
 
     def event_numbers(self, after: int, *, limit: int) -> tuple[int, ...]:
         """The ids of all events, a batch at a time."""
-        with self.read() as sql:
+        with self._db.read() as sql:
             return tuple(sql.execute(select(events.c.id).where(events.c.id > after).order_by(events.c.id).limit(limit)).scalars())
 
 

@@ -14,7 +14,7 @@ from tadoru.errors import UsageError, quoted
 from tadoru.model.event import EventStatus, RunStatus, SourceType
 from tadoru.store.calendar.database import CalendarDatabase
 from tadoru.store.calendar.records import EventSource, SourceFieldChange, last_error_counts, run_error, source_from_row
-from tadoru.store.calendar.run_notifications import RunNotifications
+from tadoru.store.calendar.run_notifications import notify_health
 from tadoru.store.calendar.schema import (
     events,
     incidents,
@@ -63,19 +63,22 @@ def _check_fields(values: Mapping[str, Any]) -> dict[str, Any]:
     return checked
 
 
-class SourceStore(RunNotifications):
+class Sources:
     """Adds, edits and removes sources."""
 
-    def add_source(self, values: Mapping[str, Any], by: str) -> EventSource:
+    def __init__(self, db: CalendarDatabase) -> None:
+        self._db = db
+
+    def add(self, values: Mapping[str, Any], by: str) -> EventSource:
         """Add a source, due immediately. `values` are fields of `EventSource`; name, type and url are required."""
         given = _DEFAULTS | _check_fields(values)
         if missing := [name for name in ("name", "type", "url") if name not in given]:
             raise UsageError("A source needs a {field}.", field=missing[0])
-        now = self.now()
-        with self.write() as sql:
+        now = self._db.now()
+        with self._db.write() as sql:
             self._check_dependency(sql, None, given["depends_on"])
             number = self._insert(sql, given | {"created_at": now, "updated_at": now})
-            sql.execute(insert(source_state), {"source_id": number, "next_run_at": self.shared_now(sql)})
+            sql.execute(insert(source_state), {"source_id": number, "next_run_at": self._db.shared_now(sql)})
             self._note(sql, number, by, [("source", None, given["name"])], now)
             return self._source(sql, number)
 
@@ -86,11 +89,11 @@ class SourceStore(RunNotifications):
             raise UsageError("A source named {name} already exists. Choose another name.", name=quoted(values["name"])) from error
         return number
 
-    def edit_source(self, source_id: int, changes: Mapping[str, Any], by: str) -> EventSource:
+    def edit(self, source_id: int, changes: Mapping[str, Any], by: str) -> EventSource:
         """Change fields; values that are already set are no change. A new URL discards the validators of the old one."""
         checked = _check_fields(changes)
-        now = self.now()
-        with self.write() as sql:
+        now = self._db.now()
+        with self._db.write() as sql:
             before = self._source(sql, source_id)
             changed = [(name, getattr(before, name), value) for name, value in checked.items() if getattr(before, name) != value]
             if not changed:
@@ -105,43 +108,43 @@ class SourceStore(RunNotifications):
                     "A source named {name} already exists. Choose another name.", name=quoted(checked.get("name"))
                 ) from error
             if {"url", "settings", "type"} & new.keys():
-                fresh = {"etag": None, "last_modified": None, "body_hash": "", "next_run_at": self.shared_now(sql)}
+                fresh = {"etag": None, "last_modified": None, "body_hash": "", "next_run_at": self._db.shared_now(sql)}
                 sql.execute(update(source_state).where(source_state.c.source_id == source_id).values(fresh))
             self._note(sql, source_id, by, changed, now)
             if {"name", "enabled"} & new.keys():
-                self._notify_health(sql, source_id)
+                notify_health(self._db, sql, source_id)
             return self._source(sql, source_id)
 
-    def enable_source(self, source_id: int, by: str) -> EventSource:
-        return self.edit_source(source_id, {"enabled": True}, by)
+    def enable(self, source_id: int, by: str) -> EventSource:
+        return self.edit(source_id, {"enabled": True}, by)
 
-    def disable_source(self, source_id: int, by: str) -> EventSource:
-        return self.edit_source(source_id, {"enabled": False}, by)
+    def disable(self, source_id: int, by: str) -> EventSource:
+        return self.edit(source_id, {"enabled": False}, by)
 
-    def remove_source(self, source_id: int, by: str) -> tuple[str, ...]:
+    def remove(self, source_id: int, by: str) -> tuple[str, ...]:
         """Remove a source; its events stay. Returns the paths of its snapshots, which are no longer referenced."""
-        with self.write_events() as sql:
+        with self._db.write_events() as sql:
             found = self._source(sql, source_id)
             paths = sql.execute(select(snapshots.c.content_path).where(snapshots.c.source_id == source_id)).scalars().all()
-            self._note(sql, source_id, by, [("source", found.name, None)], self.now())
+            self._note(sql, source_id, by, [("source", found.name, None)], self._db.now())
             sql.execute(delete(sources).where(sources.c.id == source_id))
             return tuple(paths)
 
-    def sources(self, *, enabled: bool | None = None) -> tuple[EventSource, ...]:
+    def list(self, *, enabled: bool | None = None) -> tuple[EventSource, ...]:
         query = select(sources).order_by(sources.c.id)
         if enabled is not None:
             query = query.where(sources.c.enabled == enabled)
-        with self.read() as sql:
+        with self._db.read() as sql:
             return tuple(source_from_row(row) for row in sql.execute(query).mappings())
 
-    def source(self, source_id: int) -> EventSource:
-        with self.read() as sql:
+    def get(self, source_id: int) -> EventSource:
+        with self._db.read() as sql:
             return self._source(sql, source_id)
 
-    def source_history(self, source_id: int) -> tuple[SourceFieldChange, ...]:
+    def history(self, source_id: int) -> tuple[SourceFieldChange, ...]:
         """All changes, oldest first; also of a removed source."""
         query = select(source_history).where(source_history.c.source_id == source_id).order_by(source_history.c.id)
-        with self.read() as sql:
+        with self._db.read() as sql:
             rows = sql.execute(query).mappings()
             names = ("at", "by", "field", "old", "new")
             return tuple(SourceFieldChange(**{name: row[name] for name in names}) for row in rows)
@@ -205,12 +208,15 @@ class CalendarTotals:
     merges: int
 
 
-class HealthQueries(CalendarDatabase):
+class CalendarStatistics:
     """Statistics queries."""
+
+    def __init__(self, db: CalendarDatabase) -> None:
+        self._db = db
 
     def totals(self) -> CalendarTotals:
         standing = events.c.merged_into.is_(None)
-        with self.read() as sql:
+        with self._db.read() as sql:
             statuses = sql.execute(select(events.c.status, func.count()).where(standing).group_by(events.c.status)).all()
             by_status: dict[str, int] = dict(statuses)
             row_count = sql.execute(select(func.count()).select_from(sightings)).scalar_one()
@@ -230,17 +236,17 @@ class HealthQueries(CalendarDatabase):
                 merges=sql.execute(done).scalar_one(),
             )
 
-    def health(self, *, days: int = 30) -> tuple[SourceHealthStats, ...]:
+    def source_health(self, *, days: int = 30) -> tuple[SourceHealthStats, ...]:
         """Statistics of all sources, by id."""
         failed = func.sum(case((run_logs.c.status == RunStatus.FAIL.value, 1), else_=0), type_=Integer)
         recent = select(run_logs.c.source_id, func.count().label("runs"), failed.label("failed"))
-        recent = recent.where(run_logs.c.started_at >= self.now() - timedelta(days=days)).group_by(run_logs.c.source_id)
+        recent = recent.where(run_logs.c.started_at >= self._db.now() - timedelta(days=days)).group_by(run_logs.c.source_id)
         current = select(sightings.c.source_id, func.count()).where(sightings.c.gone_at.is_(None)).group_by(sightings.c.source_id)
         trouble = (
             select(incidents.c.source_id, func.count()).where(incidents.c.closed_at.is_(None)).group_by(incidents.c.source_id)
         )
-        with self.read() as sql:
-            now = self.shared_now(sql)
+        with self._db.read() as sql:
+            now = self._db.shared_now(sql)
             runs = {row.source_id: row for row in sql.execute(recent)}
             rows: dict[int, int] = dict(sql.execute(current).all())
             open_incidents: dict[int, int] = dict(sql.execute(trouble).all())
@@ -263,13 +269,12 @@ class HealthQueries(CalendarDatabase):
                 for row in every
             )
 
-
-def count_shared_rows(store: CalendarDatabase) -> dict[int, int]:
-    """For each source, the number of current rows about an event that another row is about too: its duplicates."""
-    here = sightings.c.gone_at.is_(None)
-    crowded = select(sightings.c.event_id).where(here).group_by(sightings.c.event_id).having(func.count() > 1)
-    query = select(sightings.c.source_id, func.count()).where(here, sightings.c.event_id.in_(crowded))
-    query = query.where(sightings.c.source_id.is_not(None)).group_by(sightings.c.source_id)
-    with store.read() as sql:
-        found: dict[int, int] = dict(sql.execute(query).all())
-        return found
+    def shared_rows(self) -> dict[int, int]:
+        """For each source, the number of current rows about an event that another row is about too: its duplicates."""
+        here = sightings.c.gone_at.is_(None)
+        crowded = select(sightings.c.event_id).where(here).group_by(sightings.c.event_id).having(func.count() > 1)
+        query = select(sightings.c.source_id, func.count()).where(here, sightings.c.event_id.in_(crowded))
+        query = query.where(sightings.c.source_id.is_not(None)).group_by(sightings.c.source_id)
+        with self._db.read() as sql:
+            found: dict[int, int] = dict(sql.execute(query).all())
+            return found

@@ -1,65 +1,62 @@
-"""The calendar database as one class, and how to open it."""
+"""The calendar database: one object with a part for each subject, and how to open it."""
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from tadoru.clock import Clock, SystemClock
-from tadoru.store.calendar.apply import RunApplier
-from tadoru.store.calendar.backup import BackupStore
+from tadoru.store.calendar.apply import RunResults
 from tadoru.store.calendar.database import LOCK_TIMEOUT, CalendarDatabase
-from tadoru.store.calendar.event_records import EventDetails
 from tadoru.store.calendar.listing import EventQueries
 from tadoru.store.calendar.manual_edits import ManualEdits
-from tadoru.store.calendar.merging import MergeStore
+from tadoru.store.calendar.merging import Merges
 from tadoru.store.calendar.migrate import prepare_database
-from tadoru.store.calendar.missing_events import MissingEvents
 from tadoru.store.calendar.review_queue import ReviewQueue
-from tadoru.store.calendar.run_notifications import IncidentStore
+from tadoru.store.calendar.run_notifications import Incidents
 from tadoru.store.calendar.runs import Retention, RunStore
 from tadoru.store.calendar.schedule import HostSlots, SourceSchedule
 from tadoru.store.calendar.search_changes import SearchChangeLog
-from tadoru.store.calendar.sources import HealthQueries, SourceStore
+from tadoru.store.calendar.sources import CalendarStatistics, Sources
+from tadoru.store.served_crawls.live_messages import LiveMessages
 
 DEFAULT_DATABASE = "./var/tadoru.db"
-S = TypeVar("S", bound=CalendarDatabase)
 
 
-class CalendarStore(
-    SourceStore,
-    SourceSchedule,
-    HostSlots,
-    RunStore,
-    RunApplier,
-    MissingEvents,
-    MergeStore,
-    ReviewQueue,
-    ManualEdits,
-    EventQueries,
-    EventDetails,
-    IncidentStore,
-    Retention,
-    HealthQueries,
-    BackupStore,
-    SearchChangeLog,
-    CalendarDatabase,
-):
-    """The whole calendar database. Threads may share it; each method is one transaction unless documented otherwise."""
+class CalendarStore:
+    """The whole calendar database. Threads may share it; each method of a part is one transaction unless documented otherwise."""
+
+    def __init__(self, db: CalendarDatabase) -> None:
+        self.db = db
+        self.events = EventQueries(db)
+        self.edits = ManualEdits(db)
+        self.merges = Merges(db)
+        self.reviews = ReviewQueue(db)
+        self.sources = Sources(db)
+        self.schedule = SourceSchedule(db)
+        self.hosts = HostSlots(db)
+        self.runs = RunStore(db)
+        self.results = RunResults(db)
+        self.retention = Retention(db)
+        self.incidents = Incidents(db)
+        self.messages = LiveMessages(db)
+        self.search_changes = SearchChangeLog(db)
+        self.statistics = CalendarStatistics(db)
+
+    def close(self) -> None:
+        self.db.close()
 
 
 def open_calendar(
     database: str = DEFAULT_DATABASE, clock: Clock | None = None, *, patience: float = LOCK_TIMEOUT
 ) -> CalendarStore:
     """Open a database, a path or `postgresql://…`, and create it if it does not exist."""
-    return open_as(CalendarStore, database, clock, patience)
+    return CalendarStore(open_database(database, clock, patience))
 
 
-def open_as(kind: type[S], database: str, clock: Clock | None, patience: float) -> S:
-    """Open a database as a store of some kind."""
-    store = kind(database, clock or SystemClock(), patience=patience)
+def open_database(database: str, clock: Clock | None, patience: float) -> CalendarDatabase:
+    """A connection to a database that is created or migrated."""
+    db = CalendarDatabase(database, clock or SystemClock(), patience=patience)
     try:
-        prepare_database(store)
+        prepare_database(db)
     except BaseException:
-        store.close()
+        db.close()
         raise
-    return store
+    return db

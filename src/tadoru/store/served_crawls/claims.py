@@ -14,8 +14,10 @@ from sqlalchemy import Connection, Select, func, insert, select, update
 
 from tadoru.errors import Message
 from tadoru.i18n.stored_texts import error_regression, regression_changes
+from tadoru.store.calendar.database import CalendarDatabase
 from tadoru.store.crawl.workers import WorkerIdentity, is_dead
-from tadoru.store.served_crawls.register import ERROR_MESSAGE, CrawlRegister, error_values
+from tadoru.store.served_crawls.live_messages import add_live_message
+from tadoru.store.served_crawls.register import ERROR_MESSAGE, error_values, lock_claims, publish_state, read_crawl
 from tadoru.store.served_crawls.schema import CrawlRun, CrawlState, ServedCrawl, crawl_runs, crawls
 
 HEARTBEAT_TIMEOUT = timedelta(seconds=120)
@@ -32,19 +34,22 @@ class CrawlLost(Exception):
     """The crawl no longer belongs to this process: its claim expired, or it was removed."""
 
 
-class CrawlClaims(CrawlRegister):
+class CrawlClaims:
     """Claims and heartbeats of running crawls."""
 
-    def queue_due_crawls(self, here: str) -> int:
+    def __init__(self, db: CalendarDatabase) -> None:
+        self._db = db
+
+    def queue_due(self, here: str) -> int:
         """Queue due crawls and crawls whose process is gone; how many. `here` is the name of this machine.
 
         A crawl whose process crashed several times without progress has failed.
         """
-        with self.read() as sql:
+        with self._db.read() as sql:
             if not self._due_crawls(sql) and not self._lost_crawls(sql, here):
                 return 0
-        with self.write() as sql:
-            self._lock_claims(sql)
+        with self._db.write() as sql:
+            lock_claims(self._db, sql)
             due, lost = self._due_crawls(sql), self._lost_crawls(sql, here)
             anew = {"state": "queued", "queued_by": crawls.c.owner, "again": 1, "wanted": "", "next_at": None, "error": ""}
             for number in due:
@@ -52,15 +57,15 @@ class CrawlClaims(CrawlRegister):
             for row in lost:
                 self._requeue_lost(sql, row)
             for number in (*due, *(row.id for row in lost)):
-                self._publish_state(sql, number)
+                publish_state(self._db, sql, number)
             return len(due) + len(lost)
 
     def _due_crawls(self, sql: Connection) -> list[int]:
-        query = select(crawls.c.id).where(crawls.c.next_at <= self.shared_now(sql), crawls.c.state.in_(_IDLE_STATES))
+        query = select(crawls.c.id).where(crawls.c.next_at <= self._db.shared_now(sql), crawls.c.state.in_(_IDLE_STATES))
         return list(sql.execute(query).scalars())
 
     def _lost_crawls(self, sql: Connection, here: str) -> list[Any]:
-        now = self.shared_now(sql)
+        now = self._db.shared_now(sql)
         return [row for row in sql.execute(select(crawls).where(crawls.c.state == "running")) if _is_lost(row, here, now)]
 
     def _requeue_lost(self, sql: Connection, row: Any) -> None:
@@ -69,42 +74,47 @@ class CrawlClaims(CrawlRegister):
         values: dict[str, Any] = {"state": state, "wanted": "", "pid": None, "deaths": row.deaths + 1}
         changes: dict[str, Any] = {}
         if state == "queued" and row.deaths + 1 >= MAX_CRASHES:
-            values |= {"state": "failed", "deaths": 0, "ended_at": self.shared_now(sql), **error_values(row.progress, CRASHED)}
+            values |= {
+                "state": "failed",
+                "deaths": 0,
+                "ended_at": self._db.shared_now(sql),
+                **error_values(row.progress, CRASHED),
+            }
             changes = regression_changes([error_regression(CRASHED)])
             if row.every:
-                values["next_at"] = self.shared_now(sql) + timedelta(seconds=row.every)
+                values["next_at"] = self._db.shared_now(sql) + timedelta(seconds=row.every)
         self._close_run(sql, row.id, "failed", {}, changes)
         sql.execute(update(crawls).where(crawls.c.id == row.id).values(values))
 
-    def claim_crawl(self, worker: WorkerIdentity, *, at_once: int) -> ServedCrawl | None:
+    def claim(self, worker: WorkerIdentity, *, at_once: int) -> ServedCrawl | None:
         """Claim the next queued crawl for this process, unless `at_once` crawls already run; None if there is none."""
-        with self.read() as sql:
+        with self._db.read() as sql:
             if not sql.execute(select(func.count()).where(crawls.c.state == "queued")).scalar_one():
                 return None
-        with self.write() as sql:
-            self._lock_claims(sql)
+        with self._db.write() as sql:
+            lock_claims(self._db, sql)
             running = sql.execute(select(func.count()).where(crawls.c.state == "running")).scalar_one()
             number = sql.execute(_next_queued()).scalar()
             if running >= at_once or number is None:
                 return None
-            now = self.shared_now(sql)
+            now = self._db.shared_now(sql)
             mine = {"machine": worker.machine, "pid": worker.pid, "process_start": worker.started, "beat_at": now}
             values = {"state": "running", "wanted": "", "error": "", "started_at": now, "ended_at": None, "progress": {}, **mine}
             sql.execute(update(crawls).where(crawls.c.id == number).values(values))
             sql.execute(insert(crawl_runs).values(crawl_id=number, started_at=now, figures={}, changes={}))
-            self._publish_state(sql, number)
-            return self._crawl(sql, number)
+            publish_state(self._db, sql, number)
+            return read_crawl(sql, number)
 
-    def transfer_crawl(self, number: int, worker: WorkerIdentity, to: WorkerIdentity) -> None:
+    def transfer(self, number: int, worker: WorkerIdentity, to: WorkerIdentity) -> None:
         """Transfer a claimed crawl to the process that was started for it. Raises CrawlLost."""
-        with self.write() as sql:
+        with self._db.write() as sql:
             self._check_claim(sql, number, worker)
-            row = {"machine": to.machine, "pid": to.pid, "process_start": to.started, "beat_at": self.shared_now(sql)}
+            row = {"machine": to.machine, "pid": to.pid, "process_start": to.started, "beat_at": self._db.shared_now(sql)}
             sql.execute(update(crawls).where(crawls.c.id == number).values(row))
 
-    def holds_crawl(self, number: int, worker: WorkerIdentity) -> bool:
+    def holds(self, number: int, worker: WorkerIdentity) -> bool:
         """Whether this process still holds a crawl."""
-        with self.read() as sql:
+        with self._db.read() as sql:
             try:
                 self._check_claim(sql, number, worker, reading=True)
             except CrawlLost:
@@ -113,37 +123,37 @@ class CrawlClaims(CrawlRegister):
 
     def mark_restarted(self, number: int, worker: WorkerIdentity) -> None:
         """Record that a repeated run has started: after an interruption it resumes. Raises CrawlLost."""
-        with self.write() as sql:
+        with self._db.write() as sql:
             self._check_claim(sql, number, worker)
             sql.execute(update(crawls).where(crawls.c.id == number).values(again=0))
 
     def beat(self, number: int, worker: WorkerIdentity, progress: Mapping[str, Any]) -> str:
         """Record the progress of a run; the requested action: empty, `pause` or `stop`. Raises CrawlLost."""
-        with self.write() as sql:
+        with self._db.write() as sql:
             wanted = self._check_claim(sql, number, worker)
             before: Any = sql.execute(select(crawls.c.progress).where(crawls.c.id == number)).scalar_one()
             # Whoever requested a pause has set the reason.
             reason = {ERROR_MESSAGE: before[ERROR_MESSAGE]} if ERROR_MESSAGE in before else {}
-            values: dict[str, Any] = {"beat_at": self.shared_now(sql), "progress": {**progress, **reason}}
+            values: dict[str, Any] = {"beat_at": self._db.shared_now(sql), "progress": {**progress, **reason}}
             if "pages" in before and progress.get("pages", 0) > before["pages"]:
                 values["deaths"] = 0
             sql.execute(update(crawls).where(crawls.c.id == number).values(values))
-            self.add_live_message(sql, "crawl.progress", f"crawl/{number}", {"crawl_id": number, **progress})
+            add_live_message(self._db, sql, "crawl.progress", f"crawl/{number}", {"crawl_id": number, **progress})
             return wanted
 
-    def pause_all_crawls(self, why: str) -> int:
+    def pause_all(self, why: str) -> int:
         """Pause queued crawls and request a pause of running ones, for a reason outside the crawls; how many."""
         touched = 0
-        with self.write() as sql:
+        with self._db.write() as sql:
             for state, values in (("queued", {"state": "paused"}), ("running", {"wanted": "pause"})):
                 found = select(crawls.c.id, crawls.c.progress).where(crawls.c.state == state, crawls.c.wanted == "")
                 for number, progress in sql.execute(found).all():
                     sql.execute(update(crawls).where(crawls.c.id == number).values(values | error_values(progress, why)))
-                    self._publish_state(sql, number)
+                    publish_state(self._db, sql, number)
                     touched += 1
         return touched
 
-    def end_crawl(
+    def end(
         self,
         number: int,
         worker: WorkerIdentity,
@@ -154,9 +164,9 @@ class CrawlClaims(CrawlRegister):
         changes: Mapping[str, Any] | None = None,
     ) -> ServedCrawl:
         """End a run. The state `queued` means that only the service stops and the crawl resumes. Raises CrawlLost."""
-        with self.write() as sql:
+        with self._db.write() as sql:
             self._check_claim(sql, number, worker)
-            now = self.shared_now(sql)
+            now = self._db.shared_now(sql)
             self._close_run(sql, number, "stopped" if state is CrawlState.QUEUED else state.value, figures or {}, changes or {})
             every, progress = sql.execute(select(crawls.c.every, crawls.c.progress).where(crawls.c.id == number)).one()
             due = now + timedelta(seconds=every) if every and state.value in _IDLE_STATES else None
@@ -166,24 +176,24 @@ class CrawlClaims(CrawlRegister):
             values |= error_values(progress, error) if error or state is not CrawlState.PAUSED else {}
             values |= {"next_at": due} if due is not None else {}
             sql.execute(update(crawls).where(crawls.c.id == number).values(values))
-            self._publish_state(sql, number)
-            return self._crawl(sql, number)
+            publish_state(self._db, sql, number)
+            return read_crawl(sql, number)
 
     def unnotified_runs(self) -> tuple[CrawlRun, ...]:
         """Runs with a regression or a recovery that nobody was notified of."""
         query = select(crawl_runs).where(crawl_runs.c.told_at.is_(None), crawl_runs.c.ended_at.is_not(None))
-        with self.read() as sql:
+        with self._db.read() as sql:
             return tuple(CrawlRun(**row) for row in sql.execute(query.order_by(crawl_runs.c.id)).mappings())
 
-    def mark_run_notified(self, run_id: int) -> bool:
+    def mark_notified(self, run_id: int) -> bool:
         """Claim the notification of a run; False if another process has it."""
-        with self.write() as sql:
+        with self._db.write() as sql:
             query = update(crawl_runs).where(crawl_runs.c.id == run_id, crawl_runs.c.told_at.is_(None))
-            return bool(sql.execute(query.values(told_at=self.now())).rowcount)
+            return bool(sql.execute(query.values(told_at=self._db.now())).rowcount)
 
     def mark_unnotified(self, run_id: int) -> None:
         """Release the notification of a run for another attempt."""
-        with self.write() as sql:
+        with self._db.write() as sql:
             sql.execute(update(crawl_runs).where(crawl_runs.c.id == run_id).values(told_at=None))
 
     def _check_claim(self, sql: Connection, number: int, worker: WorkerIdentity, *, reading: bool = False) -> str:
@@ -199,7 +209,7 @@ class CrawlClaims(CrawlRegister):
         self, sql: Connection, number: int, outcome: str, figures: Mapping[str, Any], changes: Mapping[str, Any]
     ) -> None:
         newest = select(func.max(crawl_runs.c.id)).where(crawl_runs.c.crawl_id == number).scalar_subquery()
-        values = {"ended_at": self.shared_now(sql), "outcome": outcome, "figures": dict(figures), "changes": dict(changes)}
+        values = {"ended_at": self._db.shared_now(sql), "outcome": outcome, "figures": dict(figures), "changes": dict(changes)}
         if not (changes.get("regression") or changes.get("recovered")):
             values["told_at"] = values["ended_at"]  # Nothing to notify of.
         sql.execute(update(crawl_runs).where(crawl_runs.c.id == newest, crawl_runs.c.ended_at.is_(None)).values(values))

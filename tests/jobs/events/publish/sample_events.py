@@ -8,8 +8,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from tadoru.model.event import EventStatus
-from tadoru.store.calendar.event_records import EventRecord, ZoneUse
-from tadoru.store.calendar.records import CalendarEvent, EventTime
+from tadoru.store.calendar.records import CalendarEvent, EventRecord, EventTime, ZoneUse
 
 TOKYO = ZoneInfo("Asia/Tokyo")
 STAMP = datetime(2026, 7, 1, 3, 4, 5, tzinfo=UTC)

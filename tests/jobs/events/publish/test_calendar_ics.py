@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tadoru.jobs.events.publish.ics import escape_text, fold_line, ics_calendar
 from tadoru.model.event import ParsedSource
 from tadoru.parse.sources.ics import read_ics
-from tadoru.store.calendar.event_records import EventRecord, ZoneUse
+from tadoru.store.calendar.records import EventRecord, ZoneUse
 from tests.jobs.events.publish.sample_events import FIRST, STAMP, TOKYO, time, told, whole_days, zone_use
 
 ZONES = ("Europe/London", "America/New_York", "Asia/Jerusalem", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Tokyo")

@@ -110,15 +110,15 @@ class Collector:
     async def collect(self, source: EventSource, client: PoliteClient) -> SourceRun:
         """Run a source that is leased to this worker. Raises only for problems of the database or the disk."""
         store = self._store
-        run = await asyncio.to_thread(store.start_run, source.id, self._worker)
+        run = await asyncio.to_thread(store.runs.start, source.id, self._worker)
         # Already now, so that a source which kills its worker is not due again immediately.
-        await asyncio.to_thread(store.schedule, source.id, run_interval(source))
+        await asyncio.to_thread(store.schedule.set_due, source.id, run_interval(source))
         began = self._clock.monotonic()
         try:
             return await self._run(source, run, client)
         except RunClosed as error:
             self._log_duration(source, run, "run", began, str(error))
-            return SourceRun(source, await asyncio.to_thread(store.run, run.id))
+            return SourceRun(source, await asyncio.to_thread(store.runs.get, run.id))
         except StoreError:
             raise
         except TadoruError as error:
@@ -131,7 +131,7 @@ class Collector:
 
     async def _run(self, source: EventSource, run: RunLog, client: PoliteClient) -> SourceRun:
         began = self._clock.monotonic()
-        state = await asyncio.to_thread(self._store.state, source.id)
+        state = await asyncio.to_thread(self._store.schedule.state, source.id)
         settings = parse_source_settings(source.type, source.settings, secret=source.secret)
         context = FetchContext(
             client=client, files=self._files, clock=self._clock, zone=self.zone_of(source), secret=read_secret(source),
@@ -158,7 +158,7 @@ class Collector:
         return source.timezone or self._options.timezone
 
     def _remember_snapshot(self, source: EventSource, run: RunLog, document: FetchedDocument) -> None:
-        self._store.add_snapshot(
+        self._store.runs.add_snapshot(
             source.id, document.url, document.path, document.fetched_at,
             etag=document.etag, last_modified=document.last_modified, run_id=run.id,
         )  # fmt: skip
@@ -191,10 +191,10 @@ class Collector:
         began = self._clock.monotonic()
         store = self._store
         matcher = RunMatcher()
-        applied = await asyncio.to_thread(store.apply_run, run, normal.drafts, normal.quarantined, matcher, raws=normal.raws)
+        applied = await asyncio.to_thread(store.results.apply, run, normal.drafts, normal.quarantined, matcher, raws=normal.raws)
         self._log_duration(source, run, "store", began)
         is_whole = not found.missing
-        missing = await asyncio.to_thread(store.mark_missing, run, force=self._accept_drops) if is_whole else None
+        missing = await asyncio.to_thread(store.results.mark_missing, run, force=self._accept_drops) if is_whole else None
         counts = {
             "fetched": found.fetched,
             "parsed": len(normal.drafts) + len(normal.quarantined),
@@ -219,22 +219,22 @@ class Collector:
         if is_whole:
             first = found.documents[0] if found.documents else None
             await asyncio.to_thread(
-                store.remember, source.id,
+                store.schedule.remember, source.id,
                 etag=first.etag if first else None, last_modified=first.last_modified if first else None,
                 body_hash=first.path.rpartition("/")[2].partition(".")[0] if first else "", kept=found.kept,
             )  # fmt: skip
         closed = await self._finish(run, status, counts, _summary(problems), tuple(one.path for one in found.documents))
-        await asyncio.to_thread(store.schedule, source.id, delay_after_success(source, found.ttl))
+        await asyncio.to_thread(store.schedule.set_due, source.id, delay_after_success(source, found.ttl))
         await asyncio.to_thread(self._end_failure, source)
         if missing is not None:
             await asyncio.to_thread(self._watch_drop, source, missing)
         return SourceRun(source, closed, missing)
 
     async def _unchanged(self, source: EventSource, run: RunLog) -> SourceRun:
-        seen = await asyncio.to_thread(self._store.mark_all_seen, run)
+        seen = await asyncio.to_thread(self._store.results.mark_all_seen, run)
         counts = dict.fromkeys(("fetched", "parsed", "upserted", "quarantined", "merged", "review"), 0) | {"unchanged": seen}
         closed = await self._finish(run, RunStatus.SUCCESS, counts, "", ())
-        await asyncio.to_thread(self._store.schedule, source.id, delay_after_success(source, None))
+        await asyncio.to_thread(self._store.schedule.set_due, source.id, delay_after_success(source, None))
         await asyncio.to_thread(self._end_failure, source)
         return SourceRun(source, closed, unchanged=True)
 
@@ -244,36 +244,36 @@ class Collector:
         """Close the run as failed; the next one is later each time. Rows that could not be parsed go to quarantine."""
         store = self._store
         quarantined = normal.quarantined if normal else []
-        applied = await asyncio.to_thread(store.apply_run, run, [], quarantined, self._matcher) if quarantined else None
+        applied = await asyncio.to_thread(store.results.apply, run, [], quarantined, self._matcher) if quarantined else None
         error = found.error or _summary([*map(_problem_message, found.problems)])
         counts = dict.fromkeys(("fetched", "parsed", "upserted", "quarantined", "merged", "review"), 0)
         counts |= {"fetched": found.fetched, "parsed": len(quarantined), "quarantined": len(quarantined)}
         counts["review"] = applied.review if applied else 0
         closed = await self._finish(run, RunStatus.FAIL, counts, error, tuple(one.path for one in found.documents))
-        state = await asyncio.to_thread(store.state, source.id)
+        state = await asyncio.to_thread(store.schedule.state, source.id)
         wait = delay_after_failure(source, state.failures, jitter=self._random.random(), retry_after=found.retry_after)
-        await asyncio.to_thread(store.schedule, source.id, wait, backoff=wait)
+        await asyncio.to_thread(store.schedule.set_due, source.id, wait, backoff=wait)
         detail = {"error": error, "run_id": run.id}
         if found.is_gone:
-            await asyncio.to_thread(store.edit_source, source.id, {"enabled": False}, "410 Gone")
-            await asyncio.to_thread(store.open_incident, source.id, "gone", detail)
+            await asyncio.to_thread(store.sources.edit, source.id, {"enabled": False}, "410 Gone")
+            await asyncio.to_thread(store.incidents.open, source.id, "gone", detail)
         else:
-            await asyncio.to_thread(store.open_incident, source.id, "failure", detail)
+            await asyncio.to_thread(store.incidents.open, source.id, "failure", detail)
         self._log_duration(source, run, "failed", began, error)
         return SourceRun(source, closed)
 
     def _end_failure(self, source: EventSource) -> None:
         for kind in ("failure", "gone"):
-            self._store.close_incident(source.id, kind)
+            self._store.incidents.close(source.id, kind)
 
     def _watch_drop(self, source: EventSource, missing: MissingEventsResult) -> None:
         if missing.is_drop:
-            self._store.open_incident(source.id, "drop", {"known": missing.known, "missing": missing.missing})
+            self._store.incidents.open(source.id, "drop", {"known": missing.known, "missing": missing.missing})
         else:
-            self._store.close_incident(source.id, "drop")
+            self._store.incidents.close(source.id, "drop")
 
     async def _finish(self, run: RunLog, status: RunStatus, counts: dict[str, int], error: str, paths: tuple[str, ...]) -> RunLog:
-        closed = await asyncio.to_thread(self._store.finish_run, run, status, counts=counts, error=error, snapshot_paths=paths)
+        closed = await asyncio.to_thread(self._store.runs.finish, run, status, counts=counts, error=error, snapshot_paths=paths)
         await asyncio.to_thread(write_run_log, self._files, closed)
         return closed
 

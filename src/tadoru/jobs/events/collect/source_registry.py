@@ -97,7 +97,7 @@ async def add_source(
 ) -> EventSource:
     """Save a new source. Remote users cannot permit private addresses: with `allowed`, only those are."""
     given = check_source(values)
-    same = [one for one in store.sources() if one.url == given["url"] and one.type == given["type"]]
+    same = [one for one in store.sources.list() if one.url == given["url"] and one.type == given["type"]]
     if any(dict(one.settings) == given.get("settings", {}) for one in same):
         raise DuplicateSource(
             "{url} is already source {id} ({name}). Edit that one, or remove it first.",
@@ -105,17 +105,17 @@ async def add_source(
             id=same[0].id,
             name=same[0].name,
         )
-    return store.add_source(given | {"named_host": await _permitted_host(given["url"], allowed)}, by)
+    return store.sources.add(given | {"named_host": await _permitted_host(given["url"], allowed)}, by)
 
 
 async def edit_source(
     store: CalendarStore, source_id: int, values: Mapping[str, Any], by: str, *, allowed: Exemptions | None = None
 ) -> EventSource:
     """Change a source; see `add_source`."""
-    given = check_source(values, store.source(source_id))
+    given = check_source(values, store.sources.get(source_id))
     if "url" in given:
         given["named_host"] = await _permitted_host(given["url"], allowed)
-    return store.edit_source(source_id, given, by)
+    return store.sources.edit(source_id, given, by)
 
 
 SOURCE_FIELDS = (

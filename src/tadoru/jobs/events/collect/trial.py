@@ -94,12 +94,12 @@ async def try_source(
     store: CalendarStore, files: FileStore, options: EventsOptions, source_id: int, allowed: Exemptions | None = None
 ) -> SourceTrial:
     """Fetch a source once, enabled or not. `allowed`: see `WorkerPool`."""
-    source, clock = store.source(source_id), SystemClock()
+    source, clock = store.sources.get(source_id), SystemClock()
     trial = SourceTrial(source)
 
     def keep(document: FetchedDocument) -> None:
         at, etag, last_modified = document.fetched_at, document.etag, document.last_modified
-        store.add_snapshot(source.id, document.url, document.path, at, etag=etag, last_modified=last_modified)
+        store.runs.add_snapshot(source.id, document.url, document.path, at, etag=etag, last_modified=last_modified)
 
     pool = WorkerPool(store, files, clock, options, lambda *_, **__: None, allowed=allowed)
     async with pool.running():
@@ -113,7 +113,7 @@ async def try_source(
         context = FetchContext(
             client=pool.client_for(source), files=files, clock=clock, zone=zone, timeout=options.timeout, secret=secret
         )
-        known = await asyncio.to_thread(store.state, source_id)
+        known = await asyncio.to_thread(store.schedule.state, source_id)
         # As if it had never been read: a trial shows the content, not the changes.
         fetcher = SourceFetcher(source, settings, replace(known, etag=None, last_modified=None, kept=None), context, keep)
         found = await fetcher.fetch()
@@ -123,5 +123,5 @@ async def try_source(
         if found.documents and not found.error:
             first = document_to_json(found.documents[0]) | fetcher.first_document_facts | {"as": fetcher.fingerprint}
             kept = dict(known.kept or {}) | {"tested": first}
-            await asyncio.to_thread(store.remember, source_id, kept=kept)
+            await asyncio.to_thread(store.schedule.remember, source_id, kept=kept)
     return trial

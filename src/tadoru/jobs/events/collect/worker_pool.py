@@ -103,7 +103,7 @@ class WorkerPool:
         store = self._store
         enricher = await self._enricher() if self._options.enrich else None
         await self._clean_up()
-        self.worker = await asyncio.to_thread(store.join, WORKER_LEASE)
+        self.worker = await asyncio.to_thread(store.schedule.join, WORKER_LEASE)
         policy = RequestPolicy(
             gap=self._options.delay,
             timeout=self._options.timeout,
@@ -111,7 +111,7 @@ class WorkerPool:
             obey_robots=not self._options.ignore_robots,
             robots_token=product_token(self._options.user_agent),
         )
-        self._client_context = PoliteClientContext(store, self._clock, self.worker, policy)
+        self._client_context = PoliteClientContext(store.hosts, self._clock, self.worker, policy)
         self.collector = Collector(
             store, self._files, self._clock, self.worker, self._options, self._log_stage,
             accept_drops=self._accept_drops, enricher=enricher,
@@ -128,7 +128,7 @@ class WorkerPool:
                 await enricher.close()
             if self._search is not None:
                 self._search.close()
-            await asyncio.to_thread(store.leave, self.worker)
+            await asyncio.to_thread(store.schedule.leave, self.worker)
             await asyncio.to_thread(self._write_missing_logs)
 
     async def _enricher(self) -> Enricher | None:
@@ -168,7 +168,7 @@ class WorkerPool:
             async with self._host_slot(source):
                 if self._stop.is_set():
                     return
-                if not await asyncio.to_thread(self._store.lease_source, self.worker, source.id):
+                if not await asyncio.to_thread(self._store.schedule.lease, self.worker, source.id):
                     result.busy.append(source)
                     return
                 await self._collect(source, result, done)
@@ -188,7 +188,7 @@ class WorkerPool:
         try:
             while not self._stop.is_set():
                 free = self._options.concurrency * LEASES_PER_SLOT - len(working)
-                leased = await asyncio.to_thread(self._store.lease_due, self.worker, limit=free) if free else ()
+                leased = await asyncio.to_thread(self._store.schedule.lease_due, self.worker, limit=free) if free else ()
                 for source in leased:
                     working.add(asyncio.create_task(self._collect_in_slot(source, result, done)))
                 if forever and self._clock.now() >= next_prune:
@@ -229,7 +229,7 @@ class WorkerPool:
         await self._clean_up()
         await self._send_notices()
         await self._sync_search()
-        wait = await asyncio.to_thread(self._store.seconds_until_due)
+        wait = await asyncio.to_thread(self._store.schedule.seconds_until_due)
         pause = asyncio.create_task(self._clock.sleep(min(IDLE_SECONDS, wait if wait is not None else IDLE_SECONDS)))
         woken = asyncio.create_task(self._wake.wait())
         await asyncio.wait([pause, woken], return_when=asyncio.FIRST_COMPLETED)
@@ -245,7 +245,7 @@ class WorkerPool:
     async def _collect_in_slot(self, source: EventSource, result: CycleResult, done: OnCollected) -> None:
         async with self._host_slot(source):
             if self._stop.is_set():
-                await asyncio.to_thread(self._store.release, self.worker, source.id)
+                await asyncio.to_thread(self._store.schedule.release, self.worker, source.id)
             else:
                 await self._collect(source, result, done)
 
@@ -253,7 +253,7 @@ class WorkerPool:
         try:
             collected = await self.collector.collect(source, self.client_for(source))
         finally:
-            await asyncio.to_thread(self._store.release, self.worker, source.id)
+            await asyncio.to_thread(self._store.schedule.release, self.worker, source.id)
         if collected.run.parsed_count > LARGE_RUN:
             await asyncio.to_thread(release_memory)
         result.collected.append(collected)
@@ -264,7 +264,7 @@ class WorkerPool:
         while True:
             await self._clock.sleep(WORKER_LEASE / 3)
             try:
-                if not await asyncio.to_thread(self._store.renew, self.worker, WORKER_LEASE):
+                if not await asyncio.to_thread(self._store.schedule.renew, self.worker, WORKER_LEASE):
                     self._log_stage("worker", error="This worker did not renew its lease in time and was removed. It stops.")
                     self.stop()
                     return
@@ -274,14 +274,14 @@ class WorkerPool:
 
     async def _clean_up(self) -> None:
         """Close the runs of dead workers."""
-        closed = await asyncio.to_thread(self._store.reap)
+        closed = await asyncio.to_thread(self._store.schedule.reap)
         if closed:
             self._log_stage("reap", runs=closed)
             await asyncio.to_thread(self._write_missing_logs)
 
     def _write_missing_logs(self) -> None:
         """Write the log files of runs that were closed by another worker."""
-        for run in self._store.runs(limit=RECENT_RUNS):
+        for run in self._store.runs.list(limit=RECENT_RUNS):
             if run.finished_at is not None and not self._files.exists(run_log_path(run)):
                 write_run_log(self._files, run)
 

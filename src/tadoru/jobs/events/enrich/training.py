@@ -35,7 +35,6 @@ from tadoru.jobs.events.enrich.category_model import (
 )
 from tadoru.parse.decode import decode
 from tadoru.parse.text_cleaning import one_line
-from tadoru.store.calendar.event_records import iterate_events
 from tadoru.store.calendar.listing import EventFilter
 from tadoru.store.calendar.store import CalendarStore
 
@@ -308,7 +307,7 @@ def _column(
 def samples_from_calendar(store: CalendarStore) -> list[TrainingSample]:
     """All events with a category given by a source or a person; those of a city are a group."""
     samples = []
-    for record in iterate_events(store, EventFilter(archived=None)):
+    for record in store.events.iterate(EventFilter(archived=None)):
         event = record.event
         if event.category and "category_from" not in event.extra:
             samples.append(TrainingSample(EventTexts(event.title, event.venue, event.description), event.category, event.city))

@@ -1,6 +1,6 @@
 """Output formats of a calendar: `json_documents` (JSON and JSON-LD), `csv_export`, `ics` and `rss`; `list_pages` serves lists
 page by page.
 
-Each takes the events of `store.calendar.event_records` one by one and yields text, so calendars of any size can be streamed to a
+Each takes the events of `EventQueries.iterate` one by one and yields text, so calendars of any size can be streamed to a
 file or a connection.
 """

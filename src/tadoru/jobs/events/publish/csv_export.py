@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tadoru.jobs.events.publish.json_documents import EVENT_FIELDS, event_json
-from tadoru.store.calendar.event_records import EventRecord
+from tadoru.store.calendar.records import EventRecord
 
 COLUMNS = tuple(name for name in EVENT_FIELDS if name != "extra")
 BYTE_ORDER_MARK = "\ufeff"

@@ -27,8 +27,7 @@ from zoneinfo import ZoneInfo
 from tadoru.i18n.translation import translator
 from tadoru.parse.text_cleaning import plain_text
 from tadoru.store.calendar.drafts import zone_or_utc
-from tadoru.store.calendar.event_records import EventRecord, ZoneUse
-from tadoru.store.calendar.records import CalendarEvent, EventTime
+from tadoru.store.calendar.records import CalendarEvent, EventRecord, EventTime, ZoneUse
 from tadoru.version import VERSION
 
 LINE_END = "\r\n"

@@ -18,11 +18,11 @@ from tadoru.jobs.events.reviews import review_subjects
 from tadoru.model.event import EventDraft
 from tadoru.parse.text_cleaning import plain_text
 from tadoru.store.calendar.drafts import zone_or_utc
-from tadoru.store.calendar.event_records import EventRecord
 from tadoru.store.calendar.records import (
     CalendarEvent,
     CollectionState,
     EventProvenance,
+    EventRecord,
     EventSource,
     EventTime,
     MergeRecord,
@@ -31,7 +31,7 @@ from tadoru.store.calendar.records import (
     Sighting,
     SourceFieldChange,
 )
-from tadoru.store.calendar.sources import CalendarTotals, SourceHealthStats, count_shared_rows
+from tadoru.store.calendar.sources import CalendarTotals, SourceHealthStats
 from tadoru.store.calendar.store import CalendarStore
 
 EVENT_FIELDS = tuple(
@@ -212,12 +212,12 @@ def review_document(store: CalendarStore, found: ReviewItem) -> dict[str, Any]:
 
 def sources_health(store: CalendarStore, days: int) -> Iterator[dict[str, Any]]:
     """The health of each source; runs are counted over so many days."""
-    shared = count_shared_rows(store)
+    shared = store.statistics.shared_rows()
     trouble: dict[int, list[str]] = {}
-    for incident in store.incidents(is_open=True):
+    for incident in store.incidents.list(is_open=True):
         trouble.setdefault(incident.source_id, []).append(incident.kind)
-    for one in store.health(days=days):
-        state = store.state(one.source_id)
+    for one in store.statistics.source_health(days=days):
+        state = store.schedule.state(one.source_id)
         yield {
             "source_id": one.source_id, "name": one.name, "enabled": one.enabled, "state": _state(one), "rows": one.rows,
             "runs": one.runs, "failed_runs": one.failed_runs, "failure_rate": ratio(one.failed_runs, one.runs),

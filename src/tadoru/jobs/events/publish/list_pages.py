@@ -1,6 +1,6 @@
 """Pages of event lists as JSON documents, with highlights of a search.
 
-The most frequent filters (city, period, category) are answered from bare rows (`store.calendar.event_records`), which takes a
+The most frequent filters (city, period, category) are answered from bare rows (`store.calendar.page_rows`), which takes a
 fraction of the time; a test compares both ways.
 """
 
@@ -15,18 +15,9 @@ from typing import Any
 
 from tadoru.jobs.events.publish.json_documents import event_json, format_local, format_stamp, time_json
 from tadoru.parse.text_cleaning import is_html, plain_text
-from tadoru.store.calendar.event_records import (
-    EVENT_COLUMNS,
-    EventRecord,
-    FastPageReader,
-    RowPage,
-    event_records,
-    is_simple_filter,
-    read_page_rows,
-    to_utc,
-)
-from tadoru.store.calendar.listing import EventFilter, EventQueries, events_by_relevance
-from tadoru.store.calendar.records import EventPage, EventTime
+from tadoru.store.calendar.listing import EventFilter, EventQueries
+from tadoru.store.calendar.page_rows import EVENT_COLUMNS, FastPageReader, RowPage, is_simple_filter, read_page_rows, to_utc
+from tadoru.store.calendar.records import EventPage, EventRecord, EventTime
 from tadoru.store.calendar.search_text import SearchHighlight, find_highlights
 
 _TIMES, _UPDATED = EVENT_COLUMNS.index("times"), EVENT_COLUMNS.index("updated_at")
@@ -43,12 +34,12 @@ class DocumentPage:
 
 
 def page_by_time(
-    store: EventQueries, chosen: EventFilter, *, limit: int, cursor: str | None, backwards: bool = False
+    events: EventQueries, chosen: EventFilter, *, limit: int, cursor: str | None, backwards: bool = False
 ) -> DocumentPage:
     """Events in the order of time, each at its first occurrence that matches; `backwards`: latest first."""
     if is_simple_filter(chosen):
-        return _from_rows(store, read_page_rows(store, chosen, limit=limit, cursor=cursor, backwards=backwards))
-    return _documents(store, store.events(chosen, limit=limit, cursor=cursor, backwards=backwards))
+        return _from_rows(events, read_page_rows(events, chosen, limit=limit, cursor=cursor, backwards=backwards))
+    return _documents(events, events.list(chosen, limit=limit, cursor=cursor, backwards=backwards))
 
 
 def page_if_fast(
@@ -62,20 +53,20 @@ def page_if_fast(
 
 
 def page_by_change(
-    store: EventQueries, chosen: EventFilter, *, limit: int, cursor: str | None, backwards: bool = False
+    events: EventQueries, chosen: EventFilter, *, limit: int, cursor: str | None, backwards: bool = False
 ) -> DocumentPage:
     """All matching events in the order of their last change; `backwards`: latest first."""
-    found = store.events_by_change(chosen, limit=limit, cursor=cursor, absorbed=False, backwards=backwards)
-    return _documents(store, found)
+    found = events.list_by_change(chosen, limit=limit, cursor=cursor, absorbed=False, backwards=backwards)
+    return _documents(events, found)
 
 
-def page_by_relevance(store: EventQueries, chosen: EventFilter, *, limit: int, cursor: str | None) -> DocumentPage:
+def page_by_relevance(events: EventQueries, chosen: EventFilter, *, limit: int, cursor: str | None) -> DocumentPage:
     """The events that match a search, most relevant first."""
-    return _documents(store, events_by_relevance(store, chosen, limit=limit, cursor=cursor))
+    return _documents(events, events.list_by_relevance(chosen, limit=limit, cursor=cursor))
 
 
-def _documents(store: EventQueries, page: EventPage) -> DocumentPage:
-    series = event_records(store, [one.event.id for one in page.items if one.event.times > 1])
+def _documents(events: EventQueries, page: EventPage) -> DocumentPage:
+    series = events.records([one.event.id for one in page.items if one.event.times > 1])
     items = []
     for one in page.items:
         times = series[one.event.id].times if one.event.id in series else ()
@@ -84,9 +75,9 @@ def _documents(store: EventQueries, page: EventPage) -> DocumentPage:
     return DocumentPage(items=items, next_cursor=page.next_cursor, modified=modified)
 
 
-def _from_rows(store: EventQueries, page: RowPage) -> DocumentPage:
+def _from_rows(events: EventQueries, page: RowPage) -> DocumentPage:
     series = [row[0] for row in page.rows if row[_TIMES] > 1]
-    return _finished(page, event_records(store, series) if series else {})
+    return _finished(page, events.records(series) if series else {})
 
 
 def _finished(page: RowPage, known: Mapping[int, EventRecord]) -> DocumentPage:

@@ -16,8 +16,7 @@ from tadoru.i18n.translation import translator
 from tadoru.jobs.events.publish.ics import field_labels, format_place
 from tadoru.jobs.events.publish.json_documents import format_local
 from tadoru.parse.text_cleaning import plain_text
-from tadoru.store.calendar.event_records import EventRecord
-from tadoru.store.calendar.records import CalendarEvent, EventTime
+from tadoru.store.calendar.records import CalendarEvent, EventRecord, EventTime
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

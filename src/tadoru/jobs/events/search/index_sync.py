@@ -24,7 +24,6 @@ from tadoru.jobs.events.search.engine import (
     search_document,
 )
 from tadoru.rules.retry import parse_retry_after
-from tadoru.store.calendar.event_records import event_records
 from tadoru.store.calendar.search_changes import SearchTarget
 from tadoru.store.calendar.store import CalendarStore
 
@@ -66,7 +65,7 @@ class IndexSync:
 
     async def run(self, *, whole: bool = False) -> SyncResult | None:
         """Send what the engine does not have yet. None: another worker is syncing it."""
-        target = await asyncio.to_thread(self._store.lease_target, self._engine.name, self._worker)
+        target = await asyncio.to_thread(self._store.search_changes.lease, self._engine.name, self._worker)
         if target is None:
             return None
         try:
@@ -74,31 +73,31 @@ class IndexSync:
                 await self._sync_all(target)
             await self._sync_changes(target)
         finally:
-            await asyncio.to_thread(self._store.release_target, target, self._worker)
+            await asyncio.to_thread(self._store.search_changes.release, target, self._worker)
         return self._done
 
     async def _sync_all(self, target: SearchTarget) -> None:
         self._done.is_whole = True
-        await asyncio.to_thread(self._store.begin_full_sync, target)
+        await asyncio.to_thread(self._store.search_changes.begin_full_sync, target)
         await self._wait_for(await self._try(self._engine.create_new))
         after = 0
-        while numbers := await asyncio.to_thread(self._store.event_numbers, after, limit=self._at_once):
+        while numbers := await asyncio.to_thread(self._store.search_changes.event_numbers, after, limit=self._at_once):
             documents, _ = await asyncio.to_thread(self._read, numbers)
             await self._put(documents, new=True)
             after = numbers[-1]
             await self._renew_lease()
         await self._wait_for([await self._try(self._engine.swap_in, is_once=True)])
-        await asyncio.to_thread(self._store.end_full_sync, target, self._form)
+        await asyncio.to_thread(self._store.search_changes.end_full_sync, target, self._form)
         await self._wait_for([await self._try(self._engine.delete_old)])
 
     async def _sync_changes(self, target: SearchTarget) -> None:
-        while pending := await asyncio.to_thread(self._store.pending_changes, target, limit=self._at_once):
+        while pending := await asyncio.to_thread(self._store.search_changes.pending, target, limit=self._at_once):
             documents, gone = await asyncio.to_thread(self._read, tuple(pending))
             await self._put(documents, new=False)
             if gone:
                 await self._wait_for([await self._try(lambda: self._engine.remove(gone))])  # noqa: B023 - awaited here
                 self._done.removed += len(gone)
-            if not await asyncio.to_thread(self._store.mark_synced, target, self._worker, pending):
+            if not await asyncio.to_thread(self._store.search_changes.mark_synced, target, self._worker, pending):
                 raise SearchEngineBusy(
                     "This worker did not renew its lease in time and another one took over. No changes are lost."
                 )
@@ -106,7 +105,7 @@ class IndexSync:
 
     def _read(self, numbers: Sequence[int]) -> tuple[list[Mapping[str, Any]], list[str]]:
         """The documents of these events, and the ids to delete."""
-        known = event_records(self._store, numbers)
+        known = self._store.events.records(numbers)
         documents: dict[int, Mapping[str, Any]] = {
             number: search_document(record.event)
             for number, record in known.items()
@@ -169,7 +168,7 @@ class IndexSync:
             seconds -= part
 
     async def _renew_lease(self) -> None:
-        if not await asyncio.to_thread(self._store.renew, self._worker, WORKER_LEASE):
+        if not await asyncio.to_thread(self._store.schedule.renew, self._worker, WORKER_LEASE):
             raise SearchEngineBusy("This worker did not renew its lease in time and another one took over. No changes are lost.")
 
 
@@ -178,9 +177,9 @@ async def sync_once(
     progress: Progress = lambda done: None,
 ) -> SyncResult | None:  # fmt: skip
     """Sync an index as a separate worker. None: another worker is syncing it."""
-    await asyncio.to_thread(store.reap)
-    worker = await asyncio.to_thread(store.join, WORKER_LEASE)
+    await asyncio.to_thread(store.schedule.reap)
+    worker = await asyncio.to_thread(store.schedule.join, WORKER_LEASE)
     try:
         return await IndexSync(store, engine, clock, worker, archived=archived, progress=progress).run(whole=whole)
     finally:
-        await asyncio.to_thread(store.leave, worker)
+        await asyncio.to_thread(store.schedule.leave, worker)

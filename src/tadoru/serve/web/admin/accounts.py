@@ -112,7 +112,7 @@ def _users(
     _ = formatter_of(request).gettext
     return render(
         request, "accounts/users.html", status=400 if problem else 200, place="/manage/users", problem=problem, link=link,
-        link_for=link_for, role_labels=ROLE_LABELS, users=service_of(request).store.users(),
+        link_for=link_for, role_labels=ROLE_LABELS, users=service_of(request).store.users.list(),
         given=given or {"name": "", "role": "viewer"}, roles=[(one.label, _(ROLE_LABELS[one.label])) for one in USER_ROLES],
     )  # fmt: skip
 
@@ -123,7 +123,7 @@ def add_user(request: Request) -> Response:
     service, given = service_of(request), SubmittedForm(request)
     typed = given.texts(("name", "role"))
     try:
-        user = service.store.add_user(typed["name"], typed["role"], actor_of(request))
+        user = service.store.users.add(typed["name"], typed["role"], actor_of(request))
     except UsageError as error:
         return _users(request, problem=error, given=typed)
     return _linked(request, user)
@@ -144,19 +144,19 @@ def revoke_user(request: Request, user_id: int) -> Response:
             request, problem=formatter_of(request).gettext("You cannot revoke your own access. Ask another administrator.")
         )
     try:
-        service_of(request).store.revoke_user(user.name, actor_of(request))
+        service_of(request).store.users.revoke(user.name, actor_of(request))
     except UsageError as error:
         return _users(request, problem=error)
     return redirect_after("/manage/users", "user_revoked")
 
 
 def _linked(request: Request, user: User) -> Response:
-    token = service_of(request).store.make_link(user.name, actor_of(request))
+    token = service_of(request).store.users.make_link(user.name, actor_of(request))
     return _users(request, link=f"{request_origin(request)}/welcome?token={quote(token)}", link_for=user.name)
 
 
 def _user(request: Request, user_id: int) -> User:
-    found = [one for one in service_of(request).store.users() if one.id == user_id and one.revoked_at is None]
+    found = [one for one in service_of(request).store.users.list() if one.id == user_id and one.revoked_at is None]
     if not found:
         raise HttpProblem(404)
     return found[0]
@@ -172,8 +172,8 @@ def _keys(request: Request, *, problem: Problem = "", secret: str = "", given: d
     store = service_of(request).store
     return render(
         request, "accounts/keys.html", status=400 if problem else 200, place="/manage/keys", problem=problem, secret=secret,
-        keys=store.keys(), scopes=tuple(SCOPES), given=given or {"name": "", "days": DEFAULT_KEY_DAYS, "scopes": []},
-        now=store.now(),
+        keys=store.keys.list(), scopes=tuple(SCOPES), given=given or {"name": "", "days": DEFAULT_KEY_DAYS, "scopes": []},
+        now=store.db.now(),
     )  # fmt: skip
 
 
@@ -188,7 +188,7 @@ def add_key(request: Request) -> Response:
         return _keys(request, problem=_("“{given}” is not a number.", given=days), given=typed)
     if not scopes:
         return _keys(request, problem=_("Select at least one permission."), given=typed)
-    expires = service.store.now() + timedelta(days=length) if length else None
+    expires = service.store.db.now() + timedelta(days=length) if length else None
     try:
         _, secret = create_api_key(
             service.store, name, scopes, actor_of(request), user=caller_of(request).name, expires_at=expires
@@ -202,10 +202,10 @@ def add_key(request: Request) -> Response:
 def revoke_key(request: Request, key_id: int) -> Response:
     """Revoke an API key."""
     service = service_of(request)
-    keys = service.store.keys()
+    keys = service.store.keys.list()
     if not any(one.id == key_id for one in keys):
         raise HttpProblem(404)
-    service.store.revoke_key(key_id, actor_of(request))
+    service.store.keys.revoke(key_id, actor_of(request))
     return redirect_after("/manage/keys", "key_revoked")
 
 
@@ -213,7 +213,7 @@ def revoke_key(request: Request, key_id: int) -> Response:
 def log_page(request: Request) -> Response:
     """The audit log, newest first."""
     before = parse_id(request.query_params.get("before"))
-    found = service_of(request).store.audit_entries(limit=PAGE_SIZE + 1, before=before)
+    found = service_of(request).store.audit.entries(limit=PAGE_SIZE + 1, before=before)
     more = f"/manage/log?before={found[PAGE_SIZE - 1].id}" if len(found) > PAGE_SIZE else ""
     subjects = {f"source {number}": name for number, name in source_names(service_of(request)).items()}
     return render(

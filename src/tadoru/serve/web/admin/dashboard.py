@@ -142,13 +142,13 @@ def crawl_activity(service: Service, today: date, formatter: Formatter) -> Crawl
     """Running crawls, recent regressions, and pages crawled by day."""
     store = service.store
     here = zone_or_utc(service.options.timezone)
-    runs = store.crawl_runs_since(store.now() - timedelta(days=ACTIVITY_DAYS), limit=MAX_COUNTED_RUNS)
+    runs = store.crawls.runs_since(store.db.now() - timedelta(days=ACTIVITY_DAYS), limit=MAX_COUNTED_RUNS)
     days = [(run.ended_at.astimezone(here).date(), int(figure(run.figures, "pages") or 0)) for run in runs if run.ended_at]
     worse = [crawl_run_row(run, formatter) for run in runs if run.changes.get("regression")]
     crawl_ids = {run.id: run.crawl_id for run in runs}
     names = _names(service, [crawl_ids[one.id] for one in worse[:MAX_REGRESSIONS]])
     return CrawlActivity(
-        running=tuple(crawl_row(one, None) for one in store.busy_crawls()),
+        running=tuple(crawl_row(one, None) for one in store.crawls.busy()),
         regressed=tuple(
             RegressedRun(crawl_ids[one.id], names.get(crawl_ids[one.id], ""), one.ended_at, one.reasons, one.new, one.fixed)
             for one in worse[:MAX_REGRESSIONS]
@@ -161,7 +161,7 @@ def _names(service: Service, numbers: Sequence[int]) -> dict[int, str]:
     found = {}
     for number in set(numbers):
         try:
-            found[number] = service.store.crawl(number).name
+            found[number] = service.store.crawls.get(number).name
         except CrawlNotFound:  # Removed just now.
             continue
     return found
@@ -172,8 +172,8 @@ def dashboard(request: Request) -> Response:
     """The dashboard."""
     service, formatter = service_of(request), formatter_of(request)
     _ = formatter.gettext
-    store, health = service.store, service.store.health()
-    totals = store.totals()
+    store, health = service.store, service.store.statistics.source_health()
+    totals = store.statistics.totals()
     failing = sorted((one for one in health if one.enabled and one.failures), key=lambda one: -one.failures)
     tiles = [
         (_("published events"), totals.events["active"], "/manage/events"),
@@ -183,7 +183,7 @@ def dashboard(request: Request) -> Response:
         (_("sources"), totals.sources, "/manage/sources"),
         (_("failing sources"), len(failing), "/manage/sources"),
     ]
-    runs = [source_run_row(one) for one in store.runs(limit=8)]
+    runs = [source_run_row(one) for one in store.runs.list(limit=8)]
     return render(
         request, "admin/dashboard.html", place="/manage", tiles=tiles, chart=_chart(service), failing=failing[:8], runs=runs,
         names={one.source_id: one.name for one in health},
@@ -193,8 +193,8 @@ def dashboard(request: Request) -> Response:
 
 def _chart(service: Service) -> RunsChart:
     here = zone_or_utc(service.options.timezone)
-    since = service.store.now() - timedelta(days=31)
-    runs = [one for one in service.store.runs(limit=MAX_CHARTED_RUNS) if one.started_at >= since and one.status is not None]
+    since = service.store.db.now() - timedelta(days=31)
+    runs = [one for one in service.store.runs.list(limit=MAX_CHARTED_RUNS) if one.started_at >= since and one.status is not None]
     return runs_chart(
         ((one.started_at.astimezone(here).date(), one.status is RunStatus.FAIL) for one in runs), local_today(service)
     )

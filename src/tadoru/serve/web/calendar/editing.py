@@ -55,7 +55,7 @@ def events_page(request: Request) -> Response:
     sort = "updated" if asked.get("sort") == "updated" else "-updated"
     wanted = EventFilter(q=q or None, source_id=source, statuses=statuses, archived=None)
     try:
-        page = service.store.events_by_change(
+        page = service.store.events.list_by_change(
             wanted, limit=PAGE_SIZE, cursor=asked.get("cursor") or None, backwards=sort == "-updated"
         )
     except UsageError as error:
@@ -99,8 +99,8 @@ def add_event_page(request: Request) -> Response:
     service, typed = service_of(request), _typed(SubmittedForm(request))
     try:
         values = {name: value for name, value in typed.items() if value and (name not in FLAGS or value == "yes")}
-        draft = parse_new_event(values, service.options.timezone, service.store.now())
-        event = service.store.create_event(draft, EventMatcher(), caller_of(request).name)
+        draft = parse_new_event(values, service.options.timezone, service.store.db.now())
+        event = service.store.edits.create(draft, EventMatcher(), caller_of(request).name)
     except UsageError as error:
         return _new(request, typed, error)
     note_change(request, f"event {event.id}", title=event.title)
@@ -125,11 +125,11 @@ def save_event_page(request: Request, event_id: int) -> Response:
     try:
         for name in released:
             changed.pop(name, None)
-        changes = parse_changes(event, story.occurrences, changed, service.options.timezone, store.now()) if changed else {}
+        changes = parse_changes(event, story.occurrences, changed, service.options.timezone, store.db.now()) if changed else {}
         if released:
-            store.release_fields(event_id, draft_fields(released), judge, by)
+            store.edits.release_fields(event_id, draft_fields(released), judge, by)
         if changes:
-            store.edit_event(event_id, changes, judge, by)
+            store.edits.edit(event_id, changes, judge, by)
     except UsageError as error:
         return _edit(request, story, typed, error)
     note_change(request, f"event {event_id}", fields=sorted(changed), released=sorted(released))
@@ -144,7 +144,7 @@ def switch_event_page(request: Request, event_id: int) -> Response:
     story, is_hiding = _found(service, event_id), request.url.path.endswith("/hide")
     note_change(request, f"event {event_id}")
     try:
-        (service.store.hide_event if is_hiding else service.store.unhide_event)(event_id, by)
+        (service.store.edits.hide if is_hiding else service.store.edits.unhide)(event_id, by)
     except UsageError as error:
         return _edit(request, story, problem=error)
     return redirect_after(f"{EVENTS_URL}/{event_id}", "event_hidden" if is_hiding else "event_shown")
@@ -152,7 +152,7 @@ def switch_event_page(request: Request, event_id: int) -> Response:
 
 def _found(service: Service, event_id: int) -> EventProvenance:
     try:
-        found = service.store.provenance(event_id) if 0 < event_id < MAX_ID else None
+        found = service.store.events.provenance(event_id) if 0 < event_id < MAX_ID else None
     except UsageError:
         found = None
     if found is None:

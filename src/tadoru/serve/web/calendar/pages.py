@@ -37,9 +37,8 @@ from tadoru.serve.web.calendar.view_models import (
     split_by_day,
 )
 from tadoru.serve.web.rendering import caller_of, formatter_of, remember_language, render, static_files
-from tadoru.store.calendar.event_records import EventRecord, find_event_record, iterate_events
-from tadoru.store.calendar.listing import EventFilter, events_by_relevance
-from tadoru.store.calendar.records import CalendarEvent, EventPage, EventSource, ListedEvent
+from tadoru.store.calendar.listing import EventFilter
+from tadoru.store.calendar.records import CalendarEvent, EventPage, EventRecord, EventSource, ListedEvent
 
 router = APIRouter(include_in_schema=False)
 LIST_SIZE = 30
@@ -101,8 +100,8 @@ def _list(request: Request, action: str, *, is_search: bool) -> Response:
 
 def _in_order(service: Service, wanted: EventFilter, sort: str, cursor: str | None) -> EventPage:
     if sort == "relevance":
-        return events_by_relevance(service.store, wanted, limit=LIST_SIZE, cursor=cursor)
-    return service.store.events(wanted, limit=LIST_SIZE, cursor=cursor, backwards=sort == "-starts")
+        return service.store.events.list_by_relevance(wanted, limit=LIST_SIZE, cursor=cursor)
+    return service.store.events.list(wanted, limit=LIST_SIZE, cursor=cursor, backwards=sort == "-starts")
 
 
 def _groups(items: tuple[ListedEvent, ...], chosen: CalendarFilter, since: date | None, formatter: Formatter) -> list[EventGroup]:
@@ -112,7 +111,7 @@ def _groups(items: tuple[ListedEvent, ...], chosen: CalendarFilter, since: date 
 
 
 def _choices(service: Service) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return service.store.cities(), service.store.categories()
+    return service.store.events.cities(), service.store.events.categories()
 
 
 @router.get("/month")
@@ -186,7 +185,7 @@ def _events_between(service: Service, chosen: CalendarFilter, first: date, last:
     wanted = EventFilter(
         city=chosen.city or None, category=chosen.category or None, q=chosen.q or None, since=first, until=last, archived=None
     )
-    return list(iterate_events(service.store, wanted, limit=MAX_EVENTS))
+    return list(service.store.events.iterate(wanted, limit=MAX_EVENTS))
 
 
 def _redirect(request: Request, path: str) -> Response:
@@ -198,7 +197,7 @@ def _redirect(request: Request, path: str) -> Response:
 def event_page(request: Request, event_id: int) -> Response:
     """One event. Events that are not published are shown to signed-in users only."""
     service, formatter = service_of(request), formatter_of(request)
-    found = find_event_record(service.store, event_id) if 0 < event_id < 2**62 else None
+    found = service.store.events.record(event_id) if 0 < event_id < 2**62 else None
     if found is not None and found.event.merged_into is not None:
         return RedirectResponse(f"/events/{found.event.merged_into}", 303)
     may_see = found is not None and (found.event.status is EventStatus.ACTIVE or caller_of(request).role >= Role.VIEWER)
@@ -237,8 +236,8 @@ def map_url(event: CalendarEvent) -> str:
 
 def _attribution(service: Service, event: CalendarEvent) -> list[dict[str, str]]:
     """The sources of an event: name, URL, licence, terms of use."""
-    known = {one.id: one for one in service.store.sources()}
-    said = service.store.provenance(event.id).sightings
+    known = {one.id: one for one in service.store.sources.list()}
+    said = service.store.events.provenance(event.id).sightings
     ids = list(dict.fromkeys([event.source_id, *(one.source_id for one in said if one.gone_at is None)]))
     found = []
     for number in ids:
@@ -293,7 +292,7 @@ def about(request: Request) -> Response:
     sources = [
         {"name": one.name, "url": one.url if is_web_url(one.url) else "", "city": one.city, "licence": one.licence,
          "terms_url": _terms(one.terms_url, None)}
-        for one in service_of(request).store.sources(enabled=True)
+        for one in service_of(request).store.sources.list(enabled=True)
     ]  # fmt: skip
     return render(request, "calendar/about.html", place="/about", sources=sources)
 
@@ -317,7 +316,7 @@ async def static_file(request: Request, name: str) -> Response:
 def embed(request: Request) -> Response:
     """The calendar in a frame of another site: a list, or with `view=month` a month, filtered like the list."""
     service = service_of(request)
-    chosen = parse_filter(request.query_params, service.store.cities())
+    chosen = parse_filter(request.query_params, service.store.events.cities())
     response = _embed_month(request, chosen) if request.query_params.get("view") == "month" else _embed_list(request, chosen)
     allow_framing(response.headers, service.options.embed)
     return response
@@ -329,7 +328,7 @@ def _embed_list(request: Request, chosen: CalendarFilter) -> Response:
     size = request.query_params.get("limit", "")
     limit = min(max(int(size), 1), MAX_EMBED_SIZE) if size.isascii() and size.isdigit() and len(size) < 4 else EMBED_SIZE
     _ = formatter.gettext
-    page = None if problem else service.store.events(wanted, limit=limit)
+    page = None if problem else service.store.events.list(wanted, limit=limit)
     return render(
         request, "calendar/embed.html", status=400 if problem else 200, problem=problem, weeks=None, ongoing=(), is_cut=False,
         heading=_("Filtered events") if chosen.is_any else _("Upcoming events"), today=local_today(service),

@@ -15,8 +15,7 @@ from tadoru.jobs.events.publish.json_documents import CONTEXT, draft_time, schem
 from tadoru.jobs.events.publish.list_pages import SEARCHED_FIELDS, event_highlights
 from tadoru.model.event import EventDraft
 from tadoru.store.calendar.drafts import zone_or_utc
-from tadoru.store.calendar.event_records import EventRecord
-from tadoru.store.calendar.records import CalendarEvent, EventTime, ListedEvent
+from tadoru.store.calendar.records import CalendarEvent, EventRecord, EventTime, ListedEvent
 from tadoru.store.calendar.search_text import split_highlight
 
 _MAX_PRICE_LENGTH = 40

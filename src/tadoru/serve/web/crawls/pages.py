@@ -74,8 +74,8 @@ def crawls_page(request: Request) -> Response:
     service, formatter = service_of(request), formatter_of(request)
     _, job = formatter.gettext, request.query_params.get("job", "")
     job = job if job in JOB_LABELS else ""
-    found = service.store.crawls(job=job or None, limit=PAGE_SIZE + 1, before=parse_id(request.query_params.get("before")))
-    last = service.store.finished_runs([one.id for one in found])
+    found = service.store.crawls.list(job=job or None, limit=PAGE_SIZE + 1, before=parse_id(request.query_params.get("before")))
+    last = service.store.crawls.finished_runs([one.id for one in found])
     shown = [crawl_row(one, last.get(one.id)) for one in found[:PAGE_SIZE]]
     more = f"{CRAWLS_URL}?before={found[PAGE_SIZE - 1].id}" + (f"&job={job}" if job else "") if len(found) > PAGE_SIZE else ""
     return render(
@@ -92,7 +92,7 @@ def crawl_page(request: Request, crawl_id: int) -> Response:
 
 def _shown(request: Request, crawl: ServedCrawl, *, problem: Problem = "", status: int = 200) -> Response:
     service, formatter = service_of(request), formatter_of(request)
-    runs = service.store.crawl_runs(crawl.id, limit=MAX_RUNS)
+    runs = service.store.crawls.runs(crawl.id, limit=MAX_RUNS)
     lines = trend_lines(runs)
     return render(
         request, "crawls/detail.html", status=status, place=CRAWLS_URL, problem=problem, **crawl_context(crawl, formatter),
@@ -176,7 +176,7 @@ def _progress(crawl: ServedCrawl) -> dict[str, Any]:
 
 def _notices(service: Service, crawl: ServedCrawl) -> list[CrawlLogLine]:
     """The latest log lines of a crawl."""
-    notices = service.store.notices_about(f"crawl/{crawl.id}", limit=MAX_LOG_LINES)
+    notices = service.store.messages.notices_about(f"crawl/{crawl.id}", limit=MAX_LOG_LINES)
     texts = (message_texts(one.body).get("text", str(one.body.get("text", ""))) for one in notices)
     return [CrawlLogLine(one.at, str(one.body.get("level", "")), text) for one, text in zip(notices, texts, strict=True)]
 

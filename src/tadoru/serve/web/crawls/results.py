@@ -369,7 +369,7 @@ def compare_page(request: Request, crawl_id: int) -> Response:
 
 def _others(service: Service, crawl: ServedCrawl) -> Sequence[ServedCrawl]:
     """Other crawls of the same job that have run here, or were imported."""
-    found = service.store.crawls(job=crawl.job, limit=MAX_OTHER_CRAWLS + 1)
+    found = service.store.crawls.list(job=crawl.job, limit=MAX_OTHER_CRAWLS + 1)
     return [one for one in found if one.id != crawl.id and (one.started_at or not one.is_ours)][:MAX_OTHER_CRAWLS]
 
 

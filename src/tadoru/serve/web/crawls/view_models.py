@@ -295,7 +295,7 @@ def crawl_or_404(request: Request, crawl_id: int) -> ServedCrawl:
     if not 0 < crawl_id < MAX_ID:
         raise HttpProblem(404)
     try:
-        return service_of(request).store.crawl(crawl_id)
+        return service_of(request).store.crawls.get(crawl_id)
     except CrawlNotFound:
         raise HttpProblem(404) from None
 
