@@ -64,6 +64,61 @@ def test_rows_without_a_name_are_known_by_what_they_say(collect: Collector) -> N
     assert [one.event.description for one in collect.store.events.list().items] == ["入場無料"]
 
 
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        (draft(), draft(at=FIRST + timedelta(hours=2))),
+        (draft(), draft(venue="公民館")),
+        (draft(), draft(at=FIRST + timedelta(hours=2), venue="公民館")),
+        (draft(url="https://city.test/e/1"), draft(at=FIRST + timedelta(days=3), url="https://city.test/e/1")),
+        (
+            draft(url="https://city.test/e/1"),
+            draft("星まつり 時間変更", at=FIRST + timedelta(days=3), url="https://city.test/e/1"),
+        ),
+    ],
+    ids=["time", "venue", "time and venue", "date", "date and title"],
+)
+def test_a_row_without_a_name_that_the_source_corrected_is_an_update(
+    collect: Collector, matcher: PlainMatcher, before: EventDraft, after: EventDraft
+) -> None:
+    source, other = collect.source(), draft("朝市", at=FIRST + timedelta(days=1))
+    collect.run(source, [before, other])
+    known = next(one.event for one in collect.store.events.list().items if one.event.title == "星まつり")
+    applied = collect.run(source, [after, other])
+    events = [one.event for one in collect.store.events.list().items if one.event.title.startswith("星まつり")]
+    assert (applied.updated, applied.inserted) == (1, 0)
+    assert [(one.id, one.uid, one.starts_at, one.venue, one.vanished_at) for one in events] == [
+        (known.id, known.uid, after.occurrence.starts_at, after.venue, None)
+    ]
+
+
+def test_sessions_that_are_all_moved_are_updated_in_their_order(collect: Collector) -> None:
+    source = collect.source()
+    collect.run(source, [draft(), draft(at=FIRST + timedelta(hours=4))])
+    before = {one.event.id: one.event.starts_at for one in collect.store.events.list().items}
+    collect.run(source, [draft(at=FIRST + timedelta(hours=1)), draft(at=FIRST + timedelta(hours=5))])
+    after = {one.event.id: one.event.starts_at for one in collect.store.events.list().items}
+    assert after == {key: start + timedelta(hours=1) for key, start in before.items() if start is not None}
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        ([draft()], [draft(at=FIRST + timedelta(days=3))]),
+        ([draft()], [draft(), draft(at=FIRST + timedelta(hours=2))]),
+        ([draft(url="https://city.test/e/")], [draft("朝市", at=FIRST + timedelta(days=9), url="https://city.test/e/")]),
+        ([draft(at=FIRST - timedelta(days=400))], [draft(at=FIRST - timedelta(days=400, hours=2))]),
+    ],
+    ids=["another day", "one more", "a page about another event", "an event that is over"],
+)
+def test_a_row_that_is_not_certainly_a_correction_is_another_event(
+    collect: Collector, before: list[EventDraft], after: list[EventDraft]
+) -> None:
+    source = collect.source()
+    collect.run(source, before)
+    assert collect.run(source, after).inserted == 1
+
+
 def test_one_source_with_another_start_time_has_two_events(collect: Collector) -> None:
     applied = collect.run(collect.source(), [draft(), draft(at=FIRST + timedelta(hours=3))])
     assert (applied.inserted, applied.review) == (2, 0)

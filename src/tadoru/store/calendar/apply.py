@@ -1,8 +1,10 @@
 """Stores the result of a run in chunks, such that killing a run at any moment and running it again has the same result.
 
-Each row of a source is a sighting with a key. A known row is updated. A new row is compared with the events that share a blocking
-key with it (`merge_candidates`): it joins one of them or becomes a new event, with a review where the matcher is uncertain. A
-chunk is one exclusive transaction (`write_events`); rows that are already stored are recognised by their key.
+Each row of a source is a sighting with a key. A known row is updated, and so is one without a UID whose time, date or venue the
+source has corrected: it is the only row with this URL, or with this title on this day, both before and now. A new row is
+compared with the events that share a blocking key with it (`merge_candidates`): it joins one of them or becomes a new event, with
+a review where the matcher is uncertain. A chunk is one exclusive transaction (`write_events`); rows that are already stored are
+recognised by their key.
 
 A row that lacks a required field is stored as an event in quarantine, which is never shown, with a review. If it was an event
 before, that event stays as it was.
@@ -13,8 +15,9 @@ drop them as a matter of course. If a large share is missing at once, the source
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -66,6 +69,8 @@ class RunResults:
         rows, bad = row_keys(drafts, matcher), quarantined_keys(quarantined)
         reused = self._reused(run, rows, drafts, matcher)
         keys = {row.key for row in (*rows, *bad)} - reused
+        corrected = self._corrected(run, rows, drafts, keys)
+        keys |= set(corrected.values())
         applied = ApplyResult(merged=len(drafts) - len(rows), quarantined=len(quarantined))
         done = applied.merged
         for part in in_batches(rows, chunk):
@@ -74,7 +79,7 @@ class RunResults:
             with self._db.write_events() as sql:
                 check_run_open(sql, run)
                 source = sql.execute(sources.select().where(sources.c.id == run.source_id)).mappings().one()
-                work = ChunkApplier(sql, matcher, run, source, self._db.now(), keys, reused)
+                work = ChunkApplier(sql, matcher, run, source, self._db.now(), keys, reused, corrected)
                 work.store(some)
             work.add_to(applied)
             done += len(part)
@@ -101,6 +106,20 @@ class RunResults:
                     if known.draft_hash != row.hash and not matcher.is_same_row(draft_from_json(known.draft), drafts[row.number]):
                         reused.add(row.key)
         return reused
+
+    def _corrected(self, run: RunLog, rows: Sequence[RowKey], drafts: Sequence[EventDraft], keys: set[str]) -> dict[str, str]:
+        """The keys of rows without a UID that correct a known row, each with the key of that row."""
+        named = {row.key: drafts[row.number] for row in rows if not drafts[row.number].uid}
+        mine = (sightings.c.source_id == run.source_id, sightings.c.draft.is_not(None), sightings.c.gone_at.is_(None))
+        with self._db.read() as sql:
+            known = set(sql.execute(select(sightings.c.row_key).where(*mine)).scalars()) if named else set()
+            fresh = {key: draft for key, draft in named.items() if key not in known}
+            left = [key for key in known - keys if key.startswith("key:")] if fresh else []
+            dropped: dict[str, EventDraft] = {}
+            for part in in_batches(left):
+                query = select(sightings.c.row_key, sightings.c.draft).where(*mine, sightings.c.row_key.in_(part))
+                dropped |= {row.row_key: draft_from_json(row.draft) for row in sql.execute(query)}
+        return corrected_rows(fresh, dropped, Counter(draft.url for draft in drafts), self._db.now())
 
     def mark_missing(self, run: RunLog, *, force: bool = False) -> MissingEventsResult:
         """Mark the events that a source no longer lists. Call it only if the run has read the whole source. `force` marks them
@@ -167,6 +186,47 @@ def _upcoming_sightings(run: RunLog, now: datetime) -> Select[Any]:
         sightings.c.draft.is_not(None),
         or_(events.c.starts_at > now, goes_on),
     )
+
+
+def corrected_rows(
+    fresh: Mapping[str, EventDraft], dropped: Mapping[str, EventDraft], urls: Mapping[str, int], now: datetime
+) -> dict[str, str]:
+    """New keys with the old ones they replace. `urls` counts the URLs of the run; events that are over are not corrected."""
+    old = {key: draft for key, draft in dropped.items() if _last_start(draft) > now - timedelta(days=1)}
+    found: dict[str, str] = {}
+    pages: dict[str, list[str]] = {}
+    for key, draft in old.items():
+        pages.setdefault(draft.url, []).append(key)
+    for key, draft in fresh.items():
+        known = pages.get(draft.url, []) if draft.url and urls[draft.url] == 1 else []
+        if len(known) == 1 and _is_alike(draft, old[known[0]]):
+            found[key] = known[0]
+    taken = set(found.values())
+    new_groups = _by_title_and_day({key: draft for key, draft in fresh.items() if key not in found})
+    old_groups = _by_title_and_day({key: draft for key, draft in old.items() if key not in taken})
+    for name, group in new_groups.items():
+        others = old_groups.get(name, [])
+        if len(group) == len(others):
+            found |= dict(zip(group, others, strict=True))
+    return found
+
+
+def _by_title_and_day(rows: Mapping[str, EventDraft]) -> dict[tuple[str, date], list[str]]:
+    """The keys of rows with one title on one day, in the order of their starts."""
+    groups: dict[tuple[str, date], list[str]] = {}
+    for key, draft in sorted(rows.items(), key=lambda row: row[1].occurrence.starts_at):
+        groups.setdefault((draft.title_clean, draft.local_date), []).append(key)
+    return groups
+
+
+def _is_alike(draft: EventDraft, other: EventDraft) -> bool:
+    """Whether a page is still about the same event: its title or its day has stayed."""
+    one, two = draft.title_clean, other.title_clean
+    return one in two or two in one or draft.local_date == other.local_date
+
+
+def _last_start(draft: EventDraft) -> datetime:
+    return max((one.starts_at for one in draft.occurrences), default=draft.occurrence.starts_at)
 
 
 def _keyed_row(row: RowKey, drafts: Sequence[EventDraft], raws: Sequence[RawEvent | None], matcher: Matcher) -> KeyedRow:

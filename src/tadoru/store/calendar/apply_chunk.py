@@ -127,11 +127,13 @@ class ChunkApplier:
         now: datetime,
         run_keys: set[str],
         reused: set[str],
+        corrected: Mapping[str, str],
     ) -> None:
-        """`run_keys` are the keys of all rows of the run, `reused` those that name another row than the stored one."""
+        """`run_keys` are the keys of all rows of the run, `reused` those that name another row than the stored one, `corrected`
+        those of rows that are stored under another key."""
         self._sql, self._matcher, self._run, self._source, self._now = sql, matcher, run, source, now
         self._by = f"source {source['id']}"
-        self._run_keys, self._reused = run_keys, reused
+        self._run_keys, self._reused, self._corrected = run_keys, reused, corrected
         self._candidates = MergeCandidates(sql, matcher, source["id"])
         self._new: dict[int, KeyedRow] = {}
         """Events to insert, by negative numbers until the database assigns their ids."""
@@ -171,10 +173,11 @@ class ChunkApplier:
     def _recognise(self, rows: Sequence[KeyedRow]) -> list[KeyedRow]:
         """Set known rows aside and return the new ones."""
         query = select(sightings).where(sightings.c.source_id == self._source["id"])
-        known = {row["row_key"]: row for row in select_in(self._sql, query, sightings.c.row_key, [row.key for row in rows])}
+        names = [name for row in rows for name in (row.key, self._corrected.get(row.key)) if name]
+        known = {row["row_key"]: row for row in select_in(self._sql, query, sightings.c.row_key, names)}
         fresh = []
         for row in rows:
-            found = known.get(row.key)
+            found = known.get(row.key) or known.get(self._corrected.get(row.key, ""))
             if found is None:
                 fresh.append(row)
             elif row.key in self._reused:
