@@ -140,7 +140,7 @@ def test_pages_of_another_host_keep_their_whole_url() -> None:
 def test_paths_follow_the_host_that_a_start_url_redirects_to() -> None:
     www = "https://www.garden.example/"
     result = crawl(page(HOME, status=301, redirect_to=www), page(www, 1, HOME), page(www + "a", 2, www))
-    assert text_of(report(result)).startswith("https://garden.example/  301 → /\n└── /\n    └── /a\n")
+    assert text_of(report(result)).startswith("https://garden.example/  301 → https://www.garden.example/\n└── /\n    └── /a\n")
 
 
 def test_escaped_letters_are_shown_as_letters_and_escaped_controls_are_not() -> None:

@@ -39,9 +39,11 @@ class CrawlOptions:
 
     depth: int | None = option(None, "Scope", "Maximum link depth from the start URL.", whole_number(0), flags="--max-depth",
         linktadoru="max_depth", form=CrawlField("Depth", least=0, most=100))
-    limit: int = option(0, "Scope", "Maximum URLs to request; 0 for no limit.", whole_number(0),
+    limit: int = option(0, "Scope",
+        "Maximum URLs to request, not counting redirects, robots.txt, sitemaps and resources; 0 for no limit.", whole_number(0),
         flags="-l --max-urls --max-pages", linktadoru="limit",
-        form=CrawlField("Page limit", "Maximum number of pages.", default=10_000, least=1, most=1_000_000))
+        form=CrawlField("Page limit", "Maximum URLs to request, not counting redirects, robots.txt, sitemaps and resources.",
+            default=10_000, least=1, most=1_000_000))
     max_time: float | None = option(None, "Scope", "Stop after this time.", parse_positive_duration, per_run=True,
         form=CrawlField("Time limit (seconds)", "Time limit of a run in seconds.", default=DAY, least=1.0, most=7 * DAY))
     scope: str = option("host", "Scope", "Stay on the host, the domain or the path of the start URL.",

@@ -18,7 +18,7 @@ from tadoru.jobs.links.report.site_graph import draw_site
 from tadoru.jobs.links.report.text import describe_not_requested, describe_trap, translate_stop
 from tadoru.jobs.links.result import CrawlResult, UrlInfo
 from tadoru.jobs.reporting.charts import ChartSegment
-from tadoru.jobs.reporting.escape import clip, printable, readable_url, url_host, url_shortener
+from tadoru.jobs.reporting.escape import clip, printable, readable_url, url_host, url_origin, url_shortener
 from tadoru.jobs.reporting.formatting import format_duration
 from tadoru.jobs.reporting.graph_layout import OUTCOME_NAMES, UrlOutcome
 from tadoru.jobs.reporting.graph_svg import legend_items
@@ -157,17 +157,17 @@ def _url_rows(
     for info, external in rows:
         outcome = str(figures.outcome(info))
         name = readable_url(info.url) if external else short(info.url)
-        text = _second_line(info, figures, short, _, external=external)
+        text = _second_line(info, figures, _, external=external)
         kinds = f"{outcome} external" if external else outcome
         yield outcome, kinds, str(info.status_code or ""), info.url, name, text, str(info.depth), parent(info.parent_url)
 
 
-def _second_line(info: UrlInfo, figures: LinksFigures, short: Callable[[str], str], _: Translator, *, external: bool) -> str:
+def _second_line(info: UrlInfo, figures: LinksFigures, _: Translator, *, external: bool) -> str:
     failed = figures.failed.get(info.url)
     if failed is not None:
         text = failed.error_message
     elif info.redirect_to:
-        text = f"→ {short(info.redirect_to)}"
+        text = f"→ {url_shortener(url_origin(info.url))(info.redirect_to)}"
     elif info.not_fetched and not external:
         text = describe_not_requested(info, _)
     else:

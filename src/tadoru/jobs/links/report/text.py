@@ -19,7 +19,7 @@ from tadoru.jobs.links.report.figures import BAD_LINK_KINDS, HostFigures, LinksF
 from tadoru.jobs.links.report.tree import SiteTree
 from tadoru.jobs.links.result import BrokenKind, BrokenLink, LinkSource, SkippedTrap, UrlInfo
 from tadoru.jobs.reporting.charts import limit_columns
-from tadoru.jobs.reporting.escape import clip, printable, readable_url, url_shortener
+from tadoru.jobs.reporting.escape import clip, printable, readable_url, url_origin, url_shortener
 from tadoru.jobs.reporting.formatting import Palette, display_width, format_duration, pad_text
 from tadoru.jobs.reporting.graph_layout import UrlOutcome
 
@@ -94,7 +94,7 @@ class _TextWriter:
                 self._write_line(paint.faint(f"{branch}… {more}"))
                 continue
             name = self._short(item.url) if level else paint.bold(readable_url(item.url))
-            self._write_line(f"{paint.faint(branch)}{name}{self._remarks(item, self._short)}")
+            self._write_line(f"{paint.faint(branch)}{name}{self._remarks(item, url_shortener(url_origin(item.url)))}")
             push(item.url, below, level + 1)
         self._hidden += tree.all_hidden
 
