@@ -107,7 +107,12 @@ def _checks() -> str:
 
 def _check_row(check: Check, *, is_site: bool) -> str:
     limit = f" (threshold {check.threshold.default:g} {check.threshold.unit})" if check.threshold else ""
-    meaning = f"**{_cell(check.title)}**{' *site*' if is_site else ''}. {_cell(check.why)}{limit}"
+    if check.merged_into:
+        reported = " or ".join(f"`{one}`" for one in check.merged_into)
+        return f"| `{check.id}` | | Reported as {reported} since: the id keeps working{limit}. | |"
+    how = " *site*" if is_site else " *once per site* if it applies to most pages" if check.is_site_wide else ""
+    off = ", off by default (`--enable`)" if check.is_off else ""
+    meaning = f"**{_cell(check.title)}**{how}{off}. {_cell(check.why)}{limit}"
     return f"| `{check.id}` | {check.severity} | {meaning} | {_cell(check.fix)} |"
 
 

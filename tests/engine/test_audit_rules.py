@@ -156,4 +156,4 @@ async def test_what_is_crawled_while_somebody_else_analyses_is_analysed_too(tmp_
                 sql.execute("UPDATE crawl_meta SET value = '2030-01-01 00:00:00' WHERE key = 'analysed'")
 
         await audit.run("/late", on_created=said_by_another)
-    assert ("/gone", "page-broken-linked") in audit.select("url, check_id FROM findings")
+    assert ("/gone", "response-client-error") in audit.select("url, check_id FROM findings")

@@ -11,6 +11,7 @@ from typing import Any
 
 from tadoru.jobs.audit.catalogue import CheckCatalogue
 from tadoru.jobs.audit.report import ReportRequest, write_requested
+from tadoru.jobs.audit.score import SCORE_VERSION
 from tadoru.model.finding import Check, Severity, Threshold, define
 from tadoru.store.crawl.runs import RunOutcome
 from tadoru.store.crawl.sqlite.store import SqliteStore
@@ -133,6 +134,7 @@ class Crawl:
             await self.store.graph.settle()
         if outcome is not None:
             await self.store.runs.end(run, outcome, score)
+            self._sql.execute("UPDATE runs SET score_version = ?", (SCORE_VERSION,))
         await self.store.close()
 
 

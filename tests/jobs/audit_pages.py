@@ -111,7 +111,7 @@ def view_of(response: Response) -> PageView:
 
 def findings(change: Change, limits: dict[str, float] | None = None) -> list[Finding]:
     """All that is found after a change to the healthy page."""
-    catalogue = CheckCatalogue()
+    catalogue = CheckCatalogue(enabled=("url-underscores", "url-uppercase"))
     answer: Answer | None = response_to(change)
     page = view_of(answer) if isinstance(answer, Response) and not answer.is_redirect else None
     if change.failure is not None:

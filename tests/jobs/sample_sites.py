@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
+from tadoru.jobs.audit.catalogue import SITE_WIDE_CHECKS
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.run import analyse
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
@@ -66,6 +67,7 @@ class Page:
     size: int = 20_000
     anchors: Sequence[str] | None = None
     resources: Sequence[str] = ()
+    facts: records.SiteFacts = field(default_factory=dict)
     linked: bool = True
     """Whether the other pages link to it when they link to everything."""
 
@@ -139,7 +141,7 @@ class SampleWriter:
 
     async def begin(self) -> None:
         """What is there before the first page: the checks, the start, what sitemaps name."""
-        await self._store.checks.install(SITE_CHECKS.values(), "site")
+        await self._store.checks.install([*SITE_CHECKS.values(), *SITE_WIDE_CHECKS.values()], "site")
         await self._store.frontier.add([self._target(self._world.start)], seed=True)
         await self._name_pages()
 
@@ -234,7 +236,7 @@ class SampleWriter:
         names = [name for name, said in (("noindex", page.noindex), ("nofollow", page.nofollow)) if said]
         return PageRecords(
             indexable=reason == "indexable", indexability=reason, language=page.language, h1=page.h1 or f"Heading of {path}",
-            word_count=content.words, sketch=sketch(content.shingles()) or None,
+            word_count=content.words, site_facts=page.facts, sketch=sketch(content.shingles()) or None,
             next_url=url(page.next) if page.next else None, prev_url=url(page.prev) if page.prev else None,
             directives=[("header", "robots", name, "") for name in names], x_robots_tag=", ".join(names) or None,
             hreflang=[AlternateUrl(language, url(other), "html") for language, other in page.hreflang.items()],
@@ -278,7 +280,7 @@ async def analysed(sample: SampleSite, **thresholds: float) -> SqliteStore:
 
 async def judge(store: SqliteStore, **thresholds: float) -> float | None:
     chosen = {name.replace("_", "-"): value for name, value in thresholds.items()}
-    return await analyse(store, Limits(SITE_CHECKS.values(), chosen))
+    return await analyse(store, Limits(SITE_CHECKS.values(), chosen), enabled=SITE_CHECKS)
 
 
 def found(store: SqliteStore) -> set[tuple[str, str]]:

@@ -31,9 +31,6 @@ _ROBOTS = "/robots.txt"
 
 TRIGGERS: dict[str, Case] = {
     "link-broken": Case(linking("/gone"), {"/a"}),
-    "page-broken-linked": Case(
-        linking("/silent", also={"/silent": Page(failure=FailureKind.REFUSED, linked=False)}), {"/silent"}
-    ),
     "link-to-redirect": Case(linking("/old", also={"/old": Page(redirect="/b", linked=False)}), {"/a"}),
     "link-external-broken": Case(linking(f"{SITE}/x", external={f"{SITE}/x": Page(status=404)}), {"/a"}),
     "link-external-redirect": Case(linking(f"{SITE}/x", external={f"{SITE}/x": Page(redirect=f"{SITE}/y")}), {"/a"}),
@@ -152,25 +149,27 @@ TRIGGERS: dict[str, Case] = {
         site(sitemaps=[sitemap(), sitemap("/more.xml")], entries={"/sitemap.xml": MENU, "/more.xml": ["/a"]}), {"/a"}
     ),
     "sitemap-page-missing": Case(site(entries={"/sitemap.xml": ["/", "/a", "/b", "/c"]}), {"/d"}),
-    "image-broken": Case(site({"/a": Page(resources=["/x.png"])}, resources={"/x.png": Resource(status=404)}), {"/a"}),
+    "image-broken": Case(site({"/a": Page(resources=["/x.png"])}, resources={"/x.png": Resource(status=404)}), {"/x.png"}),
     "resource-broken": Case(
-        site({"/a": Page(resources=["/x.js"])}, resources={"/x.js": Resource(kind="script", failure=FailureKind.NETWORK)}), {"/a"}
+        site({"/a": Page(resources=["/x.js"])}, resources={"/x.js": Resource(kind="script", failure=FailureKind.NETWORK)}),
+        {"/x.js"},
     ),
     "resource-redirected": Case(
-        site({"/a": Page(resources=["/x.png"])}, resources={"/x.png": Resource(final="https://a.example/y.png")}), {"/a"}
+        site({"/a": Page(resources=["/x.png"])}, resources={"/x.png": Resource(final="https://a.example/y.png")}), {"/x.png"}
     ),
-    "image-too-large": Case(site({"/a": Page(resources=["/x.png"])}, resources={"/x.png": Resource(length=100_001)}), {"/a"}),
+    "image-too-large": Case(site({"/a": Page(resources=["/x.png"])}, resources={"/x.png": Resource(length=100_001)}), {"/x.png"}),
     "resource-content-type": Case(
         site(
             {"/a": Page(resources=["/x.js"]), "/b": Page(resources=["/x.png"])},
             resources={"/x.js": Resource(kind="script", type="text/html"), "/x.png": Resource(type="text/html; charset=utf-8")},
         ),
-        {"/a", "/b"},
+        {"/x.js", "/x.png"},
     ),
     "site-ttfb-slow": Case(site({path: Page(ttfb_ms=900.0) for path in FAST}), {"/"}),
     "response-slow-for-site": Case(site({**FAST, "/a": Page(ttfb_ms=1_200.0)}), {"/a"}),
     "page-large-for-site": Case(site({**FAST, "/a": Page(size=600_000)}), {"/a"}),
     "site-noindex": Case(site({path: Page(noindex=True) for path in MENU}), {"/"}),
+    "site-canonicalised": Case(site({path: Page(canonical=f"{SITE}{path}") for path in MENU[:3]}), {"/"}),
     "robots-txt-missing": Case(site(robots=(404, None, "")), {_ROBOTS}),
     "robots-txt-unavailable": Case(site(robots=(503, None, "")), {_ROBOTS}),
     "robots-txt-blocks-all": Case(site(robots=(200, None, "User-agent: *\nDisallow: /\n")), {_ROBOTS}),

@@ -116,7 +116,7 @@ async def test_the_json_holds_every_change_and_the_sums(tmp_path: Path) -> None:
     assert (data["schema"], data["schema_version"]) == ("tadoru-comparison", 1)
     assert data["before"] == {
         "database": before, "run": 1, "started_at": "2023-11-14T22:13:20Z", "ended_at": "2023-11-14T22:13:20Z",
-        "outcome": "complete", "partial": False, "score": 80.0,
+        "outcome": "complete", "partial": False, "score": 80.0, "score_version": 1,
     }  # fmt: skip
     assert {"kind": "broken", "url": url("b"), "before": "200", "after": "no answer"} in data["changes"]
     assert {

@@ -65,8 +65,8 @@ def test_the_head_of_the_page_says_what_it_is_about(tmp_path: Path) -> None:
     assert words(tree.css_first(".grade")) == "Good"
     assert "14 November 2023" in words(tree.css_first("header"))
     formula = words(tree.css_first(".how p"))
-    assert "with an error 0, with a warning at worst 0.7, with a notice at worst 0.95" in formula
-    assert "subtracts points: 5 for an error, 2 for a warning, 0.5 for a notice" in formula
+    assert "lowers the score by 15 % for an error, 5 % for a warning and 1.5 % for a notice" in formula
+    assert "down to 10 % if they may show none" in formula
     assert [words(card) for card in tree.css(".cards > div")] == [
         "Pages 4", "Indexable 2 50 %", "Errors 1 1 page", "Warnings 2 2 pages", "Notices 1 1 page", "Links 5",
     ]  # fmt: skip

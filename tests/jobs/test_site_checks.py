@@ -8,15 +8,17 @@ import pytest
 
 from tadoru.i18n.translation import translator
 from tadoru.jobs.audit.catalogue import CheckCatalogue
-from tadoru.jobs.audit.site_checks import GROUPS, SITE_CHECKS
+from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.run import analyse
+from tadoru.jobs.audit.site_checks import GROUPS, MERGED_CHECKS, SITE_CHECKS
 from tadoru.model.finding import Check, Severity
-from tests.jobs.sample_sites import ORIGIN, Page, analysed, crawled, found, judge, site
+from tests.jobs.sample_sites import ORIGIN, Page, Resource, analysed, crawled, found, judge, site
 from tests.jobs.site_silences import SILENT
-from tests.jobs.site_triggers import TRIGGERS
+from tests.jobs.site_triggers import MENU, TRIGGERS
 
 
 def test_every_check_has_a_site_that_triggers_it() -> None:
-    assert set(TRIGGERS) == set(SITE_CHECKS)
+    assert set(TRIGGERS) == set(SITE_CHECKS) - set(MERGED_CHECKS)
 
 
 def test_no_two_site_checks_have_one_id() -> None:
@@ -93,15 +95,13 @@ async def test_a_finding_names_some_of_the_others_and_counts_them_all() -> None:
     assert json.loads(data) == {"count": 8, "examples": [f"{ORIGIN}/{number}" for number in (1, 2, 3, 4, 5)]}
 
 
-async def test_a_broken_link_is_reported_with_its_targets_and_the_target_with_its_sources() -> None:
+async def test_a_broken_link_is_reported_with_its_targets() -> None:
     store = await analysed(site({"/a": Page(links=["/", "/gone", "/gone"]), "/b": Page(links=["/", "/gone", "/lost"])}))
     rows = store.sql.execute("SELECT check_id, url, data FROM findings WHERE check_id GLOB '*broken*' ORDER BY check_id, url")
     reported = {(check, url.removeprefix(ORIGIN)): json.loads(data) for check, url, data in rows}
     assert reported == {
         ("link-broken", "/a"): {"count": 1, "examples": [f"{ORIGIN}/gone"]},
         ("link-broken", "/b"): {"count": 2, "examples": [f"{ORIGIN}/gone", f"{ORIGIN}/lost"]},
-        ("page-broken-linked", "/gone"): {"count": 2, "examples": [f"{ORIGIN}/a", f"{ORIGIN}/b"]},
-        ("page-broken-linked", "/lost"): {"count": 1, "examples": [f"{ORIGIN}/b"]},
     }
 
 
@@ -113,13 +113,44 @@ async def test_a_link_to_a_redirect_that_ends_in_an_error_is_broken() -> None:
 
 async def test_a_page_that_redirects_to_itself_is_a_loop_and_a_link_to_it_broken() -> None:
     store = await analysed(site({"/a": Page(links=["/", "/me"]), "/me": Page(redirect="/me", linked=False)}))
-    assert found(store) >= {("redirect-loop", "/me"), ("link-broken", "/a"), ("page-broken-linked", "/me")}
+    assert found(store) >= {("redirect-loop", "/me"), ("link-broken", "/a")}
 
 
 async def test_a_link_into_a_loop_is_broken_wherever_the_loop_was_noticed() -> None:
     store = await analysed(TRIGGERS["redirect-loop"].sample)
-    assert found(store) >= {("link-broken", "/a"), ("page-broken-linked", "/1")}
+    assert found(store) >= {("link-broken", "/a"), ("redirect-loop", "/1")}
     assert ("link-to-redirect", "/a") not in found(store)
+
+
+async def test_a_missing_script_is_one_finding_with_its_pages() -> None:
+    pages = {path: Page(resources=["/jquery.js", "/fine.js"]) for path in MENU}
+    script = {"kind": "script", "type": "text/javascript"}
+    resources = {"/jquery.js": Resource(status=404, **script), "/fine.js": Resource(**script)}
+    store = await analysed(site(pages, resources=resources))
+    rows = store.sql.execute("SELECT url, detail, data FROM findings WHERE check_id = 'resource-broken'").fetchall()
+    [(url, detail, data)] = rows
+    assert (url, detail) == (f"{ORIGIN}/jquery.js", "404")
+    assert json.loads(data) == {"pages": 5, "examples": [f"{ORIGIN}{path}" for path in MENU]}
+
+
+async def test_a_fact_of_most_pages_is_one_finding_with_their_share() -> None:
+    facts = {"server-version-leaked": ("Server: nginx/1.2", {"count": 1}), "html-lang-missing": ""}
+    pages = {path: Page(facts=facts) for path in MENU[:4]} | {"/d": Page(facts={"html-viewport-missing": ""})}
+    store = await analysed(site(pages))
+    assert found(store) == {("server-version-leaked", "/"), ("html-lang-missing", "/"), ("html-viewport-missing", "/d")}
+    rows = store.sql.execute("SELECT page_id, detail, data FROM findings WHERE check_id = 'server-version-leaked'").fetchall()
+    [(page, detail, data)] = rows
+    assert (page, detail) == (0, "Server: nginx/1.2")
+    examples = [f"{ORIGIN}{path}" for path in MENU[:4]]
+    assert json.loads(data) == {"count": 4, "pages": 5, "percent": 80, "examples": examples}
+
+
+async def test_a_check_that_is_off_runs_when_it_is_enabled() -> None:
+    store = await crawled(TRIGGERS["inlinks-single"].sample)
+    await analyse(store, Limits(SITE_CHECKS.values()))
+    assert "inlinks-single" not in {check for check, _ in found(store)}
+    await analyse(store, Limits(SITE_CHECKS.values()), enabled=["inlinks-single"])
+    assert ("inlinks-single", "/z") in found(store)
 
 
 async def test_a_page_that_asks_not_to_follow_its_links_asks_it_for_each() -> None:

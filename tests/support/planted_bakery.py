@@ -26,12 +26,8 @@ WITH_SITE: dict[str, set[str]] = {
     "pagination-multiple": {"pagination-sequence-error"},
     "pagination-not-in-anchor": {"pagination-unlinked"},
     "canonical-to-http": {"canonical-unlinked"},
-    "response-client-error": {"page-broken-linked"},
-    "response-server-error": {"page-broken-linked"},
-    "response-missing": {"page-broken-linked"},
-    "redirect-broken": {"page-broken-linked"},
 }
-BROKEN = frozenset(check_id for check_id, found in WITH_SITE.items() if "page-broken-linked" in found)
+BROKEN = frozenset({"response-client-error", "response-server-error", "response-missing", "redirect-broken"})
 """Linked from a page of their own."""
 MOVED = frozenset({"redirect-to-http"})
 NOT_INDEXED = BROKEN | MOVED | {

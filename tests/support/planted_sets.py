@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tadoru.jobs.audit.catalogue import CheckCatalogue
 from tests.jobs.audit_pages import Change
 from tests.jobs.audit_triggers import TRIGGERS
 from tests.support.exchange import Reply
@@ -95,9 +96,9 @@ def made_of(path: str, markup: str, *finds: str) -> PlantedPage:
     return plant(f"/made-of/{path}", *finds, body=markup)
 
 
-def part(path: str, reply: Reply) -> PlantedPage:
+def part(path: str, reply: Reply, *finds: str) -> PlantedPage:
     """Something that pages are made of, not as it should be."""
-    return PlantedPage(url=at(path), reply=reply, listed=False, linked=False)
+    return PlantedPage(url=at(path), finds=frozenset(finds), reply=reply, listed=False, linked=False)
 
 
 def image(name: str) -> str:
@@ -106,17 +107,16 @@ def image(name: str) -> str:
 
 def part_plants() -> list[PlantedPage]:
     return [
-        made_of("missing-image", image("/missing.jpg"), "image-broken"),
-        made_of("large-image", image("/large.jpg"), "image-too-large"),
-        made_of("moved-image", image("/moved.jpg"), "resource-redirected"),
-        made_of("missing-script", '<script src="/missing.js" defer></script>', "resource-broken"),
-        made_of("strange-style", '<iframe src="/frame" title="A frame"></iframe><script src="/page.js" defer></script>',
-                "resource-content-type"),
-        part("/missing.jpg", Reply(404)),
-        part("/large.jpg", Reply(body=b"x" * 100_001, content_type="image/jpeg")),
-        part("/moved.jpg", moved(at("/rye.jpg"))),
-        part("/missing.js", Reply(410)),
-        part("/page.js", Reply(body=b"<h1>No script</h1>")),
+        made_of("missing-image", image("/missing.jpg")),
+        made_of("large-image", image("/large.jpg")),
+        made_of("moved-image", image("/moved.jpg")),
+        made_of("missing-script", '<script src="/missing.js" defer></script>'),
+        made_of("strange-style", '<iframe src="/frame" title="A frame"></iframe><script src="/page.js" defer></script>'),
+        part("/missing.jpg", Reply(404), "image-broken"),
+        part("/large.jpg", Reply(body=b"x" * 100_001, content_type="image/jpeg"), "image-too-large"),
+        part("/moved.jpg", moved(at("/rye.jpg")), "resource-redirected"),
+        part("/missing.js", Reply(410), "resource-broken"),
+        part("/page.js", Reply(body=b"<h1>No script</h1>"), "resource-content-type"),
         part("/frame", Reply(body=b"<h1>A frame</h1>")),
     ]  # fmt: skip
 
@@ -155,7 +155,14 @@ def bakery(mended: bool = False) -> PlantedSite:
         *series_plants(), *part_plants(), *sitemap_plants(),
     ]  # fmt: skip
     patience = SLOW - 0.5 if not mended else 30.0
-    options = ("--fragments", *(word for name in SPEED for word in ("--threshold", f"{name}={patience}")))
+    enabled = (word for check in CheckCatalogue().checks.values() if check.is_off for word in ("--enable", check.id))
+    options = (
+        "--fragments",
+        *enabled,
+        "--enable",
+        "inlinks-single",
+        *(word for name in SPEED for word in ("--threshold", f"{name}={patience}")),
+    )
     if mended:
         whole = [replace(made, finds=frozenset()) for made in (*good_plants(), *good_series(), *germans())]
         return PlantedSite(plants=[*page_plants(mended=True), *whole, *_mended(between, whole)], options=options)

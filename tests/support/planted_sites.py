@@ -41,10 +41,10 @@ def without_encryption(mended: bool) -> PlantedSite:
     """Nothing is encrypted; and there is no robots.txt, and no sitemap."""
     if mended:
         return PlantedSite(plants=[*others(), plant("/form"), plant("/password")])
-    form = {"url-http", "form-on-http-page"}
+    form = {"form-on-http-page"}
     pages = {
-        "/bread/wheat": ("url-http", {"url-http"}),
-        "/keeping": ("url-http", {"url-http"}),
+        "/bread/wheat": ("url-http", set[str]()),
+        "/keeping": ("url-http", set[str]()),
         "/form": ("form-on-http-page", form),
         "/password": ("password-on-http-page", {*form, "password-on-http-page"}),
     }
@@ -56,7 +56,8 @@ def without_encryption(mended: bool) -> PlantedSite:
     ]
     about = {("robots-txt-missing", f"{PLAIN}/robots.txt"), ("sitemap-missing", f"{PLAIN}/sitemap.xml")}
     return PlantedSite(
-        start=f"{PLAIN}/", plants=plants, on_site=frozenset(form), on_shelf=frozenset(form), about=frozenset(about),
+        start=f"{PLAIN}/", plants=plants, on_site=frozenset({*form, "url-http"}), on_shelf=frozenset(form),
+        about=frozenset(about),
         robots=text(404), sitemap=text(404),
     )  # fmt: skip
 
@@ -89,7 +90,7 @@ def doubled(mended: bool) -> PlantedSite:
     double = [
         PlantedPage(url=f"{WWW}/loaf", finds=frozenset({"link-to-redirect"}), reply=page(f"{WWW}/loaf")),
         PlantedPage(
-            url=f"{PLAIN}/loaf", finds=frozenset({"url-http", "link-to-redirect", "resource-redirected"}),
+            url=f"{PLAIN}/loaf", finds=frozenset({"url-http", "link-to-redirect"}),
             reply=page(f"{PLAIN}/loaf", TRIGGERS["url-http"]),
         ),
         PlantedPage(url=f"{WWW}/robots.txt", reply=text(200), linked=False, listed=False),
@@ -101,9 +102,29 @@ def doubled(mended: bool) -> PlantedSite:
     return PlantedSite(
         plants=[*others(), plant("/loaf"), *double], options=("--scope", "domain"),
         on_site=frozenset({"link-to-http", "site-http-and-https", "site-www-and-bare", "site-mixed-protocols"}),
-        on_shelf=frozenset({"link-to-http"}), about=frozenset({("sitemap-unreadable", at("/lost.xml"))}),
+        on_shelf=frozenset({"link-to-http"}),
+        about=frozenset(
+            {("sitemap-unreadable", at("/lost.xml")), *(("resource-redirected", PLAIN + part) for part in
+             ("/favicon.ico", "/menu.js", "/rye.jpg", "/style.css"))}
+        ),
         robots=f"Sitemap: {at('/lost.xml')}\n",
     )  # fmt: skip
+
+
+def handed_over(mended: bool) -> PlantedSite:
+    """Most pages name a page of another host as their canonical."""
+    if mended:
+        return PlantedSite(plants=others(count=4))
+    plants = [
+        PlantedPage(
+            url=one.url,
+            finds=frozenset({"canonical-to-other-host"}),
+            listed=False,
+            reply=page(one.url, TRIGGERS["canonical-to-other-host"], body=links_to(at("/shelf"))),
+        )
+        for one in others(count=4)
+    ]
+    return PlantedSite(plants=plants, on_site=frozenset({"site-canonicalised"}))
 
 
 def never_missing(mended: bool) -> PlantedSite:
@@ -180,6 +201,7 @@ WORLDS: dict[str, Callable[[bool], PlantedSite]] = {
     "a site without encryption": without_encryption,
     "a site that hides": hiding,
     "a site that is there four times": doubled,
+    "a site that hands itself over": handed_over,
     "a site where nothing is missing": never_missing,
     "a site that is shut": shut,
     "a site closed to search engines": closed_to_search,

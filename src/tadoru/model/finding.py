@@ -68,6 +68,12 @@ class Check:
     threshold: Threshold | None = None
     japanese: CheckText | None = None
     """The Japanese text that a plugin or a database brings along. None: it is in the message catalogue."""
+    is_site_wide: bool = False
+    """Whether it usually applies to the whole site: then there is one finding with the share of pages, not one on each page."""
+    is_off: bool = False
+    """Whether it runs only if it is enabled."""
+    merged_into: tuple[str, ...] = ()
+    """The checks that report its findings since. Its id keeps working in gates, filters, suppressions and thresholds."""
 
     def on(self, url: str, detail: str = "", **data: Value) -> Finding:
         """The finding that this check applies to a URL."""
@@ -103,8 +109,12 @@ def define(  # noqa: PLR0913 - the fields of a check
     threshold: Threshold | None = None,
     en: tuple[str, str, str] | None = None,
     ja: tuple[str, str, str] | None = None,
+    is_site_wide: bool = False,
+    is_off: bool = False,
+    merged_into: tuple[str, ...] = (),
 ) -> Check:
     """A check. `ja` is a plugin's own translation of title, why and fix; `en` is the older way to give these three."""
     if en is not None:
         title, why, fix = en
-    return Check(id, group, severity, title, why, fix, threshold, CheckText(*ja) if ja is not None else None)
+    japanese = CheckText(*ja) if ja is not None else None
+    return Check(id, group, severity, title, why, fix, threshold, japanese, is_site_wide, is_off, merged_into)

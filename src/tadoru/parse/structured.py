@@ -16,14 +16,11 @@ from tadoru.parse import lenient_json
 from tadoru.parse.html import Element, HtmlDocument, text_of
 from tadoru.rules.url import LONGEST_URL
 
-_ARTICLE = "headline|name"
 _BUSINESS = "name address"
 _NEEDS: dict[str, str] = {
     "AggregateOffer": "lowPrice priceCurrency",
     "AggregateRating": "ratingValue ratingCount|reviewCount",
     "Answer": "text",
-    "Article": _ARTICLE,
-    "BlogPosting": _ARTICLE,
     "BreadcrumbList": "itemListElement",
     "Course": "name description",
     "Dataset": "name description",
@@ -35,7 +32,6 @@ _NEEDS: dict[str, str] = {
     "JobPosting": "title description datePosted hiringOrganization jobLocation|jobLocationType|applicantLocationRequirements",
     "LocalBusiness": _BUSINESS,
     "MusicEvent": "name startDate location",
-    "NewsArticle": _ARTICLE,
     "Offer": "price|priceSpecification priceCurrency|priceSpecification",
     "Organization": "name|url|logo",
     "Person": "name|givenName|familyName|alternateName",

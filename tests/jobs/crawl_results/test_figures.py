@@ -223,7 +223,7 @@ def test_a_run_is_compared_with_the_one_before(audited: Path) -> None:
     assert [(one.before, one.after) for one in found.changes["title"]] == [("Rich page", "Richer page")]
     assert found.totals["broken"] == 1
     assert found.regressions >= 1
-    assert "page-broken-linked" in {one.check for one in found.checks}
+    assert "response-client-error" in {one.check for one in found.checks}
 
 
 def test_a_comparison_is_kept_only_while_nothing_is_written_on_either_side(tmp_path: Path) -> None:

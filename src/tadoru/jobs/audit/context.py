@@ -13,6 +13,7 @@ from tadoru.model.finding import Check, Finding, Severity, Threshold, define
 from tadoru.model.web import EVERY_BOT, Answer, Failure, Link, LinkKind, Response
 from tadoru.parse.header_fields import RobotsDirective, robots_tags
 from tadoru.parse.page import PageView
+from tadoru.rules.url import is_ip_address, split_url
 
 _DELAY = re.compile(r"\d{1,9}(?:\.\d+)?")
 _IMMEDIATE_SECONDS = 10
@@ -31,10 +32,23 @@ class CheckDefinitions:
         self.notice = partial(self._define, Severity.NOTICE)
         self.info = partial(self._define, Severity.INFO)
 
-    def _define(
-        self, severity: Severity, name: str, *, title: str, why: str, fix: str, threshold: Threshold | None = None
+    def _define(  # noqa: PLR0913 - the fields of a check
+        self,
+        severity: Severity,
+        name: str,
+        *,
+        title: str,
+        why: str,
+        fix: str,
+        threshold: Threshold | None = None,
+        is_site_wide: bool = False,
+        is_off: bool = False,
+        merged_into: tuple[str, ...] = (),
     ) -> Check:
-        check = define(name, severity, title=title, why=why, fix=fix, group=self._group, threshold=threshold)
+        check = define(
+            name, severity, title=title, why=why, fix=fix, group=self._group, threshold=threshold, is_site_wide=is_site_wide,
+            is_off=is_off, merged_into=merged_into,
+        )  # fmt: skip
         self.checks += (check,)
         return check
 
@@ -94,6 +108,12 @@ class PageContext:
             return False
         delay = _DELAY.match(page.head.refresh or "")
         return delay is None or float(delay[0]) <= _IMMEDIATE_SECONDS
+
+    @cached_property
+    def is_loopback(self) -> bool:
+        """Whether the page is served on this machine, where nobody can listen: browsers treat it as secure."""
+        host = split_url(self.url).host
+        return host in ("localhost", "[::1]") or host.endswith(".localhost") or (host.startswith("127.") and is_ip_address(host))
 
     @cached_property
     def headers(self) -> dict[str, str]:

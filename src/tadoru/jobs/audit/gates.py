@@ -20,6 +20,7 @@ from fnmatch import fnmatchcase
 
 from tadoru.errors import Message, UsageError, quoted
 from tadoru.i18n.translation import N_
+from tadoru.jobs.audit.site_checks import MERGED_CHECKS
 from tadoru.model.finding import Check, Severity
 
 _TERM = re.compile(r"([a-z0-9*?][a-z0-9*?-]*)\s*(?:(>=|<=|>|<)\s*(\d{1,9}(?:\.\d{1,6})?)\s*(%|ms|s|))?", re.ASCII)
@@ -238,7 +239,7 @@ def _parse_gate(term: GateTerm, catalogue: Mapping[str, Check]) -> FindingGate:
             else Message("severity {severity}", severity=name)
         )
     else:
-        chosen = _matching_checks(name, catalogue)
+        chosen = _with_successors(_matching_checks(name, catalogue))
     if not chosen:
         groups = {check.group for check in catalogue.values()}
         known = [*_SEVERITIES, *groups, *catalogue, "new", "new-error", "new-warning", *_SITE_FIGURES]
@@ -254,6 +255,11 @@ def _matching_checks(name: str, catalogue: Mapping[str, Check]) -> frozenset[str
         return frozenset({name})
     in_group = frozenset(check.id for check in catalogue.values() if check.group == name)
     return in_group or frozenset(one for one in catalogue if fnmatchcase(one, name))
+
+
+def _with_successors(chosen: frozenset[str]) -> frozenset[str]:
+    """The chosen checks, and those that report what a merged one reported."""
+    return chosen.union(*(MERGED_CHECKS.get(name, ()) for name in chosen))
 
 
 def _figure_message(term: GateTerm, figures: SiteFigures) -> Message | None:

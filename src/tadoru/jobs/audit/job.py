@@ -9,8 +9,9 @@ from functools import cached_property
 from hashlib import sha256
 
 from tadoru.engine.job import FetchedPage, HtmlJob, PageResult
-from tadoru.jobs.audit.catalogue import CheckCatalogue
+from tadoru.jobs.audit.catalogue import SITE_WIDE_CHECKS, CheckCatalogue
 from tadoru.jobs.audit.context import DEFAULT_BOTS, INDEXABLE, Limits, PageChecks, PageContext, classify_indexability
+from tadoru.model.finding import Finding
 from tadoru.model.web import EVERY_BOT, FOLLOWED, Answer, Link, LinkKind, RenderedPage, Response
 from tadoru.parse.extract import Extraction
 from tadoru.parse.html import HtmlDocument, is_html
@@ -18,7 +19,7 @@ from tadoru.parse.page import PageView, read_page
 from tadoru.parse.rendering import needs_rendering, rendering_differences
 from tadoru.parse.structured import StructuredThing
 from tadoru.parse.text_width import DESCRIPTION_SIZE, TITLE_SIZE, pixels
-from tadoru.store.crawl.records import AlternateUrl, PageRecords, StructuredItem
+from tadoru.store.crawl.records import AlternateUrl, PageRecords, SiteFacts, StructuredItem
 
 _RESOURCE_KINDS = frozenset({LinkKind.IMAGE, LinkKind.SCRIPT, LinkKind.MEDIA, LinkKind.FRAME})
 _RESOURCE_RELATIONS = frozenset({"stylesheet", "icon", "apple-touch-icon", "manifest", "preload", "modulepreload"})
@@ -40,12 +41,14 @@ class AuditJob(HtmlJob):
     extractions: tuple[Extraction, ...] = ()
     thresholds: tuple[tuple[str, float], ...] = ()
     plugins: tuple[PageChecks, ...] = ()
+    enabled: tuple[str, ...] = ()
+    """Checks that run although they are off by default."""
     bots: frozenset[str] = DEFAULT_BOTS
     """The names of crawlers whose robots directives count."""
 
     @cached_property
     def catalogue(self) -> CheckCatalogue:
-        return CheckCatalogue(self.plugins)
+        return CheckCatalogue(self.plugins, self.enabled)
 
     @cached_property
     def limits(self) -> Limits:
@@ -103,16 +106,28 @@ class AuditJob(HtmlJob):
     def _render_reason(self, view: PageView) -> str:
         return needs_rendering(view) or "" if self.render == "auto" else ""
 
+    def _check(self, context: PageContext) -> tuple[tuple[Finding, ...], SiteFacts]:
+        """The findings about the page, and the evidence of those that may turn out to be about the whole site."""
+        findings: list[Finding] = []
+        facts: SiteFacts = {}
+        for finding in self.catalogue.run(context):
+            if finding.check_id in SITE_WIDE_CHECKS:
+                facts[finding.check_id] = (finding.detail, finding.data) if finding.data else finding.detail
+            else:
+                findings.append(finding)
+        return tuple(findings), facts
+
     def _records(self, context: PageContext, response: Response | None) -> PageRecords:
         """The records of a response that is not HTML, or of none."""
         reason = classify_indexability(context)
-        findings = tuple(self.catalogue.run(context))
+        findings, facts = self._check(context)
         if response is None:
             return PageRecords(indexable=False, indexability=reason, findings=findings)
         return PageRecords(
             indexable=reason == INDEXABLE,
             indexability=reason,
             findings=findings,
+            site_facts=facts,
             http_version=response.http_version,
             address=response.address,
             transferred_bytes=response.transferred,
@@ -133,12 +148,14 @@ class AuditJob(HtmlJob):
         rendering: dict[str, object] | None,
     ) -> PageRecords:
         reason = classify_indexability(context)
+        findings, facts = self._check(context)
         head, title, description = view.head, view.head.title or "", view.head.meta_description or ""
         robots = (*(("meta", one) for one in view.directives), *(("header", one) for one in view.header_directives))
         return PageRecords(
             indexable=reason == INDEXABLE,
             indexability=reason,
-            findings=tuple(self.catalogue.run(context)),
+            findings=findings,
+            site_facts=facts,
             http_version=response.http_version,
             address=response.address,
             transferred_bytes=response.transferred,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,9 +16,10 @@ from tadoru.engine.crawl import CrawlOutcome
 from tadoru.engine.notifications import Notify
 from tadoru.engine.url_filter import UrlFilter
 from tadoru.errors import Message, UsageError, quoted
+from tadoru.jobs.audit.catalogue import SITE_WIDE_CHECKS
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.job import AuditJob
-from tadoru.jobs.audit.score import compute_score
+from tadoru.jobs.audit.score import SCORE_VERSION, compute_score
 from tadoru.jobs.audit.site_checks import GROUPS, SITE_CHECKS
 from tadoru.jobs.audit.site_checks.duplicates import NEAR
 from tadoru.jobs.crawl_setup import (
@@ -56,14 +57,18 @@ from tadoru.store.crawl.runs import RunOutcome
 from tadoru.store.crawl.sqlite.database import stamp
 
 
-async def analyse(store: CrawlDatabase, limits: Limits, *, notify: Callable[[str], None] = lambda step: None) -> float | None:
+async def analyse(
+    store: CrawlDatabase, limits: Limits, *, enabled: Collection[str] = (), notify: Callable[[str], None] = lambda step: None
+) -> float | None:
     """Run the site checks and store the results. Returns the health score, None if no page responded.
 
-    `limits` holds the thresholds of the site checks. `notify` is called after each step. Call `analyse` before `settle`, which
-    chooses parents by depth. Calling it again replaces the earlier results.
+    `limits` holds the thresholds of the site checks. `enabled`: checks that run although they are off by default. `notify` is
+    called after each step. Call `analyse` before `settle`, which chooses parents by depth. Calling it again replaces the earlier
+    results.
     """
     view = store.analysis.site_view(likeness=limits[NEAR] / 100)
-    wanted = store.analysis.begin_site_findings()
+    disabled = {check.id for check in SITE_CHECKS.values() if check.is_off} - {*enabled}
+    wanted = store.analysis.begin_site_findings() - disabled
     for group in GROUPS:
         findings = (finding for finding in group.run(view, limits) if finding.check_id in wanted)
         store.analysis.put_site_findings(findings)
@@ -71,8 +76,8 @@ async def analyse(store: CrawlDatabase, limits: Limits, *, notify: Callable[[str
         await store.db.clock.sleep(0)
     await store.analysis.keep_analysis(view)
     notify("written")
-    result = compute_score(await store.analysis.health())
-    await store.analysis.keep_score(result)
+    result = compute_score(await store.analysis.health(view))
+    await store.analysis.keep_score(result, SCORE_VERSION)
     notify("scored")
     return result
 
@@ -135,9 +140,14 @@ def build_job(options: AuditOptions, scope: Scope) -> AuditJob:
         extractions=tuple(Extraction.parse(text) for text in options.extract),
         thresholds=(),
         plugins=(plugins.load_checks(enabled=not options.no_plugins),),
+        enabled=options.enable,
         bots=frozenset({EVERY_BOT, *options.search_bots.split(",")} - {"none"}),
         cleaning=build_cleaner(options),
     )
+    known = {**job.catalogue.checks, **SITE_CHECKS}
+    for name in options.enable:
+        if name not in known:
+            raise UsageError("--enable {name} is not the id of a check.", name=quoted(name))
     chosen = _parse_thresholds(options.threshold)
     Limits([*job.catalogue.checks.values(), *SITE_CHECKS.values()], chosen)  # Raises an error for an unknown name.
     return replace(job, thresholds=tuple((name, chosen[name]) for name in chosen if name in job.catalogue.checks))
@@ -176,8 +186,9 @@ class AuditCrawl(SiteCrawl[AuditResult]):
             stored, new = await _read_starts(store, self.urls, options)
             scope, exemptions = await recover_crawl(store, options, (*stored, *new), new, self.allowed)
             job = build_job(options, scope)
-            await store.checks.install(job.catalogue.checks.values(), "page", dict(job.thresholds))
+            await store.checks.install(job.catalogue.page_checks, "page", dict(job.thresholds))
             await store.meta.set("search_bots", json.dumps(sorted(job.bots)))
+            await store.meta.set("enabled_checks", json.dumps(list(options.enable)))
             if await store.meta.get("started_at") is None:
                 await store.meta.set("started_at", stamp(SystemClock().now()))
             run, recrawl = await begin_run(
@@ -215,7 +226,7 @@ class AuditCrawl(SiteCrawl[AuditResult]):
             starts = tuple(json.loads(await store.meta.get("starts") or "[]"))
             exemptions = Exemptions.from_list(json.loads(await store.meta.get("exemptions") or "[]"))
             job = build_job(options, Scope.from_dict(json.loads(await store.meta.get("scope") or "{}")))
-            await store.checks.install(job.catalogue.checks.values(), "page", dict(job.thresholds))
+            await store.checks.install(job.catalogue.page_checks, "page", dict(job.thresholds))
             # No new run: the worker that finishes the crawl may have ended it meanwhile.
             run = (await store.runs.all())[-1].number
             same = await store.meta.get("revalidate") == "yes"
@@ -255,9 +266,20 @@ class AuditCrawl(SiteCrawl[AuditResult]):
             await store.close()
 
 
+_READING = "2"
+"""Raised when the records of an unchanged page would be different."""
+
+
 def _reading_settings(options: AuditOptions, job: AuditJob) -> list[str]:
     """What the findings of a page depend on."""
-    settings = [*sorted(job.catalogue.checks), *map(str, sorted(job.thresholds)), *options.extract, options.render]
+    settings = [
+        _READING,
+        *sorted(job.catalogue.checks),
+        *options.enable,
+        *map(str, sorted(job.thresholds)),
+        *options.extract,
+        options.render,
+    ]
     return [*settings, str(options.store_bodies), str(options.fragments), *sorted(job.bots)]
 
 
@@ -336,11 +358,12 @@ async def ensure_analysed(
     if note is not None and (await store.frontier.counts()).counted > LARGE_CRAWL:
         note(Message("Analysing the site…"))
     chosen = _site_thresholds(_parse_thresholds(thresholds))
-    await store.checks.install(SITE_CHECKS.values(), "site", chosen)
+    enabled = json.loads(await store.meta.get("enabled_checks") or "[]")
+    await store.checks.install(_site_checks(enabled), "site", chosen)
     await store.graph.complete()
     before = await store.frontier.counts()
     await store.stale_pages.retire()
-    await analyse(store, Limits(SITE_CHECKS.values(), chosen))
+    await analyse(store, Limits(SITE_CHECKS.values(), chosen), enabled=enabled)
     await store.graph.settle()
     # If another worker crawled more pages meanwhile, the analysis has to be repeated.
     is_all = await store.frontier.counts() == before
@@ -352,6 +375,12 @@ async def analyse_stopped_crawl(store: CrawlDatabase) -> None:
     if await store.meta.get("job") == "audit" and not await store.meta.get("analysed") and not await store.frontier.has_workers():
         config = json.loads(await store.meta.get("config") or "{}")
         await ensure_analysed(store, config.get("threshold") or ())
+
+
+def _site_checks(enabled: Collection[str]) -> list[Check]:
+    """The checks that are reported for the whole site, or found out by comparing its pages."""
+    running = (check for check in SITE_CHECKS.values() if not check.merged_into and (not check.is_off or check.id in enabled))
+    return [*running, *SITE_WIDE_CHECKS.values()]
 
 
 def _site_thresholds(chosen: dict[str, float]) -> dict[str, float]:

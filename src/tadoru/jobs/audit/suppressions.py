@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from tadoru.errors import Message, quoted
+from tadoru.jobs.audit.site_checks import MERGED_CHECKS
 from tadoru.jobs.suppressions import SuppressionLine, parse_suppressions, read_suppression_file, url_pattern
 
 _ANY_URL = re.compile("")
@@ -50,8 +51,9 @@ class FindingSuppressions:
         return cls.parse(read_suppression_file(name), name) if name is not None else cls()
 
     def about(self, check_id: str) -> tuple[FindingSuppression, ...]:
-        """The entries for a check, selected once for all its findings."""
-        return tuple(entry for entry in self.entries if fnmatchcase(check_id, entry.checks))
+        """The entries for a check, or for one that is merged into it, selected once for all its findings."""
+        names = [check_id, *(merged for merged, into in MERGED_CHECKS.items() if check_id in into)]
+        return tuple(entry for entry in self.entries if any(fnmatchcase(name, entry.checks) for name in names))
 
     def unused(self, used: Iterable[FindingSuppression]) -> tuple[FindingSuppression, ...]:
         """The entries that suppressed nothing."""

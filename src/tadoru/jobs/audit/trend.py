@@ -16,6 +16,7 @@ from tadoru.i18n.stored_texts import regression, regression_changes
 from tadoru.jobs.audit.compare.changes import ChangeKind
 from tadoru.jobs.audit.compare.comparison import CrawlComparison, compare_runs
 from tadoru.jobs.audit.compare.run_handles import open_runs
+from tadoru.jobs.audit.score import score_change
 from tadoru.model.finding import Severity
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.open import open_existing
@@ -97,9 +98,9 @@ def _describe_changes(result: CrawlComparison) -> dict[str, Any]:
     reasons = [regression(code, count=result.counts[kind]) for kind, code in _REGRESSIONS if result.counts[kind]]
     if new := result.new_findings(Severity.ERROR):
         reasons.append(regression("new_errors", count=new))
-    was, now = result.before.run.score, result.after.run.score
-    if was is not None and now is not None and was - now > MAX_SCORE_DROP:
-        reasons.append(regression("score_fell", before=round(was, 1), after=round(now, 1)))
+    before, after = result.before.run, result.after.run
+    if (change := score_change(before, after)) is not None and -change > MAX_SCORE_DROP:
+        reasons.append(regression("score_fell", before=round(before.score or 0.0, 1), after=round(after.score or 0.0, 1)))
     return regression_changes(reasons) | {
         "new": result.counts[ChangeKind.NEW_FINDING], "fixed": result.counts[ChangeKind.FIXED_FINDING],
         "added": result.counts[ChangeKind.ADDED], "removed": result.counts[ChangeKind.REMOVED],

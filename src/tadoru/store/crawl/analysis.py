@@ -6,12 +6,14 @@ Findings are collected in a temporary file first, which takes a while and blocks
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from tadoru.model.finding import MAX_DETAIL, Value
+from tadoru.model.finding import MAX_DETAIL, Severity, Value
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection, json_text, plain
 from tadoru.store.errors import translated
 
@@ -28,17 +30,15 @@ _DROP_OLD = "DELETE FROM page_findings WHERE check_number IN (SELECT number FROM
 _SCORE = ("page_id", "inlinks", "unique_inlinks", "outlinks", "external_outlinks", "link_score", "cluster_id")
 # A start that is no longer one: the start that redirected to it does so no more.
 _NO_SEED = "UPDATE pages SET is_seed = false WHERE is_seed AND hops > 0 AND depth > 0"
-_RANKS = {"error": 0, "warning": 1, "notice": 2}
-_WORST = """SELECT worst, count(*) FROM (
-        SELECT min(CASE c.severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 WHEN 'notice' THEN 2 ELSE 3 END) AS worst
-        FROM page_findings f {join} pages p ON p.id = f.page_id {join} checks c ON c.number = f.check_number
-        WHERE f.page_id > 0 AND p.internal AND p.purpose = 'page' AND p.status = 'completed' AND p.redirect_id IS NULL
-        GROUP BY f.page_id) AS worst_of_pages
-    GROUP BY worst"""
-_PAGES = """SELECT count(*) FROM pages
-    WHERE internal AND purpose = 'page' AND status = 'completed' AND redirect_id IS NULL"""
-_OF_THE_SITE = """SELECT severity, count(*) FROM checks
-    WHERE number IN (SELECT check_number FROM page_findings WHERE page_id = 0) GROUP BY severity"""
+# A page of the site is an HTML page that was answered with success and does not send its visitors on.
+_COUNTS = """SELECT c.id, c.severity, sum(CASE WHEN p.status_code >= 200 AND p.status_code < 300 AND p.redirect_id IS NULL
+        AND d.word_count IS NOT NULL AND d.indexability <> 'redirected' THEN 1 ELSE 0 END), count(*)
+    FROM page_findings f {join} pages p ON p.id = f.page_id LEFT JOIN page_details d ON d.page_id = f.page_id
+    {join} checks c ON c.number = f.check_number
+    WHERE f.page_id > 0 AND p.internal AND p.purpose = 'page' AND c.severity <> 'info' GROUP BY c.id, c.severity ORDER BY c.id"""
+_OF_THE_SITE = """SELECT c.id, c.severity, c.check_group, f.data FROM page_findings f JOIN checks c ON c.number = f.check_number
+    WHERE f.page_id = 0 AND c.severity <> 'info' ORDER BY c.id, f.subject"""
+_RESOURCE_GROUPS = frozenset({"resources", "images"})
 
 
 class SiteFinding(NamedTuple):
@@ -52,23 +52,31 @@ class SiteFinding(NamedTuple):
     subject: str = ""
 
 
-class SeverityCounts(NamedTuple):
-    """Numbers of URLs by their worst finding."""
+class FindingCount(NamedTuple):
+    """How often one check found something."""
 
-    error: int = 0
-    warning: int = 0
-    notice: int = 0
+    check_id: str
+    severity: Severity
+    pages: int = 0
+    """HTML pages of the site that responded."""
+    others: int = 0
+    """Other URLs and resources."""
+    is_site: bool = False
+    """Whether it is about the whole site."""
+    percent: float | None = None
+    """The share of pages, if a finding about the whole site names it."""
 
 
 class SiteHealth(NamedTuple):
     """The values that the health score is computed from."""
 
-    pages: int
-    """Pages of the site that answered, redirects not counted."""
-    by_worst: SeverityCounts
-    """Pages by the worst that was found on them."""
-    of_the_site: SeverityCounts
-    """Checks that apply to no page but to the site."""
+    documents: int
+    """HTML pages of the site that responded."""
+    hidden: int = 0
+    """Those that search engines may not show, or are asked to replace by a page of another host."""
+    causes: Mapping[str, int] = {}
+    """For checks about links: to how many URLs these lead."""
+    findings: tuple[FindingCount, ...] = ()
 
 
 class AnalysisWriter:
@@ -129,29 +137,43 @@ class AnalysisWriter:
         self._collected = None
         self._db.forget_cached()  # Depths are among it.
 
-    async def health(self) -> SiteHealth:
+    async def health(self, view: SiteView) -> SiteHealth:
         """What the score is made of, counted over all findings."""
-        worst_of_pages = _WORST.format(join=self._db.dialect.join_in_order)
+        of_pages = _COUNTS.format(join=self._db.dialect.join_in_order)
 
-        def found(sql: SqlConnection) -> SiteHealth:
-            (pages,) = sql.execute(_PAGES).fetchone()
-            worst = dict(sql.execute(worst_of_pages).fetchall())
-            site = dict(sql.execute(_OF_THE_SITE).fetchall())
-            by_worst = SeverityCounts(**{name: worst.get(rank, 0) for name, rank in _RANKS.items()})
-            return SiteHealth(pages, by_worst, SeverityCounts(**{name: site.get(name, 0) for name in _RANKS}))
+        def found(sql: SqlConnection) -> list[FindingCount]:
+            counts = [
+                FindingCount(check, Severity(severity), pages, total - pages)
+                for check, severity, pages, total in sql.execute(of_pages).fetchall()
+            ]
+            rows = sql.execute(_OF_THE_SITE).fetchall()
+            return counts + [_count_site_rows(list(those)) for _, those in groupby(rows, key=itemgetter(0))]
 
-        return await self._db.read(found)
+        from tadoru.store.crawl.site.arrays import UrlVerdict
 
-    async def keep_score(self, score: float | None) -> None:
-        """Where reports and comparisons look for it: with the crawl, and with its last run."""
+        hidden = view.pages.documents & ((view.pages.why == UrlVerdict.NOINDEX) | view.pages.canonical_away)
+        documents = int(view.pages.documents.sum())
+        return SiteHealth(documents, int(hidden.sum()), view.link_causes(), tuple(await self._db.read(found)))
+
+    async def keep_score(self, score: float | None, version: int) -> None:
+        """Where reports and comparisons look for it: with the crawl, and with its last run. `version`: of the model."""
 
         def kept(sql: SqlConnection) -> None:
             sql.execute("DELETE FROM crawl_meta WHERE key = 'score'")
             if score is not None:
                 sql.execute("INSERT INTO crawl_meta(key, value) VALUES ('score', ?)", (str(score),))
-            sql.execute("UPDATE runs SET score = ? WHERE id = (SELECT max(id) FROM runs)", (score,))
+            sql.execute("UPDATE runs SET score = ?, score_version = ? WHERE id = (SELECT max(id) FROM runs)", (score, version))
 
         await self._db.write(kept)
+
+
+def _count_site_rows(rows: list[tuple[str, str, str, str | None]]) -> FindingCount:
+    """The findings of one check that are about no page: about resources, or about the site."""
+    check, severity, group, data = rows[0]
+    if group in _RESOURCE_GROUPS:
+        return FindingCount(check, Severity(severity), others=len(rows))
+    percent = json.loads(data).get("percent") if data else None
+    return FindingCount(check, Severity(severity), is_site=True, percent=percent)
 
 
 def _scores(view: SiteView) -> Iterator[tuple[int | float | None, ...]]:

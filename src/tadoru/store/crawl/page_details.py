@@ -15,7 +15,7 @@ _PLAIN = (
     "charset", "language", "title_length", "title_pixels", "description_length", "description_pixels", "h1", "word_count",
     "text_ratio", "canonical_http", "x_robots_tag", "next_url", "prev_url", "sketch",
 )  # fmt: skip
-_JSON = ("headers", "headings", "images", "directives", "rendering", "extracted")
+_JSON = ("headers", "headings", "images", "directives", "rendering", "extracted", "site_facts")
 _plain, _json = attrgetter(*_PLAIN), attrgetter(*_JSON)
 _COLUMNS = ("page_id", *_PLAIN, *_JSON)
 DETAIL_TABLES = {

@@ -8,10 +8,13 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from tadoru.model.finding import Finding
+from tadoru.model.finding import Finding, Value
 from tadoru.model.web import FailureKind
 from tadoru.rules.pace import MAX_HOLD, Pace
 from tadoru.rules.traps import TrapPattern
+
+SiteFacts = dict[str, str | tuple[str, Mapping[str, Value]]]
+"""The evidence of each check that applies to a page and is usually about the whole site; a pair if there is more, by name."""
 
 UNLINKED = 1000
 """The depth of a page that only a sitemap names: behind all that links lead to, until one leads to it."""
@@ -74,6 +77,8 @@ class UrlPurpose(StrEnum):
     PAGE = "page"
     CHECK = "check"
     """Only to see whether it answers: no body, nothing followed."""
+    STYLE = "style"
+    """To read what a style sheet names; whatever the depth of the page that needs it."""
     GONE = "gone"
     """For nothing any more: a re-crawl did not find it, and nothing names it."""
 
@@ -449,6 +454,7 @@ class PageRecords:
     directives: Sequence[tuple[str, str, str, str]] = ()
     rendering: Mapping[str, object] | None = None
     extracted: Mapping[str, Sequence[str]] | None = None
+    site_facts: SiteFacts = field(default_factory=dict)
     hreflang: Sequence[AlternateUrl] = ()
     items: Sequence[StructuredItem] = ()
     body: bytes | None = None

@@ -41,10 +41,10 @@ _RESOURCES = """UPDATE resources SET status = 'queued', owner = NULL, not_before
 _BEGIN = "INSERT INTO runs(id, kind, started_at, config, version) VALUES (?, ?, ?, ?, ?)"
 _CONTINUE = "UPDATE runs SET ended_at = NULL, outcome = NULL, config = ?, version = ? WHERE id = ?"
 _END = "UPDATE runs SET ended_at = ?, outcome = ?, score = ? WHERE id = ?"
-_RUNS = """SELECT id, kind, started_at, ended_at, outcome, config, version, score,
+_RUNS = """SELECT id, kind, started_at, ended_at, outcome, config, version, score, score_version,
     id = (SELECT max(id) FROM runs) OR EXISTS (SELECT 1 FROM page_history h WHERE h.run_id = runs.id) FROM runs ORDER BY id"""
 # A crawl that was made before there were runs is the first of them.
-_BEFORE_RUNS = """SELECT 1, 'crawl', began, ended, CASE WHEN waits = 0 THEN 'complete' END, '{}', '', NULL, 1
+_BEFORE_RUNS = """SELECT 1, 'crawl', began, ended, CASE WHEN waits = 0 THEN 'complete' END, '{}', '', NULL, NULL, 1
     FROM (SELECT min(added_at) AS began, max(crawled_at) AS ended,
         max(CASE WHEN status = 'queued' OR status = 'processing' THEN 1 ELSE 0 END) AS waits FROM pages) AS found
     WHERE began IS NOT NULL"""
@@ -76,6 +76,8 @@ class StoredRun(NamedTuple):
     score: float | None
     kept: bool
     """Whether its pages and findings can still be read."""
+    score_version: int = 1
+    """The version of the model of the score. Scores that were stored without one are of the first."""
 
     @property
     def partial(self) -> bool:
@@ -150,8 +152,9 @@ class CrawlRuns:
                 version,
                 score,
                 bool(kept),
+                score_version or 1,
             )
-            for number, kind, began, ended, outcome, config, version, score, kept in rows
+            for number, kind, began, ended, outcome, config, version, score, score_version, kept in rows
         ]
 
     def _last(self, sql: SqlConnection) -> tuple[int, str | None] | None:

@@ -36,6 +36,7 @@ TOO_WIDE = _define.info(
     why=N_("Search results truncate descriptions by their width in pixels."),
     fix=N_("Shorten the description."),
     threshold=Threshold(985, "pixels"),
+    merged_into=("description-too-long",),
 )
 TOO_SHORT = _define.info(
     "description-too-short",
@@ -82,12 +83,10 @@ def run(context: PageContext) -> Iterator[Finding]:
         yield SAME_AS_TITLE.on(page.url, description)
         return
     length, width = columns(description), pixels(description, DESCRIPTION_SIZE)
-    if length > (limit := context.limits[TOO_LONG]):
-        yield TOO_LONG.on(page.url, description, length=length, limit=limit)
+    if length > (limit := context.limits[TOO_LONG]) or width > context.limits[TOO_WIDE]:
+        yield TOO_LONG.on(page.url, description, length=length, limit=limit, pixels=width)
     elif length < (limit := context.limits[TOO_SHORT]):
         yield TOO_SHORT.on(page.url, description, length=length, limit=limit)
-    if width > (limit := context.limits[TOO_WIDE]):
-        yield TOO_WIDE.on(page.url, description, pixels=width, limit=limit)
 
 
 GROUP = CheckGroup(_define.checks, run)

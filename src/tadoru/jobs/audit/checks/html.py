@@ -17,12 +17,14 @@ DOCTYPE = _define.warning(
     title=N_("Missing doctype"),
     why=N_("Browsers render the page in quirks mode."),
     fix=N_("Start the document with <!doctype html>."),
+    is_site_wide=True,
 )
 LANG = _define.warning(
     "html-lang-missing",
     title=N_("Missing lang attribute"),
     why=N_("Screen readers and translation tools need the language of the page."),
     fix=N_("Add a lang attribute to <html>, such as <html lang=en>."),
+    is_site_wide=True,
 )
 LANG_INVALID = _define.notice(
     "html-lang-invalid",
@@ -35,6 +37,7 @@ CHARSET = _define.warning(
     title=N_("Missing charset"),
     why=N_("Neither the HTTP header nor the HTML declares an encoding, so characters may be displayed incorrectly."),
     fix=N_("Add <meta charset=utf-8> at the start of the <head>."),
+    is_site_wide=True,
 )
 CHARSET_LATE = _define.notice(
     "html-charset-late",
@@ -59,12 +62,14 @@ VIEWPORT = _define.warning(
     title=N_("Missing viewport"),
     why=N_("Mobile browsers display the page as a scaled-down desktop page."),
     fix=N_('Add <meta name=viewport content="width=device-width, initial-scale=1">.'),
+    is_site_wide=True,
 )
 ZOOM = _define.notice(
     "html-viewport-no-zoom",
     title=N_("Zoom disabled"),
     why=N_("People with low vision cannot enlarge the text."),
     fix=N_("Remove user-scalable=no and maximum-scale from the viewport."),
+    is_site_wide=True,
 )
 HEADS = _define.warning(
     "html-multiple-heads",

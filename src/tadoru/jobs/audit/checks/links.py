@@ -70,7 +70,7 @@ TO_HTTP = _define.notice(
     why=N_("Visitors lose encryption or go through an unnecessary redirect."),
     fix=N_("Link to the https:// URL."),
 )
-MALFORMED = _define.error(
+MALFORMED = _define.warning(
     "link-malformed",
     title=N_("Malformed link URL"),
     why=N_("The URL is mistyped or refers to a file on a local computer."),

@@ -31,6 +31,7 @@ UNCOMPRESSED = _define.notice(
     why=N_("Compression reduces HTML to a quarter of its size or less."),
     fix=N_("Enable gzip, Brotli or zstd compression on the server."),
     threshold=Threshold(1_400, "bytes"),
+    is_site_wide=True,
 )
 RESOURCES = _define.info(
     "resources-too-many",
@@ -51,6 +52,7 @@ NO_CACHING = _define.info(
     title=N_("Missing caching headers"),
     why=N_("Without a lifetime or a validator, browsers download the page again on every visit."),
     fix=N_("Send Cache-Control, and ETag or Last-Modified."),
+    is_site_wide=True,
 )
 INLINE = _define.notice(
     "inline-code-too-large",

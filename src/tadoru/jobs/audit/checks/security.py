@@ -18,6 +18,7 @@ HSTS = _define.notice(
     title=N_("Missing HSTS header"),
     why=N_("A first visit over http:// can be intercepted before it is redirected."),
     fix=N_("Send Strict-Transport-Security with a max-age of one year."),
+    is_site_wide=True,
 )
 HSTS_SHORT = _define.info(
     "security-hsts-short",
@@ -25,30 +26,35 @@ HSTS_SHORT = _define.info(
     why=N_("Visitors who return after it expires are no longer protected."),
     fix=N_("Increase max-age to one year (31536000)."),
     threshold=Threshold(15_552_000, "seconds"),
+    is_site_wide=True,
 )
 CSP = _define.info(
     "security-csp-missing",
     title=N_("Missing Content-Security-Policy header"),
     why=N_("Nothing restricts what an injected script can do."),
     fix=N_("Send a Content-Security-Policy. You can start in report-only mode."),
+    is_site_wide=True,
 )
 NOSNIFF = _define.info(
     "security-content-type-options-missing",
     title=N_("Missing X-Content-Type-Options header"),
     why=N_("Browsers may guess the type of a file and run something that is not meant to be a script."),
     fix=N_("Send X-Content-Type-Options: nosniff."),
+    is_site_wide=True,
 )
 FRAMES = _define.info(
     "security-frame-options-missing",
     title=N_("No clickjacking protection"),
     why=N_("Another site can load the page in an invisible frame and hijack clicks."),
     fix=N_("Send frame-ancestors in the Content-Security-Policy, or X-Frame-Options."),
+    is_site_wide=True,
 )
 REFERRER = _define.info(
     "security-referrer-policy-missing",
     title=N_("Missing Referrer-Policy header"),
     why=N_("It depends on the browser how much of the URL is shared with other sites."),
     fix=N_("Send Referrer-Policy: strict-origin-when-cross-origin."),
+    is_site_wide=True,
 )
 MIXED_ACTIVE = _define.error(
     "mixed-content-active",
@@ -91,6 +97,7 @@ VERSION = _define.info(
     title=N_("Server version exposed"),
     why=N_("Attackers use the version to find known vulnerabilities."),
     fix=N_("Remove the version from the Server and X-Powered-By headers."),
+    is_site_wide=True,
 )
 
 _VERSION = re.compile(r"(?<![\w.-])(?>[\w.-]*?[a-z])[\w.-]*+/\d|\bPHP/?\d|ASP\.NET(?:\s|$)|^\d+(?:\.\d+)+$", re.IGNORECASE)
@@ -104,7 +111,7 @@ def run(context: PageContext) -> Iterator[Finding]:
     yield from _check_headers(context, page)
     if page.url.startswith("https:"):
         yield from _check_https_page(context, page)
-    else:
+    elif not context.is_loopback:
         if any(form.method == "post" for form in page.forms):
             yield FORM_ON_HTTP.on(page.url)
         if page.has_password_field:

@@ -27,7 +27,9 @@ MULTIPLE = _define.warning(
 TOO_LONG = _define.notice(
     "title-too-long",
     title=N_("Title too long"),
-    why=N_("Search results truncate long titles."),
+    why=N_(
+        "Search results truncate long titles: by their width in pixels, which depends on the letters, at about 60 characters."
+    ),
     fix=N_("Put the important words first and shorten the rest."),
     threshold=Threshold(60, "characters, full-width ones counted twice"),
 )
@@ -37,6 +39,7 @@ TOO_WIDE = _define.notice(
     why=N_("Search results truncate titles by their width in pixels, not by their length."),
     fix=N_("Shorten the title."),
     threshold=Threshold(561, "pixels"),
+    merged_into=("title-too-long",),
 )
 TOO_SHORT = _define.notice(
     "title-too-short",
@@ -115,12 +118,10 @@ def _is_placeholder(page: PageView, title: str) -> bool:
 
 def _check_length(context: PageContext, page: PageView, title: str) -> Iterator[Finding]:
     length, width = columns(title), pixels(title, TITLE_SIZE)
-    if length > (limit := context.limits[TOO_LONG]):
-        yield TOO_LONG.on(page.url, title, length=length, limit=limit)
+    if length > (limit := context.limits[TOO_LONG]) or width > context.limits[TOO_WIDE]:
+        yield TOO_LONG.on(page.url, title, length=length, limit=limit, pixels=width)
     elif length < (limit := context.limits[TOO_SHORT]):
         yield TOO_SHORT.on(page.url, title, length=length, limit=limit)
-    if width > (limit := context.limits[TOO_WIDE]):
-        yield TOO_WIDE.on(page.url, title, pixels=width, limit=limit)
     first = next((heading.text for heading in page.headings if heading.level == 1), None)
     if first is not None and first.casefold() == title.casefold():
         yield SAME_AS_H1.on(page.url, title)

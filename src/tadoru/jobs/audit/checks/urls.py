@@ -24,12 +24,14 @@ UNDERSCORES = _define.info(
     title=N_("Underscores in URL"),
     why=N_("Search engines treat hyphens as word separators, but not always underscores."),
     fix=N_("Use hyphens in new URLs. Leave existing URLs unchanged."),
+    is_off=True,
 )
 UPPERCASE = _define.info(
     "url-uppercase",
     title=N_("Uppercase letters in URL"),
     why=N_("Paths are case-sensitive, so a different spelling is a different page."),
     fix=N_("Use lowercase letters in new URLs."),
+    is_off=True,
 )
 MULTIPLE_SLASHES = _define.warning(
     "url-multiple-slashes",
@@ -92,6 +94,7 @@ HTTP = _define.warning(
     title=N_("Page served over HTTP"),
     why=N_("Without encryption, the page can be read or modified in transit, and browsers mark it as not secure."),
     fix=N_("Serve the page over HTTPS and redirect the http:// URL to it."),
+    is_site_wide=True,
 )
 
 _ESCAPE = re.compile(r"%[0-9A-F]{2}")
@@ -122,7 +125,7 @@ def run(context: PageContext) -> Iterator[Finding]:
     is_search = "search" in path.lower() or path in ("/", "/index.php")
     if is_search and not _SEARCH_NAMES.isdisjoint(names) and context.is_indexable:
         yield SEARCH.on(url, query)
-    if scheme == "http":
+    if scheme == "http" and not context.is_loopback:
         yield HTTP.on(url)
 
 

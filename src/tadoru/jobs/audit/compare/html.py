@@ -13,6 +13,7 @@ from tadoru.jobs.audit.compare.comparison import CrawlComparison
 from tadoru.jobs.audit.compare.report_formats import CHANGE_NAMES, describe_limits, describe_run
 from tadoru.jobs.audit.compare.run_handles import RunHandle
 from tadoru.jobs.audit.report.messages import SEVERITIES
+from tadoru.jobs.audit.score import score_change
 from tadoru.jobs.reporting.escape import printable
 from tadoru.jobs.reporting.html_templates import write_template
 from tadoru.model.finding import Severity
@@ -30,7 +31,7 @@ _CARDS = (
 
 def write_html(result: CrawlComparison, _: Translator, out: TextIO) -> None:
     """Writes the page."""
-    was, now = result.before.run.score, result.after.run.score
+    change = score_change(result.before.run, result.after.run)
     write_template(
         "compare.html",
         _.lang,
@@ -42,7 +43,7 @@ def write_html(result: CrawlComparison, _: Translator, out: TextIO) -> None:
             ("broken" if kind in REGRESSIONS or kind is ChangeKind.NEW_FINDING else "", _(CHANGE_NAMES[kind]), count, "")
             for kind, count in ((kind, result.counts[kind]) for kind in _CARDS)
         ],
-        verdict="unread" if was is None or now is None or was == now else "ok" if now > was else "broken",
+        verdict="unread" if not change else "ok" if change > 0 else "broken",
         runs=[
             (_.pgettext("comparison", "Before"), _describe(result.before, result.pages_before, _)),
             (_.pgettext("comparison", "After"), _describe(result.after, result.pages_after, _)),

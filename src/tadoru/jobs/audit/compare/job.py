@@ -24,6 +24,7 @@ from tadoru.jobs.audit.compare.comparison import CrawlComparison, compare_runs
 from tadoru.jobs.audit.compare.report_formats import ComparisonJsonWriter, write_markdown, write_text
 from tadoru.jobs.audit.compare.run_handles import RunHandle, open_runs, parse_rewrites
 from tadoru.jobs.audit.gates import GateTerm, parse_terms, unknown_term_error
+from tadoru.jobs.audit.score import score_change
 from tadoru.model.finding import Severity
 from tadoru.store.crawl.run_pages import CheckTexts
 
@@ -61,8 +62,7 @@ class CompareGates:
 
 def _exceeded(term: GateTerm, result: CrawlComparison) -> Message | None:
     if term.name == "score":
-        was, now = result.before.run.score, result.after.run.score
-        points = was - now if was is not None and now is not None else 0.0
+        points = -(score_change(result.before.run, result.after.run) or 0.0)
         if not term.holds(points):
             return None
         return Message("The score fell by {points}, {allowed}.", points=f"{points:.1f}", allowed=term.allowed)

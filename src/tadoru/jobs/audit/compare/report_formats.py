@@ -27,6 +27,7 @@ from tadoru.jobs.audit.report.messages import (
     format_page_count,
     translate_name,
 )
+from tadoru.jobs.audit.score import score_change
 from tadoru.jobs.reporting.escape import clip, encode_json, escape_markdown, printable, readable_url
 from tadoru.jobs.reporting.formatting import Palette, display_width, pad_text
 from tadoru.model.finding import Severity
@@ -132,12 +133,15 @@ def format_score_change(result: CrawlComparison, _: Translator) -> str:
     """`81.2 → 84.0 (+2.8)`."""
     was, now = result.before.run.score, result.after.run.score
     shown = [_("none") if score is None else f"{score:.1f}" for score in (was, now)]
-    difference = f" ({now - was:+.1f})" if was is not None and now is not None else ""
+    change = score_change(result.before.run, result.after.run)
+    difference = f" ({change:+.1f})" if change is not None else ""
     return f"{shown[0]} → {shown[1]}{difference}"
 
 
 def describe_limits(result: CrawlComparison, _: Translator) -> Iterator[str]:
     """What the comparison leaves out, and why."""
+    if result.before.run.score_version != result.after.run.score_version:
+        yield _("The scores were calculated in different ways and cannot be compared.")
     if result.before.run.partial:
         yield _("The first crawl is incomplete. Pages that only the second crawl has are not counted as added.")
     if result.after.run.partial:
@@ -322,4 +326,5 @@ def _run_json(handle: RunHandle) -> dict[str, Any]:
         "outcome": run.outcome,
         "partial": run.partial,
         "score": run.score,
+        "score_version": run.score_version,
     }

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from tadoru.errors import UsageError, quoted
+from tadoru.jobs.audit.site_checks import BUILT_IN_CHECKS, MERGED_CHECKS
 from tadoru.model.finding import Severity
 from tadoru.store.crawl.findings import StoredCheck
 
@@ -42,8 +43,11 @@ class CheckFilter:
 
 
 def _matching_ids(wanted: str, ids: Sequence[str]) -> list[str]:
+    """The ids of this crawl that are wanted, by their own name or by that of a check which is merged into them."""
+    known = [name for name in BUILT_IN_CHECKS if fnmatchcase(name, wanted)]
     found = [name for name in ids if fnmatchcase(name, wanted)]
-    if found:
+    found += [name for merged in known for name in MERGED_CHECKS.get(merged, ()) if name in ids and name not in found]
+    if found or known:  # A check that did not run found nothing.
         return found
     if near := _similar(wanted, ids):
         raise UsageError("No check {name} in this crawl. Did you mean {similar}?", name=quoted(wanted), similar=near)

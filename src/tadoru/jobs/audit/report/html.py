@@ -32,7 +32,7 @@ from tadoru.jobs.audit.report.messages import (
     translate_name,
 )
 from tadoru.jobs.audit.report.summary import TIME_BOUNDS, AuditSummary, CheckResult
-from tadoru.jobs.audit.score import PAGE_WEIGHTS, SITE_PENALTIES
+from tadoru.jobs.audit.score import HIDDEN_FACTOR, SCORE_VERSION, WEIGHTS
 from tadoru.jobs.reporting.charts import ChartSegment, scale_bars
 from tadoru.jobs.reporting.escape import clip, printable, url_origin, url_shortener
 from tadoru.jobs.reporting.html_templates import write_template
@@ -93,8 +93,9 @@ def write_html(report: AuditReport, out: TextIO) -> None:
         severity_headings=headings,
         severity_choices=[(severity, heading) for severity, heading, count in headings if count],
         dial_circumference=DIAL_CIRCUMFERENCE,
-        weights=[f"{worth:g}" for worth in PAGE_WEIGHTS],
-        penalties=[f"{penalty:g}" for penalty in SITE_PENALTIES],
+        weights=[f"{100 * WEIGHTS[severity]:g}" for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTICE)],
+        hidden_percent=f"{100 * HIDDEN_FACTOR:g}",
+        is_score_current=summary.score_version == SCORE_VERSION,
         status_bars=_status_bars(summary, _),
         codes=_codes(summary),
         depths=[

@@ -43,6 +43,7 @@ def _fields(report: AuditReport) -> Iterator[tuple[str, Any]]:
     yield "language", report.translate.lang
     yield "crawl", _crawl(summary)
     yield "score", summary.score
+    yield "score_version", summary.score_version
     yield "pages", _pages(summary)
     yield "indexability", [{"reason": reason, "indexable": good, "pages": count} for reason, good, count in summary.indexability]
     yield "depths", [{"depth": depth, "pages": count} for depth, count in summary.depths]

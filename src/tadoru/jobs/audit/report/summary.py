@@ -97,6 +97,8 @@ class AuditSummary:
 
     crawl: CrawlInfo
     score: float | None
+    score_version: int
+    """The version of the model that the score was calculated by."""
     states: tuple[StateCount, ...]
     links: int
     indexability: tuple[tuple[str, bool, int], ...]
@@ -262,6 +264,7 @@ async def read_summary(
     figures = AuditSummary(
         crawl=_crawl(store, runs),
         score=runs[-1].score if runs else None,
+        score_version=runs[-1].score_version if runs else 1,
         states=tuple(store.summary.states()),
         links=store.summary.link_count(),
         indexability=tuple(store.summary.indexabilities()),

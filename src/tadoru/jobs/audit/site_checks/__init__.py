@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tadoru.jobs.audit.catalogue import PAGE_CHECKS
 from tadoru.jobs.audit.site_checks import (
     canonicals,
     duplicates,
@@ -13,6 +14,7 @@ from tadoru.jobs.audit.site_checks import (
     redirects,
     resources,
     site,
+    site_facts,
     sitemap_urls,
     sitemaps,
 )
@@ -32,5 +34,12 @@ GROUPS: tuple[SiteCheckSet, ...] = (
     resources.GROUP,
     performance.GROUP,
     site.GROUP,
+    site_facts.GROUP,
 )
 SITE_CHECKS: dict[str, Check] = {check.id: check for group in GROUPS for check in group.checks}
+BUILT_IN_CHECKS: dict[str, Check] = {check.id: check for group in PAGE_CHECKS for check in group.checks} | SITE_CHECKS
+"""All checks of Tadoru, including those that are merged into others."""
+MERGED_CHECKS: dict[str, tuple[str, ...]] = {
+    check.id: check.merged_into for check in BUILT_IN_CHECKS.values() if check.merged_into
+}
+"""The ids of earlier versions with the checks that report the same since."""

@@ -37,7 +37,7 @@ H1 = CheckDefinitions("headings").info(
     why=N_("Other pages have the same main heading."),
     fix=N_("Use a heading that describes this page."),
 )
-CONTENT = CheckDefinitions("content").warning(
+CONTENT = CheckDefinitions("content").error(
     "content-duplicate",
     title=N_("Duplicate content"),
     why=N_("Other pages have exactly the same text. Search engines show only one of them, and not necessarily this one."),

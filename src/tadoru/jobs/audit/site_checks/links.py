@@ -30,6 +30,7 @@ LINKED_BROKEN = _define.error(
     title=N_("Linked page is broken"),
     why=N_("Pages of the site link to this URL, which returns an error or does not respond."),
     fix=N_("Restore the page, redirect its URL, or correct the links."),
+    merged_into=("response-client-error", "response-server-error", "response-missing"),
 )
 MOVED = _define.notice(
     "link-to-redirect",
@@ -78,6 +79,7 @@ SINGLE = _define.info(
     title=N_("Only one inlink"),
     why=N_("The page is easily overlooked and becomes unreachable if that link is removed."),
     fix=N_("Link to the page from related pages as well."),
+    is_off=True,
 )
 DEEP = _define.notice(
     "page-deep",
@@ -90,7 +92,6 @@ DEEP = _define.notice(
 
 def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     yield from example_findings(BROKEN, site.linking("broken"))
-    yield from example_findings(LINKED_BROKEN, site.linking("broken by target"))
     yield from example_findings(MOVED, site.linking("moved"))
     yield from example_findings(EXTERNAL_BROKEN, site.linking("external broken"))
     yield from example_findings(EXTERNAL_MOVED, site.linking("external moved"))

@@ -1,4 +1,4 @@
-"""Checks of images, scripts, stylesheets, frames and media. The findings are on the pages that use them."""
+"""Checks of images, scripts, stylesheets, frames and media. Each is one finding, with the pages that use it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckDefinitions, Limits
-from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, example_findings
-from tadoru.model.finding import Check, Threshold
+from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, site_finding
+from tadoru.model.finding import Check, Threshold, Value
 from tadoru.model.web import FailureKind, LinkKind
 from tadoru.store.crawl.analysis import SiteFinding
 from tadoru.store.crawl.site.arrays import REFUSED_CODES
@@ -25,7 +25,7 @@ IMAGE_BROKEN = CheckDefinitions("images").warning(
     why=N_("The image returns an error or does not respond, so it is not displayed."),
     fix=N_("Restore the file, or correct the src attribute."),
 )
-BROKEN = _define.error(
+BROKEN = _define.warning(
     "resource-broken",
     title=N_("Broken script, stylesheet or frame"),
     why=N_("A resource of the page returns an error or does not respond, so the page may look wrong or not work."),
@@ -56,27 +56,26 @@ _SCRIPTS = ("javascript", "ecmascript", "json", "wasm")
 
 
 def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
-    marks: dict[Check, list[int]] = {check: [] for check in GROUP.checks}
-    for one in site.resources():
-        for check in _find_problems(one, limits):
-            marks[check].append(one.number)
-    for check, rows in site.using(marks).items():
-        data = {"limit": limits[check]} if check.threshold else {}
-        yield from example_findings(check, rows, **data)
+    problems = {one.number: (one.url, found) for one in site.resources() if (found := list(_find_problems(one, limits)))}
+    for number, count, examples in site.using(problems):
+        url, found = problems[number]
+        for check, detail, data in found:
+            yield site_finding(check, url, detail, pages=count, examples=examples, **data)
 
 
-def _find_problems(one: SiteResource, limits: Limits) -> Iterator[Check]:
+def _find_problems(one: SiteResource, limits: Limits) -> Iterator[tuple[Check, str, dict[str, Value]]]:
+    """The checks that apply to a resource, with their evidence."""
     image = one.kind == LinkKind.IMAGE
     if _is_broken(one):
-        yield IMAGE_BROKEN if image else BROKEN
+        yield IMAGE_BROKEN if image else BROKEN, str(one.status_code or one.error_type or ""), {}
     if one.status != "completed" or one.status_code != 200:
         return
     if one.final_url:
-        yield REDIRECTED
-    if image and (one.content_length or 0) > limits[IMAGE_LARGE]:
-        yield IMAGE_LARGE
+        yield REDIRECTED, one.final_url, {}
+    if image and (size := one.content_length or 0) > (limit := limits[IMAGE_LARGE]):
+        yield IMAGE_LARGE, "", {"size": size, "limit": limit}
     if one.content_type and not is_accepted_type(one.kind, one.content_type.partition(";")[0].strip().lower()):
-        yield WRONG_TYPE
+        yield WRONG_TYPE, one.content_type, {}
 
 
 def _is_broken(one: SiteResource) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, site_finding
 from tadoru.model.finding import MAX_EXAMPLES, Threshold
 from tadoru.model.web import FailureKind
 from tadoru.rules import robots
+from tadoru.rules.url import host_key
 from tadoru.store.crawl.analysis import SiteFinding
 from tadoru.store.crawl.site.arrays import UrlVerdict
 
@@ -25,6 +27,15 @@ NOINDEX = _define.error(
     why=N_("The site is excluded from search results. Often the directive is a leftover from a staging site."),
     fix=N_("Remove noindex from the pages that should be indexed."),
     threshold=Threshold(95, "percent"),
+)
+CANONICALISED = _define.error(
+    "site-canonicalised",
+    title=N_("Most pages are canonicalised to another host"),
+    why=N_(
+        "The pages ask search engines to index another site in their place. Often the host is a leftover from a staging site."
+    ),
+    fix=N_("Declare the URL of each page on this site as its canonical, unless the site is meant as a copy."),
+    threshold=Threshold(50, "percent"),
 )
 ROBOTS_MISSING = _define.info(
     "robots-txt-missing",
@@ -80,6 +91,7 @@ _REDIRECTED_AWAY = frozenset({FailureKind.BAD_REDIRECT, FailureKind.TOO_MANY_RED
 def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     yield from _check_robots(site)
     yield from _check_noindex(site, limits)
+    yield from _check_canonicals(site, limits)
     yield from _check_duplicate_hosts(site)
     yield from _check_mixed_protocols(site)
     yield from _check_soft_404(site, limits)
@@ -104,6 +116,15 @@ def _check_noindex(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     total, hidden = int(pages.documents.sum()), int((pages.documents & (pages.why == UrlVerdict.NOINDEX)).sum())
     if total >= _MIN_PAGES and 100 * hidden >= limits[NOINDEX] * total:
         yield site_finding(NOINDEX, site.start, f"{hidden} / {total}", count=hidden, pages=total, limit=limits[NOINDEX])
+
+
+def _check_canonicals(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
+    pages = site.pages
+    total, away = int(pages.documents.sum()), site.ids(pages.documents & pages.canonical_away)
+    if total >= _MIN_PAGES and 100 * len(away) > limits[CANONICALISED] * total:
+        targets = Counter(host_key(site.value(page, "coalesce(canonical_url, canonical_http)")) for page in away)
+        [(host, _)] = targets.most_common(1)
+        yield site_finding(CANONICALISED, site.start, host, count=len(away), pages=total, limit=limits[CANONICALISED])
 
 
 def _check_duplicate_hosts(site: SiteView) -> Iterator[SiteFinding]:

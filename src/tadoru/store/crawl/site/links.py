@@ -29,19 +29,10 @@ class InlinkExamples:
     """Some page that search engines may show links to it."""
 
 
-@dataclass(frozen=True)
-class LinkQuery:
-    """A query for links to certain pages."""
-
-    targets: Flags
-    by_target: bool = False
-    """Gather the sources of each target; otherwise the targets of each source."""
-
-
 def look_through(
-    pages: SitePages, links: SiteLinks, wanted: Mapping[str, LinkQuery]
+    pages: SitePages, links: SiteLinks, wanted: Mapping[str, Flags]
 ) -> tuple[InlinkExamples, dict[str, PairCollector]]:
-    """The in-links of every page, and what was asked for, under the same names."""
+    """The in-links of every page, and for each name the pages that link to pages of which this is so."""
     size = len(pages)
     unique, single = np.zeros(size, np.int32), np.zeros(size, np.int32)
     indexable = np.zeros(size, np.bool_)
@@ -52,10 +43,9 @@ def look_through(
         unique += np.bincount(targets, minlength=size).astype(np.int32)
         single[targets] = sources
         indexable[targets[pages.indexable[sources]]] = True
-        for name, ask in wanted.items():
-            hit = ask.targets[targets]
-            pair = (targets[hit], sources[hit]) if ask.by_target else (sources[hit], targets[hit])
-            found[name].add(*pair)
+        for name, flags in wanted.items():
+            hit = flags[targets]
+            found[name].add(sources[hit], targets[hit])
     single[unique != 1] = 0
     return InlinkExamples(unique, single, indexable), found
 

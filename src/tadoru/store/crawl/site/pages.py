@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tadoru.model.web import FailureKind
 from tadoru.rules.minhash import BINS
+from tadoru.rules.url import host_key
 from tadoru.store.crawl.connection import SqlConnection, SqlDialect
 from tadoru.store.crawl.site.arrays import REFUSED_CODES, Bytes, Flags, Floats, Ids, Numbers, UrlState, UrlVerdict
 from tadoru.store.crawl.site.paths import ChainEnds, ends
@@ -37,7 +38,8 @@ _PAGES = """SELECT p.id, CASE WHEN p.purpose = 'check' THEN 2 WHEN p.internal AN
     CASE WHEN p.meta_robots {like} '%no%' OR d.x_robots_tag {like} '%no%' THEN EXISTS (SELECT 1 FROM {json_list}(d.directives) v
         WHERE {agent} IN ({bots}) AND {directive} IN ('nofollow', 'none')) ELSE false END,
     p.ttfb_ms, p.ttfb_ms + coalesce(p.download_time_ms, 0), coalesce(p.response_size_bytes, 0), coalesce(d.word_count, 0),
-    p.title, p.meta_description, d.h1, p.content_hash, lower(d.language), d.sketch, p.url
+    p.title, p.meta_description, d.h1, p.content_hash, lower(d.language), d.sketch, p.url,
+    nullif(coalesce(p.canonical_url, d.canonical_http), p.url)
     FROM pages p LEFT JOIN page_details d ON d.page_id = p.id
     LEFT JOIN pages c ON c.url = nullif(coalesce(p.canonical_url, d.canonical_http), p.url)
     LEFT JOIN pages n ON n.url = nullif(d.next_url, p.url) LEFT JOIN pages b ON b.url = nullif(d.prev_url, p.url)"""
@@ -78,6 +80,8 @@ class SitePages:
     """Our own address guard refused it."""
     canonical: Ids
     """The page it names as its canonical, if that is another one; -1 when that is not known to the crawl."""
+    canonical_away: Flags
+    """The canonical is on another host."""
     next: Ids
     prev: Ids
     nofollow: Flags
@@ -181,7 +185,8 @@ class _Columns:
 
     def __init__(self, size: int) -> None:
         names: dict[type[np.generic], str] = {
-            np.bool_: "internal tried root seed indexable html reached_error guarded nofollow secure www with_query",
+            np.bool_: "internal tried root seed indexable html reached_error guarded nofollow canonical_away "
+            "secure www with_query",
             np.int32: "redirect depth canonical next prev words",
             np.int64: "size title description h1 content address",
             np.float64: "ttfb took",
@@ -199,7 +204,7 @@ class _Columns:
     def add(self, rows: Sequence[tuple[Any, ...]]) -> None:
         (
             ids, kinds, states, codes, redirects, depths, roots, seeds, indexable, why, html, errors, canonicals, nexts, prevs,
-            nofollow, ttfb, took, sizes, words, titles, descriptions, h1s, contents, languages, sketches, urls,
+            nofollow, ttfb, took, sizes, words, titles, descriptions, h1s, contents, languages, sketches, urls, canonical_urls,
         ) = zip(*rows, strict=True)  # fmt: skip
         kind = np.array(kinds)
         self._put(
@@ -211,6 +216,9 @@ class _Columns:
             nofollow=nofollow, ttfb=np.array(ttfb, np.float64), took=np.array(took, np.float64), size=sizes, words=words,
             title=_hashes(titles, languages), description=_hashes(descriptions, languages), h1=_hashes(h1s, languages),
             content=[hash(text) if text else 0 for text in contents],
+            canonical_away=[
+                target is not None and host_key(target) != host_key(url) for url, target in zip(urls, canonical_urls, strict=True)
+            ],
         )  # fmt: skip
         self._put_addresses(ids, urls)
         self._put_sketches(ids, sketches, indexable)

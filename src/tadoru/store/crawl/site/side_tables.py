@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain, islice
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
 from tadoru.store.crawl.connection import SqlConnection
-from tadoru.store.crawl.site.arrays import Flags, Ids, Numbers, PairCollector, runs
+from tadoru.store.crawl.site.arrays import Ids, Numbers, PairCollector, runs
 from tadoru.store.crawl.site.pages import SitePages
 
-K = TypeVar("K")
 AT_A_TIME = 500_000
 
 
@@ -55,28 +54,22 @@ class SiteRobots(NamedTuple):
     body: bytes
 
 
-def uses(sql: SqlConnection, marks: Mapping[K, Iterable[int]], size: int) -> dict[K, PairCollector]:
-    """For each name the pages that are made of any of these resources (by number). One pass, however many names."""
-    by_place = np.fromiter(chain.from_iterable(sql.execute("SELECT id FROM resources ORDER BY url")), np.int32)
-    place = np.zeros(max(size, int(by_place.max(initial=0)) + 1), np.int32)
-    place[by_place] = np.arange(len(by_place), dtype=np.int32)
-    marked = {name: _flags(numbers, len(place)) for name, numbers in marks.items()}
-    found = {name: PairCollector(place, by_place) for name in marks}
-    if not any(flags.any() for flags in marked.values()):
+def uses(sql: SqlConnection, resources: Collection[int], pages: SitePages) -> PairCollector:
+    """The pages that use each of these resources (by number)."""
+    last: int = sql.execute("SELECT coalesce(max(id), 0) FROM resources").fetchone()[0]
+    place = np.zeros(max(len(pages), last + 1), np.int32)
+    place[: len(pages)] = pages.place
+    found = PairCollector(place, pages.by_place)
+    if not resources:
         return found
+    wanted = np.zeros(last + 1, np.bool_)
+    wanted[np.fromiter(resources, np.int64)] = True
     cursor = sql.execute("SELECT page_id << 32 | resource_id FROM resource_uses")
     while len(rows := np.fromiter(chain.from_iterable(islice(cursor, AT_A_TIME)), np.int64)):
         page, resource = rows >> 32, rows & 0xFFFFFFFF
-        for name, flags in marked.items():
-            hit = flags[resource]
-            found[name].add(page[hit], resource[hit])
+        hit = wanted[resource]
+        found.add(resource[hit], page[hit])
     return found
-
-
-def _flags(numbers: Iterable[int], size: int) -> Flags:
-    flags = np.zeros(size, np.bool_)
-    flags[np.fromiter(numbers, np.int64)] = True
-    return flags
 
 
 def named_by_sitemaps(sql: SqlConnection, size: int, *, feeds: bool) -> Ids:

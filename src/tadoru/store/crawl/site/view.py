@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,23 +15,22 @@ from tadoru.model.web import EVERY_BOT
 from tadoru.rules.url import host_key, origin
 from tadoru.store.crawl.caches import BoundedCache
 from tadoru.store.crawl.connection import SqlConnection, SqlDialect
-from tadoru.store.crawl.records import UNLINKED
+from tadoru.store.crawl.records import UNLINKED, SiteFacts
 from tadoru.store.crawl.site import side_tables
 from tadoru.store.crawl.site.arrays import PERMANENT, Flags, Floats, Ids, Numbers, PairCollector, PairGroups, UrlVerdict
 from tadoru.store.crawl.site.duplicates import equals, near_clusters, others
 from tadoru.store.crawl.site.hreflang import UNKNOWN_ALTERNATES, HreflangLinks, read_languages
 from tadoru.store.crawl.site.link_score import link_scores
-from tadoru.store.crawl.site.links import InlinkExamples, LinkQuery, SiteLinks, look_through, read_links
+from tadoru.store.crawl.site.links import InlinkExamples, SiteLinks, look_through, read_links
 from tadoru.store.crawl.site.pages import FEWEST_WORDS, ContentSketches, SitePages, read_pages
 from tadoru.store.crawl.site.paths import ChainEnds, depths, ends, on_loop, path
 
-K = TypeVar("K")
 _AT_A_TIME = 500
 _MOST_REMEMBERED = 100_000
 
 
 class NamedUrls(NamedTuple):
-    """A page with the number of others in its group, some of them by URL."""
+    """A page, or a resource, with the number of others in its group, some of them by URL."""
 
     page: int
     total: int
@@ -127,13 +126,22 @@ class SiteView:
         broken = pages.final_verdict == UrlVerdict.BROKEN
         moved = self.moved_for_good & ~broken
         wanted = {
-            "broken": LinkQuery(pages.internal & broken),
-            "broken by target": LinkQuery(pages.internal & broken, by_target=True),
-            "moved": LinkQuery(pages.internal & moved),
-            "external broken": LinkQuery(pages.tried & broken),
-            "external moved": LinkQuery(pages.tried & moved),
+            "broken": pages.internal & broken,
+            "moved": pages.internal & moved,
+            "external broken": pages.tried & broken,
+            "external moved": pages.tried & moved,
         }
         return look_through(pages, self.links, wanted)
+
+    def link_causes(self) -> dict[str, int]:
+        """For checks about links that are better changed at their target: how many targets there are."""
+        pages, moved = self.pages, self.moved_for_good & (self.pages.final_verdict != UrlVerdict.BROKEN)
+        linked = self.inlinks.unique > 0
+        broken = pages.tried & (pages.final_verdict == UrlVerdict.BROKEN)
+        return {
+            "link-to-redirect": int((pages.internal & moved & linked).sum()),
+            "link-external-broken": int((broken & linked).sum()),
+        }
 
     @cached_property
     def moved_for_good(self) -> Flags:
@@ -181,7 +189,7 @@ class SiteView:
         return self._looked[0]
 
     def linking(self, name: str) -> Iterator[NamedUrls]:
-        """What the one pass over the links found: `broken`, `broken by target`, `moved`, `external broken`, ..."""
+        """What the one pass over the links found: `broken`, `moved`, `external broken`, ..."""
         return self.named(self._looked[1][name].rows())
 
     @cached_property
@@ -261,16 +269,14 @@ class SiteView:
         """(page, URL) of alternates that the crawl never met, by page."""
         return iter(self.sql.execute(UNKNOWN_ALTERNATES))
 
-    def using(self, marks: Mapping[K, Iterable[int]]) -> dict[K, Iterator[NamedUrls]]:
-        """For each name the pages that are made of any of these resources, with their URLs."""
-        found = side_tables.uses(self.sql, marks, len(self.pages))
-        return {name: self._with_resources(gather.rows()) for name, gather in found.items()}
+    def using(self, resources: Collection[int]) -> Iterator[NamedUrls]:
+        """Each of these resources that pages use, with the number of these pages and some of them."""
+        return self.named(side_tables.uses(self.sql, resources, self.pages).rows())
 
-    def _with_resources(self, rows: Iterable[PairGroups]) -> Iterator[NamedUrls]:
-        known: BoundedCache[int, str] = BoundedCache(_MOST_REMEMBERED)
-        for page, count, examples in rows:
-            urls = _looked_up(self.sql, "SELECT url FROM resources WHERE id = ?", examples, known)
-            yield NamedUrls(page, count, tuple(urls[one] for one in examples))
+    def site_facts(self) -> Iterator[tuple[int, SiteFacts]]:
+        """The facts of each page that has some."""
+        rows = self.sql.execute("SELECT page_id, site_facts FROM page_details WHERE site_facts IS NOT NULL ORDER BY page_id")
+        return ((page, json.loads(facts)) for page, facts in rows)
 
     def value(self, page: int, column: str) -> str:
         """One column of a page or its details, as text."""
