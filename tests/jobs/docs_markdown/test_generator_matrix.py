@@ -401,3 +401,137 @@ MATHEMATICS: dict[str, tuple[str, str, str]] = {
 @pytest.mark.parametrize("content, head, expected", MATHEMATICS.values(), ids=MATHEMATICS)
 def test_a_formula_keeps_its_source_or_its_structure(content: str, head: str, expected: str) -> None:
     assert body_of(content, head) == expected
+
+
+FOOTNOTES: dict[str, str] = {
+    "mdBook 0.4": (
+        '<p>Tea<sup class="footnote-reference"><a href="#1">1</a></sup> is hot.</p><div class="footnote-definition" '
+        'id="1"><sup class="footnote-definition-label">1</sup><p>Very hot.</p></div>'
+    ),
+    "mdBook 0.5": (
+        '<p>Tea<sup class="footnote-reference" id="fr-1-1"><a href="#footnote-1">1</a></sup> is hot.</p><hr><ol '
+        'class="footnote-definition"><li id="footnote-1"><p>Very hot. <a href="#fr-1-1">↩</a></p></li></ol>'
+    ),
+    "WordPress": (
+        '<p>Tea<sup data-fn="a1b2" class="fn"><a href="#a1b2" id="a1b2-link">1</a></sup> is hot.</p><ol '
+        'class="wp-block-footnotes"><li id="a1b2">Very hot. <a href="#a1b2-link" aria-label="Jump to footnote reference '
+        '1">↩︎</a></li></ol>'
+    ),
+    "WordPress, Modern Footnotes": (
+        '<p>Tea<sup class="modern-footnotes-footnote " data-mfn="1"><a href="javascript:void(0)" title="Very hot." '
+        'role="button" aria-pressed="false">1</a></sup><span id="mfn-content-1" role="tooltip" '
+        'class="modern-footnotes-footnote__note" tabindex="0" data-mfn="1">Very hot.</span> is hot.</p>'
+    ),
+    "Tufte CSS": (
+        '<p>Tea<label for="sn-1" class="margin-toggle sidenote-number"></label><input type="checkbox" id="sn-1" '
+        'class="margin-toggle"/><span class="sidenote">Very hot.</span> is hot.</p>'
+    ),
+    "Gwern": (
+        '<p>Tea<a href="#fn1" class="footnote-ref" id="fnref1" role="doc-noteref"><sup>1</sup></a> is hot.</p><section '
+        'class="footnotes" role="doc-endnotes" id="footnotes"><hr><ol><li id="fn1"><p><a class="footnote-self-link" '
+        'href="#fn1" title="Link"></a>Very hot.<a href="#fnref1" class="footnote-back" role="doc-backlink">↩</a></p>'
+        "</li></ol></section>"
+    ),
+    "Substack": (
+        '<p>Tea<a class="footnote-anchor" data-component-name="FootnoteAnchorToDOM" id="footnote-anchor-1" '
+        'href="#footnote-1" target="_self">1</a> is hot.</p><div class="footnote" data-component-name="FootnoteToDOM"><a '
+        'id="footnote-1" href="#footnote-anchor-1" class="footnote-number" contenteditable="false" target="_self">1</a>'
+        '<div class="footnote-content"><p>Very hot.</p></div></div>'
+    ),
+    "MediaWiki": (
+        '<p>Tea<sup id="cite_ref-1" class="reference"><a href="#cite_note-1"><span class="cite-bracket">[</span>1<span '
+        'class="cite-bracket">]</span></a></sup> is hot.</p><div class="mw-references-wrap"><ol class="references"><li '
+        'id="cite_note-1"><span class="mw-cite-backlink"><b><a href="#cite_ref-1">^</a></b></span> <span '
+        'class="reference-text">Very hot.</span></li></ol></div>'
+    ),
+    "Jekyll": (
+        '<p>Tea<sup id="fnref:1"><a href="#fn:1" class="footnote" rel="footnote" role="doc-noteref">1</a></sup> is '
+        'hot.</p><div class="footnotes" role="doc-endnotes"><ol><li id="fn:1"><p>Very hot. <a href="#fnref:1" '
+        'class="reversefootnote" role="doc-backlink">&#8617;</a></p></li></ol></div>'
+    ),
+    "Hugo": (
+        '<p>Tea<sup id="fnref:1"><a href="#fn:1" class="footnote-ref" role="doc-noteref">1</a></sup> is hot.</p><div '
+        'class="footnotes" role="doc-endnotes"><hr><ol><li id="fn:1"><p>Very hot.&#160;<a href="#fnref:1" '
+        'class="footnote-backref" role="doc-backlink">&#x21a9;&#xfe0e;</a></p></li></ol></div>'
+    ),
+    "remark: Docusaurus, Starlight, Nextra": (
+        '<p>Tea<sup><a href="#user-content-fn-1" id="user-content-fnref-1" data-footnote-ref="" '
+        'aria-describedby="footnote-label">1</a></sup> is hot.</p><section data-footnotes="" class="footnotes"><h2 '
+        'class="sr-only" id="footnote-label">Footnotes</h2><ol><li id="user-content-fn-1"><p>Very hot. <a '
+        'href="#user-content-fnref-1" data-footnote-backref="" aria-label="Back to reference 1" '
+        'class="data-footnote-backref">↩</a></p></li></ol></section>'
+    ),
+    "markdown-it: VitePress": (
+        '<p>Tea<sup class="footnote-ref"><a href="#fn1" id="fnref1">[1]</a></sup> is hot.</p><hr class="footnotes-sep">'
+        '<section class="footnotes"><ol class="footnotes-list"><li id="fn1" class="footnote-item"><p>Very hot. <a '
+        'href="#fnref1" class="footnote-backref">↩︎</a></p></li></ol></section>'
+    ),
+    "Word": (
+        '<p>Tea<a href="#_ftn1" name="_ftnref1" title=""><span class="MsoFootnoteReference">[1]</span></a> is hot.</p>'
+        '<div><br clear="all"><hr align="left" size="1" width="33%"><div id="ftn1"><p class="MsoFootnoteText"><a '
+        'href="#_ftnref1" name="_ftn1" title=""><span>[1]</span></a> Very hot.</p></div></div>'
+    ),
+    "Google Docs": (
+        '<p>Tea<sup><a href="#ftnt1" id="ftnt_ref1">[1]</a></sup> is hot.</p><hr><div><p><a href="#ftnt_ref1" '
+        'id="ftnt1">[1]</a><span>&nbsp;Very hot.</span></p></div>'
+    ),
+    "LaTeXML": (
+        '<p>Tea<span class="ltx_note ltx_role_footnote" id="footnote1"><sup class="ltx_note_mark">1</sup><span '
+        'class="ltx_note_outer"><span class="ltx_note_content"><sup class="ltx_note_mark">1</sup><span class="ltx_tag '
+        'ltx_tag_note">1</span>Very hot.</span></span></span> is hot.</p>'
+    ),
+    "Scribble": '<p>Tea<span class="NoteBox"><span class="NoteContent">Very hot.</span></span> is hot.</p>',
+    "Antora": (
+        '<p>Tea<sup class="footnote">[<a id="_footnoteref_1" class="footnote" href="#_footnotedef_1" title="View '
+        'footnote.">1</a>]</sup> is hot.</p><div id="footnotes"><hr><div class="footnote" id="_footnotedef_1"><a '
+        'href="#_footnoteref_1">1</a>. Very hot.</div></div>'
+    ),
+    "Quarto": (
+        '<p>Tea<a href="#fn1" class="footnote-ref" id="fnref1" role="doc-noteref"><sup>1</sup></a> is hot.</p><section '
+        'id="footnotes" class="footnotes footnotes-end-of-document" role="doc-endnotes"><hr /><ol><li id="fn1"><p>Very '
+        'hot.<a href="#fnref1" class="footnote-back" role="doc-backlink">↩︎</a></p></li></ol></section>'
+    ),
+    "by hand, without a link back": '<p>Tea<sup><a href="#n1">1</a></sup> is hot.</p><p><a name="n1"></a>1. Very hot.</p>',
+    "by hand, in a list": '<p>Tea<sup><a href="#footnote1">1</a></sup> is hot.</p><ol><li id="footnote1">Very hot.</li></ol>',
+    "MkDocs": (
+        '<p>Tea<sup id="fnref:tea"><a class="footnote-ref" href="#fn:tea">1</a></sup> is hot.</p><div class="footnote">'
+        '<hr /><ol><li id="fn:tea"><p>Very hot.&#160;<a class="footnote-backref" href="#fnref:tea" title="Jump back to '
+        'footnote 1 in the text">&#8617;</a></p></li></ol></div>'
+    ),
+    "DocBook": (
+        '<p>Tea<a href="#ftn.idm1" class="footnote" id="idm1"><sup class="footnote">[1]</sup></a> is hot.</p><div '
+        'class="footnotes"><br><hr style="width:100; text-align:left;"><div id="ftn.idm1" class="footnote"><p><a '
+        'href="#idm1" class="para"><sup class="para">[1] </sup></a>Very hot.</p></div></div>'
+    ),
+    "bookdown": (
+        '<p>Tea<sup class="footnote-ref" data-bs-toggle="popover" data-bs-content="Very hot."><a href="#fn1" '
+        'id="fnref1">1</a></sup> is hot.</p><section class="footnotes"><ol><li id="fn1"><p>Very hot.<a href="#fnref1" '
+        'class="footnote-back">↩︎</a></p></li></ol></section>'
+    ),
+    "by hand, in a definition list": '<p>Tea<a href="#n1" id="r1">[1]</a> is hot.</p>'
+    '<dl><dt id="n1"><a href="#r1">[1]</a></dt><dd>Very hot.</dd></dl>',
+}
+
+
+@pytest.mark.parametrize("content", FOOTNOTES.values(), ids=FOOTNOTES)
+def test_a_footnote_keeps_its_reference_and_its_text(content: str) -> None:
+    assert body_of(content) == "Tea[^1] is hot.\n\n[^1]: Very hot."
+
+
+def test_a_footnote_of_sphinx_and_a_second_reference_to_one_note_keep_their_label() -> None:
+    sphinx = (
+        '<p>Tea <a class="footnote-reference brackets" href="#id2" id="id1" role="doc-noteref">[1]</a> is hot.</p><aside '
+        'class="footnote brackets" id="id2"><span class="label"><a href="#id1">1</a></span><p>Very.</p></aside>'
+    )
+    twice = (
+        '<p>Tea<sup id="r0"><a href="#n1">[1]</a></sup> is<sup id="r1"><a href="#n1">[1]</a></sup> hot.</p>'
+        '<ol><li id="n1">^ <a href="#r0">a</a> <a href="#r1">b</a> Very.</li></ol>'
+    )
+    assert body_of(sphinx) == "Tea [^1] is hot.\n\n[^1]: Very."
+    assert body_of(twice) == "Tea[^1] is[^1] hot.\n\n[^1]: Very."
+
+
+def test_a_number_that_links_to_a_section_is_no_footnote() -> None:
+    content = '<p>See <a href="#s2">2</a>.</p><h2 id="s2">2 Pots</h2><p>They are hot.</p>'
+
+    assert body_of(content) == "See [2](https://docs.example/guide/page.html#s2).\n\n## 2 Pots\n\nThey are hot."

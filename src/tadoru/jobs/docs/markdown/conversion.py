@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from tadoru.parse.html import Element
@@ -66,6 +66,18 @@ class MarkdownDocument:
     """The limits that it exceeds: as `HtmlDocument.left_out`."""
 
 
+@dataclass(frozen=True, slots=True)
+class NoteIndex:
+    """The footnotes of a page: references and notes by the identity of their elements, each with its label."""
+
+    references: dict[int, str] = field(default_factory=dict)
+    notes: dict[int, str] = field(default_factory=dict)
+    back: set[str] = field(default_factory=set)
+    """The `href` of links from notes back to their references."""
+    inside: set[int] = field(default_factory=set)
+    """The links in notes, which are not references of others."""
+
+
 MAX_DEPTH = 40
 """Nesting depth of blocks (lists in quotes in tables…); deeper elements are written as text."""
 _UNSAFE_IN_LINK = re.compile(r"[\s<>\\()]")
@@ -96,6 +108,7 @@ class ConversionContext(ABC):
         self.emphasis: frozenset[str] = frozenset()
         self.labels: list[tuple[str | None, str]] = []
         """Ids and texts of tab labels whose panels have not been reached."""
+        self.note_index = NoteIndex()
         self.notes: dict[str, str] = {}
         """The labels of footnote references by the ids that they point to."""
         self.asides: list[str] = []

@@ -54,6 +54,7 @@ def convert(root: Element, *, base: str, options: ConvertOptions) -> MarkdownDoc
     """The Markdown of an element. The tree is changed: parts of it are removed on the way."""
     _remove_non_text(root)
     page = BlockConverter(base, options, root)
+    page.note_index = footnotes.match_notes(root)
     blocks = _drop_idle_rules(_drop_repeated(page.root_blocks(root)))
     blocks += page.asides
     is_cut = page.remaining < 0 or page.blocks_left < 0
@@ -208,6 +209,8 @@ class BlockConverter(ConversionContext):
         """The blocks of an element, or one of the three markers for other treatment."""
         tag = node.tag or ""
         attributes = node.attributes
+        if self.note_index.notes and (noted := footnotes.note_blocks(self, node)) is not None:
+            return noted
         if tag in element_kinds.SKIPPED_TAGS:
             return _INLINE if tag == "script" and math.is_math_script(node, tag) else _NOTHING
         if attributes:

@@ -24,6 +24,7 @@ _CLASS_KINDS: dict[str, str] = {
             MathJax_Preview MJX_Assistive_MathML eqno
             footnote-backref footnote-back data-footnote-backref fn-backref backrefs
             linenodiv gutter line-numbers-rows line-numbers-wrapper linenumbers blob-num mw-editsection editsection
+            modern-footnotes-footnote
             collapse-toggle twoslash-popup-container test-arrow out-of-band hideme""",
         PERMALINK: """headerlink hash-link header-anchor anchor-link anchorjs-link direct-link permalink heading-anchor
             heading-link header-link anchor hashlink docs-heading-link autolink-header sl-anchor-link headline-link""",

@@ -1,19 +1,128 @@
 """Converts footnotes and citations: `[^1]` for a reference, `[^1]: …` for the note.
 
-A reference has the label that the page shows; its note is found by its id and gets the same label.
+A reference has the label that the page shows; its note is found by its id and gets the same label. References and notes are
+matched before the page is converted, whatever their markup: a short link to a part of the page that links back to it, that starts
+with the same label, or that has the number of the link in a list.
 """
 
 from __future__ import annotations
 
 import re
 
-from tadoru.jobs.docs.markdown.conversion import ConversionContext, child_elements, classes_of
+from tadoru.jobs.docs.markdown.conversion import ConversionContext, NoteIndex, child_elements, classes_of
 from tadoru.parse.html import Element
 
 _REFERENCES = frozenset({"footnote-ref", "footnote-reference", "citation-reference", "footnoteref", "footnote"})
 _LABEL = re.compile(r"[\[\](){}\s^]+")
 _NOTE_ID = re.compile(r"(?:(?:user-content-)?fn[-:_]?[\w.-]+|foot\d+)$", re.IGNORECASE)
+_SIDENOTES = frozenset("sidenote marginnote margin-note side-note modern-footnotes-footnote__note ltx_note NoteBox".split())
+_SIDENOTE_MARKS = ".ltx_note_mark,.ltx_tag_note,.sidenote-number"
+_REFERENCE_LABEL = re.compile(r"\d{1,3}|[a-z]{1,2}|[ivx]{1,5}|[*†‡§]{1,3}", re.IGNORECASE)
+_MAX_REFERENCE_TEXT = 8
+"""Characters of a reference with its brackets."""
+_MAX_NOTE_TEXT = 6_000
+_NOTE_TAGS = frozenset({"li", "p", "div", "aside", "dd", "dt", "section", "tr"})
+_NOTE_NAME = re.compile(r"note|fn|foot|cite|ref", re.IGNORECASE)
+_BOXES_WITH_MORE = "h1,h2,h3,h4,h5,h6,main,article"
 _NUMBER = re.compile(r"#{1,6} \(?([\w.*-]+)\)?")
+
+
+def match_notes(root: Element) -> NoteIndex:
+    """The references and notes of a page."""
+    index = NoteIndex()
+    candidates = [(link, label) for link in root.css('a[href^="#"]') if (label := _reference_label(link))]
+    if not candidates:
+        return index
+    wanted = {(link.attributes.get("href") or "")[1:] for link, _ in candidates}
+    unread = {link.mem_id for link, _ in candidates}
+    passed: set[tuple[int, str]] = set()
+    targets: dict[str, Element] = {}
+    for element in root.css('[id],a[name],a[href^="#"]'):
+        attributes = element.attributes
+        if element.mem_id in unread and (name := (attributes.get("href") or "")[1:]) in targets:
+            passed.add((element.mem_id, name))  # A link to a part above it leads back.
+        for anchor in (attributes.get("id"), attributes.get("name")):
+            if anchor in wanted:
+                targets.setdefault(anchor, element)
+    for link, label in candidates:
+        name = (link.attributes.get("href") or "")[1:]
+        if (link.mem_id, name) not in passed:
+            _match(index, link, label, targets.get(name))
+    return index
+
+
+def _reference_label(link: Element) -> str:
+    """The label of a link that is as short as a reference; else empty."""
+    text = (link.text() or "").strip()
+    if not 0 < len(text) <= _MAX_REFERENCE_TEXT:
+        return ""
+    label = _LABEL.sub("", text)
+    return label if _REFERENCE_LABEL.fullmatch(label) else ""
+
+
+def _match(index: NoteIndex, link: Element, label: str, target: Element | None) -> None:
+    """Add a link and its target, if they are a reference and its note."""
+    note = _note_around(target) if target is not None else None
+    if target is None or note is None or link.mem_id in index.inside:
+        return
+    own = _names_around(link)
+    backs = [
+        back for back in note.css("a[href]") if (back.attributes.get("href") or "")[1:] in own and back.mem_id != link.mem_id
+    ]
+    text = (note.text() or "").strip()
+    if len(text) > _MAX_NOTE_TEXT or any(inner.mem_id == link.mem_id for inner in note.css("a[href]")):
+        return
+    if not backs and not _is_noted(link, label, target, text):
+        return
+    known = index.notes.get(note.mem_id)
+    if known is None and label in index.notes.values():
+        label = f"{label}-{len(index.notes) + 1}"  # Each page of a book in one file starts with 1 again.
+    index.references[link.mem_id] = index.notes.setdefault(note.mem_id, label)
+    index.back.update(back.attributes.get("href") or "" for back in backs)
+    index.inside.update(inner.mem_id for inner in note.css("a[href]"))
+
+
+def _note_around(target: Element) -> Element | None:
+    """The block that is the note if this element is the target of its reference; None if it cannot be one."""
+    block: Element | None = target
+    for _ in range(4):
+        if block is None or block.tag in {"h1", "h2", "h3", "h4", "h5", "h6", "body", "main", "article"}:
+            return None
+        if block.tag in {"td", "th"}:
+            return block.parent
+        if block.tag in _NOTE_TAGS:
+            return block if block.css_first(_BOXES_WITH_MORE) is None else None
+        block = block.parent
+    return None
+
+
+def _names_around(link: Element) -> frozenset[str]:
+    """The ids and names of a link, its child and the inline elements around it."""
+    names: set[str | None] = set()
+    around: Element | None = link
+    for _ in range(3):
+        if around is None or around.tag in {"p", "li", "div", "td", "body"}:
+            break
+        names |= {around.attributes.get("id"), around.attributes.get("name")}
+        around = around.parent
+    inner = link.first_child
+    if inner is not None and inner.is_element_node:
+        names.add(inner.attributes.get("id"))
+    return frozenset(name for name in names if name)
+
+
+def _is_noted(link: Element, label: str, target: Element, text: str) -> bool:
+    """Whether a target without a link back is a note: the reference is raised or in brackets, and the note has its label."""
+    is_bracketed = (link.text() or "").strip()[:1] in {"[", "("}
+    if not _is_raised(link) and not is_bracketed:
+        return False
+    if _LABEL.sub("", text.partition(" ")[0]).strip(".:)") == label or _LABEL.sub("", text[:6]).startswith(f"{label}."):
+        return True
+    first = next(iter(child_elements(target)), None)
+    if first is not None and _LABEL.sub("", first.text() or "").strip(".:)") == label:
+        return True
+    is_item = target.tag == "li" and target.parent is not None and target.parent.tag == "ol"
+    return is_item and _NOTE_NAME.search(target.id or "") is not None
 
 
 def reference(context: ConversionContext, node: Element, href: str) -> str | None:
@@ -21,6 +130,9 @@ def reference(context: ConversionContext, node: Element, href: str) -> str | Non
     page, _, note = href.partition("#")
     if not note:
         return None
+    if matched := context.note_index.references.get(node.mem_id):
+        context.notes[note] = matched
+        return f"[^{matched}]"
     attributes = node.attributes
     known = not _REFERENCES.isdisjoint((attributes.get("class") or "").split()) or "data-footnote-ref" in attributes
     known = known or attributes.get("role") == "doc-noteref"
@@ -49,6 +161,8 @@ def inline_note(context: ConversionContext, node: Element) -> str | None:
         link = node.css_first("a[href]")
         known = context.notes.get((link.attributes.get("href") or "")[1:]) if link is not None else None
         return f"[^{known}]" if known else None
+    if not _SIDENOTES.isdisjoint(words.split()):
+        return _sidenote(context, node)
     text = (node.text() or "").strip() if words == "footnote" else ""
     if text[:1] != "[" or text[-1:] != "]":
         return None
@@ -60,6 +174,21 @@ def inline_note(context: ConversionContext, node: Element) -> str | None:
     return f"[^{label}]"
 
 
+def _sidenote(context: ConversionContext, node: Element) -> str | None:
+    """`[^1]` for a note in the text that a style sheet puts into the margin."""
+    for mark in node.css(_SIDENOTE_MARKS):
+        mark.decompose()
+    if not (text := context.inline(node.iter(include_text=True), " ")):
+        return None
+    taken = {*context.notes.values(), *context.note_index.notes.values()}
+    number = len(context.asides) + 1
+    while str(number) in taken:
+        number += 1
+    context.asides.append(f"[^{number}]: {text}")
+    context.notes[f"\x00{number}"] = str(number)
+    return f"[^{number}]"
+
+
 def _is_citation(context: ConversionContext, node: Element, target: str) -> bool:
     """Whether a link `[Tea]` points to a citation of the page, which is written as a note."""
     words = node.text(strip=True) or ""
@@ -67,7 +196,11 @@ def _is_citation(context: ConversionContext, node: Element, target: str) -> bool
 
 
 def notes(context: ConversionContext, node: Element) -> list[str] | None:
-    """The notes in an element with footnotes; None if they cannot be separated."""
+    """The notes in an element with footnotes; None if they cannot be separated, or are converted one by one."""
+    matched = context.note_index.notes
+    if matched and any(inner.mem_id in matched for inner in node.css("p,div")):
+        _remove_separators(node)
+        return None
     items = [item for item in node.css("li[id]") if item.parent is not None and item.parent.tag == "ol"]
     if items:
         return [_note(context, item, context.notes.get(item.id or "", str(at))) for at, item in enumerate(items, 1)]
@@ -123,6 +256,67 @@ def _definitions(context: ConversionContext, node: Element) -> list[str] | None:
         elif child.tag == "dd" and label:
             written.append(_note(context, child, label))
     return written or None
+
+
+def note_blocks(context: ConversionContext, node: Element) -> list[str] | None:
+    """The notes that an element is or lists, matched by their references; None if it has none."""
+    if label := context.note_index.notes.get(node.mem_id):
+        return [_matched_note(context, node, label)]
+    if node.tag in {"table", "tbody"}:
+        rows = node.css("tr")
+        labels = [context.note_index.notes.get(row.mem_id) for row in rows]
+        return (
+            [_matched_note(context, row, label or "") for row, label in zip(rows, labels, strict=True)] if all(labels) else None
+        )
+    if node.tag not in {"ol", "ul", "dl"}:
+        return None
+    children = [child for child in child_elements(node) if child.tag in {"li", "dt", "dd"}]
+    labels = [context.note_index.notes.get(child.mem_id) for child in children]
+    if not any(labels):
+        return None
+    if node.tag == "dl":
+        return _described_notes(context, children, labels)
+    # Notes without a reference have the number of their item.
+    return [
+        _matched_note(context, child, label or str(at)) for at, (child, label) in enumerate(zip(children, labels, strict=True), 1)
+    ]
+
+
+def _described_notes(context: ConversionContext, children: list[Element], labels: list[str | None]) -> list[str]:
+    written: list[str] = []
+    label = ""
+    for child, found in zip(children, labels, strict=True):
+        if child.tag == "dt":
+            label = found or _LABEL.sub("", child.text() or "")[:60]
+        elif label:
+            written.append(_matched_note(context, child, found or label))
+    return written
+
+
+def _matched_note(context: ConversionContext, node: Element, label: str) -> str:
+    """A note without its links back and without its label."""
+    back = context.note_index.back
+    for element in node.css("a[href],.mw-cite-backlink"):
+        if element.tag != "a" or element.attributes.get("href") in back:
+            element.decompose()
+    first = next(iter(child_elements(node)), None)
+    for _ in range(3):
+        if first is None:
+            break
+        if _LABEL.sub("", first.text() or "").strip(".:") in {label, ""} and first.css_first("img") is None:
+            first.decompose()
+            break
+        first = next(iter(child_elements(first)), None)
+    if node.tag in {"td", "tr"}:
+        blocks = [block for cell in child_elements(node) for block in context.blocks(cell)]
+    else:
+        blocks = context.blocks(node)
+    if blocks:
+        shown = re.escape(label)
+        blocks[0] = re.sub(
+            rf"^(?:(?:\\?\[)?{shown}(?:\\?\])?(?:\\?[.):])? )?(?:\\?\[\\?\]|[.:^)]|\\[.)])? *", "", blocks[0], count=1
+        )
+    return _format_note(context, label, [block for block in blocks if block])
 
 
 def _note(context: ConversionContext, node: Element, label: str) -> str:
