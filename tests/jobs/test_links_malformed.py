@@ -25,7 +25,7 @@ def test_malformed_links_are_broken_links_with_their_place(options: dict[str, bo
         ("htp://mistyped.example/", "mistyped scheme"),
         ("http//colon.example/", "the colon after the scheme is missing"),
         ("http://[::1", "malformed URL"),
-        ("", "empty href"),
+        ('""', "empty href"),
     }
     (source,) = found["http//colon.example/", "the colon after the scheme is missing"]
     assert (source.page_url, source.anchor_text, source.position) == (result.start_url, "No colon", 1)
@@ -33,7 +33,7 @@ def test_malformed_links_are_broken_links_with_their_place(options: dict[str, bo
 
 
 def test_a_malformed_link_is_not_requested_and_can_be_ignored(tmp_path: Path) -> None:
-    result = _crawl(ignore=["^htp:", "^$", r"\["], state=str(tmp_path / "state.db"))
+    result = _crawl(ignore=["^htp:", '^""$', r"\["], state=str(tmp_path / "state.db"))
     assert [link.url for link in result.broken_links] == ["http//colon.example/"]
     assert {info.url for info in result.internal_urls} == {result.start_url, f"{result.start_url}a"}
 

@@ -21,6 +21,8 @@ MALFORMED_CHECK = define(
 )
 """The same check as in audits."""
 MAX_PER_PAGE = 1_000
+NO_REFERENCE = '""'
+"""An empty reference in results, so that it is seen and can be suppressed."""
 
 
 def malformed_records(page_url: str, malformed: Sequence[MalformedLink]) -> PageRecords | None:
@@ -50,4 +52,4 @@ def malformed_links(findings: FindingReader) -> Iterator[BrokenLink]:
         for href, text, position, problem, kind in zip(*columns, strict=True):
             sources.setdefault((href, problem), []).append(LinkSource(row.url, text, position=int(position), kind=kind))
     for (href, problem), found in sorted(sources.items()):
-        yield BrokenLink(href, None, problem, "broken", tuple(found))
+        yield BrokenLink(href or NO_REFERENCE, None, problem, "broken", tuple(found))
