@@ -126,3 +126,12 @@ def test_a_text_of_many_runs_is_read_as_a_short_one_in_little_memory() -> None:
     assert found.normal == b" ".join([normalise_content("日—").normal] * 600_000)
     assert found.characters == 600_000
     assert peak < 60_000_000
+
+
+def test_words_of_a_long_text_are_counted_in_little_memory() -> None:
+    tracemalloc.start()
+    found = normalise_content("one  two " * 200_000)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.words == 400_000
+    assert peak < 15_000_000

@@ -17,8 +17,10 @@ from typing import Any
 from tadoru.store.errors import translated
 from tadoru.store.search_terms import SearchTerms, indexed, is_single
 
-_FORM = 0x7AD0_0102
+_FORM = 0x7AD0_0103
 """The file's version, and that of `search_terms`: another one, and the index is made again."""
+MAX_INDEXED = 1_000_000
+"""Characters of a section whose words are in the index: of text without spaces each takes 20 bytes of memory meanwhile."""
 _PATIENCE = 10.0
 _SCHEMA = """
 CREATE TABLE pages(id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE, title TEXT NOT NULL, file TEXT NOT NULL,
@@ -200,7 +202,7 @@ class DocsSearchIndex:
 
 
 def _words(title: str, path: str, text: str) -> tuple[str, str, str]:
-    return indexed(title), indexed(" ".join(json.loads(path))), indexed(text)
+    return indexed(title), indexed(" ".join(json.loads(path))), indexed(text[:MAX_INDEXED])
 
 
 def _page(row: tuple[Any, ...]) -> IndexedPage:

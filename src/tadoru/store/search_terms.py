@@ -57,11 +57,11 @@ def indexed(text: str) -> str:
     return text if text.isascii() else _RUN.sub(lambda run: f" {_pairs(run[0])} ", text)
 
 
-class _Twice(dict[str, str]):
+class _Twice(dict[int, str]):
     """Separates overlapping pairs at the character they share."""
 
-    def __missing__(self, char: str) -> str:
-        return self.setdefault(char, f"{char} {char}")
+    def __missing__(self, code: int) -> str:
+        return self.setdefault(code, f"{chr(code)} {chr(code)}")
 
 
 _twice = _Twice()
@@ -69,7 +69,7 @@ _twice = _Twice()
 
 def _pairs(run: str) -> str:
     # The last character stands alone at the end, so that a query of one character finds it as the beginning of something.
-    return run[0] + "".join(map(_twice.__getitem__, run[1:]))
+    return run[0] + run[1:].translate(_twice)
 
 
 class QueryPart(NamedTuple):

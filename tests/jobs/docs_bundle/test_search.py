@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+import tracemalloc
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,8 @@ from tadoru.cli.docs.sites import docs_search
 from tadoru.errors import UsageError
 from tadoru.jobs.docs.bundle.model import DocHeading
 from tadoru.jobs.docs.search import index_path, make_snippet, search_site
+from tadoru.store.docs_search import MAX_INDEXED, IndexedPage, IndexedSection, opened
+from tadoru.store.search_terms import asked, indexed
 from tests.jobs.docs_bundle.sites import BASE, INSTALL, manual, page, write
 
 EXTRA = """# API
@@ -34,6 +37,27 @@ Reads.
 
 Pass `--depth 3`.
 """
+
+
+def test_a_long_text_without_spaces_is_indexed_in_little_memory() -> None:
+    tracemalloc.start()
+    try:
+        found = indexed("漢" * 200_000)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found.count("漢漢") == 199_999
+    assert peak < 5_000_000
+
+
+def test_of_a_section_of_any_length_the_first_million_characters_are_indexed(tmp_path: Path) -> None:
+    text = "beginning " + "x" * MAX_INDEXED + " ending"
+    with opened(tmp_path / "search.db", writable=True) as search:
+        search.put(IndexedPage(BASE, "Long", "long.md", 1), 1, [IndexedSection(1, ("Long",), None, text)])
+        assert [hit.url for hit in search.find(asked("beginning"), 5)[1]] == [BASE]
+        assert search.find(asked("ending"), 5)[1] == []
+        search.drop(BASE)
+        assert search.find(asked("beginning"), 5)[1] == []
 
 
 @pytest.fixture(scope="module")
