@@ -31,8 +31,8 @@ KEYWORDS = {
 """The functions whose arguments are messages, besides the errors."""
 CALENDAR = (
     "serve/problems.py", "serve/templates/accounts/sign_in.html", "serve/templates/accounts/welcome.html",
-    "serve/templates/base.html", "serve/templates/calendar/", "serve/templates/error.html", "serve/web/calendar/filters.py",
-    "serve/web/calendar/pages.py", "serve/web/calendar/view_models.py", "serve/web/rendering.py",
+    "serve/templates/base.html", "serve/templates/calendar/", "serve/templates/error.html", "serve/web/calendar/pages.py",
+    "serve/web/calendar/view_models.py", "serve/web/rendering.py",
 )  # fmt: skip
 """Where the messages of the public calendar pages are: paths below the package, by their beginning."""
 _HEADER = {"project": "Tadoru", "version": "1", "msgid_bugs_address": "", "last_translator": "", "language_team": ""}

@@ -58,7 +58,7 @@ LIBRARY_PACKAGES: dict[str, tuple[str, ...]] = {
     "numpy": ("jobs/events/enrich/", "parse/content.py", "rules/minhash.py", "store/crawl/site/"),
     "playwright": ("fetch/browser/browser.py",),
     "procrastinate": ("cluster/",),
-    "prometheus_client": ("cluster/metrics.py", "serve/monitoring.py"),
+    "prometheus_client": ("cluster/metrics.py", "serve/app.py"),
     "psutil": ("store/crawl/workers.py",),
     "psycopg": ("store/",),
     "publicsuffixlist": ("rules/scope.py",),

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from tadoru.clock import Clock
-from tadoru.store.accounts.api_keys import ApiKeys
 from tadoru.store.accounts.audit_log import AuditLog
 from tadoru.store.accounts.secrets import COST
-from tadoru.store.accounts.users import Sessions, Users
+from tadoru.store.accounts.users import ApiKeys, Sessions, Users
 from tadoru.store.calendar.database import LOCK_TIMEOUT, CalendarDatabase
 from tadoru.store.calendar.store import DEFAULT_DATABASE, CalendarStore, open_database
-from tadoru.store.served_crawls.claims import CrawlClaims
-from tadoru.store.served_crawls.register import CrawlRegister
+from tadoru.store.served_crawls.register import CrawlClaims, CrawlRegister
 
 
 class ServiceStore(CalendarStore):

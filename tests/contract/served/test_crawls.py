@@ -6,8 +6,7 @@ import pytest
 
 from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.crawl.workers import WorkerIdentity, current, machine_name
-from tadoru.store.served_crawls.claims import CRASHED, HEARTBEAT_TIMEOUT, MAX_CRASHES, CrawlLost
-from tadoru.store.served_crawls.register import CrawlBusy, CrawlNotFound
+from tadoru.store.served_crawls.register import CRASHED, HEARTBEAT_TIMEOUT, MAX_CRASHES, CrawlBusy, CrawlLost, CrawlNotFound
 from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
 from tadoru.store.service import ServiceStore, open_service
 from tests.contract.served.conftest import LetPass

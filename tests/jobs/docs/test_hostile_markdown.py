@@ -16,7 +16,7 @@ from tadoru.jobs.docs.bundle.page_files import with_local_links
 from tadoru.jobs.docs.markdown.math import split_formulas
 from tadoru.rules.url import UrlResolver
 from tadoru.serve.docs_sites.markdown_html import render_markdown
-from tadoru.serve.docs_sites.pages import strip_markdown
+from tadoru.serve.docs_sites.sites import strip_markdown
 from tests.support.handbook import Handbook, entries, read
 from tests.support.site import Site
 

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from tadoru.config.options import ServeOptions
 from tadoru.log import Log
 from tadoru.serve.app import build_app
+from tadoru.serve.app import monitoring_router as operating
 from tadoru.serve.auth.authentication import (
     clear_session_cookie,
     csrf_token,
@@ -27,7 +28,6 @@ from tadoru.serve.auth.authentication import (
     use_link,
 )
 from tadoru.serve.auth.principal import Principal, current_principal, note_change
-from tadoru.serve.monitoring import router as operating
 from tadoru.serve.roles import MONITORING_ROUTES, Role, Route
 from tadoru.serve.service import Service
 from tadoru.store.accounts.audit_log import Actor

@@ -9,8 +9,8 @@ from fastapi import APIRouter, FastAPI
 from starlette.routing import Mount
 
 from tadoru.serve.app import build_app
+from tadoru.serve.app import monitoring_router as operating
 from tadoru.serve.auth.guard import bind_routes
-from tadoru.serve.monitoring import router as operating
 from tadoru.serve.roles import MONITORING_ROUTES, SCOPES, Role, Route, role_for_scopes
 from tests.serve.auth.conftest import BY, TABLE, AuthHarness, OpenHouse, csrf_of, sample_routes
 

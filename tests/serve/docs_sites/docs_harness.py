@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from tadoru.jobs.docs.bundle.model import StoredDoc
 from tadoru.serve.crawl_runner.crawl_files import crawl_path
-from tadoru.serve.docs_sites.pages import list_pages
-from tadoru.serve.docs_sites.sites import get_docs_site
+from tadoru.serve.docs_sites.sites import get_docs_site, list_pages
 from tadoru.serve.service import Service
 from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.served_crawls.schema import CrawlState

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tadoru.serve.docs_sites.pages import ContentsEntry, build_contents
+from tadoru.serve.docs_sites.sites import ContentsEntry, build_contents
 from tadoru.serve.web.docs import MAX_CONTENTS, SECTION_SIZE, _contents_view
 from tadoru.store.docs_search import IndexedPage
 

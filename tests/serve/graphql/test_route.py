@@ -86,7 +86,7 @@ def test_a_fault_of_ours_is_told_without_a_word_about_the_inside(
 
     said = io.StringIO()
     harness.service.log = Log(said, harness.service.clock, form="json", level="debug")
-    monkeypatch.setattr(type(harness.store), "cities", fall)
+    monkeypatch.setattr(type(harness.store.events), "cities", fall)
     told = harness.anybody.post("/graphql", json={"query": "{ cities categories }"})
     assert told.status_code == 200
     assert told.json()["data"] == {"cities": None, "categories": ["music", "展示", "祭り"]}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from tadoru.serve.cleanup import clean_up
+from tadoru.serve.app import clean_up
 from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.accounts.users import PruneResult
 from tests.support.clock import FakeClock

@@ -13,7 +13,7 @@ from tadoru.i18n.formatter import Formatter
 from tadoru.i18n.stored_texts import regression, regression_changes
 from tadoru.jobs.reporting.charts import MAX_COLUMNS
 from tadoru.jobs.service_crawl import docs_changes, links_changes
-from tadoru.serve.web.crawls.overview import depth_bars
+from tadoru.serve.web.crawls.pages import depth_bars
 from tadoru.serve.web.crawls.results import LINK_FILTERS, SORTS, STATUS_FILTERS, parse_link_filter, parse_page_filter
 from tadoru.serve.web.crawls.view_models import (
     HEIGHT,

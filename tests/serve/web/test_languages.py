@@ -13,7 +13,7 @@ from tadoru.i18n.translation import translator
 from tadoru.model.event import RunStatus
 from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.crawl.workers import current
-from tadoru.store.served_crawls.claims import CRASHED
+from tadoru.store.served_crawls.register import CRASHED
 from tadoru.store.served_crawls.schema import CrawlState
 from tests.support.serving import ServiceHarness
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tadoru.i18n.formatter import Formatter
 from tadoru.serve.web.admin.dashboard import HEIGHT, TOP, runs_chart
-from tadoru.serve.web.calendar.filters import CalendarFilter, parse_day, parse_filter, to_event_filter
+from tadoru.serve.web.calendar.pages import CalendarFilter, parse_day, parse_filter, to_event_filter
 from tadoru.serve.web.calendar.view_models import calendar_weeks, format_event_time, is_web_url, next_time, shift_month
 from tadoru.serve.web.request_input import preferred_language
 from tadoru.serve.web.sources import _lines, _settings

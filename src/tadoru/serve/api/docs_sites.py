@@ -25,7 +25,7 @@ from tadoru.serve.api.responses import (
     uncached_response,
 )
 from tadoru.serve.auth.principal import Principal
-from tadoru.serve.docs_sites import pages as reading
+from tadoru.serve.docs_sites import sites as reading
 from tadoru.serve.docs_sites.page_diff import PageComparison, compare_page
 from tadoru.serve.docs_sites.sites import (
     SITE_FILES,

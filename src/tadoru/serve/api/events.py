@@ -16,8 +16,7 @@ from tadoru.jobs.events.dedupe.matcher import EventMatcher
 from tadoru.jobs.events.event_input import FLAGS, draft_fields, parse_changes, parse_new_event, resolve_field
 from tadoru.jobs.events.publish.json_documents import event_json, provenance_json
 from tadoru.model.event import EventStatus
-from tadoru.serve.api.event_lists import list_reader_of, read_event_page
-from tadoru.serve.api.event_queries import EventListQuery, StrictQuery
+from tadoru.serve.api.event_queries import EventListQuery, StrictQuery, list_reader_of, read_event_page
 from tadoru.serve.api.models import MAX_NUMBER, EventChange, EventOut, EventPageOut, EventStoryOut, NameListOut, NewEvent
 from tadoru.serve.api.responses import (
     NOT_MODIFIED,

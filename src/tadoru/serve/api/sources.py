@@ -1,4 +1,4 @@
-"""Sources over REST. `source_actions` decides what may be changed over the network."""
+"""Sources, their runs and their health over REST. `source_actions` decides what may be changed over the network."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from tadoru.jobs.events.publish.json_documents import state_json
-from tadoru.serve.api import source_actions
+from tadoru.jobs.events.publish.json_documents import run_json, state_json
+from tadoru.serve.api import admin_lists, source_actions
 from tadoru.serve.api.admin_lists import sources_page
 from tadoru.serve.api.events import CurrentPrincipal, CurrentService
 from tadoru.serve.api.models import MAX_NUMBER
@@ -16,11 +16,14 @@ from tadoru.serve.api.source_actions import preview_source, start_run
 from tadoru.serve.api.source_models import (
     AcceptedOut,
     NewSource,
+    RunOut,
+    RunPageOut,
     SourceEdit,
     SourceFields,
     SourceHistoryOut,
     SourceOut,
     SourcePageOut,
+    StatusOut,
     TrialOut,
 )
 from tadoru.serve.auth.principal import Principal, note_change
@@ -169,3 +172,47 @@ def _sent_fields(given: SourceFields) -> dict[str, Any]:
 
 def _source_json(service: Service, source: records.EventSource, who: Principal) -> dict[str, Any]:
     return source_actions.visible_source(source, who) | {"state": state_json(service.store.schedule.state(source.id))}
+
+
+runs_router = APIRouter(tags=["runs"])
+
+
+@runs_router.get(
+    "/api/v1/admin/runs", response_model=RunPageOut, responses=NOT_MODIFIED | problem_responses(), summary="List runs"
+)
+def list_runs(
+    request: Request,
+    who: CurrentPrincipal,
+    service: CurrentService,
+    source: Annotated[int | None, Query(ge=1, le=MAX_NUMBER, description="Runs of this source.")] = None,
+    limit: Limit = 50,
+    cursor: Annotated[int | None, Query(ge=1, le=MAX_NUMBER, description="Position in the list, from `next`.")] = None,
+) -> Response:
+    """Runs, newest first."""
+    found = admin_lists.runs_page(service, source_id=source, limit=limit, cursor=cursor)
+    return list_response(request, who, found)
+
+
+@runs_router.get(
+    "/api/v1/admin/runs/{run_id}", response_model=RunOut, responses=NOT_MODIFIED | problem_responses(404), summary="Read a run"
+)
+def one_run(
+    request: Request,
+    run_id: Annotated[int, Path(ge=1, le=MAX_NUMBER, description="ID of the run.")],
+    who: CurrentPrincipal,
+    service: CurrentService,
+) -> Response:
+    """One run of a source."""
+    found = admin_lists.get_run(service, run_id)
+    return json_response(request, who, run_json(found), modified=found.finished_at or found.started_at)
+
+
+@runs_router.get("/api/v1/admin/status", response_model=StatusOut, responses=NOT_MODIFIED | problem_responses(), summary="Status")
+def status(
+    request: Request,
+    who: CurrentPrincipal,
+    service: CurrentService,
+    days: Annotated[int, Query(ge=1, le=90, description="Days of runs to count.")] = 30,
+) -> Response:
+    """The health of the sources: rows, failure rate, duplicate rate, delay."""
+    return json_response(request, who, admin_lists.status_document(service, days))

@@ -6,7 +6,7 @@
   tokens. A form sends `csrf_token(request)` as the field `csrf`, a script as the header X-CSRF-Token.
 - `guard`: enforces the table of `serve.roles` before every route. It has read a form by then: `request.state.form` has its
   fields.
-- `rate_limits`, `security_headers`, `hosts` (allowed Host headers) and `api_keys`.
+- `rate_limits`, and `http_security`: allowed Host headers and the security headers of responses.
 
 The functions of signing in run in a thread. `sign_in` and `use_link` raise `HttpProblem` with 429 after too many attempts. A
 one-time link is `/welcome?token=…`; anonymous visitors of a protected page are redirected to `/sign-in?next=…`.

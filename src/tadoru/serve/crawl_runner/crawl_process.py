@@ -35,7 +35,7 @@ from tadoru.serve.crawl_runner.crawl_files import crawl_path_in
 from tadoru.serve.crawl_runner.process_messages import CrawlRequest, NoticeSender, progress_of
 from tadoru.store.crawl.metrics import CrawlMetrics
 from tadoru.store.crawl.workers import current
-from tadoru.store.served_crawls.claims import CrawlLost
+from tadoru.store.served_crawls.register import CrawlLost
 from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
 from tadoru.store.service import ServiceStore, open_service
 

@@ -20,7 +20,7 @@ from tadoru.serve.crawl_runner.notifier import WebhookNotifier
 from tadoru.serve.crawl_runner.process_messages import CrawlRequest
 from tadoru.serve.service import Service
 from tadoru.store.crawl.workers import WorkerIdentity, current, identity_of, machine_name
-from tadoru.store.served_crawls.claims import CrawlLost
+from tadoru.store.served_crawls.register import CrawlLost
 from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
 
 POLL_SECONDS = 1.0

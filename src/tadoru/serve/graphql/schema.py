@@ -19,8 +19,7 @@ from tadoru.serve.api import admin_lists, crawl_models, docs_models, models, sou
 from tadoru.serve.api.crawl_results import CrawlPagesQuery, open_crawl
 from tadoru.serve.api.crawls import crawl_json, crawl_runs_page, crawls_page, get_crawl
 from tadoru.serve.api.docs_sites import contents_page, site_json, sites_page
-from tadoru.serve.api.event_lists import read_event_page
-from tadoru.serve.api.event_queries import StrictQuery
+from tadoru.serve.api.event_queries import StrictQuery, read_event_page
 from tadoru.serve.api.events import visible_event
 from tadoru.serve.api.responses import ListPart
 from tadoru.serve.api.source_actions import get_source

@@ -16,12 +16,13 @@ from markupsafe import Markup, escape
 from tadoru.i18n.formatter import Formatter
 from tadoru.i18n.translation import N_
 from tadoru.serve.api.docs_sites import markdown_response
-from tadoru.serve.docs_sites import pages
+from tadoru.serve.docs_sites import sites as reading
 from tadoru.serve.docs_sites.markdown_html import CALLOUTS, local_fragment, render_markdown
 from tadoru.serve.docs_sites.page_diff import compare_page
-from tadoru.serve.docs_sites.pages import ContentsSection, build_contents
 from tadoru.serve.docs_sites.sites import (
+    ContentsSection,
     DocsSite,
+    build_contents,
     get_docs_site,
     list_docs_sites,
     list_files,
@@ -72,7 +73,7 @@ def docs_page(request: Request) -> Response:
     found = list_docs_sites(service, limit=MAX_SITES + 1, before=before)
     next_url = f"{DOCS_URL}?before={found[MAX_SITES - 1].id}" if len(found) > MAX_SITES else ""
     query = _query(request)
-    hits = _found(list_docs_sites(service, limit=pages.MAX_SEARCHED_SITES), query) if query else {}
+    hits = _found(list_docs_sites(service, limit=reading.MAX_SEARCHED_SITES), query) if query else {}
     return rendered(
         request, "docs/sites.html", place=DOCS_URL, sites=[_row(one) for one in found[:MAX_SITES]], next_url=next_url,
         query=query, action=DOCS_URL, **_no_hits() | hits,
@@ -90,7 +91,7 @@ def _site_page(request: Request, site: DocsSite, problem: Problem = "", status: 
     hits = _found([site], query) if query else {}
     part = _number(request.query_params.get("part", ""))
     after = _number(request.query_params.get("after", "")) or 0
-    parts = build_contents(pages.list_pages(site), site.url) if not query else []
+    parts = build_contents(reading.list_pages(site), site.url) if not query else []
     shown = _contents_view(parts, part, after)
     return rendered(
         request, "docs/site.html", status=status, place=DOCS_URL, problem=problem, site=_row(site), files=list_files(site),
@@ -117,11 +118,11 @@ def _contents_view(parts: Sequence[ContentsSection], chosen: int | None, after: 
 def docs_text_page(request: Request, site_id: int, number: int) -> Response:
     """One page of a site, rendered from Markdown."""
     site = _site(request, site_id)
-    found = pages.get_page(site, _checked(number))
+    found = reading.get_page(site, _checked(number))
     _ = formatter_of(request).gettext
     with open_site_index(site) as index:
         assert index is not None
-        lead = pages.link_resolver(index, site, found.row.url, f"{DOCS_URL}/{site.id}/pages")
+        lead = reading.link_resolver(index, site, found.row.url, f"{DOCS_URL}/{site.id}/pages")
         text = render_markdown(found.markdown, lead, anchors=found.anchors, words=_callouts(formatter_of(request)))
     return rendered(
         request, "docs/page.html", place=DOCS_URL, site=_row(site), page=found.row, text=Markup(text.html), is_cut=text.is_cut,  # noqa: S704 - sanitised
@@ -134,7 +135,7 @@ def docs_text_page(request: Request, site_id: int, number: int) -> Response:
 @router.get("/manage/docs/{site_id}/pages/{number}/markdown")
 def docs_markdown_page(request: Request, site_id: int, number: int) -> Response:
     """The page as Markdown."""
-    return markdown_response(request, caller_of(request), pages.get_page(_site(request, site_id), _checked(number)).markdown)
+    return markdown_response(request, caller_of(request), reading.get_page(_site(request, site_id), _checked(number)).markdown)
 
 
 @router.get("/manage/docs/{site_id}/pages/{number}/diff")
@@ -225,11 +226,11 @@ def _no_hits() -> dict[str, Any]:
 
 
 def _found(found_in: Sequence[DocsSite], query: str) -> dict[str, Any]:
-    answer = pages.search_sites(found_in, query, MAX_RESULTS)
+    answer = reading.search_sites(found_in, query, MAX_RESULTS)
     return {"how": answer.how, "hits": [_hit(one) for one in answer.hits]}
 
 
-def _hit(one: pages.DocsSiteHit) -> DocsHitRow:
+def _hit(one: reading.DocsSiteHit) -> DocsHitRow:
     hit = one.hit
     anchor = local_fragment(urldefrag(hit.url).fragment)
     url = f"{DOCS_URL}/{one.site.id}/pages/{hit.number}" + (f"#{anchor}" if anchor else "")

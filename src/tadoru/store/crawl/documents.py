@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection, json_text
 from tadoru.store.crawl.records import DocumentRecord, PageRecords
 from tadoru.store.crawl.sqlite.database import LOCK_PATIENCE
-from tadoru.store.errors import CRAWL_FILE
 from tadoru.store.crawl.sqlite.database import stamp as moment
-from tadoru.store.errors import translated
+from tadoru.store.errors import CRAWL_FILE, translated
 
 FORMAT = 4
 """The first format of a crawl's file in which versions are kept."""

@@ -1,4 +1,9 @@
-"""The registry of the service's crawls, as users manage it: add, list, run, pause, stop, edit, remove."""
+"""The registry of the service's crawls, as users manage it (add, list, run, pause, stop, edit, remove), and the claims of the
+processes that run them (claim, heartbeat, end).
+
+A running crawl names its process. If the process is gone or its heartbeat is too old, the next dispatcher queues the crawl again;
+it resumes where it was, since its own database has every page.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +11,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, Select, delete, func, insert, select, update
 
 from tadoru.errors import Message, UsageError, restore_message
+from tadoru.i18n.stored_texts import error_regression, regression_changes
 from tadoru.store.accounts.audit_log import Actor, add_audit_entry
 from tadoru.store.calendar.database import CalendarDatabase
+from tadoru.store.crawl.workers import WorkerIdentity, is_dead
 from tadoru.store.served_crawls.live_messages import add_live_message
 from tadoru.store.served_crawls.schema import CrawlRun, CrawlState, ServedCrawl, crawl_runs, crawls
 
@@ -241,3 +248,213 @@ def publish_state(db: CalendarDatabase, sql: Connection, number: int) -> None:
     found = read_crawl(sql, number)
     body = {"crawl_id": number, "job": found.job, "name": found.name, "state": found.state.value, "wanted": found.wanted}
     add_live_message(db, sql, "crawl.state", f"crawl/{number}", body | {"error": found.error})
+
+
+HEARTBEAT_TIMEOUT = timedelta(seconds=120)
+"""A process without a heartbeat for this long counts as gone."""
+MAX_CRASHES = 3
+"""A crawl fails after this many crashes in a row without progress."""
+CRASHED = Message(
+    "The crawl process crashed {count} times in a row. Check the service log and run the crawl again.", count=MAX_CRASHES
+)
+_IDLE_STATES = (CrawlState.FINISHED.value, CrawlState.FAILED.value, CrawlState.STOPPED.value)
+
+
+class CrawlLost(Exception):
+    """The crawl no longer belongs to this process: its claim expired, or it was removed."""
+
+
+class CrawlClaims:
+    """Claims and heartbeats of running crawls."""
+
+    def __init__(self, db: CalendarDatabase) -> None:
+        self._db = db
+
+    def queue_due(self, here: str) -> int:
+        """Queue due crawls and crawls whose process is gone; how many. `here` is the name of this machine.
+
+        A crawl whose process crashed several times without progress has failed.
+        """
+        with self._db.read() as sql:
+            if not self._due_crawls(sql) and not self._lost_crawls(sql, here):
+                return 0
+        with self._db.write() as sql:
+            lock_claims(self._db, sql)
+            due, lost = self._due_crawls(sql), self._lost_crawls(sql, here)
+            anew = {"state": "queued", "queued_by": crawls.c.owner, "again": 1, "wanted": "", "next_at": None, "error": ""}
+            for number in due:
+                sql.execute(update(crawls).where(crawls.c.id == number).values(anew))
+            for row in lost:
+                self._requeue_lost(sql, row)
+            for number in (*due, *(row.id for row in lost)):
+                publish_state(self._db, sql, number)
+            return len(due) + len(lost)
+
+    def _due_crawls(self, sql: Connection) -> list[int]:
+        query = select(crawls.c.id).where(crawls.c.next_at <= self._db.shared_now(sql), crawls.c.state.in_(_IDLE_STATES))
+        return list(sql.execute(query).scalars())
+
+    def _lost_crawls(self, sql: Connection, here: str) -> list[Any]:
+        now = self._db.shared_now(sql)
+        return [row for row in sql.execute(select(crawls).where(crawls.c.state == "running")) if _is_lost(row, here, now)]
+
+    def _requeue_lost(self, sql: Connection, row: Any) -> None:
+        """Queue, pause, stop or fail a crawl whose process is gone."""
+        state = {"pause": "paused", "stop": "stopped"}.get(row.wanted, "queued")
+        values: dict[str, Any] = {"state": state, "wanted": "", "pid": None, "deaths": row.deaths + 1}
+        changes: dict[str, Any] = {}
+        if state == "queued" and row.deaths + 1 >= MAX_CRASHES:
+            values |= {
+                "state": "failed",
+                "deaths": 0,
+                "ended_at": self._db.shared_now(sql),
+                **error_values(row.progress, CRASHED),
+            }
+            changes = regression_changes([error_regression(CRASHED)])
+            if row.every:
+                values["next_at"] = self._db.shared_now(sql) + timedelta(seconds=row.every)
+        self._close_run(sql, row.id, "failed", {}, changes)
+        sql.execute(update(crawls).where(crawls.c.id == row.id).values(values))
+
+    def claim(self, worker: WorkerIdentity, *, at_once: int) -> ServedCrawl | None:
+        """Claim the next queued crawl for this process, unless `at_once` crawls already run; None if there is none."""
+        with self._db.read() as sql:
+            if not sql.execute(select(func.count()).where(crawls.c.state == "queued")).scalar_one():
+                return None
+        with self._db.write() as sql:
+            lock_claims(self._db, sql)
+            running = sql.execute(select(func.count()).where(crawls.c.state == "running")).scalar_one()
+            number = sql.execute(_next_queued()).scalar()
+            if running >= at_once or number is None:
+                return None
+            now = self._db.shared_now(sql)
+            mine = {"machine": worker.machine, "pid": worker.pid, "process_start": worker.started, "beat_at": now}
+            values = {"state": "running", "wanted": "", "error": "", "started_at": now, "ended_at": None, "progress": {}, **mine}
+            sql.execute(update(crawls).where(crawls.c.id == number).values(values))
+            sql.execute(insert(crawl_runs).values(crawl_id=number, started_at=now, figures={}, changes={}))
+            publish_state(self._db, sql, number)
+            return read_crawl(sql, number)
+
+    def transfer(self, number: int, worker: WorkerIdentity, to: WorkerIdentity) -> None:
+        """Transfer a claimed crawl to the process that was started for it. Raises CrawlLost."""
+        with self._db.write() as sql:
+            self._check_claim(sql, number, worker)
+            row = {"machine": to.machine, "pid": to.pid, "process_start": to.started, "beat_at": self._db.shared_now(sql)}
+            sql.execute(update(crawls).where(crawls.c.id == number).values(row))
+
+    def holds(self, number: int, worker: WorkerIdentity) -> bool:
+        """Whether this process still holds a crawl."""
+        with self._db.read() as sql:
+            try:
+                self._check_claim(sql, number, worker, reading=True)
+            except CrawlLost:
+                return False
+            return True
+
+    def mark_restarted(self, number: int, worker: WorkerIdentity) -> None:
+        """Record that a repeated run has started: after an interruption it resumes. Raises CrawlLost."""
+        with self._db.write() as sql:
+            self._check_claim(sql, number, worker)
+            sql.execute(update(crawls).where(crawls.c.id == number).values(again=0))
+
+    def beat(self, number: int, worker: WorkerIdentity, progress: Mapping[str, Any]) -> str:
+        """Record the progress of a run; the requested action: empty, `pause` or `stop`. Raises CrawlLost."""
+        with self._db.write() as sql:
+            wanted = self._check_claim(sql, number, worker)
+            before: Any = sql.execute(select(crawls.c.progress).where(crawls.c.id == number)).scalar_one()
+            # Whoever requested a pause has set the reason.
+            reason = {ERROR_MESSAGE: before[ERROR_MESSAGE]} if ERROR_MESSAGE in before else {}
+            values: dict[str, Any] = {"beat_at": self._db.shared_now(sql), "progress": {**progress, **reason}}
+            if "pages" in before and progress.get("pages", 0) > before["pages"]:
+                values["deaths"] = 0
+            sql.execute(update(crawls).where(crawls.c.id == number).values(values))
+            add_live_message(self._db, sql, "crawl.progress", f"crawl/{number}", {"crawl_id": number, **progress})
+            return wanted
+
+    def pause_all(self, why: str) -> int:
+        """Pause queued crawls and request a pause of running ones, for a reason outside the crawls; how many."""
+        touched = 0
+        with self._db.write() as sql:
+            for state, values in (("queued", {"state": "paused"}), ("running", {"wanted": "pause"})):
+                found = select(crawls.c.id, crawls.c.progress).where(crawls.c.state == state, crawls.c.wanted == "")
+                for number, progress in sql.execute(found).all():
+                    sql.execute(update(crawls).where(crawls.c.id == number).values(values | error_values(progress, why)))
+                    publish_state(self._db, sql, number)
+                    touched += 1
+        return touched
+
+    def end(
+        self,
+        number: int,
+        worker: WorkerIdentity,
+        state: CrawlState,
+        *,
+        error: str = "",
+        figures: Mapping[str, Any] | None = None,
+        changes: Mapping[str, Any] | None = None,
+    ) -> ServedCrawl:
+        """End a run. The state `queued` means that only the service stops and the crawl resumes. Raises CrawlLost."""
+        with self._db.write() as sql:
+            self._check_claim(sql, number, worker)
+            now = self._db.shared_now(sql)
+            self._close_run(sql, number, "stopped" if state is CrawlState.QUEUED else state.value, figures or {}, changes or {})
+            every, progress = sql.execute(select(crawls.c.every, crawls.c.progress).where(crawls.c.id == number)).one()
+            due = now + timedelta(seconds=every) if every and state.value in _IDLE_STATES else None
+            values: dict[str, Any] = {"state": state.value, "wanted": "", "ended_at": now, "pid": None}
+            values |= {"again": 0, "deaths": 0} if state is not CrawlState.QUEUED else {}
+            # Whoever requested the pause has set the reason.
+            values |= error_values(progress, error) if error or state is not CrawlState.PAUSED else {}
+            values |= {"next_at": due} if due is not None else {}
+            sql.execute(update(crawls).where(crawls.c.id == number).values(values))
+            publish_state(self._db, sql, number)
+            return read_crawl(sql, number)
+
+    def unnotified_runs(self) -> tuple[CrawlRun, ...]:
+        """Runs with a regression or a recovery that nobody was notified of."""
+        query = select(crawl_runs).where(crawl_runs.c.told_at.is_(None), crawl_runs.c.ended_at.is_not(None))
+        with self._db.read() as sql:
+            return tuple(CrawlRun(**row) for row in sql.execute(query.order_by(crawl_runs.c.id)).mappings())
+
+    def mark_notified(self, run_id: int) -> bool:
+        """Claim the notification of a run; False if another process has it."""
+        with self._db.write() as sql:
+            query = update(crawl_runs).where(crawl_runs.c.id == run_id, crawl_runs.c.told_at.is_(None))
+            return bool(sql.execute(query.values(told_at=self._db.now())).rowcount)
+
+    def mark_unnotified(self, run_id: int) -> None:
+        """Release the notification of a run for another attempt."""
+        with self._db.write() as sql:
+            sql.execute(update(crawl_runs).where(crawl_runs.c.id == run_id).values(told_at=None))
+
+    def _check_claim(self, sql: Connection, number: int, worker: WorkerIdentity, *, reading: bool = False) -> str:
+        columns = crawls.c.state, crawls.c.machine, crawls.c.pid, crawls.c.process_start, crawls.c.wanted
+        query = select(*columns).where(crawls.c.id == number)
+        row = sql.execute(query if reading else query.with_for_update()).one_or_none()
+        if row is None or tuple(row)[:4] != ("running", *worker):
+            raise CrawlLost
+        wanted: str = row.wanted
+        return wanted
+
+    def _close_run(
+        self, sql: Connection, number: int, outcome: str, figures: Mapping[str, Any], changes: Mapping[str, Any]
+    ) -> None:
+        newest = select(func.max(crawl_runs.c.id)).where(crawl_runs.c.crawl_id == number).scalar_subquery()
+        values = {"ended_at": self._db.shared_now(sql), "outcome": outcome, "figures": dict(figures), "changes": dict(changes)}
+        if not (changes.get("regression") or changes.get("recovered")):
+            values["told_at"] = values["ended_at"]  # Nothing to notify of.
+        sql.execute(update(crawl_runs).where(crawl_runs.c.id == newest, crawl_runs.c.ended_at.is_(None)).values(values))
+
+
+def _next_queued() -> Select[Any]:
+    """The next queued crawl. Accounts take turns: first those with the fewest running crawls, then those whose last start is
+    oldest; within an account the oldest crawl is first."""
+    running = func.count().filter(crawls.c.state == "running").label("running")
+    began = func.max(crawls.c.started_at).label("began")
+    turns = select(crawls.c.queued_by, running, began).group_by(crawls.c.queued_by).subquery()
+    waiting = select(crawls.c.id).join(turns, turns.c.queued_by == crawls.c.queued_by).where(crawls.c.state == "queued")
+    return waiting.order_by(turns.c.running, turns.c.began.nulls_first(), crawls.c.id).limit(1)
+
+
+def _is_lost(row: Any, here: str, now: datetime) -> bool:
+    is_silent = row.beat_at is None or now - row.beat_at > HEARTBEAT_TIMEOUT
+    return is_silent or (row.pid is not None and is_dead(WorkerIdentity(row.machine, row.pid, row.process_start), here))
