@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tadoru.config.options import LinksOptions
 from tadoru.jobs.links.run import LinksCrawl, links_async
 from tests.support.crawling import UNHURRIED, FastClock, by_path, crawl, set_up
@@ -139,3 +141,82 @@ async def test_an_id_with_percent_signs_is_found_by_the_fragment_that_spells_it(
         site.html("/a", '<p id="impl-Vec%3CT%3E">here</p>')
         result = await crawl(site, fragments=True)
     assert [link.url for link in result.broken_links] == [site.url("/a#none<")]
+
+
+NEEDED = {
+    "img": ["/img.png", "/set1.png", "/set2.png", "/poster.jpg"],
+    "script": ["/app.js"],
+    "style": ["/main.css", "/imported.css"],
+    "css": ["/inline.png", "/background.png", "/attribute.png"],
+    "iframe": ["/frame"],
+    "media": ["/film.mp4", "/track.vtt"],
+    "icon": ["/favicon.ico"],
+    "manifest": ["/app.webmanifest"],
+    "preview": ["/og.png"],
+    "canonical": ["/canonical"],
+    "alternate": ["/de"],
+    "form": ["/search", "/signup"],
+}
+
+
+def everything_a_page_needs(site: Site) -> None:
+    site.html(
+        "/",
+        "<head><script src=/app.js></script><link rel=stylesheet href=/here.css><link rel=stylesheet href=/main.css>"
+        "<link rel='shortcut icon' href=/favicon.ico><link rel=manifest href=/app.webmanifest><link rel=preconnect href=/no>"
+        "<meta property=og:image content=/og.png><link rel=canonical href=/canonical><link rel=alternate hreflang=de href=/de>"
+        "<style>p { background: url(/inline.png) }</style></head>"
+        "<img src=/img.png><img srcset='/set1.png 1x, /set2.png 2x'><video src=/film.mp4 poster=/poster.jpg>"
+        "<track src=/track.vtt></video><iframe src=/frame></iframe><form action=/search></form><form action=/signup method=post></form>"
+        "<form action=/login method=post></form><p style='background: url(/attribute.png)'>",
+    )
+    style = "@import 'imported.css'; p { background: url(background.png) }"
+    site.reply("/here.css", body=style, content_type="text/css")
+    site.reply("/login", status=405)
+
+
+@pytest.mark.parametrize("depth", [0, 3])
+async def test_everything_that_a_page_needs_is_checked(depth: int) -> None:
+    async with Site() as site:
+        everything_a_page_needs(site)
+        result = await crawl(site, check=True, depth=depth)
+    found: dict[str, list[str]] = {}
+    for link in result.broken_links:
+        for source in link.sources:
+            found.setdefault(source.kind or "", []).append(link.url.removeprefix(site.base))
+    # Pages are not requested beyond the depth; a style sheet is part of the page.
+    beyond = () if depth else ("iframe", "canonical", "alternate", "form")
+    assert {kind: sorted(paths) for kind, paths in found.items()} == {
+        kind: sorted(paths) for kind, paths in NEEDED.items() if kind not in beyond
+    }
+    assert {info.url for info in result.internal_urls if info.status_code == 200} == {site.url("/")}
+    style = next(link for link in result.broken_links if link.url.endswith("/background.png"))
+    assert [source.page_url for source in style.sources] == [site.url("/here.css")]
+
+
+@pytest.mark.parametrize(
+    "kinds, checked",
+    [("all", set(NEEDED)), ("img,script", {"img", "script"}), ("-form,-css,-preview", set(NEEDED) - {"form", "css", "preview"})],
+)
+async def test_each_kind_of_reference_can_be_switched(kinds: str, checked: set[str]) -> None:
+    async with Site() as site:
+        everything_a_page_needs(site)
+        result = await crawl(site, check=True, kinds=kinds)
+        assert ("/og.png" in site.paths) == ("preview" in checked)
+    assert {source.kind for link in result.broken_links for source in link.sources} == checked - (
+        set() if "style" in checked else {"css"}
+    )
+
+
+async def test_without_check_only_links_are_requested() -> None:
+    async with Site() as site:
+        everything_a_page_needs(site)
+        await crawl(site)
+    assert set(site.paths) == {"/robots.txt", "/"}
+
+
+async def test_a_resource_that_is_also_linked_is_reported_once_with_both_places() -> None:
+    async with Site() as site:
+        site.html("/", "<a href=/a.png>A</a><img src=/a.png>")
+        result = await crawl(site, check=True)
+    assert [[source.kind for source in link.sources] for link in result.broken_links] == [["a", "img"]]

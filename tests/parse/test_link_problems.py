@@ -6,7 +6,7 @@ import pytest
 
 from tadoru.parse import link_problems
 from tadoru.parse.html import HtmlDocument
-from tadoru.parse.link_problems import MalformedLink, reference_problem
+from tadoru.parse.link_problems import BAD_MAIL, BAD_PHONE, MalformedLink, reference_problem
 from tadoru.parse.links import extract
 from tadoru.rules.url import UrlResolver
 
@@ -73,3 +73,25 @@ def test_each_occurrence_of_a_malformed_link_is_kept() -> None:
     markup = '<a href="http://[#a">1</a><a href="http://[#b">2</a><a href="#">3</a><a href="">4</a><a href=""></a>'
     found = extract(HtmlDocument.parse(markup.encode()), PAGE, UrlResolver())
     assert [(link.href, link.text) for link in found.malformed] == [("http://[#a", "1"), ("http://[#b", "2"), ("", "4")]
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "mailto:a@b.example", "mailto:a@b.example,c@d.example?subject=x", "mailto:?to=a@b.example", "MAILTO:%20a@日本.example",
+        "tel:+81-3-1234-5678", "tel:%28555%29%20123.4567", "tel:110", "tel:*31#5551234", "tel:+15551234567;ext=5",
+    ],
+)  # fmt: skip
+def test_mail_addresses_and_phone_numbers_are_read(reference: str) -> None:
+    assert reference_problem(reference, leads=False) is None
+
+
+@pytest.mark.parametrize(
+    "reference, problem",
+    [
+        ("mailto:", BAD_MAIL), ("mailto:a", BAD_MAIL), ("mailto:a b@c.example", BAD_MAIL), ("mailto:a@b.example,c", BAD_MAIL),
+        ("mailto:a@.example", BAD_MAIL), ("tel:", BAD_PHONE), ("tel:call", BAD_PHONE), ("tel:555-FLOWERS", BAD_PHONE),
+    ],
+)  # fmt: skip
+def test_what_is_no_mail_address_or_phone_number_is_told(reference: str, problem: str) -> None:
+    assert reference_problem(reference, leads=False) == problem

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tadoru.jobs.links.job import scan_tree
+from tadoru.model.web import LinkKind
 from tadoru.parse.html import HtmlDocument
 from tadoru.parse.links import extract_targets
 from tadoru.parse.scan import LinkScanner, ScannedLinks
@@ -24,6 +26,25 @@ def tree(markup: str) -> ScannedLinks:
     document = HtmlDocument.parse(markup.encode(), "text/html; charset=utf-8")
     found = extract_targets(document, PAGE, UrlResolver())
     return ScannedLinks(found.links, document.title(), found.malformed)
+
+
+ALL = frozenset(LinkKind)
+
+
+def scanned_all(markup: str) -> ScannedLinks | None:
+    found = LinkScanner(UrlResolver()).scan_all(markup.encode(), PAGE)
+    return None if found is None else with_order(found)
+
+
+def tree_all(markup: str) -> ScannedLinks:
+    document = HtmlDocument.parse(markup.encode(), "text/html; charset=utf-8")
+    return with_order(scan_tree(document, PAGE, UrlResolver(), ALL))
+
+
+def with_order(found: ScannedLinks) -> ScannedLinks:
+    """Wrong references, with fragments or without, in another order than that of the tree: each stands for itself."""
+    malformed = [link._replace(position=0, href=link.href.partition("#")[0]) for link in found.malformed]
+    return found._replace(malformed=sorted(malformed))
 
 
 PLAIN = {
@@ -86,6 +107,30 @@ PLAIN = {
 def test_a_plain_page_scans_to_what_its_tree_says(markup: str) -> None:
     page = f"<html><head><title>T</title></head><body>{markup}</body></html>" if "<title" not in markup else markup
     assert scanned(page) == tree(page)
+
+
+ELEMENTS = {
+    "images": '<img src="a.png" alt="A  b"><img srcset="b.png 1x, c.png 2x"><input type=image src=d.png>',
+    "scripts and styles": '<script src=a.js></script><link rel="stylesheet" href=b.css><style>p{background:url(c.png)}</style>',
+    "media": "<video src=a.mp4 poster=b.jpg><source src=c.mp4><track src=d.vtt></video><audio src=e.mp3></audio><embed src=f>",
+    "frames and forms": '<iframe src="a.html"></iframe><form action="b" method=POST></form><form></form>',
+    "metadata": '<meta property="og:image" content="a.png"><meta name=twitter:image content=b.png><meta name=x content=c.png>',
+    "relations": '<link rel="Canonical" href="/x"><link rel="alternate" hreflang=de href="/de"><link href="/no">',
+    "styles in attributes": "<p style='background: url(\"a.png\")'><i style=\"content:url(b.png)\"><b style='color:red'>",
+    "wrong references": '<img src="htp://a/"><a href="http//b">B</a><script src="http://[::1"></script>',
+    "entities": '<img src="a?b=1&amp;c=2" alt="x &amp; y"><a href="a.html&#35;f&amp;g">A</a><a href="b#c&amp;d">B</a>',
+    "fragments": '<a href="a#b%20c">A</a><a href="a#d "> A</a><a title="#1" href="a">B</a><a id="#1" href="a#e">C</a>',
+    "links to the page itself": '<a href="page.html?x=1">A</a><a href="#x">B</a><a href="page.html?x=1#y">D</a>',
+    "links with the same target": '<a href="a">A</a><a href="a">B</a><a href="a#c">A</a><a href="a" rel=nofollow>A</a>',
+}
+
+
+@pytest.mark.parametrize("markup", [*PLAIN.values(), *ELEMENTS.values()], ids=[*PLAIN, *ELEMENTS])
+def test_every_reference_of_a_plain_page_is_scanned_as_its_tree_says(markup: str) -> None:
+    page = f"<html><head><title>T</title></head><body>{markup}</body></html>" if "<title" not in markup else markup
+    found = scanned_all(page)
+    assert found is not None
+    assert found == tree_all(page)
 
 
 NOT_PLAIN = {
@@ -188,6 +233,13 @@ def test_whatever_the_scanner_takes_it_reads_as_the_tree_does(markup: str) -> No
     found = scanned(f"<title>First</title>{markup}")
     if found is not None:
         assert found == tree(f"<title>First</title>{markup}")
+
+
+@given(st.lists(st.one_of(PIECES, st.sampled_from([*ELEMENTS.values()])), max_size=12).map("".join))
+def test_whatever_the_scanner_takes_it_reads_every_reference_as_the_tree_does(markup: str) -> None:
+    found = scanned_all(f"<title>First</title>{markup}")
+    if found is not None:
+        assert found == tree_all(f"<title>First</title>{markup}")
 
 
 SCRAPS = [

@@ -13,6 +13,7 @@ from tadoru.config.parsers import (
     parse_frame_origin,
     parse_host_and_port,
     parse_host_value,
+    parse_link_kinds,
     parse_name,
     parse_origin,
     parse_positive_duration,
@@ -131,6 +132,8 @@ class LinksOptions(CrawlOptions):
         form=CrawlField("Check external links", "Check external links too and report every broken link with its source pages."))
     fragments: bool = option(False, "Checks", "Check that the #fragments of links exist.",
         form=CrawlField("Check anchor (#) links", "Check that the targets of #fragment links exist."))
+    kinds: str = option("all", "Checks", "Kinds of references to check: all, img,script,style …, or -form for all but forms.",
+        parse_link_kinds)
     base_url: str | None = option(None, "Checks", "URL of the given folder: links to it are checked in the folder.",
         metavar="URL")
     extensionless: bool = option(False, "Checks", "In a folder, accept /about for about.html.")

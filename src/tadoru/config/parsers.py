@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from tadoru.errors import UsageError
-from tadoru.model.web import SEARCH_BOTS
+from tadoru.model.web import SEARCH_BOTS, LinkKind
 
 T = TypeVar("T")
 
@@ -137,6 +137,24 @@ def one_of(*options: str) -> Parser[str]:
         return str(value)
 
     return Parser(parse, "one", "|".join(options), options)
+
+
+@_parser("KINDS")
+def parse_link_kinds(value: Any) -> str:
+    """Kinds of references, separated by commas: `all`, those to check, or with a minus those not to check."""
+    names = [name.strip() for name in str(value).lower().split(",")]
+    choices = [str(kind) for kind in LinkKind]
+    if names != ["all"] and not {name.removeprefix("-") for name in names} <= set(choices):
+        raise UsageError("must be all or a list of {choices}; a minus leaves one out", choices=", ".join(choices))
+    return ",".join(names)
+
+
+def link_kinds(text: str) -> frozenset[LinkKind]:
+    """The kinds that a value of `parse_link_kinds` names."""
+    names = text.split(",")
+    wanted = {name for name in names if not name.startswith("-")} - {"all"}
+    unwanted = {name[1:] for name in names if name.startswith("-")}
+    return frozenset(kind for kind in LinkKind if (not wanted or kind in wanted) and kind not in unwanted)
 
 
 @_parser("BOTS")

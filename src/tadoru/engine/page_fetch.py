@@ -30,7 +30,7 @@ from tadoru.engine.notifications import (
 from tadoru.engine.request_flow import follow_redirects, redirect_target
 from tadoru.engine.robots_cache import RobotsCache
 from tadoru.errors import BrowserMissing
-from tadoru.model.web import Answer, Failure, FailureKind, Headers, Request, Response
+from tadoru.model.web import Answer, Failure, FailureKind, Headers, LinkKind, Request, Response
 from tadoru.parse.complexity import PageTooComplex
 from tadoru.rules import pace as pacing
 from tadoru.rules import retry
@@ -447,9 +447,9 @@ class PageFetch:
             self._notify(PageHandlerFailed(url=lease.url, trace=traceback.format_exc()))
             message = "The page could not be parsed because of a bug in Tadoru."
             return records.FailedOutcome(lease=lease, kind=FailureKind.UNPARSABLE, message=message)
-        target, resource = self._url_filter.target, self._url_filter.resource
+        target, style, resource = self._url_filter.target, self._url_filter.style_target, self._url_filter.resource
         links = [
-            records.FoundLink(target(url), kind, text, rel, position, fragment)
+            records.FoundLink(target(url) if kind is not LinkKind.STYLE else style(url), kind, text, rel, position, fragment)
             for url, kind, text, rel, position, fragment in found.links
         ]
         if found.left_out:

@@ -60,6 +60,12 @@ class UrlFilter:
             target = self._recent[url] = self._decide(url)
         return target
 
+    def style_target(self, url: str) -> LinkTarget:
+        """The decision about a style sheet of a page."""
+        target = self.target(url)
+        is_page = target.status is PageStatus.QUEUED and target.purpose is UrlPurpose.PAGE
+        return target._replace(purpose=UrlPurpose.STYLE, trap=None) if is_page else target
+
     def start_target(self, url: str) -> LinkTarget:
         """The decision about a start URL: in scope by definition, unless excluded."""
         decision = self.scope.decide_start(url)

@@ -180,6 +180,20 @@ class LinkKind(StrEnum):
     FORM = "form"
     MEDIA = "media"
     REFRESH = "refresh"
+    # Link checks tell further kinds apart: the relations of `<link>`, URLs in style sheets and in metadata, and addresses.
+    STYLE = "style"
+    """A style sheet, also one that another imports."""
+    CSS = "css"
+    """`url()` in a style sheet."""
+    ICON = "icon"
+    MANIFEST = "manifest"
+    CANONICAL = "canonical"
+    ALTERNATE = "alternate"
+    """The page in another language or format."""
+    PREVIEW = "preview"
+    """What social networks show of the page (Open Graph)."""
+    MAILTO = "mailto"
+    TEL = "tel"
 
 
 FOLLOWED = frozenset({LinkKind.A, LinkKind.AREA, LinkKind.REFRESH})

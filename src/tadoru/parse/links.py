@@ -30,6 +30,7 @@ _TAGS: dict[LinkKind, tuple[str, ...]] = {
     LinkKind.FORM: ("form",),
     LinkKind.MEDIA: ("audio", "video", "source", "track", "embed", "object"),
     LinkKind.REFRESH: ("meta",),
+    LinkKind.PREVIEW: ("meta",),
 }
 _ATTRIBUTES: dict[str, tuple[tuple[LinkKind, str], ...]] = {
     "link": ((LinkKind.LINK, "href"),),
@@ -53,7 +54,8 @@ LINKING = frozenset({"a", "area", "meta", *_ATTRIBUTES})
 
 REFERENCE_ATTRIBUTES = frozenset({"href", "content", *(name for places in _ATTRIBUTES.values() for _, name in places)})
 """The attributes that may hold a reference."""
-ALL = frozenset(LinkKind)
+ALL = frozenset(_TAGS) - {LinkKind.PREVIEW}
+"""The kinds that an audit reads."""
 _ANCHORS = {"a": LinkKind.A, "area": LinkKind.AREA}
 _WITH_ALT = frozenset({LinkKind.AREA, LinkKind.IMAGE})
 LONGEST_SCHEME = 20
@@ -62,6 +64,23 @@ LONGEST_SCHEME = 20
 _REFRESH = re.compile(
     r"""\s*(?:\d+(?:\.[\d.]*)?|\.[\d.]*)(?:\s*[;,]|\s)\s*(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(.*))""", re.IGNORECASE | re.DOTALL
 )
+_PREVIEW = re.compile(r"og:(?:image|video|audio)(?::url|:secure_url)?|twitter:image(?::src)?")
+_CSS_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_CSS_REFERENCE = re.compile(
+    r"""(?:@(import|namespace)\s*+(?:[\w-]++\s++)?)?url\(\s*+(?:"([^"\n]*+)"|'([^'\n]*+)'|([^\s"'()]*+))\s*+\)"""
+    r"""|@(import)\s*+(?:"([^"\n]*+)"|'([^'\n]*+)')""",
+    re.IGNORECASE,
+)
+_RELATION_KINDS = (
+    ({"stylesheet"}, LinkKind.STYLE),
+    ({"icon", "apple-touch-icon", "apple-touch-icon-precomposed", "mask-icon", "fluid-icon"}, LinkKind.ICON),
+    ({"manifest"}, LinkKind.MANIFEST),
+    ({"canonical"}, LinkKind.CANONICAL),
+    ({"alternate", "amphtml"}, LinkKind.ALTERNATE),
+    ({"image_src"}, LinkKind.PREVIEW),
+    ({"preload", "modulepreload", "next", "prev", "search", "license", "author", "help"}, LinkKind.LINK),
+)
+"""What the relations of a `<link>` make it, the first that fits. Others name no document (`preconnect`), or none to read."""
 _CANDIDATE = re.compile(r"[\s,]*([^\s,]\S*)")
 _DESCRIPTORS = re.compile(r"(?:[^,(]++|\([^)]*+\)?)*+,?")
 
@@ -168,16 +187,15 @@ class LinkReader:
     def _read_other(self, tag: str, attributes: Attributes, kinds: Container[LinkKind], characters: int) -> int:
         """Read what another element than an anchor names, while its links have so many characters left; how many they took."""
         taken = 0
-        for kind, reference in _resources(tag, attributes):
+        for kind, reference in element_references(tag, attributes):
             if taken > characters or len(self.links) >= MAX_LINKS:
                 break
             if kind not in kinds:
                 continue
-            target, text = self._resolve(reference, self._base), _alt(attributes) if kind in _WITH_ALT else ""
+            target, (text, rel) = self._resolve(reference, self._base), describe_element(kind, attributes)
             if (problem := reference_problem(reference, leads=target is not None)) is not None:
                 note_problem(self.malformed, MalformedLink(reference, text, len(self.links), problem, kind))
             if target is not None and problem in (None, EMPTY):
-                rel = _rel(attributes)
                 taken += len(target[0]) + len(text) + len(rel) + len(target[1])
                 self.links.append(Link(target[0], kind, text, rel, len(self.links), target[1]))
         return taken
@@ -202,7 +220,8 @@ def extract_targets(document: HtmlDocument, page_url: str, resolver: UrlResolver
         attributes = element.attributes
         kind = _ANCHORS.get(tag, LinkKind.REFRESH)
         if kind is LinkKind.REFRESH:
-            reference = next((url for _, url in _resources(tag, attributes)), "") if tag == "meta" else ""
+            named = element_references(tag, attributes) if tag == "meta" else ()
+            reference = next((url for found, url in named if found is kind), "")
         else:
             reference = attributes.get("href") or (_reference(attributes) if "xlink:href" in attributes else "")
         front, mark, _ = reference.partition("#")
@@ -271,7 +290,7 @@ def _rel(attributes: Attributes) -> str:
 @lru_cache
 def _selector(kinds: frozenset[LinkKind]) -> str:
     # Each tag once: an element that two selectors match would be found twice.
-    return ",".join(dict.fromkeys(["base", *(tag for kind in LinkKind if kind in kinds for tag in _TAGS[kind])]))
+    return ",".join(dict.fromkeys(["base", *(tag for kind, tags in _TAGS.items() if kind in kinds for tag in tags)]))
 
 
 def is_refresh(attributes: Attributes) -> bool:
@@ -296,11 +315,22 @@ def srcset_urls(value: str) -> Iterator[str]:
         yield url
 
 
-def _resources(tag: str, attributes: Attributes) -> Iterator[tuple[LinkKind, str]]:
+def describe_element(kind: LinkKind, attributes: Attributes) -> tuple[str, str]:
+    """The text of a link that is no anchor, and its relation; of a form, its method."""
+    if kind is LinkKind.FORM:
+        return "", (attributes.get("method") or "get").strip().lower()
+    return _alt(attributes) if kind in _WITH_ALT else "", _rel(attributes)
+
+
+def element_references(tag: str, attributes: Attributes) -> Iterator[tuple[LinkKind, str]]:
     """The URLs on an element other than `<a>`. An empty one names nothing, but on an `<area>` the page itself."""
     if tag == "meta":
-        if is_refresh(attributes) and (url := refresh_target(attributes.get("content") or "")):
-            yield LinkKind.REFRESH, url
+        content = attributes.get("content") or ""
+        if is_refresh(attributes):
+            if url := refresh_target(content):
+                yield LinkKind.REFRESH, url
+        elif content.strip() and _PREVIEW.fullmatch((attributes.get("property") or attributes.get("name") or "").strip().lower()):
+            yield LinkKind.PREVIEW, content
     elif tag == "area" and "href" in attributes:
         yield LinkKind.AREA, attributes["href"] or ""
     for kind, name in _ATTRIBUTES.get(tag, ()):
@@ -325,3 +355,21 @@ def _alternative(element: Element) -> str:
 
 def _alt(attributes: Attributes) -> str:
     return collapsed(attributes.get("alt") or "", MAX_TEXT)
+
+
+def relation_kind(relations: str) -> LinkKind | None:
+    """What a `<link>` with these relations is; None when it is nothing to check."""
+    found = set(relations.split())
+    return next((kind for names, kind in _RELATION_KINDS if not names.isdisjoint(found)), None)
+
+
+def css_references(text: str) -> Iterator[tuple[LinkKind, str, int]]:
+    """The URLs in a style sheet, whether each is imported, and their positions. Embedded data and parts of the page are none."""
+    if "/*" in text:
+        text = _CSS_COMMENT.sub(lambda comment: " " * len(comment[0]), text)
+    for found in _CSS_REFERENCE.finditer(text):
+        rule = (found[1] or found[5] or "").lower()
+        group = next((group for group in (2, 3, 4, 6, 7) if found[group]), None)
+        if group is None or rule == "namespace" or found[group].startswith(("#", "data:", "about:")):
+            continue
+        yield LinkKind.STYLE if rule == "import" else LinkKind.CSS, found[group], found.start(group)

@@ -1,4 +1,4 @@
-"""Reads the link targets of a page from its bytes, without building a tree: enough for a link map, and faster.
+"""Reads the links of a page from its bytes, without building a tree: faster, and it tells where in a file a link stands.
 
 This is only for *plain* pages, where every `<a …>` is known to be a start tag: see `read_plain_markup`. All others are read
 from a tree (`links`). `tests/parse/test_scan.py` compares both.
@@ -10,13 +10,23 @@ import html
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html.entities import html5
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from tadoru.model.web import Link, LinkKind
-from tadoru.parse.link_problems import MalformedLink, note_problem, reference_problem
-from tadoru.parse.links import LINKING, REFERENCE_ATTRIBUTES, refresh_target, srcset_urls
+from tadoru.parse.html import Attributes
+from tadoru.parse.link_problems import EMPTY, MalformedLink, note_problem, reference_problem
+from tadoru.parse.links import (
+    LINKING,
+    REFERENCE_ATTRIBUTES,
+    css_references,
+    describe_element,
+    element_references,
+    refresh_target,
+    srcset_urls,
+)
 from tadoru.parse.page_limits import MAX_LINK_CHARACTERS, MAX_LINKS, link_limits
 from tadoru.rules.url import UrlResolver
 
@@ -29,6 +39,8 @@ _RAW_END = {
     name: re.compile(rb"</" + name + rb"[\s/>]", re.IGNORECASE)
     for name in (b"script", b"style", b"title", b"textarea", b"xmp", b"iframe", b"noembed", b"noframes")
 }
+_KEPT_TAGS = frozenset({b"script", b"iframe", b"meta"})
+"""The elements without content of their own that name a URL."""
 _RAW_START = re.compile(rb"""<[a-z]++(?:[^<>"'=]++|=\s*+(?:"[^"<>]*+"|'[^'<>]*+'|[^\s<>"'=`]++))*+>""")
 _UNCLOSED = re.compile(rb"<[a-z/][^<>]*+<")
 """A tag that holds a `<`."""
@@ -45,13 +57,19 @@ class PlainMarkup(NamedTuple):
     markup: bytes
     """Text and tags only."""
     title: bytes | None
+    styles: Sequence[bytes] = ()
+    """The style sheets in the page that name a URL."""
 
 
-def read_plain_markup(body: bytes) -> PlainMarkup | None:
-    """A page in UTF-8 without comments and raw text; None when it is not plain."""
+def read_plain_markup(body: bytes, *, every_tag: bool = False) -> PlainMarkup | None:
+    """A page in UTF-8 without comments and raw text; None when it is not plain.
+
+    With `every_tag`, the start tags of metadata and of elements of raw text stay, and style sheets are kept apart.
+    """
     if b"\0" in body or b"\v" in body:  # Parsers replace NUL; \v is white space to `\\s`, but not to them.
         return None
     pieces: list[bytes] = []
+    styles: list[bytes] = []
     title: bytes | None = None
     foreign = _Foreign(body)
     start = position = 0
@@ -68,15 +86,19 @@ def read_plain_markup(body: bytes) -> PlainMarkup | None:
                 return None  # There, it is not raw text.
             if name == b"title" and title is None and not foreign.holds(begin):
                 title = content
+            elif name == b"style" and every_tag and (b"url(" in content or b"import" in content):
+                styles.append(content)
         else:
             end = _end(body, begin, name)
         if not end:
             return None
         pieces.append(body[start:begin])
+        if every_tag and name in _KEPT_TAGS:
+            pieces.append(body[begin : body.index(b">", begin) + 1])
         start = position = end
     pieces.append(body[start:])
     markup = b"".join(pieces)
-    return PlainMarkup(markup, title) if _is_regular(markup) else None
+    return PlainMarkup(markup, title, styles) if _is_regular(markup) else None
 
 
 def _end(body: bytes, begin: int, name: bytes) -> int:
@@ -144,10 +166,12 @@ _LONGEST_TAG = 64 * 1024
 
 # Before Python 3.11.5 a possessive group keeps what its last, failed round has read; `*` gives the same a fifth slower.
 _ANY = rb"*+" if sys.version_info >= (3, 11, 5) else rb"*"
-_ANCHOR = re.compile(
-    rb"""<a(?:(\s++(?:[a-gi-z][a-z-]*+="[^"<>]*+"\s++)%shref="([^"<>#&]*+(?:&[^"<>]*+)?)[^<>]*+)"""
-    rb"""|((?:rea)?(?=[\s/>])[^<>]*+))>([^<]*+(?:<(?!/?a(?:rea)?[\s/>])[^<]*+)%s)""" % (_ANY, _ANY)
+_ANCHOR_PARTS = (
+    rb"""<a(?:(\s++(?:[a-gi-z][a-z-]*+="[^"<>]*+"\s++)%shref="([^"<>#&]*+(?:&[^"<>]*+)?)""" % _ANY,
+    rb"""[^<>]*+)|((?:rea)?(?=[\s/>])[^<>]*+))>([^<]*+(?:<(?!/?a(?:rea)?[\s/>])[^<]*+)%s)""" % _ANY,
 )
+_ANCHOR = re.compile(rb"".join(_ANCHOR_PARTS))
+_ANCHOR_AND_FRAGMENT = re.compile(rb"""((?:#[^"<>]*+)?)""".join(_ANCHOR_PARTS))
 """An anchor: in the usual spelling its attributes and its reference, in any other all that follows `<a`; and what it holds.
 
 The reference ends at its fragment, but one with an `&` comes whole, because that may be the beginning of a hash. What the anchor
@@ -155,6 +179,11 @@ holds ends where it is closed or the next one begins.
 """
 _ATTRIBUTE = re.compile(rb"""(=?[^\s/=<>]++)(?:\s*+=\s*+(?:"([^"<>]*+)"|'([^'<>]*+)'|([^\s<>]*+)))?""")
 _TAG = re.compile(rb"<[a-z/][^<>]*+>?")
+_ELEMENT = re.compile(
+    rb"<(i(?:mg|mage|nput|frame)|link|meta|s(?:cript|ource)|video|audio|track|embed|object|form)((?:\s|/)[^<>]*+)>"
+)
+"""An element, other than an anchor, that may name a URL."""
+_STYLE = re.compile(rb"""<[a-z][^<>]*?\sstyle\s*+=\s*+(?:"([^"<>]*+)"|'([^'<>]*+)')""")
 _IMAGE = re.compile(rb"<img(?=[\s/])[^<>]*+>")
 _PATH_START = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789./_~-")
 _WHOLE = (b"http://", b"https://")
@@ -171,6 +200,17 @@ class ScannedLinks(NamedTuple):
     """The anchors whose references are wrong, each reference once."""
     left_out: tuple[str, ...] = ()
     """As `Document.left_out`."""
+    styles: Sequence[str] = ()
+    """The style sheets in the page that name a URL, of `scan_all` only."""
+
+
+class ElementReference(NamedTuple):
+    """A reference on an element other than an anchor."""
+
+    kind: LinkKind
+    reference: str
+    text: str
+    rel: str
 
 
 class LinkScanner:
@@ -181,6 +221,9 @@ class LinkScanner:
         self._folders: dict[str, dict[bytes, str]] = {}
         """For each folder, what references on its pages lead to: a URL, or nothing."""
         self._texts: dict[bytes, str] = {}
+        self._fragments: dict[bytes, str] = {}
+        """By what follows the reference, or by the whole tag."""
+        self._elements: dict[tuple[bytes, bytes], tuple[ElementReference, ...]] = {}
         self._kept = 0
 
     def scan(self, body: bytes, page_url: str) -> ScannedLinks | None:
@@ -196,16 +239,113 @@ class LinkScanner:
             links, title, malformed, tuple(link_limits(len(links), characters, self._resolver.too_long - too_long))
         )
 
+    def scan_all(self, body: bytes, page_url: str) -> ScannedLinks | None:
+        """Every link of a page in UTF-8 but those to itself, then all other references; None when it takes a tree."""
+        page = read_plain_markup(body, every_tag=True)
+        if page is None:
+            return None
+        title = None if page.title is None else _text(page.title[: 8 * MAX_TITLE])[:MAX_TITLE].rstrip()
+        too_long = self._resolver.too_long
+        malformed: list[MalformedLink] = []
+        links, characters = self._every_link(page.markup, page_url, malformed)
+        characters = self._read_elements(page.markup, page_url, links, malformed, characters)
+        left_out = tuple(link_limits(len(links), characters, self._resolver.too_long - too_long))
+        return ScannedLinks(links, title, malformed, left_out, _styles(page))
+
+    def _read_elements(
+        self, markup: bytes, page_url: str, links: list[Link], malformed: list[MalformedLink], characters: int
+    ) -> int:
+        """Add what other elements than anchors name; how many characters links might still have."""
+        elements, resolve = self._elements, self._resolver.resolve
+        for key in _ELEMENT.findall(markup):
+            references = elements.get(key)
+            if references is None:
+                references = self._read_element(*key)
+            for kind, reference, text, rel in references:
+                if characters < 0 or len(links) >= MAX_LINKS:
+                    return characters
+                target = resolve(reference, page_url)
+                problem = reference_problem(reference, leads=target is not None)
+                if problem is not None:
+                    note_problem(malformed, MalformedLink(reference, text, len(links), problem, kind))
+                if target is not None and problem in (None, EMPTY):
+                    links.append(Link(target[0], kind, text, rel, len(links), target[1]))
+                    characters -= len(target[0]) + len(text) + len(rel) + len(target[1])
+        return characters
+
+    def _read_element(self, name: bytes, tag: bytes) -> tuple[ElementReference, ...]:
+        attributes: Attributes = {key.decode("utf-8", "replace"): _decoded(value) for key, value in _attributes(tag).items()}
+        references = tuple(
+            ElementReference(kind, reference, *describe_element(kind, attributes))
+            for kind, reference in element_references(name.decode(), attributes)
+        )
+        if len(tag) <= _LONGEST_KEPT:
+            self._elements[name, tag] = references
+            self._kept += 1
+        return references
+
+    def _every_link(self, markup: bytes, page_url: str, malformed: list[MalformedLink]) -> tuple[list[Link], int]:
+        """As `_links`, but every link with its fragment, except those to the page itself."""
+        links: list[Link] = []
+        characters, none = MAX_LINK_CHARACTERS, ("", page_url)
+        known, texts, fragments = self._folder(page_url), self._texts, self._fragments
+        new = tuple.__new__  # What a named tuple's own constructor calls: half the price.
+        for attributes, reference, mark, unusual, inner in _groups(_ANCHOR_AND_FRAGMENT, markup):
+            tag, front = attributes or unusual, reference
+            if unusual:
+                front = _reference(unusual)
+            elif b"&" in reference:
+                front = _front(reference)
+            elif reference.endswith(b" "):
+                front = _reference(attributes)
+            url = known.get(front)
+            if url is None:
+                url = self._resolved(front, page_url, known) if front else ""
+            if url in none:
+                if not url and (front or _is_empty(tag)):
+                    self._note_problem(front, tag, inner, malformed, len(links))
+                continue
+            text, kind, rel = texts.get(inner), LinkKind.A, ""
+            if not text:
+                text, kind = self._describe(tag, inner)
+            if b"rel" in tag.lower():
+                rel = _value(_attributes(tag).get(b"rel")).lower()
+            fragment = ""
+            if mark or b"#" in tag:
+                fragment = fragments.get(mark or tag, "") or self._fragment(mark, tag)
+            links.append(new(Link, (url, kind, text, rel, len(links), fragment)))
+            characters -= len(url) + len(text) + len(rel) + len(fragment)
+            if characters < 0 or len(links) >= MAX_LINKS:
+                break
+        return links, characters
+
+    def _fragment(self, mark: bytes, tag: bytes) -> str:
+        """The fragment of an anchor: as it was found after the reference, or else in its tag."""
+        if mark and b"&" not in mark:
+            fragment = mark[1:].decode("utf-8", "replace").rstrip(" ")
+        else:
+            attributes = _attributes(tag)
+            whole = _decoded(attributes.get(b"href", attributes.get(b"xlink:href", b"")))
+            fragment = whole.partition("#")[2].rstrip(" ")
+        fragment = unquote(fragment) if "%" in fragment else fragment
+        if len(key := mark or tag) <= _LONGEST_KEPT:
+            self._fragments[key] = fragment
+            self._kept += 1
+        return fragment
+
+    def _describe(self, tag: bytes, inner: bytes) -> tuple[str, LinkKind]:
+        """The text of an anchor or an area, and which of them it is."""
+        if tag.startswith(b"rea"):
+            return _alternative(tag, b""), LinkKind.AREA
+        return self._text(inner) or _alternative(tag, inner), LinkKind.A
+
     def _links(self, markup: bytes, page_url: str, malformed: list[MalformedLink]) -> tuple[list[Link], int]:
         """The links, and how many characters they might still have; what is wrong is added to `malformed`."""
         links: list[Link] = []
         characters, has_empty = MAX_LINK_CHARACTERS, False
         fronts, urls = {b""}, {""}
         known, texts, anchor = self._folder(page_url), self._texts, LinkKind.A
-        # All at once is faster, and takes memory for as many as there are.
-        is_long = len(markup) > _LONG_PAGE
-        anchors = (found.groups(b"") for found in _ANCHOR.finditer(markup)) if is_long else _ANCHOR.findall(markup)
-        for attributes, reference, unusual, inner in anchors:
+        for attributes, reference, unusual, inner in _groups(_ANCHOR, markup):
             front = reference
             if unusual:
                 front = _reference(unusual)
@@ -274,6 +414,8 @@ class LinkScanner:
         if self._kept > _MOST_KEPT:
             self._folders.clear()
             self._texts.clear()
+            self._elements.clear()
+            self._fragments.clear()
             self._kept = 0
         query = page_url.find("?")
         folder = page_url[: page_url.rindex("/", 0, query if query > 0 else None)]
@@ -282,6 +424,13 @@ class LinkScanner:
             table = self._folders[folder] = {}
             self._kept += 1
         return table
+
+
+def _groups(pattern: re.Pattern[bytes], markup: bytes) -> Iterable[Sequence[bytes]]:
+    """The groups of each match. All at once is faster, and takes memory for as many as there are."""
+    if len(markup) <= _LONG_PAGE:
+        return pattern.findall(markup)
+    return (found.groups(b"") for found in pattern.finditer(markup))
 
 
 def _front(reference: bytes) -> bytes:
@@ -302,6 +451,14 @@ def _reference(tag: bytes) -> bytes:
 def _is_empty(tag: bytes) -> bool:
     """Whether an anchor without a path in its reference has no fragment either, and is a link."""
     return b'href=""' in tag or not _attributes(tag).get(b"href", b"#")
+
+
+def _styles(page: PlainMarkup) -> list[str]:
+    """The style sheets of a page, those in attributes too, that name a URL."""
+    found = [style.decode("utf-8", "replace") for style in page.styles]
+    if b"url(" in page.markup:
+        found += [_decoded(double or single) for double, single in _STYLE.findall(page.markup) if b"url(" in double + single]
+    return found
 
 
 def _anchor_text(inner: bytes) -> str:
@@ -401,9 +558,23 @@ def _source_references(text: str) -> Iterator[tuple[str, int]]:
                 value = _REFERENCE.sub(_character, found[group]) if "&" in found[group] else found[group]
                 for reference in _written_urls(found[1].lower(), value):
                     yield reference, found.start(group) + max(0, found[group].find(reference))
+        if "url(" in tag[0]:
+            yield from _css_positions(text, tag.start(), tag.end())
         if name in _SOURCE_RAW:
             end = _SOURCE_RAW[name].search(text, position)
-            position = len(text) if end is None else end.start()
+            begin, position = position, len(text) if end is None else end.start()
+            if name == "style":
+                yield from _css_positions(text, begin, position)
+
+
+def _css_positions(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
+    return ((reference, start + position) for _, reference, position in css_references(text[start:end]))
+
+
+def css_places(text: str) -> Iterator[ReferencePlace]:
+    """Where each reference of a style sheet stands, in order."""
+    starts = line_starts(text)
+    return (place_at(reference, position, starts) for _, reference, position in css_references(text))
 
 
 def _written_urls(attribute: str, value: str) -> Iterator[str]:

@@ -11,9 +11,11 @@ from tadoru.config.options import LinksOptions
 from tadoru.errors import UsageError, quoted
 from tadoru.fetch.local_files import LocalSite, documents_below, is_local_name, matching_files, repository_root
 from tadoru.jobs.launch import CrawlPlan, pick_processes
+from tadoru.jobs.links.job import STYLE_TYPE
+from tadoru.jobs.links.malformed import NO_REFERENCE
 from tadoru.jobs.links.result import BrokenLink, CrawlResult, FailedUrl, LinkEdge, LinkSource, UrlInfo
 from tadoru.parse.decode import decode
-from tadoru.parse.scan import ReferencePlace, html_places, html_references
+from tadoru.parse.scan import ReferencePlace, css_places, html_places, html_references
 from tadoru.rules.static_site import HTML_SUFFIXES, MARKDOWN_TYPE, StaticSite, content_type
 from tadoru.rules.url import UrlResolver, host_key, parse_typed_url
 
@@ -219,7 +221,7 @@ class _PagePlaces:
         resolver = UrlResolver()
         for place in _places(path, page_url):
             url, fragment = resolver.resolve(place.reference, page_url) or ("", "")
-            for key in {url, place.reference[:300]}:
+            for key in {url, place.reference[:300] or NO_REFERENCE}:
                 self._places.setdefault(key, {}).setdefault(fragment, deque()).append(place)
 
     def find(self, url: str, source: LinkSource) -> ReferencePlace | None:
@@ -243,6 +245,8 @@ def _places(path: str, page_url: str) -> Iterator[ReferencePlace]:
         return iter(())
     media_type = content_type(path)
     text = decode(body, media_type).text
+    if media_type == STYLE_TYPE:
+        return css_places(text)
     if media_type != MARKDOWN_TYPE:
         return html_places(text)
     from tadoru.parse.markdown import markdown_places  # Late: most sites have no Markdown.

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TypeVar
 
 from tadoru.clock import SystemClock
@@ -17,11 +18,12 @@ from tadoru.i18n.translation import N_
 from tadoru.jobs.links.broken import AcceptedCodes, LinkCheck, classify_link, describe_problem, is_ignored
 from tadoru.jobs.links.malformed import malformed_links
 from tadoru.jobs.links.result import BrokenLink, CrawlResult, FailedUrl, LinkEdge, LinkSource, SkippedTrap, UrlInfo
-from tadoru.model.web import FailureKind
+from tadoru.model.web import FOLLOWED, FailureKind, LinkKind
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.interface import CrawlStore
 from tadoru.store.crawl.open import open_store
-from tadoru.store.crawl.records import LinkRow, PageRow, PageStatus
+from tadoru.store.crawl.records import LinkRow, PageRow, PageStatus, UrlPurpose
+from tadoru.store.crawl.resources import ResourceFailure
 
 STOPPED = N_("stopped before it was requested")
 STOPPED_BEFORE_RETRY = N_("stopped before it was retried")
@@ -35,6 +37,8 @@ class BrokenLinkRules:
     accepted: AcceptedCodes = AcceptedCodes()
     ignore: tuple[re.Pattern[str], ...] = ()
     fragments: bool = False
+    kinds: frozenset[LinkKind] = frozenset(LinkKind)
+    """The kinds of references that are reported."""
 
 
 class ProblemPages:
@@ -43,12 +47,15 @@ class ProblemPages:
     def __init__(self, accepted: AcceptedCodes) -> None:
         self.internal = 0
         self.external = 0
+        self.styles = 0
         self._accepted = accepted
         self._rows: dict[str, PageRow] = {}
 
     def add(self, row: PageRow) -> None:
-        """Counts a page, and keeps it if it redirects or has a problem."""
-        if row.internal:
+        """Counts a page, and keeps it if it redirects or has a problem. What is gone and linked nowhere has none."""
+        if row.purpose == UrlPurpose.STYLE:
+            self.styles += 1
+        elif row.internal:
             self.internal += 1
         else:
             self.external += 1
@@ -100,7 +107,8 @@ async def load_urls(store: CrawlStore, problems: ProblemPages) -> tuple[tuple[Ur
     internal: list[UrlInfo] = []
     external: list[UrlInfo] = []
     async for row in store.graph.pages():
-        (internal if row.internal else external).append(url_info(row, problems))
+        if row.purpose != UrlPurpose.STYLE:
+            (internal if row.internal else external).append(url_info(row, problems))
     return tuple(internal), tuple(external)
 
 
@@ -118,6 +126,7 @@ async def read_crawl_result(
     pages = [(row, problems.checked(row)) for row in problems]
     broken = [link async for link in _broken_links(store, pages, rules)]
     sources = {link.url: link.sources for link in broken}
+    broken = _merged(broken, _broken_resources(await store.resources.failures(), rules))
     broken += [link for link in malformed_links(store.findings) if not is_ignored(link.url, rules.ignore)]
     if rules.fragments:
         broken += [link async for link in _missing_fragments(store, rules)]
@@ -130,7 +139,7 @@ async def read_crawl_result(
             _failed(row, checked, sources.get(row.url, ())) for row, checked in pages if _has_failed(row, checked, rules)
         ),
         total_processed=counts.completed + counts.error,
-        total_found=problems.internal + problems.external,
+        total_found=problems.internal + problems.external + problems.styles,
         crawl_duration=round(duration, 3),
         traps=tuple(SkippedTrap(trap.key, trap.why, trap.refused) for trap in await store.graph.traps()),
         stopped=stopped,
@@ -187,10 +196,41 @@ async def _broken_links(
         kind = classify_link(checked, rules.accepted)
         if kind is None or is_ignored(row.url, rules.ignore):
             continue
-        sources = tuple([_source(link) async for link in store.graph.links_to([row.page_id])])
-        if not sources and row.depth > 0:
+        links = [link async for link in store.graph.links_to([row.page_id])]
+        sources = tuple(_source(link) for link in links if link.kind in rules.kinds and not _is_refused_form(link, checked))
+        if not sources and (row.depth > 0 or links):
             continue  # Only a redirect leads here, and the link to the redirect is reported.
         yield BrokenLink(row.url, checked.status_code, describe_problem(checked), kind, sources)
+
+
+_GONE = (404, 410)
+
+
+def _is_refused_form(link: LinkRow, checked: LinkCheck) -> bool:
+    """Whether a link is a form that is sent with POST, and its URL responds to GET with anything but that it does not exist."""
+    return link.kind == LinkKind.FORM and link.rel == "post" and checked.failure is None and checked.status_code not in _GONE
+
+
+def _broken_resources(failures: Iterable[ResourceFailure], rules: BrokenLinkRules) -> Iterator[BrokenLink]:
+    for url, uses in groupby(failures, key=lambda failure: failure.url):
+        found = [use for use in uses if use.kind in rules.kinds]
+        if not found or is_ignored(url, rules.ignore):
+            continue
+        first = found[0]
+        failure = _KINDS.get(first.error_type or "")
+        checked = LinkCheck(url, first.status_code, failure, first.error_message or "", first.final_url)
+        if (kind := classify_link(checked, rules.accepted)) is not None:
+            sources = tuple(LinkSource(use.page_url, "", kind=use.kind) for use in found)
+            yield BrokenLink(url, checked.status_code, describe_problem(checked), kind, sources)
+
+
+def _merged(links: Iterable[BrokenLink], others: Iterable[BrokenLink]) -> list[BrokenLink]:
+    """Broken links, each URL once with all its sources, by URL."""
+    found = {link.url: link for link in links}
+    for other in others:
+        known = found.get(other.url)
+        found[other.url] = other if known is None else replace(known, sources=known.sources + other.sources)
+    return [found[url] for url in sorted(found)]
 
 
 async def _missing_fragments(store: CrawlStore, rules: BrokenLinkRules) -> AsyncIterator[BrokenLink]:
@@ -214,7 +254,8 @@ CHUNK_SIZE = 1000
 def stored_edges(database: str) -> Iterator[LinkEdge]:
     """Streams the links of a stored crawl."""
     for link in _stream_rows(database, lambda store: store.graph.links()):
-        yield LinkEdge(link.source_url, link.target_url, link.text, link.rel)
+        if link.kind in FOLLOWED:
+            yield LinkEdge(link.source_url, link.target_url, link.text, link.rel)
 
 
 def stored_urls(database: str, problems: ProblemPages) -> tuple[Collection[UrlInfo], Collection[UrlInfo]]:
@@ -237,7 +278,7 @@ class StoredUrls(Collection[UrlInfo]):
     def __iter__(self) -> Iterator[UrlInfo]:
         if self.count:
             for row in _stream_rows(self.database, lambda store: store.graph.pages()):
-                if row.internal is self.internal:
+                if row.internal is self.internal and row.purpose != UrlPurpose.STYLE:
                     yield url_info(row, self.problems)
 
     def __contains__(self, info: object) -> bool:

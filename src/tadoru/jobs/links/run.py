@@ -37,11 +37,12 @@ from tadoru.jobs.crawl_setup import (
 )
 from tadoru.jobs.links.broken import AcceptedCodes, compile_patterns
 from tadoru.jobs.links.check_cache import read_checks, write_checks
-from tadoru.jobs.links.job import LinksJob
+from tadoru.jobs.links.job import STYLE_TYPE, LinksJob
 from tadoru.jobs.links.local_input import LocalInput, find_local_input
 from tadoru.jobs.links.malformed import MALFORMED_CHECK
 from tadoru.jobs.links.result import CrawlResult, UrlInfo
 from tadoru.jobs.links.result_reader import BrokenLinkRules, load_urls, read_crawl_result, read_problem_pages, stored_urls
+from tadoru.model.web import FOLLOWED, LinkKind
 from tadoru.parse.html import HTML_TYPES
 from tadoru.rules.address import Exemptions
 from tadoru.rules.static_site import MARKDOWN_TYPE
@@ -59,6 +60,7 @@ def broken_link_rules(options: LinksOptions) -> BrokenLinkRules:
         accepted=AcceptedCodes.parse(options.accept),
         ignore=compile_patterns(options.ignore),
         fragments=options.fragments,
+        kinds=link_kinds(options.kinds),
     )
 
 
@@ -114,6 +116,7 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
             await queue_start_urls(store, url_filter, starts, new, options.depth)
         finally:
             await store.close()
+        kinds = link_kinds(options.kinds) | FOLLOWED if local is not None or options.check else FOLLOWED
         job = LinksJob(
             scope=scope,
             check_external=options.check,
@@ -121,11 +124,13 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
             every_link=local is not None or options.check or options.fragments,
             fragments=options.fragments,
             only_starts=local is not None,
+            kinds=kinds,
             cleaning=build_cleaner(options),
-            body_types=HTML_TYPES if local is None else (*HTML_TYPES, MARKDOWN_TYPE),
+            body_types=_body_types(kinds, local),
         )
         known_checks = read_checks(options.cache, SystemClock().now() - options.max_age) if options.cache else {}
-        plan = build_plan(options, job, starts, exemptions, database, {"known_checks": known_checks}, durable=self.durable)
+        policy = {"known_checks": known_checks, "resource_budget": MAX_RESOURCES if kinds != FOLLOWED else 0}
+        plan = build_plan(options, job, starts, exemptions, database, policy, durable=self.durable)
         if local is not None:
             plan = local.plan(plan, options.processes)
         return PreparedCrawl(plan=plan, starts=starts, run=run, resumed=known is not None, recrawl=recrawl)
@@ -159,6 +164,12 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
             return FinishedCrawl(prepared=prepared, ended=ended, result=result, start=await start_failure(store))
         finally:
             await store.close()
+
+
+def _body_types(kinds: frozenset[LinkKind], local: LocalInput | None) -> tuple[str, ...]:
+    """The media types of documents whose links are read."""
+    styles = (STYLE_TYPE,) if LinkKind.STYLE in kinds else ()
+    return (*HTML_TYPES, *styles, *((MARKDOWN_TYPE,) if local is not None else ()))
 
 
 def _stop_reason(ended: CrawlOutcome, limit: int) -> Message | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
 from tadoru.store.crawl.records import ResourceLease, ResourceResult, SitemapRecord
@@ -47,6 +48,24 @@ _AGAIN = """UPDATE resources SET status = 'queued', owner = NULL, retry_count = 
 _OPEN = """SELECT id, url, internal, status FROM resources
     WHERE id > ? AND (status = 'discovered' OR status = 'queued') ORDER BY id LIMIT 2000"""
 _MOVE = "UPDATE resources SET internal = ?, status = ? WHERE id = ?"
+
+
+class ResourceFailure(NamedTuple):
+    """A use of a resource that has no response, or one other than success."""
+
+    url: str
+    kind: str
+    status_code: int | None
+    final_url: str | None
+    error_type: str | None
+    error_message: str | None
+    page_url: str
+
+
+_FAILURES = """SELECT r.url, r.kind, r.status_code, r.final_url, r.last_error_type, r.last_error_message, p.url
+    FROM resource_uses u JOIN resources r ON r.id = u.resource_id JOIN pages p ON p.id = u.page_id
+    WHERE r.status = 'error' OR (r.status = 'completed' AND (r.status_code < 200 OR r.status_code > 299))
+    ORDER BY r.url, p.url, u.position"""
 
 
 class ResourceTable:
@@ -110,6 +129,11 @@ class ResourceTable:
             sql.executemany(_RESULT, finished)
 
         await self._db.write(body, beside=True)
+
+    async def failures(self) -> list[ResourceFailure]:
+        """Every use of a resource that does not work, by URL and page."""
+        rows = await self._db.read(lambda sql: sql.execute(_FAILURES).fetchall())
+        return [ResourceFailure(*row) for row in rows]
 
     async def wait(self, *, budget: int) -> float | None:
         """Seconds until a resource may be tried, or until somebody else's may come back; None when all is done."""
