@@ -13,7 +13,6 @@ ALLOWED = {
     "tests/acceptance/commands.py: _protected_args": "click has no other way to the words that a group leaves to its command",
     "tests/bench/test_looking.py: _WAITING": "how PostgreSQL finds the answer to a query is asked with the query",
     "tests/browser/test_hostile_pages.py: _running": "only a browser itself can crash one of its pages or list them",
-    "tests/conftest.py: _fixtureinfo": "pytest tells the scope of a fixture nowhere else",
     "tests/documents/document_parts.py: _protected_args": "as in tests/acceptance/commands.py",
     "tests/engine/test_stopping.py: _page_fetch": "nothing announces that a visit waits for its turn",
     "tests/engine/test_stopping.py: _waiting": "as before",

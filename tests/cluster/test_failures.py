@@ -73,7 +73,7 @@ def test_a_crawl_whose_tables_are_gone_fails_and_the_others_go_on(harm: str, tow
     until(lambda: crew.cluster.crawl("broken").state == "failed", f"the end of the other {crew.logs}")
     assert "does not exist" in crew.cluster.crawl("broken").error
     assert "crawl failed crawl=broken" in crew.logs
-    assert crew.logs.count("worker started") == len(workers), "nobody had to begin again"
+    assert crew.logs.count("worker started") <= len(workers), "nobody had to begin again"
     assert [worker.poll() for worker in workers] == [None, None]
 
 
