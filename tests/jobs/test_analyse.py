@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from tadoru.errors import StoreError
+from tadoru.i18n.translation import translator
+from tadoru.jobs.audit.coverage import META_KEY, decode, describe_skipped_checks
 from tadoru.jobs.audit.score import SCORE_VERSION, compute_score, score_change
+from tadoru.jobs.audit.site_checks import SITE_CHECKS
 from tadoru.model.finding import Severity
 from tadoru.store.crawl.analysis import FindingCount, SiteFinding, SiteHealth
 from tadoru.store.crawl.records import UNLINKED, Lease
@@ -27,6 +30,7 @@ from tests.jobs.sample_sites import (
     found,
     judge,
     site,
+    sitemap,
     words,
 )
 from tests.jobs.site_triggers import MENU, SITE, TRIGGERS
@@ -146,6 +150,35 @@ async def test_a_crawl_that_was_stopped_tells_what_is_broken_but_not_what_is_mis
     assert not {check for check, _ in result} & {"page-orphan", "inlinks-single", "inlinks-nofollow-only"}
 
 
+NOT_JUDGED: dict[str, tuple[SampleSite, dict[str, int]]] = {
+    "a page that waits": (site(unfinished=True), {"pages missing": 1}),
+    "one skipped page of many": (
+        site({f"/{number}": Page() for number in range(60)}, skipped="/2020/01/01"),
+        {"few pages missing": 1},
+    ),
+    "a sitemap that was not read": (
+        site(sitemaps=[sitemap(), sitemap("/more.xml", status="failed")], entries={"/sitemap.xml": ["/"]}),
+        {"sitemaps missing": 1},
+    ),
+    "external links": (site({"/a": Page(links=["https://other.example/", "/"])}), {"external URLs missing": 1}),
+}
+
+
+@pytest.mark.parametrize("case", NOT_JUDGED)
+async def test_what_could_not_be_judged_is_said(case: str) -> None:
+    sample, expected = NOT_JUDGED[case]
+    store = await analysed(sample)
+    skipped = decode(await store.meta.get(META_KEY))
+    assert {one.reason: one.count for one in skipped if one.reason != "fragments missing"} == expected
+    assert all(one.checks and set(one.checks) <= set(SITE_CHECKS) for one in skipped)
+    assert len(list(describe_skipped_checks(skipped, translator("ja")))) == len(skipped)
+
+
+async def test_one_skipped_page_of_many_does_not_hide_an_orphan() -> None:
+    pages = {f"/{number}": Page() for number in range(60)} | {"/lost": Page(linked=False)}
+    assert ("page-orphan", "/lost") in found(await analysed(site(pages, skipped="/2020/01/01")))
+
+
 async def recrawl(store: SqliteStore, path: str, page: Page, sample: SampleSite) -> None:
     """The page is asked for once more and answers otherwise."""
     store.sql.execute("UPDATE pages SET status = 'queued' WHERE url = ?", (ORIGIN + path,))
@@ -260,9 +293,9 @@ SCORES: dict[str, tuple[SiteHealth, float | None]] = {
     "more broken URLs than pages": (SiteHealth(4, findings=(counted(ERROR, others=9),)), 85.0),
     "a finding about the site": (SiteHealth(4, findings=(counted(ERROR, is_site=True),)), 85.0),
     "a fact of the site with its share": (SiteHealth(9, findings=(counted(WARNING, is_site=True, percent=64),)), 96.0),
-    "links to one redirect on every page": (
-        SiteHealth(100, causes={"link-to-redirect": 1}, findings=(counted(NOTICE, check="link-to-redirect", pages=100),)),
-        99.8,
+    "links to four redirects on every page": (
+        SiteHealth(100, causes={"link-to-redirect": 4}, findings=(counted(NOTICE, check="link-to-redirect", pages=100),)),
+        99.7,
     ),
     "a broken link counts by its target": (SiteHealth(4, findings=(counted(ERROR, check="link-broken", pages=4),)), 100.0),
     "half of the pages hidden": (SiteHealth(4, hidden=2), 100.0),

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import io
+import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,8 @@ import pytest
 from tadoru.i18n.formats import format_utc
 from tadoru.i18n.translation import translator
 from tadoru.jobs.audit.catalogue import CheckCatalogue
+from tadoru.jobs.audit.coverage import META_KEY, SkippedChecks, encode
+from tadoru.jobs.audit.report import REPORT_FORMATS, ReportRequest, write_requested
 from tadoru.jobs.audit.report.messages import (
     EVIDENCE,
     GROUPS,
@@ -32,6 +37,7 @@ from tadoru.jobs.audit.site_checks import SITE_CHECKS
 from tadoru.jobs.reporting.formatting import format_duration
 from tadoru.model.finding import Check, Severity
 from tadoru.store.crawl.findings import FindingRow
+from tests.jobs.audit_crawls import small
 
 CHECKS: list[Check] = [*CheckCatalogue().checks.values(), *SITE_CHECKS.values()]
 SAME_IN_JAPANESE = {"HTML", "%"}
@@ -117,3 +123,16 @@ def test_sizes_and_times_are_readable() -> None:
     assert [format_milliseconds(ms) for ms in (0.4, 999, 1240)] == ["0 ms", "999 ms", "1.24 s"]
     assert [format_time_bound(ms) for ms in (50, 1000, 5000)] == ["50 ms", "1 s", "5 s"]
     assert [format_amount(value, translate) for value in (1234, 2.0, 0.25, True, "x")] == ["1,234", "2", "0.25", "True", "x"]
+
+
+@pytest.mark.parametrize("form", [name for name in REPORT_FORMATS if name != "codequality"])
+def test_every_report_says_what_was_not_judged(form: str, tmp_path: Path) -> None:
+    path = small(tmp_path / "site.db")
+    with closing(sqlite3.connect(path, isolation_level=None)) as sql:
+        skipped = encode([SkippedChecks("pages missing", ("page-orphan",), 7, "https://garden.example/waiting")])
+        sql.execute("INSERT INTO crawl_meta(key, value) VALUES (?, ?)", (META_KEY, skipped))
+    out = io.StringIO()
+    write_requested(ReportRequest(database=str(path), form=form), out)
+    shown = out.getvalue().replace("\\", "").replace("&#8203;", "")
+    assert "page-orphan" in shown
+    assert "garden.example/waiting" in shown

@@ -16,6 +16,7 @@ from tadoru.engine.crawl import CrawlOutcome
 from tadoru.engine.notifications import Notify
 from tadoru.engine.url_filter import UrlFilter
 from tadoru.errors import Message, UsageError, quoted
+from tadoru.jobs.audit import coverage
 from tadoru.jobs.audit.catalogue import SITE_WIDE_CHECKS
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.job import AuditJob
@@ -75,6 +76,7 @@ async def analyse(
         notify(group.name)
         await store.db.clock.sleep(0)
     await store.analysis.keep_analysis(view)
+    await store.meta.set(coverage.META_KEY, coverage.encode(coverage.find_skipped_checks(view)))
     notify("written")
     result = compute_score(await store.analysis.health(view))
     await store.analysis.keep_score(result, SCORE_VERSION)

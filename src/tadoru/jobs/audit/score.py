@@ -1,9 +1,9 @@
 """The health score of a site, from 0 to 100.
 
 The score is 100 times a factor for each check with findings, 1 - weight · √share. The weight is 0.15 for an error, 0.05 for a
-warning, 0.015 for a notice, and 0 for information. The share is that of the HTML pages of the site (status 2xx) to which the check
-applies. What has one cause counts once: a missing script counts as one page however many pages use it, as does a URL that is
-broken or redirects however many pages link to it, and a finding about the whole site counts as all pages. Pages that search
+warning, 0.015 for a notice, and 0 for information. The share is that of the HTML pages of the site (status 2xx) to which the
+check applies. What has one cause counts once: a missing script counts as one page however many pages use it, as does a URL that
+is broken or redirects however many pages link to it, and a finding about the whole site counts as all pages. Pages that search
 engines may not show (noindex, a canonical on another host) lower the score once they are more than half of all, down to a tenth
 if they are all; so does a robots.txt that blocks the site.
 

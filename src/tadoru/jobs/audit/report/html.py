@@ -12,6 +12,7 @@ from math import pi
 from typing import Any, TextIO
 
 from tadoru.i18n.translation import Translator
+from tadoru.jobs.audit.coverage import describe_skipped_checks
 from tadoru.jobs.audit.report import messages
 from tadoru.jobs.audit.report.audit_report import AuditReport
 from tadoru.jobs.audit.report.html_graph import site_picture
@@ -62,7 +63,8 @@ def write_html(report: AuditReport, out: TextIO) -> None:
         return clip(short(url), _MAX_NAME)
 
     picture, excluded = site_picture(summary, _), list(describe_exclusions(summary, _))
-    passed = [result for result in summary.results if not result.count]
+    skipped = {check for one in summary.not_judged for check in one.checks}
+    passed = [result for result in summary.results if not result.count and result.check.id not in skipped]
     headings = [(severity, _(SEVERITY_HEADINGS[severity]), summary.count(severity)) for severity in Severity]
     sections = {
         "figures": (_("Summary"), True),
@@ -74,6 +76,7 @@ def write_html(report: AuditReport, out: TextIO) -> None:
         "sitemaps": (_("Sitemaps"), summary.sitemaps),
         "duplicates": (_("Near duplicates"), summary.clusters),
         "traps": (_("Excluded"), excluded),
+        "not-judged": (_("Not judged"), summary.not_judged),
         "passed": (_("Passed checks"), passed),
     }
     write_template(
@@ -113,6 +116,7 @@ def write_html(report: AuditReport, out: TextIO) -> None:
         name=name,
         picture=picture,
         excluded=excluded,
+        not_judged=list(describe_skipped_checks(summary.not_judged, _)),
         passed=[translate_check(result.check, _).title for result in passed],
     )
 

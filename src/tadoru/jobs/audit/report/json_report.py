@@ -58,6 +58,7 @@ def _fields(report: AuditReport) -> Iterator[tuple[str, Any]]:
             },
         },
     )
+    yield "not_judged", [one._asdict() for one in summary.not_judged]
     yield "unused_suppressions", [{"line": entry.line, "text": entry.text} for entry in summary.unused]
     yield "checks", [_check(result, report.translate) for result in summary.results]
     yield from _lists(summary)

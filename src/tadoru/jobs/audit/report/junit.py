@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import TextIO
 
 from tadoru.i18n.translation import Translator
+from tadoru.jobs.audit.coverage import describe_skipped_checks
 from tadoru.jobs.audit.report.audit_report import AuditReport
 from tadoru.jobs.audit.report.messages import (
     GROUPS,
@@ -49,14 +50,15 @@ def _suite(report: AuditReport, group: str, results: list[CheckResult]) -> Junit
         name=translate_name(GROUPS, group, report.translate),
         timestamp=f"{started:%Y-%m-%dT%H:%M:%S}" if started is not None else "1970-01-01T00:00:00",
         hostname=site_name(summary),
-        properties=_properties(summary),
+        properties=_properties(summary, report.translate),
         cases=[_case(report, result) for result in results],
     )
 
 
-def _properties(summary: AuditSummary) -> dict[str, object]:
+def _properties(summary: AuditSummary, _: Translator) -> dict[str, object]:
     score = f"{summary.score:.1f}" if summary.score is not None else ""
-    return {"start_url": summary.crawl.start_url, "pages": summary.pages, "score": score}
+    figures = {"start_url": summary.crawl.start_url, "pages": summary.pages, "score": score}
+    return figures | {f"not_judged.{at}": text for at, text in enumerate(describe_skipped_checks(summary.not_judged, _), 1)}
 
 
 def _case(report: AuditReport, result: CheckResult) -> JunitCase:

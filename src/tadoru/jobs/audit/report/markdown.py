@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TextIO
 
 from tadoru.i18n.translation import Translator
+from tadoru.jobs.audit.coverage import describe_skipped_checks
 from tadoru.jobs.audit.report import messages
 from tadoru.jobs.audit.report.audit_report import AuditReport
 from tadoru.jobs.audit.report.summary import AuditSummary, CheckResult, FindingExample
@@ -53,6 +54,9 @@ def write_markdown(report: AuditReport, out: TextIO) -> None:
         more = _.ngettext("{count} more check. To list everything, run:", "{count} more checks. To list everything, run:", left)
         out.write(f"\n{more} {markdown_code(report.command('--all'))}\n")
     out.writelines(f"\n{escape_markdown(note)}\n" for note in messages.describe_exclusions(summary, _))
+    if summary.not_judged:
+        out.write("\n### " + _("Not judged") + "\n\n")
+        out.writelines(f"- {escape_markdown(note)}\n" for note in describe_skipped_checks(summary.not_judged, _))
 
 
 def _figures(summary: AuditSummary, _: Translator) -> Iterator[str]:

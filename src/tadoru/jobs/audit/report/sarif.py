@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, TextIO
 
 from tadoru.i18n.translation import Translator
+from tadoru.jobs.audit.coverage import describe_skipped_checks
 from tadoru.jobs.audit.report.audit_report import AuditReport, FindingKey, ReportedFinding
 from tadoru.jobs.audit.report.messages import describe_evidence, describe_threshold, translate_check
 from tadoru.jobs.audit.report.summary import CheckResult
@@ -39,7 +40,11 @@ def write_sarif(report: AuditReport, out: TextIO) -> None:
         lang=report.translate.lang,
         rules=[_rule(result, report.translate) for result in report.summary.results],
         invocation=invocation,
-        properties={"score": report.summary.score, "pages": report.summary.pages},
+        properties={
+            "score": report.summary.score,
+            "pages": report.summary.pages,
+            "notJudged": list(describe_skipped_checks(report.summary.not_judged, report.translate)),
+        },
     )
     write_sarif_log(run, _results(report), out)
 

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from itertools import groupby
 from math import ceil
 
+from tadoru.jobs.audit.coverage import META_KEY, SkippedChecks, decode
 from tadoru.jobs.audit.report.check_filter import SEVERITIES
 from tadoru.jobs.audit.suppressions import FindingSuppression, FindingSuppressions, find_suppression
 from tadoru.model.finding import Check, Severity
@@ -113,6 +114,8 @@ class AuditSummary:
     pages_with: dict[Severity, int]
     unused: tuple[FindingSuppression, ...]
     traps: tuple[TrapRecord, ...]
+    not_judged: tuple[SkippedChecks, ...] = ()
+    """Checks that could not be applied."""
     slowest: tuple[PageFigures, ...] = ()
     largest: tuple[PageFigures, ...] = ()
     redirect_count: int = 0
@@ -276,6 +279,7 @@ async def read_summary(
         pages_with=dict(counted.pages),
         unused=counted.unused,
         traps=tuple(await store.graph.traps()),
+        not_judged=decode(await store.meta.get(META_KEY)),
     )
     return _with_lists(figures, store, extent)
 

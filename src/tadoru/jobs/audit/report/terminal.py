@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TextIO
 
 from tadoru.i18n.translation import Translator
+from tadoru.jobs.audit.coverage import describe_skipped_checks
 from tadoru.jobs.audit.report.audit_report import AuditReport
 from tadoru.jobs.audit.report.messages import (
     INDEXABILITIES,
@@ -192,6 +193,11 @@ def _write_end(report: AuditReport, paint: Palette, write_line: WriteLine) -> No
     if notes and not report.list_all:
         write_line("\n" + paint.bold(_("Excluded")))
         for note in notes:
+            write_line(f"  {note}")
+    skipped = list(describe_skipped_checks(report.summary.not_judged, _))
+    if skipped and not report.list_all:
+        write_line("\n" + paint.bold(_("Not judged")))
+        for note in skipped:
             write_line(f"  {note}")
     if report.list_all or not report.summary.found:
         return

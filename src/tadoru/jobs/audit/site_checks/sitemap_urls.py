@@ -79,16 +79,16 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
             yield page_finding(check, page, str(int(pages.status[page])) if verdict is UrlVerdict.BROKEN else "")
     for page in site.ids(named & (site.in_full_sitemaps > 1)):
         yield page_finding(IN_SEVERAL, page, count=int(site.in_full_sitemaps[page]))
-    if site.in_full_sitemaps.any() and _are_sitemaps_complete(site):
+    if site.in_full_sitemaps.any() and not incomplete_sitemaps(site):
         for page in site.ids(pages.candidates & ~pages.with_query & site.reached & (site.in_sitemaps == 0)):
             if not is_continuation(site, page):
                 yield page_finding(LEFT_OUT, page)
 
 
-def _are_sitemaps_complete(site: SiteView) -> bool:
-    """Whether all sitemaps were read completely: one that was not may contain any URL."""
+def incomplete_sitemaps(site: SiteView) -> list[str]:
+    """The sitemaps that were not read completely: each may contain any URL."""
     present = [one for one in site.sitemaps() if not is_absent(one)]
-    return all(one.status == "read" and not any(map(is_truncated, read_problems(one))) for one in present)
+    return [one.url for one in present if one.status != "read" or any(map(is_truncated, read_problems(one)))]
 
 
 GROUP = SiteCheckSet("sitemap URLs", (*_UNFIT.values(), IN_SEVERAL, LEFT_OUT), run)

@@ -23,6 +23,9 @@ _READ_IN_PART = (FailureKind.TOO_LARGE, FailureKind.UNPARSABLE)
 FEWEST_WORDS = 20
 """Pages of fewer words are alike by chance, or because a script has not filled them yet."""
 
+_MOST_UNSEEN = 0.02
+"""The share of pages that a judgement about missing links may ignore. With fewer than 50 pages, that is none."""
+
 # In a crawl that a robots.txt cut short the reason begins with its name. The page's own nofollow is looked for in its
 # directives only when a cheaper look says that there may be one.
 _PAGES = """SELECT p.id, CASE WHEN p.purpose = 'check' THEN 2 WHEN p.internal AND p.purpose = 'page' THEN 1 ELSE 0 END,
@@ -126,10 +129,16 @@ class SitePages:
         return self.documents & self.indexable
 
     @cached_property
+    def unseen(self) -> Flags:
+        """Known pages of the site that were not requested, though robots.txt does not forbid it."""
+        states = (UrlState.UNASKED, UrlState.SKIPPED, UrlState.WAITING)
+        found: Flags = self.internal & np.isin(self.state, states)
+        return found
+
+    @cached_property
     def is_complete(self) -> bool:
-        """Whether every known page of the site was requested, or is forbidden to everybody: only then is absence a fact."""
-        unseen = (UrlState.UNASKED, UrlState.SKIPPED, UrlState.WAITING)
-        return not bool((self.internal & np.isin(self.state, unseen)).any())
+        """Whether so few pages are unseen that a link which was not found is most likely not there."""
+        return bool(self.unseen.sum() <= _MOST_UNSEEN * self.documents.sum())
 
     @cached_property
     def redirects(self) -> ChainEnds:

@@ -256,6 +256,21 @@ class SiteView:
         )
         return map(side_tables.SiteResource._make, rows)
 
+    def untried_resources(self) -> int:
+        """How many were meant to be asked for, and were not: there were more than the limit."""
+        count: int = self.sql.execute("SELECT count(*) FROM resources WHERE status = 'queued'").fetchone()[0]
+        return count
+
+    def untried_external_urls(self) -> int:
+        """How many URLs of other sites are known and were not asked for."""
+        count: int = self.sql.execute("SELECT count(*) FROM pages WHERE NOT internal AND status = 'discovered'").fetchone()[0]
+        return count
+
+    @cached_property
+    def has_anchors(self) -> bool:
+        """Whether the ids of elements were stored."""
+        return self.sql.execute("SELECT 1 FROM page_anchors LIMIT 1").fetchone() is not None
+
     def robots(self) -> list[side_tables.SiteRobots]:
         """The answers of the origins where the crawl began, as far as they were asked."""
         query = "SELECT status, failure, body FROM robots WHERE origin = ? AND fetched_at IS NOT NULL"
