@@ -31,6 +31,8 @@ _HIGHEST = 60
 
 _CJK = re.compile("[\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003134f]+")
 _SLICE = 100_000
+_BLOCK = 1_000_000
+"""Bytes of a text that are collapsed at a time."""
 _LEADS = bytes(range(0xE3, 0xEA))
 """The first bytes of nearly all of them in UTF-8: enough to tell whether there are any."""
 _PUNCTUATION = b'!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n\r\x0b\x0c'
@@ -140,7 +142,9 @@ def normalise_content(text: str) -> PageContent:
         text = "".join(_CJK.sub(lambda run: _apart(run, runs), one) for one in slices)
         characters = sum(runs)
         data = _blanked(text, _WIDE_SPACES).encode("utf-8", "replace")
-    normal, tokens = _collapsed(data.translate(_PLAIN, b"'"))
+    del text  # Of tens of megabytes, on the largest pages.
+    data = data.translate(_PLAIN, b"'")
+    normal, tokens = _collapsed(data)
     return PageContent(normal, tokens - characters + (characters + 1) // 2, characters)
 
 
@@ -152,14 +156,21 @@ def _blanked(text: str, signs: str) -> str:
 
 def _collapsed(data: bytes) -> tuple[bytes, int]:
     """A text with one space between its words, and how many they are."""
-    letters = np.frombuffer(data + b" ", np.uint8)
-    in_word = letters != ord(" ")
-    kept = in_word.copy()
-    # Of the spaces the one that follows a word.
-    kept[1:] |= in_word[:-1]
-    words = int(np.count_nonzero(kept)) - int(np.count_nonzero(in_word))
-    # Not by `compress`, which makes eight bytes of an index for each letter.
-    return letters[kept].tobytes()[:-1], words
+    pieces: list[bytes] = []
+    words, is_after_word = 0, False
+    for start in range(0, len(data), _BLOCK):
+        letters = np.frombuffer(data, np.uint8, count=min(_BLOCK, len(data) - start), offset=start)
+        in_word = letters != ord(" ")
+        kept = in_word.copy()
+        # Of the spaces the one that follows a word.
+        kept[1:] |= in_word[:-1]
+        kept[0] |= is_after_word
+        is_after_word = bool(in_word[-1])
+        words += int(np.count_nonzero(kept)) - int(np.count_nonzero(in_word))
+        # Not by `compress`, which makes eight bytes of an index for each letter.
+        pieces.append(letters[kept].tobytes())
+    normal = b"".join(pieces)
+    return (normal, words + 1) if is_after_word else (normal[:-1], words)
 
 
 def _apart(run: re.Match[str], runs: list[int]) -> str:
