@@ -15,24 +15,35 @@ from tadoru.config.settings import SettingRole
 from tadoru.errors import ConfigError, StoreError, UsageError, without_passwords
 from tadoru.log import Log
 
-CREDENTIALS = {"header", "auth_username", "auth_password", "auth_token", "auth_header", "auth_value", "webhook_secret"}
+CREDENTIALS = {
+    "header",
+    "host_header",
+    "host_auth",
+    "auth_username",
+    "auth_password",
+    "auth_token",
+    "auth_header",
+    "auth_value",
+    "webhook_secret",
+}
 CREDENTIAL_NAMES = {"cookies", "llm_key", "search_key"}
-DESTINATIONS = {"proxy", "insecure", "notify", "llm_url", "search_url"}
+DESTINATIONS = {"proxy", "insecure", "remap", "notify", "llm_url", "search_url"}
 STARTS = {"seed_urls", "state"}
 STORAGES = {"database", "files"}
 PLAIN = {
     # What to crawl, and how much. Credentials are sent to the sites that were named, and to no other host that is read.
     "depth", "limit", "max_time", "scope", "include", "exclude", "strip_tracking", "strip_sessions", "trap_limit", "subdomains",
     "list", "follow_external_hosts", "pages_per_host", "hosts_per_domain", "queue_limit", "recrawl", "sitemap", "sitemap_url",
-    "same_domain", "variants", "language", "allow_private",
+    "same_domain", "variants", "language", "allow_private", "exclude_file",
     # How to ask.
     "delay", "concurrency", "processes", "timeout", "max_response_size", "ignore_robots", "user_agent", "auth_type",
-    "robots_agent", "robots_file", "log_file",
+    "robots_agent", "robots_file", "log_file", "retries",
     # What to check, and what to keep of it on this machine.
     "check", "fragments", "accept", "ignore", "suppress", "fail_on", "format", "output", "include_external", "render",
     "check_external", "resources", "store_bodies", "extract", "threshold", "no_plugins", "baseline", "report", "lang",
     "own_markdown", "spa_wait", "headed", "keep_session", "diff", "pages", "merge", "chunks", "chunk_tokens", "local_links",
     "tokenizer", "timezone",
+    "cache", "cache_failures", "max_age", "write_suppressions",
     # What is done at a destination, not where it is.
     "enrich", "category_model", "llm_model", "llm_category", "llm_budget", "llm_timeout", "search_engine", "search_index",
     "search_archived",
@@ -69,7 +80,11 @@ def test_what_is_hidden_is_a_credential_or_a_destination_that_holds_one() -> Non
 
 
 DESTINATIONS_SET = [
-    (job, setting.name, True if setting.is_flag else "http://127.0.0.1:9")
+    (
+        job,
+        setting.name,
+        True if setting.is_flag else "http://a.example=http://127.0.0.1:9" if setting.many else "http://127.0.0.1:9",
+    )
     for job in JOB_SETTINGS
     for setting in JOB_SETTINGS[job]
     if setting.role is SettingRole.DESTINATION
@@ -86,11 +101,11 @@ def test_a_found_file_chooses_no_destination_while_a_credential_comes_from_elsew
 ) -> None:
     found(tmp_path, job, {name: value}, {})
     for credential in CREDENTIALS_OF[job]:
-        for environment, flags in (({f"TADORU_{credential.upper()}": "x"}, {}), ({}, {credential: "x"})):
+        for environment, flags in (({f"TADORU_{credential.upper()}": "a.example x"}, {}), ({}, {credential: "a.example x"})):
             with pytest.raises(ConfigError, match=f"tadoru.yml in this folder sets {name}, .* name the file with --config"):
                 found(tmp_path, job, {name: value}, environment, flags)
-        resolve_config(job, {}, {f"TADORU_{credential.upper()}": "x"}, tmp_path / DISCOVERED_FILES[0], tmp_path)
-        resolve_config(job, {name: value}, {f"TADORU_{credential.upper()}": "x"}, None, tmp_path)
+        resolve_config(job, {}, {f"TADORU_{credential.upper()}": "a.example x"}, tmp_path / DISCOVERED_FILES[0], tmp_path)
+        resolve_config(job, {name: value}, {f"TADORU_{credential.upper()}": "a.example x"}, None, tmp_path)
 
 
 @pytest.mark.parametrize("name, values", [

@@ -19,6 +19,8 @@ from tests.support.site import Site
 
 ELSEWHERE = {
     "accept", "allow_private", "check", "fail_on", "fragments", "ignore", "suppress",  # test_checks
+    "cache", "cache_failures", "max_age", "report", "write_suppressions",  # test_checks, tests/engine/test_external_checks
+    "exclude_file", "host_auth", "host_header", "remap", "retries",  # tests/engine/test_external_checks
     "format", "output",  # test_output
     "list",  # test_list_and_explain
     "max_time", "state",  # test_stop

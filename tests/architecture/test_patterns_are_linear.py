@@ -25,6 +25,7 @@ VARYING = {
     "tadoru/jobs/events/dedupe/venues.py:_without": "an escaped name",
     "tadoru/jobs/links/broken.py:compile_patterns": "typed for a crawl, which is a process of its own",
     "tadoru/jobs/links/suppressions.py:_parse_entry": "typed at a terminal",
+    "tadoru/jobs/suppressions.py:read_patterns": "compiled to be checked, never run",
     "tadoru/jobs/suppressions.py:url_pattern": "typed at a terminal",
     "tadoru/parse/dates/clocks.py:_half": "words of a table",
     "tadoru/parse/dates/vocabulary.py:_words": "called when the module is imported, so tried with the rest",
