@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -37,9 +38,11 @@ from tadoru.jobs.docs.bundle.model import (
 )
 from tadoru.jobs.docs.bundle.output_folder import STATE_FOLDER, check_folder
 from tadoru.jobs.docs.bundle.writer import write_bundle
+from tadoru.jobs.docs.content.page_info import page_part
 from tadoru.jobs.docs.job import DocsJob
 from tadoru.jobs.docs.library import quote_untrusted
 from tadoru.jobs.docs.reading_order import reading_order
+from tadoru.jobs.docs.titles import rename_page
 from tadoru.jobs.reporting.formatting import format_count
 from tadoru.rules.address import Exemptions
 from tadoru.rules.scope import Scope
@@ -234,7 +237,8 @@ async def _start_without_text(store: CrawlDatabase) -> crawl_setup.StartFailure 
 
 async def write_site(store: CrawlDatabase, root: Path, options: DocsOptions, start: str, now: float, run: int) -> BundleSummary:
     """Write the files of a stored site, and record what this run changed in them."""
-    places = _drop_duplicates(store.documents.places())
+    places, copies = _drop_duplicates(store.documents.places(), store)
+    shared = _shared_titles(places)
     numbers = {place.url: place.page_id for place in places}
     onward = {place.url: place.next_url for place in places if place.next_url}
     onward |= {place.prev_url: place.url for place in places if place.prev_url and place.prev_url not in onward}
@@ -244,7 +248,7 @@ async def write_site(store: CrawlDatabase, root: Path, options: DocsOptions, sta
 
     def docs() -> Iterator[StoredDoc]:
         for row in store.documents.read(pages):
-            yield _stored_doc(row, options)
+            yield _named_page(_stored_doc(row, options), shared)
 
     def specs() -> Iterator[StoredSpec]:
         for url, content_type, body in store.documents.specifications():
@@ -257,6 +261,7 @@ async def write_site(store: CrawlDatabase, root: Path, options: DocsOptions, sta
         title=first.metadata.title or first.title if first else "",
         description=(first.metadata.description or "") if first else "",
         config={"maxDepth": options.depth, "sameDomain": options.same_domain},
+        copies=copies,
     )
 
     def note(changes: DocChanges) -> None:
@@ -266,16 +271,68 @@ async def write_site(store: CrawlDatabase, root: Path, options: DocsOptions, sta
     return write_bundle(root, site, docs, _bundle_options(options), specs, note)
 
 
-def _drop_duplicates(places: list[DocumentPlace]) -> list[DocumentPlace]:
-    """Drop the Markdown version of a page that is there as HTML, and `/index.html` if it equals `/`."""
-    markdown_urls = {site_markdown.markdown_url(place.url) for place in places if not place.url.endswith(".md")}
-    folders = {place.url: place.hash for place in places if place.url.endswith("/")}
-    return [place for place in places if place.url not in markdown_urls and folders.get(_index_folder(place.url)) != place.hash]
+def _drop_duplicates(places: list[DocumentPlace], store: CrawlDatabase) -> tuple[list[DocumentPlace], dict[str, str]]:
+    """The pages without second copies of a page, and the URL of the page that is kept for each of them.
+
+    A copy is the Markdown version of a page that is there as HTML, or the same text at a URL that differs only in `index.html`,
+    `.html` or a slash at its end.
+    """
+    kept_as: dict[str, str] = {}
+    markdown_urls = {site_markdown.markdown_url(place.url): place.url for place in places if not place.url.endswith(".md")}
+    groups: dict[str, list[DocumentPlace]] = {}
+    for place in places:
+        if place.url in markdown_urls:
+            kept_as[place.url] = markdown_urls[place.url]
+        else:
+            groups.setdefault(_UNMARKED_END.sub("", place.url), []).append(place)
+    for key, group in groups.items():
+        if len(group) > 1:
+            kept_as.update(_copies(key, group, store))
+    return [place for place in places if place.url not in kept_as], kept_as
 
 
-def _index_folder(url: str) -> str:
-    """The URL of the folder that an `index.html` belongs to; empty for any other URL."""
-    return re.sub(r"/index\.html?$", "/", url) if re.search(r"/index\.html?$", url) else ""
+_UNMARKED_END = re.compile(r"(?:/index)?(?:\.html?)?/?$")
+"""The end of a path that makes no difference on most servers."""
+
+
+def _copies(key: str, group: list[DocumentPlace], store: CrawlDatabase) -> dict[str, str]:
+    """The pages of a group that have the text of another one, each with the URL of that one. Links to itself do not count."""
+    first: dict[str, str] = {}
+    copies: dict[str, str] = {}
+    # `/tea/` before `/tea`, and `/tea` before `/tea.html` and `/tea/index.html`.
+    group = sorted(group, key=lambda place: (not place.url.endswith("/"), len(place.url)))
+    for place, row in zip(group, store.documents.read([place.page_id for place in group]), strict=True):
+        text = re.sub(rf"\({re.escape(place.url)}(?=[#)])", f"({key}", row.markdown)
+        if (kept := first.setdefault(text, place.url)) != place.url:
+            copies[place.url] = kept
+    return copies
+
+
+def _shared_titles(places: list[DocumentPlace]) -> frozenset[str]:
+    """The titles that most pages have: the name of the site, and not of its pages."""
+    counts = Counter(place.title for place in places)
+    return frozenset(title for title, count in counts.items() if count > max(2, len(places) // 2))
+
+
+def _named_page(doc: StoredDoc, shared: frozenset[str]) -> StoredDoc:
+    """A page with a title of its own, if its title is one that most pages have."""
+    if doc.title not in shared:
+        return doc
+    named = [page_part(doc.metadata.title or ""), *(heading.text for heading in doc.headings[:_MAX_TITLES])]
+    better = next((name for name in named if name and name not in shared), "")
+    if not better:
+        return doc
+    markdown = rename_page(doc.markdown, doc.title, better)
+    headings = tuple(replace(heading, text=better) if at == 0 else heading for at, heading in enumerate(doc.headings))
+    if doc.headings[:1] and doc.headings[0].text != doc.title:
+        headings = doc.headings
+    elif len(headings) > 1 and headings[1].text == better:
+        headings = headings[:1] + headings[2:]
+    return replace(doc, title=better, markdown=markdown, headings=headings, hash=sha256(markdown.encode()).hexdigest())
+
+
+_MAX_TITLES = 4
+"""Headings at the start of a page that may be its title."""
 
 
 def _stored_doc(row: DocumentRow, options: DocsOptions) -> StoredDoc:

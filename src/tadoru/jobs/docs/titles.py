@@ -151,3 +151,15 @@ def _lower_sections(markdown: MarkdownDocument, title: str) -> MarkdownDocument:
     if levels.count(1) < 2 or levels[0] != 1 or markdown.headings[0].text != title:
         return markdown
     return _shift_headings(markdown, 1) if markdown.text.startswith("# ") else markdown
+
+
+def rename_page(markdown: str, title: str, better: str) -> str:
+    """The Markdown of a page with another title: its first heading, if it is the old title, and not a second one with the new."""
+    blocks = list(split_blocks(markdown))
+    if not blocks or blocks[0].kind != "heading" or blocks[0].level != 1 or blocks[0].title != title:
+        return markdown
+    others = blocks[1:]
+    if others and others[0].kind == "heading" and others[0].title == better:
+        del others[0]
+    line = escape.heading_end(escape.text(better))
+    return f"# {line}\n\n" + "".join(block.text for block in others).lstrip("\n")

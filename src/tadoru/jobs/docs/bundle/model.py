@@ -78,6 +78,8 @@ class BundleSite:
     description: str = ""
     config: Mapping[str, object] = field(default_factory=dict)
     """`config` of index.json: `maxDepth`, `sameDomain`."""
+    copies: Mapping[str, str] = field(default_factory=dict)
+    """URLs of pages that are copies of another, each with the URL of that one."""
 
 
 @dataclass(frozen=True, slots=True)

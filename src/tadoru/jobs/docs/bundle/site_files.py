@@ -25,8 +25,8 @@ def last_checked_line(seconds: float) -> str:
     return f'{LAST_CHECKED_KEY}"{format_timestamp(seconds)}",\n'
 
 
-def index_entry(doc: StoredDoc, *, file: str, digest: str, tokens: int, crawled_at: str) -> bytes:
-    """The entry of a page in index.json."""
+def index_entry(doc: StoredDoc, *, file: str | None, digest: str, tokens: int, crawled_at: str) -> bytes:
+    """The entry of a page in index.json; `file` is None if pages have no files."""
     fields: dict[str, object] = {
         "url": doc.url,
         "title": doc.title or None,

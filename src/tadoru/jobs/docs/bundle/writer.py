@@ -30,14 +30,14 @@ from tadoru.jobs.docs.bundle.model import (
     one_line,
 )
 from tadoru.jobs.docs.bundle.output_folder import BundleManifest, ManifestPage, OutputFolder, copy_scratch, page_file_name
-from tadoru.jobs.docs.bundle.page_files import with_local_links
+from tadoru.jobs.docs.bundle.page_files import LinkedFile, linked_file, with_local_links
 from tadoru.jobs.docs.bundle.tokens import TokenCounter, round_tokens, token_counter
 from tadoru.jobs.docs.search import SectionIndexer, index_path, index_row
 from tadoru.store.docs_search import IndexedPage, is_current
 
 StoredSpecs = Callable[[], Iterable[StoredSpec]]
 ChangeCallback = Callable[[DocChanges], None]
-_FORMAT_VERSION = "1"
+_FORMAT_VERSION = "2"
 """Incremented when the same pages are to be written differently."""
 
 
@@ -124,7 +124,7 @@ class _BundleWriter:
         self.weigh = weigh
         self.entries: list[site_files.LlmsEntry] = []
         self.kept: dict[str, ManifestPage] = {}
-        self.files: dict[str, str] = {}
+        self.files: dict[str, LinkedFile] = {}
         """The file of each page by its URL, if links point to files."""
         self.languages: dict[str, int] = {}
         self.dropped = 0
@@ -137,7 +137,8 @@ class _BundleWriter:
     ) -> BundleSummary:
         repeated = find_repeated_blocks(docs, count) if self.options.boilerplate else frozenset()
         if self.options.local_links:
-            self.files = {doc.url: page_file_name(doc.number, doc.url) for doc in docs()}
+            self.files = {doc.url: linked_file(page_file_name(doc.number, doc.url), doc.headings) for doc in docs()}
+            self.files |= {copy: self.files[url] for copy, url in self.site.copies.items() if url in self.files}
         with self.folder.scratch() as entries:
             with ExitStack() as stack:
                 self.search = stack.enter_context(SectionIndexer(self.folder.root))
@@ -192,7 +193,9 @@ class _BundleWriter:
             crumbs=crumbs,
         )  # fmt: skip
         self.search.add(index_row(row, doc.headings), doc.markdown, doc.headings)
-        return site_files.index_entry(doc, file=file, digest=digest, tokens=tokens, crawled_at=crawled_at)
+        return site_files.index_entry(
+            doc, file=file if self.options.pages else None, digest=digest, tokens=tokens, crawled_at=crawled_at
+        )
 
     def _compare(self, doc: StoredDoc, digest: str, file: str) -> str:
         """Record whether a page is new or changed, and return its crawl time, which changes only then."""

@@ -10,6 +10,8 @@ from tadoru.parse.html import Element, HtmlDocument, collapsed, is_leaf, text_of
 
 _SIGNS = " ¶#§🔗⚓\uf0c1\u200b"
 _NUMBER = re.compile(r"(?:[A-Z]\.|(?<![\d.]))[\d.]++\s++|[A-Z]\s++(?=[A-Z])")
+_CHAPTER = re.compile(r"(?:chapter|section|part|appendix) +[\dA-Z][\d.]*+ *+[-–—:.]? *+", re.IGNORECASE)
+_MAX_LOWER_HEADINGS = 3
 _VERSION_FIRST = re.compile(r"(?:v|(?<!\d)(?<!\d\.))\d++(?:\.\d++)++:\s++(?=\S)")
 _SEPARATORS = (" — ", " – ", " | ", " · ", " :: ", " - ")
 _PARTS = re.compile("|".join(map(re.escape, (*_SEPARATORS, ": "))))
@@ -45,16 +47,30 @@ def read_title(document: HtmlDocument, root: Element) -> str:
         "",
     )
     if len(headings) == 1:
-        return stated or headings[0]
+        return _below_site_name(title, headings[0], root) or stated or headings[0]
     if headings:  # Every section has one, or the site name is one.
-        return _named_in_title(title, headings) or stated or _page_part(title) or headings[0]
+        return _named_in_title(title, headings) or stated or page_part(title) or headings[0]
     others = document.select("h1") or document.select("h2.title,div.title")
     outside = [text for heading in others[:_MAX_HEADINGS] if (text := _heading_text(heading))]
     first = next((text for heading in root.css("h2,h3,h4")[:1] if (text := _heading_text(heading))), "")
     named = _named_in_title(title, [first, *outside] if first else outside)
     if named in outside and _is_site_name(named, title) and first and collapsed(root.text()[:_MOST_BEFORE]).startswith(first):
         return first  # The text starts with its own heading, below that of the site.
-    return named or (outside[0] if outside else _opening_heading(root)) or _page_part(title) or first
+    return named or (outside[0] if outside else _opening_heading(root)) or page_part(title) or first
+
+
+def _below_site_name(title: str, name: str, root: Element) -> str:
+    """The heading below a heading of level 1 that the page's title does not have: that one names the site."""
+    own, whole = _without_chapter(page_part(title)), _letters_and_digits(title)
+    if not own or _letters_and_digits(name) in whole or _letters_and_digits(title) in _letters_and_digits(name):
+        return ""
+    lower = (_heading_text(heading) for heading in root.css("h2,h3")[:_MAX_LOWER_HEADINGS])
+    return next((text for text in lower if _without_chapter(text) == own), "")
+
+
+def _without_chapter(text: str) -> str:
+    """The letters and digits of a title without the number of its chapter."""
+    return _letters_and_digits(_NUMBER.sub("", _CHAPTER.sub("", text), count=1))
 
 
 def _opening_heading(root: Element) -> str:
@@ -99,21 +115,35 @@ def _letters_and_digits(text: str) -> str:
 def drop_site_name(document: HtmlDocument, root: Element, title: str) -> None:
     """Remove the headings above the title that only name the site and link to its first page."""
     names = (document.title() or "").casefold()
+    is_lower = any(_heading_text(heading) == title for heading in root.css("h2,h3")[:_MAX_LOWER_HEADINGS])
     for heading in root.css("h1")[:_MAX_HEADINGS]:
         text = _heading_text(heading)
         if not text or text == title:
             return
         link = heading.css_first("a[href]")
+        if is_lower and text.casefold() not in names:
+            heading.decompose()
+            continue
         if link is not None and text.casefold() in names and _heading_text(link) == text:
             heading.decompose()
 
 
 def _heading_text(heading: Element) -> str:
-    has_breaks = not is_leaf(heading) and heading.css_first("br") is not None
+    has_breaks = not is_leaf(heading) and (heading.css_first("br") is not None or _has_labels(heading))
     return text_of(heading, 500, heading.text(separator=" ") if has_breaks else None).strip(_SIGNS)
 
 
-def _page_part(title: str) -> str:
+def _has_labels(heading: Element) -> bool:
+    """Whether a heading consists of parts that only the style sheet puts apart, such as the name and the claim of a product."""
+    parts = [child for child in heading.iter() if child.is_element_node]
+    if len(parts) < 2 or any(part.tag != "span" or not part.attributes.get("class") for part in parts):
+        return False
+    whole, own = heading.text().strip(), "".join(part.text() for part in parts).strip()
+    return whole == own and all(part.text()[-1:].isalnum() for part in parts[:-1])
+
+
+def page_part(title: str) -> str:
+    """The part of a page's `<title>` that names the page and not the site."""
     first, found, rest = title.partition(": ")
     if found and first == rest:  # The first page of a manual, named after the manual.
         return first

@@ -223,7 +223,7 @@ ATTRIBUTES = frozenset({*_TEX_ATTRIBUTES, "data-mathml"})
 """Attributes with the source of a formula."""
 
 
-def split_formulas(raw: str, *, has_tex: bool) -> list[tuple[bool, str]]:
+def split_formulas(raw: str, *, has_tex: bool = True) -> list[tuple[bool, str]]:
     """Text with formulas that a script would render, in pieces: whether it is a formula, and the text or the Markdown.
 
     Without such a script on the page (`has_tex`), a formula is between dollar signs and has syntax that only TeX has.
