@@ -122,6 +122,26 @@ def test_pages_about_single_events_are_followed_and_asked_for_by_their_own_valid
     assert calendar.titles() == ["Ballet", "Recital"]
 
 
+def test_a_changed_page_about_an_event_is_read_although_its_list_has_not_changed(calendar: Calendar, site: Site) -> None:
+    def about(name: str) -> str:
+        data = {"@context": "https://schema.org", "@type": "Event", "name": name, "startDate": "2031-05-01T19:00+09:00"}
+        return f'<script type="application/ld+json">{json.dumps(data)}</script>'
+
+    site.handle("/list", with_validator('<a class="e" href="/e/1">1</a><a class="e" href="/e/2">2</a>', '"list"', "text/html"))
+    site.handle("/e/1", with_validator(about("Recital"), '"1"', "text/html"))
+    site.handle("/e/2", with_validator(about("Ballet"), '"2"', "text/html"))
+    calendar.add(site.url("/list"), "html", "details=a.e")
+    calendar.run()
+    assert len(calendar.runs()[0].snapshot_paths) == 3
+    site.handle("/e/1", with_validator(about("Recital by candlelight"), '"3"', "text/html"))
+    calendar.run()
+    assert calendar.titles() == ["Ballet", "Recital by candlelight"]
+    assert len(calendar.runs()[0].snapshot_paths) == 1
+    calendar.run()
+    assert calendar.runs()[0].counts["unchanged"] == 2
+    assert calendar.vanished() == 0
+
+
 def test_a_failing_source_hurts_no_other_and_waits_longer_each_time(calendar: Calendar, site: Site) -> None:
     site.reply("/good.ics", body=ics(meeting(1)), content_type="text/calendar")
     site.reply("/bad.ics", status=404)
@@ -179,6 +199,19 @@ def test_a_host_that_asks_for_a_long_wait_is_left_alone(calendar: Calendar, site
     assert calendar.run("--source", str(number)).code == 1
     assert site.hits("/a.ics") == 1
     assert _hours(calendar.runs()[0], calendar.state(number)) >= 1.9
+
+
+def test_a_source_of_a_host_that_asked_for_a_pause_is_not_waited_for(calendar: Calendar, site: Site) -> None:
+    site.reply("/a.ics", status=503, headers={"Retry-After": "86400"})
+    site.reply("/b.ics", body=ics(meeting(1)), content_type="text/calendar")
+    first, second = (calendar.add(site.url(f"/{name}.ics"), "ics", frequency="high") for name in "ab")
+    calendar.run("--source", str(first))
+    done = calendar.run("--source", str(second))
+    assert done.code == 1
+    assert site.hits("/b.ics") == 0
+    newest = calendar.runs()[0]
+    assert "it asked for a pause" in newest.error_summary
+    assert _hours(newest, calendar.state(second)) >= 23.9
 
 
 def test_robots_txt_is_obeyed_and_asked_once(calendar: Calendar, site: Site) -> None:
@@ -331,7 +364,7 @@ def test_only_what_is_due_is_collected(calendar: Calendar, site: Site) -> None:
     assert site.hits("/a.ics") == 1
 
 
-def test_a_test_shows_what_would_be_read_and_the_run_uses_what_it_fetched(calendar: Calendar, site: Site) -> None:
+def test_a_test_shows_what_would_be_read_and_stores_nothing(calendar: Calendar, site: Site) -> None:
     site.reply("/a.ics", body=ics(meeting(1)), content_type="text/calendar", headers={"ETag": '"1"'})
     number = calendar.add(site.url("/a.ics"), "ics")
     done = calendar("sources", "test", str(number), "--delay", "0")
@@ -339,8 +372,10 @@ def test_a_test_shows_what_would_be_read_and_the_run_uses_what_it_fetched(calend
     assert "/a.ics: 1 event, 0 incomplete, in 1 document." in done.out
     assert "Market 1" in done.out
     assert calendar.events() == []
-    assert "1 event parsed, 1 new" in calendar.run().out
-    assert site.hits("/a.ics") == 1
+    assert not list(calendar.folder.rglob("var/snapshots/**/*.ics"))
+    site.reply("/a.ics", body=ics(meeting(1), meeting(2)), content_type="text/calendar", headers={"ETag": '"1"'})
+    assert "2 events parsed, 2 new" in calendar.run().out
+    assert site.hits("/a.ics") == 2
     calendar.run()
     assert site.requests[-1].headers["if-none-match"] == '"1"'
 

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
-from tadoru.clock import Clock
+from tadoru.clock import Clock, to_datetime
 from tadoru.engine.page_fetch import HOST_DOWN
 from tadoru.engine.request_flow import follow_redirects
 from tadoru.engine.robots_cache import RobotsCache
+from tadoru.errors import Message
 from tadoru.fetch.base import Fetcher
 from tadoru.fetch.credentials import NO_CREDENTIALS, Credentials, CredentialsFetcher
 from tadoru.model.web import Answer, Failure, FailureKind, Headers, Request, Response
@@ -27,11 +28,20 @@ from tadoru.store.crawl.records import RobotsRecord
 
 MAX_RETRY_WAIT = 90.0
 """Seconds to wait before a retry, at most; a host that asks for more is requested in the next run."""
-OVERLOAD_PAUSE = 60.0
-"""Seconds to pause an overloaded host that sends no Retry-After."""
+MAX_HOST_WAIT = 300.0
+"""Seconds to wait for the turn of a host, at most: one that asked for a longer pause is requested when it is over."""
+MAX_STOPPING_WAIT = 5.0
+"""The same after a request to stop."""
 UNSETTLED_ROBOTS_AGE = 60.0
 """Seconds after which a robots.txt that could not be read is requested again."""
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PausedHost(Failure):
+    """No request was sent: the host asked for a pause, or the worker stops."""
+
+    retry_after: float
 
 
 class HostStore(Protocol):
@@ -71,7 +81,31 @@ class PoliteClientContext:
         self.clock = clock
         self.worker = worker
         self.policy = policy
+        self.stopping = asyncio.Event()
+        """Set when no long wait shall begin or go on."""
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._paused: dict[str, float] = {}
+
+    def pause(self, host: str, seconds: float) -> None:
+        """Remember the pause of a host for failures that follow from it."""
+        self._paused[host] = self.clock.monotonic() + seconds
+
+    def pause_left(self, host: str) -> float:
+        """Seconds until the pause of a host is over; 0 if there is none."""
+        return max(self._paused.get(host, 0.0) - self.clock.monotonic(), 0.0)
+
+    async def wait(self, seconds: float) -> bool:
+        """Wait; False if the worker stops before the end."""
+        if seconds <= MAX_STOPPING_WAIT:
+            await self.clock.sleep(seconds)
+            return True
+        pause, stopping = asyncio.ensure_future(self.clock.sleep(seconds)), asyncio.ensure_future(self.stopping.wait())
+        try:
+            await asyncio.wait([pause, stopping], return_when=asyncio.FIRST_COMPLETED)
+            return pause.done()
+        finally:
+            pause.cancel()
+            stopping.cancel()
 
     def host_lock(self, host: str) -> asyncio.Lock:
         """The lock of a host: requests of this worker wait here and do not poll the database."""
@@ -117,7 +151,9 @@ class PoliteClient:
             gap, refusal = await self._check_robots(request.url)
             if refusal is not None:
                 return refusal
-            answer = await self._send(request, gap, fetcher)
+            answer = await self._send(request, gap, fetcher, attempt)
+            if isinstance(answer, PausedHost):
+                return answer
             if isinstance(answer, Response):
                 after = retry.parse_retry_after(answer.header("retry-after"), clock.now())
                 chance = self._random.random()
@@ -129,7 +165,8 @@ class PoliteClient:
                 return answer
             attempt += 1
             request = replace(request, timeout=self._context.policy.timeout * decision.timeout_factor)
-            await clock.sleep(decision.after)
+            if not await self._context.wait(decision.after):
+                return answer
 
     async def _check_robots(self, url: str) -> tuple[float, Failure | None]:
         """The gap that robots.txt asks for, or the failure if it disallows the URL."""
@@ -141,17 +178,23 @@ class PoliteClient:
             return cached.rules.paced_delay or 0.0, None
         if cached.failure in HOST_DOWN and cached.message:
             assert cached.failure is not None
+            if (left := self._context.pause_left(host_key(url))) > 0:
+                return 0.0, PausedHost(url=url, kind=cached.failure, message=cached.message, retry_after=left)
             return 0.0, Failure(url=url, kind=cached.failure, message=cached.message)
         return 0.0, Failure(url=url, kind=FailureKind.FORBIDDEN, message=f"Disallowed by robots.txt: {decision.reason}.")
 
-    async def _send(self, request: Request, gap: float = 0.0, fetcher: Fetcher | None = None) -> Answer:
-        """Send one request in the slot of the host; the gap to the next one starts when it has been sent."""
+    async def _send(self, request: Request, gap: float = 0.0, fetcher: Fetcher | None = None, attempt: int = 0) -> Answer:
+        """Send one request in the slot of the host; the gap to the next one starts when it has been sent.
+
+        An overloaded host is left alone for as long as it asks, else for 1, 2, 4 … seconds.
+        """
         context, host = self._context, host_key(request.url)
         store, worker, policy = context.store, context.worker, context.policy
         gap = max(gap, policy.gap)
         async with context.host_lock(host):
             while (wait := await context.call(store.take_slot, worker, host, request.timeout * 3 + 30, gap=gap)) > 0:
-                await context.clock.sleep(wait)
+                if wait > max(MAX_HOST_WAIT, 2 * gap) or not await context.wait(wait):
+                    return self._paused(request.url, host, wait)
             marks: list[asyncio.Task[None]] = []
 
             def mark_sent() -> None:
@@ -167,10 +210,17 @@ class PoliteClient:
         if isinstance(answer, Response):
             after = retry.parse_retry_after(answer.header("retry-after"), context.clock.now())
             if after is not None or answer.status in (429, 503):
-                await context.call(
-                    store.pause_host, host, min(after if after is not None else OVERLOAD_PAUSE, retry.MAX_RETRY_AFTER)
-                )
+                pause = after if after is not None else min(2.0**attempt, retry.MAX_BACKOFF)
+                await context.call(store.pause_host, host, min(pause, retry.MAX_RETRY_AFTER))
         return answer
+
+    def _paused(self, url: str, host: str, wait: float) -> PausedHost:
+        self._context.pause(host, wait)
+        until = to_datetime(self._context.clock.now() + wait)
+        message = Message(
+            "{host} is not requested before {time}: it asked for a pause.", host=host, time=f"{until:%Y-%m-%d %H:%M} UTC"
+        )
+        return PausedHost(url=url, kind=FailureKind.NETWORK, message=message, retry_after=wait)
 
 
 class _RobotsStore:

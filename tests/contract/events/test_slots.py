@@ -36,6 +36,14 @@ def test_the_gap_begins_when_the_request_goes_out(store: CalendarStore, let_pass
     assert store.hosts.take_slot(other, HOST, 30, gap=2) == 0
 
 
+def test_a_pause_that_a_clock_set_back_has_made_endless_is_over(store: CalendarStore) -> None:
+    one = store.schedule.join(600)
+    store.hosts.pause_host(HOST, 23 * 3600)
+    assert store.hosts.take_slot(one, HOST, 30, gap=2) > 0
+    store.hosts.pause_host(HOST, 400 * 24 * 3600)
+    assert store.hosts.take_slot(one, HOST, 30, gap=2) == 0
+
+
 def test_a_slot_that_was_never_given_back_falls_free(store: CalendarStore, let_pass: LetPass) -> None:
     one, other = store.schedule.join(600), store.schedule.join(600)
     store.hosts.take_slot(one, HOST, 30, gap=2)

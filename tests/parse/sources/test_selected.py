@@ -121,6 +121,20 @@ def test_a_page_that_does_not_fit_its_settings_is_one_problem(page: str, mapping
     assert words in problem.reason
 
 
+@pytest.mark.parametrize("item, when", [("li", ".when"), ("xpath://li", "xpath:.//*[@class='when']")], ids=["css", "xpath"])
+def test_numbers_of_two_elements_stay_two_and_a_field_without_a_selector_is_the_item(item: str, when: str) -> None:
+    page = "<ul><li><b>夏祭り</b><p class=when>1 Aug 2023<span>11:30</span></p></li></ul>"
+    [event] = read(page, {"item": item, "fields": {"title": {"pattern": "(夏祭り)"}, "start": when}}).events
+    assert (event.title, event.start) == ("夏祭り", "1 Aug 2023 11:30")
+
+
+def test_a_year_that_is_selected_and_not_found_is_not_guessed() -> None:
+    page = "<ul><li><b>夏祭り</b><i>8</i><u>1</u></li></ul>"
+    fields = {"title": "b", "start": {"year": ".y", "month": "i", "day": "u"}}
+    [event] = read(page, {"item": "li", "fields": fields}).events
+    assert event.start is None
+
+
 def test_a_later_page_may_be_empty() -> None:
     for mapping in ({}, {"item": "li", "fields": {"title": "h3"}}, {"details": "a.event"}):
         assert read("<p>x", mapping, page=2) == ParsedSource()

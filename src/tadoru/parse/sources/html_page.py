@@ -16,7 +16,7 @@ from tadoru.model.event import ParsedSource, RawEvent
 from tadoru.parse.decode import decode
 from tadoru.parse.extract import compiled_xpath, found_by_xpath, split_selector, xpath_markup, xpath_text, xpath_tree
 from tadoru.parse.gc_pause import paused_gc
-from tadoru.parse.html import Element, HtmlDocument, PageTooComplex, is_selector, text_of
+from tadoru.parse.html import Element, HtmlDocument, PageTooComplex, collapsed, is_selector, text_of
 from tadoru.parse.linear_regex import linear_regex
 from tadoru.parse.sources.raw_fields import ReadProblems, Value, by_field, constants, filled, raw_event
 from tadoru.parse.sources.schema_org import ScheduleWindow, events_in
@@ -30,6 +30,9 @@ MOST_VALUES = 50
 PARTS = ("year", "month", "day", "weekday")
 _XPATH_START = ("/", "./", "(/", "(./")
 _DIGITS = re.compile(r"[0-9]{1,4}")
+_SEAM = "\x00"
+"""Between two text nodes; no page has it in its text."""
+_GLUED = re.compile(rf"(?<=\d){_SEAM}+(?=\d)")
 
 Node = Any
 """A `HtmlDocument`, an `Element`, or an element of XPath's tree."""
@@ -193,14 +196,23 @@ def _text(found: Node, attribute: str | None, html: bool) -> str:
     if isinstance(found, Element):
         if attribute:
             return (found.attributes.get(attribute) or "")[:MAX_TEXT]
-        return (found.inner_html or "")[:MAX_TEXT] if html else text_of(found, MAX_TEXT)
+        return (found.inner_html or "")[:MAX_TEXT] if html else text_of(found, MAX_TEXT, _spaced(found.text(separator=_SEAM)))
     if attribute:
         return (str(found.get(attribute) or "") if hasattr(found, "get") else str(found))[:MAX_TEXT]
+    if not html and hasattr(found, "xpath"):
+        return collapsed(_spaced(_SEAM.join(found.xpath(".//text()"))), MAX_TEXT)
     return (xpath_markup(found) if html else xpath_text(found))[:MAX_TEXT]
 
 
+def _spaced(text: str) -> str:
+    """Texts of several elements as one: a space where two numbers would become one ("2023<span>11:30")."""
+    return _GLUED.sub(" ", text).replace(_SEAM, "")
+
+
 def date_of_pattern(parts: Mapping[str, str]) -> str:
-    """A date of its pieces, as somebody would write it; empty without a month and a day."""
+    """A date of its pieces, as somebody would write it; empty without a month and a day, and without a year that is selected."""
+    if "year" in parts and not parts["year"].strip():
+        return ""
     year, month, day, weekday = (unicodedata.normalize("NFKC", parts.get(name, "")).strip() for name in PARTS)
     if not month or not day:
         return ""
@@ -273,7 +285,8 @@ class HtmlSettings:
         if not self.markup and not self.fields:
             raise ConfigError("The setting markup is false, and there are no fields: nothing would be read.")
         for name, pick in self.fields.items():
-            if self.item and any(expression.language != self.item.language for expression in pick.expressions()):
+            named = [expression for expression in pick.expressions() if expression.text != "."]
+            if self.item and any(expression.language != self.item.language for expression in named):
                 raise ConfigError(
                     "The setting fields.{name} must be {language}, as item is.", name=name, language=self.item.language
                 )

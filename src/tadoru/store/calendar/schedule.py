@@ -20,6 +20,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from tadoru.errors import Message, UsageError
 from tadoru.model.event import RunStatus
+from tadoru.rules.retry import MAX_RETRY_AFTER
 from tadoru.store.calendar.database import CalendarDatabase
 from tadoru.store.calendar.records import (
     CollectionState,
@@ -222,6 +223,10 @@ class HostSlots:
             is_taken = row.slot_worker is not None and row.slot_worker != worker and row.slot_until > now
             is_held = is_taken and not self._is_gone(sql, row.slot_worker, now)
             wait = (row.next_at - now).total_seconds() if row.next_at is not None else 0.0
+            if wait > MAX_RETRY_AFTER:
+                # No pause is so long: the clock was set back since.
+                sql.execute(update(hosts).where(hosts.c.name == host).values(next_at=None))
+                wait = 0.0
             wait = slot_wait(wait, gap, (row.slot_until - now).total_seconds() if is_held else 0.0, SHORTEST_WAIT)
             if not wait:
                 until = now + timedelta(seconds=hold)

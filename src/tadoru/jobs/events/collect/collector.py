@@ -143,7 +143,7 @@ class Collector:
         if found.error:
             return await self._failed(source, run, found, began)
         if found.is_unchanged:
-            return await self._unchanged(source, run)
+            return await self._unchanged(source, run, found)
         began = self._clock.monotonic()
         normal = await asyncio.to_thread(self.normalise, source, settings, found)
         self._log_duration(source, run, "normalise", began)
@@ -223,17 +223,19 @@ class Collector:
                 etag=first.etag if first else None, last_modified=first.last_modified if first else None,
                 body_hash=first.path.rpartition("/")[2].partition(".")[0] if first else "", kept=found.kept,
             )  # fmt: skip
-        closed = await self._finish(run, status, counts, _summary(problems), tuple(one.path for one in found.documents))
+        closed = await self._finish(run, status, counts, _summary(problems), tuple(found.snapshots))
         await asyncio.to_thread(store.schedule.set_due, source.id, delay_after_success(source, found.ttl))
         await asyncio.to_thread(self._end_failure, source)
         if missing is not None:
             await asyncio.to_thread(self._watch_drop, source, missing)
         return SourceRun(source, closed, missing)
 
-    async def _unchanged(self, source: EventSource, run: RunLog) -> SourceRun:
+    async def _unchanged(self, source: EventSource, run: RunLog, found: SourceContent) -> SourceRun:
+        if found.kept:
+            await asyncio.to_thread(self._store.schedule.remember, source.id, kept=found.kept)
         seen = await asyncio.to_thread(self._store.results.mark_all_seen, run)
         counts = dict.fromkeys(("fetched", "parsed", "upserted", "quarantined", "merged", "review"), 0) | {"unchanged": seen}
-        closed = await self._finish(run, RunStatus.SUCCESS, counts, "", ())
+        closed = await self._finish(run, RunStatus.SUCCESS, counts, "", tuple(found.snapshots))
         await asyncio.to_thread(self._store.schedule.set_due, source.id, delay_after_success(source, None))
         await asyncio.to_thread(self._end_failure, source)
         return SourceRun(source, closed, unchanged=True)
@@ -249,7 +251,7 @@ class Collector:
         counts = dict.fromkeys(("fetched", "parsed", "upserted", "quarantined", "merged", "review"), 0)
         counts |= {"fetched": found.fetched, "parsed": len(quarantined), "quarantined": len(quarantined)}
         counts["review"] = applied.review if applied else 0
-        closed = await self._finish(run, RunStatus.FAIL, counts, error, tuple(one.path for one in found.documents))
+        closed = await self._finish(run, RunStatus.FAIL, counts, error, tuple(found.snapshots))
         state = await asyncio.to_thread(store.schedule.state, source.id)
         wait = delay_after_failure(source, state.failures, jitter=self._random.random(), retry_after=found.retry_after)
         await asyncio.to_thread(store.schedule.set_due, source.id, wait, backoff=wait)

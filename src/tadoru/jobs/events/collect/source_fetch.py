@@ -1,8 +1,9 @@
 """Fetches a source: requests its documents one after the other, saves each as a snapshot and parses it.
 
 A source with one document is requested conditionally, with its validators byte for byte. One with several is not: an unchanged
-first page says nothing about the others. A detail page (about one event) is requested with its own validators; if it has not
-changed, it is parsed again from its snapshot.
+first page says nothing about the others. A detail page (about one event) is requested with its own validators, also when the
+list has not changed: then as many in a run as `DETAIL_BUDGET` allows, those first that were not asked for longest. What has not
+changed is parsed again from its snapshot.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from tadoru.clock import Clock, to_datetime
-from tadoru.engine.polite_client import PoliteClient
+from tadoru.engine.polite_client import PausedHost, PoliteClient
 from tadoru.errors import Message
 from tadoru.jobs.events.collect.reader_process import ReaderProcess, ReaderTimeout
 from tadoru.jobs.events.collect.readers import SourceDocument
@@ -39,8 +40,8 @@ EXTENSIONS = {
 }
 FULL_READ_INTERVAL = timedelta(days=7)
 """A source is read unconditionally at least this often, because the dates of its series move on even if it does not change."""
-TRIAL_LIFETIME = timedelta(hours=1)
-"""For how long the first run uses the body that a trial fetched."""
+DETAIL_BUDGET = 100
+"""Detail pages that a run asks for when the list has not changed."""
 MAX_START_LENGTH = 60
 """Maximum length of a start that a message quotes."""
 ACCEPT = {
@@ -80,6 +81,8 @@ class SourceContent:
     """The server returned status 410 Gone."""
     error: str = ""
     """Why nothing could be fetched."""
+    snapshots: list[str] = field(default_factory=list)
+    """The paths of all documents that were fetched, detail pages included."""
     missing: list[str] = field(default_factory=list)
     """What could not be fetched of the rest: the source was not read completely."""
     retry_after: float | None = None
@@ -93,7 +96,8 @@ class FetchContext:
     """What a fetch needs."""
 
     client: PoliteClient
-    files: FileStore
+    files: FileStore | None
+    """Where snapshots are stored; None: nothing is stored."""
     clock: Clock
     zone: str
     """The time zone of dates without one."""
@@ -131,9 +135,11 @@ class SourceFetcher:
         self._save = keep
         self._known: Mapping[str, Any] = state.kept or {}
         self._has_same_settings = self._known.get("as") == self.fingerprint
+        self._first: dict[str, Any] = {}
+        """The first document, to be parsed again when only its detail pages have changed."""
+        self._is_list_unchanged = False
+        self._has_changed_detail = False
         self.found = SourceContent()
-        self.first_document_facts: dict[str, Any] = {}
-        """Headers and content type of the first document."""
 
     @property
     def fingerprint(self) -> str:
@@ -175,13 +181,16 @@ class SourceFetcher:
         if found.error or found.is_unchanged:
             return found
         kept_details = await self._details(details)
+        read_at = self._known["read_at"] if self._is_list_unchanged else to_datetime(self._clock.now()).isoformat()
         found.kept = {
             "as": self.fingerprint,
             "documents": len(found.documents),
-            "read_at": to_datetime(self._clock.now()).isoformat(),
+            "read_at": read_at,
+            "first": self._first,
             "details": kept_details,
             "enriched": self._enriched_by,
         }
+        found.is_unchanged = self._is_list_unchanged and not self._has_changed_detail and not found.missing
         return found
 
     def _follow_up_url(self, url: str) -> str | None:
@@ -237,42 +246,42 @@ class SourceFetcher:
 
     async def _page(self, address: str, page: int) -> ParsedSource | None:
         """Read one page; None if it could not be fetched or has not changed."""
-        now = to_datetime(self._clock.now())
-        tested = self._trial_document(now) if page == 1 else None
-        if tested is not None:
-            body = await asyncio.to_thread(self._files.get, tested["path"])
-            if body is not None:
-                document = _document_from_json(tested)
-                self.found.documents.append(document)
-                self.found.fetched += 1
-                return await self._read(body, tested["content_type"], document.url, tuple(map(tuple, tested["headers"])), page)
-        answer = await self._request(address, self._validators(now) if page == 1 else ())
+        conditions = self._validators(to_datetime(self._clock.now())) if page == 1 else ()
+        answer = await self._request(address, conditions)
+        if not isinstance(answer, str) and answer.status == 304 and page == 1:
+            if not self._known.get("details"):
+                self.found.is_unchanged = True
+                return None
+            first = self._known.get("first") or {}
+            if (body := await self._stored_body(first.get("path"))) is not None:
+                return await self._unchanged_list(first, body)
+            answer = await self._request(address, ())
         if isinstance(answer, str):
             self._record_failure(answer, page)
             return None
-        if answer.status == 304 and page == 1:
-            self.found.is_unchanged = True
-            return None
         document = await self._snapshot(answer)
         self.found.documents.append(document)
+        kind = answer.header("content-type")
         if page == 1:
-            self.first_document_facts = {
-                "content_type": answer.header("content-type"),
-                "headers": [list(pair) for pair in answer.headers],
-            }
-        return await self._read(answer.body, answer.header("content-type"), answer.url, answer.headers, page)
+            self._first = document_to_json(document) | {"content_type": kind}
+        return await self._read(answer.body, kind, answer.url, answer.headers, page)
+
+    async def _unchanged_list(self, first: Mapping[str, Any], body: bytes) -> ParsedSource | None:
+        """Parse a list that has not changed once more, because its detail pages may have."""
+        document = _document_from_json(first)
+        self.found.documents.append(document)
+        self._first = dict(first)
+        self._is_list_unchanged = True
+        return await self._read(body, first["content_type"], document.url, (), 1)
+
+    async def _stored_body(self, path: str | None) -> bytes | None:
+        return await asyncio.to_thread(self._files.get, path) if self._files is not None and path else None
 
     def _record_failure(self, why: str, page: int) -> None:
         if page == 1:
             self.found.error = why
         else:
             self.found.missing.append(Message("Cannot fetch page {page}: {reason}", page=page, reason=why))
-
-    def _trial_document(self, now: datetime) -> Mapping[str, Any] | None:
-        tested: Mapping[str, Any] | None = self._known.get("tested")
-        if not tested or tested["as"] != self.fingerprint or now - datetime.fromisoformat(tested["fetched_at"]) > TRIAL_LIFETIME:
-            return None
-        return tested
 
     def _validators(self, now: datetime) -> Headers:
         """The validators, if the source was one document, read with the same settings and not too long ago."""
@@ -288,6 +297,8 @@ class SourceFetcher:
         headers = (("Accept", ACCEPT[self._source.type]), *conditions)
         answer = await self._client.fetch(address, headers=headers, credentials=self._credentials)
         if not isinstance(answer, Response):
+            if isinstance(answer, PausedHost):
+                self.found.retry_after = answer.retry_after
             return self._credentials.redact(answer.message)
         if answer.status == 304 and conditions:
             return answer
@@ -309,8 +320,10 @@ class SourceFetcher:
             etag=_bytes(answer.header("etag")),
             last_modified=_bytes(answer.header("last-modified")),
         )
-        await asyncio.to_thread(self._files.put, path, answer.body)
-        await asyncio.to_thread(self._save, document)
+        if self._files is not None:
+            await asyncio.to_thread(self._files.put, path, answer.body)
+            await asyncio.to_thread(self._save, document)
+            self.found.snapshots.append(path)
         return document
 
     async def _read(
@@ -351,17 +364,28 @@ class SourceFetcher:
         """Read the detail pages; returns the data to store for each."""
         known: Mapping[str, Any] = self._known.get("details") or {} if self._has_same_settings else {}
         kept: dict[str, Any] = {}
+        due = self._due_details(addresses, known)
         for address in addresses:
             if not self._may_read_more():
                 break
-            entry = await self._detail(address, known.get(address))
+            entry = await self._detail(address, known.get(address), is_due=address in due)
             if entry is not None:
                 kept[address] = entry
         return kept
 
-    async def _detail(self, address: str, known: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    def _due_details(self, addresses: Mapping[str, None], known: Mapping[str, Any]) -> set[str]:
+        """The detail pages to ask for: all, or within the budget those first that were not asked for longest."""
+        if not self._is_list_unchanged:
+            return set(addresses)
+        asked = {address: (known.get(address) or {}).get("asked_at", "") for address in addresses}
+        return set(sorted(asked, key=lambda address: asked[address])[:DETAIL_BUDGET])
+
+    async def _detail(self, address: str, known: Mapping[str, Any] | None, *, is_due: bool) -> Mapping[str, Any] | None:
         before = _document_from_json(known) if known else None
-        old = await asyncio.to_thread(self._files.get, before.path) if before else None
+        old = await self._stored_body(before.path) if before else None
+        if known and before and old is not None and not is_due:
+            await self._read(old, known["content_type"], before.url, (), 1, detail=True)
+            return known
         answer = await self._request(
             address, _conditions(before.etag, before.last_modified) if before and old is not None else ()
         )
@@ -369,12 +393,14 @@ class SourceFetcher:
             self.found.missing.append(Message("Cannot fetch {url}: {reason}", url=address, reason=answer))
             # Its event was not read, but it is not missing either: only sources that were read completely have missing events.
             return known
+        asked = {"asked_at": to_datetime(self._clock.now()).isoformat()}
         if answer.status == 304 and known and before and old is not None:
             await self._read(old, known["content_type"], before.url, (), 1, detail=True)
-            return known
+            return dict(known) | asked
         document = await self._snapshot(answer)
+        self._has_changed_detail = self._has_changed_detail or old != answer.body
         await self._read(answer.body, answer.header("content-type"), answer.url, answer.headers, 1, detail=True)
-        return document_to_json(document) | {"content_type": answer.header("content-type")}
+        return document_to_json(document) | {"content_type": answer.header("content-type")} | asked
 
 
 def _conditions(etag: bytes | None, last_modified: bytes | None) -> Headers:

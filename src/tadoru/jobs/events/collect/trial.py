@@ -1,4 +1,4 @@
-"""Tests a source: fetches, parses and normalises it. Only the body is stored, for the first run."""
+"""Tests a source: fetches, parses and normalises it. Nothing is stored."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tadoru.config.options import EventsOptions
 from tadoru.errors import ConfigError, message_of, quoted
 from tadoru.i18n.translation import SOURCE_LANGUAGE, translator
 from tadoru.jobs.events.collect.collector import read_secret
-from tadoru.jobs.events.collect.source_fetch import FetchContext, FetchedDocument, SourceFetcher, document_to_json
+from tadoru.jobs.events.collect.source_fetch import FetchContext, SourceFetcher
 from tadoru.jobs.events.collect.source_settings import parse_source_settings
 from tadoru.jobs.events.collect.worker_pool import WorkerPool
 from tadoru.log import printable
@@ -97,10 +97,6 @@ async def try_source(
     source, clock = store.sources.get(source_id), SystemClock()
     trial = SourceTrial(source)
 
-    def keep(document: FetchedDocument) -> None:
-        at, etag, last_modified = document.fetched_at, document.etag, document.last_modified
-        store.runs.add_snapshot(source.id, document.url, document.path, at, etag=etag, last_modified=last_modified)
-
     pool = WorkerPool(store, files, clock, options, lambda *_, **__: None, allowed=allowed)
     async with pool.running():
         try:
@@ -111,17 +107,13 @@ async def try_source(
             return trial
         zone = source.timezone or options.timezone
         context = FetchContext(
-            client=pool.client_for(source), files=files, clock=clock, zone=zone, timeout=options.timeout, secret=secret
+            client=pool.client_for(source), files=None, clock=clock, zone=zone, timeout=options.timeout, secret=secret
         )
         known = await asyncio.to_thread(store.schedule.state, source_id)
         # As if it had never been read: a trial shows the content, not the changes.
-        fetcher = SourceFetcher(source, settings, replace(known, etag=None, last_modified=None, kept=None), context, keep)
+        fetcher = SourceFetcher(source, settings, replace(known, etag=None, last_modified=None, kept=None), context)
         found = await fetcher.fetch()
         normal = pool.collector.normalise(source, settings, found)
         trial.error, trial.documents, trial.missing = found.error, len(found.documents), found.missing
         trial.drafts, trial.quarantined = normal.drafts, normal.quarantined
-        if found.documents and not found.error:
-            first = document_to_json(found.documents[0]) | fetcher.first_document_facts | {"as": fetcher.fingerprint}
-            kept = dict(known.kept or {}) | {"tested": first}
-            await asyncio.to_thread(store.schedule.remember, source_id, kept=kept)
     return trial

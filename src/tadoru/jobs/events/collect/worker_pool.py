@@ -91,11 +91,14 @@ class WorkerPool:
         self._next_sync = 0.0
         self._stop = asyncio.Event()
         self._wake = asyncio.Event()
+        self._client_context: PoliteClientContext | None = None
 
     def stop(self) -> None:
-        """Start nothing new."""
+        """Start nothing new, and end long waits for hosts."""
         self._stop.set()
         self._wake.set()
+        if self._client_context is not None:
+            self._client_context.stopping.set()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -145,6 +148,7 @@ class WorkerPool:
             exemptions |= Exemptions(allow_all=source.allow_private)
         if self._options.allow_private:
             exemptions = Exemptions(allow_all=True)
+        assert self._client_context is not None, "a client is made while the pool runs"
         if exemptions not in self._clients:
             fetcher = http.build_http_fetcher(
                 user_agent=self._options.user_agent,
