@@ -19,7 +19,7 @@ from procrastinate import exceptions, jobs, manager, retry, schema
 
 from tadoru.errors import NewerFormat, StoreError
 from tadoru.log import Log
-from tadoru.store.cluster.registry import SCHEMA, SLICE, STALLED, ClusterRegistry, finish_lock, slice_prefix
+from tadoru.store.cluster.registry import LATER, SCHEMA, SLICE, STALLED, ClusterRegistry, finish_lock, slice_prefix
 from tadoru.store.cluster.schema import TaskEngineSchema
 from tadoru.store.crawl.postgres.connection import pool, with_defaults
 from tadoru.store.errors import ConnectionLost
@@ -39,18 +39,10 @@ class RetryLimitReached(Exception):
 
 
 class RetryStrategy(retry.BaseRetryStrategy):
-    """When a failed task is retried, by the clock of the database."""
-
-    def __init__(self, later: Callable[[float], datetime], seconds: float) -> None:
-        self._later, self._seconds = later, seconds
+    """Whether a failed task is retried. `OwnedJobManager` determines when, by the clock of the database."""
 
     def get_retry_decision(self, *, exception: BaseException, job: jobs.Job) -> procrastinate.RetryDecision | None:
-        if isinstance(exception, RetryLimitReached):
-            return None
-        try:
-            return procrastinate.RetryDecision(retry_at=self._later(min(self._seconds * (job.attempts + 1), MAX_RETRY_DELAY)))
-        except StoreError:
-            return procrastinate.RetryDecision(retry_at=AT_ONCE)  # The database is not available.
+        return None if isinstance(exception, RetryLimitReached) else procrastinate.RetryDecision(retry_at=AT_ONCE)
 
 
 def is_last_attempt(job: jobs.Job) -> bool:
@@ -62,7 +54,7 @@ async def run_task(
     context: procrastinate.JobContext,
     crawl: str,
     work: Awaitable[None],
-    give_up: Callable[[str, str], None],
+    give_up: Callable[[str, str], Awaitable[None]],
     unrelated: tuple[type[StoreError], ...] = UNRELATED_ERRORS,
 ) -> None:
     """Run a task of a crawl; mark the crawl as failed after the last attempt. Unrelated errors are retried without limit."""
@@ -74,15 +66,17 @@ async def run_task(
         if not is_last_attempt(context.job):
             raise
         # If the database is not available, this raises a StoreError, and the task is retried.
-        give_up(crawl, str(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {error}")
+        await give_up(crawl, str(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {error}")
         raise RetryLimitReached(str(error)) from error
 
 
 class OwnedJobManager(manager.JobManager):
     """Changes the state of a task only while this worker owns it: after a long disconnection another worker may have it."""
 
-    def __init__(self, connector: procrastinate.PsycopgConnector) -> None:
+    def __init__(self, connector: procrastinate.PsycopgConnector, retry_after: float) -> None:
+        """`retry_after`: seconds until a failed task is retried; longer each time."""
         super().__init__(connector)
+        self._retry_after = retry_after
         self.record_failed = asyncio.Event()
         """The end of a task could not be recorded: nobody repeats it as long as this worker is connected."""
 
@@ -97,7 +91,7 @@ class OwnedJobManager(manager.JobManager):
     ) -> None:  # fmt: skip
         async def retry_now() -> None:
             try:
-                await super(OwnedJobManager, self).retry_job(job, retry_at or AT_ONCE, priority, queue, lock)
+                await super(OwnedJobManager, self).retry_job(job, await self._retry_time(job), priority, queue, lock)
             except exceptions.UniqueViolation:
                 # The same task was queued meanwhile, and would start with its first attempt: this one replaces it.
                 for queued in await self.list_jobs_async(queueing_lock=job.queueing_lock, status=jobs.Status.TODO.value):
@@ -106,6 +100,13 @@ class OwnedJobManager(manager.JobManager):
                 raise
 
         await self._record(job, retry_now)
+
+    async def _retry_time(self, job: jobs.Job) -> datetime:
+        """When a task is retried, by the clock of the database: those of the workers may differ."""
+        seconds = min(self._retry_after * (job.attempts + 1), MAX_RETRY_DELAY)
+        row = await self.connector.execute_query_one_async(LATER, seconds=seconds)
+        at: datetime = row["at"]
+        return at
 
     async def _record(self, job: jobs.Job, change: Callable[[], Awaitable[None]]) -> None:
         """Record the end of a task that this worker owns; repeated, because a connection of the pool may be broken."""
@@ -170,10 +171,8 @@ class TaskHandlers:
     """Called with a crawl and one of its hosts."""
     finish: Callable[[str], Awaitable[None]]
     sweep: Callable[[], Awaitable[None]]
-    give_up: Callable[[str, str], None]
+    give_up: Callable[[str, str], Awaitable[None]]
     """Called with a crawl whose tasks failed too often, and the error."""
-    later: Callable[[float], datetime]
-    """The time after some seconds, by the clock of the database."""
 
 
 class TaskQueue:
@@ -185,13 +184,13 @@ class TaskQueue:
             pool_factory=pool, conninfo=with_defaults(dsn, _CONNECTION), min_size=1, max_size=4, timeout=CONNECT_TIMEOUT
         )
         self._app = procrastinate.App(connector=connector)
-        self._app.job_manager = self._jobs = OwnedJobManager(connector)
+        self._app.job_manager = self._jobs = OwnedJobManager(connector, timing.again)
         self._timing = timing
         if handlers is not None:
             self._register(handlers)
 
     def _register(self, handlers: TaskHandlers) -> None:
-        again = RetryStrategy(handlers.later, self._timing.again)
+        again = RetryStrategy()
 
         @self._app.task(name=SLICE, queue=SLICES, retry=again, pass_context=True)
         async def do_slice(context: procrastinate.JobContext, crawl: str, host: str) -> None:

@@ -55,7 +55,7 @@ class WorkerTasks:
         self._warnings: dict[str, str] = {}
         """The last problem that was logged of a crawl."""
         self._timing, self._metrics = timing, metrics
-        handlers = TaskHandlers(slice=self.slice, finish=self.finish, sweep=self.sweep, give_up=self.give_up, later=cluster.later)
+        handlers = TaskHandlers(slice=self.slice, finish=self.finish, sweep=self.sweep, give_up=self.give_up)
         self.queue = TaskQueue(cluster.dsn, handlers, timing)
 
     @property
@@ -84,7 +84,8 @@ class WorkerTasks:
         if (found := await self._open_crawl(crawl)) is None:
             return
         # In a thread: the analysis of a large site takes minutes, in which this worker has to send heartbeats.
-        if await asyncio.to_thread(launch.run_loop, self._finish(found)) and self.cluster.end_crawl(crawl, "done"):
+        is_done = await asyncio.to_thread(launch.run_loop, self._finish(found))
+        if is_done and await asyncio.to_thread(self.cluster.end_crawl, crawl, "done"):
             self._log.write("info", "crawl done", crawl=crawl)
 
     async def _finish(self, crawl: ClusterCrawl) -> bool:
@@ -137,9 +138,9 @@ class WorkerTasks:
         finally:
             await store.close()
 
-    def give_up(self, crawl: str, error: str) -> None:
+    async def give_up(self, crawl: str, error: str) -> None:
         """Mark a crawl as failed after too many attempts."""
-        if self.cluster.end_crawl(crawl, "failed", error):
+        if await asyncio.to_thread(self.cluster.end_crawl, crawl, "failed", error):
             self._log.write("error", "crawl failed", crawl=crawl, error=error)
 
     async def _for_each(self, crawls: Sequence[ClusterCrawl], work: Callable[[ClusterCrawl], Awaitable[None]]) -> None:
@@ -150,7 +151,7 @@ class WorkerTasks:
             except ConnectionLost:
                 raise
             except UnusableCrawl as error:
-                self.give_up(crawl.name, str(error))
+                await self.give_up(crawl.name, str(error))
             except (StoreError, UsageError) as error:
                 self._warn(crawl.name, error)
             else:

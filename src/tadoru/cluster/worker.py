@@ -139,7 +139,7 @@ class Worker:
                 await self._clock.sleep(HEARTBEAT_INTERVAL)
         finally:
             with suppress(StoreError):
-                cluster.leave(self._number)
+                await asyncio.to_thread(cluster.leave, self._number)
 
 
 def root_error(error: BaseException) -> BaseException:

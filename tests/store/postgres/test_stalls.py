@@ -156,7 +156,8 @@ async def test_a_worker_of_a_cluster_goes_on_while_the_database_stands_still(pos
     )  # fmt: skip
     await tasks.queue.open()
     with standing_still(postgres) as was_late:
-        waiting = [asyncio.ensure_future(call) for call in (tasks.queue_tasks(), tasks.sweep(), tasks.slice("site", "a.example"))]
+        calls = tasks.queue_tasks(), tasks.sweep(), tasks.slice("site", "a.example"), tasks.give_up("gone", "It failed.")
+        waiting = [asyncio.ensure_future(call) for call in calls]
         for _ in range(200):
             await asyncio.sleep(0)
         assert not was_late.is_set(), "something made the event loop wait for the database"

@@ -48,6 +48,8 @@ _FINISHING = """SELECT EXISTS (SELECT 1 FROM procrastinate_jobs WHERE status = '
     OR EXISTS (SELECT 1 FROM procrastinate_jobs WHERE status = 'doing' AND lock = %(lock)s)"""
 DROP_TASKS = "DELETE FROM procrastinate_jobs WHERE args ->> 'crawl' = %s AND status IN ('todo', 'failed')"
 """Removes the tasks of a crawl that nobody is doing."""
+LATER = "SELECT clock_timestamp() + make_interval(secs => %(seconds)s) AS at"
+"""The moment in so many seconds."""
 _DAMAGED = ("3F", "42", "XX001", "XX002")
 """How the error codes of missing schemas, tables, columns and functions begin, and of damaged data and indexes."""
 _NO_PERMISSION = "42501"
@@ -119,11 +121,6 @@ class ClusterRegistry:
         """Make the tables that are missing, ours and the task engine's, and bring older ones up. Raises StoreError."""
         schema.prepare(self._link, engine)
         self._engine = engine.last
-
-    def later(self, seconds: float) -> datetime:
-        """The moment in so many seconds."""
-        moment: datetime = self._link.run("SELECT clock_timestamp() + make_interval(secs => %s)", [seconds]).fetchall()[0][0]
-        return moment
 
     # ---- crawls
     def put_crawl(self, name: str, job: str, options: Mapping[str, Any]) -> None:
