@@ -214,3 +214,43 @@ async def test_a_crawl_that_was_stopped_before_its_resources_goes_on_with_them(t
         await audit.run(resources=2)
         assert sorted(path for path in site.paths if path.endswith(".png")) == ["/a.png", "/b.png"]
     assert audit.column("status FROM resources") == ["completed"] * 2
+
+
+def with_head(html: bytes, markup: str) -> bytes:
+    return html.replace(b"</head>", f"{markup}</head>".encode(), 1)
+
+
+async def test_urls_that_pages_declare_are_requested_after_the_pages_though_no_link_leads_there(tmp_path: Path) -> None:
+    heads = {
+        "/": "",
+        "/canonical": '<link rel="canonical" href="/gone">',
+        "/moved": '<link rel="canonical" href="/old">',
+        "/hreflang": '<link rel="alternate" hreflang="de" href="/de/gone"><link rel="alternate" hreflang="fr" href="/fr/old">',
+        "/series": '<link rel="next" href="/series/2">',
+    }
+    async with Site() as site:
+        for path, head in heads.items():
+            site.reply(path, body=with_head(document(f"Page {path}", [*heads], ""), head))
+        for path in ("/old", "/fr/old"):
+            site.redirect(path, "/", status=301)
+        audit = Audit(site, tmp_path)
+        await audit.run("/", resources=100)
+        assert not any(seen.method == "GET" and seen.path == "/old" for seen in site.requests)
+    assert "/gone" not in audit.statuses(), "a check is no page"
+    rows = "url, check_id FROM findings WHERE check_id LIKE '%-to-error' OR check_id LIKE '%-to-redirect' ORDER BY url, check_id"
+    assert audit.select(rows) == [
+        ("/canonical", "canonical-to-error"), ("/hreflang", "hreflang-to-error"), ("/hreflang", "hreflang-to-redirect"),
+        ("/moved", "canonical-to-redirect"), ("/series", "pagination-to-error"),
+    ]  # fmt: skip
+
+
+async def test_declared_urls_are_requested_within_the_budget_and_the_scope(tmp_path: Path) -> None:
+    declared = "".join(f'<link rel="alternate" hreflang="de-{n}" href="/de/{n}">' for n in range(9))
+    elsewhere = '<link rel="canonical" href="https://other.example/"><link rel="next" href="/hidden/2">'
+    async with Site() as site:
+        site.reply("/", body=with_head(document("Page", [], ""), declared + elsewhere))
+        audit = Audit(site, tmp_path)
+        await audit.run("/", resources=4, exclude=("/hidden/",))
+        asked = {seen.path for seen in site.requests if seen.path not in ("/", "/robots.txt")}
+    assert len(asked) == 4
+    assert all(path.startswith("/de/") for path in asked)

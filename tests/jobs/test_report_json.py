@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +155,7 @@ def test_every_field_is_described(tmp_path: Path, checkout: Path) -> None:
     known = tmp_path / "known.txt"
     known.write_text("zzz * # nothing\n")
     data = read(large(tmp_path / "site.db", 60), suppress=str(known)) | {"skipped": [{"reason": "x", "urls": 1}]}
-    data["not_judged"] = [SkippedChecks("pages missing", ("page-orphan",))._asdict()]
+    data["not_judged"] = [asdict(SkippedChecks("pages missing", ("page-orphan",)))]
     text = (checkout / "docs" / "reference" / "report.md").read_text("utf-8")
     described = {line.split("`")[1] for line in text.splitlines() if line.startswith("| `")}
     written = {name for name in fields(data) if not name.startswith(FREE)}

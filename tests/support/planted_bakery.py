@@ -24,8 +24,8 @@ WITH_SITE: dict[str, set[str]] = {
     "hreflang-missing-self": {"hreflang-missing-return"},
     "hreflang-invalid-code": {"hreflang-inconsistent-language"},
     "pagination-multiple": {"pagination-sequence-error"},
-    "pagination-not-in-anchor": {"pagination-unlinked"},
-    "canonical-to-http": {"canonical-unlinked"},
+    "pagination-not-in-anchor": {"pagination-unlinked", "pagination-to-error"},
+    "canonical-to-http": {"canonical-unlinked", "canonical-to-redirect"},
 }
 BROKEN = frozenset({"response-client-error", "response-server-error", "response-missing", "redirect-broken"})
 """Linked from a page of their own."""

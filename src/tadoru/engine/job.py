@@ -61,6 +61,8 @@ class CrawlPolicy:
     """Send conditional requests for known pages."""
     resource_budget: int = 0
     """How many images, scripts and style sheets are checked once the pages are done."""
+    declared_targets: bool = False
+    """Check the URLs that pages declare (canonical, hreflang, next, prev) and no link leads to, within the same budget."""
     sitemaps: bool = False
     """Read the sitemaps of the site and crawl the pages they list."""
     sitemap_urls: tuple[str, ...] = ()

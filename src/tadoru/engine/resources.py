@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 
 from tadoru.engine.host_queues import HostHealth, HostQueues
-from tadoru.engine.job import CrawlContext
+from tadoru.engine.job import CrawlContext, KnownCheck
 from tadoru.engine.page_fetch import UNRESPONSIVE, PageFetch
 from tadoru.engine.request_flow import follow_redirects
 from tadoru.model.web import Answer, FailureKind, Request, Response
 from tadoru.rules import request_window, retry
+from tadoru.rules.bot_blocking import bot_blocker, describe_bot_block
 from tadoru.rules.url import origin
 from tadoru.store.crawl.records import ResourceLease, ResourceResult
 
@@ -44,6 +45,8 @@ class ResourceChecker:
         if not self._policy.resource_budget:
             return
         try:
+            if self._policy.declared_targets:
+                await self._store.resources.add_declared(self._context.url_filter.target, most=self._policy.resource_budget)
             while not self._context.stopping:
                 if await self._step():
                     continue
@@ -102,6 +105,9 @@ class ResourceChecker:
         return [task.result() for task in done]
 
     async def _check(self, lease: ResourceLease) -> ResourceResult:
+        known = self._policy.known_checks.get(lease.url)
+        if known is not None:
+            return _known(lease, known)
         try:
             return self._result(lease, await self._request(lease))
         except _RobotsRefusal as refused:
@@ -133,6 +139,8 @@ class ResourceChecker:
 
     def _result(self, lease: ResourceLease, answer: Answer) -> ResourceResult:
         status, failure, after = None, None, None
+        if isinstance(answer, Response) and (blocker := bot_blocker(answer)) is not None:
+            return _error(lease, FailureKind.BOT_BLOCKED, describe_bot_block(answer.status, blocker))
         if isinstance(answer, Response):
             status, after = answer.status, retry.parse_retry_after(answer.header("retry-after"), self._clock.now())
         else:
@@ -153,6 +161,18 @@ class ResourceChecker:
             content_length=int(length) if length.isascii() and length.isdigit() and len(length) < 19 else None,
             final_url=answer.url if answer.url != lease.url else None,
         )
+
+
+def _known(lease: ResourceLease, known: KnownCheck) -> ResourceResult:
+    if known.status_code is None:
+        return _error(lease, FailureKind(known.error_type or ""), known.error_message or "")
+    return ResourceResult(
+        resource_id=lease.resource_id,
+        status="completed",
+        status_code=known.status_code,
+        content_type=known.content_type,
+        final_url=known.redirect_url,
+    )
 
 
 def _again(lease: ResourceLease, after: float) -> ResourceResult:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import Translator
 from tadoru.jobs.audit.site_checks.sitemap_urls import incomplete_sitemaps
@@ -22,7 +23,8 @@ _NEED_RESOURCES = ("image-broken", "resource-broken", "resource-redirected", "im
 _NEED_EXTERNAL = ("link-external-broken", "link-external-redirect")
 
 
-class SkippedChecks(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SkippedChecks:
     """Checks that were not applied, or not everywhere."""
 
     reason: str
@@ -54,7 +56,7 @@ def find_skipped_checks(site: SiteView) -> Iterator[SkippedChecks]:
 
 def encode(skipped: Iterable[SkippedChecks]) -> str:
     """As it is stored with the crawl."""
-    return json.dumps([one._asdict() for one in skipped])
+    return json.dumps([asdict(one) for one in skipped])
 
 
 def decode(text: str | None) -> tuple[SkippedChecks, ...]:

@@ -307,6 +307,7 @@ def _build_plan(
     policy = {
         "revalidate": revalidate,
         "resource_budget": options.resources,
+        "declared_targets": True,
         "sitemaps": options.sitemap != "off" and not options.list,
         "sitemap_urls": options.sitemap_url,
         "bounds": bounds_for(options),

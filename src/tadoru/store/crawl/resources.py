@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
-from tadoru.store.crawl.records import ResourceLease, ResourceResult, SitemapRecord
+from tadoru.store.crawl.records import LinkTarget, PageStatus, ResourceLease, ResourceResult, SitemapRecord
 from tadoru.store.crawl.sqlite.database import stamp
 
 
@@ -39,6 +40,8 @@ class SitemapTable:
         return await self._db.write(body, beside=True)
 
 
+DECLARED = "declared"
+"""The kind of a resource that no page loads: a URL that a page declares as its canonical, alternate, next or previous page."""
 _TAKEN = "SELECT CAST(coalesce(sum(value), 0) AS BIGINT) FROM counters WHERE name = 'resources'"
 """How many are being tried or were: counted, because there may be millions of them."""
 _RESULT = """UPDATE resources SET status = ?, owner = NULL, status_code = ?, content_type = ?, content_length = ?, final_url = ?,
@@ -47,6 +50,15 @@ _AGAIN = """UPDATE resources SET status = 'queued', owner = NULL, retry_count = 
     WHERE id = ? AND owner = ?"""
 _OPEN = """SELECT id, url, internal, status FROM resources
     WHERE id > ? AND (status = 'discovered' OR status = 'queued') ORDER BY id LIMIT 2000"""
+# A URL that was requested as a page is known already, and so is one that is queued as a resource.
+_DECLARED = """SELECT DISTINCT url FROM (
+        SELECT coalesce(p.canonical_url, d.canonical_http) AS url FROM page_details d JOIN pages p ON p.id = d.page_id
+        UNION SELECT next_url FROM page_details UNION SELECT prev_url FROM page_details UNION SELECT url FROM page_hreflang
+    ) AS declared WHERE url IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM pages t WHERE t.url = declared.url AND t.status <> 'discovered')
+    AND NOT EXISTS (SELECT 1 FROM resources r WHERE r.url = declared.url) ORDER BY url LIMIT ?"""
+_ADD_DECLARED = f"""INSERT INTO resources(url, host, kind, internal, status) VALUES (?, ?, '{DECLARED}', ?, 'queued')
+    ON CONFLICT(url) DO NOTHING"""
 _MOVE = "UPDATE resources SET internal = ?, status = ? WHERE id = ?"
 
 
@@ -62,6 +74,19 @@ class ResourceFailure(NamedTuple):
     page_url: str
 
 
+class ExternalResource(NamedTuple):
+    """A resource of another site that was requested, and what came of it."""
+
+    url: str
+    status_code: int | None
+    content_type: str | None
+    error_type: str | None
+    error_message: str | None
+    checked_at: datetime
+
+
+_EXTERNAL = """SELECT url, status_code, content_type, last_error_type, last_error_message, checked_at FROM resources
+    WHERE NOT internal AND (status = 'completed' OR status = 'error') AND checked_at IS NOT NULL ORDER BY url"""
 _FAILURES = """SELECT r.url, r.kind, r.status_code, r.final_url, r.last_error_type, r.last_error_message, p.url
     FROM resource_uses u JOIN resources r ON r.id = u.resource_id JOIN pages p ON p.id = u.page_id
     WHERE r.status = 'error' OR (r.status = 'completed' AND (r.status_code < 200 OR r.status_code > 299))
@@ -95,6 +120,16 @@ class ResourceTable:
                 sql.executemany(_MOVE, moves)
 
         await self._db.write(body)
+
+    async def add_declared(self, decide: Callable[[str], LinkTarget], *, most: int) -> None:
+        """Queue the URLs that pages declare and that were not requested, as far as they may be requested."""
+
+        def body(sql: SqlConnection) -> None:
+            targets = [decide(url) for (url,) in sql.execute(_DECLARED, (most,)).fetchall()]
+            wanted = [(one.url, one.host, one.internal) for one in targets if one.status is PageStatus.QUEUED]
+            sql.executemany(_ADD_DECLARED, wanted)
+
+        await self._db.write(body, beside=True)
 
     async def lease(self, worker: int, count: int, *, budget: int) -> list[ResourceLease]:
         """Own up to `count` resources to try; never more than `budget` in all, whoever else is leasing."""
@@ -134,6 +169,11 @@ class ResourceTable:
         """Every use of a resource that does not work, by URL and page."""
         rows = await self._db.read(lambda sql: sql.execute(_FAILURES).fetchall())
         return [ResourceFailure(*row) for row in rows]
+
+    async def external(self) -> list[ExternalResource]:
+        """The resources of other sites that were requested, by URL."""
+        rows = await self._db.read(lambda sql: sql.execute(_EXTERNAL).fetchall())
+        return [ExternalResource(*row[:-1], datetime.fromisoformat(row[-1]).replace(tzinfo=UTC)) for row in rows]
 
     async def wait(self, *, budget: int) -> float | None:
         """Seconds until a resource may be tried, or until somebody else's may come back; None when all is done."""

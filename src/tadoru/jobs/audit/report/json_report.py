@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, TextIO
 
@@ -58,7 +59,7 @@ def _fields(report: AuditReport) -> Iterator[tuple[str, Any]]:
             },
         },
     )
-    yield "not_judged", [one._asdict() for one in summary.not_judged]
+    yield "not_judged", [asdict(one) for one in summary.not_judged]
     yield "unused_suppressions", [{"line": entry.line, "text": entry.text} for entry in summary.unused]
     yield "checks", [_check(result, report.translate) for result in summary.results]
     yield from _lists(summary)

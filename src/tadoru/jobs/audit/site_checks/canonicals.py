@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckDefinitions, Limits
 from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, page_finding
+from tadoru.jobs.audit.site_checks.resources import is_broken
 from tadoru.model.finding import Check
 from tadoru.store.crawl.analysis import SiteFinding
 from tadoru.store.crawl.site.arrays import UrlVerdict
@@ -67,8 +68,23 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
         for page in site.ids(known & ~ends.looping & site.points_at(pages.canonical, verdicts)):
             target = int(pages.canonical[page])
             yield page_finding(check, page, site.url(target), status=int(pages.status[target]))
+    yield from _check_declared(site)
     if pages.is_complete:
         yield from _check_unlinked(site)
+
+
+def _check_declared(site: SiteView) -> Iterator[SiteFinding]:
+    """Canonicals that no link leads to: they were requested after the pages."""
+    declared, pages = site.declared_targets(), site.pages
+    if not declared:
+        return
+    unknown = (pages.canonical < 0) | site.points_at(pages.canonical, (UrlVerdict.UNKNOWN,))
+    for page in site.ids(pages.documents & unknown):
+        target = declared.get(site.value(page, "coalesce(canonical_url, canonical_http)"))
+        if target is not None and is_broken(target):
+            yield page_finding(TO_ERROR, page, target.url, status=target.status_code or 0)
+        elif target is not None and target.final_url:
+            yield page_finding(TO_REDIRECT, page, target.url, status=target.status_code or 0)
 
 
 def _check_unlinked(site: SiteView) -> Iterator[SiteFinding]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckDefinitions, Limits
 from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, example_findings, page_finding
+from tadoru.jobs.audit.site_checks.resources import is_broken
 from tadoru.model.finding import MAX_EXAMPLES
 from tadoru.store.crawl.analysis import SiteFinding
 from tadoru.store.crawl.site.arrays import UrlVerdict
@@ -69,6 +70,7 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
         return
     yield from example_findings(NO_RETURN, site.named(languages.without_return().rows()))
     yield from example_findings(INCONSISTENT, site.named(languages.inconsistent().rows()))
+    yield from _check_declared(site)
     for check, verdicts in (
         (TO_ERROR, (UrlVerdict.BROKEN,)),
         (TO_REDIRECT, (UrlVerdict.REDIRECT,)),
@@ -78,6 +80,20 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
         yield from example_findings(check, site.named(languages.towards(verdicts).rows()))
     if site.pages.is_complete:
         yield from _check_unlinked(site)
+
+
+def _check_declared(site: SiteView) -> Iterator[SiteFinding]:
+    """Alternates that no link leads to: they were requested after the pages. A finding about a crawled alternate replaces it."""
+    declared = site.declared_targets()
+    for page, group in groupby(site.unknown_alternates() if declared else (), key=itemgetter(0)):
+        if not site.pages.candidates[page]:
+            continue
+        targets = [declared[url] for _, url in group if url in declared]
+        broken = [one.url for one in targets if is_broken(one)]
+        moved = [one.url for one in targets if one.final_url and not is_broken(one)]
+        for check, urls in ((TO_ERROR, broken), (TO_REDIRECT, moved)):
+            if urls:
+                yield page_finding(check, page, urls[0], count=len(urls), examples=tuple(urls[:MAX_EXAMPLES]))
 
 
 def _check_unlinked(site: SiteView) -> Iterator[SiteFinding]:

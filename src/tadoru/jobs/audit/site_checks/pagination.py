@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckDefinitions, Limits
 from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, page_finding
+from tadoru.jobs.audit.site_checks.resources import is_broken
 from tadoru.rules.url import split_url
 from tadoru.store.crawl.analysis import SiteFinding
 from tadoru.store.crawl.site.arrays import UrlVerdict
@@ -86,11 +87,22 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     for page in site.ids(series & (after | before)):
         target = int(pages.next[page] if after[page] else pages.prev[page])
         yield page_finding(NON_200, page, site.url(target), status=int(pages.status[target]))
+    yield from _check_declared(site)
     yield from _check_order(site)
     for page in site.ids(series & ((pages.why == UrlVerdict.NOINDEX) | (pages.why == UrlVerdict.CANONICALISED))):
         yield page_finding(NONINDEXABLE, page, site.value(page, "indexability"))
     if pages.is_complete:
         yield from _check_unlinked(site)
+
+
+def _check_declared(site: SiteView) -> Iterator[SiteFinding]:
+    """Pages of a series that no link leads to: they were requested after the pages."""
+    declared, pages = site.declared_targets(), site.pages
+    for steps, column in ((pages.next, "next_url"), (pages.prev, "prev_url")) if declared else ():
+        for page in site.ids(pages.documents & (steps < 0)):
+            target = declared.get(site.value(page, column))
+            if target is not None and (is_broken(target) or target.final_url):
+                yield page_finding(NON_200, page, target.url, status=target.status_code or 0)
 
 
 def _check_order(site: SiteView) -> Iterator[SiteFinding]:

@@ -66,7 +66,7 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
 def _find_problems(one: SiteResource, limits: Limits) -> Iterator[tuple[Check, str, dict[str, Value]]]:
     """The checks that apply to a resource, with their evidence."""
     image = one.kind == LinkKind.IMAGE
-    if _is_broken(one):
+    if is_broken(one):
         yield IMAGE_BROKEN if image else BROKEN, str(one.status_code or one.error_type or ""), {}
     if one.status != "completed" or one.status_code != 200:
         return
@@ -78,9 +78,10 @@ def _find_problems(one: SiteResource, limits: Limits) -> Iterator[tuple[Check, s
         yield WRONG_TYPE, one.content_type, {}
 
 
-def _is_broken(one: SiteResource) -> bool:
+def is_broken(one: SiteResource) -> bool:
+    """Whether a resource, or a URL that a page declares, does not respond or responds with an error."""
     if one.status == "error":
-        return one.error_type not in (FailureKind.TOO_LARGE, FailureKind.BLOCKED_ADDRESS)
+        return one.error_type not in (FailureKind.TOO_LARGE, FailureKind.BLOCKED_ADDRESS, FailureKind.BOT_BLOCKED)
     code = one.status_code or 0
     return code >= 400 and code not in REFUSED_CODES
 

@@ -16,6 +16,7 @@ from tadoru.rules.url import host_key, origin
 from tadoru.store.crawl.caches import BoundedCache
 from tadoru.store.crawl.connection import SqlConnection, SqlDialect
 from tadoru.store.crawl.records import UNLINKED, SiteFacts
+from tadoru.store.crawl.resources import DECLARED
 from tadoru.store.crawl.site import side_tables
 from tadoru.store.crawl.site.arrays import PERMANENT, Flags, Floats, Ids, Numbers, PairCollector, PairGroups, UrlVerdict
 from tadoru.store.crawl.site.duplicates import equals, near_clusters, others
@@ -255,6 +256,10 @@ class SiteView:
             FROM resources WHERE status = 'completed' OR status = 'error' ORDER BY id"""
         )
         return map(side_tables.SiteResource._make, rows)
+
+    def declared_targets(self) -> dict[str, side_tables.SiteResource]:
+        """URLs that pages declare, that no link leads to, and that were asked for."""
+        return {one.url: one for one in self.resources() if one.kind == DECLARED}
 
     def untried_resources(self) -> int:
         """How many were meant to be asked for, and were not: there were more than the limit."""
