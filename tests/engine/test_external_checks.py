@@ -55,6 +55,21 @@ async def test_a_cached_host_is_asked_for_nothing_not_even_its_robots_txt(tmp_pa
     assert [(info.status_code) for info in result.external_urls] == [200]
 
 
+async def test_images_of_other_sites_are_cached_too(tmp_path: Path) -> None:
+    cache = tmp_path / "links.cache"
+    async with Site() as site, Site(host="127.0.0.2") as other:
+        site.html("/", f'<img src="{other.url("/a.png")}"><img src="{other.url("/gone.png")}"><img src="/own.png">')
+        other.reply("/a.png", headers={"Content-Type": "image/png"})
+        site.reply("/own.png", headers={"Content-Type": "image/png"})
+        first = await crawl(site, cache=str(cache), **CHECK)
+        assert set(lines(cache)) == {other.url("/a.png")}
+        before = other.hits("/a.png")
+        second = await crawl(site, cache=str(cache), **CHECK)
+    assert (before, other.hits("/a.png")) == (1, 1)
+    assert site.hits("/own.png") == 2
+    assert [link.url for link in first.broken_links] == [link.url for link in second.broken_links] == [other.url("/gone.png")]
+
+
 async def test_results_older_than_the_maximum_age_are_requested_again(tmp_path: Path) -> None:
     cache = tmp_path / "links.cache"
     async with Site() as site, Site(host="127.0.0.2") as other:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import random
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC
@@ -30,11 +30,11 @@ from tadoru.engine.notifications import (
 from tadoru.engine.request_flow import follow_redirects, redirect_target
 from tadoru.engine.robots_cache import RobotsCache
 from tadoru.errors import BrowserMissing
-from tadoru.model.web import Answer, Failure, FailureKind, Headers, LinkKind, Request, Response
+from tadoru.model.web import Answer, Failure, FailureKind, Headers, Link, LinkKind, Request, Response
 from tadoru.parse.complexity import PageTooComplex
 from tadoru.rules import pace as pacing
 from tadoru.rules import retry
-from tadoru.rules.bot_blocking import bot_blocker
+from tadoru.rules.bot_blocking import bot_blocker, describe_bot_block
 from tadoru.rules.url import host_key, origin, remap_url
 from tadoru.store.crawl import records
 from tadoru.store.crawl.caches import BoundedCache
@@ -319,8 +319,7 @@ class PageFetch:
         if not isinstance(answer, Response):
             return self._failure_outcome(lease, answer.kind, answer.message)
         if lease.purpose is records.UrlPurpose.CHECK and (blocker := bot_blocker(answer)) is not None:
-            message = f"Answered {answer.status}: {blocker} blocks crawlers."
-            return self._final_failure(lease, FailureKind.BOT_BLOCKED, message)
+            return self._final_failure(lease, FailureKind.BOT_BLOCKED, describe_bot_block(answer.status, blocker))
         after = retry.parse_retry_after(answer.header("retry-after"), self._clock.now())
         decision = retry.decide(
             status=answer.status,
@@ -447,11 +446,8 @@ class PageFetch:
             self._notify(PageHandlerFailed(url=lease.url, trace=traceback.format_exc()))
             message = "The page could not be parsed because of a bug in Tadoru."
             return records.FailedOutcome(lease=lease, kind=FailureKind.UNPARSABLE, message=message)
-        target, style, resource = self._url_filter.target, self._url_filter.style_target, self._url_filter.resource
-        links = [
-            records.FoundLink(target(url) if kind is not LinkKind.STYLE else style(url), kind, text, rel, position, fragment)
-            for url, kind, text, rel, position, fragment in found.links
-        ]
+        resource = self._url_filter.resource
+        links = self._found_links(found.links)
         if found.left_out:
             self._notify(PageTruncated(url=lease.url, reasons=tuple(found.left_out)))
         seconds = (response.timings.ttfb or 0.0) + (response.timings.download or 0.0)
@@ -465,6 +461,16 @@ class PageFetch:
             resources=[resource(link) for link in found.resources],
             left_out=found.left_out,
         )
+
+    def _found_links(self, links: Sequence[Link]) -> list[records.FoundLink]:
+        """The links of a page with the decisions about their targets, each made once. Pages have hundreds of them."""
+        decide, style = self._url_filter.target, self._url_filter.style_target
+        targets = {url: decide(url) for url in {link[0] for link in links}}
+        new, found = tuple.__new__, records.FoundLink  # What a named tuple's own constructor calls: half the price.
+        return [
+            new(found, (targets[url] if kind is not LinkKind.STYLE else style(url), kind, text, rel, position, fragment))
+            for url, kind, text, rel, position, fragment in links
+        ]
 
     async def _handle_page(self, lease: records.Lease, response: Response) -> PageResult:
         page = FetchedPage(url=lease.url, depth=lease.depth, response=response)

@@ -39,6 +39,11 @@ def bot_blocker(response: Response) -> str | None:
     return _blocking_site(split_url(response.url).host) if response.status in _BLOCKING_STATUSES else None
 
 
+def describe_bot_block(status: int, blocker: str) -> str:
+    """The message of such a response."""
+    return f"Answered {status}: {blocker} blocks crawlers."
+
+
 def _blocking_site(host: str) -> str | None:
     """The site of a host, without its subdomain."""
     site = ".".join(host.split(".")[-2:])

@@ -16,8 +16,8 @@ from tadoru.jobs.links.broken import AcceptedCodes
 from tadoru.jobs.reporting.escape import encode_json
 from tadoru.jobs.reporting.output import open_output
 from tadoru.model.web import FailureKind
-from tadoru.store.crawl.interface import CrawlStore
-from tadoru.store.crawl.records import PageRow, PageStatus, UrlPurpose
+from tadoru.store.crawl.crawl_database import CrawlDatabase
+from tadoru.store.crawl.records import UrlPurpose
 
 KnownChecks = Mapping[str, KnownCheck]
 
@@ -57,32 +57,37 @@ def _parse_line(line: str) -> tuple[str, KnownCheck]:
     return url, known
 
 
-async def write_checks(name: str, store: CrawlStore, known: KnownChecks, accepted: AcceptedCodes, *, failures: bool) -> None:
+async def write_checks(name: str, store: CrawlDatabase, known: KnownChecks, accepted: AcceptedCodes, *, failures: bool) -> None:
     """Writes the results that were known, with their times, and those of the external URLs that this crawl requested."""
     checks = dict(known)
+    for resource in await store.resources.external():
+        # Without the URL at the end of its redirects: a link to the same URL follows them itself.
+        check = KnownCheck(
+            checked_at=resource.checked_at.timestamp(),
+            status_code=resource.status_code,
+            content_type=resource.content_type,
+            error_type=resource.error_type,
+            error_message=resource.error_message,
+        )
+        _add(checks, resource.url, check, accepted, failures=failures)
     async for row in store.graph.pages():
-        is_external = row.purpose == UrlPurpose.CHECK and not row.internal
-        if is_external and row.url not in checks and (failures or _is_good(row, accepted)) and (check := _check_of(row)):
-            checks[row.url] = check
+        if row.purpose == UrlPurpose.CHECK and not row.internal and row.crawled_at is not None:
+            check = KnownCheck(
+                checked_at=row.crawled_at.timestamp(),
+                status_code=row.status_code,
+                content_type=row.content_type,
+                redirect_url=row.redirect_url,
+                error_type=row.error_type,
+                error_message=row.error_message,
+            )
+            _add(checks, row.url, check, accepted, failures=failures)
     with open_output(name) as out:
         out.writelines(encode_json({"url": url, **checks[url]._asdict()}) + "\n" for url in sorted(checks))
 
 
-def _is_good(row: PageRow, accepted: AcceptedCodes) -> bool:
-    if row.status != PageStatus.COMPLETED or row.status_code is None:
-        return False
-    return row.redirect_url is not None or accepted.accepts(row.status_code, row.url)
-
-
-def _check_of(row: PageRow) -> KnownCheck | None:
-    """The result of a URL that was requested; None if it was not."""
-    if row.status not in (PageStatus.COMPLETED, PageStatus.ERROR) or row.crawled_at is None:
-        return None
-    return KnownCheck(
-        checked_at=row.crawled_at.timestamp(),
-        status_code=row.status_code,
-        content_type=row.content_type,
-        redirect_url=row.redirect_url,
-        error_type=row.error_type,
-        error_message=row.error_message,
-    )
+def _add(checks: dict[str, KnownCheck], url: str, check: KnownCheck, accepted: AcceptedCodes, *, failures: bool) -> None:
+    """Adds a result that is not known, if it is good or failures are kept too."""
+    responded = check.status_code is not None and check.error_type is None
+    is_good = responded and (check.redirect_url is not None or accepted.accepts(check.status_code or 0, url))
+    if url not in checks and (is_good or (failures and (responded or check.error_type is not None))):
+        checks[url] = check

@@ -173,7 +173,10 @@ class ResourceTable:
     async def external(self) -> list[ExternalResource]:
         """The resources of other sites that were requested, by URL."""
         rows = await self._db.read(lambda sql: sql.execute(_EXTERNAL).fetchall())
-        return [ExternalResource(*row[:-1], datetime.fromisoformat(row[-1]).replace(tzinfo=UTC)) for row in rows]
+        return [
+            ExternalResource(url, status, content_type, kind, message, datetime.fromisoformat(checked).replace(tzinfo=UTC))
+            for url, status, content_type, kind, message, checked in rows
+        ]
 
     async def wait(self, *, budget: int) -> float | None:
         """Seconds until a resource may be tried, or until somebody else's may come back; None when all is done."""
