@@ -104,10 +104,10 @@ def canonical_plants() -> list[PlantedPage]:
         "/canonical/moved": ("/moved/once", "canonical-to-redirect"),
         "/canonical/gone": ("/gone", "canonical-to-error"),
         "/canonical/hidden": ("/links/hidden", "canonical-to-nonindexable"),
-        "/canonical/unlinked": ("/nobody-links-here", "canonical-unlinked"),
+        "/canonical/unlinked": ("/nobody-links-here", "canonical-unlinked canonical-to-error"),
     }
     return [
-        plant(path, *filter(None, ("canonicalised", found)), canonical=target, listed=False)
+        plant(path, "canonicalised", *found.split(), canonical=target, listed=False)
         for path, (target, found) in cases.items()
     ]
 
