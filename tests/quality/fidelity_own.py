@@ -103,7 +103,10 @@ CODE: dict[str, tuple[str, str]] = {
         '<pre>use <a href="/kettle">kettle</a>::<a href="/lid">Lid</a>;</pre>',
         "```\nuse kettle::Lid;\n```",
     ),
-    "signs of HTML in code": ("<pre>&lt;p class=&quot;a&quot;&gt;&amp;amp;&lt;/p&gt;</pre>", '```html\n<p class="a">&amp;</p>\n```'),
+    "signs of HTML in code": (
+        "<pre>&lt;p class=&quot;a&quot;&gt;&amp;amp;&lt;/p&gt;</pre>",
+        '```html\n<p class="a">&amp;</p>\n```',
+    ),
     "a language that only the wrapper around it names": (
         '<div data-lang="kotlin"><pre><code>val x = 1</code></pre></div>',
         "```kotlin\nval x = 1\n```",
@@ -222,7 +225,7 @@ BLOCKS: dict[str, tuple[str, str]] = {
     "two rows of headings": (
         "<table><thead><tr><th colspan=2>In</th><th>Out</th></tr><tr><th>a</th><th>b</th><th>c</th></tr></thead><tbody><tr>"
         "<td>1</td><td>2</td><td>3</td></tr></tbody></table>",
-        "| In a | b | Out c |\n| --- | --- | --- |\n| 1 | 2 | 3 |",
+        "| In a | In b | Out c |\n| --- | --- | --- |\n| 1 | 2 | 3 |",
     ),
     "names of rows": (
         "<table><tr><th>Red</th><td>1</td></tr><tr><th>Blue</th><td>2</td></tr></table>",

@@ -123,7 +123,7 @@ TABLES: dict[str, tuple[str, str]] = {
     "two rows of headings": (
         '<table><thead><tr><th rowspan="2">a</th><th colspan="2">b</th></tr><tr><th>c</th><th>d</th></tr>'
         "</thead><tr><td>1</td><td>2</td><td>3</td></tr></table>",
-        "| a | b c | d |\n| --- | --- | --- |\n| 1 | 2 | 3 |",
+        "| a | b c | b d |\n| --- | --- | --- |\n| 1 | 2 | 3 |",
     ),
     "alignment": (
         '<table><tr><th style="text-align: right">a</th><th align="center">b</th></tr><tr><td>1</td><td>2</td></tr></table>',

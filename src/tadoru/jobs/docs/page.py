@@ -26,6 +26,8 @@ _META_NAMES = {
 MAX_METADATA_LENGTH = 2_000
 _LARGE_PAGE = 20_000
 """Tags."""
+_MIN_PARAGRAPH_WORDS = 200
+"""Words in paragraphs; if less than a tenth of more of them is found, the page is read again with fewer rules."""
 _MAX_HEADINGS = 1_000
 """Headings of level 1 that are compared with the title."""
 
@@ -68,7 +70,11 @@ def _read_doc_page(body: bytes, content_type: str | None, url: str, resolver: Ur
     described = find_specifications(document, url, resolver)
     links += [Link(found, LinkKind.A, "", "", len(links) + at, "") for at, found in enumerate(described)]
     base = document.base_url(url)
+    paragraphs = _paragraph_words(document)
     main = find_main_content(document, url, resolver)
+    if paragraphs > _MIN_PARAGRAPH_WORDS and len(main.root.text().split()) < paragraphs // 10:
+        document = HtmlDocument.parse(body, content_type, MAX_DOC_TAGS, MAX_DOC_LINKS)
+        main = find_main_content(document, url, resolver, takes_all=True)
     first = main.root.css_first("h1,h2,h3,h4")
     repeats = first is not None and _collapsed_text(first).startswith(main.title)
     has_it = any(_collapsed_text(heading) == main.title for heading in main.root.css("h1")[:_MAX_HEADINGS])
@@ -88,6 +94,16 @@ def _read_doc_page(body: bytes, content_type: str | None, url: str, resolver: Ur
         specifications=described,
         left_out=tuple(document.left_out),
     )
+
+
+def _paragraph_words(document: HtmlDocument) -> int:
+    """The number of words in the paragraphs of a page, outside its navigation and footer."""
+    count = 0
+    for paragraph in document.select("p"):
+        around = paragraph.parent
+        if around is None or around.tag not in {"nav", "footer", "aside", "noscript", "template"}:
+            count += len(paragraph.text().split())
+    return count
 
 
 def _collapsed_text(heading: Element) -> str:

@@ -79,6 +79,7 @@ _AD_NAMES = r"""
 """
 """Advertising."""
 _META_NAMES = r"""
+    avatars? avatar-(?:group|stack|list) version-(?:warning|banner|notice|alert) outdated-[a-z-]+ old-version-[a-z-]+
     last-?updated last-?modified lastmod page-metadata page-meta article-meta doc-meta post-meta entry-meta contributors
     contributor-list page-contributors byline author-bio author-box reading-time read-time git-revision-date[a-z-]*
     doc-?footer page-footer article-footer site-footer footer-nav post-footer content-footer copyright license-notice

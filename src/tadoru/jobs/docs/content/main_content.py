@@ -14,6 +14,7 @@ from tadoru.rules.url import UrlResolver
 _MIN_TEXT_LENGTH = 25
 """Characters; a content area with less is empty, or the text of this page is elsewhere."""
 _ANY_NAVIGATION = "nav,[role=navigation]"
+_LOW_CONFIDENCE = 0.2
 GENERATOR_CONFIDENCE = 0.95
 """The confidence for text in the content area of a known generator."""
 
@@ -40,10 +41,13 @@ class MainContent:
     """Whether the page is a tool of the generator, such as its search page."""
 
 
-def find_main_content(document: HtmlDocument, url: str, resolver: UrlResolver | None = None) -> MainContent:
+def find_main_content(
+    document: HtmlDocument, url: str, resolver: UrlResolver | None = None, *, takes_all: bool = False
+) -> MainContent:
     """The main content of a page. The page's tree is changed: everything that is not content is removed from the result.
 
-    `resolver` may be shared between the pages of a site.
+    `resolver` may be shared between the pages of a site. `takes_all`: the whole page is content, except what is never shown; for
+    pages whose markup misleads the other rules.
     """
     resolver = resolver or UrlResolver()
     body = document.tree.body or document.tree.root
@@ -59,8 +63,13 @@ def find_main_content(document: HtmlDocument, url: str, resolver: UrlResolver | 
     next_url, prev_url = navigation.read_next_and_previous(document, url, base, resolver)
     _move_footnotes(document)
     is_tool = generator is not None and generator.tools != "" and bool(document.select(generator.tools))
-    choice = _generator_content(document, generator) or score.choose_content(document, body)
-    noise.remove_noise(choice.element, generator.noise if generator else "")
+    if takes_all:
+        choice = ContentChoice(
+            body, _LOW_CONFIDENCE, "the whole page, because almost none of its paragraphs were found otherwise"
+        )
+    else:
+        choice = _generator_content(document, generator) or score.choose_content(document, body)
+        noise.remove_noise(choice.element, generator.noise if generator else "")
     title = page_info.read_title(document, choice.element)
     page_info.drop_site_name(document, choice.element, title)
     return MainContent(

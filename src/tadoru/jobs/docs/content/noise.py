@@ -20,6 +20,7 @@ from tadoru.jobs.docs.content.phrases import (
     is_phrase,
     is_step,
     leads_to_source,
+    page_furniture,
 )
 from tadoru.jobs.docs.content.score import TextMeasure
 from tadoru.parse.html import Attributes, Element, has_words, is_leaf, tag_ids
@@ -27,6 +28,12 @@ from tadoru.parse.html import Attributes, Element, has_words, is_leaf, tag_ids
 _NOISE_TAGS = frozenset(
     "script style template noscript iframe object embed canvas audio video dialog select textarea svg nav".split()
 )
+_MEDIA = frozenset({"iframe", "video", "audio"})
+_PLAYERS = re.compile(
+    r"youtube(?:-nocookie)?\.com/|youtu\.be/|vimeo\.com/|loom\.com/|wistia\.|asciinema\.org/|codepen\.io/|codesandbox\.io/|"
+    r"stackblitz\.com/|jsfiddle\.net/|dailymotion\.com/|bilibili\.com/|nicovideo\.jp/"
+)
+"""Frames that show a film or an example."""
 _NOISE_ROLES = frozenset(
     "navigation search banner contentinfo dialog alertdialog menu menubar toolbar tooltip doc-toc doc-pagefooter".split()
 )
@@ -92,12 +99,27 @@ def remove_invisible(body: Element) -> None:
 
     Separators in titles that only the style sheet draws (gi-docgen) are replaced by a point.
     """
+    for element in body.css("noscript"):
+        _use_fallback_image(element)
     for element in reversed(body.css("script,style,template,noscript,svg")):
         if not _is_formula(element):
             element.decompose()
     for between in body.css("h1 span.sep"):
         if not between.text().strip():
             between.replace_with(".")
+
+
+def _use_fallback_image(noscript: Element) -> None:
+    """Give an image that a script loads the source of the same image in the `<noscript>` element after it."""
+    image = noscript.css_first("img")
+    source = image.attributes.get("src") if image is not None else None
+    if image is None or not source or not image.attributes.get("alt"):
+        return
+    lazy = _neighbour(noscript.prev, forward=False)
+    if lazy is None or lazy.tag != "img":
+        noscript.insert_before(image)
+    elif not (own := lazy.attributes.get("src") or "") or own.startswith("data:"):
+        lazy.attrs["src"] = source
 
 
 def _is_formula(element: Element) -> bool:
@@ -123,13 +145,33 @@ def remove_noise(root: Element, extra: str = "") -> None:
         listing for listing in _lists_of_fragments(root) if _is_table_of_contents(listing, measure) and not _is_announced(listing)
     ]
     found += find_decorative_images(root)
+    found += page_furniture(root, measure)
     doomed = {element.mem_id for element in found} - {root.mem_id, *_tab_labels(root)}
     doomed -= _only_contents(root, doomed)
     # From the end: descendants of a removed element must not be accessed.
+    emptied: list[Element] = []
     for element in reversed([element for element in root.css("*") if element.mem_id in doomed] if doomed else []):
+        before = _neighbour(element.prev, forward=False)
+        if before is not None and before.tag in _SECTIONS and before.mem_id not in doomed:
+            emptied.append(before)
         element.decompose()
+    for heading in emptied:
+        if _is_empty_section(heading):
+            heading.decompose()
     for heading in root.css(_HEADINGS_WITH_LINKS):
         _unwrap_self_link(heading)
+
+
+def _is_empty_section(heading: Element) -> bool:
+    """Whether nothing is left below a heading whose text was removed."""
+    after = heading.next
+    while after is not None and not after.is_element_node:
+        if (after.text_content or "").strip():
+            return False
+        after = after.next
+    if after is None:
+        return heading.parent is not None and heading.parent.tag in {"main", "article", "section", "body"}
+    return after.tag in _TITLES and (after.tag or "") <= (heading.tag or "")
 
 
 def _only_contents(root: Element, doomed: set[int]) -> set[int]:
@@ -200,7 +242,7 @@ def _is_plain(element: Element, attributes: Attributes) -> bool:
 def _is_noise(element: Element, attributes: Attributes, measure: TextMeasure) -> bool:
     tag = element.tag or ""
     if tag in _NOISE_TAGS:
-        return not _is_formula(element)
+        return not _is_formula(element) and not (tag in _MEDIA and _is_media(element, attributes))
     role = attributes.get("role")
     if role in _NOISE_ROLES:
         return not _is_large(element, measure)
@@ -214,6 +256,14 @@ def _is_noise(element: Element, attributes: Attributes, measure: TextMeasure) ->
     if tag == "form":
         return _looks_empty(element, measure)
     return _is_hidden(element, attributes, role, measure) or _is_named_noise(element, attributes, tag, measure)
+
+
+def _is_media(element: Element, attributes: Attributes) -> bool:
+    """Whether an element plays a film or a sound, or shows an example of another site."""
+    source = attributes.get("src") or attributes.get("data-src") or ""
+    if element.tag == "iframe":
+        return _PLAYERS.search(source[:300]) is not None
+    return bool(source) or element.css_first("source[src]") is not None
 
 
 def _is_label(element: Element, attributes: Attributes, role: str | None) -> bool:
@@ -238,7 +288,8 @@ def _is_permalink(element: Element, attributes: Attributes) -> bool:
     if len(text) <= MAX_PHRASE_LENGTH and text and (is_phrase(text) or is_step(element, text)):
         is_word = is_one_word(text) and is_in_a_sentence(element)
         return not is_code(element) and not is_word and not _is_word_of_a_line(element)
-    if rate_names(attributes.get("class") or "") is not NameRating.STRONG or len(text) >= _SHORT or not _has_no_blocks(element):
+    names = " ".join(name for name in (attributes.get("class") or "").split() if "tooltip" not in name.lower())
+    if rate_names(names) is not NameRating.STRONG or len(text) >= _SHORT or not _has_no_blocks(element):
         return False
     return not _is_whole_heading(element)
 

@@ -1,7 +1,8 @@
 """Recognises noise by its text: "Edit this page", "Was this helpful?", "On this page".
 
 For sites with meaningless class names (`css-1a2b3c`). Only the whole text of a small element is compared, so a sentence that
-contains such words is not affected.
+contains such words is not affected. `page_furniture` finds larger parts by what they consist of: tables of links to the next and
+previous page, menus of languages, lists of other articles, banners about the version.
 """
 
 from __future__ import annotations
@@ -143,3 +144,123 @@ def is_code(part: Element) -> bool:
             return True
         above = above.parent
     return part.css_first("pre,code,samp,kbd") is not None
+
+
+_MAX_ROW_TEXT = 400
+"""Characters of a row of links; a longer one has descriptions."""
+_STEP = re.compile(
+    r"[\[(]?\s*(?:<|«|←|‹|&lt;|prev\b|previous\b|next\b|up\b|up:|top\b|home\b|contents\b)|.*(?:>|»|→|›)\s*[\])]?$", re.IGNORECASE
+)
+_BETWEEN_LINKS = " \t\n\xa0[]()|<>«»←→‹›·•/-–—:,"
+_LANGUAGE_MENU = re.compile(r"(?:available )?languages?|translations?|read (?:this )?in|in other languages", re.IGNORECASE)
+_OTHER_ARTICLES = re.compile(
+    r"(?:related|recommended|more|similar|popular|latest) (?:articles|posts|stories|blog posts)|you (?:might|may) also like|"
+    r"(?:read|up) next|keep reading|recommended for you",
+    re.IGNORECASE,
+)
+_VERSION_BANNER = re.compile(
+    r"(?:warning|note|attention|important)?[:!]?\s*"
+    r"(?:you(?:'|’| a)re (?:viewing|reading|looking at|browsing)|this (?:is|page is|document is))\s"
+    r"[^.]{0,80}?(?:docs|documentation|manual|version)\b[^.]{0,120}?"
+    r"\b(?:old|older|outdated|previous|unreleased|development|unsupported|archived|no longer (?:supported|maintained))\b",
+    re.IGNORECASE,
+)
+_BANNER_HINT = re.compile("older|outdated|unreleased|an old|previous|unsupported|archived|no longer|development")
+_MAX_BANNER = 400
+_MIN_LINKS = 2
+_SECTION_HEADINGS = "h2,h3,h4"
+_UPPER_HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
+
+
+def page_furniture(root: Element, measure: TextMeasure) -> list[Element]:
+    """All such parts of a page."""
+    return [
+        *(table for table in root.css("table") if _is_step_table(table)),
+        *_language_menus(root),
+        *_other_articles(root, measure),
+        *_version_banners(root, measure),
+        *_link_extras(root),
+    ]
+
+
+def _is_step_table(table: Element) -> bool:
+    """Whether a table has only links, some of them to the next, previous or upper page."""
+    if len(whole := table.text()) > _MAX_ROW_TEXT or table.css_first("td table,th,img,pre,code") is not None:
+        return False
+    links = [link.text() for link in table.css("a[href]")]
+    if len(links) < _MIN_LINKS or not any(_STEP.match(text.strip()) for text in links):
+        return False
+    rest = whole
+    for text in links:
+        rest = rest.replace(text, "", 1)
+    return not rest.strip(_BETWEEN_LINKS)
+
+
+def _language_menus(root: Element) -> list[Element]:
+    """The elements that consist of links to the same page in other languages."""
+    found: dict[int, Element] = {}
+    for link in root.css("a[hreflang]"):
+        around = link.parent
+        if around is None or around.mem_id in found:
+            continue
+        if around.tag == "li" and around.parent is not None:
+            around = around.parent
+        links = around.css("a")
+        beside = collapsed(around.text())
+        for each in links:
+            beside = beside.replace(collapsed(each.text()), "", 1)
+        if len(links) >= _MIN_LINKS and (
+            not beside.strip(_BETWEEN_LINKS) or _LANGUAGE_MENU.fullmatch(beside.strip(_BETWEEN_LINKS))
+        ):
+            found[around.mem_id] = around
+    return list(found.values())
+
+
+def _other_articles(root: Element, measure: TextMeasure) -> list[Element]:
+    """A heading such as "Related articles" and the links below it, up to the next heading."""
+    found: list[Element] = []
+    for heading in root.css(_SECTION_HEADINGS):
+        if len(text := collapsed(heading.text())) > 40 or _OTHER_ARTICLES.fullmatch(text.strip(" :")) is None:
+            continue
+        below: list[Element] = []
+        after = heading.next
+        while after is not None and not (
+            after.is_element_node and after.tag in _UPPER_HEADINGS and (after.tag or "") <= (heading.tag or "")
+        ):
+            if after.is_element_node:
+                below.append(after)
+            after = after.next
+        length = sum(measure.length(part) for part in below)
+        if not below or sum(measure.linked(part) for part in below) >= 0.5 * length:
+            found += [heading, *below]
+    return found
+
+
+def _version_banners(root: Element, measure: TextMeasure) -> list[Element]:
+    """Banners on pages of another version than the current one, if they start with the usual words."""
+    if _BANNER_HINT.search(measure.text) is None or "ersion" not in measure.text:
+        return []
+    return [
+        part
+        for part in root.css("div,aside,p,section")
+        if len(text := collapsed(measure.text_of(part) or "", _MAX_BANNER + 1)) <= _MAX_BANNER and _VERSION_BANNER.match(text)
+    ]
+
+
+def _link_extras(root: Element) -> list[Element]:
+    """Tooltips in links that have a text beside them, and brackets around links to the source."""
+    found: list[Element] = []
+    for link in root.css("a.tooltip"):
+        first = link.first_child
+        if first is not None and first.tag == "span" and first.next is not None and (first.next.text_content or "").strip():
+            found.append(first)
+    for link in root.css("a[href*='/blob/'],a[href*='#L']"):
+        around = link.parent
+        text = link.text().strip()
+        if (
+            around is not None
+            and around.text().strip() == f"[{text}]"
+            and leads_to_source(text, link.attributes.get("href") or "")
+        ):
+            found.append(around)
+    return found

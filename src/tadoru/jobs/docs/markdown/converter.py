@@ -38,6 +38,7 @@ _SPECIAL_TAGS = (
 )
 _INLINE_TAGS = frozenset("em strong code b i img br kbd sub sup var cite samp small q abbr time u s".split())
 """Inline elements that contain no blocks on real pages."""
+_PLAYED = frozenset({"iframe", "video", "audio"})
 _CODE_ATTRIBUTES = frozenset({"style", "data-lang", "data-language", "data-code-language"})
 """Attributes that can make an element of any name a block of code."""
 _NO_TEXT = "script,style,noscript,template,textarea,select,object,iframe,video,audio"
@@ -239,6 +240,8 @@ class BlockConverter(ConversionContext):
             return written or _NOTHING
         if tag in _INLINE_TAGS:
             return _INLINE
+        if tag in _PLAYED:
+            return [media] if (media := inline.convert_media(self, node, tag)) else _NOTHING
         if tag == "a":
             return self._card(node)
         if tag == "dt":  # Outside a list, as in glossaries of DocBook.

@@ -172,6 +172,10 @@ def _rarer_kind(tag: str, classes: str, words: list[str]) -> str:
         return TITLE
     if tag == "span" and classes == "lang":
         return DROP
+    if tag == "span" and "docutils" in words and "literal" in words:
+        return CODE_SPAN
+    if tag == "div" and classes == "signature":  # Crystal
+        return METHOD
     if tag == "div" and "headertitle" in words:
         return PAGE_TITLE
     if tag in _CODE_LABEL_TAGS and any(_CODE_LABEL.fullmatch(word) for word in words):

@@ -139,7 +139,9 @@ def _strip_punctuation(core: str, *, at_end: bool) -> tuple[str, str]:
 def convert_media(context: ConversionContext, node: Element, tag: str) -> str:
     """The Markdown of an image or embedded media; empty if it has no alternative text or source."""
     if tag == "picture":
-        image = node.css_first("img")
+        image, other = node.css_first("img"), node.css_first("source[srcset]")
+        if image is not None and other is not None and not image.attributes.get("src"):
+            image.attrs["src"] = _first_source(other.attributes.get("srcset") or "")
         return _image(context, image) if image is not None else ""
     return _image(context, node) if tag == "img" else _embedded(context, node)
 
@@ -154,11 +156,17 @@ def _image(context: ConversionContext, node: Element) -> str:
     source = attributes.get("src") or ""
     if not source or source.startswith("data:"):
         source = attributes.get("data-src") or attributes.get("data-original") or ""
+        source = source or _first_source(attributes.get("srcset") or attributes.get("data-srcset") or "")
     url = context.absolute_url(source) if source else None
     if url is None:
         return alt
     context.images += 1
     return f"![{alt}]({url.replace('(', '%28').replace(')', '%29')})"
+
+
+def _first_source(srcset: str) -> str:
+    """The first image of a `srcset`."""
+    return srcset.strip().partition(" ")[0].rstrip(",")
 
 
 def _embedded(context: ConversionContext, node: Element) -> str:

@@ -54,7 +54,7 @@ def table(context: ConversionContext, node: Element) -> list[str]:
         return above + _side_by_side(context, rows)
     if numbers := _numbers(rows):
         return above + _numbered(context, rows, numbers)
-    header, body = _grid(context, rows.header), _grid(context, rows.body)
+    header, body = _grid(context, rows.header, repeats=len(rows.header) > 1), _grid(context, rows.body)
     body = [row for row in body if any(row)] or body
     width = max(map(len, header + body), default=0)
     names = _one_header(header)
@@ -217,8 +217,8 @@ def _numbered(context: ConversionContext, rows: _Rows, numbers: list[str]) -> li
     ]
 
 
-def _grid(context: ConversionContext, rows: list[list[Element]]) -> list[list[str]]:
-    """The cells as text, with row and column spans filled."""
+def _grid(context: ConversionContext, rows: list[list[Element]], *, repeats: bool = False) -> list[list[str]]:
+    """The cells as text, with row and column spans filled; `repeats`: a cell over several columns is repeated in each."""
     grid: list[list[str]] = []
     down: dict[int, tuple[int, str]] = {}
     for row in rows:
@@ -231,9 +231,11 @@ def _grid(context: ConversionContext, rows: list[list[Element]]) -> list[list[st
             content = cell_text(context, cell)
             rowspan, colspan = _span(attributes.get("rowspan")), _span(attributes.get("colspan"))
             for at in range(min(colspan, _MAX_COLUMNS - len(written))):
+                shown = content if repeats or not at else ""
                 if rowspan > 1:
-                    down[len(written)] = (rowspan - 1, "" if at else content)
-                written.append("" if at else content)
+                    down[len(written)] = (rowspan - 1, shown)
+                context.take(len(shown) if at else 0)
+                written.append(shown)
         _fill_rowspans(context, written, down)
         grid.append(written)
     return grid
