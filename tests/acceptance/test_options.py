@@ -22,6 +22,7 @@ ELSEWHERE = {
     "cache", "cache_failures", "max_age", "report", "write_suppressions",  # test_checks, tests/engine/test_external_checks
     "exclude_file", "host_auth", "host_header", "remap", "retries",  # tests/engine/test_external_checks
     "format", "output",  # test_output
+    "base_url", "extensionless", "kinds",  # tests/jobs/test_links_local, tests/engine/test_check
     "list",  # test_list_and_explain
     "max_time", "state",  # test_stop
     "processes",  # test_two_processes

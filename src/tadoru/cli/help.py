@@ -98,7 +98,9 @@ class DocumentedCommand(click.Command):
 
     def option_groups(self, ctx: click.Context, *, everything: bool) -> dict[str, list[click.Option]]:
         """Heading → its options; without `everything`, only the most used ones."""
-        rows: dict[str, list[click.Option]] = {heading: [] for heading in self._group_of.values()}
+        # All jobs share an option about output, and it comes before those of the job itself.
+        headings = sorted(dict.fromkeys(self._group_of.values()), key=lambda heading: heading == "Output")
+        rows: dict[str, list[click.Option]] = {heading: [] for heading in headings}
         rows[OTHER_OPTIONS] = []  # Last: the options of the job come first.
         for parameter in self.get_params(ctx):
             if not isinstance(parameter, click.Option) or parameter.hidden:
