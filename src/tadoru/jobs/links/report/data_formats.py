@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
 from typing import TextIO
@@ -15,8 +15,9 @@ from tadoru.i18n.translation import Translator
 from tadoru.jobs.links.broken import format_status
 from tadoru.jobs.links.report.figures import LinksFigures, LinksReport
 from tadoru.jobs.links.result import FailedUrl, UrlInfo
+from tadoru.jobs.reporting import dot
 from tadoru.jobs.reporting.build_formats import write_json_list
-from tadoru.jobs.reporting.escape import clip, encode_json, printable, quote_dot, url_shortener
+from tadoru.jobs.reporting.escape import encode_json, printable, url_shortener
 from tadoru.jobs.reporting.graph_layout import UrlOutcome
 
 COLUMNS = (
@@ -104,63 +105,49 @@ def write_json(report: LinksReport, out: TextIO) -> None:
     out.write("\n}\n")
 
 
-_FILL = {
-    UrlOutcome.OK: "#d7ebe4",
-    UrlOutcome.REDIRECT: "#f6e3b5",
-    UrlOutcome.BROKEN: "#f4c4bb",
-    UrlOutcome.BLOCKED: "#dccdec",
-    UrlOutcome.UNREAD: "#eceeec",
+_COLOURS = {
+    UrlOutcome.OK: dot.OK,
+    UrlOutcome.REDIRECT: dot.REDIRECT,
+    UrlOutcome.BROKEN: dot.BROKEN,
+    UrlOutcome.BLOCKED: dot.BLOCKED,
+    UrlOutcome.UNREAD: dot.UNREAD,
 }
 
 
 def write_dot(report: LinksReport, out: TextIO) -> None:
-    """Writes the link graph for Graphviz, with a cluster for each depth and colours by outcome.
+    """Writes the link graph for Graphviz, with a cluster for each depth and colours by outcome. Nodes and links are streamed."""
+    result, _ = report.result, report.translate
+    figures, drawn = LinksFigures.of(result), _HashedUrls()
+    short = url_shortener(figures.site)
 
-    Nodes and links are streamed. Graphviz merges repeated links of a `strict digraph`, and clusters that occur twice.
-    """
-    result = report.result
-    _, figures = report.translate, LinksFigures.of(result)
-    nodes = _Nodes(figures, url_shortener(figures.site), _, out)
-    out.write(f"strict digraph {quote_dot(result.start_url)} {{\n")
-    out.write('  graph [rankdir=LR, overlap=false, fontname="sans-serif"];\n')
-    out.write('  node [shape=box, style="rounded,filled", fontname="sans-serif", fontsize=10, color="#8a979b"];\n')
-    out.write('  edge [color="#8a979b80", arrowsize=0.6];\n')
+    def nodes(infos: Iterable[UrlInfo]) -> Iterator[dot.DotNode]:
+        for info in infos:
+            drawn.add(info.url)
+            yield dot.DotNode(info.url, short(info.url), _tooltip(info, _), _COLOURS[figures.outcome(info)])
+
+    graph = dot.DotWriter(result.start_url, out, is_strict=True)
     for depth, infos in groupby(result.internal_urls, key=lambda info: info.depth):
-        nodes.write_cluster(f"depth {depth}", _("depth {depth}", depth=depth), infos)
+        graph.cluster(f"depth {depth}", _("depth {depth}", depth=depth), nodes(infos))
     if report.show_external:
-        nodes.write_cluster("external", _("external"), result.external_urls)
-    nodes.index()
+        graph.cluster("external", _("external"), nodes(result.external_urls))
+    drawn.sort()
     for edge in report.edges():
-        if edge.source in nodes and edge.target in nodes:
-            style = " [style=dashed]" if "nofollow" in edge.rel.split() else ""
-            out.write(f"  {quote_dot(edge.source)} -> {quote_dot(edge.target)}{style};\n")
-    out.write("}\n")
+        if edge.source in drawn and edge.target in drawn:
+            graph.link(edge.source, edge.target, "style=dashed" if "nofollow" in edge.rel.split() else "")
+    graph.end()
 
 
-class _Nodes:
-    """Writes the nodes, and keeps their hashes, eight bytes each, to look them up.
+class _HashedUrls:
+    """The hashes of URLs, eight bytes each. A collision is very unlikely, and would draw one link too many."""
 
-    A collision of hashes is very unlikely, and would draw one link too many.
-    """
-
-    def __init__(self, figures: LinksFigures, short: Callable[[str], str], translate: Translator, out: TextIO) -> None:
-        self._figures, self._short, self._translate, self._out = figures, short, translate, out
+    def __init__(self) -> None:
         self._hashes = array("q")
 
-    def write_cluster(self, name: str, label: str, infos: Iterable[UrlInfo]) -> None:
-        """Writes some nodes as one cluster."""
-        out = self._out
-        out.write(f'  subgraph {quote_dot("cluster " + name)} {{\n    label={quote_dot(label)}; color="#c9d1d0";\n')
-        for info in infos:
-            fill = _FILL[self._figures.outcome(info)]
-            node_label = quote_dot(_entity_safe(clip(self._short(info.url), 60)))
-            tip = quote_dot(_entity_safe(_tooltip(info, self._translate)))
-            out.write(f'    {quote_dot(info.url)} [label={node_label}, tooltip={tip}, fillcolor="{fill}"];\n')
-            self._hashes.append(hash(info.url))
-        out.write("  }\n")
+    def add(self, url: str) -> None:
+        self._hashes.append(hash(url))
 
-    def index(self) -> None:
-        """Makes the nodes searchable after all are written."""
+    def sort(self) -> None:
+        """Makes the URLs searchable after all are added."""
         self._hashes = array("q", sorted(self._hashes))
 
     def __contains__(self, url: str) -> bool:
@@ -172,8 +159,3 @@ class _Nodes:
 def _tooltip(info: UrlInfo, _: Translator) -> str:
     status = format_status(info.status_code) if info.status_code is not None else _("not requested")
     return f"{status} · {printable(info.title)}" if info.title else status
-
-
-def _entity_safe(text: str) -> str:
-    # Graphviz decodes HTML entities in labels.
-    return text.replace("&", "&amp;")
