@@ -144,3 +144,26 @@ def test_a_file_that_exists_wins_over_a_host_name_and_urls_stay_urls(folder: Pat
     write(folder, README_md="x")
     assert check("README.md").start_url == (folder.resolve() / "README.md").as_uri()
     assert tadoru.links(site.url("/?a[]=*"), depth=0).start_url.startswith("http://127.0.0.1")
+
+
+@pytest.mark.parametrize("fragments", [True, False])
+def test_every_link_of_a_file_to_what_is_missing_has_its_place_and_text(fragments: bool, folder: Path) -> None:
+    write(folder, a_html="<base href=/sub/>\n<a href=no>one</a><a href='no#x'>two</a>\n<a href='/sub/no'>three</a>")
+    result = check("a.html", fragments=fragments)
+    assert [(at.line, at.anchor_text) for link in result.broken_links for at in link.sources] == [
+        (2, "one"),
+        (2, "two"),
+        (3, "three"),
+    ]
+
+
+def test_what_a_file_needs_is_checked_with_its_place(folder: Path) -> None:
+    write(
+        folder,
+        index_html="<img src=no.png>\n<link rel=stylesheet href=a.css><p style='background:url(no.jpg)'>",
+        a_css="p {\n  background: url('img/no.gif') }",
+        b_md="![x](no.svg)",
+    )
+    assert broken(check("."), folder) == [
+        ("img/no.gif", "a.css", 2, 20), ("no.jpg", "index.html", 2, 58), ("no.png", "index.html", 1, 10), ("no.svg", "b.md", 1, 6),
+    ]  # fmt: skip

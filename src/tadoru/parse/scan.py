@@ -222,7 +222,7 @@ class LinkScanner:
         """For each folder, what references on its pages lead to: a URL, or nothing."""
         self._texts: dict[bytes, str] = {}
         self._fragments: dict[bytes, str] = {}
-        """By what follows the reference, or by the whole tag."""
+        """By what follows the references."""
         self._elements: dict[tuple[bytes, bytes], tuple[ElementReference, ...]] = {}
         self._kept = 0
 
@@ -239,15 +239,18 @@ class LinkScanner:
             links, title, malformed, tuple(link_limits(len(links), characters, self._resolver.too_long - too_long))
         )
 
-    def scan_all(self, body: bytes, page_url: str) -> ScannedLinks | None:
-        """Every link of a page in UTF-8 but those to itself, then all other references; None when it takes a tree."""
+    def scan_all(self, body: bytes, page_url: str, *, each_once: bool = False) -> ScannedLinks | None:
+        """Every link of a page in UTF-8 but those to itself, or each target once; then all other references.
+
+        None when it takes a tree.
+        """
         page = read_plain_markup(body, every_tag=True)
         if page is None:
             return None
         title = None if page.title is None else _text(page.title[: 8 * MAX_TITLE])[:MAX_TITLE].rstrip()
         too_long = self._resolver.too_long
         malformed: list[MalformedLink] = []
-        links, characters = self._every_link(page.markup, page_url, malformed)
+        links, characters = (self._links if each_once else self._every_link)(page.markup, page_url, malformed)
         characters = self._read_elements(page.markup, page_url, links, malformed, characters)
         left_out = tuple(link_limits(len(links), characters, self._resolver.too_long - too_long))
         return ScannedLinks(links, title, malformed, left_out, _styles(page))
@@ -291,12 +294,14 @@ class LinkScanner:
         known, texts, fragments = self._folder(page_url), self._texts, self._fragments
         new = tuple.__new__  # What a named tuple's own constructor calls: half the price.
         for attributes, reference, mark, unusual, inner in _groups(_ANCHOR_AND_FRAGMENT, markup):
-            tag, front = attributes or unusual, reference
-            if unusual:
-                front = _reference(unusual)
-            elif b"&" in reference:
-                front = _front(reference)
-            elif reference.endswith(b" "):
+            if mark and not reference:
+                continue  # Within the page: most links of some pages are.
+            tag, front, fragment = attributes or unusual, reference, ""
+            if mark:
+                fragment = fragments.get(mark) or self._fragment(mark, tag)
+            elif unusual or b"&" in reference:
+                front, fragment = (_reference(unusual) if unusual else _front(reference)), self._fragment(mark, tag)
+            if reference.endswith(b" "):
                 front = _reference(attributes)
             url = known.get(front)
             if url is None:
@@ -310,9 +315,6 @@ class LinkScanner:
                 text, kind = self._describe(tag, inner)
             if b"rel" in tag.lower():
                 rel = _value(_attributes(tag).get(b"rel")).lower()
-            fragment = ""
-            if mark or b"#" in tag:
-                fragment = fragments.get(mark or tag, "") or self._fragment(mark, tag)
             links.append(new(Link, (url, kind, text, rel, len(links), fragment)))
             characters -= len(url) + len(text) + len(rel) + len(fragment)
             if characters < 0 or len(links) >= MAX_LINKS:
@@ -328,8 +330,8 @@ class LinkScanner:
             whole = _decoded(attributes.get(b"href", attributes.get(b"xlink:href", b"")))
             fragment = whole.partition("#")[2].rstrip(" ")
         fragment = unquote(fragment) if "%" in fragment else fragment
-        if len(key := mark or tag) <= _LONGEST_KEPT:
-            self._fragments[key] = fragment
+        if mark and len(mark) <= _LONGEST_KEPT:
+            self._fragments[mark] = fragment
             self._kept += 1
         return fragment
 

@@ -68,8 +68,11 @@ class LinksJob(HtmlJob):
         response = page.response
         content_type = response.header("content-type")
         if not self.fragments:
-            scan = self._scanner.scan_all if self.every_link else self._scanner.scan
-            scanned = scan(as_utf8(response.body, content_type)[0], page.url)
+            body = as_utf8(response.body, content_type)[0]
+            # The other links of a file to the same target are in the file: `local_input` reads it again.
+            each_once = self.only_starts
+            scanner = self._scanner
+            scanned = scanner.scan_all(body, page.url, each_once=each_once) if self.every_link else scanner.scan(body, page.url)
             if scanned is not None:
                 return self._page_result(page.url, scanned)
         document = HtmlDocument.parse(response.body, content_type)
@@ -160,11 +163,18 @@ def _with_anchor(link: Link) -> Link:
     return link._replace(fragment=_anchor(link.fragment)) if link.fragment else link
 
 
-def _markdown_page(page: FetchedPage) -> FetchedPage:
-    """A Markdown file as an HTML page."""
+def html_of(text: str, media_type: str) -> str:
+    """A document as HTML."""
+    if media_type != MARKDOWN_TYPE:
+        return text
     from tadoru.parse.markdown import markdown_to_html  # Late: sites have no Markdown.
 
-    html = markdown_to_html(decode(page.response.body, MARKDOWN_TYPE).text)
+    return markdown_to_html(text)
+
+
+def _markdown_page(page: FetchedPage) -> FetchedPage:
+    """A Markdown file as an HTML page."""
+    html = html_of(decode(page.response.body, MARKDOWN_TYPE).text, MARKDOWN_TYPE)
     headers = (("Content-Type", "text/html; charset=utf-8"),)
     return replace(page, response=replace(page.response, body=html.encode("utf-8", "replace"), headers=headers))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,10 +10,13 @@ from tadoru.config.options import LinksOptions
 from tadoru.errors import UsageError, quoted
 from tadoru.fetch.local_files import LocalSite, documents_below, is_local_name, matching_files, repository_root
 from tadoru.jobs.launch import CrawlPlan, pick_processes
-from tadoru.jobs.links.job import STYLE_TYPE
+from tadoru.jobs.links.job import STYLE_TYPE, html_of
 from tadoru.jobs.links.malformed import NO_REFERENCE
 from tadoru.jobs.links.result import BrokenLink, CrawlResult, FailedUrl, LinkEdge, LinkSource, UrlInfo
+from tadoru.model.web import FOLLOWED, Link
 from tadoru.parse.decode import decode
+from tadoru.parse.html import HtmlDocument, PageTooComplex
+from tadoru.parse.links import extract
 from tadoru.parse.scan import ReferencePlace, css_places, html_places, html_references
 from tadoru.rules.static_site import HTML_SUFFIXES, MARKDOWN_TYPE, StaticSite, content_type
 from tadoru.rules.url import UrlResolver, host_key, parse_typed_url
@@ -111,7 +113,7 @@ class LocalInput:
         )
 
     def _localize_link(self, link: BrokenLink, places: _SourcePlaces) -> BrokenLink:
-        sources = places.locate(link.url, link.sources)
+        sources = places.locate(link.url, link.sources, is_fragment=link.kind == "fragment")
         return replace(link, url=self.shown_url(link.url), error=self._shown_text(link.error), sources=sources)
 
     def _shown_text(self, text: str) -> str:
@@ -188,63 +190,80 @@ class _LocalUrls(Collection[UrlInfo]):
 
 
 class _SourcePlaces:
-    """Finds the lines and columns of links, by reading their files again: only those that do not work need them."""
+    """Finds the lines and columns of links, by reading their files again: only those that do not work need them.
+
+    The crawl keeps one link of a page to each target; all are in the file.
+    """
 
     def __init__(self, local: LocalInput) -> None:
         self._local = local
         self._pages: dict[str, _PagePlaces] = {}
 
-    def locate(self, url: str, sources: Iterable[LinkSource]) -> tuple[LinkSource, ...]:
-        """The sources of a link to a URL, or to what is no URL, with their places."""
-        return tuple(self._locate(url, source) for source in sources)
+    def locate(self, url: str, sources: Iterable[LinkSource], *, is_fragment: bool = False) -> tuple[LinkSource, ...]:
+        """The sources of a link to a URL, or to what is no URL, with their places; those of one page are found together."""
+        first = {(source.page_url, source.kind in FOLLOWED or source.kind): source for source in reversed(list(sources))}
+        return tuple(each for source in reversed(first.values()) for each in self._locate(url, source, is_fragment))
 
-    def _locate(self, url: str, source: LinkSource) -> LinkSource:
-        file = self._local.file_name(source.page_url)
-        if file is None:
-            return source
+    def _locate(self, url: str, source: LinkSource, is_fragment: bool) -> Iterator[LinkSource]:
+        path = self._local.site.file(source.page_url) if self._local.site.urls.holds(source.page_url) else None
+        if path is None:
+            yield source
+            return
         page = self._pages.get(source.page_url)
         if page is None:
-            path = self._local.site.file(source.page_url)
-            page = self._pages[source.page_url] = _PagePlaces(path or file, source.page_url)
-        place = page.find(url, source)
-        line, column = (None, None) if place is None else (place.line, place.column)
-        return replace(source, page_url=self._local.shown_url(source.page_url), file=file, line=line, column=column)
+            page = self._pages[source.page_url] = _PagePlaces(path, source.page_url)
+        file, page_url = self._local.file_name(source.page_url), self._local.shown_url(source.page_url)
+        for found, place in page.find(url, source, is_fragment):
+            line, column = (None, None) if place is None else (place.line, place.column)
+            yield replace(found, page_url=page_url, file=file, line=line, column=column)
 
 
 class _PagePlaces:
     """The references of a file."""
 
     def __init__(self, path: str, page_url: str) -> None:
-        self._places: dict[str, dict[str, deque[ReferencePlace]]] = {}
-        """By URL or reference, and by fragment."""
-        self._found: dict[tuple[str, str, int | None], ReferencePlace] = {}
-        resolver = UrlResolver()
-        for place in _places(path, page_url):
-            url, fragment = resolver.resolve(place.reference, page_url) or ("", "")
-            for key in {url, place.reference[:300] or NO_REFERENCE}:
-                self._places.setdefault(key, {}).setdefault(fragment, deque()).append(place)
+        self._places: dict[str, list[ReferencePlace]] = {}
+        """By URL and by reference."""
+        self._links: dict[str, list[Link]] = {}
+        try:
+            body = Path(path).read_bytes()
+        except OSError:
+            return
+        media_type, resolver, base = content_type(path), UrlResolver(), page_url
+        text = decode(body, media_type).text
+        if media_type != STYLE_TYPE:
+            base = self._read_links(text, media_type, page_url, resolver)
+        for place in _places(text, media_type):
+            target = resolver.resolve(place.reference, base)
+            for key in {"" if target is None else target[0], place.reference[:300] or NO_REFERENCE}:
+                self._places.setdefault(key, []).append(place)
 
-    def find(self, url: str, source: LinkSource) -> ReferencePlace | None:
-        """The place of a link; of several to one URL, each time the next one."""
-        known = (url, source.fragment, source.position)
-        if (place := self._found.get(known)) is not None:
-            return place
-        by_fragment = self._places.get(url) or self._places.get(url.partition("#")[0]) or {}
-        places = by_fragment.get(source.fragment) or next((each for each in by_fragment.values() if each), None)
-        if not places:
-            return None
-        place = self._found[known] = places.popleft() if len(places) > 1 else places[0]
-        return place
+    def _read_links(self, text: str, media_type: str, page_url: str, resolver: UrlResolver) -> str:
+        """Read the links of a page; returns what its references are relative to."""
+        try:
+            document = HtmlDocument.parse(html_of(text, media_type).encode("utf-8", "replace"), "text/html; charset=utf-8")
+        except PageTooComplex:
+            return page_url
+        for link in extract(document, page_url, resolver).links:
+            self._links.setdefault(link.url, []).append(link)
+        return document.base_url(page_url)
+
+    def find(self, url: str, source: LinkSource, is_fragment: bool) -> Iterator[tuple[LinkSource, ReferencePlace | None]]:
+        """All links like this one, each with its place."""
+        target = url.partition("#")[0] if is_fragment else url
+        places = self._places.get(target, [])
+        links = self._links.get(target, []) if source.kind in FOLLOWED else []
+        for at, link in enumerate(links):
+            if not is_fragment or link.fragment == source.fragment:
+                found = replace(source, anchor_text=link.text, fragment=link.fragment, position=link.position, kind=link.kind)
+                yield found, places[min(at, len(places) - 1)] if places else None
+        if not links:
+            yield source, places[0] if places else None
+            yield from ((replace(source, anchor_text=""), place) for place in places[1:])
 
 
-def _places(path: str, page_url: str) -> Iterator[ReferencePlace]:
+def _places(text: str, media_type: str) -> Iterator[ReferencePlace]:
     """Where the references of a file stand."""
-    try:
-        body = Path(path).read_bytes()
-    except OSError:
-        return iter(())
-    media_type = content_type(path)
-    text = decode(body, media_type).text
     if media_type == STYLE_TYPE:
         return css_places(text)
     if media_type != MARKDOWN_TYPE:
