@@ -257,7 +257,7 @@ def test_a_source_that_can_not_be_read_fails_with_its_snapshot_and_a_question(ca
     assert run.status == "fail"
     assert "BEGIN:VCALENDAR" in run.error_summary
     assert len(run.snapshot_paths) == 1
-    assert calendar.reviews() == ["parse_error"]
+    assert calendar.reviews() == [], "what is wrong with a document is no event without a title"
 
 
 def test_rows_that_lack_something_are_quarantined_and_counted(calendar: Calendar, site: Site) -> None:
@@ -269,6 +269,26 @@ def test_rows_that_lack_something_are_quarantined_and_counted(calendar: Calendar
     assert (run.parsed_count, run.upserted_count, run.counts["quarantined"]) == (4, 2, 2)
     assert calendar.reviews() == ["missing_required", "parse_error"]
     assert calendar.titles() == ["盆踊り", "花火"] or calendar.titles() == ["花火", "盆踊り"]
+
+
+def test_a_warning_about_an_event_that_was_read_is_reported_and_not_asked(calendar: Calendar, site: Site) -> None:
+    site.reply("/a.ics", body=ics(meeting(1, DTEND="soon")), content_type="text/calendar")
+    calendar.add(site.url("/a.ics"), "ics")
+    calendar.run()
+    run = calendar.runs()[0]
+    assert (run.status, run.counts["quarantined"]) == ("partial", 0)
+    assert "DTEND" in run.error_summary
+    assert calendar.reviews() == []
+
+
+def test_a_source_that_has_moved_for_good_says_so(calendar: Calendar, site: Site) -> None:
+    site.reply("/old.ics", status=301, headers={"Location": "/new.ics"})
+    site.reply("/new.ics", body=ics(meeting(1)), content_type="text/calendar")
+    calendar.add(site.url("/old.ics"), "ics")
+    calendar.run()
+    run = calendar.runs()[0]
+    assert (run.status, run.upserted_count) == ("success", 1)
+    assert run.error_summary == f"The source has moved permanently to {site.url('/new.ics')}. Edit its URL."
 
 
 def test_a_sudden_drop_marks_nothing_until_a_person_accepts_it(calendar: Calendar, site: Site) -> None:

@@ -144,6 +144,14 @@ def test_a_dismissed_question_is_not_asked_again(calendar: Calendar, say: Asked)
     assert titles(calendar) == ["読書会", "読書会"]
 
 
+def test_several_questions_are_answered_at_once_and_opened_again(calendar: Calendar, say: Asked) -> None:
+    assert say("review", "dismiss", "1", "2") == "Dismissed review 1.\nDismissed review 2.\n"
+    assert say("review", "keep-apart", "3") == "Kept separate: events 1, 4.\n"
+    assert calendar.store.reviews.list() == ()
+    assert say("review", "undo", "2", "3") == "Review 2 is open again.\nReview 3 is open again.\n"
+    assert [one.id for one in calendar.store.reviews.list()] == [2, 3]
+
+
 def test_nothing_waits(tadoru: Tadoru, calendar: Calendar) -> None:
     for number in (1, 2, 3):
         calendar.store.reviews.dismiss(number, "test")

@@ -133,12 +133,22 @@ class PoliteClient:
         await self._robots.close()
         await self._fetcher.close()
 
-    async def fetch(self, url: str, *, headers: Headers = (), credentials: Credentials = NO_CREDENTIALS) -> Answer:
-        """The answer at the end of the redirects; each hop gets the credentials of its origin."""
+    async def fetch(
+        self,
+        url: str,
+        *,
+        headers: Headers = (),
+        credentials: Credentials = NO_CREDENTIALS,
+        on_redirect: Callable[[Response], None] = lambda response: None,
+    ) -> Answer:
+        """The answer at the end of the redirects; each hop gets the credentials of its origin, and is given to `on_redirect`."""
         fetcher = CredentialsFetcher(self._fetcher, credentials)
 
         async def send(request: Request) -> Answer:
-            return await self._send_with_retries(request, fetcher)
+            answer = await self._send_with_retries(request, fetcher)
+            if isinstance(answer, Response) and answer.is_redirect:
+                on_redirect(answer)
+            return answer
 
         policy = self._context.policy
         template = Request(url=url, headers=headers, timeout=policy.timeout, max_bytes=policy.max_bytes)

@@ -64,6 +64,28 @@ def test_a_pair_that_is_kept_apart_is_not_asked_about_again(
     assert store.events.count() == 2
 
 
+def test_that_events_are_different_can_be_taken_back(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
+    number = doubtful(collect)
+    store.reviews.keep_apart(number, matcher, by="mika")
+    assert store.reviews.reopen(number) == (1, 2)
+    assert [one.id for one in store.reviews.list()] == [number]
+    assert store.reviews.merge(number, matcher, by="mika") == 1
+    with pytest.raises(UsageError, match="Only reviews that were kept separate or dismissed"):
+        store.reviews.reopen(number)
+
+
+def test_many_similar_events_are_connected_by_questions_and_not_asked_pair_by_pair(
+    store: CalendarStore, collect: Collector
+) -> None:
+    for number in range(12):
+        collect.run(collect.source(f"S{number}"), [draft(f"星まつり {number}", uid="a")])
+    assert 11 <= len(store.reviews.list()) <= 15
+    connected = {1}
+    for _ in range(12):
+        connected |= {each for one in store.reviews.list() if connected & set(one.candidate_ids) for each in one.candidate_ids}
+    assert len(connected) == 12
+
+
 def test_a_pair_that_is_merged_elsewhere_is_answered(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
     number = doubtful(collect)
     store.merges.merge(2, 1, matcher, by="ren")

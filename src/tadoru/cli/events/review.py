@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -126,7 +126,8 @@ _REASONS = ("dedupe_conflict", "missing_required", "parse_error")
 def review() -> None:
     """Review queue: decisions that need a person.
 
-    Possible duplicates: merge, keep-apart. Incomplete items: fix, retry. To close a review without a change: dismiss.
+    Possible duplicates: merge, keep-apart. Incomplete items: fix, retry. To close a review without a change: dismiss. To open one
+    again: undo.
     """
 
 
@@ -189,17 +190,20 @@ def show_review(place: EventsContext, /, review_id: int, form: str) -> None:
 
 
 @review.command(
-    "merge", short_help="Merge two events.",
+    "merge", short_help="Merge events.",
     examples=(("tadoru events review merge 3 --keep 12", "keep event 12"),),
 )  # fmt: skip
-@click.argument("review_id", type=int, metavar="ID")
+@click.argument("review_ids", type=int, nargs=-1, required=True, metavar="ID…")
 @click.option("--keep", type=int, metavar="EVENT", help="Event to keep; default: the older one.")
 @click.pass_obj
-def merge_review(place: EventsContext, /, review_id: int, keep: int | None) -> None:
-    """Merge two events. `tadoru events merges undo` reverts it."""
+def merge_reviews(place: EventsContext, /, review_ids: tuple[int, ...], keep: int | None) -> None:
+    """Merge the events of reviews. `tadoru events merges undo` reverts a merge."""
     from tadoru.jobs.events.dedupe.matcher import EventMatcher
 
-    with open_existing_calendar(place) as (store, _options):
+    if keep is not None and len(review_ids) > 1:
+        raise UsageError("--keep names the event of one review. Give one ID.")
+
+    def merge(store: CalendarStore, review_id: int) -> None:
         kept = store.reviews.merge(review_id, EventMatcher(), current_user(), keep=keep)
         event = store.events.get(kept)
         done = store.merges.list(event_id=kept, limit=1)
@@ -207,20 +211,55 @@ def merge_review(place: EventsContext, /, review_id: int, keep: int | None) -> N
         undo = " " + _("To undo: {command}", command=f"tadoru events merges undo {done[0].id}") if done else ""
         sys.stdout.write(f"{text}{undo}\n")
 
+    _decide(place, review_ids, merge)
+
+
+def _decide(place: EventsContext, review_ids: tuple[int, ...], decide: Callable[[CalendarStore, int], None]) -> None:
+    """Decide about several reviews; one that fails stops none of the others. Raises UsageError if the only one, or all, fail."""
+    failures: list[TadoruError] = []
+    with open_existing_calendar(place) as (store, _options):
+        for review_id in dict.fromkeys(review_ids):
+            try:
+                decide(store, review_id)
+            except UsageError as error:
+                failures.append(error)
+                if len(review_ids) > 1:
+                    sys.stderr.write(_("Review {id}: {error}", id=review_id, error=single_line(translate_error(error))) + "\n")
+    if len(failures) == len(set(review_ids)):
+        raise failures[0]
+
 
 @review.command(
-    "keep-apart", short_help="Keep two events separate.",
+    "keep-apart", short_help="Keep events separate.",
     examples=(("tadoru events review keep-apart 3", "and close the review"),),
 )  # fmt: skip
-@click.argument("review_id", type=int, metavar="ID")
+@click.argument("review_ids", type=int, nargs=-1, required=True, metavar="ID…")
 @click.pass_obj
-def keep_apart(place: EventsContext, /, review_id: int) -> None:
-    """Keep two events separate, and do not report them as duplicates again."""
+def keep_apart(place: EventsContext, /, review_ids: tuple[int, ...]) -> None:
+    """Keep the events of reviews separate, and do not report them as duplicates again. `review undo` reverts it."""
     from tadoru.jobs.events.dedupe.matcher import EventMatcher
 
-    with open_existing_calendar(place) as (store, _options):
+    def separate(store: CalendarStore, review_id: int) -> None:
         ids = store.reviews.keep_apart(review_id, EventMatcher(), current_user())
         sys.stdout.write(_("Kept separate: events {ids}.", ids=", ".join(map(str, ids))) + "\n")
+
+    _decide(place, review_ids, separate)
+
+
+@review.command(
+    "undo", short_help="Open a review again.",
+    examples=(("tadoru events review undo 3", "the events may be the same after all"),),
+)  # fmt: skip
+@click.argument("review_ids", type=int, nargs=-1, required=True, metavar="ID…")
+@click.pass_obj
+def undo_review(place: EventsContext, /, review_ids: tuple[int, ...]) -> None:
+    """Take back that events are different, or that a review is dismissed: it is open again."""
+
+    def reopen(store: CalendarStore, review_id: int) -> None:
+        store.reviews.reopen(review_id)
+        sys.stdout.write(_("Review {id} is open again.", id=review_id) + "\n")
+
+    _decide(place, review_ids, reopen)
 
 
 @review.command(
@@ -300,16 +339,19 @@ def _format_event(event: CalendarEvent) -> str:
 
 
 @review.command(
-    "dismiss", short_help="Close a review without a change.",
+    "dismiss", short_help="Close reviews without a change.",
     examples=(("tadoru events review dismiss 3", "and close the review"),),
 )  # fmt: skip
-@click.argument("review_id", type=int, metavar="ID")
+@click.argument("review_ids", type=int, nargs=-1, required=True, metavar="ID…")
 @click.pass_obj
-def dismiss(place: EventsContext, /, review_id: int) -> None:
-    """Close a review without a change. It is opened again only if the data changes."""
-    with open_existing_calendar(place) as (store, _options):
+def dismiss(place: EventsContext, /, review_ids: tuple[int, ...]) -> None:
+    """Close reviews without a change. One is opened again only if the data changes, or with `review undo`."""
+
+    def close(store: CalendarStore, review_id: int) -> None:
         store.reviews.dismiss(review_id, current_user())
         sys.stdout.write(_("Dismissed review {id}.", id=review_id) + "\n")
+
+    _decide(place, review_ids, close)
 
 
 @click.group(

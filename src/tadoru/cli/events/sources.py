@@ -144,7 +144,7 @@ def show(place: EventsContext, source_id: int) -> int:
     short_help="Edit a source.", sections=_SECTIONS,
     examples=(
         ("tadoru events sources edit 3 --frequency high", "collect every three hours"),
-        ("tadoru events sources edit 3 --set selectors.title=h2", "set a parser setting"),
+        ("tadoru events sources edit 3 --set fields.title=h2", "set a parser setting"),
     ),
 )  # fmt: skip
 @click.argument("source_id", type=int, metavar="ID")

@@ -7,8 +7,9 @@ appended; one that changes with every export makes the row look new, and the com
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import pairwise
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -41,6 +42,7 @@ from tadoru.store.calendar.review_items import (
     close_outdated_reviews,
     close_row_reviews,
     open_reviews,
+    open_reviews_about,
 )
 from tadoru.store.calendar.schema import blocks, events, merges, occurrences, sightings, storable_text
 
@@ -333,13 +335,15 @@ class ChunkApplier:
         pairs = [(numbers.get(one, one), numbers.get(other, other), found) for one, other, found in self._uncertain]
         if not pairs:
             return
-        apart = separate_pairs(self._sql, [each for one, other, _ in pairs for each in (one, other)])
+        involved = [each for one, other, _ in pairs for each in (one, other)]
+        apart = separate_pairs(self._sql, involved)
+        groups = ReviewGroups(row["candidate_ids"] for row in open_reviews_about(self._sql, involved))
         self._reviews += open_reviews(
             self._sql,
             [
                 _pair_request(one, other, found, self._source["id"])
                 for one, other, found in pairs
-                if ordered_pair(one, other) not in apart
+                if ordered_pair(one, other) not in apart and groups.join(one, other)
             ],
             self._now,
         )
@@ -399,6 +403,32 @@ class ChunkApplier:
                 question = ReviewRequest(subject, (event_id,), ReviewReason.DEDUPE_CONFLICT, self._source["id"], detail)
                 self._reviews += open_reviews(self._sql, [question], self._now)
                 return
+
+
+MAX_FULL_GROUP = 4
+"""Events about which every pair is asked; of a larger group of similar events, each is only connected to the others."""
+
+
+class ReviewGroups:
+    """Groups of events that open reviews connect: of n identical pages n - 1 questions are enough, and not one for each pair."""
+
+    def __init__(self, asked: Iterable[Sequence[int]]) -> None:
+        self._groups: dict[int, set[int]] = {}
+        for ids in asked:
+            for one, other in pairwise(ids):
+                self._connect(one, other)
+
+    def join(self, one: int, other: int) -> bool:
+        """Connect two events; False if they are connected already, in a group that is too large to ask about every pair."""
+        group = self._groups.get(one)
+        if group is not None and other in group and len(group) > MAX_FULL_GROUP:
+            return False
+        self._connect(one, other)
+        return True
+
+    def _connect(self, one: int, other: int) -> None:
+        group = self._groups.get(one, {one}) | self._groups.get(other, {other})
+        self._groups.update(dict.fromkeys(group, group))
 
 
 def _pair_request(one: int, other: int, found: MatchOutcome, source_id: int) -> ReviewRequest:

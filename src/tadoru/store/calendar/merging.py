@@ -514,3 +514,9 @@ def keep_apart(sql: Connection, event_ids: Sequence[int], by: str, now: datetime
     for low, high in sorted(pairs):
         if sql.execute(select(apart.c.low_id).where(_is_pair(low, high))).first() is None:
             sql.execute(insert(apart), {"low_id": low, "high_id": high, "at": now, "by": by})
+
+
+def release_apart(sql: Connection, event_ids: Sequence[int]) -> None:
+    """Forget that these are different events."""
+    for low, high in {ordered_pair(one, other) for one in event_ids for other in event_ids if one != other}:
+        sql.execute(delete(apart).where(_is_pair(low, high)))

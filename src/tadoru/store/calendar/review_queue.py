@@ -1,7 +1,7 @@
 """The review queue and the five decisions about an item.
 
 `merge` and `keep-apart` decide whether events are one; `fix`, `retry` and `dismiss` decide about an incomplete row. A decision
-holds until what it was about changes.
+holds until what it was about changes, or until it is taken back (`reopen`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from tadoru.store.calendar.merging import (
     final_event_id,
     keep_apart,
     move_sightings,
+    release_apart,
     unmerged_row,
 )
 from tadoru.store.calendar.records import Matcher, ReviewItem, event_rows, review_from_row
@@ -145,6 +146,20 @@ class ReviewQueue:
         with self._db.write() as sql:
             self._open(sql, review_id)
             self._close(sql, review_id, "dismiss", by)
+
+    def reopen(self, review_id: int) -> tuple[int, ...]:
+        """Take back that events are different, or that a review is dismissed: it is open again. Returns its events."""
+        with self._db.write_events() as sql:
+            found = self._review(sql, review_id)
+            if found.resolution not in ("keep-apart", "dismiss") or found.detail.get("sighting") is not None:
+                raise UsageError(
+                    "Only reviews that were kept separate or dismissed can be opened again. To undo a merge, use {command}.",
+                    command="tadoru events merges undo",
+                )
+            release_apart(sql, found.candidate_ids)
+            values = {"resolved_at": None, "resolution": "", "by": ""}
+            sql.execute(update(reviews).where(reviews.c.id == review_id).values(values))
+            return tuple(found.candidate_ids)
 
     def _store_draft(self, sql: Connection, event_id: int, draft: EventDraft) -> None:
         data = draft_to_json(draft)

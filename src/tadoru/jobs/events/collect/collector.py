@@ -10,6 +10,7 @@ import asyncio
 import json
 import os
 import random
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -58,6 +59,8 @@ def delay_after_failure(source: EventSource, failures: int, *, jitter: float, re
     return min(max(wait, retry_after or 0.0), MAX_INTERVAL)
 
 
+_ITEM = re.compile(r"[0-9]+$")
+"""The end of the position of one item: "row 3", "item 7"."""
 MAX_SUMMARY_LENGTH = 500
 """Maximum length of an error summary."""
 StageLog = Callable[..., None]
@@ -166,7 +169,8 @@ class Collector:
     def normalise(self, source: EventSource, settings: SourceSettings, found: SourceContent) -> NormalisedEvents:
         """Normalise all raw events: drafts, or rows in quarantine with the reason."""
         rules = SourceRules(zone=self.zone_of(source), now=to_datetime(self._clock.now()), city=source.city, order=settings.order)
-        normal = NormalisedEvents([], [], [_quarantined_problem(one) for one in found.problems])
+        read = {raw.position for raw in found.events}
+        normal = NormalisedEvents([], [], [_quarantined_problem(one) for one in found.problems if _is_lost_item(one, read)])
         for raw in found.events:
             outcome = normalise(raw, rules)
             if isinstance(outcome, QuarantinedEvent):
@@ -216,6 +220,8 @@ class Collector:
             )
             problems.insert(0, text)
         status = RunStatus.PARTIAL if problems else RunStatus.SUCCESS
+        if found.moved_to:
+            problems.append(Message("The source has moved permanently to {url}. Edit its URL.", url=found.moved_to))
         if is_whole:
             first = found.documents[0] if found.documents else None
             await asyncio.to_thread(
@@ -281,6 +287,12 @@ class Collector:
 
     def _log_duration(self, source: EventSource, run: RunLog, stage: str, began: float, error: str = "") -> None:
         self._log_stage(stage, source_id=source.id, run_id=run.id, duration=self._clock.monotonic() - began, error=error)
+
+
+def _is_lost_item(problem: ParseProblem, read: set[str]) -> bool:
+    """Whether an item was lost that a person could complete; a warning about an item that was read, or about the whole document,
+    is only reported with the run."""
+    return bool(problem.sample) and problem.position not in read and _ITEM.search(problem.position) is not None
 
 
 def _quarantined_problem(problem: ParseProblem) -> QuarantinedEvent:

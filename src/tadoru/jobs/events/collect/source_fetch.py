@@ -51,6 +51,7 @@ ACCEPT = {
     SourceType.HTML: "text/html, application/xhtml+xml, */*;q=0.5",
     SourceType.CSV: "text/csv, */*;q=0.5",
 }
+_PERMANENT = {301, 308}
 KeepSnapshot = Callable[["FetchedDocument"], None]
 
 
@@ -85,6 +86,8 @@ class SourceContent:
     """The paths of all documents that were fetched, detail pages included."""
     missing: list[str] = field(default_factory=list)
     """What could not be fetched of the rest: the source was not read completely."""
+    moved_to: str = ""
+    """The new URL of a source that has moved permanently."""
     retry_after: float | None = None
     ttl: float | None = None
     kept: dict[str, Any] = field(default_factory=dict)
@@ -295,7 +298,10 @@ class SourceFetcher:
     async def _request(self, address: str, conditions: Headers) -> Response | str:
         """The response if it has content, otherwise why not."""
         headers = (("Accept", ACCEPT[self._source.type]), *conditions)
-        answer = await self._client.fetch(address, headers=headers, credentials=self._credentials)
+        hops: list[int] = []
+        answer = await self._client.fetch(
+            address, headers=headers, credentials=self._credentials, on_redirect=lambda response: hops.append(response.status)
+        )
         if not isinstance(answer, Response):
             if isinstance(answer, PausedHost):
                 self.found.retry_after = answer.retry_after
@@ -306,6 +312,8 @@ class SourceFetcher:
             self.found.is_gone = answer.status == 410 and not self.found.documents
             self.found.retry_after = parse_retry_after(answer.header("retry-after"), self._clock.now())
             return Message("The server returned status {status}.", status=answer.status)
+        if not self.found.documents and hops and set(hops) <= _PERMANENT:
+            self.found.moved_to = self._credentials.redact(answer.url)
         self.found.fetched += 1
         return answer
 
