@@ -124,15 +124,14 @@ def _apply_suppressions(result: CrawlResult, options: LinksOptions, display: Cra
 EXAMPLES = (
     ("tadoru links https://example.com", "tree of links"),
     ("tadoru links https://example.com --check --fail-on broken", "fail a build on broken links"),
-    ("tadoru links https://example.com --check --report links.sarif", "also write a report for code scanning"),
-    ("tadoru links ./public", "check the files of a folder without a server"),
-    ("tadoru links README.md 'docs/**/*.md' --check", "check Markdown files and the URLs in them"),
+    ("tadoru links ./public --report links.sarif", "check a folder, for code scanning"),
+    ("tadoru links README.md 'docs/**/*.md' --check", "check Markdown files"),
     ("tadoru links https://example.com -f html -o links.html", "report with a site graph"),
     ("tadoru links https://example.com --state site.db", "keep the crawl to resume it"),
 )
 MOST_USED = (
-    "depth", "limit", "scope", "include", "exclude", "delay", "concurrency", "ignore_robots", "header", "check", "fragments",
-    "ignore", "fail_on", "format", "output", "include_external", "state", "config_file", "verbose", "quiet",
+    "depth", "limit", "scope", "include", "exclude", "delay", "concurrency", "ignore_robots", "check", "fragments",
+    "fail_on", "format", "output", "report", "state", "config_file", "verbose", "quiet",
 )  # fmt: skip
 
 
@@ -151,7 +150,7 @@ MOST_USED = (
 def links(
     urls: tuple[str, ...], seed_file: str | None, dry_run: bool, config_file: str | None, show_config: bool, **values: Any
 ) -> int:
-    """Crawl a site breadth-first and show how its pages are linked, or check the links of a folder or of files."""
+    """Show how the pages of a site are linked, or check the links of a folder or of files."""
     options, settled = resolve_options("links", LinksOptions, values, config_file, lambda options: options.state)
     if show_config:
         return print_config("links", options, settled)

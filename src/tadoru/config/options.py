@@ -156,7 +156,7 @@ class LinksOptions(CrawlOptions):
         one_of("text", "json", "csv", "dot", "html", "sarif", "junit", "markdown", "codequality"), flags="-f")
     output: str | None = option(None, "Output", "Write the result to a file.", flags="-o", metavar="FILE")
     report: tuple[str, ...] = option((), "Output",
-        "Also write a report: .sarif, .xml, .md, .json, .html, .csv or codequality.json (repeatable).", metavar="FILE")
+        "Also write a report: .sarif, .xml (JUnit), .md, codequality.json … (repeatable).", metavar="FILE")
     include_external: bool = option(False, "Output", "List external URLs too.")
     state: str | None = option(None, "Output", "Keep the crawl in this file, to resume or share it.", metavar="FILE",
         role=SettingRole.START)
@@ -217,7 +217,7 @@ class AuditOptions(CrawlOptions):
         per_run=True)
     suppress: str | None = option(None, "Checks", "File of accepted findings, each with a reason.", metavar="FILE", per_run=True)
     report: tuple[str, ...] = option((), "Output",
-        "Also write a report: .html, .json, .md, .xml, .sarif or codequality.json (repeatable).", metavar="FILE")
+        "Also write a report: .html, .json, .md, .xml, .sarif … (repeatable).", metavar="FILE")
     lang: str = option("en", "Output", "Language of reports.", one_of("en", "ja"))
 
 

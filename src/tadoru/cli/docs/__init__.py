@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     ("tadoru docs https://docs.example.com", "into .context/docs-example-com"),
     ("tadoru docs https://docs.example.com --diff", "later: only changes"),
-    ("tadoru docs https://example.com/docs/ --scope path -d 5", "only below /docs/, up to five links deep"),
+    ("tadoru docs https://example.com/docs/ --scope path -d 5", "only below /docs/, five links deep"),
     ('tadoru docs search .context/docs-example-com "rate limit"', "search it"),
 )
 MOST_USED = (
@@ -147,6 +147,14 @@ def crawl(
         return 0
     if not quiet:
         print_summary(finished.result.written, site.folder, diff=options.diff)
+        if deeper := finished.result.deeper:
+            text = ngettext(
+                "{count} known page lies deeper than --depth {depth} and was not downloaded.",
+                "{count} known pages lie deeper than --depth {depth} and were not downloaded.",
+                deeper,
+                depth=options.depth,
+            )
+            sys.stdout.write(text + "\n")
     if finished.result.missing:
         raise BrowserMissing(finished.result.missing)
     return 0
