@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -288,3 +289,20 @@ def test_a_description_comes_back_as_it_was_written(texts: list[str]) -> None:
     reading = read(rss(inner), "application/xml; charset=utf-8")
     assert reading.problems == ()
     assert [event.description for event in reading.events] == [text.strip() or None for text in texts]
+
+
+def test_a_text_of_forbidden_characters_is_repaired_in_little_memory() -> None:
+    body = "\x01" * 250_000
+    tracemalloc.start()
+    try:
+        found = feed_xml.repair_xml(body)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found == ""
+    assert peak < 1_500_000
+
+
+@pytest.mark.parametrize("text, repaired", [("&", "&amp;"), ("a&uuml;b", "aüb"), ("&amp;", "&amp;")])
+def test_every_sign_of_a_long_text_is_repaired(text: str, repaired: str) -> None:
+    assert feed_xml.repair_xml(text * 60_000) == repaired * 60_000

@@ -28,6 +28,8 @@ MOST_ELEMENTS = 200_000
 MOST_TEXT = 1_000_000
 """Of one item."""
 _MOST_RESTARTS = 50
+_SLICE = 100_000
+"""Characters that are repaired at a time: an expression holds an object for each match, of which a text may have millions."""
 _ROOTS = frozenset({"rss", "rdf", "feed"})
 _ITEMS = frozenset({"item", "entry"})
 _DOCTYPE = re.compile(r"\s*+<!DOCTYPE[^\[>]*+(?:\[.*?\]\s*+)?>", re.DOTALL | re.IGNORECASE)
@@ -122,7 +124,8 @@ def repair_xml(text: str) -> str:
     declaration = text.find("<?xml", 0, 5_000)
     if declaration >= 0:
         text = text[text.find("?>", declaration, declaration + 500) + 2 :]
-    text = _FORBIDDEN.sub("", text.lstrip())
+    text = text.lstrip()
+    text = "".join(_FORBIDDEN.sub("", text[start : start + _SLICE]) for start in range(0, len(text), _SLICE))
     if doctype := _DOCTYPE.match(text, 0, 200_000):
         text = text[doctype.end() :]
     return "".join(_mended_parts(text)) if "&" in text else text
@@ -132,10 +135,19 @@ def _mended_parts(text: str) -> Iterator[str]:
     """The text with every `&` made good, except in CDATA, where it is only a sign."""
     at = 0
     while (start := text.find("<![CDATA[", at)) >= 0 and (end := text.find("]]>", start)) >= 0:
-        yield _ENTITY.sub(_sign, _BARE.sub("&amp;", text[at:start]))
+        yield from _mended_slices(text, at, start)
         yield text[start : end + 3]
         at = end + 3
-    yield _ENTITY.sub(_sign, _BARE.sub("&amp;", text[at:]))
+    yield from _mended_slices(text, at, len(text))
+
+
+def _mended_slices(text: str, start: int, end: int) -> Iterator[str]:
+    """A part of the text with every `&` made good, in slices that end before one."""
+    while start < end:
+        cut = text.find("&", start + _SLICE, end)
+        cut = cut if cut >= 0 else end
+        yield _ENTITY.sub(_sign, _BARE.sub("&amp;", text[start:cut]))
+        start = cut
 
 
 def _sign(match: re.Match[str]) -> str:
