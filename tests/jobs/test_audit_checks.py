@@ -156,7 +156,30 @@ def test_japanese_titles_are_measured_by_their_width() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Page not found", "404 Not Found", "Error 404", "ページが見つかりません", "Sorry, this page does not exist"]
+    "text",
+    [
+        "Page not found",
+        "404 Not Found",
+        "Error 404",
+        "ページが見つかりません",
+        "Sorry, this page does not exist",
+        "The page can’t be found",
+        "We couldn’t find that page",
+        "This page doesn’t exist",
+        "The page you are looking for is not available",
+        "No such page",
+        "Seite nicht gefunden",
+        "Page introuvable",
+        "Página no encontrada",
+        "Página não encontrada",
+        "Pagina non trovata",
+        "Pagina niet gevonden",
+        "Sidan hittades inte",
+        "Страница не найдена",
+        "页面不存在",
+        "페이지를 찾을 수 없습니다",
+        "This page no longer exists",
+    ],
 )
 def test_a_missing_page_by_any_wording(text: str) -> None:
     assert "content-soft-404" in found(Change(TRIGGERS["content-soft-404"].find, f"<main><h1>{text}</h1></main>"))

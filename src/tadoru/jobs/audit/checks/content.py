@@ -58,13 +58,23 @@ LOW_RATIO = _define.info(
     threshold=Threshold(2, "percent"),
 )
 
+_THING = r"(?:page|file|document|resource|article|product|item|content|url|link)"
 _NOT_FOUND = re.compile(
-    r"\b(?:page|file|document|resource|article|product)\s+(?:was\s+|is\s+|could\s+not\s+be\s+|can(?:no|')?t\s+be\s+)?not\s+found\b"
-    r"|\b(?:page|document)\s+(?:could\s+not|can(?:no|')t)\s+be\s+found\b|\bpage\s+(?:does|do)(?:n.t|\s+not)\s+exist\b"
+    rf"\b{_THING}\s+(?:you\s+(?:are|were)\s+looking\s+for\s+)?(?:was\s+|is\s+|has\s+been\s+)?not\s+(?:be\s+)?(?:found|available)\b"
+    rf"|\b{_THING}\s+(?:you\s+(?:are|were|requested)\s+)?(?:could\s+not|couldn't|cannot|can\s+not|can't)\s+be\s+(?:found|displayed)\b"
+    rf"|\b{_THING}\s+(?:does\s+not|doesn't|no\s+longer)\s+exists?\b|\bno\s+such\s+{_THING}\b"
+    r"|\b(?:we|i)\s+(?:could\s+not|couldn't|cannot|can't|can\s+not)\s+find\s+(?:the|that|this|your)\s+page\b"
+    rf"|\b{_THING}\s+(?:is\s+)?(?:missing|gone|no\s+longer\s+available)\b|\bnothing\s+(?:was\s+)?found\s+here\b"
     r"|^\W*(?:error\s+)?404\b(?:\W+error)?\W*(?:$|(?:page\s+)?not\s+found)|^\W*(?:404\W+)?not\s+found\W*$"
-    r"|ページが?(?:は)?見つかりません|お探しのページ|存在しないページ|ページは存在しません",
+    r"|\bseite\s+(?:wurde\s+)?(?:leider\s+)?nicht\s+gefunden\b|\bseite\s+(?:existiert|gibt\s+es)\s+(?:leider\s+)?nicht\b"
+    r"|\bpage\s+(?:est\s+)?(?:introuvable|non\s+trouvée)\b|\bpage\s+n'existe\s+(?:pas|plus)\b"
+    r"|\bpágina\s+(?:no|não)\s+(?:fue\s+|foi\s+)?(?:encontrada|existe)\b|\bpagina\s+(?:non|niet)\s+(?:è\s+stata\s+)?(?:trovata|gevonden)\b"
+    r"|\bsidan\s+(?:kunde\s+inte\s+hittas|hittades\s+inte)\b|\bstrona\s+nie\s+(?:została\s+znaleziona|istnieje)\b"
+    r"|\bстраница\s+не\s+(?:найдена|существует)|(?:页面|頁面)(?:不存在|未找到|找不到)|找不到(?:页面|頁面|网页)|페이지를\s*찾을\s*수\s*없"
+    r"|ページ[がは]?見つかりません|ページ[がは](?:存在しません|ありません)|お探しのページ|存在しないページ",
     re.IGNORECASE,
 )
+"""The apostrophes of a name are straightened before."""
 _MAX_NOT_FOUND_WORDS = 150
 """In words. A page about errors is longer than an error page."""
 _MAX_PLACEHOLDER_WORDS = 60
@@ -98,7 +108,7 @@ def _check_amount(context: PageContext, page: PageView) -> Iterator[Finding]:
         yield NEEDS_SCRIPT.on(page.url, page.app_root, words=words)
     elif not words and not page.images:
         yield EMPTY.on(page.url)
-    elif words < _MAX_NOT_FOUND_WORDS and any(_NOT_FOUND.search(name) for name in names.split(" | ")):
+    elif words < _MAX_NOT_FOUND_WORDS and any(_NOT_FOUND.search(name) for name in names.replace("’", "'").split(" | ")):
         yield SOFT_404.on(page.url, names, words=words)
     elif words < _MAX_PLACEHOLDER_WORDS and _CONSTRUCTION.search(f"{names} {_searchable_text(page).decode('utf-8', 'replace')}"):
         yield PLACEHOLDER.on(page.url, names, words=words)
