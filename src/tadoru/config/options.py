@@ -9,7 +9,6 @@ from tadoru.config.parsers import (
     one_of,
     parse_contact_url,
     parse_delay,
-    parse_duration,
     parse_frame_origin,
     parse_host_and_port,
     parse_host_value,
@@ -24,6 +23,7 @@ from tadoru.config.parsers import (
     parse_search_bots,
     parse_size,
     parse_time_zone,
+    parse_timeout,
     whole_number,
 )
 from tadoru.config.settings import CrawlField, Setting, SettingRole, option, option_of, settings_of
@@ -60,7 +60,8 @@ class CrawlOptions:
     strip_tracking: bool = option(False, "Scope", "Remove tracking parameters (utm_*, gclid …) from URLs.",
         form=CrawlField("Strip tracking parameters", "Remove utm_*, gclid and other tracking parameters from URLs."))
     strip_sessions: bool = option(False, "Scope", "Remove session IDs from URLs.", form=CrawlField("Strip session IDs"))
-    trap_limit: int = option(500, "Scope", "Maximum URLs of one endless pattern (calendars, facets); 0 for no limit.",
+    trap_limit: int = option(500, "Scope",
+        "Maximum URLs of one endless pattern (calendars, facets), ten times as many numbered pages; 0 for no limit.",
         whole_number(0))
     delay: float = option(1.0, "Politeness", "Delay between requests to a host.", parse_delay, flags="-r",
         linktadoru="request_delay",
@@ -69,7 +70,7 @@ class CrawlOptions:
         form=CrawlField("Concurrency", least=1, most=20))
     processes: int | None = option(None, "Politeness", "Crawler processes; auto: one per core if there is no delay.",
         parse_process_count, per_run=True)
-    timeout: float = option(30.0, "Politeness", "Timeout for each phase of a request.", parse_positive_duration, flags="-t",
+    timeout: float = option(30.0, "Politeness", "Timeout for each phase of a request.", parse_timeout, flags="-t",
         linktadoru="request_timeout",
         form=CrawlField("Timeout (seconds)", "Timeout for each phase of a request in seconds.", least=1.0, most=120.0))
     max_response_size: int = option(10 * 1024 * 1024, "Politeness", "Maximum size of a response body.", parse_size,
@@ -240,7 +241,7 @@ class DocsOptions(CrawlOptions):
     own_markdown: bool = option(True, "Content", "Prefer the site's own Markdown where it is complete.",
         form=CrawlField("Prefer the Markdown of the site", "Prefer the site's own Markdown if it is complete."))
     render: str = option_of(AuditOptions, "render", default="auto", group="Content")
-    spa_wait: float = option(2.0, "Content", "Time without changes after which a rendered page is complete.", parse_duration)
+    spa_wait: float = option(2.0, "Content", "Time without changes after which a rendered page is complete.", parse_delay)
     headed: bool = option(False, "Content", "Show the browser window.", per_run=True)
     keep_session: bool = option(False, "Content", "Keep cookies and storage of the browser for the next run.")
     output: str | None = option(None, "Output", "Output folder. [.context/<site>]", flags="-o", metavar="DIR")

@@ -96,8 +96,18 @@ def parse_positive_duration(value: Any) -> float:
 @_parser("TIME", "seconds")
 def parse_delay(value: Any) -> float:
     """A delay between requests. A number over 60 without a unit was probably meant as milliseconds."""
-    seconds = parse_duration(value)
-    if seconds > 60 and re.fullmatch(r"\s*[\d.]+\s*", str(value)):
+    return _confirmed(value, parse_duration(value), 60)
+
+
+@_parser("TIME", "seconds")
+def parse_timeout(value: Any) -> float:
+    """A timeout. A number over 900 without a unit was probably meant as milliseconds."""
+    return _confirmed(value, parse_positive_duration(value), 900)
+
+
+def _confirmed(value: Any, seconds: float, most: float) -> float:
+    """A duration that is usual for its option, or has a unit."""
+    if seconds > most and re.fullmatch(r"\s*[\d.]+\s*", str(value)):
         raise UsageError(
             "is in seconds, and {value} is very long: write {value}ms for milliseconds, or {value}s to confirm", value=value
         )

@@ -7,6 +7,8 @@ LinkTadoru's flat keys are accepted in `linktadoru.yml`, in a `config.yaml` with
 from __future__ import annotations
 
 import difflib
+import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -19,6 +21,16 @@ from tadoru.errors import ConfigError, Message, UsageError, without_passwords
 DISCOVERED_FILES = ("tadoru.yml", "tadoru.toml", "linktadoru.yml", "linktadoru.yaml")
 LINKTADORU_CONFIG = "config.yaml"
 """The name of LinkTadoru's file in its first versions. Files of other programs have it too."""
+DOCS_CONFIG = "crawl.config.json"
+"""The file of other documentation crawlers: flat keys in camel case, durations in milliseconds."""
+_DOCS_KEYS = {
+    "max_depth": "depth", "max_pages": "limit", "output_dir": "output", "out_dir": "output", "output_path": "output",
+    "include_pattern": "include", "include_patterns": "include", "exclude_pattern": "exclude", "exclude_patterns": "exclude",
+    "max_concurrency": "concurrency",
+}  # fmt: skip
+_MILLISECONDS = frozenset({"spa_wait", "timeout", "delay"})
+_START_KEYS = frozenset({"url", "start_url", "schema", "name"})
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 SECTIONS = ("crawl", *JOB_SETTINGS)
 _LINKTADORU_KEYS = frozenset({
     *(key for settings in JOB_SETTINGS.values() for setting in settings for key in setting.linktadoru_keys),
@@ -72,7 +84,7 @@ def resolve_config(
 ) -> ResolvedConfig:
     """Combine the values of all sources. `flags` has only the options that were given, parsed."""
     settings = {setting.name: setting for setting in JOB_SETTINGS[job]}
-    found = file or _discover_file(folder)
+    found = file or _discover_file(folder, job)
     layers: list[dict[str, tuple[Any, str]]] = []
     if found is not None:
         chosen = flags.get("auth_type") or environ.get("TADORU_AUTH_TYPE") or environ.get("LT_AUTH_TYPE")
@@ -128,9 +140,10 @@ def _shown_number(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _discover_file(folder: Path) -> Path | None:
+def _discover_file(folder: Path, job: str) -> Path | None:
     """The configuration in the working folder, if there is one."""
-    for name in DISCOVERED_FILES:
+    names: tuple[str, ...] = (*DISCOVERED_FILES, DOCS_CONFIG) if job == "docs" else DISCOVERED_FILES
+    for name in names:
         if (folder / name).is_file():
             return folder / name
     path = folder / LINKTADORU_CONFIG
@@ -228,9 +241,12 @@ def _from_file(
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """The values, and the variables that the file reads some of them from; `auth_type` is that of a stronger source."""
     data = _load(path)
+    is_other = path.name == DOCS_CONFIG
     is_theirs = path.stem == "linktadoru" or (path.name == LINKTADORU_CONFIG and not given)
-    if is_theirs or (given and data and not any(name in SECTIONS for name in data)):
+    if is_theirs or (given and data and not is_other and not any(name in SECTIONS for name in data)):
         return _from_linktadoru(path, data, settings, environ, auth_type)
+    if path.name == DOCS_CONFIG and job == "docs":
+        return _from_docs_config(path, data, settings), {}
     values: dict[str, Any] = {}
     for section, content in data.items():
         if section not in SECTIONS:
@@ -242,7 +258,7 @@ def _from_file(
     shared = CrawlOptions.__dataclass_fields__
     for section in ("crawl", job):
         for key, value in (data.get(section) or {}).items():
-            name = str(key).replace("-", "_")
+            name = _option_name(key)
             if name not in settings and section == "crawl" and name in shared:
                 continue  # For the jobs that have it.
             if name not in settings:
@@ -250,6 +266,28 @@ def _from_file(
                 raise ConfigError(_unknown(unknown, name, settings))
             values[name] = _parse_value(settings[name], value, f"{path}: {section}.{key}")
     return values, {}
+
+
+def _option_name(key: Any) -> str:
+    """The name of the option that a key stands for: `chunk-tokens` and `chunkTokens` are `chunk_tokens`."""
+    return _CAMEL.sub("_", str(key)).lower().replace("-", "_").lstrip("$")
+
+
+def _from_docs_config(path: Path, data: Mapping[str, Any], settings: Mapping[str, Setting]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for key, value in data.items():
+        name = _DOCS_KEYS.get(_option_name(key), _option_name(key))
+        if value is None or (name in _START_KEYS and name not in settings):
+            continue
+        where = f"{path}: {key}"
+        if name == "respect_robots":
+            values["ignore_robots"] = not _parse_value(settings["ignore_robots"], value, where)
+        elif name not in settings:
+            raise ConfigError(_unknown(Message("{file}: unknown key “{key}”", file=path, key=key), name, settings))
+        else:
+            is_number = name in _MILLISECONDS and isinstance(value, (int, float)) and not isinstance(value, bool)
+            values[name] = _parse_value(settings[name], f"{value}ms" if is_number else value, where)
+    return values
 
 
 def _from_linktadoru(
@@ -322,6 +360,11 @@ def _load(path: Path) -> dict[str, Any]:
             data = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise ConfigError("{file} is not valid TOML: {error}.", file=path, error=error) from None
+    elif path.suffix == ".json":
+        try:
+            data = json.loads(text)
+        except ValueError:
+            raise ConfigError("{file} is not valid JSON. Check its commas and quotation marks.", file=path) from None
     else:
         import yaml
 

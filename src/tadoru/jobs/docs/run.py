@@ -50,6 +50,7 @@ from tadoru.rules.url import origin, parse_typed_url, split_url
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.documents import DocumentPlace, DocumentRow
 from tadoru.store.crawl.open import open_existing, open_store
+from tadoru.store.crawl.records import TOO_DEEP
 from tadoru.store.crawl.runs import RunOutcome
 
 DEFAULT_FOLDER = ".context"
@@ -93,6 +94,8 @@ class DocsOutcome:
     """None if nothing was written: the run was interrupted, or other workers are still active."""
     missing: str = ""
     """Why pages are incomplete: they need a browser and none is available."""
+    deeper: int = 0
+    """Pages that are known and lie beyond the depth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +169,7 @@ class DocsCrawl(crawl_setup.SiteCrawl[DocsOutcome]):
             else:
                 failure = failure or await _start_without_text(store)
             await store.runs.end(prepared.run, outcome, None)
-            result = DocsOutcome(written=written, missing=missing)
+            result = DocsOutcome(written=written, missing=missing, deeper=dict(store.summary.skip_reasons(100)).get(TOO_DEEP, 0))
             return crawl_setup.FinishedCrawl(prepared=prepared, ended=ended, result=result, start=failure)
         finally:
             await store.close()
@@ -431,11 +434,15 @@ class DocsResult:
     """The changes since the previous run."""
     stopped: bool
     """Whether the crawl stopped before it was complete, for example at its time limit."""
+    deeper: int = 0
+    """Pages that are known and lie beyond the depth."""
 
     def markdown(self) -> Iterator[tuple[str, str]]:
-        """URL and Markdown of each page, in reading order, from the files of its pages."""
+        """URL and Markdown of each page, in reading order, from the files of its pages; none if they have no files."""
         index = json.loads((self.folder / "index.json").read_text("utf-8"))
         for page in index["pages"]:
+            if page["file"] is None:
+                continue
             text = (self.folder / page["file"]).read_text("utf-8")
             yield page["url"], text.partition("\n---\n")[2].lstrip("\n")
 
@@ -465,4 +472,5 @@ async def docs_async(url: str, *, notify: Notify | None = None, **options: Any) 
         tokens=written.tokens if written else 0,
         changes=written.changes if written else DocChanges(),
         stopped=finished.ended.stopped,
+        deeper=finished.result.deeper,
     )
