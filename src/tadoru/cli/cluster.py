@@ -23,7 +23,8 @@ from tadoru.extras import not_installed
 from tadoru.log import Log
 
 if TYPE_CHECKING:
-    from tadoru.store.cluster.status import ClusterStatus, ClusterStatusReader, HostStatus
+    from tadoru.store.cluster.records import ClusterStatus, HostStatus
+    from tadoru.store.cluster.status import ClusterStatusReader
 
 
 @click.command(

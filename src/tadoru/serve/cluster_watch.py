@@ -15,7 +15,7 @@ from tadoru.serve.service import Service
 from tadoru.store.calendar.database import is_postgresql
 
 if TYPE_CHECKING:
-    from tadoru.store.cluster.status import ClusterStatus
+    from tadoru.store.cluster.records import ClusterStatus
 
 CACHE_SECONDS = 2.0
 """Seconds for which a snapshot is reused, at least."""

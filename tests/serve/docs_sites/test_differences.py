@@ -7,7 +7,7 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.serve.docs_sites.page_diff import CONTEXT_LINES, MAX_LINES, diff_markdown
+from tadoru.serve.docs_sites.sites import CONTEXT_LINES, MAX_LINES, diff_markdown
 from tests.support.properties import examples
 
 LINES = st.lists(st.sampled_from(["", "a", "b c", "b d", "# e", "the kettle sings", "the kettle sang", "f" * 500]), max_size=40)

@@ -12,6 +12,7 @@ from tadoru.serve.api.events import CurrentPrincipal, CurrentService
 from tadoru.serve.api.models import Json, ResponseModel
 from tadoru.serve.api.responses import NOT_MODIFIED, json_response, problem_responses
 from tadoru.serve.cluster_watch import cluster_status
+from tadoru.store.cluster.records import ClusterCrawlStatus, HostStatus, QueueStatus, WorkerStatus
 
 _EXAMPLE: Json = {
     "is_there": True, "at": "2026-08-01T09:00:00Z", "alive": 1, "rate": 12.5,
@@ -32,61 +33,6 @@ _EXAMPLE: Json = {
 }  # fmt: skip
 
 
-class ClusterWorkerOut(ResponseModel):
-    """A worker, as last reported."""
-
-    name: str = Field(examples=["den-1"])
-    machine: str = Field(examples=["den"])
-    pid: int
-    version: str = Field(examples=["0.1.0"])
-    started_at: datetime
-    seen_at: datetime
-    is_alive: bool
-    hosts: int = Field(description="Hosts it is crawling now.")
-    pages: int = Field(description="Pages since its start.")
-    rate: float = Field(description="Pages per second.")
-
-
-class ClusterCrawlOut(ResponseModel):
-    """A crawl of the cluster."""
-
-    name: str = Field(examples=["shops"])
-    job: str = Field(examples=["audit"])
-    state: str = Field(description="open, stopped, done or failed.", examples=["open"])
-    error: str = Field(description="Reason of the failure.")
-    added_at: datetime
-    ended_at: datetime | None
-    has_data: bool = Field(description="False before its first result.")
-    done: int
-    queued: int
-    in_flight: int
-    errors: int
-    hosts_waiting: int = Field(description="Hosts with queued URLs; of an open crawl.")
-
-
-class ClusterQueueOut(ResponseModel):
-    """The tasks by state."""
-
-    waiting: int
-    again: int = Field(description="Failed and waiting for a retry.")
-    running: int
-    stalled: int = Field(description="Started by a worker that is gone; others take them over.")
-    failed: int = Field(description="Failed permanently.")
-
-
-class ClusterHostOut(ResponseModel):
-    """A slow or failing host."""
-
-    name: str = Field(examples=["slow.example"])
-    crawl: str = Field(examples=["shops"])
-    trouble: str = Field(description="failed, robots, slowed, or empty.", examples=["slowed"])
-    queued: int | None
-    gap: float | None = Field(description="Seconds between two requests.")
-    latency: float | None = Field(description="Response time in seconds.")
-    wait: float | None = Field(description="Seconds until the next request.")
-    attempts: int = Field(description="Failed tasks of this host.")
-
-
 class ClusterOut(ResponseModel):
     """The cluster in the service's database; empty if there is none. Times are those of the database."""
 
@@ -94,10 +40,10 @@ class ClusterOut(ResponseModel):
     at: datetime | None
     alive: int = Field(description="Live workers.")
     rate: float = Field(description="Pages per second of all workers.")
-    workers: list[ClusterWorkerOut]
-    crawls: list[ClusterCrawlOut] = Field(description="Open crawls first, then the latest; at most 50.")
-    queue: ClusterQueueOut
-    hosts: list[ClusterHostOut] = Field(description="Worst first; at most 10.")
+    workers: list[WorkerStatus]
+    crawls: list[ClusterCrawlStatus] = Field(description="Open crawls first, then the latest; at most 50.")
+    queue: QueueStatus
+    hosts: list[HostStatus] = Field(description="Worst first; at most 10.")
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [_EXAMPLE]})
 

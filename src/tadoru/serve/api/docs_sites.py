@@ -26,11 +26,12 @@ from tadoru.serve.api.responses import (
 )
 from tadoru.serve.auth.principal import Principal
 from tadoru.serve.docs_sites import sites as reading
-from tadoru.serve.docs_sites.page_diff import PageComparison, compare_page
 from tadoru.serve.docs_sites.sites import (
     SITE_FILES,
     DocsSite,
+    PageComparison,
     SiteFile,
+    compare_page,
     find_chunk,
     find_file,
     get_docs_site,

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
+from tadoru.errors import UsageError
 from tadoru.jobs.events.dedupe.matcher import EventMatcher
 from tadoru.jobs.events.event_input import parse_completed_row
 from tadoru.jobs.events.normalise.normaliser import SourceRules, normalise
-from tadoru.jobs.events.publish.json_documents import review_document
+from tadoru.jobs.events.publish.json_documents import review_document, review_json
 from tadoru.jobs.events.reviews import incomplete_row
 from tadoru.model.event import RawEvent, ReviewReason
-from tadoru.serve.api.admin_lists import ReviewState, reviews_page
-from tadoru.serve.api.admin_lists import get_review as the_review
 from tadoru.serve.api.events import CurrentPrincipal, CurrentService, written_values
 from tadoru.serve.api.models import MAX_NUMBER, ReviewDetailOut, ReviewPageOut
 from tadoru.serve.api.responses import (
     NOT_MODIFIED,
+    ListPart,
     json_response,
+    list_part,
     list_response,
     problem_responses,
     uncached_response,
@@ -31,6 +32,8 @@ from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service
 from tadoru.store.calendar import records
 
+ReviewState = Literal["open", "answered", "all"]
+_IS_OPEN: dict[ReviewState, bool | None] = {"open": True, "answered": False, "all": None}
 router = APIRouter(tags=["reviews"])
 REVIEWS_PATH = "/api/v1/admin/reviews"
 ReviewId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="ID of the review.")]
@@ -59,7 +62,7 @@ def list_reviews(
 )
 def one_review(request: Request, review_id: ReviewId, who: CurrentPrincipal, service: CurrentService) -> Response:
     """One review with its events and source rows."""
-    return json_response(request, who, review_document(service.store, the_review(service, review_id)))
+    return json_response(request, who, review_document(service.store, find_review(service, review_id)))
 
 
 @router.post(
@@ -125,7 +128,7 @@ def retry_review(request: Request, review_id: ReviewId, who: CurrentPrincipal, s
     with usage_errors_as(409):
         is_event = service.store.reviews.retry(review_id, normalise(*row), EventMatcher(), who.name)
     note_change(request, f"review {review_id}", is_event=is_event)
-    return uncached_response({"event_id": the_review(service, review_id).candidate_ids[0], "is_event": is_event})
+    return uncached_response({"event_id": find_review(service, review_id).candidate_ids[0], "is_event": is_event})
 
 
 @router.post(REVIEWS_PATH + "/{review_id}/dismiss", status_code=204, responses=problem_responses(404, 409), summary="Dismiss")
@@ -160,7 +163,7 @@ def undo_merge(
 
 
 def _open_review(service: Service, review_id: int) -> records.ReviewItem:
-    found = the_review(service, review_id)
+    found = find_review(service, review_id)
     if found.resolved_at is not None:
         raise HttpProblem(409, "Review {id} is already resolved ({resolution}).", id=review_id, resolution=found.resolution)
     return found
@@ -171,3 +174,20 @@ def _review_row(service: Service, review_id: int) -> tuple[RawEvent, SourceRules
     _open_review(service, review_id)
     with usage_errors_as(409):
         return incomplete_row(service.store, review_id, service.options.timezone)
+
+
+# ---- plain objects, for REST and GraphQL
+
+
+def reviews_page(service: Service, *, state: ReviewState, reason: ReviewReason | None, limit: int, cursor: int) -> ListPart:
+    """Reviews, oldest first."""
+    found = service.store.reviews.list(is_open=_IS_OPEN[state], reason=reason, limit=limit + 1, after=cursor)
+    return list_part(found, limit, review_json)
+
+
+def find_review(service: Service, review_id: int) -> records.ReviewItem:
+    """The review of an ID. Raises HttpProblem."""
+    try:
+        return service.store.reviews.get(review_id)
+    except UsageError:
+        raise HttpProblem(404, "Review {id} not found.", id=review_id) from None

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from tadoru.jobs.events.publish.json_documents import run_json, state_json
-from tadoru.serve.api import admin_lists, source_actions
-from tadoru.serve.api.admin_lists import sources_page
+from tadoru.errors import UsageError
+from tadoru.jobs.events.publish.json_documents import run_json, sources_health, state_json, totals_json
+from tadoru.serve.api import source_actions
 from tadoru.serve.api.events import CurrentPrincipal, CurrentService
 from tadoru.serve.api.models import MAX_NUMBER
-from tadoru.serve.api.responses import NOT_MODIFIED, json_response, list_response, problem_responses, uncached_response
+from tadoru.serve.api.responses import (
+    NOT_MODIFIED,
+    ListPart,
+    json_response,
+    list_part,
+    list_response,
+    problem_responses,
+    uncached_response,
+)
 from tadoru.serve.api.source_actions import preview_source, start_run
 from tadoru.serve.api.source_models import (
     AcceptedOut,
@@ -189,7 +198,7 @@ def list_runs(
     cursor: Annotated[int | None, Query(ge=1, le=MAX_NUMBER, description="Position in the list, from `next`.")] = None,
 ) -> Response:
     """Runs, newest first."""
-    found = admin_lists.runs_page(service, source_id=source, limit=limit, cursor=cursor)
+    found = runs_page(service, source_id=source, limit=limit, cursor=cursor)
     return list_response(request, who, found)
 
 
@@ -203,7 +212,7 @@ def one_run(
     service: CurrentService,
 ) -> Response:
     """One run of a source."""
-    found = admin_lists.get_run(service, run_id)
+    found = get_run(service, run_id)
     return json_response(request, who, run_json(found), modified=found.finished_at or found.started_at)
 
 
@@ -215,4 +224,40 @@ def status(
     days: Annotated[int, Query(ge=1, le=90, description="Days of runs to count.")] = 30,
 ) -> Response:
     """The health of the sources: rows, failure rate, duplicate rate, delay."""
-    return json_response(request, who, admin_lists.status_document(service, days))
+    return json_response(request, who, status_document(service, days))
+
+
+# ---- plain objects, for REST and GraphQL
+
+
+def sources_page(service: Service, caller: Principal, *, enabled: bool | None, limit: int, cursor: int) -> ListPart:
+    """Sources by ID, with their state."""
+    found = [one for one in service.store.sources.list(enabled=enabled) if one.id > cursor]
+    return ListPart(source_documents(service, found[:limit], caller), found[limit - 1].id if len(found) > limit else None)
+
+
+def source_documents(service: Service, sources: Sequence[records.EventSource], caller: Principal) -> list[dict[str, Any]]:
+    """Sources with their states, read in one query. A source that was removed in between is skipped."""
+    states = service.store.schedule.states(one.id for one in sources)
+    listed = [one for one in sources if one.id in states]
+    return [source_actions.visible_source(one, caller) | {"state": state_json(states[one.id])} for one in listed]
+
+
+def runs_page(service: Service, *, source_id: int | None, limit: int, cursor: int | None) -> ListPart:
+    """Runs, newest first."""
+    found = service.store.runs.list(source_id=source_id, limit=limit + 1, before=cursor)
+    return list_part(found, limit, run_json)
+
+
+def get_run(service: Service, run_id: int) -> records.RunLog:
+    """The run of an ID. Raises HttpProblem."""
+    try:
+        return service.store.runs.get(run_id)
+    except UsageError:
+        raise HttpProblem(404, "Run {id} not found.", id=run_id) from None
+
+
+def status_document(service: Service, days: int) -> dict[str, Any]:
+    """The health of the sources: rows, failure rate, duplicate rate, delay."""
+    store = service.store
+    return {"totals": totals_json(store.statistics.totals()), "sources": list(sources_health(store, days))}

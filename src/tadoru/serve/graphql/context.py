@@ -16,8 +16,8 @@ from strawberry.types import Info
 
 from tadoru.i18n.translation import SOURCE_LANGUAGE, Translator, translator
 from tadoru.jobs.events.publish.json_documents import event_json
-from tadoru.serve.api.admin_lists import source_documents
 from tadoru.serve.api.models import MAX_NUMBER
+from tadoru.serve.api.sources import source_documents
 from tadoru.serve.auth.guard import access_denied
 from tadoru.serve.auth.principal import Principal
 from tadoru.serve.problems import HttpProblem

@@ -15,7 +15,9 @@ from tadoru.jobs.audit import crawl_results
 from tadoru.jobs.audit.crawl_results.models import CheckSummary, CrawlOverview
 from tadoru.jobs.events.publish.json_documents import event_json, review_json, run_json
 from tadoru.model.event import ReviewReason
-from tadoru.serve.api import admin_lists, crawl_models, docs_models, models, source_models
+from tadoru.serve.api import crawl_models, docs_models, models, source_models
+from tadoru.serve.api import reviews as review_routes
+from tadoru.serve.api import sources as source_routes
 from tadoru.serve.api.crawl_results import CrawlPagesQuery, open_crawl
 from tadoru.serve.api.crawls import crawl_json, crawl_runs_page, crawls_page, get_crawl
 from tadoru.serve.api.docs_sites import contents_page, site_json, sites_page
@@ -226,7 +228,7 @@ def sources(info: FieldInfo, enabled: bool | None = None, first: int = DEFAULT_P
     """The sources by ID."""
     limit, cursor = _size(first), parse_number(after or 0, "after", least=0)
     service, caller = info.context.service, info.context.caller
-    return page_document(admin_lists.sources_page(service, caller, enabled=enabled, limit=limit, cursor=cursor))
+    return page_document(source_routes.sources_page(service, caller, enabled=enabled, limit=limit, cursor=cursor))
 
 
 def source(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002
@@ -238,14 +240,14 @@ def source(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002
 def runs(info: FieldInfo, source: strawberry.ID | None = None, first: int = DEFAULT_PAGE_SIZE, after: str | None = None) -> Any:
     """Runs, newest first."""
     source_id = None if source is None else parse_number(source, "source")
-    found = admin_lists.runs_page(info.context.service, source_id=source_id, limit=_size(first), cursor=_after(after))
+    found = source_routes.runs_page(info.context.service, source_id=source_id, limit=_size(first), cursor=_after(after))
     _with_sources(info, found.items)
     return page_document(found)
 
 
 def run(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002
     """One run of a source."""
-    return run_json(admin_lists.get_run(info.context.service, parse_number(id, "id")))
+    return run_json(source_routes.get_run(info.context.service, parse_number(id, "id")))
 
 
 def reviews(
@@ -253,9 +255,9 @@ def reviews(
 ) -> Any:  # fmt: skip
     """The review queue, oldest first."""
     wanted = None if reason is None else ReviewReason(parse_choice(reason, "reason", tuple(ReviewReason)))
-    which = parse_choice(state, "state", get_args(admin_lists.ReviewState))
+    which = parse_choice(state, "state", get_args(review_routes.ReviewState))
     limit, cursor = _size(first), parse_number(after or 0, "after", least=0)
-    found = admin_lists.reviews_page(info.context.service, state=which, reason=wanted, limit=limit, cursor=cursor)
+    found = review_routes.reviews_page(info.context.service, state=which, reason=wanted, limit=limit, cursor=cursor)
     info.context.events.want(number for one in found.items for number in one["candidate_ids"])
     _with_sources(info, found.items)
     return page_document(found)
@@ -263,14 +265,14 @@ def reviews(
 
 def review(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002
     """One review."""
-    found = review_json(admin_lists.get_review(info.context.service, parse_number(id, "id")))
+    found = review_json(review_routes.find_review(info.context.service, parse_number(id, "id")))
     info.context.events.want(found["candidate_ids"])
     return found
 
 
 def status(info: FieldInfo, days: int = 30) -> Any:
     """The health of the sources: rows, failure rate, duplicate rate, delay."""
-    return admin_lists.status_document(info.context.service, parse_number(days, "days", most=90))
+    return source_routes.status_document(info.context.service, parse_number(days, "days", most=90))
 
 
 EVENT_FIELDS = {

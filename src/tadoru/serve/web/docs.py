@@ -18,11 +18,11 @@ from tadoru.i18n.translation import N_
 from tadoru.serve.api.docs_sites import markdown_response
 from tadoru.serve.docs_sites import sites as reading
 from tadoru.serve.docs_sites.markdown_html import CALLOUTS, local_fragment, render_markdown
-from tadoru.serve.docs_sites.page_diff import compare_page
 from tadoru.serve.docs_sites.sites import (
     ContentsSection,
     DocsSite,
     build_contents,
+    compare_page,
     get_docs_site,
     list_docs_sites,
     list_files,

@@ -14,7 +14,7 @@ from tadoru.serve.service import Service, service_of
 from tadoru.serve.web.rendering import formatter_of, render
 
 if TYPE_CHECKING:
-    from tadoru.store.cluster.status import ClusterCrawlStatus, ClusterStatus, HostStatus, WorkerStatus
+    from tadoru.store.cluster.records import ClusterCrawlStatus, ClusterStatus, HostStatus, WorkerStatus
 
 router = APIRouter(include_in_schema=False)
 _STATES = {
