@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 import tadoru
+from tadoru.config.options import LinksOptions
 from tadoru.errors import UsageError
+from tadoru.jobs.links.local_input import find_local_input
 from tadoru.jobs.links.result import CrawlResult
 from tests.support.site import Site
 
@@ -84,6 +86,13 @@ def test_only_the_given_files_are_read(folder: Path) -> None:
     write(folder, README_md="# T\n\n[a](docs/a.md) [b](b.md)", docs__a_md="[gone](gone.md)")
     assert broken(check("README.md"), folder) == [("b.md", "README.md", 3, 20)]
     assert [place[:2] for place in broken(check("**/*.md"), folder)] == [("b.md", "README.md"), ("docs/gone.md", "docs/a.md")]
+
+
+def test_files_and_folders_are_checked_together(folder: Path) -> None:
+    write(folder, README_md="[a](/docs/a.md) [no](no.md)", docs__a_md="[readme](/README.md)", docs__b_html="<a href=no>x</a>")
+    local = find_local_input(["README.md", "docs"], LinksOptions())
+    assert local is not None
+    assert [local.file_name(url) for url in local.documents] == ["README.md", "docs/a.md", "docs/b.html"]
 
 
 def test_a_link_may_leave_the_working_folder_within_the_repository(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,5 +174,6 @@ def test_what_a_file_needs_is_checked_with_its_place(folder: Path) -> None:
         b_md="![x](no.svg)",
     )
     assert broken(check("."), folder) == [
-        ("img/no.gif", "a.css", 2, 20), ("no.jpg", "index.html", 2, 58), ("no.png", "index.html", 1, 10), ("no.svg", "b.md", 1, 6),
+        ("img/no.gif", "a.css", 2, 20), ("no.jpg", "index.html", 2, 58),
+        ("no.png", "index.html", 1, 10), ("no.svg", "b.md", 1, 6),
     ]  # fmt: skip

@@ -130,13 +130,12 @@ def find_local_input(arguments: Sequence[str], options: LinksOptions) -> LocalIn
     if len(local) < len(arguments):
         raise UsageError("Give either URLs or files, not both.")
     names = [name for argument in local for name in _existing(argument)]
-    folder = next((name for name in names if Path(name).is_dir()), None)
-    if folder is not None and len(names) > 1:
-        raise UsageError("Give a single folder, or files and patterns such as “{example}”.", example=f"{folder}/**/*.html")
     base = FILES_BASE if options.base_url is None else parse_typed_url(options.base_url).rstrip("/")
-    if folder is not None:
-        return _folder_input(Path(folder).resolve(), base, options)
-    return _file_input([Path(name).resolve() for name in names], base, options)
+    if len(names) == 1 and Path(names[0]).is_dir():
+        return _folder_input(Path(names[0]).resolve(), base, options)
+    # With other files beside it, a folder is not the root of a site.
+    files = [Path(name, below) for name in names for below in (documents_below(name) if Path(name).is_dir() else ("",))]
+    return _file_input([file.resolve() for file in files], base, options)
 
 
 def _existing(argument: str) -> list[str]:
@@ -163,6 +162,8 @@ def _folder_input(root: Path, base: str, options: LinksOptions) -> LocalInput:
 
 
 def _file_input(files: Sequence[Path], base: str, options: LinksOptions) -> LocalInput:
+    if not files:
+        raise UsageError("The folders contain no HTML and no Markdown files. Choose other folders.")
     working_folder = Path.cwd()
     root = repository_root(working_folder)
     while not all(file.is_relative_to(root) for file in files):
