@@ -142,6 +142,13 @@ def test_text_names_the_line_of_a_local_file() -> None:
     assert "    on docs/guide.md:12:5  “old page”\n" in written(local(), "text")
 
 
+def test_html_names_the_line_of_a_local_file_and_lists_the_external_hosts() -> None:
+    assert "on docs/guide.md:12:5: <q>old page</q>" in written(local(), "html")
+    text = written(small(), "html")
+    assert '<td>club.example</td><td class="number">1</td><td class="number">0</td><td class="number">1</td>' in text
+    assert "External hosts" not in written(local(), "html")
+
+
 def test_an_annotation_of_a_local_file_appears_at_its_line() -> None:
     out = io.StringIO()
     write_annotations(local().broken, out)

@@ -13,7 +13,7 @@ from typing import TextIO
 
 from tadoru.i18n.formats import format_date
 from tadoru.i18n.translation import Translator
-from tadoru.jobs.links.report.figures import BAD_LINK_KINDS, LinksFigures, LinksReport
+from tadoru.jobs.links.report.figures import BAD_LINK_KINDS, LinksFigures, LinksReport, format_place
 from tadoru.jobs.links.report.site_graph import draw_site
 from tadoru.jobs.links.report.text import describe_not_requested, describe_trap, translate_stop
 from tadoru.jobs.links.result import CrawlResult, UrlInfo
@@ -53,6 +53,8 @@ def write_html(report: LinksReport, out: TextIO) -> None:
         statuses=[(_(name), count) for name, count in figures.statuses],
         depths=[(str(depth), count) for depth, count in figures.depths],
         excluded=list(_excluded(report, _)),
+        hosts=report.hosts(),
+        format_place=format_place,
         redirects=moved,
         max_rows=MAX_ROWS,
         total=len(result.internal_urls) + (len(result.external_urls) if external else 0),
