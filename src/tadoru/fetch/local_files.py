@@ -117,7 +117,7 @@ def _status(request: Request, status: int) -> Response:
 
 def is_local_name(argument: str) -> bool:
     """Whether an argument names a file or a folder that exists, or is a pattern of file names. A file wins over a host name."""
-    if "://" in argument:
+    if not argument or "://" in argument:
         return False
     # `?` and `[` are signs of URLs too.
     return argument.startswith(_PATH_STARTS) or "*" in argument or Path(argument).exists()
