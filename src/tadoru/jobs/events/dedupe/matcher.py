@@ -33,6 +33,7 @@ from tadoru.jobs.events.dedupe.titles import (
     compare_identity,
     dissimilarity,
     format_own_day,
+    has_other_script,
     share_a_word,
     split_title,
     title_similarity,
@@ -54,8 +55,12 @@ _TITLE, _TIME, _PLACE, _PAGE = 0.5, 0.2, 0.2, 0.1
 _CONTRADICTIONS = frozenset({ReasonCode.NUMBERS_DIFFER, ReasonCode.MARKS_DIFFER, ReasonCode.ASIDES_DIFFER})
 _IDENTICAL = EventComparison(MatchVerdict.SAME, 1.0, (MatchReason("event", 1.0, 1.0, ReasonCode.IDENTICAL),))
 _VERY_CLOSE = 0.92
+_ONE_WORD = 0.8
+"""Titles that differ by a character or a short word."""
 _COMMON_TITLE = 8
 """Characters: titles up to this length (おはなし会) are common to many events."""
+_OWN_TITLE = 12
+"""Characters: a longer title hardly belongs to two events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +91,25 @@ class _Evidence:
         return taken and share_a_word(split_title(self.a.title), split_title(self.b.title))
 
     @property
+    def is_translated(self) -> bool:
+        """Both occupy the same venue for exactly the same time, one with a title in Latin letters, one in Japanese."""
+        ends = {self.a.occurrence.ends_at, self.b.occurrence.ends_at}
+        is_taken = self.place in {VenueRelation.SAME, VenueRelation.ALIAS} and self.times is TimeRelation.SAME and len(ends) == 1
+        return is_taken and has_other_script(self.a.title, self.b.title)
+
+    @property
     def is_same_city_and_minute(self) -> bool:
         """No venue is known, but city and minute are the same, and the title is long enough to be specific."""
         city = self.a.city and self.b.city and bare_city_name(self.a.city) == bare_city_name(self.b.city)
         long = min(len(self.a.title), len(self.b.title)) > _COMMON_TITLE
         return self.place is VenueRelation.UNKNOWN and bool(city) and self.times is TimeRelation.SAME and long
+
+    @property
+    def is_same_long_title_and_minute(self) -> bool:
+        """A title that hardly two events have, in one city at the same minute."""
+        city = self.a.city and self.b.city and bare_city_name(self.a.city) == bare_city_name(self.b.city)
+        is_long = min(len(self.a.title), len(self.b.title)) > _OWN_TITLE
+        return bool(city) and is_long and self.level is TitleSimilarity.SAME and self.times is TimeRelation.SAME
 
 
 def compare_events(a: EventDraft, b: EventDraft, *, same_source: bool) -> EventComparison:
@@ -103,7 +122,7 @@ def compare_events(a: EventDraft, b: EventDraft, *, same_source: bool) -> EventC
         return _different(MatchReason("day", 0.0, _TIME, ReasonCode.DAY_APART, days, DIFFERENT_LIMIT))
     one, other = split_title(a.title), split_title(b.title)
     page = is_same_page(a.url, b.url)
-    if not page and (share := dissimilarity(one, other)) is not None:
+    if not page and (share := dissimilarity(one, other)) is not None and not has_other_script(a.title, b.title):
         return _different(MatchReason("title", share, _TITLE, ReasonCode.TITLE_FAR, (_percent(share),), DIFFERENT_LIMIT))
 
     def explained() -> str:
@@ -204,18 +223,21 @@ def _title(found: _Evidence) -> MatchReason:
             close = (
                 found.alike >= _VERY_CLOSE and found.place is VenueRelation.UNKNOWN and found.times is not TimeRelation.DIFFERENT
             )
-            limit = (
-                REVIEW_LIMIT
-                if (close or (found.is_same_place and found.times is TimeRelation.SAME)) and not found.same_source
-                else DIFFERENT_LIMIT
+            is_timely = found.times is TimeRelation.SAME or (
+                found.alike >= _ONE_WORD and found.times is not TimeRelation.DIFFERENT
             )
+            known = found.is_same_place and is_timely
+            is_open = (close or known or found.is_same_city_and_minute) and not found.same_source
+            limit = REVIEW_LIMIT if is_open else DIFFERENT_LIMIT
         case TitleSimilarity.FAR:
-            known = (found.page and found.alike >= 0.5) or found.has_same_booking
+            known = (found.page and found.alike >= 0.5) or found.has_same_booking or found.is_translated
             limit = REVIEW_LIMIT if known and found.times is TimeRelation.SAME and not found.same_source else DIFFERENT_LIMIT
         case TitleSimilarity.SAME:
             pass
     values = (found.beyond,) if found.level is TitleSimilarity.PART else (_percent(found.alike),)
-    return MatchReason("title", found.alike, _TITLE, SIMILARITY_CODES[found.level], values, limit)
+    # What a translation has in common with its original cannot be seen.
+    score = max(found.alike, 0.5) if found.is_translated else found.alike
+    return MatchReason("title", score, _TITLE, SIMILARITY_CODES[found.level], values, limit)
 
 
 def _time(found: _Evidence) -> MatchReason:
@@ -251,14 +273,10 @@ def _venue(found: _Evidence) -> MatchReason:
         case VenueRelation.WEAK:
             return MatchReason("venue", 0.6, _PLACE, ReasonCode.VENUE_WEAK, values, DIFFERENT_LIMIT if strict else REVIEW_LIMIT)
         case VenueRelation.DIFFERENT:
-            return MatchReason(
-                "venue",
-                0.0,
-                _PLACE,
-                ReasonCode.VENUE_DIFFERS,
-                values,
-                REVIEW_LIMIT if found.page and not strict else DIFFERENT_LIMIT,
-            )
+            # A hall may have got another name.
+            is_open = (found.page or found.is_same_long_title_and_minute) and not strict
+            limit = REVIEW_LIMIT if is_open else DIFFERENT_LIMIT
+            return MatchReason("venue", 0.3 if is_open else 0.0, _PLACE, ReasonCode.VENUE_DIFFERS, values, limit)
         case VenueRelation.UNKNOWN:
             return MatchReason("venue", 0.5, 0.0, ReasonCode.VENUE_UNKNOWN, (), REVIEW_LIMIT if strict and any(values) else 1.0)
 

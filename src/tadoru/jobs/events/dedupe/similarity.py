@@ -56,9 +56,16 @@ _SPELLINGS = (
 # Katakana to hiragana, small kana to large ones, long marks removed: コンピューター and こんぴゅーた are one word.
 _KANA = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
 _SMALL = dict(zip("ぁぃぅぇぉっゃゅょゎ", "あいうえおつやゆよわ", strict=True))
+_VARIANTS = (
+    "辺邊邉 斎齋齊斉 高髙 崎﨑 浜濱 沢澤 広廣 国國 学學 会會 県縣 駅驛 竜龍 桜櫻 島嶋嶌 富冨 淵渕 徳德 恵惠 真眞 芸藝 体體 号號 "
+    "円圓 万萬 与與 栄榮 実實 寿壽 浅淺 滝瀧 条條 鉄鐵 静靜 黒黑 緒緖 戸戶 吉𠮷 槙槇 桧檜 曽曾 亀龜 礼禮 弥彌 当當 関關 湾灣 鴎鷗"
+)
+"""Forms of one character; names are written with any of them."""
 _TABLE = {code: _SMALL.get(chr(target), chr(target)) for code, target in _KANA.items()} | {
     ord(small): large for small, large in _SMALL.items()
 }
+_TABLE |= {ord(variant): forms[0] for forms in _VARIANTS.split() for variant in forms[1:] if variant != forms[0]}
+_KANJI = re.compile(r"[\u3400-\u9fff\U00020000-\U0003ffff]")
 _DASHES = re.compile(r"(?<=[ぁ-んァ-ヶ])[ー‐‑–—―−-]+")
 _SIGNS = re.compile(r"[\W_ー]+")
 
@@ -166,6 +173,9 @@ def _harmless(change: TextChange, text: str, *, short: bool) -> bool:
     if short:
         return False
     if before and after:
+        # Another kanji is another word: 柔道 and 剣道, 山田 and 山本. Only kana and letters are mistyped one by one.
+        if _KANJI.match(before) and _KANJI.match(after):
+            return False
         return not any(before in group and after in group for group in SIGN_GROUPS)
     return sign not in _SIGNIFICANT_SIGNS
 

@@ -142,6 +142,11 @@ _AROUND = re.compile(r"^(?:会場|場所|於|主催)\s*:?\s*|^(?:in|at)\s+")
 _PIECE = re.compile(r"[\W_]+")
 _UNLIKE = 0.45
 _CLOSE_ENOUGH = 0.64
+_CLOCK = r"\d{1,2}(?::\d\d|時(?:\d{1,2}分|半)?)"
+_TIME_OF_DAY = re.compile(rf"(\d日(?:\s?\([^()]{{1,5}}\))?)\s?{_CLOCK}(?:\s?[~～〜-]\s?(?:{_CLOCK})?|から)?")
+"""The time behind a date in a title: when the event is, not which one."""
+_JAPANESE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_LATIN = re.compile(r"[A-Za-z]{3}")
 
 
 class TitleSimilarity(IntEnum):
@@ -193,6 +198,7 @@ class TitleParts:
 def split_title(title: str) -> TitleParts:
     """Split a title into its parts."""
     plain = _SHORT_DATE.sub(lambda found: f"{int(found[1])}月{int(found[2])}日", _OPENING.sub("", normalise_text(title)))
+    plain = _TIME_OF_DAY.sub(r"\1", plain)
     asides: set[str] = set()
 
     def put_aside(found: re.Match[str]) -> str:
@@ -253,6 +259,16 @@ def title_similarity(one: TitleParts, other: TitleParts, explained: Callable[[],
 def share_a_word(one: TitleParts, other: TitleParts) -> bool:
     """Whether five consecutive characters occur in both, without brackets."""
     return any(one.body[place : place + 5] in other.body for place in range(len(one.body) - 4))
+
+
+def has_other_script(one: str, other: str) -> bool:
+    """Whether one title is in Latin letters and the other in Japanese."""
+    return _is_latin(one) is not _is_latin(other)
+
+
+@lru_cache(maxsize=10_000)
+def _is_latin(title: str) -> bool:
+    return not _JAPANESE.search(title) and _LATIN.search(title) is not None
 
 
 def _differ_by_typo(one: TitleParts, other: TitleParts) -> bool:

@@ -25,6 +25,7 @@ _ROOM_KINDS = (
 _ROOM = re.compile(
     rf"(?:地下|b)?\d+\s*(?:階|f(?![a-z])).*$|\s+\S.*$|(?<=.{{3}})(?:第?\d+|[a-h]|大|中|小|特別|第?\d+[・,]\d+)?(?:{_ROOM_KINDS}).{{0,6}}$"
 )
+_FLOOR = re.compile(r"(?:地下|b)?\d+(?:階|f(?![a-z]))")
 _AROUND = re.compile(r"^\s*(?:会場|場所|於|開催場所)\s*:\s*|にて\s*$")
 _ROOM_ASIDE = re.compile(rf"[(\[「『]([^()\[\]「」『』]*(?:{_ROOM_KINDS})[^()\[\]「」『』]{{0,6}})[)\]」』]")
 """A room in brackets is a room, not a nickname."""
@@ -117,7 +118,8 @@ def compare_venues(one: str, other: str, city: str = "") -> VenueRelation:
 
 
 def _is_one_room(one: str, other: str) -> bool:
-    """Whether one room name contains the other, with the same numbers: room 3 is not room 63."""
+    """Whether one room name contains the other, with the same numbers: room 3 is not room 63. A floor names no room."""
+    one, other = (_FLOOR.sub("", room) or room for room in (one, other))
     numbers = [re.findall(r"\d+", room) for room in (one, other)]
     return (one in other or other in one) and (not all(numbers) or numbers[0] == numbers[1])
 
