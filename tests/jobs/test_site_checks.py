@@ -145,6 +145,24 @@ async def test_a_fact_of_most_pages_is_one_finding_with_their_share() -> None:
     assert json.loads(data) == {"count": 4, "pages": 5, "percent": 80, "examples": examples}
 
 
+async def test_short_pages_with_the_same_bytes_are_duplicates_unless_a_script_fills_them() -> None:
+    sample = site({"/a": Page(text="Soon there is bread."), "/b": Page(text="Soon there is bread."), "/c": Page(text="Soon.")})
+    store = await crawled(sample)
+    store.sql.execute(
+        "UPDATE page_details SET body_hash = 'same' WHERE page_id IN (SELECT id FROM pages WHERE url GLOB '*/[abc]')"
+    )
+    store.sql.execute("UPDATE page_details SET body_hash = 'other' WHERE page_id = (SELECT id FROM pages WHERE url GLOB '*/c')")
+    await judge(store)
+    assert {where for check, where in found(store) if check == "content-duplicate"} == {"/a", "/b"}
+    await store.checks.install([CheckCatalogue().checks["content-needs-javascript"]], "page")
+    store.sql.execute(
+        """INSERT INTO page_findings(page_id, check_number) SELECT p.id, c.number FROM pages p, checks c
+        WHERE c.id = 'content-needs-javascript' AND p.url GLOB '*/[ab]'"""
+    )
+    await judge(store)
+    assert "content-duplicate" not in {check for check, _ in found(store)}
+
+
 async def test_a_check_that_is_off_runs_when_it_is_enabled() -> None:
     store = await crawled(TRIGGERS["inlinks-single"].sample)
     await analyse(store, Limits(SITE_CHECKS.values()))

@@ -54,7 +54,7 @@ PAGE_CHECKS: tuple[PageChecks, ...] = (
 SITE_WIDE_CHECKS: dict[str, Check] = {
     check.id: check for group in PAGE_CHECKS for check in group.checks if check.is_site_wide and not check.merged_into
 }
-"""Checks of a page that are reported once for the site if they apply to most of it (`site_checks.site_facts`)."""
+"""Checks of a page that are reported once for the site if they apply to most of it (`site_checks.site`)."""
 
 
 class CheckCatalogue:

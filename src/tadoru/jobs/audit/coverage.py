@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 META_KEY = "not_judged"
 _NEED_ALL_LINKS = (
-    "page-orphan", "inlinks-nofollow-only", "inlinks-nonindexable-only", "inlinks-single", "canonical-unlinked",
+    "page-orphan", "inlinks-nofollow-only", "inlinks-nonindexable-only", "canonical-unlinked",
     "hreflang-unlinked", "pagination-unlinked",
 )  # fmt: skip
 _NEED_RESOURCES = ("image-broken", "resource-broken", "resource-redirected", "image-too-large", "resource-content-type")

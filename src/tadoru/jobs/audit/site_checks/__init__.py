@@ -14,7 +14,6 @@ from tadoru.jobs.audit.site_checks import (
     redirects,
     resources,
     site,
-    site_facts,
     sitemap_urls,
     sitemaps,
 )
@@ -34,7 +33,6 @@ GROUPS: tuple[SiteCheckSet, ...] = (
     resources.GROUP,
     performance.GROUP,
     site.GROUP,
-    site_facts.GROUP,
 )
 SITE_CHECKS: dict[str, Check] = {check.id: check for group in GROUPS for check in group.checks}
 BUILT_IN_CHECKS: dict[str, Check] = {check.id: check for group in PAGE_CHECKS for check in group.checks} | SITE_CHECKS

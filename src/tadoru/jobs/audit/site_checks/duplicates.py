@@ -92,6 +92,8 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     yield from _check_equal_values(site, H1, site.equals(pages.h1, pages.candidates), "h1")
     for group in site.equals(pages.content, pages.candidates & site.wordy):
         yield from _check_copies(site, group)
+    for group in site.equals(site.short_bodies(), pages.candidates & ~site.wordy):
+        yield from _check_copies(site, group)
     for group in site.near_groups():
         yield from _report_others(site, NEAR, group, site.copies_among(group), limit=limits[NEAR])
 

@@ -1,15 +1,17 @@
-"""Checks of the site as a whole: robots.txt, duplicate hosts and schemes, site-wide noindex, site-wide soft 404."""
+"""Checks of the site as a whole: robots.txt, duplicate hosts and schemes, site-wide noindex, site-wide soft 404; and facts of
+pages that hold for most of them (`catalogue.SITE_WIDE_CHECKS`, stored with each page)."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from tadoru.i18n.translation import N_
+from tadoru.jobs.audit.catalogue import SITE_WIDE_CHECKS
 from tadoru.jobs.audit.context import CheckDefinitions, Limits
-from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, site_finding
-from tadoru.model.finding import MAX_EXAMPLES, Threshold
+from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, page_finding, site_finding
+from tadoru.model.finding import MAX_EXAMPLES, Check, Threshold, Value
 from tadoru.model.web import FailureKind
 from tadoru.rules import robots
 from tadoru.rules.url import host_key
@@ -95,6 +97,7 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     yield from _check_duplicate_hosts(site)
     yield from _check_mixed_protocols(site)
     yield from _check_soft_404(site, limits)
+    yield from _check_facts(site)
 
 
 def _check_robots(site: SiteView) -> Iterator[SiteFinding]:
@@ -165,6 +168,41 @@ def _check_soft_404(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
             examples = tuple(site.url(page) for page in group[:MAX_EXAMPLES])
             yield site_finding(SOFT_404, site.start, examples[0], count=len(group), examples=examples, limit=limits[SOFT_404])
             return
+
+
+class _Fact(NamedTuple):
+    """A check applies to a page."""
+
+    page: int
+    detail: str
+    data: Mapping[str, Value]
+
+
+def _check_facts(site: SiteView) -> Iterator[SiteFinding]:
+    """Reports what is the same on most pages, such as a missing header, once with their share; otherwise on its pages."""
+    documents = site.pages.documents
+    total = int(documents.sum())
+    found: dict[str, list[_Fact]] = {name: [] for name in SITE_WIDE_CHECKS}
+    for page, facts in site.site_facts():
+        for name, evidence in facts.items():
+            if name in found:
+                detail, data = (evidence, {}) if isinstance(evidence, str) else evidence
+                found[name].append(_Fact(page, detail, data))
+    for name, those in found.items():
+        count = sum(bool(documents[fact.page]) for fact in those)
+        if total >= _MIN_PAGES and 2 * count > total:
+            yield _report_once(site, SITE_WIDE_CHECKS[name], [fact for fact in those if documents[fact.page]], total)
+        else:
+            yield from (page_finding(SITE_WIDE_CHECKS[name], fact.page, fact.detail, **fact.data) for fact in those)
+
+
+def _report_once(site: SiteView, check: Check, facts: list[_Fact], total: int) -> SiteFinding:
+    place = site.pages.place
+    first = sorted((fact.page for fact in facts), key=lambda page: int(place[page]))[:MAX_EXAMPLES]
+    urls = site.urls(first)
+    [(value, _)] = Counter(fact.detail for fact in facts).most_common(1)
+    data: dict[str, Value] = {"percent": round(100 * len(facts) / total), "examples": tuple(urls[page] for page in first)}
+    return site_finding(check, site.start, value, count=len(facts), pages=total, **data)
 
 
 GROUP = SiteCheckSet("site", _define.checks, run)

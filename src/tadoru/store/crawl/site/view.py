@@ -30,6 +30,11 @@ _AT_A_TIME = 500
 _MOST_REMEMBERED = 100_000
 
 
+_SHORT_BODIES = """SELECT d.page_id, d.body_hash FROM page_details d WHERE d.word_count > 0 AND d.word_count < ?
+    AND d.body_hash IS NOT NULL AND d.indexable AND NOT EXISTS (SELECT 1 FROM page_findings f JOIN checks c
+        ON c.number = f.check_number WHERE f.page_id = d.page_id AND c.id = 'content-needs-javascript')"""
+
+
 class NamedUrls(NamedTuple):
     """A page, or a resource, with the number of others in its group, some of them by URL."""
 
@@ -110,6 +115,17 @@ class SiteView:
     def near_groups(self) -> Iterator[list[int]]:
         """The clusters of near duplicates."""
         return equals(self.clusters.astype(np.int64), self.clusters > 0, self.pages.place)
+
+    def short_bodies(self) -> Numbers:
+        """A number for each page of too few words to be compared by them: the same for pages with exactly the same bytes.
+
+        An empty shell that a script fills is the same on every page, and is none of them.
+        """
+        found = np.zeros(len(self.pages), np.int64)
+        rows = self.sql.execute(_SHORT_BODIES, (FEWEST_WORDS,))
+        for page, body in rows:
+            found[page] = hash(body)
+        return found
 
     def copies_among(self, group: list[int]) -> list[int]:
         """The same number for pages of exactly the same text."""
