@@ -18,8 +18,14 @@ from tadoru.errors import Message, UsageError
 from tadoru.i18n.translation import LANGUAGES, translator
 from tadoru.serve.live import connection, messages
 from tadoru.serve.live.hub import LiveLimits
-from tadoru.serve.live.message_feed import CACHED_MESSAGES, OutgoingMessage
-from tadoru.serve.live.messages import SubscribeRequest, UnsubscribeRequest, parse_request, serialize_message
+from tadoru.serve.live.messages import (
+    CACHED_MESSAGES,
+    OutgoingMessage,
+    SubscribeRequest,
+    UnsubscribeRequest,
+    parse_request,
+    serialize_message,
+)
 from tadoru.store.crawl.workers import current
 from tadoru.store.served_crawls.live_messages import add_live_message
 from tadoru.store.served_crawls.schema import CrawlState, LiveMessage

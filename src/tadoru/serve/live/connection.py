@@ -19,13 +19,14 @@ from tadoru.errors import Message, TadoruError, UsageError, message_of
 from tadoru.i18n.translation import N_, translator
 from tadoru.serve.auth.principal import Principal
 from tadoru.serve.auth.rate_limits import RateLimit
-from tadoru.serve.live.message_feed import MessageFeed, OutgoingMessage
 from tadoru.serve.live.messages import (
     MAX_SUBJECTS,
     ConnectionMessage,
     ErrorMessage,
     GapMessage,
     HelloMessage,
+    MessageFeed,
+    OutgoingMessage,
     SubscribedMessage,
     SubscribeRequest,
     UnsubscribeRequest,

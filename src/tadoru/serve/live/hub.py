@@ -22,7 +22,7 @@ from tadoru.serve.auth.authentication import Credential, principal_of
 from tadoru.serve.auth.principal import Principal
 from tadoru.serve.auth.rate_limits import RateLimit
 from tadoru.serve.live.connection import EXPIRED, LiveConnection
-from tadoru.serve.live.message_feed import MessageFeed
+from tadoru.serve.live.messages import MessageFeed
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service
 

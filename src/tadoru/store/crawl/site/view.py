@@ -21,10 +21,9 @@ from tadoru.store.crawl.site import side_tables
 from tadoru.store.crawl.site.arrays import PERMANENT, Flags, Floats, Ids, Numbers, PairCollector, PairGroups, UrlVerdict
 from tadoru.store.crawl.site.duplicates import equals, near_clusters, others
 from tadoru.store.crawl.site.hreflang import UNKNOWN_ALTERNATES, HreflangLinks, read_languages
-from tadoru.store.crawl.site.link_score import link_scores
 from tadoru.store.crawl.site.links import InlinkExamples, SiteLinks, look_through, read_links
 from tadoru.store.crawl.site.pages import FEWEST_WORDS, ContentSketches, SitePages, read_pages
-from tadoru.store.crawl.site.paths import ChainEnds, depths, ends, on_loop, path
+from tadoru.store.crawl.site.paths import ChainEnds, depths, ends, link_scores, on_loop, path
 
 _AT_A_TIME = 500
 _MOST_REMEMBERED = 100_000
