@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
-from tadoru.jobs.audit.catalogue import CheckCatalogue
 from tadoru.jobs.audit.compare.job import CompareGates
 from tadoru.jobs.audit.gates import AuditGates, SiteFigures
-from tadoru.jobs.audit.site_checks import SITE_CHECKS as REAL_SITE_CHECKS
+from tadoru.jobs.audit.site_checks import BUILT_IN_CHECKS
 from tadoru.store.crawl.run_pages import CheckTexts
 from tests.store.audited import CHECKS, SITE_CHECKS
 
@@ -143,9 +142,16 @@ def test_new_needs_something_that_was_before(text: str) -> None:
         AuditGates.parse(["error", text], ALL, has_earlier=False)
 
 
+def test_the_id_of_a_merged_check_stands_for_those_that_report_the_same() -> None:
+    gates = AuditGates.parse(["page-broken-linked", "title-too-wide"], BUILT_IN_CHECKS.values(), has_earlier=True)
+    counter = gates.counter()
+    counter.add(["response-server-error", "title-too-long"], [], is_page=True)
+    assert len(gates.exceeded(counter, SiteFigures(pages=1, score=100.0, times={}))) == 2
+
+
 def test_every_expression_of_the_documents_is_understood(checkout: Path) -> None:
     compare, audit = (checkout / "docs" / "how-to" / "compare.md").read_text("utf-8").split("## Check one crawl in a build")
-    every = [*CheckCatalogue().checks.values(), *REAL_SITE_CHECKS.values()]
+    every = list(BUILT_IN_CHECKS.values())
     words = [CheckTexts(0, check.id, check.group, str(check.severity), "", "") for check in every]
     compared, audited = _expressions(compare), _expressions(audit)
     assert (len(compared), len(audited)) == (10, 15)

@@ -27,6 +27,8 @@ def covers(text: str, check: str, url: str) -> bool:
         pytest.param(f"title-missing {URL} # known", "title-too-long", URL, False, id="another check"),
         pytest.param(f"title-* {URL} # known", "title-too-long", URL, True, id="several checks"),
         pytest.param(f"* {URL} # known", "anything", URL, True, id="every check"),
+        pytest.param(f"title-too-wide {URL} # known", "title-too-long", URL, True, id="a check that is merged into it"),
+        pytest.param(f"title-too-long {URL} # known", "title-too-wide", URL, False, id="a check that it is merged into"),
         pytest.param("title-missing https://garden.example/blog/* # known", "title-missing", URL, True, id="several URLs"),
         pytest.param("title-missing https://*.example/* # known", "title-missing", URL, True, id="several hosts"),
         pytest.param(

@@ -140,6 +140,11 @@ def test_a_site_without_a_fault_is_told_so(tmp_path: Path) -> None:
     assert "--check" not in text
 
 
+@pytest.mark.parametrize("name", ["page-broken-linked", "url-underscores"])
+def test_a_check_that_is_merged_or_off_is_known(tmp_path: Path, name: str) -> None:
+    assert "test-broken" not in told(small(tmp_path / "site.db"), check_filter=CheckFilter(checks=(name,)))
+
+
 @pytest.mark.parametrize(
     "choice, shown",
     [

@@ -58,7 +58,7 @@ _DECLARED = """SELECT DISTINCT url FROM (
     AND NOT EXISTS (SELECT 1 FROM pages t WHERE t.url = declared.url AND t.status <> 'discovered')
     AND NOT EXISTS (SELECT 1 FROM resources r WHERE r.url = declared.url) ORDER BY url LIMIT ?"""
 _ADD_DECLARED = f"""INSERT INTO resources(url, host, kind, internal, status) VALUES (?, ?, '{DECLARED}', ?, 'queued')
-    ON CONFLICT(url) DO NOTHING"""
+    ON CONFLICT DO NOTHING"""
 _MOVE = "UPDATE resources SET internal = ?, status = ? WHERE id = ?"
 
 
