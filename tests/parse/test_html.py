@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 
 import pytest
@@ -186,3 +187,15 @@ def test_reading_closely_survives_any_sequence_of_tags(pieces: list[str]) -> Non
     # So many that every page takes the slow way.
     markup = "<br>" * (complexity.MANY_TAGS + 1) + "".join(pieces)
     assert len(parsed(markup).select("br")) >= complexity.MANY_TAGS
+
+
+def test_a_tag_of_a_million_attributes_is_refused_in_little_memory() -> None:
+    body = b"<a " + b"b " * 1_000_000 + b">"
+    tracemalloc.start()
+    try:
+        with pytest.raises(PageTooComplex):
+            complexity.check(body)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 15_000_000

@@ -47,7 +47,6 @@ _INNERMOST = re.compile(
 )
 """An element that contains no others, and whose attributes cannot be read in two ways."""
 _OPENED = re.compile(rb"<[a-z]")
-_TEXT_START = re.compile(rb">[^<]")
 _QUOTED = re.compile(rb""""[^"]*+"|'[^']*+'""")
 _CHILDLESS = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
 _CLOSED_BY_THE_NEXT = frozenset(b"p li dt dd option optgroup tr td th thead tbody tfoot caption colgroup rp rt".split())
@@ -87,7 +86,7 @@ def _may_have_too_many_nodes(body: bytes, tags: int) -> bool:
     """Whether there may be so many: whatever looks like a tag is taken for one, also in scripts and comments."""
     if 2 * tags - body.count(b"</") - body.count(b"><") > 2 * MAX_NODES:
         return True
-    nodes = len(_TEXT_START.findall(body)) + len(_PARAGRAPH_END.findall(body))
+    nodes = body.count(b">") - body.count(b"><") + len(_PARAGRAPH_END.findall(body))  # Texts first.
     starts = _START_TAG.findall(body)
     nodes += tags - body.count(b"</")  # Start tags and comments.
     if nodes > MAX_NODES:
@@ -99,9 +98,9 @@ def _may_have_too_many_nodes(body: bytes, tags: int) -> bool:
 
 
 def _count_attributes(attributes: bytes) -> int:
-    """The number of attributes: they are separated by white space or a slash, or have a value."""
+    """The number of attributes, or one too many: they are separated by white space or a slash, or have a value."""
     unquoted = _QUOTED.sub(b" ", attributes).replace(b"/", b" ")
-    return max(len(unquoted.split()), unquoted.count(b"="))
+    return max(len(unquoted.split(None, MAX_NODES)), unquoted.count(b"="))
 
 
 def _count_nodes(lowered: bytes) -> None:
@@ -153,7 +152,7 @@ def _read_closely(body: bytes) -> None:
         if copies > MAX_COPIES:
             raise PageTooComplex(f"{formatting.size} formatting elements open at once")
         if name is not None:
-            if len(attributes) > LONG_TAG and len(_QUOTED.sub(b" ", attributes).split()) > MAX_ATTRIBUTES:
+            if len(attributes) > LONG_TAG and len(_QUOTED.sub(b" ", attributes).split(None, MAX_ATTRIBUTES)) > MAX_ATTRIBUTES:
                 raise PageTooComplex("too many attributes on one tag")
             if name in _CHILDLESS or name in _CLOSED_BY_THE_NEXT:
                 continue
