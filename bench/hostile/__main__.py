@@ -82,7 +82,8 @@ def job_line(one: JobRun) -> str:
 def service_line(one: ServiceRun) -> str:
     return (
         f"service: {one.requests} requests, {one.answers} answers of /healthz, the slowest {one.slowest:.2f} s "
-        f"({one.slowest_cpu:.2f} s of CPU meanwhile, load {one.load:.1f}), under {SLOWEST} s: {one.complaint or 'met'}"
+        f"({one.slowest_cpu:.2f} s of CPU meanwhile, {one.slowest_wait:.2f} s of waiting for a core, load {one.load:.1f}), "
+        f"under {SLOWEST} s: {one.complaint or 'met'}"
     )
 
 
