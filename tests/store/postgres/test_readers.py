@@ -122,7 +122,7 @@ def reports() -> dict[str, Reading]:
         "inlinks": lambda crawl: [crawl.findings.inlinks(page, 9) for page in range(1, 11)],
         "inlink counts": lambda crawl: [crawl.findings.inlink_count(page) for page in range(1, 11)],
         "unrendered": lambda crawl: crawl.checks.unrendered(9),
-        "health": lambda crawl: crawl.analysis.health(),
+        "health": lambda crawl: crawl.analysis.health(crawl.analysis.site_view(likeness=0.9)),
         "documents": lambda crawl: list(crawl.documents.read([place.page_id for place in crawl.documents.places()])),
     }
 
