@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -119,3 +120,15 @@ def test_code_in_a_line_ends_at_the_next_run_of_as_many_backticks(text: str, cod
 )
 def test_code_is_left_alone(text: str, expected: str) -> None:
     assert replace_outside_code(text, re.compile(r"\(b"), lambda found: found[0].upper()) == expected
+
+
+def test_a_text_of_many_lines_is_split_in_little_memory() -> None:
+    text = "ab\n\n" * 60_000
+    tracemalloc.start()
+    try:
+        count = sum(len(block.text) for block in split_blocks(text))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert count == len(text)
+    assert peak < 3_000_000

@@ -14,6 +14,8 @@ from typing import Literal, NamedTuple
 BlockKind = Literal["heading", "code", "table", "text"]
 
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
+_SLICE = 100_000
+"""Characters, at least, whose lines are held at a time."""
 _PREFIX = re.compile(r"[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]+[^ \t]))?")
 _QUOTE = re.compile(r"[ \t]*+>")
 _FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
@@ -123,12 +125,21 @@ def _strip_quotes(line: str, quotes: int) -> str | None:
     return line[at:]
 
 
+def _lines(text: str) -> Iterator[str]:
+    """The lines of a text, of which only some are held at a time: a text may have millions."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + _SLICE) + 1 or len(text)
+        yield from _LINES.findall(text, start, end)
+        start = end
+
+
 def split_blocks(text: str) -> Iterator[MarkdownBlock]:
     """The blocks of a text; joined again they are the text, byte for byte."""
     fence = _FenceState()
     kept: list[str] = []
     has_code = gap = is_heading = False
-    for whole in _LINES.findall(text):
+    for whole in _lines(text):
         if not fence.is_open and (whole == "\n" or _is_plain(whole)):  # Most lines: neither code nor the start of a heading.
             if whole == "\n":
                 gap = True
