@@ -30,14 +30,9 @@ _DROP_OLD = "DELETE FROM page_findings WHERE check_number IN (SELECT number FROM
 _SCORE = ("page_id", "inlinks", "unique_inlinks", "outlinks", "external_outlinks", "link_score", "cluster_id")
 # A start that is no longer one: the start that redirected to it does so no more.
 _NO_SEED = "UPDATE pages SET is_seed = false WHERE is_seed AND hops > 0 AND depth > 0"
-# A page of the site is an HTML page that was answered with success and does not send its visitors on.
-_COUNTS = """SELECT c.id, c.severity, sum(CASE WHEN p.status_code >= 200 AND p.status_code < 300 AND p.redirect_id IS NULL
-        AND d.word_count IS NOT NULL AND d.indexability <> 'redirected' THEN 1 ELSE 0 END), count(*)
-    FROM page_findings f {join} pages p ON p.id = f.page_id LEFT JOIN page_details d ON d.page_id = f.page_id
-    {join} checks c ON c.number = f.check_number
-    WHERE f.page_id > 0 AND p.internal AND p.purpose = 'page' AND c.severity <> 'info' GROUP BY c.id, c.severity ORDER BY c.id"""
 _OF_THE_SITE = """SELECT c.id, c.severity, c.check_group, f.data FROM page_findings f JOIN checks c ON c.number = f.check_number
-    WHERE f.page_id = 0 AND c.severity <> 'info' ORDER BY c.id, f.subject"""
+    WHERE f.page_id = 0 AND c.severity <> 'info' ORDER BY f.check_number, f.subject"""
+_CHECKS = "SELECT number, id, severity FROM checks WHERE severity <> 'info' ORDER BY number"
 _RESOURCE_GROUPS = frozenset({"resources", "images"})
 
 
@@ -139,15 +134,16 @@ class AnalysisWriter:
 
     async def health(self, view: SiteView) -> SiteHealth:
         """What the score is made of, counted over all findings."""
-        of_pages = _COUNTS.format(join=self._db.dialect.join_in_order)
+        counts = view.finding_counts()
 
         def found(sql: SqlConnection) -> list[FindingCount]:
-            counts = [
-                FindingCount(check, Severity(severity), pages, total - pages)
-                for check, severity, pages, total in sql.execute(of_pages).fetchall()
+            of_pages = [
+                FindingCount(check, Severity(severity), *counts[number])
+                for number, check, severity in sql.execute(_CHECKS).fetchall()
+                if number in counts
             ]
             rows = sql.execute(_OF_THE_SITE).fetchall()
-            return counts + [_count_site_rows(list(those)) for _, those in groupby(rows, key=itemgetter(0))]
+            return of_pages + [_count_site_rows(list(those)) for _, those in groupby(rows, key=itemgetter(0))]
 
         from tadoru.store.crawl.site.arrays import UrlVerdict
 

@@ -72,6 +72,20 @@ def uses(sql: SqlConnection, resources: Collection[int], pages: SitePages) -> Pa
     return found
 
 
+def count_findings(sql: SqlConnection, pages: SitePages) -> dict[int, tuple[int, int]]:
+    """For each check (by number) that found something: on how many HTML pages of the site, and on how many other URLs."""
+    size: int = sql.execute("SELECT coalesce(max(number), 0) + 1 FROM checks").fetchone()[0]
+    on_pages, on_others = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    cursor = sql.execute("SELECT page_id << 32 | check_number FROM page_findings WHERE page_id > 0")
+    while len(rows := np.fromiter(chain.from_iterable(islice(cursor, AT_A_TIME)), np.int64)):
+        page, check = rows >> 32, rows & 0xFFFFFFFF
+        is_page, is_internal = pages.documents[page], pages.internal[page]
+        on_pages += np.bincount(check[is_page], minlength=size)
+        on_others += np.bincount(check[is_internal & ~is_page], minlength=size)
+    found = np.flatnonzero(on_pages + on_others).tolist()
+    return {number: (int(on_pages[number]), int(on_others[number])) for number in found}
+
+
 def named_by_sitemaps(sql: SqlConnection, size: int, *, feeds: bool) -> Ids:
     """How many sitemaps name each page. `feeds`: those among them that are feeds, which name only what is new, count too."""
     counts = np.zeros(size, np.int32)

@@ -276,6 +276,10 @@ class SiteView:
         """URLs that pages declare, that no link leads to, and that were asked for."""
         return {one.url: one for one in self.resources() if one.kind == DECLARED}
 
+    def finding_counts(self) -> dict[int, tuple[int, int]]:
+        """On how many HTML pages of the site, and on how many other URLs, each check (by number) found something."""
+        return side_tables.count_findings(self.sql, self.pages)
+
     def untried_resources(self) -> int:
         """How many were meant to be asked for, and were not: there were more than the limit."""
         count: int = self.sql.execute("SELECT count(*) FROM resources WHERE status = 'queued'").fetchone()[0]
