@@ -13,6 +13,7 @@ import shutil
 import statistics
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,12 +43,12 @@ def without_external_links(site: Site) -> Site:
     return replace(site, root=root)
 
 
-def cpu_per_page(command: list[str], folder: Path, server: Server, pages: int, box: float) -> float:
+def cpu_per_page(command: Callable[[Job], list[str]], job: Job, server: Server, pages: int, box: float) -> float:
     """Milliseconds of CPU time per page. Of a command that the time box ended, per page that it requested."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
+    shutil.rmtree(job.folder, ignore_errors=True)
+    job.folder.mkdir()
     before, mark = tree_cpu(server.pid), server.mark()
-    usage = run(command, folder, box, server.pid)
+    usage = run(command(job), job.folder, box, server.pid)
     served = tree_cpu(server.pid) - before
     requested = server.seen_since(mark).pages
     return (usage.cpu + served) * 1000 / (pages if usage.finished else max(1, requested))
@@ -57,19 +58,19 @@ def measure(site: Site, server: Server, rounds: int, box: float, scratch: Path) 
     """The cost of a page for each command, in each round."""
     folder = scratch / "output"
     job, local = Job(server.url, folder, CONCURRENCY), Job(str(site.root), folder, CONCURRENCY)
-    commands = {
-        MAP: tadoru.command(job),
-        CHECK: [*tadoru.command(job), "--check"],
-        FILES: tadoru.command(local, FOLDER),
+    commands: dict[str, tuple[Callable[[Job], list[str]], Job]] = {
+        MAP: (tadoru.command, job),
+        CHECK: (lambda job: [*tadoru.command(job), "--check"], job),
+        FILES: (lambda job: tadoru.command(job, FOLDER), local),
     }
     found: dict[str, list[float]] = {name: [] for name in commands}
     for _ in range(rounds):
-        for name, command in commands.items():
-            found[name].append(cpu_per_page(command, folder, server, site.pages or 1, box * 10))
+        for name, (command, given) in commands.items():
+            found[name].append(cpu_per_page(command, given, server, site.pages or 1, box * 10))
     try:
+        scratch.chmod(0o755)  # Started by root, LinkChecker becomes another user.
         peer = linkchecker.prepare(CACHE)
-        folder.mkdir(exist_ok=True)
-        found[LINKCHECKER] = [cpu_per_page(peer.command(job), folder, server, site.pages or 1, box)]
+        found[LINKCHECKER] = [cpu_per_page(peer.command, job, server, site.pages or 1, box)]
     except (Unavailable, OSError) as why:
         print(f"Without LinkChecker: {why}", file=sys.stderr)
     return found

@@ -17,7 +17,6 @@ from markdown_it.token import Token
 from tadoru.parse.scan import ReferencePlace, line_starts, place_at
 
 _FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\n.*?\n(?:\1)[ \t]*(?=\n|\Z)", re.DOTALL)
-_CUSTOM_ID = re.compile(r"\s*\{[^{}]*#([^\s{}]+)[^{}]*\}\s*\Z")
 _NOT_IN_ID = re.compile(r"[^\w\- ]")
 _BARE_URL = re.compile(r"\bhttps?://[^\s<>\"`]+", re.IGNORECASE)
 _AFTER_URL = "?!.,:*_~'"
@@ -132,7 +131,7 @@ def _find(text: str, reference: str, start: int, end: int) -> int:
 
 def _definition(text: str, reference: str) -> int:
     """Where `[name]: reference` is written; -1 if it is not."""
-    match = re.search(rf"^ {{0,3}}\[[^\]\n]+\]:[ \t]*\n?[ \t]*<?({re.escape(reference)})", text, re.MULTILINE)
+    match = re.search(rf"^ {{0,3}}\[[^\]\n]+\]:[ \t]*+\n?[ \t]*+<?({re.escape(reference)})", text, re.MULTILINE)
     return match.start(1) if match and reference else -1
 
 
@@ -144,10 +143,12 @@ def _plain_text(inline: Token) -> str:
 
 def _heading_id(text: str, used: Counter[str]) -> str:
     """The id of a heading as code hosts make it, or the one that it names itself: `Title {#own-id}`."""
-    own = _CUSTOM_ID.search(text)
-    if own is not None:
-        return own[1]
-    name = _NOT_IN_ID.sub("", text.strip().lower()).replace(" ", "-")
+    text = text.strip()
+    if text.endswith("}"):
+        words = text[text.rfind("{") + 1 : -1].split()
+        if (own := next((word[1:] for word in words if word.startswith("#")), "")) != "":
+            return own
+    name = _NOT_IN_ID.sub("", text.lower()).replace(" ", "-")
     number = used[name]
     used[name] += 1
     return f"{name}-{number}" if number else name

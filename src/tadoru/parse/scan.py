@@ -533,7 +533,7 @@ _SOURCE_TAG = re.compile(
     r"""<(?:!--.*?(?:-->|\Z)|([a-zA-Z][^\s/>]*+)((?:[^<>"'=]++|=\s*+(?:"[^"]*+"|'[^']*+'|[^\s<>"']*+)|["'])*+))""", re.DOTALL
 )
 """A start tag of any page, its name and its attributes; or a comment."""
-_SOURCE_ATTRIBUTE = re.compile(r"""([^\s/=<>"']++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s<>"']++))""")
+_SOURCE_ATTRIBUTE = re.compile(r"""([^\s/=<>"']++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s<>"']++)))?""")
 _SOURCE_RAW = {name: re.compile(rf"</{name}[\s/>]", re.IGNORECASE) for name in ("script", "style", "textarea", "title", "xmp")}
 
 
@@ -555,8 +555,8 @@ def _source_references(text: str) -> Iterator[tuple[str, int]]:
         position = tag.end()
         name = (tag[1] or "").lower()
         for found in _SOURCE_ATTRIBUTE.finditer(text, tag.start(2), tag.end(2)) if name in LINKING else ():
-            if found[1].lower() in REFERENCE_ATTRIBUTES:
-                group = found.lastindex or 0
+            group = found.lastindex or 1
+            if group > 1 and found[1].lower() in REFERENCE_ATTRIBUTES:
                 value = _REFERENCE.sub(_character, found[group]) if "&" in found[group] else found[group]
                 for reference in _written_urls(found[1].lower(), value):
                     yield reference, found.start(group) + max(0, found[group].find(reference))
