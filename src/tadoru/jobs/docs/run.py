@@ -305,7 +305,7 @@ def _copies(key: str, group: list[DocumentPlace], store: CrawlDatabase) -> dict[
     # `/tea/` before `/tea`, and `/tea` before `/tea.html` and `/tea/index.html`.
     group = sorted(group, key=lambda place: (not place.url.endswith("/"), len(place.url)))
     for place, row in zip(group, store.documents.read([place.page_id for place in group]), strict=True):
-        text = re.sub(rf"\({re.escape(place.url)}(?=[#)])", f"({key}", row.markdown)
+        text = row.markdown.replace(f"({place.url})", f"({key})").replace(f"({place.url}#", f"({key}#")
         if (kept := first.setdefault(text, place.url)) != place.url:
             copies[place.url] = kept
     return copies

@@ -16,6 +16,7 @@ _REFERENCES = frozenset({"footnote-ref", "footnote-reference", "citation-referen
 _LABEL = re.compile(r"[\[\](){}\s^]+")
 _NOTE_ID = re.compile(r"(?:(?:user-content-)?fn[-:_]?[\w.-]+|foot\d+)$", re.IGNORECASE)
 _SIDENOTES = frozenset("sidenote marginnote margin-note side-note modern-footnotes-footnote__note ltx_note NoteBox".split())
+_LEFT_OVER = re.compile(r"^(?:\\?\[\\?\]|[.:^)]|\\[.)])? *+")
 _SIDENOTE_MARKS = ".ltx_note_mark,.ltx_tag_note,.sidenote-number"
 _REFERENCE_LABEL = re.compile(r"\d{1,3}|[a-z]{1,2}|[ivx]{1,5}|[*†‡§]{1,3}", re.IGNORECASE)
 _MAX_REFERENCE_TEXT = 8
@@ -312,11 +313,18 @@ def _matched_note(context: ConversionContext, node: Element, label: str) -> str:
     else:
         blocks = context.blocks(node)
     if blocks:
-        shown = re.escape(label)
-        blocks[0] = re.sub(
-            rf"^(?:(?:\\?\[)?{shown}(?:\\?\])?(?:\\?[.):])? )?(?:\\?\[\\?\]|[.:^)]|\\[.)])? *", "", blocks[0], count=1
-        )
+        blocks[0] = _without_label(blocks[0], label)
     return _format_note(context, label, [block for block in blocks if block])
+
+
+def _without_label(text: str, label: str) -> str:
+    """The text of a note without its label at the start, and without the signs that were around it or its link back."""
+    for shown in (f"\\[{label}\\]", f"[{label}]", label):
+        rest = text.removeprefix(shown)
+        if rest != text and rest.lstrip("\\.):")[:1] == " ":
+            text = rest.lstrip("\\.):").lstrip()
+            break
+    return _LEFT_OVER.sub("", text, count=1)
 
 
 def _note(context: ConversionContext, node: Element, label: str) -> str:
