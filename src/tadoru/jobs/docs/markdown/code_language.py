@@ -142,14 +142,17 @@ _MAX_GUESSED = 20_000
 """Characters; a longer block is not parsed to guess its language."""
 _SESSIONS = (
     (re.compile(r">>> "), "pycon"),
-    (re.compile(r"\$ (?![^\n]*\$\s*$)[A-Za-z./~_]|[\w.-]+@[\w.-]+[: ][^\s$#]*[$#] [A-Za-z./~_]"), "console"),
-    (re.compile(r"PS(?: [A-Za-z]:[^\n>]*)?> "), "powershell"),
-    (re.compile(r"irb(?:\([^)\n]*\))?(?::\d+)*(?::\d+)?> "), "irb"),
+    (
+        re.compile(r"\$ (?![^\n$]{0,200}\$\n?$)[A-Za-z./~_]|[\w.-]{1,40}@[\w.-]{1,40}[: ][^\s$#]{0,80}[$#] [A-Za-z./~_]"),
+        "console",
+    ),
+    (re.compile(r"PS(?: [A-Za-z]:[^\n>]{0,80})?> "), "powershell"),
+    (re.compile(r"irb(?:\([^)\n]{0,40}\))?(?::\d{1,5}){0,2}> "), "irb"),
     (re.compile(r"iex(?:\(\d+\))?> "), "iex"),
     (re.compile(r"julia> "), "jlcon"),
     (re.compile(r"<\?php\b"), "php"),
     (re.compile(r"<\?xml "), "xml"),
-    (re.compile(r"<!doctype html(?!.*(?:\{[{%]|<%))", re.IGNORECASE | re.DOTALL), "html"),
+    (re.compile(r"<!doctype html", re.IGNORECASE), "html"),
     (re.compile(r"diff --git |--- [^\n]*\n\+\+\+ [^\n]*\n@@ "), "diff"),
     (re.compile(r"(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) \S+ HTTP/\d|HTTP/\d(?:\.\d)? \d{3}\b"), "http"),
     (re.compile(r"apiVersion: \S+\nkind: "), "yaml"),
@@ -168,6 +171,7 @@ _INTERPRETERS = {"node": "js"}
 _MARKUP = re.compile(r"<([A-Za-z][\w:.-]*)(?:\s[^<>]*)?/?>")
 _TAGS = re.compile(r"</?([A-Za-z][\w:.-]*)")
 _TEMPLATE = re.compile(r"\{[{%]|[{}]|<%|\s[:@#*(\[]\w|\sv-\w|\$\{")
+_TEMPLATE_SIGN = re.compile(r"\{[{%]|<%")
 _HTML_TAGS = frozenset(
     "a abbr address article aside audio b blockquote body br button canvas caption code col datalist dd del details dfn dialog "
     "div dl dt em fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html i iframe img input ins kbd label "
@@ -184,7 +188,7 @@ def guess_language(code: str, block: Element) -> str:
         return ""
     for beginning, language in _SESSIONS:
         if beginning.match(start):
-            return language
+            return language if language != "html" or _TEMPLATE_SIGN.search(start) is None else ""
     if start.startswith("#!"):
         found = _SHEBANG.match(start)
         return _INTERPRETERS.get(found[1], found[1]) if found else ""
