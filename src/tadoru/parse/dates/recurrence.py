@@ -21,6 +21,7 @@ MOST = 400
 _ONE = r"[月火水木金土日](?:曜日?|(?=[月火水木金土日・、,/と祝開のにはを)(\s~]|$))"
 _SET = rf"{_ONE}(?:\s?[・、,/と]?\s?(?:毎週)?{_ONE}){{0,6}}"
 _RANGE = r"[月火水木金土日](?:曜日?)?\s?(?:~|-|から)\s?[月火水木金土日]曜日?(?:まで)?"
+_ONLY_RANGE = re.compile(_RANGE)
 _NTHS = r"第\s?\d(?:\s?[・、,/と~\-]\s?第?\s?\d){0,4}"
 _MONTHLY_NTH = re.compile(
     rf"(?:(?:毎月|各月|(?P<months>偶数月|奇数月))\s?の?\s?|(?<!月)(?<!月の)(?<!\d))(?P<nths>{_NTHS}|最終|最後の?)\s?(?:週の?)?\s?(?!日(?![曜・、]))(?P<days>{_SET})"
@@ -200,7 +201,7 @@ def _is_closed(text: str, found: re.Match[str]) -> bool:
 def _weekly(found: re.Match[str], weeks: int = 1) -> RecurrencePhrase:
     groups = found.groupdict()
     written = groups["days"] or groups.get("only") or ""
-    weekdays = _range(written) if re.fullmatch(_RANGE, written) else _days(written)
+    weekdays = _range(written) if _ONLY_RANGE.fullmatch(written) else _days(written)
     holidays = bool(groups.get("holidays") or groups.get("only_holidays"))
     return RecurrencePhrase(found[0].strip(), weekdays, weeks=weeks, start=found.start(), stop=found.end(), on_holidays=holidays)
 

@@ -143,6 +143,7 @@ _LABEL = re.compile(
     rf"(?:^|[\s　■●○◆◇▼▶・【\[(（])(?P<label>{_ANY_LABEL})(?:[】\])）]?[\s　]{{0,2}}[:：]|[】\]])[\s　]{{0,3}}",
     re.IGNORECASE | re.MULTILINE,
 )
+_FIELDS = {name: re.compile(words, re.IGNORECASE) for name, words in _LABELS.items()}
 _LINE_END = re.compile(r"[\n。]")
 _LONGEST_FIELD = 120
 _CLOCK_WRITTEN = re.compile(r"[0-9０-９][時:：]|正午")
@@ -157,7 +158,7 @@ def labelled_fields(text: str, start: str | None) -> dict[str, str]:
         stop = min(found.end() + _LONGEST_FIELD, following.start() if following else len(plain))
         end = _LINE_END.search(plain, found.end(), stop)
         value = plain[found.end() : end.start() if end else stop].strip(" \t　・、,")
-        field = next((name for name, words in _LABELS.items() if re.fullmatch(words, found["label"], re.IGNORECASE)), None)
+        field = next((name for name, words in _FIELDS.items() if words.fullmatch(found["label"])), None)
         if field and value:
             said.setdefault(field, value)
     if not start or _CLOCK_WRITTEN.search(start):
