@@ -120,7 +120,8 @@ def written(tree: ast.Module, file: Path, names: dict[str, Any], varying: list[s
                 continue
             seen.add(node)
             flags = [word.value for word in node.keywords if word.arg == "flags"]
-            flags = flags or [one for one in node.args[1:] if ast.unparse(one).startswith("re.")]
+            named_flags = (one for one in node.args[1:] if isinstance(one, ast.Attribute | ast.BinOp))
+            flags = flags or [one for one in named_flags if ast.unparse(one).startswith("re.")]
             try:
                 pattern, *flag = (eval(compile(ast.Expression(one), file, "eval"), names) for one in (node.args[0], *flags))
                 made = re.compile(pattern, *flag)
