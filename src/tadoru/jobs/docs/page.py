@@ -70,11 +70,11 @@ def _read_doc_page(body: bytes, content_type: str | None, url: str, resolver: Ur
     described = find_specifications(document, url, resolver)
     links += [Link(found, LinkKind.A, "", "", len(links) + at, "") for at, found in enumerate(described)]
     base = document.base_url(url)
-    paragraphs = _paragraph_words(document)
     main = find_main_content(document, url, resolver)
-    if paragraphs > _MIN_PARAGRAPH_WORDS and len(main.root.text().split()) < paragraphs // 10:
-        document = HtmlDocument.parse(body, content_type, MAX_DOC_TAGS, MAX_DOC_LINKS)
-        main = find_main_content(document, url, resolver, takes_all=True)
+    if (words := len(main.root.text().split())) < _MIN_PARAGRAPH_WORDS:
+        again = HtmlDocument.parse(body, content_type, MAX_DOC_TAGS, MAX_DOC_LINKS)
+        if _paragraph_words(again) > max(_MIN_PARAGRAPH_WORDS, 10 * words):
+            document, main = again, find_main_content(again, url, resolver, takes_all=True)
     first = main.root.css_first("h1,h2,h3,h4")
     repeats = first is not None and _collapsed_text(first).startswith(main.title)
     has_it = any(_collapsed_text(heading) == main.title for heading in main.root.css("h1")[:_MAX_HEADINGS])
