@@ -38,8 +38,7 @@ from tadoru.parse.extract import Extraction
 from tadoru.rules import retry, robots
 from tadoru.rules.scope import Scope
 from tadoru.serve.docs_sites.markdown_html import render_markdown
-from tadoru.serve.docs_sites.sites import diff_markdown
-from tadoru.serve.docs_sites.sites import strip_markdown
+from tadoru.serve.docs_sites.sites import diff_markdown, strip_markdown
 
 URL = "http://127.0.0.1:8080/case/page.html"
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

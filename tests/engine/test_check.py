@@ -167,8 +167,9 @@ def everything_a_page_needs(site: Site) -> None:
         "<meta property=og:image content=/og.png><link rel=canonical href=/canonical><link rel=alternate hreflang=de href=/de>"
         "<style>p { background: url(/inline.png) }</style></head>"
         "<img src=/img.png><img srcset='/set1.png 1x, /set2.png 2x'><video src=/film.mp4 poster=/poster.jpg>"
-        "<track src=/track.vtt></video><iframe src=/frame></iframe><form action=/search></form><form action=/signup method=post></form>"
-        "<form action=/login method=post></form><p style='background: url(/attribute.png)'>",
+        "<track src=/track.vtt></video><iframe src=/frame></iframe><form action=/search></form>"
+        "<form action=/signup method=post></form><form action=/login method=post></form>"
+        "<p style='background: url(/attribute.png)'>",
     )
     style = "@import 'imported.css'; p { background: url(background.png) }"
     site.reply("/here.css", body=style, content_type="text/css")

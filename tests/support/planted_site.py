@@ -107,8 +107,7 @@ def canonical_plants() -> list[PlantedPage]:
         "/canonical/unlinked": ("/nobody-links-here", "canonical-unlinked canonical-to-error"),
     }
     return [
-        plant(path, "canonicalised", *found.split(), canonical=target, listed=False)
-        for path, (target, found) in cases.items()
+        plant(path, "canonicalised", *found.split(), canonical=target, listed=False) for path, (target, found) in cases.items()
     ]
 
 

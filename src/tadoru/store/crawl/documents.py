@@ -177,8 +177,8 @@ _STEPS = {
             SELECT r.target_id AS id FROM link_relations r WHERE r.source_id = reached.id
             UNION ALL SELECT p.redirect_id FROM pages p WHERE p.id = reached.id AND p.redirect_id IS NOT NULL) AS step""",
 }
-_PLACES = """SELECT p.id, p.url, p.depth, d.next_url, d.prev_url, d.hash, d.title FROM documents d JOIN pages p ON p.id = d.page_id
-    WHERE p.internal ORDER BY p.depth, p.url"""
+_PLACES = """SELECT p.id, p.url, p.depth, d.next_url, d.prev_url, d.hash, d.title
+    FROM documents d JOIN pages p ON p.id = d.page_id WHERE p.internal ORDER BY p.depth, p.url"""
 _MENUS = """SELECT m.urls FROM menus m JOIN (
         SELECT d.menu_id AS id, min(p.depth) AS depth, min(p.url) AS url FROM documents d JOIN pages p ON p.id = d.page_id
         WHERE d.menu_id IS NOT NULL GROUP BY d.menu_id
