@@ -59,7 +59,7 @@ def delay_after_failure(source: EventSource, failures: int, *, jitter: float, re
     return min(max(wait, retry_after or 0.0), MAX_INTERVAL)
 
 
-_ITEM = re.compile(r"[0-9]+$")
+_ITEM = re.compile(r"[0-9]$")
 """The end of the position of one item: "row 3", "item 7"."""
 MAX_SUMMARY_LENGTH = 500
 """Maximum length of an error summary."""
