@@ -150,6 +150,19 @@ def test_an_item_with_unclosed_tags_is_read(broken: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "title, read_as",
+    [
+        ("İİİstanbul", "İİİstanbul"),
+        ("a</titles>b", "ab"),
+        ("<![CDATA[İstanbul]]>", "İstanbul"),
+        ("<![CDATA[İstanbul", "İstanbul"),
+    ],
+)
+def test_a_repaired_item_keeps_the_end_of_its_title(title: str, read_as: str) -> None:
+    assert titles(read(rss(f"<item><title>{title}</title><p></item>"))) == [read_as]
+
+
+@pytest.mark.parametrize(
     "body, reason",
     [
         (b"", "The feed is empty."),

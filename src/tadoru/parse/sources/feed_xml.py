@@ -41,6 +41,7 @@ _PART = re.compile(
     r"|author|creator|enclosure|startdate|enddate|dtstart|dtend|location|organizer))\b([^<>]{0,2000})>",
     re.IGNORECASE,
 )
+_END_TAG = re.compile(r"</([A-Za-z][\w:]{0,40})\s{0,9}>")
 _CDATA = re.compile(r"<!\[CDATA\[(.*?)(?:\]\]>|\Z)", re.DOTALL)
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _BARE = re.compile(r"&(?!#x?[0-9A-Fa-f]{1,7};|[A-Za-z][A-Za-z0-9]{1,31};)")
@@ -207,8 +208,8 @@ def repaired_item(text: str) -> str:
             parts.append(found[0])
         else:
             inner = text[found.end() : following.start() if following else len(text)]
-            end = inner.lower().find(f"</{found[1].lower()}")
-            inner = inner[:end] if end >= 0 else inner
+            ends = (end.start() for end in _END_TAG.finditer(inner) if end[1].lower() == found[1].lower())
+            inner = inner[: next(ends, None)]
             inner = _CDATA.sub(lambda cdata: cdata[1].replace("&", "&amp;"), inner)
             parts.append(f"<{found[1]}{found[2]}>{inner.replace('<', '&lt;').replace('>', '&gt;').strip()}</{found[1]}>")
         found = following
