@@ -165,7 +165,9 @@ _VERSION_BANNER = re.compile(
     r"\b(?:old|older|outdated|previous|unreleased|development|unsupported|archived|no longer (?:supported|maintained))\b",
     re.IGNORECASE,
 )
-_BANNER_HINT = re.compile("older|outdated|unreleased|an old|previous|unsupported|archived|no longer|development")
+_BANNER_HINT = re.compile(
+    r"old(?:er)?\s+version|outdated|unreleased|unsupported|archived|no longer (?:supported|maintained)|development version"
+)
 _MAX_BANNER = 400
 _MIN_LINKS = 2
 _SECTION_HEADINGS = "h2,h3,h4"
