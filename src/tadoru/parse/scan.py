@@ -57,7 +57,7 @@ class PlainMarkup(NamedTuple):
     markup: bytes
     """Text and tags only."""
     title: bytes | None
-    styles: Sequence[bytes] = ()
+    styles: tuple[bytes, ...] = ()
     """The style sheets in the page that name a URL."""
 
 
@@ -98,7 +98,7 @@ def read_plain_markup(body: bytes, *, every_tag: bool = False) -> PlainMarkup | 
         start = position = end
     pieces.append(body[start:])
     markup = b"".join(pieces)
-    return PlainMarkup(markup, title, styles) if _is_regular(markup) else None
+    return PlainMarkup(markup, title, tuple(styles)) if _is_regular(markup) else None
 
 
 def _end(body: bytes, begin: int, name: bytes) -> int:
