@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,10 +36,12 @@ CREATE VIRTUAL TABLE words USING fts5(title, path, text, content='', tokenize='p
 """
 _PAGE = "url, title, file, tokens, key, number, hash, crawled_at, crumbs, place"
 # A heading says best what is below it, the title of the page what the page is about.
-_FIND = """SELECT p.url, p.title, p.file, s.path, s.anchor, s.text, bm25(words, 4.0, 6.0, 1.0) AS rank, p.number
-    FROM words JOIN sections s ON s.id = words.rowid JOIN pages p ON p.id = s.page_id
-    WHERE words MATCH ? ORDER BY rank, p.place, s.place LIMIT ?"""
-_SCAN = """SELECT p.url, p.title, p.file, s.path, s.anchor, s.text, 0.0, p.number
+_FIND = """SELECT p.url, p.title, p.file, s.path, s.anchor, s.text, found.score, p.number, s.id, s.place
+    FROM (SELECT rowid AS section, rank AS score FROM words
+        WHERE words MATCH ? AND rank MATCH 'bm25(6.0, 6.0, 1.0)' ORDER BY rank LIMIT ?) AS found
+    JOIN sections s ON s.id = found.section JOIN pages p ON p.id = s.page_id ORDER BY found.score, p.place, s.place"""
+_COMPLETE = "SELECT rowid FROM words WHERE words MATCH ? LIMIT 2000"
+_SCAN = """SELECT p.url, p.title, p.file, s.path, s.anchor, s.text, 0.0, p.number, s.id, s.place
     FROM sections s JOIN pages p ON p.id = s.page_id WHERE {} ORDER BY p.place, s.place LIMIT ?"""
 _SECTIONS = """SELECT s.level, s.path, s.anchor, s.text FROM pages p JOIN sections s ON s.page_id = p.id
     WHERE p.url = ? ORDER BY s.place"""
@@ -89,6 +91,10 @@ class SearchHitRow:
     text: str
     rank: float
     number: int
+    is_complete: bool
+    """Whether it has all terms of the query."""
+    is_lead: bool
+    """Whether its page begins with it."""
 
 
 class DocsSearchIndex:
@@ -147,15 +153,17 @@ class DocsSearchIndex:
         self._sql.execute("DELETE FROM pages WHERE url = ?", (url,))
 
     def find(self, query: SearchTerms, limit: int) -> tuple[str, list[SearchHitRow]]:
-        """The best sections and how they were found: with `all` words, with `any` of them, or as `text` if there are no words."""
+        """The best sections and how they were found: `all` if some have all terms, `any` if none has, `text` without terms."""
         with translated(str(self._path)):
             if not query.wanted:
                 return "text", self._scan(query.literal, limit)
-            prefix = any(is_single(term) for term in query.wanted)
-            for how, every, begins in (("all", True, prefix), ("all", True, True), ("any", False, True)):
-                rows = self._sql.execute(_FIND, (query.expression(every=every, prefix=begins), limit)).fetchall()
+            whole = not any(is_single(term) for term in query.wanted)
+            for prefix in (False, True) if whole else (True,):
+                rows = self._sql.execute(_FIND, (query.expression(every=False, prefix=prefix), limit)).fetchall()
                 if rows:
-                    return how, [_hit(row) for row in rows]
+                    every = query.expression(every=True, prefix=prefix)
+                    complete = {number for (number,) in self._sql.execute(_COMPLETE, (every,))}
+                    return "all" if complete else "any", [_hit(row, complete) for row in rows]
             return "all", []
 
     def _scan(self, literal: tuple[str, ...], limit: int) -> list[SearchHitRow]:
@@ -163,7 +171,7 @@ class DocsSearchIndex:
         if not literal:
             return []
         where = " AND ".join(["instr(s.text, ?) > 0"] * len(literal))
-        return [_hit(row) for row in self._sql.execute(_SCAN.format(where), (*literal, limit))]
+        return [_hit(row, ()) for row in self._sql.execute(_SCAN.format(where), (*literal, limit))]
 
     def page(self, name: str) -> IndexedPage | None:
         """A page by its URL or its file."""
@@ -210,9 +218,10 @@ def _page(row: tuple[Any, ...]) -> IndexedPage:
     return IndexedPage(url, title, file, tokens, key, number, digest, crawled_at, tuple(json.loads(crumbs)), place)
 
 
-def _hit(row: tuple[str, str, str, str, str | None, str, float, int]) -> SearchHitRow:
-    url, title, file, path, anchor, text, rank, number = row
-    return SearchHitRow(url, title, file, tuple(json.loads(path)), anchor, text, rank, number)
+def _hit(row: tuple[str, str, str, str, str | None, str, float, int, int, int], complete: Container[int]) -> SearchHitRow:
+    url, title, file, path, anchor, text, rank, number, section, place = row
+    found = tuple(json.loads(path))
+    return SearchHitRow(url, title, file, found, anchor, text, rank, number, section in complete, place == 0)
 
 
 @contextmanager

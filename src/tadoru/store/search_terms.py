@@ -26,7 +26,16 @@ _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # that somebody looks for.
 _ASKED = re.compile(rf'(-(?=[^-\s]{{3}}|[{_UNSPACED}]))?(?:"([^"]*)"?|(\S+))')
 _MOST_TERMS = 24
+_STOP_WORDS = frozenset(
+    "a about again all also am an and any are as at be been being both but by can could did do does doing done down each "
+    "few for from get gets got had has have here how i if in into is it its just made make makes may me might more most "
+    "must my need needs no not of off on once one only or other our out over own please same shall she should show so some "
+    "such tell than that the their them then there these they this those to too under up us use used using very want was "
+    "way we were what when where which who whose why will with without would you your".split()
+)
+"""Words of questions that say nothing about what is looked for."""
 _MOST_LENGTH = 400
+_IDENTIFIER = re.compile(r"^-|[a-z][A-Z]|\w[_.:]\w|^_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +47,13 @@ class SearchTerms:
     unwanted: tuple[str, ...]
     literal: tuple[str, ...]
     """The same as the person wrote them, to be found in a text."""
+
+    @property
+    def identifier(self) -> str | None:
+        """The only word, if it is a name of a program: `os.path.join`, `--force`, `work_mem`, `readFile`."""
+        if len(self.literal) != 1 or not _IDENTIFIER.search(self.literal[0]) or " " in self.literal[0]:
+            return None
+        return self.literal[0]
 
     def expression(self, *, every: bool, prefix: bool = False) -> str:
         """The query in SQLite's language, of quoted strings only: nothing a person types is syntax."""
@@ -92,7 +108,8 @@ def parts_of(query: str) -> list[QueryPart]:
 def asked(query: str) -> SearchTerms:
     """What a person asks for: words, "phrases", and -words that must not be there."""
     wanted, unwanted, literal = [], [], []
-    for part in parts_of(query):
+    parts = parts_of(query)
+    for part in [part for part in parts if not _is_stop_word(part)] or parts:
         terms = [term for term in _terms(part.said) if any(char.isalnum() for char in term)]
         if part.is_excluded and terms:
             unwanted += terms
@@ -102,6 +119,10 @@ def asked(query: str) -> SearchTerms:
     if not literal:  # nothing but exclusions: then they are what is asked for
         return SearchTerms(tuple(unwanted), (), tuple(unwanted))
     return SearchTerms(tuple(wanted), tuple(unwanted), tuple(literal))
+
+
+def _is_stop_word(part: QueryPart) -> bool:
+    return not part.is_phrase and part.said.strip("?!.,;:").lower() in _STOP_WORDS
 
 
 def _terms(said: str) -> list[str]:

@@ -107,6 +107,33 @@ def test_a_hit_says_where_it_is(site: Path) -> None:
     assert hit.snippet == "Runs a coroutine. Returns `x -> y`."
 
 
+RANKED = {
+    "guide.html": "# Guide\n\nCall `max_size` with care, see below.\n\n## Sizes\n\nThe value of max_size may not be 0.\n",
+    "settings.html": "# Settings\n\nAll names.\n\n`max_size` (number)\n\nThe largest size of a copy.\n",
+    "news.html": "# Release notes\n\nmax_size max_size max_size. Copy a folder: copying a folder copies the folder.\n",
+    "copy.html": "# Copying\n\nThis page explains how a folder is copied.\n\n## Copy a folder\n\nSay where to.\n",
+    "zip.html": "# Archives\n\nAn archive of a folder. The folder may be large, the folder may be small.\n",
+}
+
+
+@pytest.mark.parametrize(
+    "query, file",
+    [
+        pytest.param("max_size", "settings.html", id="a name where it is defined, not where it is mentioned"),
+        pytest.param("How do I copy a folder?", "copy.html", id="the page about it, not release notes or a page of one word"),
+        pytest.param("how to do it with the archives", "zip.html", id="only words that say something count"),
+    ],
+)
+def test_the_page_that_explains_it_comes_first(tmp_path: Path, query: str, file: str) -> None:
+    write(tmp_path, [page(number, text, name) for number, (name, text) in enumerate(RANKED.items(), 1)])
+    assert search_site(tmp_path, query).hits[0].url.partition("#")[0] == f"{BASE}{file}"
+
+
+def test_a_query_of_nothing_but_stop_words_looks_for_them(site: Path) -> None:
+    assert asked("what is it").wanted == ("what", "is", "it")
+    assert asked('what "is it"').wanted == ("is it",)
+
+
 def test_an_excluded_word_is_not_there(site: Path) -> None:
     assert {hit.path for hit in search_site(site, "install -step", 50).hits} == {
         ("Install",), ("Install", "Windows"), ("Installing everything",),

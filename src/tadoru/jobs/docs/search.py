@@ -1,16 +1,20 @@
-"""Searches a crawled site: indexes its sections page by page, and returns hits with snippets.
+"""Searches a crawled site: indexes its sections page by page, ranks those that match, and returns hits with snippets.
 
 The index is part of the folder's state and is updated with the pages; if a folder has none, it is built from the page files.
-Terms and ranking are in `store/docs_search.py`.
+Sections with any of the terms come from the index (`store/docs_search.py`), best first. They are ranked again by what an index
+of words does not know: all terms in one section, in its heading or in the title of the page, a page that has several good
+sections, a name at the beginning of a line, where it is defined. `bench.docs_search` measures the weights.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 
@@ -23,6 +27,16 @@ from tadoru.store.docs_search import DocsSearchIndex, IndexedPage, IndexedSectio
 from tadoru.store.search_terms import SearchTerms, asked
 
 _MAX_HITS_PER_PAGE = 3
+_CANDIDATES = 100
+_COMPLETE, _IN_HEADING, _IS_HEADING, _IN_TITLE, _IS_TITLE, _LEAD, _DEFINED = 0.3, 0.3, 0.2, 0.8, 0.5, 0.3, 2.0
+"""How much more a section is worth whose text has all terms, whose heading has them, whose heading has little else, …"""
+_OTHER_SECTIONS, _NEXT_SECTION, _MOST_SECTIONS = 0.4, 0.7, 8
+"""How much the other sections of a page add to its best one, and each one relative to the one before."""
+_NEWS = 0.5
+"""Release notes mention everything and explain little."""
+_NEWS_TITLE = re.compile(r"\b(?:what.?s new|changelog|change log|release notes?|releases?|news)\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+")
+_ENDINGS = ("ations", "ation", "ings", "ing", "ers", "ies", "ied", "ed", "es", "er", "ly", "s", "e", "y")
 _SNIPPET_RADIUS = 120
 
 
@@ -56,7 +70,7 @@ class SearchResult:
 
     query: str
     how: str
-    """`all`: each section has every term; `any`: no section has all of them; `text`: found by text search, without the index."""
+    """`all`: some sections have every term; `any`: none has all of them; `text`: found by text search, without the index."""
     hits: tuple[SearchHit, ...]
 
 
@@ -168,19 +182,65 @@ def search_site(root: Path, query: str, limit: int = 10) -> SearchResult:
     """The best sections of a site for a query. Raises UsageError for a folder without pages, never for a query."""
     terms = asked(_clean_text(query))
     with opened(ensure_index(root)) as index:
-        how, rows = index.find(terms, limit * _MAX_HITS_PER_PAGE * 2)
+        how, rows = index.find(terms, max(_CANDIDATES, limit * _MAX_HITS_PER_PAGE * 2))
     hits: list[SearchHit] = []
     of_page: dict[str, int] = {}
-    for row in rows:
+    for score, row in _ranked(rows, terms) if how != "text" else [(0.0, row) for row in rows]:
         of_page[row.url] = of_page.get(row.url, 0) + 1
         if of_page[row.url] <= _MAX_HITS_PER_PAGE and len(hits) < limit:
-            hits.append(_hit(row, terms))
+            hits.append(_hit(row, score, terms))
     return SearchResult(query, how, tuple(hits))
 
 
-def _hit(row: SearchHitRow, terms: SearchTerms) -> SearchHit:
+def _ranked(rows: Sequence[SearchHitRow], terms: SearchTerms) -> list[tuple[float, SearchHitRow]]:
+    """Sections with their scores, best first."""
+    wanted = [_stems(term) for term in terms.wanted]
+    name = terms.identifier
+    defined = re.compile(rf"^[^\w\n]*+{re.escape(name)}(?!\w)", re.MULTILINE) if name else None
+    pages: dict[str, list[tuple[float, SearchHitRow]]] = {}
+    for row in rows:
+        score = -row.rank * _boost(wanted, row.path[-1] if row.path else "", _IN_HEADING, _IS_HEADING)
+        score *= (1 + _COMPLETE * row.is_complete) * (1 + _LEAD * row.is_lead)
+        if defined and defined.search(row.text):
+            score *= 1 + _DEFINED
+        pages.setdefault(row.url, []).append((score, row))
+    ranked: list[tuple[float, SearchHitRow]] = []
+    for found in pages.values():
+        found.sort(key=lambda one: -one[0])
+        title = found[0][1].title
+        weight = _boost(wanted, title, _IN_TITLE, _IS_TITLE) * (_NEWS if _NEWS_TITLE.search(title) else 1.0)
+        others = sum(score * _NEXT_SECTION**at for at, (score, _) in enumerate(found[1:_MOST_SECTIONS]))
+        page = (found[0][0] + _OTHER_SECTIONS * others) * weight
+        ranked += [(page * score / found[0][0] if found[0][0] else 0.0, row) for score, row in found]
+    return sorted(ranked, key=lambda one: -one[0])
+
+
+def _boost(wanted: Sequence[frozenset[str]], line: str, has: float, equals: float) -> float:
+    """What a heading or a title adds: by the share of the terms that it has, and by the share of it that they are."""
+    words = _stems(line)
+    if not words or not wanted:
+        return 1.0
+    found = [term for term in wanted if term and term <= words]
+    covered = len(frozenset().union(*found)) / len(words)
+    return (1 + has * len(found) / len(wanted)) * (1 + equals * covered)
+
+
+@lru_cache(4096)
+def _stems(text: str) -> frozenset[str]:
+    """The words of a heading without their endings."""
+    return frozenset(map(_stem, _WORD.findall(text.lower())))
+
+
+def _stem(word: str) -> str:
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word.removesuffix(ending)
+    return word
+
+
+def _hit(row: SearchHitRow, score: float, terms: SearchTerms) -> SearchHit:
     url = f"{row.url}#{row.anchor}" if row.anchor else row.url
-    return SearchHit(url, row.title, row.path, row.file, make_snippet(row.text, terms.literal), -row.rank, row.text, row.number)
+    return SearchHit(url, row.title, row.path, row.file, make_snippet(row.text, terms.literal), score, row.text, row.number)
 
 
 def make_snippet(text: str, words: Sequence[str]) -> str:

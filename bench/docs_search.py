@@ -1,0 +1,113 @@
+"""How well the search of documentation answers questions: `python -m bench.docs_search`.
+
+`search_questions/*.tsv` has questions about four manuals of Debian: kind, question, and the pages that answer it. `words` use the
+words of the manual, `identifier`s are names, `paraphrase`s use other words. The manuals are downloaded with apt-get, crawled by
+`tadoru docs` over loopback and kept below `.bench/`. Printed are the shares of questions whose first page, or one of the first
+five, is right, the mean reciprocal rank, and the CPU of a search beside that of a bare FTS5 query for the same words.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.server import serve
+from bench.site import Site
+from tadoru import docs
+from tadoru.jobs.docs.search import index_path, search_site
+from tadoru.store.search_terms import asked
+
+QUESTIONS = Path(__file__).parent / "search_questions"
+CACHE = Path(__file__).parent.parent / ".bench" / "search"
+MANUALS = {
+    "git": ("git-doc", "usr/share/doc/git-doc"),
+    "postgres": ("postgresql-doc-15", "usr/share/doc/postgresql-doc-15/html"),
+    "python": ("python3.11-doc", "usr/share/doc/python3.11/html"),
+    "sqlite": ("sqlite3-doc", "usr/share/doc/sqlite3"),
+}
+BARE = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words) LIMIT 10"
+
+
+class Question(NamedTuple):
+    """A question and the pages that answer it, as paths without `.html`."""
+
+    kind: str
+    text: str
+    pages: frozenset[str]
+
+
+class Answer(NamedTuple):
+    """The place of the first right page, 0 if it is not among the first ten hits, and seconds of CPU."""
+
+    kind: str
+    rank: int
+    seconds: float
+    bare_seconds: float
+
+
+def crawled(manual: str) -> Path:
+    """The folder of a manual, crawled if it is not there."""
+    folder = CACHE / "sites" / manual
+    if index_path(folder).exists():
+        return folder
+    package, inside = MANUALS[manual]
+    files = CACHE / "packages" / manual
+    files.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["apt-get", "download", "-q", package], cwd=files, check=True, capture_output=True)
+    subprocess.run(["dpkg", "-x", str(next(files.glob("*.deb"))), str(files)], check=True)
+    site = Site(manual, files / inside, None, package)
+    with tempfile.TemporaryDirectory() as logs, serve(site, Path(logs)) as server:
+        docs(server.url, output=str(folder), scope="path", delay=0.0, depth=20, limit=0, render="never")
+    return folder
+
+
+def questions(manual: str) -> list[Question]:
+    """The questions about a manual."""
+    lines = (QUESTIONS / f"{manual}.tsv").read_text("utf-8").splitlines()
+    return [Question(kind, text, frozenset(pages.split())) for kind, text, pages in (line.split("\t") for line in lines)]
+
+
+def answer(folder: Path, index: sqlite3.Connection, question: Question) -> Answer:
+    """Ask a question."""
+    begun = time.process_time()
+    hits = search_site(folder, question.text, 10).hits
+    seconds = time.process_time() - begun
+    begun = time.process_time()
+    index.execute(BARE, (asked(question.text).expression(every=False),)).fetchall()
+    bare = time.process_time() - begun
+    paths = dict.fromkeys(hit.url.partition("#")[0].partition("://")[2].partition("/")[2].removesuffix(".html") for hit in hits)
+    rank = next((place for place, path in enumerate(paths, 1) if path in question.pages), 0)
+    return Answer(question.kind, rank, seconds, bare)
+
+
+def report(name: str, answers: list[Answer]) -> str:
+    """One line of figures."""
+    number = len(answers)
+    first = sum(one.rank == 1 for one in answers) / number
+    five = sum(0 < one.rank <= 5 for one in answers) / number
+    mean = sum(1 / one.rank for one in answers if one.rank) / number
+    cost = sum(one.seconds for one in answers) / sum(one.bare_seconds for one in answers)
+    return f"| {name} | {number} | {first:.3f} | {five:.3f} | {mean:.3f} | {cost:.1f} |"
+
+
+def main() -> None:
+    print("| questions | number | hit@1 | hit@5 | MRR | CPU of a bare query |\n|---|--:|--:|--:|--:|--:|")
+    every: list[Answer] = []
+    for manual in MANUALS:
+        folder = crawled(manual)
+        with closing(sqlite3.connect(f"{index_path(folder).absolute().as_uri()}?mode=ro", uri=True)) as index:
+            answers = [answer(folder, index, question) for question in questions(manual)]
+        print(report(manual, answers))
+        every += answers
+    for kind in dict.fromkeys(one.kind for one in every):
+        print(report(kind, [one for one in every if one.kind == kind]))
+    print(report("all", every))
+
+
+if __name__ == "__main__":
+    main()
