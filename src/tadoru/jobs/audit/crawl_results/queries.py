@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tadoru.i18n.translation import translator
+from tadoru.jobs.audit.checks.links import MALFORMED
 from tadoru.jobs.audit.crawl_results.cache import LARGE_CACHE_SIZE, cached_while_unchanged
 from tadoru.jobs.audit.crawl_results.models import (
     CheckSummary,
@@ -115,7 +116,7 @@ def time_figures(counts: Sequence[tuple[int, int]]) -> TimeFigures:
 
 def _severities(crawl: ReadOnlyCrawl) -> tuple[SeverityFigures, ...]:
     catalogue = crawl.findings.stored_checks()
-    if not catalogue:
+    if all(each.check.id == MALFORMED.id for each in catalogue):  # A crawl for broken links lists these with them.
         return ()
     counts, pages = crawl.totals.finding_counts()
     found = []
