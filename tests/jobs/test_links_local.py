@@ -177,3 +177,28 @@ def test_what_a_file_needs_is_checked_with_its_place(folder: Path) -> None:
         ("img/no.gif", "a.css", 2, 20), ("no.jpg", "index.html", 2, 58),
         ("no.png", "index.html", 1, 10), ("no.svg", "b.md", 1, 6),
     ]  # fmt: skip
+
+
+def test_a_link_cannot_name_a_file_outside_the_folder(folder: Path) -> None:
+    write(folder, outside_html="<p>", public__index_html=f"<a href='./{(folder / 'outside.html').as_posix()}'>x</a>")
+    assert len(check("public").bad_links) == 1
+
+
+def test_links_to_folders_are_not_followed_so_that_none_leads_out_or_on_without_end(folder: Path) -> None:
+    write(folder, public__index_html="<a href='one/index.html'>x</a>", outside__a_html="<a href=gone>x</a>")
+    for name, target in (("one", "."), ("two", "."), ("out", "../outside")):
+        (folder / "public" / name).symlink_to(target, target_is_directory=True)
+    assert check("public").bad_links == ()
+
+
+def test_a_name_that_is_too_long_for_a_file_is_not_found(folder: Path) -> None:
+    with pytest.raises(UsageError, match="was not found"):
+        find_local_input(["./" + "a" * 300], LinksOptions())
+    assert find_local_input(["example.com/" + "a" * 300], LinksOptions()) is None
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n"])
+def test_markdown_with_other_line_breaks_has_the_same_links_and_places(end: str, folder: Path) -> None:
+    text = end.join(["---", "see: '[a](gone.md)'", "---", "", "[x](missing.md) [y]", "", "[y]: lost.md"])
+    (folder / "a.md").write_bytes(text.encode())
+    assert broken(check("a.md"), folder) == [("lost.md", "a.md", 7, 6), ("missing.md", "a.md", 5, 5)]

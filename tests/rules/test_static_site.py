@@ -56,6 +56,11 @@ def test_no_path_leads_out_of_the_folder(path: str) -> None:
     assert SITE.path(f"http://files.invalid/{path}") is None
 
 
+def test_slashes_at_the_start_of_a_path_do_not_lead_out_of_the_folder() -> None:
+    assert SITE.path("http://files.invalid//etc/passwd") == "etc/passwd"
+    assert SITE.path("http://files.invalid///") == ""
+
+
 def test_a_folder_with_a_url_of_its_own_holds_what_is_below_it() -> None:
     site = StaticSite("https://example.com/project")
     assert site.holds("https://example.com/project/a.html")

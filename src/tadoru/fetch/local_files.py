@@ -115,25 +115,36 @@ def _status(request: Request, status: int) -> Response:
     return Response(url=request.url, status=status, headers=(("Content-Type", "text/plain"),))
 
 
+def file_exists(name: str) -> bool:
+    """Whether there is a file or a folder of this name, which may be any text that a user typed."""
+    try:
+        return Path(name).exists()
+    except OSError:  # Before Python 3.12, of a name that is too long.
+        return False
+
+
 def is_local_name(argument: str) -> bool:
     """Whether an argument names a file or a folder that exists, or is a pattern of file names. A file wins over a host name."""
     if not argument or "://" in argument:
         return False
     # `?` and `[` are signs of URLs too.
-    return argument.startswith(_PATH_STARTS) or "*" in argument or Path(argument).exists()
+    return argument.startswith(_PATH_STARTS) or "*" in argument or file_exists(argument)
 
 
 def matching_files(argument: str) -> list[str]:
     """The names of the files of an argument, in order: of a pattern (`docs/**/*.md`) those that match, else the file itself."""
-    if Path(argument).exists():
+    if file_exists(argument):
         return [argument]
     # Not `Path.glob`, which finds what is in hidden folders too.
     return sorted(name for name in glob(argument, recursive=True) if Path(name).is_file())  # noqa: PTH207
 
 
 def documents_below(folder: str) -> Iterator[str]:
-    """The files of a folder whose links are read, by their names below it with slashes, in order. Hidden folders are left out."""
-    for path, folders, files in os.walk(folder, followlinks=True):
+    """The files of a folder whose links are read, by their names below it with slashes, in order. Hidden folders are left out.
+
+    So are links to folders, which may lead out of the folder, or back into it without end.
+    """
+    for path, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED_FOLDERS)
         below = os.path.relpath(path, folder).replace(os.sep, "/")
         prefix = "" if below == "." else f"{below}/"

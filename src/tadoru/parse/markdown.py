@@ -18,6 +18,7 @@ from tadoru.parse.scan import ReferencePlace, line_starts, place_at
 
 _FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\n.*?\n(?:\1)[ \t]*(?=\n|\Z)", re.DOTALL)
 _NOT_IN_ID = re.compile(r"[^\w\- ]")
+_DEFINITION = re.compile(r"^ {0,3}\[[^\]\n]+\]:[ \t]*+\n?[ \t]*+(?:<([^<>\n]+)>|([^\s<]\S*+))", re.MULTILINE)
 _BARE_URL = re.compile(r"\bhttps?://[^\s<>\"`]+", re.IGNORECASE)
 _AFTER_URL = "?!.,:*_~'"
 """Signs at the end of a bare URL that belong to the sentence."""
@@ -40,7 +41,7 @@ def _parser() -> MarkdownIt:
 
 def markdown_to_html(text: str) -> str:
     """A Markdown file as an HTML document."""
-    tokens = _tokens(text)
+    tokens = _tokens(_with_line_feeds(text))
     ids: Counter[str] = Counter()
     title = ""
     for at, token in enumerate(tokens):
@@ -56,7 +57,8 @@ def markdown_to_html(text: str) -> str:
 
 def markdown_places(text: str, in_html: Callable[[str], Iterator[str]]) -> Iterator[ReferencePlace]:
     """Where each reference of a Markdown file stands, in order. `in_html` reads the references in a piece of HTML."""
-    starts = line_starts(text)
+    text = _with_line_feeds(text)
+    starts, definitions = line_starts(text), _definitions(text)
     for token in _tokens(text):
         if token.map is None or token.type not in ("inline", "html_block"):
             continue
@@ -67,9 +69,14 @@ def markdown_places(text: str, in_html: Callable[[str], Iterator[str]]) -> Itera
             if found >= 0:
                 position = found + len(reference)
             else:
-                found = _definition(text, reference)
+                found = definitions.get(reference, -1)
             at = starts[first] if found < 0 else found
             yield place_at(reference, at, starts)
+
+
+def _with_line_feeds(text: str) -> str:
+    """The text with the line breaks that the parser counts."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _tokens(text: str) -> list[Token]:
@@ -129,10 +136,13 @@ def _find(text: str, reference: str, start: int, end: int) -> int:
     return -1
 
 
-def _definition(text: str, reference: str) -> int:
-    """Where `[name]: reference` is written; -1 if it is not."""
-    match = re.search(rf"^ {{0,3}}\[[^\]\n]+\]:[ \t]*+\n?[ \t]*+<?({re.escape(reference)})", text, re.MULTILINE)
-    return match.start(1) if match and reference else -1
+def _definitions(text: str) -> dict[str, int]:
+    """Where the references of `[name]: reference` are written, each by its first place."""
+    found: dict[str, int] = {}
+    for match in _DEFINITION.finditer(text):
+        group = match.lastindex or 1
+        found.setdefault(match[group], match.start(group))
+    return found
 
 
 def _plain_text(inline: Token) -> str:

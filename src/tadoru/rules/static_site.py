@@ -65,7 +65,8 @@ class StaticSite:
         segments = [unquote(segment) for segment in url[len(self.base) + 1 :].partition("?")[0].split("/")]
         if any(segment in (".", "..") or "/" in segment or "\0" in segment or "\\" in segment for segment in segments):
             return None
-        return "/".join(segments)
+        # Without slashes before it: an absolute path would leave the folder.
+        return "/".join(segments).lstrip("/")
 
     def candidates(self, path: str) -> tuple[str, ...]:
         """The names of the files that a path may mean, best first. A folder without its slash is not among them."""

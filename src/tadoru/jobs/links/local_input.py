@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tadoru.config.options import LinksOptions
 from tadoru.errors import UsageError, quoted
-from tadoru.fetch.local_files import LocalSite, documents_below, is_local_name, matching_files, repository_root
+from tadoru.fetch.local_files import LocalSite, documents_below, file_exists, is_local_name, matching_files, repository_root
 from tadoru.jobs.launch import CrawlPlan, pick_processes
 from tadoru.jobs.links.job import STYLE_TYPE, html_of
 from tadoru.jobs.links.malformed import NO_REFERENCE
@@ -144,10 +144,10 @@ def _existing(argument: str) -> list[str]:
         if not (names := matching_files(argument)):
             raise UsageError("No file matches {pattern}. Check the pattern.", pattern=quoted(argument))
         return names
-    name = Path(argument).expanduser()
-    if not name.exists():
+    name = str(Path(argument).expanduser())
+    if not file_exists(name):
         raise UsageError("{file} was not found. Check its name.", file=quoted(argument))
-    return [str(name)]
+    return [name]
 
 
 def _folder_input(root: Path, base: str, options: LinksOptions) -> LocalInput:
