@@ -48,6 +48,7 @@ LAYOUTS: dict[str, str] = {
     "lines as boxes": '<div class="codeblock"><div>brew {</div><div>  steep 3</div><div>}</div></div>',
     "lines as a list": '<ol class="linenums"><li>brew {</li><li><span>  steep 3</span></li><li>}</li></ol>',
     "breaks in tt": "<tt>brew {<br>&nbsp;&nbsp;steep 3<br>}</tt>",
+    "breaks and lines of the source in tt": "<tt>brew {<br>\n   &nbsp;&nbsp;steep 3<br>\n   }</tt>",
     "Scribble verbatim": (
         '<table cellspacing="0" class="SVerbatim"><tbody><tr><td><p><span class="stt">brew {</span></p></td></tr><tr><td><p>'
         '<span class="hspace">&nbsp;&nbsp;</span><span class="stt">steep 3</span></p></td></tr>'
@@ -68,6 +69,12 @@ PROSE = {
     "prose that keeps its lines": '<div style="white-space: pre-wrap">One\ntwo</div>',
     "a table of numbers and names": (
         "<table><tr><td>1</td><td><code>on</code></td></tr><tr><td>2</td><td><code>off</code></td></tr></table>"
+    ),
+    "a table of numbers that do not count": (
+        '<table><tr><td>404</td><td class="code">gone</td></tr><tr><td>500</td><td class="code">spilt</td></tr></table>'
+    ),
+    "a table whose second column has headlines": (
+        '<table><tr><td>1</td><td class="headline">Warm</td></tr><tr><td>2</td><td class="headline">Pour</td></tr></table>'
     ),
 }
 
@@ -128,6 +135,26 @@ def test_a_change_in_a_part_of_a_line_is_written_as_the_line_before_and_after_it
     body = "<pre>cup = <del>1</del><ins>2</ins>\npour()\n</pre>"
 
     assert fences(markdown(body)) == [("diff", "-cup = 1\n+cup = 2\n pour()\n")]
+
+
+def test_removed_and_added_lines_stand_where_they_were() -> None:
+    body = "<pre>warm<del>\nboil</del>\n<ins>rest\n</ins>pour\n\n<del>spill\n</del>\nend\n</pre>"
+
+    assert fences(markdown(body)) == [("diff", " warm\n-boil\n+rest\n pour\n \n-spill\n \n end\n")]
+
+
+def test_lines_within_lines_are_written_once() -> None:
+    body = "<pre>" + '<span class="line add">x' * 2_000 + "</span>" * 2_000 + "</pre>"
+
+    ((_, code),) = fences(markdown(body))
+    assert code.count("x") == 2_000
+
+
+def test_many_equal_lines_beside_a_change_are_compared_in_linear_time() -> None:
+    body = "<pre><del>x</del>\n" + "a\n" * 20_000 + "<ins>y</ins></pre>"
+
+    ((language, code),) = fences(markdown(body))
+    assert (language, code.count("\n")) == ("diff", 20_002)
 
 
 def test_a_block_that_is_a_diff_already_gets_no_second_signs() -> None:

@@ -9,7 +9,7 @@ Which elements are blocks of code is decided in `code_layout`, their language in
 from __future__ import annotations
 
 import re
-from difflib import SequenceMatcher
+from itertools import takewhile
 
 from tadoru.jobs.docs.markdown import code_language, code_layout, element_kinds, escape
 from tadoru.jobs.docs.markdown.conversion import ConversionContext
@@ -43,11 +43,11 @@ _CHANGED = re.compile(
     r'<(?:ins|del)[ >]|(?:class|data-line-diff|data-diff)="(?:[^"]*[ _-])?'
     r'(?:(?:remove|del|minus)(?:d|ed|ete|eted|etion)?|(?:add|ins|plus)(?:ed|ition|ert|erted)?)(?:-line)?[ "]'
 )
-_ABSENT = "\x00"
 _SIGNED = re.compile("^[+-]", re.MULTILINE)
 _LINE_SELECTORS = "span.line,.ec-line,.token-line,.code-line,[data-line]"
 _EMPTY_LINE = re.compile("^\xa0+$", re.MULTILINE)
 _INDENTED = re.compile("^ *\xa0[\xa0 ]*[^\xa0 \n]", re.MULTILINE)
+_SOURCE_BREAK = re.compile(r"[ \t]*+\n[ \t]*+")
 _LONG_TICKS = re.compile("`{3,}")
 
 
@@ -88,7 +88,13 @@ def _diff_text(node: Element, code: str, language: str) -> str:
     markup = node.inner_html or ""
     if _CHANGED.search(markup) is None or (language == "diff" and _SIGNED.search(code)):
         return ""
-    lines = [_sign(line) + code_text(line).rstrip("\n") + "\n" for line in node.css(_LINE_SELECTORS)]
+    lines: list[str] = []
+    left = 2 * len(code)
+    for line in node.css(_LINE_SELECTORS):
+        lines.append(_sign(line) + code_text(line).rstrip("\n") + "\n")
+        left -= len(lines[-1]) - 2
+        if left < 0:  # They are within each other: these are no lines.
+            return ""
     if not lines and ("<del" in markup or "<ins" in markup):
         lines = _edited_lines(node)
     return "".join(lines) if any(line[0] != " " for line in lines) else ""
@@ -110,24 +116,67 @@ def _sign(line: Element) -> str:
 def _edited_lines(node: Element) -> list[str]:
     """The lines of a block with `<del>` and `<ins>`: a line that is changed in part is written before and after the change."""
     inner = node.css_first("code")
-    pieces: list[tuple[str, str]] = []
+    edited = _EditedLines()
     for part in (inner if inner is not None else node).iter(include_text=True):
-        text = (part.text_content or "") if part.is_text_node else code_text(part)
-        pieces.append((" " if part.is_text_node else _sign(part), text))
-    before, after = _lines_without(pieces, "+"), _lines_without(pieces, "-")
-    lines: list[str] = []
-    for change, first, last, start, end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        if change == "equal":
-            lines += [f" {line}\n" for line in before[first:last]]
+        if part.is_text_node:
+            edited.add(" ", part.text_content or "")
         else:
-            lines += [f"-{line}\n" for line in before[first:last]] + [f"+{line}\n" for line in after[start:end]]
-    return lines
+            edited.add(_sign(part), code_text(part))
+    return edited.end()
 
 
-def _lines_without(pieces: list[tuple[str, str]], sign: str) -> list[str]:
-    """The lines of the pieces with another sign; a line that has only pieces with this sign is left out."""
-    text = "".join(_ABSENT if found == sign else piece for found, piece in pieces)
-    return [line.replace(_ABSENT, "") for line in text.removesuffix("\n").split("\n") if line != _ABSENT]
+class _EditedLines:
+    """The lines before and after a change, side by side; each piece is read once."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._done: dict[str, list[str]] = {"-": [], "+": []}
+        """The lines since the last one that is the same before and after the change."""
+        self._open: dict[str, list[str]] = {"-": [], "+": []}
+        """The pieces of the line that has not ended."""
+        self._lacks: dict[str, bool] = {"-": False, "+": False}
+        """Whether this line has a piece of the other side."""
+
+    def add(self, sign: str, text: str) -> None:
+        """Read a piece that is removed (`-`), added (`+`) or neither (a space)."""
+        for at, part in enumerate(text.split("\n")):
+            if at:
+                self._end_line(sign)
+            for side, pieces in self._open.items() if part else ():
+                if sign in {" ", side}:
+                    pieces.append(part)
+                else:
+                    self._lacks[side] = True
+
+    def end(self) -> list[str]:
+        """All lines with their signs."""
+        if any(self._open.values()):
+            self._end_line(" ")
+        self._write_changed()
+        return self._lines
+
+    def _end_line(self, sign: str) -> None:
+        before, after = ("".join(pieces) for pieces in self._open.values())
+        if sign == " " and before == after:
+            self._write_changed()
+            self._lines.append(f" {before}\n")
+        else:
+            for side, line in (("-", before), ("+", after)):
+                # A line of which only the other side has something is none of this side.
+                if sign in {" ", side} and (line or not self._lacks[side]):
+                    self._done[side].append(line)
+        for side, pieces in self._open.items():
+            self._lacks[side] = False
+            if sign in {" ", side}:
+                pieces.clear()
+
+    def _write_changed(self) -> None:
+        before, after = self._done.values()
+        start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+        self._lines += [f" {line}\n" for line in before[:start]]
+        self._lines += [f"-{line}\n" for line in before[start:]] + [f"+{line}\n" for line in after[start:]]
+        before.clear()
+        after.clear()
 
 
 def _file_name(table: Element) -> str:
@@ -183,7 +232,7 @@ class _CodeText:
 def _collect_text(top: Element) -> str:
     """The text of an element without decorations of the page, with a line break where the page shows one."""
     text = _CodeText()
-    framed = top.tag != "pre"
+    framed, collapses = top.tag != "pre", top.tag in code_layout.CODE_TAGS
     waiting: list[tuple[Element | None, str, bool]] = []
     node = top.first_child
     closing = ""
@@ -198,6 +247,9 @@ def _collect_text(top: Element) -> str:
         following = node.next
         if node.is_text_node:
             piece = node.text_content or ""
+            if collapses and text.pieces and text.pieces[-1] == "\n":
+                # The line break is the `<br>` before it.
+                piece = piece[found.end() :] if (found := _SOURCE_BREAK.match(piece)) else piece
             if not (framed and piece.isspace()):
                 text.add(piece)
         elif node.tag == "br":

@@ -20,7 +20,7 @@ _NOT_CODE = "p,pre,ul,ol,dl,table,h1,h2,h3,h4,h5,h6,blockquote,details,img,form"
 """Elements that do not occur in code outside `<pre>`: a box that has one is a frame around code, or it is not code."""
 _LINES = "br,pre,table,div,p,li"
 _BLOCK_CODE = re.compile(r"(?:^|\s)(?:block|code-?block|(?:lang|language)-\S+|hljs|shiki|prettyprint)(?:\s|$)", re.IGNORECASE)
-_CODE_CELL = re.compile(r"code|line|blob|hljs", re.IGNORECASE)
+_CODE_CELL = re.compile(r"(?<![a-z])(?:code|line|blob|hljs)(?![a-z])", re.IGNORECASE)
 _INDENTED = re.compile(r"\n(?: {2}|\t|\xa0)")
 _PROMPTS = frozenset({"$", "#", ">", "%", ">>>", "...", "…"})
 _MAX_NUMBER = 7
@@ -124,10 +124,12 @@ def _is_code_table(node: Element) -> bool:
     cells = child_elements(row) if row is not None else []
     if len(cells) != 2 or not is_gutter(cells[0]) or not _is_code_cell(cells[1]):
         return False
-    rows = node.css("tr")
-    return all(
-        len(cells := child_elements(row)) == 2 and (is_gutter(cells[0]) or not (cells[0].text() or "").strip()) for row in rows
-    )
+    rows = [child_elements(row) for row in node.css("tr")]
+    if any(len(row) != 2 for row in rows):
+        return False
+    # The numbers of all rows count, or they are data; some are attributes and no text.
+    words = [word for row in rows for word in (row[0].text(separator=" ") or "").split()]
+    return not words or _is_column(words)
 
 
 def _is_code_cell(cell: Element) -> bool:
