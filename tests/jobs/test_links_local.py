@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,9 @@ import tadoru
 from tadoru.config.options import LinksOptions
 from tadoru.errors import UsageError
 from tadoru.jobs.links.local_input import find_local_input
+from tadoru.jobs.links.report import LinksReport, write_links_report
 from tadoru.jobs.links.result import CrawlResult
+from tadoru.jobs.links.run import LinksCrawl
 from tests.support.site import Site
 
 Place = tuple[str, str | None, int | None, int | None]
@@ -202,3 +206,35 @@ def test_markdown_with_other_line_breaks_has_the_same_links_and_places(end: str,
     text = end.join(["---", "see: '[a](gone.md)'", "---", "", "[x](missing.md) [y]", "", "[y]: lost.md"])
     (folder / "a.md").write_bytes(text.encode())
     assert broken(check("a.md"), folder) == [("lost.md", "a.md", 7, 6), ("missing.md", "a.md", 5, 5)]
+
+
+@pytest.mark.parametrize("form", ["text", "html", "sarif", "junit", "markdown", "codequality"])
+def test_a_report_says_that_a_file_was_not_found_in_its_language(form: str, folder: Path) -> None:
+    write(folder, a_md="[x](gone.md)")
+    result = check("a.md")
+    assert [link.error for link in result.bad_links] == ["file not found"]
+    assert [failure.error_message for failure in result.failed_urls] == ["file not found"]
+    for lang, text in (("en", "file not found"), ("ja", "ファイルが見つかりません")):
+        out = StringIO()
+        write_links_report(LinksReport(result, lambda: iter(()), result.bad_links, lang=lang), form, out)
+        assert text in out.getvalue()
+        assert form == "html" or "404 Not Found" not in out.getvalue()
+
+
+def test_a_stored_check_of_files_is_resumed_with_the_same_files_only(folder: Path) -> None:
+    write(folder, a_md="[x](gone.md)", b_md="[x](gone.md)")
+    check("a.md", state="links.db")
+    assert len(check("a.md", state="links.db").bad_links) == 1
+    for options, urls, local in (
+        (LinksOptions(), (), None),
+        (LinksOptions(), ("b.md",), find_local_input(["b.md"], LinksOptions())),
+    ):
+        with pytest.raises(UsageError, match="contains a check of local files"):
+            asyncio.run(LinksCrawl(options, urls, "links.db", local=local).prepare())
+
+
+def test_links_of_files_may_be_remapped_to_a_private_address(folder: Path, site: Site) -> None:
+    site.page("/ok")
+    write(folder, a_md="[x](https://example.com/ok)")
+    result = tadoru.links("a.md", check=True, delay=0, remap=(f"https://example.com={site.url('')}",))
+    assert (result.bad_links, [info.status_code for info in result.external_urls]) == ((), [200])

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tadoru.config.options import LinksOptions
-from tadoru.errors import UsageError, quoted
+from tadoru.errors import Message, UsageError, quoted
 from tadoru.fetch.local_files import LocalSite, documents_below, file_exists, is_local_name, matching_files, repository_root
 from tadoru.jobs.launch import CrawlPlan, pick_processes
+from tadoru.jobs.links.broken import format_status
 from tadoru.jobs.links.job import STYLE_TYPE, html_of
 from tadoru.jobs.links.malformed import NO_REFERENCE
 from tadoru.jobs.links.result import BrokenLink, CrawlResult, FailedUrl, LinkEdge, LinkSource, UrlInfo
@@ -23,6 +24,8 @@ from tadoru.rules.url import UrlResolver, host_key, parse_typed_url
 
 FILES_BASE = "http://files.invalid"
 """Where the files are for the crawl: on a host that nobody has. Results have the URLs of files instead."""
+
+_NOT_FOUND = format_status(404)
 
 MANY_FILES = 200
 """So many files are read by several processes."""
@@ -107,16 +110,19 @@ class LocalInput:
         return replace(
             failure,
             url=self.shown_url(failure.url),
-            error_message=self._shown_text(failure.error_message),
+            error_message=self._shown_error(failure.url, failure.error_message),
             parent_url=None if parent is None else self.shown_url(parent),
             sources=places.locate(failure.url, failure.sources),
         )
 
     def _localize_link(self, link: BrokenLink, places: _SourcePlaces) -> BrokenLink:
         sources = places.locate(link.url, link.sources, is_fragment=link.kind == "fragment")
-        return replace(link, url=self.shown_url(link.url), error=self._shown_text(link.error), sources=sources)
+        return replace(link, url=self.shown_url(link.url), error=self._shown_error(link.url, link.error), sources=sources)
 
-    def _shown_text(self, text: str) -> str:
+    def _shown_error(self, url: str, text: str) -> str:
+        """What is wrong with a URL: of a file not the status, which no server sent."""
+        if text == _NOT_FOUND and self.site.urls.holds(url):
+            return Message("file not found")
         return text.replace(self.root_url, self.shown_url(self.root_url))
 
 

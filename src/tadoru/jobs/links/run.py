@@ -38,7 +38,7 @@ from tadoru.jobs.crawl_setup import (
 from tadoru.jobs.links.broken import AcceptedCodes, compile_patterns
 from tadoru.jobs.links.check_cache import read_checks, write_checks
 from tadoru.jobs.links.job import STYLE_TYPE, LinksJob
-from tadoru.jobs.links.local_input import LocalInput, find_local_input
+from tadoru.jobs.links.local_input import FILES_BASE, LocalInput, find_local_input
 from tadoru.jobs.links.malformed import MALFORMED_CHECK
 from tadoru.jobs.links.result import CrawlResult, UrlInfo
 from tadoru.jobs.links.result_reader import BrokenLinkRules, load_urls, read_crawl_result, read_problem_pages, stored_urls
@@ -93,13 +93,13 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
                     job=stored_job,
                 )
             urls = self.urls if local is None else local.documents
-            starts = _resolve_start_urls(known, urls, database, parse_remaps(options))
+            starts = _resolve_start_urls(known, urls, database, parse_remaps(options), is_local=local is not None)
             new = starts if known is None else ()
             if local is None:
                 scope, exemptions = await recover_crawl(store, options, starts, new, self.allowed)
             else:
                 # One site instead of thousands: each worker holds the scope.
-                scope, exemptions = await recover_crawl(store, options, [local.root_url], [], self.allowed or Exemptions())
+                scope, exemptions = await recover_crawl(store, options, [local.root_url], [], self.allowed)
             run, recrawl = await begin_run(
                 store,
                 shown_values(self.options, "links"),
@@ -180,13 +180,20 @@ def _stop_reason(ended: CrawlOutcome, limit: int) -> Message | None:
     return Message(one if limit == 1 else many, limit=f"{limit:,}") if ended.limit_reached else None
 
 
-def _resolve_start_urls(known: str | None, urls: Sequence[str], database: str, remaps: UrlRemaps) -> tuple[str, ...]:
+def _resolve_start_urls(
+    known: str | None, urls: Sequence[str], database: str, remaps: UrlRemaps, *, is_local: bool
+) -> tuple[str, ...]:
     starts = tuple(dict.fromkeys(remap_url(parse_typed_url(url), remaps) for url in urls))
     if known is None:
         if not starts:
             raise UsageError("No start URL given. Add one, such as https://example.com/.")
         return starts
     stored = tuple(json.loads(known))
+    if starts != stored if is_local else stored[0].startswith(f"{FILES_BASE}/"):
+        raise UsageError(
+            "{database} contains a check of local files. Give the same files to resume it, or choose another --state file.",
+            database=database,
+        )
     if starts and starts != stored:
         raise UsageError(
             "{database} contains the crawl of {url}. Use that URL to resume it, or choose another --state file.",

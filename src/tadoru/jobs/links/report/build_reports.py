@@ -107,7 +107,7 @@ class LinkOccurrence(NamedTuple):
 
     def message(self, _: Translator) -> str:
         """What is wrong, in one line."""
-        text = f"{_(self.rule.title)}: {readable_url(_portable(self.link.url))} ({printable(self.link.error)})"
+        text = f"{_(self.rule.title)}: {readable_url(_portable(self.link.url))} ({printable(_.text(self.link.error))})"
         anchor = clip(printable(self.source.anchor_text), 80) if self.source is not None else ""
         return f"{text} “{anchor}”" if anchor else text
 
@@ -192,7 +192,7 @@ def _junit_case(each: LinkOccurrence, _: Translator) -> JunitCase:
         name=f"{_(each.rule.title)}: {readable_url(_portable(link.url))}",
         class_name=place.uri,
         outcome="skipped" if link.kind == "blocked" else "failed",
-        message=printable(link.error),
+        message=printable(_.text(link.error)),
         type=each.rule.id,
         lines=(f"{shown}\n{each.message(_)}\n{_(each.rule.help)}\n",),
         place=place if each.source is not None and each.source.file is not None else None,
@@ -239,7 +239,7 @@ def _write_markdown_links(
 
 def _markdown_link_lines(link: BrokenLink, figures: LinksFigures, _: Translator) -> Iterator[str]:
     short = url_shortener(figures.site)
-    yield f"- {markdown_link(link.url, readable_url(_portable(link.url)))} – {escape_markdown(link.error)}\n"
+    yield f"- {markdown_link(link.url, readable_url(_portable(link.url)))} – {escape_markdown(_.text(link.error))}\n"
     for source in link.sources[:_MAX_SOURCES]:
         text = escape_markdown(clip(printable(source.anchor_text), 80))
         page = escape_markdown(format_place(source)) if source.file else markdown_link(source.page_url, short(source.page_url))
@@ -287,7 +287,7 @@ def annotation_commands(links: Iterable[BrokenLink], _: Translator) -> Iterator[
 
 
 def _annotation_message(link: BrokenLink, _: Translator) -> str:
-    message = f"{printable(_portable(link.url))}: {printable(link.error)}"
+    message = f"{printable(_portable(link.url))}: {printable(_.text(link.error))}"
     if link.sources:
         first = link.sources[0]
         text = clip(printable(first.anchor_text), 80)

@@ -55,6 +55,7 @@ def write_html(report: LinksReport, out: TextIO) -> None:
         excluded=list(_excluded(report, _)),
         hosts=report.hosts(),
         format_place=format_place,
+        translate_text=_.text,
         redirects=moved,
         max_rows=MAX_ROWS,
         total=len(result.internal_urls) + (len(result.external_urls) if external else 0),
@@ -167,7 +168,7 @@ def _url_rows(
 def _second_line(info: UrlInfo, figures: LinksFigures, _: Translator, *, external: bool) -> str:
     failed = figures.failed.get(info.url)
     if failed is not None:
-        text = failed.error_message
+        text = _.text(failed.error_message)
     elif info.redirect_to:
         text = f"→ {url_shortener(url_origin(info.url))(info.redirect_to)}"
     elif info.not_fetched and not external:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 from heapq import nsmallest
 from typing import TextIO
 
+from tadoru.errors import Message
 from tadoru.i18n.stored_texts import translate_reason
 from tadoru.i18n.translation import N_, Translator
 from tadoru.jobs.links.broken import format_status
@@ -119,7 +120,8 @@ class _TextWriter:
 
     def _failure(self, info: UrlInfo, message: str) -> str:
         _ = self._translate
-        return format_status(info.status_code) if info.status_code is not None else printable(message) or _("no response")
+        is_status = info.status_code is not None and not isinstance(message, Message)
+        return format_status(info.status_code) if is_status else printable(_.text(message)) or _("no response")
 
     def write_external(self, infos: Collection[UrlInfo]) -> None:
         """Writes the external URLs in alphabetical order."""
@@ -172,7 +174,7 @@ class _TextWriter:
     def _write_bad_link(self, link: BrokenLink) -> None:
         _, paint = self._translate, self._paint
         mark = paint.yellow("⊘") if link.kind == "blocked" else paint.red("✗")
-        self._write_line(f"{mark} {readable_url(link.url)}  {paint.faint(printable(link.error))}")
+        self._write_line(f"{mark} {readable_url(link.url)}  {paint.faint(printable(_.text(link.error)))}")
         sources = list(Counter((self._place(source), source.anchor_text) for source in link.sources).items())
         for (place, anchor), times in sources[:_MAX_SOURCES]:
             text = clip(printable(anchor), 60)
