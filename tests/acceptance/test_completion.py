@@ -45,7 +45,7 @@ def test_the_next_word_is_completed(line: str, wanted: list[str], tadoru: Tadoru
 
 def test_names_that_are_only_kept_for_old_scripts_are_not_offered(tadoru: Tadoru) -> None:
     env = {"_TADORU_COMPLETE": "bash_complete", "COMP_WORDS": "tadoru links --max", "COMP_CWORD": "2"}
-    assert tadoru(env=env).out.splitlines() == ["plain,--max-time", "plain,--max-response-size"]
+    assert tadoru(env=env).out.splitlines() == ["plain,--max-time", "plain,--max-response-size", "plain,--max-age"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

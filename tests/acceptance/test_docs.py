@@ -80,9 +80,7 @@ def test_every_command_in_the_readme_and_the_tour_works(commands: list[str], tad
         assert done.out or "-o" in arguments or arguments[1:] == ["review", "list"], "nothing to show, and it is said on stderr"
         reads = arguments[:2] in (["docs", "search"], ["docs", "list"])
         crawls = arguments[0] in ("links", "audit", "docs", "explain") and "--dry-run" not in arguments and not reads
-        # A run after `sources test` uses what the test has fetched.
-        collects = arguments[:2] == ["events", "run"] and not any("sources test" in each for each in commands)
-        crawls = crawls or collects or arguments[:3] == ["events", "sources", "test"]
+        crawls = crawls or arguments[:2] == ["events", "run"] or arguments[:3] == ["events", "sources", "test"]
         assert (len(example.paths) > asked) == crawls, command
 
 

@@ -63,7 +63,8 @@ def test_robots_txt_that_forbids_the_start_is_exit_4_with_its_line(tadoru: Tador
     book.write(3)
     site.robots("User-agent: *\nDisallow: /part\nDisallow: /$\n")
     done = crawl(tadoru, site, "-q", code=4)
-    assert done.sentence == f"Nothing to crawl from {site.url('/')}: robots.txt line 3: Disallow: /$."
+    refused = f"Nothing to crawl from {site.url('/')}: robots.txt line 3: Disallow: /$."
+    assert done.sentence == f"{refused} If the site is yours, use --ignore-robots."
     assert set(site.paths) == {"/robots.txt"}
     assert not (tadoru.folder / "out" / "index.json").exists()
     crawl(tadoru, site, "--no-robots")

@@ -92,7 +92,8 @@ def test_a_report_does_not_change_the_crawl(site: Tadoru) -> None:
         ),
         pytest.param(
             ["site.db", "-o", "report.pdf"],
-            "Unknown report format of report.pdf. Use one of the extensions .txt, .json, .html, .xml, .sarif, .md, or --format.",
+            "Unknown report format of report.pdf. Use one of the extensions .txt, .json, .html, .xml, .sarif, .md, "
+            "codequality.json, or --format.",
             id="a form that is none",
         ),
         pytest.param(
