@@ -105,6 +105,9 @@ async def test_failures_are_cached_on_request(tmp_path: Path) -> None:
         '{"url": "https://a.example/"}',
         '{"url": 1, "checked_at": 1, "status_code": 200}',
         '{"url": "https://a.example/", "checked_at": 1, "error_type": "odd"}',
+        '{"url": "https://a.example/", "checked_at": 1, "status_code": 301, "redirect_url": 5}',
+        '{"url": "https://a.example/", "checked_at": 1, "status_code": "200", "error_type": "dns"}',
+        "[" * 100_000,
     ],
 )
 def test_another_file_is_not_taken_for_a_cache(tmp_path: Path, text: str) -> None:

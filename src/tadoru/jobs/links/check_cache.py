@@ -34,7 +34,7 @@ def read_checks(name: str, oldest: float) -> dict[str, KnownCheck]:
     for number, line in enumerate(lines, 1):
         try:
             url, known = _parse_line(line)
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise UsageError(
                 "{file}, line {line}: not a result of an external link. Choose another --cache file, or delete it.",
                 file=name,
@@ -46,13 +46,15 @@ def read_checks(name: str, oldest: float) -> dict[str, KnownCheck]:
 
 
 def _parse_line(line: str) -> tuple[str, KnownCheck]:
-    """Raises ValueError, KeyError, TypeError or AttributeError for a line of another file."""
+    """Raises ValueError, KeyError, TypeError, AttributeError or RecursionError for a line of another file."""
     data = json.loads(line)
     url = data.pop("url")
     known = KnownCheck(**data)
     if not isinstance(url, str) or not isinstance(known.checked_at, int | float):
         raise TypeError
-    if not isinstance(known.status_code, int):
+    if not all(text is None or isinstance(text, str) for text in known[2:]) or not isinstance(known.status_code, int | None):
+        raise TypeError
+    if known.status_code is None:
         FailureKind(known.error_type or "")  # A status or the name of a failure.
     return url, known
 
