@@ -52,7 +52,9 @@ _DAYS_SHARED = re.compile(r"(?<=月)(\d{1,2})((?:\s?[~\-・、,]\s?\d{1,2}(?![�
 _SLASHES_SHARED = re.compile(
     r"(?<![\d/])(\d{1,2}/)\d{1,2}(?:\([^()]{1,6}\))?((?:[、・]\d{1,2}(?:\([^()]{1,6}\))?(?![\d/月日時分:%~\-])){1,9})"
 )
-_ELSEWHERE = re.compile(r"https?://[!-~]{1,2000}|[\w.+-]{1,60}@[\w.-]{1,60}|(?<!\d)0\d{1,4}-\d{1,4}-\d{3,4}(?!\d)")
+_ELSEWHERE = re.compile(
+    r"https?://[!-~]{1,2000}|[\w.+-]{1,60}@[\w.-]{1,60}|(?<!\d)(?:0\d-\d{4}-\d{4}|0\d{2,4}-\d{1,4}-\d{3,4})(?!\d)"
+)
 """Digits in URLs, mail addresses and telephone numbers are no dates."""
 _KOREAN = re.compile(r"(?<=\d)\s?([년월일시분])")
 _KOREAN_UNITS = dict(zip("년월일시분", "年月日時分", strict=True))
