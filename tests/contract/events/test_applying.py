@@ -101,6 +101,14 @@ def test_sessions_that_are_all_moved_are_updated_in_their_order(collect: Collect
     assert after == {key: start + timedelta(hours=1) for key, start in before.items() if start is not None}
 
 
+def test_rows_of_two_halls_whose_times_change_stay_in_their_halls(collect: Collector) -> None:
+    source = collect.source()
+    collect.run(source, [draft(venue="北館"), draft(venue="南館", at=FIRST + timedelta(hours=3))])
+    before = {one.event.id: one.event.venue for one in collect.store.events.list().items}
+    collect.run(source, [draft(venue="北館", at=FIRST + timedelta(hours=4)), draft(venue="南館", at=FIRST + timedelta(hours=1))])
+    assert {one.event.id: one.event.venue for one in collect.store.events.list().items} == before
+
+
 @pytest.mark.parametrize(
     "before, after",
     [
@@ -108,8 +116,9 @@ def test_sessions_that_are_all_moved_are_updated_in_their_order(collect: Collect
         ([draft()], [draft(), draft(at=FIRST + timedelta(hours=2))]),
         ([draft(url="https://city.test/e/")], [draft("朝市", at=FIRST + timedelta(days=9), url="https://city.test/e/")]),
         ([draft(at=FIRST - timedelta(days=400))], [draft(at=FIRST - timedelta(days=400, hours=2))]),
+        ([draft(), draft(venue="北館")], [draft(), draft(venue="南館", at=FIRST + timedelta(hours=2))]),
     ],
-    ids=["another day", "one more", "a page about another event", "an event that is over"],
+    ids=["another day", "one more", "a page about another event", "an event that is over", "another hall beside one that stays"],
 )
 def test_a_row_that_is_not_certainly_a_correction_is_another_event(
     collect: Collector, before: list[EventDraft], after: list[EventDraft]

@@ -47,6 +47,9 @@ DROP_COUNT = 5
 """A drop is more missing events than this, and a larger share than that."""
 
 
+TitleAndDay = tuple[str, date]
+
+
 class RunResults:
     """Stores the results of runs, and marks the events that a source no longer lists."""
 
@@ -119,7 +122,8 @@ class RunResults:
             for part in in_batches(left):
                 query = select(sightings.c.row_key, sightings.c.draft).where(*mine, sightings.c.row_key.in_(part))
                 dropped |= {row.row_key: draft_from_json(row.draft) for row in sql.execute(query)}
-        return corrected_rows(fresh, dropped, Counter(draft.url for draft in drafts), self._db.now())
+        stayed = Counter(map(_title_and_day, (drafts[row.number] for row in rows if row.key not in fresh)))
+        return corrected_rows(fresh, dropped, Counter(draft.url for draft in drafts), stayed, self._db.now())
 
     def mark_missing(self, run: RunLog, *, force: bool = False) -> MissingEventsResult:
         """Mark the events that a source no longer lists. Call it only if the run has read the whole source. `force` marks them
@@ -189,9 +193,14 @@ def _upcoming_sightings(run: RunLog, now: datetime) -> Select[Any]:
 
 
 def corrected_rows(
-    fresh: Mapping[str, EventDraft], dropped: Mapping[str, EventDraft], urls: Mapping[str, int], now: datetime
+    fresh: Mapping[str, EventDraft],
+    dropped: Mapping[str, EventDraft],
+    urls: Mapping[str, int],
+    stayed: Mapping[TitleAndDay, int],
+    now: datetime,
 ) -> dict[str, str]:
-    """New keys with the old ones they replace. `urls` counts the URLs of the run; events that are over are not corrected."""
+    """New keys with the old ones they replace. `urls` counts the URLs of the run, `stayed` its known rows by title and day;
+    events that are over are not corrected."""
     old = {key: draft for key, draft in dropped.items() if _last_start(draft) > now - timedelta(days=1)}
     found: dict[str, str] = {}
     pages: dict[str, list[str]] = {}
@@ -205,17 +214,41 @@ def corrected_rows(
     new_groups = _by_title_and_day({key: draft for key, draft in fresh.items() if key not in found})
     old_groups = _by_title_and_day({key: draft for key, draft in old.items() if key not in taken})
     for name, group in new_groups.items():
-        others = old_groups.get(name, [])
+        others = old_groups.get(name, {})
         if len(group) == len(others):
-            found |= dict(zip(group, others, strict=True))
+            found |= _paired(group, others, is_all=not stayed.get(name))
     return found
 
 
-def _by_title_and_day(rows: Mapping[str, EventDraft]) -> dict[tuple[str, date], list[str]]:
-    """The keys of rows with one title on one day, in the order of their starts."""
-    groups: dict[tuple[str, date], list[str]] = {}
-    for key, draft in sorted(rows.items(), key=lambda row: row[1].occurrence.starts_at):
-        groups.setdefault((draft.title_clean, draft.local_date), []).append(key)
+def _paired(new: Mapping[str, EventDraft], old: Mapping[str, EventDraft], *, is_all: bool) -> dict[str, str]:
+    """Rows of one title and day: those of one venue in the order of their starts. `is_all`: no other row has stayed as it was, so
+    that the venue may have changed, of the only row or of those that start as before."""
+    found: dict[str, str] = {}
+    venues: dict[str, tuple[list[str], list[str]]] = {}
+    for side, rows in enumerate((new, old)):
+        for key, draft in rows.items():
+            venues.setdefault(draft.venue_clean, ([], []))[side].append(key)
+    for ones, others in venues.values():
+        if len(ones) == len(others):
+            found |= dict(zip(ones, others, strict=True))
+    if is_all and not found and ([*map(_start, new.values())] == [*map(_start, old.values())] or len(new) == 1):
+        found = dict(zip(new, old, strict=True))
+    return found
+
+
+def _start(draft: EventDraft) -> datetime:
+    return draft.occurrence.starts_at
+
+
+def _title_and_day(draft: EventDraft) -> TitleAndDay:
+    return draft.title_clean, draft.local_date
+
+
+def _by_title_and_day(rows: Mapping[str, EventDraft]) -> dict[TitleAndDay, dict[str, EventDraft]]:
+    """The rows with one title on one day, in the order of their starts."""
+    groups: dict[TitleAndDay, dict[str, EventDraft]] = {}
+    for key, draft in sorted(rows.items(), key=lambda row: _start(row[1])):
+        groups.setdefault(_title_and_day(draft), {})[key] = draft
     return groups
 
 
