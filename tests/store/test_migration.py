@@ -33,6 +33,17 @@ INSERT INTO crawl_meta VALUES ('job', 'links'), ('starts', '["{url("")}"]');
 INSERT INTO counters VALUES ('completed', 1), ('counted', 1), ('queued', 1);
 """
 """A crawl as format 1 kept it."""
+FINDINGS = """
+INSERT INTO checks(number, id, scope, check_group, severity, title, why, fix, title_ja, why_ja, fix_ja) VALUES
+    (1, 'security-hsts-short', 'page', 'security', 'info', '', '', '', '', '', ''),
+    (2, 'url-http', 'page', 'urls', 'warning', '', '', '', '', '', ''),
+    (3, 'title-missing', 'page', 'titles', 'error', '', '', '', '', '', '');
+INSERT INTO page_details(page_id, indexable, indexability) VALUES (1, true, 'indexable');
+INSERT INTO page_findings(page_id, check_number, detail, data) VALUES
+    (1, 1, 'max-age=5', '{"seconds": 5}'), (1, 2, '☃', NULL), (1, 3, '', NULL);
+"""
+"""Two findings on a page that are about the whole site since, and one that is not."""
+FACTS = {"security-hsts-short": ["max-age=5", {"seconds": 5}], "url-http": ["☃", {}]}
 
 
 @pytest.fixture
@@ -121,6 +132,14 @@ async def test_a_crawl_goes_on_after_it_was_migrated(old: Path) -> None:
         (url(""), None),
         (url("a"), "indexable"),
     ]
+    await store.close()
+
+
+async def test_facts_of_the_whole_site_are_read_from_the_findings_of_pages_that_are_not_requested_again(tmp_path: Path) -> None:
+    path = tmp_path / "crawl.db"
+    make_file(path, 5, ROWS + FINDINGS)
+    store = SqliteStore(str(path), FakeClock())
+    assert list(store.analysis.site_view(likeness=0.9).site_facts()) == [(1, FACTS)]
     await store.close()
 
 

@@ -19,6 +19,7 @@ from tadoru.store.crawl.postgres.crawl_url import parse
 from tadoru.store.crawl.postgres.migrations import FORMAT, READABLE_BY, WRITING, format_of, migrate
 from tadoru.store.crawl.postgres.store import PostgresStore
 from tadoru.store.crawl.scripts import SQL
+from tests.store.test_migration import FACTS, FINDINGS
 from tests.support.clock import FakeClock
 from tests.support.old_crawls import make_schema
 from tests.support.pg_crawls import crawl_on
@@ -236,6 +237,15 @@ def test_numbers_go_on_behind_the_highest_of_an_older_crawl(old: str) -> None:
         assert sql.execute(page).fetchone() == (8,)
         assert sql.execute("INSERT INTO texts(text) VALUES ('less') RETURNING id").fetchone() == (4,)
         assert sql.execute("SELECT worker, name, value FROM counters").fetchall() == [(0, "queued", 1)]
+
+
+def test_facts_of_the_whole_site_are_read_from_the_findings_of_pages_that_are_not_requested_again(crawl: str) -> None:
+    with opened(crawl) as link:
+        make_schema(link, parse(crawl).schema, 6)
+        link.run(FINDINGS)
+    store = PostgresStore(crawl, FakeClock())
+    with closing(store.db.sql):
+        assert list(store.analysis.site_view(likeness=0.9).site_facts()) == [(1, FACTS)]
 
 
 def test_a_program_that_numbers_pages_itself_is_told_to_upgrade(crawl: str) -> None:
