@@ -307,6 +307,7 @@ def test_maps_apply_one_after_the_other() -> None:
         ("score>9.5", None),
         ("new-notice>2", None),
         ("new-titles>1", None),
+        ("new-title-too-wide", None),
     ],
 )
 async def test_a_gate_is_exceeded_or_not(text: str, sentence: str | None, tmp_path: Path) -> None:
@@ -314,6 +315,13 @@ async def test_a_gate_is_exceeded_or_not(text: str, sentence: str | None, tmp_pa
     result, _ = await compared(f"{name}@1", name)
     gates = CompareGates.parse([text], (one.check for one in result.checks.values()))
     assert gates.exceeded(result) == ([sentence] if sentence else [])
+
+
+async def test_a_gate_with_the_id_of_a_merged_check_counts_what_reports_the_same_since(tmp_path: Path) -> None:
+    name = await recrawled(tmp_path / "site.db", SITE, changed(SITE, b=replace(OK, found=("title-too-long",))))
+    result, _ = await compared(f"{name}@1", name)
+    gates = CompareGates.parse(["new-title-too-wide"], (one.check for one in result.checks.values()))
+    assert gates.exceeded(result) == ["new-title-too-wide: 1, none allowed."]
 
 
 @pytest.mark.parametrize(

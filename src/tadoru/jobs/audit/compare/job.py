@@ -25,6 +25,7 @@ from tadoru.jobs.audit.compare.report_formats import ComparisonJsonWriter, write
 from tadoru.jobs.audit.compare.run_handles import RunHandle, open_runs, parse_rewrites
 from tadoru.jobs.audit.gates import GateTerm, parse_terms, unknown_term_error
 from tadoru.jobs.audit.score import score_change
+from tadoru.jobs.audit.site_checks import MERGED_CHECKS
 from tadoru.model.finding import Severity
 from tadoru.store.crawl.run_pages import CheckTexts
 
@@ -45,7 +46,7 @@ class CompareGates:
     def parse(cls, texts: Iterable[str], checks: Iterable[CheckTexts]) -> CompareGates:
         """Parses the values of `--fail-on`; `checks` are those of both crawls. Raises UsageError."""
         catalogue = list(checks)
-        ids = {check.id for check in catalogue} | {check.group for check in catalogue}
+        ids = {check.id for check in catalogue} | {check.group for check in catalogue} | MERGED_CHECKS.keys()
         terms = tuple(parse_terms(texts, GATE_SYNTAX))
         known = {"regressions", "score", "new", *_KINDS, *(f"new-{severity}{s}" for severity in Severity for s in ("", "s"))}
         for term in terms:
@@ -94,8 +95,11 @@ def _count(name: str, result: CrawlComparison) -> int:
     wanted = name.removeprefix("new-")
     if wanted.removesuffix("s") in list(Severity):
         return result.new_findings(Severity(wanted.removesuffix("s")))
+    successors = {check for merged, into in MERGED_CHECKS.items() if fnmatchcase(merged, wanted) for check in into}
     return sum(
-        change.new for change in result.checks.values() if fnmatchcase(change.check.id, wanted) or change.check.group == wanted
+        change.new
+        for change in result.checks.values()
+        if fnmatchcase(change.check.id, wanted) or change.check.group == wanted or change.check.id in successors
     )
 
 
