@@ -104,7 +104,7 @@ def test_from_a_finding_to_the_page_that_links_there(browser: Browser, shop: Web
     with window(browser, shop, role="viewer", locale="en", java_script_enabled=False) as (page, wrong):
         page.goto(shop.url("/manage/crawls"))
         page.get_by_role("link", name="Shop <img").click()
-        page.get_by_role("link", name="Linked page is broken").click()
+        page.get_by_role("link", name="Client error (4xx)").click()
         assert "Why it matters" in text(page)
         assert "How to fix it" in text(page)
         page.get_by_role("link", name="/shoes/red").click()

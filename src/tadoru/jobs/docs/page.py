@@ -26,6 +26,8 @@ _META_NAMES = {
 MAX_METADATA_LENGTH = 2_000
 _LARGE_PAGE = 20_000
 """Tags."""
+_MAX_READ_AGAIN = 2_000_000
+"""Bytes of a page that is parsed a second time: both trees are in memory for a moment."""
 _MIN_PARAGRAPH_WORDS = 200
 """Words in paragraphs; if less than a tenth of more of them is found, the page is read again with fewer rules."""
 _MAX_HEADINGS = 1_000
@@ -71,7 +73,8 @@ def _read_doc_page(body: bytes, content_type: str | None, url: str, resolver: Ur
     links += [Link(found, LinkKind.A, "", "", len(links) + at, "") for at, found in enumerate(described)]
     base = document.base_url(url)
     main = find_main_content(document, url, resolver)
-    if (words := len(main.root.text().split())) < _MIN_PARAGRAPH_WORDS:
+    words = len(main.root.text().split())
+    if words < _MIN_PARAGRAPH_WORDS and len(body) <= _MAX_READ_AGAIN:
         again = HtmlDocument.parse(body, content_type, MAX_DOC_TAGS, MAX_DOC_LINKS)
         if _paragraph_words(again) > max(_MIN_PARAGRAPH_WORDS, 10 * words):
             document, main = again, find_main_content(again, url, resolver, takes_all=True)

@@ -32,6 +32,8 @@ _COMPLETE, _IN_HEADING, _IS_HEADING, _IN_TITLE, _IS_TITLE, _LEAD, _DEFINED = 0.3
 """How much more a section is worth whose text has all terms, whose heading has them, whose heading has little else, …"""
 _OTHER_SECTIONS, _NEXT_SECTION, _MOST_SECTIONS = 0.4, 0.7, 8
 """How much the other sections of a page add to its best one, and each one relative to the one before."""
+_LEAST = 0.5
+"""Where sections with all terms are found, others are left out that are worth less than this share of the best."""
 _NEWS = 0.5
 """Release notes mention everything and explain little."""
 _NEWS_TITLE = re.compile(r"\b(?:what.?s new|changelog|change log|release notes?|releases?|news)\b", re.IGNORECASE)
@@ -212,7 +214,9 @@ def _ranked(rows: Sequence[SearchHitRow], terms: SearchTerms) -> list[tuple[floa
         others = sum(score * _NEXT_SECTION**at for at, (score, _) in enumerate(found[1:_MOST_SECTIONS]))
         page = (found[0][0] + _OTHER_SECTIONS * others) * weight
         ranked += [(page * score / found[0][0] if found[0][0] else 0.0, row) for score, row in found]
-    return sorted(ranked, key=lambda one: -one[0])
+    ranked.sort(key=lambda one: -one[0])
+    least = _LEAST * ranked[0][0] if ranked and any(row.is_complete for _, row in ranked) else 0.0
+    return [(score, row) for score, row in ranked if row.is_complete or score >= least]
 
 
 def _boost(wanted: Sequence[frozenset[str]], line: str, has: float, equals: float) -> float:
