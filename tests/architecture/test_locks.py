@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 import tomllib
+from contextlib import suppress
+from importlib import metadata
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 LOCKS = ("requirements.lock", "requirements-dev.lock")
-PIN = re.compile(r"^(?P<name>[a-z0-9][a-z0-9-]*)==(?P<version>\S+)", re.MULTILINE)
+PIN = re.compile(r"^(?P<name>[a-z0-9][a-z0-9-]*)(?:\[(?P<extras>[a-z0-9,]+)\])?==(?P<version>\S+)", re.MULTILINE)
 NAME = re.compile(r"[A-Za-z0-9._-]+")
+NEEDED = re.compile(r"(?P<name>[a-z0-9-]+)\[(?P<extras>[a-z0-9,]+)\]")
 
 
 def pins(lock: Path) -> dict[str, str]:
@@ -41,8 +45,21 @@ def test_the_development_lock_holds_the_other_one_in_the_same_versions(checkout:
 def test_every_pin_has_a_hash(lock: str, checkout: Path) -> None:
     entries = re.split(r"\n(?=\S)", (checkout / lock).read_text("utf-8").strip())
     # One project may stand there twice: in one version for older interpreters, in another for newer ones.
-    assert {entry.partition("==")[0] for entry in entries} == pins(checkout / lock).keys()
+    assert {entry.partition("==")[0].partition("[")[0] for entry in entries} == pins(checkout / lock).keys()
     assert [entry.splitlines()[0] for entry in entries if "--hash=sha256:" not in entry] == []
+
+
+def test_what_another_package_needs_with_an_extra_is_pinned_with_it(checkout: Path) -> None:
+    # With hashes, pip refuses `psycopg[pool]` of procrastinate beside a pin of `psycopg` as soon as there is a newer version.
+    found = PIN.finditer((checkout / "requirements-dev.lock").read_text("utf-8"))
+    extras = {pin["name"]: pin["extras"] for pin in found if pin["extras"]}
+    assert extras.items() >= {"camel-converter": "pydantic", "psycopg": "pool", "pyjwt": "crypto"}.items()
+    for name in pins(checkout / "requirements-dev.lock"):
+        with suppress(PackageNotFoundError):
+            for line in metadata.requires(name) or ():
+                needed = NEEDED.match(line)
+                if needed and "extra ==" not in line and needed["name"] in extras:
+                    assert extras[needed["name"]] == needed["extras"], f"{name} needs {line}"
 
 
 @pytest.mark.parametrize("lock", LOCKS)
