@@ -32,7 +32,6 @@ VARYING = {
     "tadoru/parse/dates/vocabulary.py:_words": "called when the module is imported, so tried with the rest",
     "tadoru/parse/extract.py:_check": "typed for a crawl, which is a process of its own",
     "tadoru/parse/extract.py:find": "typed for a crawl, which is a process of its own",
-    "tadoru/parse/markdown.py:_definition": "an escaped reference, which is sought at the beginnings of lines",
     "tadoru/parse/linear_regex.py:__init__": "compiled to be checked, never run",
     "tadoru/rules/scope.py:_compiled": "typed for a crawl, which is a process of its own",
     "tadoru/serve/web/docs.py:highlight": "escaped words",

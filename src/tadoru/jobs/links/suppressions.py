@@ -125,4 +125,4 @@ def _entry_of(url: str) -> str:
     path = below_folder(url, Path.cwd().as_uri())
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s*]+", url) and url.isprintable():
         return url if path is None else f"file://*/{path}"
-    return "/^" + "".join(re.escape(sign) if sign.isprintable() and sign != " " else "." for sign in url) + "$/"
+    return "/^" + "".join(re.escape(sign) if sign.isprintable() and sign != " " else r"[\s\S]" for sign in url) + "$/"
