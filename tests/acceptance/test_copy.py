@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.cli.copy import CopyProgress
+from tadoru.cli.export import CopyProgress
 from tadoru.cli.main import run
 from tadoru.clock import SystemClock
 from tadoru.store.calendar.migrate import VERSION_TABLE

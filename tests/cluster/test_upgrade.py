@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from psycopg import Connection
 
-from tadoru.cluster.queue import engine_schema, prepare_schema
-from tadoru.cluster.submission import options_from_shared, shared_options
+from tadoru.cluster.queue import engine_schema, options_from_shared, prepare_schema, shared_options
 from tadoru.config.options import AuditOptions
 from tadoru.errors import NewerFormat, StoreError
 from tadoru.store.cluster.registry import ClusterRegistry

@@ -23,8 +23,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from tadoru.demo.pages import fill_dates, next_monday
-from tadoru.demo.routes import EVENTS, DemoSite
-from tadoru.demo.server import running_site
+from tadoru.demo.server import EVENTS, DemoSite, running_site
 from tadoru.errors import UsageError
 
 BASE = "http://town.example"

@@ -172,7 +172,7 @@ def _hand_to_cluster(options: AuditOptions, urls: tuple[str, ...], *, quiet: boo
     if options.report or options.fail_on:
         raise UsageError("--report and --fail-on need a finished crawl. Omit --detach, or run `tadoru report` later.")
     try:
-        from tadoru.cluster.submission import submit_crawl
+        from tadoru.cluster.queue import submit_crawl
     except ModuleNotFoundError:
         raise UsageError(not_installed("a cluster", "cluster")) from None
     launch.run_loop(submit_crawl(AuditCrawl(options, urls, shown_values(options, "audit"))))
@@ -230,8 +230,8 @@ def _exceeded_gates(options: AuditOptions) -> list[str]:
     annotate = is_github_workflow()
     if not options.fail_on and not annotate:
         return []
-    from tadoru.jobs.audit.annotations import write_annotations
     from tadoru.jobs.audit.criteria import AuditCriteria
+    from tadoru.jobs.audit.report.sarif import write_annotations
 
     verdict = AuditCriteria.parse(options).evaluate(options.database)
     if annotate:

@@ -73,7 +73,7 @@ def _run_worker(options: WorkerOptions, events: EventsOptions, log_format: str, 
     log_engine_messages(log)
     sides: tuple[BackgroundTask, ...] = ()
     if options.events:
-        from tadoru.cluster.calendar import calendar_task
+        from tadoru.cluster.worker import calendar_task
 
         sides = (calendar_task(events, clock, log),)
 

@@ -1,27 +1,32 @@
 """The task queue of the cluster in Procrastinate: its tasks, their locks and retries.
 
 A slice has the host as its lock: no two slices of one host run at a time, for any crawl. Its queueing lock means that a host of a
-crawl is queued at most once.
+crawl is queued at most once. A crawl is submitted with the options that the workers need, without secrets and local files.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import procrastinate
 from procrastinate import exceptions, jobs, manager, retry, schema
 
-from tadoru.errors import NewerFormat, StoreError
+from tadoru.config.options import AuditOptions
+from tadoru.config.resolve import CREDENTIALS
+from tadoru.errors import NewerFormat, StoreError, UsageError
+from tadoru.jobs.audit.run import AuditCrawl
 from tadoru.log import Log
 from tadoru.store.cluster.registry import LATER, SCHEMA, SLICE, STALLED, ClusterRegistry, finish_lock, slice_prefix
 from tadoru.store.cluster.schema import TaskEngineSchema
 from tadoru.store.crawl.postgres.connection import pool, with_defaults
+from tadoru.store.crawl.postgres.crawl_url import parse
 from tadoru.store.errors import ConnectionLost
 
 MAX_ATTEMPTS = 5
@@ -321,3 +326,41 @@ def engine_schema() -> TaskEngineSchema:
 def prepare_schema(cluster: ClusterRegistry) -> None:
     """Create missing tables and upgrade those of an older version. Raises StoreError."""
     cluster.prepare(engine_schema())
+
+
+LOCAL_OPTIONS = frozenset({"database", "seed_urls", "report", "baseline", "fail_on", "suppress", "processes"})
+"""Options that depend on one machine, such as files."""
+
+
+def shared_options(options: AuditOptions) -> dict[str, Any]:
+    """The options for the workers. Raises UsageError for a crawl that cannot be shared."""
+    if any(getattr(options, name, None) for name in CREDENTIALS) or "@" in (options.proxy or ""):
+        raise UsageError(
+            "A crawl with credentials cannot be submitted to workers: the database would contain them. Run it without --detach."
+        )
+    return {one.name: getattr(options, one.name) for one in fields(options) if _is_shared(one.name)}
+
+
+def options_from_shared(shared: Mapping[str, Any], database: str) -> AuditOptions:
+    """The options of a submitted crawl, without those that this version does not know."""
+    known = {one.name for one in fields(AuditOptions) if _is_shared(one.name)}
+    found = {name: value for name, value in shared.items() if name in known}
+    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in found.items()}
+    return AuditOptions(**values, database=database, processes=1)
+
+
+def _is_shared(name: str) -> bool:
+    return name not in LOCAL_OPTIONS and name not in CREDENTIALS
+
+
+async def submit_crawl(crawl: AuditCrawl) -> None:
+    """Start or resume a crawl on the workers. Raises UsageError."""
+    shared, database = shared_options(crawl.options), crawl.options.database
+    cluster = ClusterRegistry(database)
+    try:
+        prepare_schema(cluster)
+        await crawl.prepare()
+        # Last: workers find it within a second.
+        cluster.put_crawl(parse(database).crawl, "audit", shared)
+    finally:
+        cluster.close()

@@ -1,17 +1,19 @@
-"""The tasks of one worker: a crawl session for each crawl, the hosts assigned to it, and the tasks to queue next."""
+"""The tasks of one worker: a session for each crawl with a crawler for the hosts assigned to it, and the tasks to queue next."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from tadoru.clock import Clock
 from tadoru.cluster.metrics import WorkerMetrics
-from tadoru.cluster.queue import ClusterTiming, TaskHandlers, TaskQueue
-from tadoru.cluster.session import CrawlSession
-from tadoru.cluster.submission import options_from_shared
+from tadoru.cluster.queue import ClusterTiming, TaskHandlers, TaskQueue, options_from_shared
 from tadoru.engine.crawl import Crawler, CrawlOutcome
+from tadoru.engine.host_queues import HostAssignment
+from tadoru.engine.notifications import Notify
 from tadoru.errors import StoreError, UsageError
 from tadoru.jobs import launch
 from tadoru.jobs.audit.run import AuditCrawl, queue_deferred_urls
@@ -21,6 +23,70 @@ from tadoru.log import Log
 from tadoru.store.cluster.registry import OPEN, ClusterCrawl, ClusterRegistry, UnusableCrawl
 from tadoru.store.crawl.open import open_beside
 from tadoru.store.errors import ConnectionLost
+
+
+class CrawlSession:
+    """A crawler that runs from the first assigned host to the last."""
+
+    def __init__(self, plan: CrawlPlan, hosts: int, clock: Clock, notify: Notify) -> None:
+        self.held: set[str] = set()
+        """The hosts assigned to it."""
+        self._clock = clock
+        self._assignment = HostAssignment()
+        self._crawls: list[Crawler] = []
+        policy = replace(plan.policy, concurrency=max(plan.policy.concurrency, hosts))
+        self._task = asyncio.create_task(
+            launch.crawl(replace(plan, policy=policy), notify, on_created=self._crawls.append, assignment=self._assignment)
+        )
+
+    @property
+    def is_over(self) -> bool:
+        return self._task.done()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no host is assigned and no sitemap is being read."""
+        return not self.held and not any(crawl.is_reading_sitemaps for crawl in self._crawls)
+
+    async def crawl_host(self, host: str, seconds: float, stopping: asyncio.Event) -> None:
+        """Crawl a host until nothing is left, the time is over, or the worker stops. Raises the error that ended the crawler."""
+        self.held.add(host)
+        try:
+            idle = self._assignment.assign(host)
+            await self._wait_for_first(idle.wait(), stopping.wait(), self._clock.sleep(seconds))
+            if not self._task.done():
+                await self._wait_for_first(self._assignment.release(host))
+        finally:
+            self.held.discard(host)
+        if self._task.done():
+            if self._task.cancelled():
+                raise StoreError("The crawl was interrupted because the database is gone.")
+            self._task.result()
+
+    async def _wait_for_first(self, *waits: Coroutine[Any, Any, object]) -> None:
+        """Wait until one of these happens, or the crawler ends."""
+        tasks = [asyncio.ensure_future(wait) for wait in waits]
+        try:
+            await asyncio.wait([*tasks, self._task], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    async def end(self) -> None:
+        """Stop the crawler after everything is written."""
+        if self._crawls:
+            self._crawls[0].stop()
+        else:
+            self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+
+    async def drop(self) -> None:
+        """Cancel the crawler because the database is gone."""
+        self._task.cancel()
+        with suppress(asyncio.CancelledError, StoreError):
+            await self._task
+
 
 MAX_QUEUED_SLICES = 200
 """Maximum queued slices of all crawls. The other URLs wait in the frontier of their crawl."""

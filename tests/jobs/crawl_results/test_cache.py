@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from mypy import api
 
-from tadoru.jobs.audit.crawl_results.cache import CACHE_SIZE, LARGE_CACHE_SIZE, cached_while_unchanged
+from tadoru.jobs.audit.crawl_results.queries import CACHE_SIZE, LARGE_CACHE_SIZE, cached_while_unchanged
 
 
 def test_what_was_read_is_kept_until_the_file_or_its_log_changes(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.events.normalise.prices import parse_price
+from tadoru.jobs.events.normalise.normaliser import parse_price
 
 
 def shown(text: str, zone: str = "Asia/Tokyo") -> str:

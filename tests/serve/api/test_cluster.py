@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from tadoru.serve.api.cluster import ClusterOut
-from tadoru.serve.cluster_watch import CACHE_SECONDS, ClusterWatch
 from tadoru.serve.roles import Role
+from tadoru.serve.service import CACHE_SECONDS, ClusterWatch
 from tests.support.clock import FakeClock
 from tests.support.clusters import SampleCluster, cluster_on, fill
 from tests.support.postgres import server

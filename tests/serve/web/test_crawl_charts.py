@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.i18n.formatter import Formatter
 from tadoru.i18n.stored_texts import regression, regression_changes
+from tadoru.i18n.translation import Formatter
 from tadoru.jobs.reporting.charts import MAX_COLUMNS
 from tadoru.jobs.service_crawl import docs_changes, links_changes
 from tadoru.serve.web.crawls.pages import depth_bars

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.i18n.formatter import Formatter
+from tadoru.i18n.translation import Formatter
 from tadoru.serve.web.admin.dashboard import HEIGHT, TOP, runs_chart
 from tadoru.serve.web.calendar.pages import CalendarFilter, parse_day, parse_filter, to_event_filter
 from tadoru.serve.web.calendar.view_models import calendar_weeks, format_event_time, is_web_url, next_time, shift_month

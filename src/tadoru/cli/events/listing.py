@@ -294,7 +294,7 @@ def _pieces(store: CalendarStore, chosen: EventFilter, limit: int | None, form: 
 
             yield from json_array(event_json(record) for record in store.events.iterate(chosen, limit=limit))
         case "csv":
-            from tadoru.jobs.events.publish.csv_export import csv_rows
+            from tadoru.jobs.events.publish.rss_and_csv import csv_rows
 
             yield from csv_rows(store.events.iterate(chosen, limit=limit), mark=bom)
         case "ics":

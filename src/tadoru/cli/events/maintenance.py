@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tadoru.cli.copy import CopyProgress, report_copied_calendar
 from tadoru.cli.events import EventsContext, calendar_files, open_existing_calendar
+from tadoru.cli.export import CopyProgress, report_copied_calendar
 from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.inputs import check_writable
 from tadoru.cli.installation import print_diagnosis

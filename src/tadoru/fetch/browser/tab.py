@@ -12,7 +12,6 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from tadoru.clock import Clock
-from tadoru.fetch.browser import page_scripts
 from tadoru.fetch.browser.page_report import MAX_NOISE, DocumentResponse, PageReport, describe_browser_error
 from tadoru.fetch.browser.page_timing import PageActivity, PageTimeout
 from tadoru.fetch.browser.proxy import ProxyClient
@@ -27,6 +26,52 @@ from tadoru.fetch.browser.request_filter import (
 )
 from tadoru.model.web import Failure, FailureKind, Headers, RenderedPage
 from tadoru.rules.url import canonical, host_key
+
+WORLD = "tadoru"
+BINDING = "tadoruChanged"
+MAX_CHARACTERS = 20_000_000
+
+HIDE_SERVICE_WORKERS = "delete Navigator.prototype.serviceWorker;"
+"""Service workers would outlive the page and send requests that bypass the filter."""
+
+WATCH_CHANGES = f"""
+(() => {{
+  let reported = false;
+  new MutationObserver(() => {{
+    if (reported) return;
+    reported = true;
+    {BINDING}("");
+    setTimeout(() => {{ reported = false; }}, 50);
+  }}).observe(document, {{childList: true, subtree: true, characterData: true}});
+}})();
+"""
+"""Reports changes of the document, at most twenty times a second. Changes of attributes are ignored: animations use them."""
+
+READ_DOCUMENT = f"""
+(() => {{
+  const root = document.documentElement;
+  const type = document.doctype ? new XMLSerializer().serializeToString(document.doctype) + "\\n" : "";
+  // In a document without a window no element can run code of the page.
+  const inert = document.implementation.createHTMLDocument("");
+  const copy = (node) => {{
+    if (node.localName === "template") return inert.importNode(node, true);
+    const clone = inert.importNode(node, false);
+    const slotted = node.localName === "slot" && node.assignedNodes ? node.assignedNodes() : [];
+    for (const child of slotted.length ? slotted : (node.shadowRoot || node).childNodes) clone.appendChild(copy(child));
+    return clone;
+  }};
+  let shown = root;
+  try {{
+    for (const element of document.querySelectorAll("*")) {{
+      if (element.shadowRoot) {{ shown = copy(root); break; }}
+    }}
+  }} catch (tooDeep) {{}}
+  const html = type + (shown ? shown.outerHTML : "");
+  return {{url: document.URL, html: html.length > {MAX_CHARACTERS} ? null : html}};
+}})()
+"""
+"""The current document with the content of open shadow trees; null when it is too large."""
+
 
 Event = dict[str, Any]
 
@@ -62,10 +107,10 @@ async def read_document(session: CdpSession, frame: str, *, is_quiet: bool) -> E
             await _freeze_page(session)
         with suppress(TimeoutError, CommandRejected):
             async with asyncio.timeout(READ_TIMEOUT):
-                world = await session.send("Page.createIsolatedWorld", frameId=frame, worldName=page_scripts.WORLD)
+                world = await session.send("Page.createIsolatedWorld", frameId=frame, worldName=WORLD)
                 context = world["executionContextId"]
                 document_read = await session.send(
-                    "Runtime.evaluate", expression=page_scripts.READ_DOCUMENT, contextId=context, returnByValue=True
+                    "Runtime.evaluate", expression=READ_DOCUMENT, contextId=context, returnByValue=True
                 )
                 if "value" in document_read["result"]:
                     value: Event = document_read["result"]["value"]
@@ -153,9 +198,9 @@ class Tab:
         on("Log.entryAdded", self._report.on_log_entry)
         await asyncio.gather(
             *(send(f"{domain}.enable") for domain in ("Page", "Network", "Runtime", "Log")),
-            send("Runtime.addBinding", name=page_scripts.BINDING, executionContextName=page_scripts.WORLD),
-            send("Page.addScriptToEvaluateOnNewDocument", source=page_scripts.HIDE_SERVICE_WORKERS),
-            send("Page.addScriptToEvaluateOnNewDocument", source=page_scripts.WATCH_CHANGES, worldName=page_scripts.WORLD),
+            send("Runtime.addBinding", name=BINDING, executionContextName=WORLD),
+            send("Page.addScriptToEvaluateOnNewDocument", source=HIDE_SERVICE_WORKERS),
+            send("Page.addScriptToEvaluateOnNewDocument", source=WATCH_CHANGES, worldName=WORLD),
             send("Fetch.enable", patterns=[{"urlPattern": "*"}], handleAuthRequests=True),
         )
 
@@ -323,7 +368,7 @@ class Tab:
             message = f"The page was still busy after {timeout:g} s and its document could not be read."
             return Failure(url=url, kind=FailureKind.UNPARSABLE, message=message)
         if document_read["html"] is None:
-            message = f"The document has more than {page_scripts.MAX_CHARACTERS} characters."
+            message = f"The document has more than {MAX_CHARACTERS} characters."
             return Failure(url=url, kind=FailureKind.TOO_LARGE, message=message)
         return self._rendered(url, document, document_read)
 

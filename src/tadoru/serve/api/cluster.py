@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field
 from tadoru.serve.api.events import CurrentPrincipal, CurrentService
 from tadoru.serve.api.models import Json, ResponseModel
 from tadoru.serve.api.responses import NOT_MODIFIED, json_response, problem_responses
-from tadoru.serve.cluster_watch import cluster_status
+from tadoru.serve.service import cluster_status
 from tadoru.store.cluster.records import ClusterCrawlStatus, HostStatus, QueueStatus, WorkerStatus
 
 _EXAMPLE: Json = {

@@ -14,10 +14,9 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
-from tadoru.jobs.events.publish.csv_export import csv_rows
 from tadoru.jobs.events.publish.ics import ics_calendar
 from tadoru.jobs.events.publish.json_documents import schema_org_graph
-from tadoru.jobs.events.publish.rss import rss_feed
+from tadoru.jobs.events.publish.rss_and_csv import csv_rows, rss_feed
 from tadoru.model.event import EventStatus
 from tadoru.serve.api.event_queries import EventQuery, event_filter, local_today, resolve_city
 from tadoru.serve.api.events import CurrentPrincipal, CurrentService, EventId, visible_event

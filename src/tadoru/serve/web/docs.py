@@ -13,8 +13,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from markupsafe import Markup, escape
 
-from tadoru.i18n.formatter import Formatter
-from tadoru.i18n.translation import N_
+from tadoru.i18n.translation import N_, Formatter
 from tadoru.serve.api.docs_sites import markdown_response
 from tadoru.serve.docs_sites import sites as reading
 from tadoru.serve.docs_sites.markdown_html import CALLOUTS, local_fragment, render_markdown

@@ -21,14 +21,12 @@ from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 
 from tadoru.errors import TadoruError
-from tadoru.i18n.formatter import Formatter
-from tadoru.i18n.translation import N_, Translator, translator
+from tadoru.i18n.translation import N_, Formatter, Translator, translator
 from tadoru.serve.auth.authentication import csrf_token, is_secure
 from tadoru.serve.auth.principal import ANONYMOUS, Principal
-from tadoru.serve.cluster_watch import can_have_cluster
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.roles import Role
-from tadoru.serve.service import service_of
+from tadoru.serve.service import can_have_cluster, service_of
 from tadoru.serve.web.crawls.view_models import STATE_LABELS
 from tadoru.serve.web.request_input import (
     COOKIE_MAX_AGE,

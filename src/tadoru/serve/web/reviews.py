@@ -9,8 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from tadoru.errors import UsageError
-from tadoru.i18n.formatter import Formatter
-from tadoru.i18n.translation import N_
+from tadoru.i18n.translation import N_, Formatter
 from tadoru.jobs.events.dedupe.matcher import EventMatcher
 from tadoru.jobs.events.dedupe.reasons import reason_message
 from tadoru.jobs.events.event_input import parse_completed_row

@@ -12,8 +12,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from tadoru.errors import StoreError, TadoruError, UsageError
-from tadoru.i18n.formatter import Formatter
-from tadoru.i18n.translation import N_
+from tadoru.i18n.translation import N_, Formatter
 from tadoru.jobs.events.collect.collector import run_log_path
 from tadoru.jobs.events.collect.source_settings import settings_from_pairs
 from tadoru.jobs.events.collect.trial import SourceTrial

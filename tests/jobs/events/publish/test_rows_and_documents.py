@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.events.publish.csv_export import COLUMNS, csv_rows
 from tadoru.jobs.events.publish.json_documents import event_json, json_array
 from tadoru.jobs.events.publish.list_pages import find_city, suggest_cities
+from tadoru.jobs.events.publish.rss_and_csv import COLUMNS, csv_rows
 from tests.jobs.events.publish.sample_events import FIRST, STAMP, time, told, whole_days
 
 SEED = (

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, wraps
 from math import ceil
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from tadoru.i18n.translation import translator
 from tadoru.jobs.audit.checks.links import MALFORMED
-from tadoru.jobs.audit.crawl_results.cache import LARGE_CACHE_SIZE, cached_while_unchanged
 from tadoru.jobs.audit.crawl_results.models import (
     CheckSummary,
     CrawlCharts,
@@ -32,7 +32,7 @@ from tadoru.jobs.audit.crawl_results.models import (
     StructuredDataItem,
     TimeFigures,
 )
-from tadoru.jobs.audit.report.html_graph import draw_page_graph
+from tadoru.jobs.audit.report.html import draw_page_graph
 from tadoru.jobs.audit.report.summary import TIME_BOUNDS, PageGraph
 from tadoru.jobs.reporting.graph_svg import GraphDrawing
 from tadoru.model.finding import Severity
@@ -42,7 +42,44 @@ from tadoru.store.crawl.records import UNLINKED
 from tadoru.store.crawl.runs import StoredRun
 from tadoru.store.crawl.sqlite.store import ReadOnlyCrawl, at_once, looking_at
 
+P = ParamSpec("P")
 T = TypeVar("T")
+CACHE_SIZE = 64
+"""Results cached of a function whose results are small."""
+LARGE_CACHE_SIZE = 8
+"""Results cached of a function whose results are large: comparisons, graphs and drawings."""
+
+
+def cached_while_unchanged(size: int = CACHE_SIZE) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Caches a function that reads crawls by their paths, its only positional arguments, and returns an immutable value."""
+
+    def decorate(read: Callable[P, T]) -> Callable[P, T]:
+        untyped: Callable[..., T] = read
+
+        @lru_cache(maxsize=size)
+        def cached(states: tuple[object, ...], paths: tuple[str, ...], **options: Any) -> T:
+            return untyped(*paths, **options)
+
+        @wraps(read)
+        def look_up(*paths: P.args, **options: P.kwargs) -> T:
+            # The state is read first: a write during the call makes the next result another one.
+            states = tuple(_state(Path(f"{path}{ending}")) for path in paths for ending in ("", "-wal"))
+            values: dict[str, Any] = dict(options)
+            return cached(states, tuple(map(str, paths)), **values)
+
+        return look_up
+
+    return decorate
+
+
+def _state(file: Path) -> tuple[int, ...]:
+    try:
+        found = file.stat()
+    except OSError:
+        return ()
+    return (found.st_ino, found.st_size, found.st_mtime_ns) if found.st_size else ()
+
+
 _MAX_REASONS = 12
 _CLASSES = ("2xx", "3xx", "4xx", "5xx", "no answer", "not requested", "waiting")
 

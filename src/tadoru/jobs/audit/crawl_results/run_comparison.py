@@ -19,7 +19,7 @@ from tadoru.jobs.audit.compare import comparison
 from tadoru.jobs.audit.compare.changes import REGRESSIONS, ChangeKind, PageChange
 from tadoru.jobs.audit.compare.report_formats import check_title
 from tadoru.jobs.audit.compare.run_handles import RunHandle
-from tadoru.jobs.audit.crawl_results.cache import LARGE_CACHE_SIZE, cached_while_unchanged
+from tadoru.jobs.audit.crawl_results.queries import LARGE_CACHE_SIZE, cached_while_unchanged
 from tadoru.model.finding import Severity, SeverityName
 from tadoru.store.crawl.browse import PublishedRecord
 from tadoru.store.crawl.runs import StoredRun

@@ -1,10 +1,15 @@
-"""Finds the main content of a page: in the content area of its generator, or by the structure of the page."""
+"""Finds the main content of a page: in the content area of its generator, or by the structure of the page.
+
+Pages that React streamed are assembled first: the server sends `<template id="B:1">` with a placeholder for a slow part, and the
+part itself at the end of the page in `<div hidden id="S:1">`; a script moves it into place.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
-from tadoru.jobs.docs.content import navigation, noise, page_info, react_streaming, score
+from tadoru.jobs.docs.content import navigation, noise, page_info, score
 from tadoru.jobs.docs.content.generators import DocsGenerator, ElementNames, recognise_generator
 from tadoru.jobs.docs.content.navigation import NavItem
 from tadoru.jobs.docs.content.score import ContentChoice
@@ -52,7 +57,7 @@ def find_main_content(
     resolver = resolver or UrlResolver()
     body = document.tree.body or document.tree.root
     assert body is not None  # The parser always creates one.
-    react_streaming.resolve_streamed(body)
+    resolve_streamed(body)
     noise.remove_invisible(body)
     element_names = ElementNames.collect(document)
     generator = recognise_generator(element_names)
@@ -109,3 +114,53 @@ def _generator_content(document: HtmlDocument, generator: DocsGenerator | None) 
 
 def _length(element: Element) -> int:
     return len(element.text())
+
+
+_END_COMMENT = "/$"
+"""The comment at the end of a placeholder."""
+_MAX_PIECES = 200
+_NAME = re.compile(r"[\w-]{1,40}")
+_MAX_DEPTH = 300
+
+
+def resolve_streamed(body: Element) -> None:
+    """Move every streamed part into its place. Other pages are not changed."""
+    late = [(piece.attributes.get("id") or "")[2:] for piece in body.css('div[hidden][id^="S:"]')]
+    for name in late[:_MAX_PIECES]:
+        # Looked up each time: moving one part may have removed another one with its placeholder.
+        piece = body.css_first(f'div[id="S:{name}"]') if _NAME.fullmatch(name) else None
+        place = body.css_first(f'template[id="B:{name}"]') if piece is not None else None
+        if piece is not None and place is not None and not _is_within(place, piece):
+            _move_piece(piece, place)
+
+
+def _is_within(place: Element, piece: Element) -> bool:
+    """Whether a placeholder is inside its own part, or nested too deeply to check."""
+    above: Element | None = place
+    for _ in range(_MAX_DEPTH):
+        if above is None:
+            return False
+        if above.mem_id == piece.mem_id:
+            return True
+        above = above.parent
+    return True
+
+
+def _move_piece(piece: Element, place: Element) -> None:
+    _drop_placeholder(place, piece)
+    while (child := piece.first_child) is not None:
+        place.insert_before(child, move=True)
+    place.decompose()
+    piece.decompose()
+
+
+def _drop_placeholder(place: Element, piece: Element) -> None:
+    """Remove the placeholder content up to the end comment; nothing if there is no comment or the part is in between."""
+    shown: list[Element] = []
+    node = place.next
+    while node is not None and not (node.is_comment_node and (node.comment_content or "").strip() == _END_COMMENT):
+        shown.append(node)
+        node = node.next
+    if node is not None and not any(_is_within(piece, each) for each in shown):
+        for each in shown:
+            each.decompose()

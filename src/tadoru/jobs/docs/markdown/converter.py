@@ -23,7 +23,6 @@ from tadoru.jobs.docs.markdown import (
     math,
     signatures,
     tables,
-    tabs,
 )
 from tadoru.jobs.docs.markdown.conversion import MAX_DEPTH, ConversionContext, ConvertOptions, MarkdownDocument, MarkdownTooLong
 from tadoru.parse.html import Element
@@ -252,10 +251,10 @@ class BlockConverter(ConversionContext):
     def _of_role(self, node: Element, role: str) -> list[str] | None:
         """Convert an element by its ARIA role; None if it is converted by its tag."""
         if role == "tablist":
-            tabs.keep_labels(self, node)
+            callouts.keep_labels(self, node)
             return _NOTHING
         if role == "tabpanel":
-            return tabs.panel(self, node)
+            return callouts.panel(self, node)
         if role == "heading":
             return headings.heading(self, node, headings.level_of(node.attributes.get("aria-level")))
         return None
@@ -267,14 +266,14 @@ class BlockConverter(ConversionContext):
         if kind is element_kinds.CALLOUT:
             return callouts.callout(self, node)
         if kind is element_kinds.PANEL:
-            return tabs.panel(self, node)
+            return callouts.panel(self, node)
         if kind is element_kinds.GROUP:
-            return tabs.group(self, node)
+            return callouts.group(self, node)
         if kind is element_kinds.LABELS:
-            tabs.keep_labels(self, node)
+            callouts.keep_labels(self, node)
             return _NOTHING
         if kind is element_kinds.LABEL:
-            tabs.keep_label(self, node)
+            callouts.keep_label(self, node)
             return _NOTHING
         return self._of_rarer_kind(node, tag, kind)
 

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from tadoru.i18n.formatter import Formatter
-from tadoru.i18n.translation import N_
-from tadoru.serve.cluster_watch import can_have_cluster, cluster_status, cluster_status_or_none
-from tadoru.serve.service import Service, service_of
+from tadoru.i18n.translation import N_, Formatter
+from tadoru.serve.service import Service, can_have_cluster, cluster_status, cluster_status_or_none, service_of
 from tadoru.serve.web.rendering import formatter_of, render
 
 if TYPE_CHECKING:

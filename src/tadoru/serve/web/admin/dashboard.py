@@ -10,7 +10,7 @@ from datetime import date, datetime, timedelta
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from tadoru.i18n.formatter import Formatter
+from tadoru.i18n.translation import Formatter
 from tadoru.model.event import RunStatus
 from tadoru.serve.api.event_queries import local_today
 from tadoru.serve.service import Service, service_of

@@ -16,8 +16,7 @@ from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 
 from tadoru.errors import UsageError
-from tadoru.i18n.formatter import Formatter
-from tadoru.i18n.translation import N_
+from tadoru.i18n.translation import N_, Formatter
 from tadoru.jobs.events.publish.list_pages import find_city
 from tadoru.model.event import EventStatus
 from tadoru.parse.text_cleaning import is_html, sanitise_html

@@ -10,7 +10,7 @@ from datetime import date, timedelta
 
 from markupsafe import Markup
 
-from tadoru.i18n.formatter import Formatter
+from tadoru.i18n.translation import Formatter
 from tadoru.jobs.events.publish.json_documents import CONTEXT, draft_time, schema_org_event
 from tadoru.jobs.events.publish.list_pages import SEARCHED_FIELDS, event_highlights
 from tadoru.model.event import EventDraft

@@ -12,8 +12,7 @@ from fastapi.responses import Response
 
 from tadoru.config.settings import CrawlField
 from tadoru.errors import UsageError
-from tadoru.i18n.formatter import Formatter
-from tadoru.i18n.translation import N_
+from tadoru.i18n.translation import N_, Formatter
 from tadoru.serve.auth.principal import actor_of
 from tadoru.serve.crawl_runner import control
 from tadoru.serve.crawl_runner.crawl_options import CRAWL_OPTIONS, JOBS, validate_options, validate_start_urls

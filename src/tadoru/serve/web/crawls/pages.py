@@ -15,8 +15,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from tadoru.errors import StoreError
-from tadoru.i18n.formatter import Formatter
-from tadoru.i18n.translation import N_, translator
+from tadoru.i18n.translation import N_, Formatter, translator
 from tadoru.jobs.audit import crawl_results
 from tadoru.jobs.audit.crawl_results.models import CheckSummary, CrawlOverview, TimeFigures
 from tadoru.jobs.audit.report.messages import (

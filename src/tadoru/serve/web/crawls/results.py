@@ -17,9 +17,8 @@ from fastapi.responses import Response
 from markupsafe import Markup
 
 from tadoru.errors import StoreError
-from tadoru.i18n.formatter import Formatter
 from tadoru.i18n.stored_texts import failure_name, translate_reason
-from tadoru.i18n.translation import N_, Translator, translator
+from tadoru.i18n.translation import N_, Formatter, Translator, translator
 from tadoru.jobs.audit import crawl_results
 from tadoru.jobs.audit.compare.changes import FINDING_CHANGES, REGRESSIONS, ChangeKind, PageChange
 from tadoru.jobs.audit.compare.report_formats import CHANGE_NAMES, describe_change

@@ -9,9 +9,8 @@ from typing import Any
 
 from fastapi import Request
 
-from tadoru.i18n.formatter import Formatter
 from tadoru.i18n.stored_texts import format_regression
-from tadoru.i18n.translation import N_
+from tadoru.i18n.translation import N_, Formatter
 from tadoru.jobs.reporting.escape import clip, printable, readable_url, url_origin, url_shortener
 from tadoru.model.finding import Severity
 from tadoru.serve.problems import HttpProblem

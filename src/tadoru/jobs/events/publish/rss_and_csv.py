@@ -2,19 +2,25 @@
 
 `pubDate` is when an event was first seen, and the guid is its UID, so a feed reader shows an event once, however often it
 changes. Descriptions are plain text.
+
+And as CSV (RFC 4180): a header, one row per event, the columns of `json_documents` without `extra`. Spreadsheets execute a cell
+that starts like a formula: texts of a source that do get an apostrophe in front; numbers and times stay as they are.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import format_datetime
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from tadoru.i18n.translation import translator
 from tadoru.jobs.events.publish.ics import field_labels, format_place
-from tadoru.jobs.events.publish.json_documents import format_local
+from tadoru.jobs.events.publish.json_documents import EVENT_FIELDS, event_json, format_local
 from tadoru.parse.text_cleaning import plain_text
 from tadoru.store.calendar.records import CalendarEvent, EventRecord, EventTime
 
@@ -100,3 +106,46 @@ def _text(value: str) -> str:
 def _clean(value: str) -> str:
     """The text without characters that XML forbids."""
     return _NOT_XML.sub("", value)
+
+
+COLUMNS = tuple(name for name in EVENT_FIELDS if name != "extra")
+BYTE_ORDER_MARK = "\ufeff"
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""Full-width signs start a formula too in some programs."""
+
+
+def csv_rows(events: Iterable[EventRecord], *, mark: bool = False) -> Iterator[str]:
+    """The rows with line ends; `mark` adds a byte order mark, which Excel needs."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    yield (BYTE_ORDER_MARK if mark else "") + _taken(buffer)
+    for record in events:
+        row = event_json(record)
+        writer.writerow([_cell(row[name]) for name in COLUMNS])
+        yield _taken(buffer)
+
+
+def _taken(buffer: io.StringIO) -> str:
+    text = buffer.getvalue()
+    buffer.seek(0)
+    buffer.truncate()
+    return text
+
+
+def _cell(value: Any) -> Any:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case list():
+            return " ".join(f"{one['starts_at']}/{one['ends_at']}" if one["ends_at"] else one["starts_at"] for one in value)
+        case str():
+            return escape_formula(value)
+    return value
+
+
+def escape_formula(text: str) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
