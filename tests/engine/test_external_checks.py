@@ -219,6 +219,41 @@ async def test_patterns_of_a_file_are_never_requested(tmp_path: Path) -> None:
     assert by_path(site, result)["/b.pdf"].not_fetched == r"excluded by pattern \.pdf$"
 
 
+async def test_excluded_urls_of_other_sites_and_excluded_images_are_not_requested() -> None:
+    async with Site() as site, Site(host="127.0.0.2") as other:
+        site.html("/", f"<a href={other.url('/private')}>x</a><a href={other.url('/gone')}>x</a><img src=/private.png>")
+        result = await crawl(site, exclude=["/private"], **CHECK)
+    assert {seen.path for seen in other.requests} == {"/gone"}
+    assert [seen.path for seen in site.requests] == ["/"]
+    assert {info.url: info.not_fetched for info in result.external_urls}[other.url("/private")] == "excluded by pattern /private"
+
+
+async def test_links_and_style_sheets_outside_the_path_are_checked_and_not_followed() -> None:
+    async with Site() as site:
+        site.html("/docs/", "<link rel=stylesheet href=/gone.css><a href=/>x</a><a href=/gone>x</a><a href=a>x</a>")
+        site.page("/docs/a")
+        site.page("/", links=["/other"])
+        result = await crawl(site, "/docs/", scope="path", **CHECK)
+    assert {link.url.removeprefix(site.base) for link in result.broken_links} == {"/gone", "/gone.css"}
+    assert "/other" not in {seen.path for seen in site.requests}
+
+
+async def test_relative_links_are_remapped_like_others() -> None:
+    async with Site() as site:
+        site.page("/build/", links=["/docs/a"])
+        site.page("/build/a")
+        result = await crawl(site, "/build/", remap=[f"{site.url('/docs')}={site.url('/build')}"])
+    assert set(by_path(site, result)) == {"/build/", "/build/a"}
+
+
+async def test_redirects_of_images_are_remapped_too() -> None:
+    async with Site() as site:
+        site.html("/", "<img src=/old.png>")
+        site.redirect("/old.png", "https://garden.example/new.png")
+        result = await crawl(site, remap=[f"https://garden.example={site.base}"], **CHECK)
+    assert [(link.url, link.status_code) for link in result.broken_links] == [(site.url("/old.png"), 404)]
+
+
 async def test_an_invalid_pattern_is_named_by_its_line(tmp_path: Path) -> None:
     patterns = tmp_path / "exclude.txt"
     patterns.write_text("fine\n(\n", encoding="utf-8")

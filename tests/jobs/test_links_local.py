@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,31 @@ def test_a_folder_may_have_a_url_of_its_own(folder: Path) -> None:
     write(folder, index_html="<a href=https://example.com/site/a.html>A</a> <a href=/site/b.html>B</a>", a_html="<p>")
     result = check(".", base_url="https://example.com/site/")
     assert [(link.url, link.sources[0].file) for link in result.bad_links] == [("https://example.com/site/b.html", "index.html")]
+
+
+def test_what_is_beside_the_url_of_a_folder_is_requested_like_other_sites(folder: Path, site: Site) -> None:
+    site.page("/blog")
+    write(folder, index_html=f"<a href=/blog>x</a>\n<a href=/gone>x</a><img src=/gone.png><a href={site.url('/site/no')}>x</a>")
+    result = tadoru.links(".", base_url=site.url("/site"), check=True, delay=0.1, allow_private=True)
+    assert broken(result, folder) == [
+        (site.url("/gone"), "index.html", 2, 9),
+        (site.url("/gone.png"), "index.html", 2, 29),
+        (site.url("/site/no"), "index.html", 2, 47),
+    ]
+    assert set(site.paths) == {"/robots.txt", "/blog", "/gone", "/gone.png"}
+    times = [seen.at for seen in site.requests if seen.path != "/robots.txt"]
+    assert min(after - before for before, after in pairwise(times)) > 0.09, "only files need no delay"
+
+
+def test_a_pattern_follows_no_links_to_folders(folder: Path) -> None:
+    write(folder, docs__a_md="[x](no.md)", docs__deep__b_md="x", docs___hidden__c_md="x")
+    (folder / "docs" / "node_modules").mkdir()
+    (folder / "docs" / "node_modules" / "d.md").write_text("x")
+    (folder / "docs" / "deep" / "back").symlink_to(folder / "docs")
+    (folder / "docs" / "deep" / "again").symlink_to(folder / "docs")
+    assert {info.url.rpartition("/")[2] for info in check("docs/**/*.md").internal_urls} == {"a.md", "b.md", "no.md"}
+    assert broken(check("**/[ab].md"), folder) == [("docs/no.md", "docs/a.md", 1, 5)]
+    assert broken(check("./docs/*.?d"), folder) == [("docs/no.md", "docs/a.md", 1, 5)]
 
 
 def test_a_malformed_reference_has_its_place(folder: Path) -> None:

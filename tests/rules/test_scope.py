@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tadoru.errors import UsageError
 from tadoru.rules.scope import Admission, Scope, ScopeDecision, ScopeMode, domain_key
 
-FOLLOW, EXTERNAL, REFUSED = Admission.FOLLOW, Admission.EXTERNAL, Admission.REFUSED
+FOLLOW, EXTERNAL, OUTSIDE, REFUSED = Admission.FOLLOW, Admission.EXTERNAL, Admission.OUTSIDE, Admission.REFUSED
 HOST = Scope("host", ("https://www.example.com/start",))
 DOMAIN = Scope("domain", ("https://www.example.co.uk/start",))
 
@@ -103,7 +103,7 @@ def test_the_registrable_domain_falls_back_to_the_host(url: str, key: str) -> No
 def test_the_path_scope_is_below_the_start(start: str, url: str, inside: bool) -> None:
     scope = Scope("path", (f"http://a.example{start}",))
     verdict = scope.decide(f"https://a.example{url}")
-    assert verdict.admission is (FOLLOW if inside else REFUSED)
+    assert verdict.admission is (FOLLOW if inside else OUTSIDE)
     assert scope.is_internal(f"http://a.example{url}")
 
 
@@ -111,8 +111,8 @@ def test_the_path_scope_of_one_host_says_nothing_about_another() -> None:
     scope = Scope("path", ("http://a.example/x/", "http://b.example/y/", "http://a.example/z/"))
     assert scope.decide("http://b.example/y/1").admission is FOLLOW
     assert scope.decide("http://a.example/z/1").admission is FOLLOW
-    assert scope.decide("http://b.example/x/1") == (REFUSED, "outside the path /y/")
-    assert scope.decide("http://a.example/y/1") == (REFUSED, "outside the path /x/ and /z/")
+    assert scope.decide("http://b.example/x/1") == (OUTSIDE, "outside the path /y/")
+    assert scope.decide("http://a.example/y/1") == (OUTSIDE, "outside the path /x/ and /z/")
 
 
 def test_the_scope_all_follows_every_host() -> None:
@@ -132,7 +132,7 @@ def test_the_scope_all_follows_every_host() -> None:
             "http://c.example/",
             (EXTERNAL, "external: c.example is none of the 2 sites"),
         ),
-        (Scope("path", ("http://a.example/docs/x.html",)), "http://a.example/", (REFUSED, "outside the path /docs/")),
+        (Scope("path", ("http://a.example/docs/x.html",)), "http://a.example/", (OUTSIDE, "outside the path /docs/")),
         (
             Scope("host", ("http://a.example/",), exclude=("/foo/",)),
             "http://a.example/foo/",
@@ -160,14 +160,14 @@ def test_each_verdict_gives_its_reason(scope: Scope, url: str, verdict: ScopeDec
         ((r"/docs/",), (r"\.pdf$",), "http://a.example/docs/x.pdf", REFUSED),
         ((), (r"\?.*print=1",), "http://a.example/x?a=b&print=1", REFUSED),
         ((), (r"^https:",), "http://a.example/x", FOLLOW),
-        ((), (r"print",), "http://b.example/print", EXTERNAL),
+        ((), (r"print",), "http://b.example/print", REFUSED),
         ((r"b\.example",), (), "http://b.example/", EXTERNAL),
         ((r"/docs/",), (), "http://a.example/start", FOLLOW),
         ((), (r"start",), "http://a.example/start", REFUSED),
         ((r"start",), (r"start",), "http://a.example/start", REFUSED),
     ],
 )
-def test_patterns_choose_among_internal_urls_and_exclude_wins(
+def test_patterns_choose_among_internal_urls_and_exclude_applies_to_all(
     include: tuple[str, ...], exclude: tuple[str, ...], url: str, admission: Admission
 ) -> None:
     scope = Scope("host", ("http://a.example/start",), include, exclude)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from tadoru.engine.host_queues import HostHealth, HostQueues
 from tadoru.engine.job import CrawlContext, KnownCheck
@@ -11,7 +12,7 @@ from tadoru.engine.request_flow import follow_redirects
 from tadoru.model.web import Answer, FailureKind, Request, Response
 from tadoru.rules import request_window, retry
 from tadoru.rules.bot_blocking import bot_blocker, describe_bot_block
-from tadoru.rules.url import origin
+from tadoru.rules.url import origin, remap_url
 from tadoru.store.crawl.records import ResourceLease, ResourceResult
 
 MAX_WAIT = 0.25
@@ -131,6 +132,7 @@ class ResourceChecker:
 
     async def _send(self, request: Request) -> Answer:
         """Send one request if robots.txt allows it: a redirect may lead to another host or to a disallowed URL."""
+        request = replace(request, url=remap_url(request.url, self._policy.remaps))  # Links are remapped, redirects are not.
         if self._policy.obey_robots:
             verdict = (await self._page_fetch.robots.get(origin(request.url))).rules.allows(request.url)
             if not verdict.allowed:

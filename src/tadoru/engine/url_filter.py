@@ -69,7 +69,7 @@ class UrlFilter:
     def start_target(self, url: str) -> LinkTarget:
         """The decision about a start URL: in scope by definition, unless excluded."""
         decision = self.scope.decide_start(url)
-        if decision.admission is Admission.REFUSED:
+        if decision.admission in (Admission.REFUSED, Admission.OUTSIDE):
             return LinkTarget(url, host_key(url), PageStatus.SKIPPED, decision.reason)
         return LinkTarget(url, host_key(url), PageStatus.QUEUED)
 
@@ -90,18 +90,19 @@ class UrlFilter:
         found = self._resources.get((url, kind))
         if found is None:
             internal = self.scope.is_internal(url)
-            found = ResourceUse(url, host_key(url), kind, internal, internal or self._check_external)
+            wanted = (internal or self._check_external) and self.scope.exclusion(url) is None
+            found = ResourceUse(url, host_key(url), kind, internal, wanted)
             if len(url) <= MAX_CACHED_LENGTH:
                 self._resources[url, kind] = found
         return found
 
     def _decide(self, url: str) -> LinkTarget:
         decision, host = self.scope.decide(url), host_key(url)
-        if decision.admission is Admission.REFUSED:
-            return LinkTarget(url, host, PageStatus.SKIPPED, decision.reason)
+        if self._check_external and decision.admission in (Admission.EXTERNAL, Admission.OUTSIDE):
+            return LinkTarget(url, host, PageStatus.QUEUED, decision.reason, UrlPurpose.CHECK, internal=False)
+        if decision.admission in (Admission.REFUSED, Admission.OUTSIDE):
+            return LinkTarget(url, host, PageStatus.SKIPPED, decision.reason, internal=self.scope.is_internal(url))
         if decision.admission is Admission.EXTERNAL:
-            if self._check_external:
-                return LinkTarget(url, host, PageStatus.QUEUED, decision.reason, UrlPurpose.CHECK, internal=False)
             return LinkTarget(url, host, PageStatus.DISCOVERED, decision.reason, internal=False)
         if not self._follow:
             return LinkTarget(url, host, PageStatus.DISCOVERED, "list mode: only the given URLs are requested")

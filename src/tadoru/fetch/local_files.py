@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from glob import glob
+from fnmatch import fnmatchcase
+from itertools import groupby
 from pathlib import Path
 from stat import S_ISREG
 
@@ -135,8 +136,42 @@ def matching_files(argument: str) -> list[str]:
     """The names of the files of an argument, in order: of a pattern (`docs/**/*.md`) those that match, else the file itself."""
     if file_exists(argument):
         return [argument]
-    # Not `Path.glob`, which finds what is in hidden folders too.
-    return sorted(name for name in glob(argument, recursive=True) if Path(name).is_file())  # noqa: PTH207
+    top = Path(argument).expanduser()
+    parts = [part for part, _ in groupby(top.relative_to(top.anchor).parts)]  # `**/**` is `**`.
+    return sorted({str(file) for file in _below(Path(top.anchor), parts) if file.is_file()})
+
+
+def _below(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
+    """What matches the parts of a pattern. Not `glob`, whose `**` follows links to folders, which may lead back without end."""
+    if not parts:
+        yield folder
+        return
+    part, rest = parts[0], parts[1:]
+    if part == "**":
+        yield from _below(folder, rest)
+        for entry in _entries(folder):
+            if entry.is_dir(follow_symlinks=False) and _is_read(entry.name):
+                yield from _below(folder / entry.name, parts)
+    elif any(sign in part for sign in "*?["):
+        for entry in _entries(folder):
+            if fnmatchcase(entry.name, part) and (part[0] == "." or entry.name[0] != "."):
+                yield from _below(folder / entry.name, rest)
+    else:
+        yield from _below(folder / part, rest)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """What is in a folder; nothing if it is none or cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+def _is_read(name: str) -> bool:
+    """Whether the files of a folder of this name are read: not those of hidden folders, packages and caches."""
+    return not name.startswith(".") and name not in _SKIPPED_FOLDERS
 
 
 def documents_below(folder: str) -> Iterator[str]:
@@ -145,7 +180,7 @@ def documents_below(folder: str) -> Iterator[str]:
     So are links to folders, which may lead out of the folder, or back into it without end.
     """
     for path, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED_FOLDERS)
+        folders[:] = sorted(filter(_is_read, folders))
         below = os.path.relpath(path, folder).replace(os.sep, "/")
         prefix = "" if below == "." else f"{below}/"
         yield from (prefix + name for name in sorted(files) if name.lower().endswith(DOCUMENT_SUFFIXES))

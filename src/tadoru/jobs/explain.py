@@ -102,7 +102,7 @@ async def _apply_rules(
     """The reason of the first rule that refuses the URL; None when it is crawled."""
     verdict = scope.decide(url)
     rows["scope"] = skip_reason(verdict.reason)
-    is_checked = verdict.admission is Admission.EXTERNAL and _checks(options)
+    is_checked = verdict.admission in (Admission.EXTERNAL, Admission.OUTSIDE) and _checks(options)
     if is_checked:
         rows["scope"] = Message("{reason}; it is requested once, and its links are not followed", reason=rows["scope"])
     elif verdict.admission is not Admission.FOLLOW:

@@ -27,8 +27,10 @@ class Admission(StrEnum):
     FOLLOW = "follow"
     EXTERNAL = "external"
     """On another site: recorded, possibly checked, never followed."""
+    OUTSIDE = "outside"
+    """On this site, outside its path: possibly checked like an external URL, never followed."""
     REFUSED = "refused"
-    """On this site, but excluded."""
+    """Excluded: never requested."""
 
 
 class ScopeDecision(NamedTuple):
@@ -99,23 +101,24 @@ class Scope:
 
     def decide(self, url: str) -> ScopeDecision:
         """Whether to follow the URL, with the reason."""
+        if excluded := self.exclusion(url):
+            return excluded
         if not self.is_internal(url):
             return ScopeDecision(Admission.EXTERNAL, self._external_reason(url))
-        if excluded := self._exclusion(url):
-            return excluded
         if url in self._starts:
             return _START
         if self.mode == "path" and (outside := self._outside_path(url)):
-            return ScopeDecision(Admission.REFUSED, outside)
+            return ScopeDecision(Admission.OUTSIDE, outside)
         if self._included and not any(pattern.search(url) for pattern in self._included):
             return _NOT_INCLUDED
         return _FOLLOW
 
     def decide_start(self, url: str) -> ScopeDecision:
         """The decision about a start URL. With every host in scope it need not be in `sites`, because there may be many."""
-        return self.decide(url) if self.mode != "all" else self._exclusion(url) or _START
+        return self.decide(url) if self.mode != "all" else self.exclusion(url) or _START
 
-    def _exclusion(self, url: str) -> ScopeDecision | None:
+    def exclusion(self, url: str) -> ScopeDecision | None:
+        """The decision about a URL that is excluded, of any site and of any kind; None for others."""
         for pattern in self._excluded:
             if pattern.search(url):
                 return ScopeDecision(Admission.REFUSED, f"excluded by pattern {pattern.pattern}")

@@ -296,6 +296,9 @@ class UrlResolver:
         path_end = base.find("?")
         folder = base[: base.rindex("/", 0, path_end if path_end > 0 else None) + 1]
         self._rooted, self._nearby = self._table(root), self._table(folder)
+        self._starts = {}
+        if any(old.startswith(root) for old, _ in self._cleaning.remaps):
+            return  # What is joined is not remapped.
         self._starts = {"/": root + "/", "": folder}
         up = ""
         while len(folder) > len(root) + 1 and len(up) < 3 * _MOST_FOLDERS_UP:

@@ -20,10 +20,10 @@ from tadoru.parse.html import HtmlDocument, PageTooComplex
 from tadoru.parse.links import extract
 from tadoru.parse.scan import ReferencePlace, css_places, html_places, html_references
 from tadoru.rules.static_site import HTML_SUFFIXES, MARKDOWN_TYPE, StaticSite, content_type
-from tadoru.rules.url import UrlResolver, host_key, parse_typed_url
+from tadoru.rules.url import UrlCleaner, UrlResolver, host_key, origin, parse_typed_url, remap_url, split_url
 
 FILES_BASE = "http://files.invalid"
-"""Where the files are for the crawl: on a host that nobody has. Results have the URLs of files instead."""
+"""Where the files are for the crawl: on a host that nobody has. Results have the URLs of files, or those below `--base-url`."""
 
 _NOT_FOUND = format_status(404)
 
@@ -42,6 +42,8 @@ class LocalInput:
     """The URL of the folder, or of the first file."""
     working_folder: str
     """The absolute path that the names of files are relative to."""
+    base_url: str | None = None
+    """The URL that the folder has on its site, without the slash at its end."""
 
     @property
     def root_url(self) -> str:
@@ -51,8 +53,14 @@ class LocalInput:
     def options(self, options: LinksOptions) -> LinksOptions:
         """The options of a crawl of these files: there is an end of them, and all are read."""
         limit = 0 if options.limit == LinksOptions().limit else options.limit
-        # What is beside the folder on its host is not on this machine.
-        return replace(options, limit=limit, depth=None, trap_limit=0, list=False, subdomains=False, scope="path")
+        return replace(options, limit=limit, depth=None, trap_limit=0, list=False, subdomains=False, scope="host")
+
+    def cleaner(self, cleaner: UrlCleaner) -> UrlCleaner:
+        """Cleans URLs and moves those of the folder to its files. What is beside it on its site is not on this machine."""
+        if self.base_url is None:
+            return cleaner
+        files, site = self.site.urls.base, remap_url(origin(self.base_url + "/"), cleaner.remaps)
+        return replace(cleaner, remaps=((self.base_url, files), (files, files), (FILES_BASE, site), *cleaner.remaps))
 
     def plan(self, plan: CrawlPlan, processes: int | None) -> CrawlPlan:
         """The plan of a crawl that reads these files from the disk, in several processes if there are many."""
@@ -67,10 +75,9 @@ class LocalInput:
 
     def shown_url(self, url: str) -> str:
         """The URL as it is in results: that of the file, unless the user named the URL of the folder."""
-        base = self.site.urls.base
-        if base != FILES_BASE or not self.site.urls.holds(url):
+        if not self.site.urls.holds(url):
             return url
-        return Path(self.site.root).as_uri().rstrip("/") + url[len(base) :]
+        return (self.base_url or Path(self.site.root).as_uri().rstrip("/")) + url[len(self.site.urls.base) :]
 
     def file_name(self, url: str) -> str | None:
         """The name of the file of a URL, relative to the working folder if it is below it, with slashes."""
@@ -85,9 +92,9 @@ class LocalInput:
         for edge in edges:
             yield edge._replace(source=self.shown_url(edge.source), target=self.shown_url(edge.target))
 
-    def localize(self, result: CrawlResult) -> CrawlResult:
+    def localize(self, result: CrawlResult, cleaner: UrlCleaner) -> CrawlResult:
         """The result with the names of files, and the lines and columns of links that do not work."""
-        places = _SourcePlaces(self)
+        places = _SourcePlaces(self, UrlResolver(self.cleaner(cleaner)))
         links = [self._localize_link(link, places) for link in result.bad_links]
         return replace(
             result,
@@ -136,12 +143,13 @@ def find_local_input(arguments: Sequence[str], options: LinksOptions) -> LocalIn
     if len(local) < len(arguments):
         raise UsageError("Give either URLs or files, not both.")
     names = [name for argument in local for name in _existing(argument)]
-    base = FILES_BASE if options.base_url is None else parse_typed_url(options.base_url).rstrip("/")
+    base_url = None if options.base_url is None else parse_typed_url(options.base_url).rstrip("/")
+    base = FILES_BASE if base_url is None else (FILES_BASE + split_url(base_url).path).rstrip("/")
     if len(names) == 1 and Path(names[0]).is_dir():
-        return _folder_input(Path(names[0]).resolve(), base, options)
+        return replace(_folder_input(Path(names[0]).resolve(), base, options), base_url=base_url)
     # With other files beside it, a folder is not the root of a site.
     files = [Path(name, below) for name in names for below in (documents_below(name) if Path(name).is_dir() else ("",))]
-    return _file_input([file.resolve() for file in files], base, options)
+    return replace(_file_input([file.resolve() for file in files], base, options), base_url=base_url)
 
 
 def _existing(argument: str) -> list[str]:
@@ -202,8 +210,9 @@ class _SourcePlaces:
     The crawl keeps one link of a page to each target; all are in the file.
     """
 
-    def __init__(self, local: LocalInput) -> None:
+    def __init__(self, local: LocalInput, resolver: UrlResolver) -> None:
         self._local = local
+        self._resolver = resolver
         self._pages: dict[str, _PagePlaces] = {}
 
     def locate(self, url: str, sources: Iterable[LinkSource], *, is_fragment: bool = False) -> tuple[LinkSource, ...]:
@@ -218,7 +227,7 @@ class _SourcePlaces:
             return
         page = self._pages.get(source.page_url)
         if page is None:
-            page = self._pages[source.page_url] = _PagePlaces(path, source.page_url)
+            page = self._pages[source.page_url] = _PagePlaces(path, source.page_url, self._resolver)
         file, page_url = self._local.file_name(source.page_url), self._local.shown_url(source.page_url)
         for found, place in page.find(url, source, is_fragment):
             line, column = (None, None) if place is None else (place.line, place.column)
@@ -228,7 +237,7 @@ class _SourcePlaces:
 class _PagePlaces:
     """The references of a file."""
 
-    def __init__(self, path: str, page_url: str) -> None:
+    def __init__(self, path: str, page_url: str, resolver: UrlResolver) -> None:
         self._places: dict[str, list[ReferencePlace]] = {}
         """By URL and by reference."""
         self._links: dict[str, list[Link]] = {}
@@ -236,7 +245,7 @@ class _PagePlaces:
             body = Path(path).read_bytes()
         except OSError:
             return
-        media_type, resolver, base = content_type(path), UrlResolver(), page_url
+        media_type, base = content_type(path), page_url
         text = decode(body, media_type).text
         if media_type != STYLE_TYPE:
             base = self._read_links(text, media_type, page_url, resolver)

@@ -116,6 +116,7 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
             await queue_start_urls(store, url_filter, starts, new, options.depth)
         finally:
             await store.close()
+        cleaner = build_cleaner(options) if local is None else local.cleaner(build_cleaner(options))
         kinds = link_kinds(options.kinds) | FOLLOWED if local is not None or options.check else FOLLOWED
         job = LinksJob(
             scope=scope,
@@ -125,11 +126,12 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
             fragments=options.fragments,
             only_starts=local is not None,
             kinds=kinds,
-            cleaning=build_cleaner(options),
+            cleaning=cleaner,
             body_types=_body_types(kinds, local),
         )
         known_checks = read_checks(options.cache, SystemClock().now() - options.max_age) if options.cache else {}
-        policy = {"known_checks": known_checks, "resource_budget": MAX_RESOURCES if kinds != FOLLOWED else 0}
+        budget = MAX_RESOURCES if kinds != FOLLOWED else 0
+        policy = {"known_checks": known_checks, "resource_budget": budget, "remaps": cleaner.remaps}
         plan = build_plan(options, job, starts, exemptions, database, policy, durable=self.durable)
         if local is not None:
             plan = local.plan(plan, options.processes)
@@ -160,7 +162,7 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
             start_url = prepared.starts[0] if self.local is None else self.local.start_url
             result = await read_crawl_result(store, start_url, rules, problems, urls, duration=seconds, stopped=stopped)
             if self.local is not None:
-                result = self.local.localize(result)
+                result = self.local.localize(result, build_cleaner(self.options))
             return FinishedCrawl(prepared=prepared, ended=ended, result=result, start=await start_failure(store))
         finally:
             await store.close()
