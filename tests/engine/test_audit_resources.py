@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -254,3 +255,70 @@ async def test_declared_urls_are_requested_within_the_budget_and_the_scope(tmp_p
         asked = {seen.path for seen in site.requests if seen.path not in ("/", "/robots.txt")}
     assert len(asked) == 4
     assert all(path.startswith("/de/") for path in asked)
+
+
+EXTERNAL: dict[str, Any] = {"resources": 20, "check_external": True, "allow_private": True}
+
+
+async def test_an_external_host_that_asks_to_wait_for_an_hour_is_left_alone_and_not_waited_for(tmp_path: Path) -> None:
+    async with Site() as site, Site(host="127.0.0.2") as other:
+        paths = [f"/{number}" for number in range(5)]
+        for path in (*paths, "/a.png"):
+            other.reply(path, status=503, headers={"Retry-After": "3600"})
+        page(site, "/", other.url("/a.png"), links=tuple(map(other.url, paths)))
+        audit = Audit(site, tmp_path)
+        await asyncio.wait_for(audit.run("/", concurrency=1, **EXTERNAL), 60)
+        assert [seen.method for seen in other.requests if seen.path in paths] == ["HEAD"]
+    errors = audit.select("status, last_error_type FROM pages WHERE NOT internal")
+    assert errors == [("error", "bot_blocked")] * 5
+    assert audit.select("status, last_error_type FROM resources") == [("error", "bot_blocked")]
+    assert audit.select("check_id FROM findings WHERE check_id LIKE '%-broken'") == []
+
+
+async def test_a_cookie_that_an_external_page_asks_for_is_sent_back(tmp_path: Path) -> None:
+    async def gate(exchange: Exchange, _: str) -> None:
+        path = exchange.seen.path
+        if "seen=1" in exchange.seen.headers.get("cookie", ""):
+            await exchange.send(Reply(200, b"<title>In</title>"))
+            return
+        target = path if path == "/gate" else f"/consent?return={path}"
+        await exchange.send(Reply(302, b"", headers=(("Location", target), ("Set-Cookie", "seen=1; Path=/"))))
+
+    async with Site() as site, Site(host="127.0.0.2") as other:
+        other.handle("/gate", gate)
+        other.handle("/shop", gate)
+        page(site, "/", links=(other.url("/gate"), other.url("/shop")))
+        audit = Audit(site, tmp_path)
+        await audit.run("/", **EXTERNAL)
+    assert audit.select("status, status_code FROM pages WHERE NOT internal") == [("completed", 200)] * 2
+
+
+async def test_missing_fragments_of_external_pages_are_found_by_one_request_each(tmp_path: Path) -> None:
+    async with Site() as site, Site(host="127.0.0.2") as other:
+        other.html("/guide", '<title>Guide</title><h1 id="start">Start</h1><p id="user-content-usage">Usage</p>')
+        other.page("/plain")
+        fragments = ("start", "usage", "L10-L20", "gone")
+        page(site, "/", links=(*(other.url(f"/guide#{name}") for name in fragments), other.url("/plain")))
+        audit = Audit(site, tmp_path)
+        await audit.run("/", fragments=True, **EXTERNAL)
+        assert [seen.method for seen in other.requests if seen.path == "/guide"] == ["HEAD", "GET"]
+        assert [seen.method for seen in other.requests if seen.path == "/plain"] == ["HEAD"]
+        broken = audit.select("url, detail FROM findings WHERE check_id = 'link-broken-fragment'")
+        assert broken == [("/", other.url("/guide#gone"))]
+
+
+async def test_images_of_scripts_styles_and_previews_are_checked(tmp_path: Path) -> None:
+    async with Site() as site:
+        site.reply("/there.png", **IMAGE)
+        site.html(
+            "/",
+            """<!doctype html><title>Images</title><meta property="og:image" content="/preview.png">
+            <style>.a { background: url(/sheet.png) } @font-face { src: url("/type.woff2") }</style>
+            <img src="/there.png" data-src="/lazy.png" alt="Lazy"><div style="background: url('/back.png')">Words</div>""",
+        )
+        audit = Audit(site, tmp_path)
+        await audit.run("/", resources=20)
+    assert audit.select("check_id, url FROM findings WHERE check_id LIKE '%-broken' ORDER BY 1, 2") == [
+        *(("image-broken", f"/{name}.png") for name in ("back", "lazy", "preview", "sheet")),
+        ("resource-broken", "/type.woff2"),
+    ]

@@ -157,3 +157,12 @@ async def test_what_is_crawled_while_somebody_else_analyses_is_analysed_too(tmp_
 
         await audit.run("/late", on_created=said_by_another)
     assert ("/gone", "response-client-error") in audit.select("url, check_id FROM findings")
+
+
+async def test_the_threshold_of_a_site_wide_check_is_shown_as_it_was_chosen(tmp_path: Path) -> None:
+    async with Site() as site:
+        site.page("/")
+        audit = Audit(site, tmp_path)
+        await audit.run("/", threshold=("security-hsts-short=7", "page-deep=9"))
+    chosen = audit.select("id, threshold FROM checks WHERE id IN ('security-hsts-short', 'page-deep') ORDER BY id")
+    assert chosen == [("page-deep", 9.0), ("security-hsts-short", 7.0)]

@@ -61,7 +61,7 @@ class CrawlOptions:
         form=CrawlField("Strip tracking parameters", "Remove utm_*, gclid and other tracking parameters from URLs."))
     strip_sessions: bool = option(False, "Scope", "Remove session IDs from URLs.", form=CrawlField("Strip session IDs"))
     trap_limit: int = option(500, "Scope",
-        "Maximum URLs of one endless pattern (calendars, facets), ten times as many numbered pages; 0 for no limit.",
+        "Maximum URLs of one endless pattern (calendars, facets; by default 5000 numbered pages); 0 for no limit.",
         whole_number(0))
     delay: float = option(1.0, "Politeness", "Delay between requests to a host.", parse_delay, flags="-r",
         linktadoru="request_delay",

@@ -39,7 +39,7 @@ SILENCES = frozenset(
 class HostHealth:
     """Whether the requests of this process to a host come back."""
 
-    __slots__ = ("answered_at", "failure", "in_flight", "silent_since", "slowed_at", "window")
+    __slots__ = ("answered_at", "failure", "in_flight", "postponed", "postponed_until", "silent_since", "slowed_at", "window")
 
     def __init__(self) -> None:
         self.window = request_window.RequestWindow()
@@ -53,6 +53,9 @@ class HostHealth:
         """When the first request was sent to which, and since which, nothing came back."""
         self.failure: Failure | None = None
         """The last failure of a silent host."""
+        self.postponed: Failure | None = None
+        """What checks of links to the host fail with, after it asked to wait for long."""
+        self.postponed_until = -inf
 
     def is_silence(self, failure: Failure, began: float) -> bool:
         """Whether a request that failed shows that the host is silent: nothing came back since it began."""

@@ -61,6 +61,8 @@ class CrawlPolicy:
     """Send conditional requests for known pages."""
     resource_budget: int = 0
     """How many images, scripts and style sheets are checked once the pages are done."""
+    external_fragments: bool = False
+    """Read the ids of external pages of which links name a fragment; with the resources, and within their budget."""
     declared_targets: bool = False
     """Check the URLs that pages declare (canonical, hreflang, next, prev) and no link leads to, within the same budget."""
     sitemaps: bool = False

@@ -13,6 +13,7 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from typing import Any
+from urllib.parse import unquote
 
 from tadoru.engine.host_queues import SILENCES, HostQueue, HostQueues
 from tadoru.engine.job import CrawlContext, ExtraRequest, FetchedPage, PageResult
@@ -171,8 +172,12 @@ class PageFetch:
         return records.RefusedOutcome(lease=lease, reason=decision.reason, records=recorded)
 
     def known_outcome(self, lease: records.Lease) -> records.Outcome | None:
-        """The outcome of an external URL whose result is known from an earlier crawl: it takes no request and no slot."""
-        known = self._policy.known_checks.get(lease.url) if lease.purpose is records.UrlPurpose.CHECK else None
+        """The outcome of an external URL that is not requested: its result is known, or its host asked to wait for long."""
+        if lease.purpose is not records.UrlPurpose.CHECK:
+            return None
+        if (asked := self.postponement(lease.host)) is not None:
+            return self._final_failure(lease, asked.kind, asked.message)
+        known = self._policy.known_checks.get(lease.url)
         if known is None:
             return None
         if known.status_code is None:
@@ -181,6 +186,11 @@ class PageFetch:
         redirect = self._url_filter.target(known.redirect_url) if known.redirect_url else None
         facts = records.PageFacts(status_code=known.status_code, content_type=known.content_type)
         return records.CompletedOutcome(lease=lease, facts=facts, redirect=redirect)
+
+    def postponement(self, host: str) -> Failure | None:
+        """The failure of what is checked on a host that asked to wait for longer than a check does."""
+        health = self._queues.health(host)
+        return health.postponed if health.postponed_until > self._clock.monotonic() else None
 
     async def fetch(
         self, queue: HostQueue, lease: records.Lease, *, took_slot: bool, on_sent: Callable[[], None]
@@ -204,12 +214,12 @@ class PageFetch:
         timeout = self._policy.timeout * (2 if lease.attempt else 1)
         if lease.purpose is records.UrlPurpose.CHECK:
             head = Request(url=lease.url, method="HEAD", timeout=timeout, max_bytes=self._policy.max_bytes)
-            answer = await self._send(queue, head, on_sent, took_slot)
-            # Some servers do not support HEAD; a busy one (429, 503) is not cached again.
+            answer = await self._send_with_cookies(queue, head, on_sent, took_slot)
+            # Some servers do not support HEAD; a busy one (429, 503) is not requested again.
             if isinstance(answer, Response) and (answer.status < 400 or answer.status in (429, 503)):
                 return answer
             get = Request(url=lease.url, timeout=timeout, max_bytes=self._policy.max_bytes, body_types=())
-            return await self._send(queue, get, on_sent, took_slot=False)
+            return await self._send_with_cookies(queue, get, on_sent, took_slot=False)
         request = Request(
             url=lease.url,
             timeout=timeout,
@@ -217,16 +227,17 @@ class PageFetch:
             body_types=self._context.job.body_types,
             headers=await self._conditions(lease) if self._policy.revalidate else (),
         )
+        return await self._send_with_cookies(queue, request, on_sent, took_slot)
+
+    async def _send_with_cookies(
+        self, queue: HostQueue, request: Request, on_sent: Callable[[], None], took_slot: bool
+    ) -> Answer:
+        """Send a request. If its response sets a cookie and redirects back to the URL, directly or by a page that is to return
+        there, the cookie is sent back once, for this URL only: the crawl keeps no session."""
         answer = await self._send(queue, request, on_sent, took_slot)
-        if (
-            isinstance(answer, Response)
-            and answer.is_redirect
-            and (cookies := _cookies_set(answer))
-            and redirect_target(answer) == lease.url
-        ):
-            # A redirect to the same URL that sets a cookie: sent back once, for this page only. The crawl keeps no session.
+        if isinstance(answer, Response) and answer.is_redirect and (cookies := _cookies_set(answer)) and _leads_back(answer):
             with_cookies = replace(request, headers=(*request.headers, ("Cookie", cookies)))
-            answer = await self._send(queue, with_cookies, on_sent, took_slot=False)
+            return await self._send(queue, with_cookies, on_sent, took_slot=False)
         return answer
 
     async def _conditions(self, lease: records.Lease) -> Headers:
@@ -320,6 +331,8 @@ class PageFetch:
             return self._failure_outcome(lease, answer.kind, answer.message)
         if lease.purpose is records.UrlPurpose.CHECK and (blocker := bot_blocker(answer)) is not None:
             return self._final_failure(lease, FailureKind.BOT_BLOCKED, describe_bot_block(answer.status, blocker))
+        if lease.purpose is records.UrlPurpose.CHECK and (asked := self.postponement(lease.host)) is not None:
+            return self._final_failure(lease, asked.kind, asked.message)
         after = retry.parse_retry_after(answer.header("retry-after"), self._clock.now())
         decision = retry.decide(
             status=answer.status,
@@ -351,7 +364,15 @@ class PageFetch:
             after = retry.parse_retry_after(answer.header("retry-after"), self._clock.now())
         else:
             silent = health.is_silence(answer, began)
-        changed, pause = pacing.observe(queue.pace, status=status, latency=latency, retry_after=after, silent=silent)
+        is_check = not self._url_filter.scope.is_internal(answer.url)
+        changed, pause = pacing.observe(
+            queue.pace, status=status, latency=latency, retry_after=after, silent=silent, is_check=is_check
+        )
+        if is_check and pause > pacing.LONGEST_CHECK_WAIT:
+            # What is checked on the host fails without a request, so that nothing waits for it.
+            message = f"Answered {status}: the host asked to wait for {pause:.0f} seconds."
+            health.postponed = Failure(url=answer.url, kind=FailureKind.BOT_BLOCKED, message=message)
+            health.postponed_until, pause = now + pause, 0.0
         if began < health.slowed_at:  # Sent before the slow-down: it says nothing new about the host.
             changed, pause = queue.pace, pause if after is not None else 0.0
         elif status in (429, 503):
@@ -506,6 +527,16 @@ class PageFetch:
             return found
         rendering = {"wanted": found.render, "failed": reason, "browser_missing": browser_missing}
         return replace(found, records=replace(found.records, rendering=rendering))
+
+
+def _leads_back(response: Response) -> bool:
+    """Whether a redirect leads to the same URL, or to one of the same host whose parameters name it."""
+    target = redirect_target(response) or ""
+    if target == response.url:
+        return True
+    path = response.url.removeprefix(origin(response.url))
+    query = unquote(target.partition("?")[2])
+    return len(path) > 1 and path in query and host_key(target) == host_key(response.url)
 
 
 def _cookies_set(response: Response) -> str:

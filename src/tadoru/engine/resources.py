@@ -10,10 +10,13 @@ from tadoru.engine.job import CrawlContext, KnownCheck
 from tadoru.engine.page_fetch import UNRESPONSIVE, PageFetch
 from tadoru.engine.request_flow import follow_redirects
 from tadoru.model.web import Answer, FailureKind, Request, Response
+from tadoru.parse.complexity import PageTooComplex
+from tadoru.parse.html import HtmlDocument
 from tadoru.rules import request_window, retry
 from tadoru.rules.bot_blocking import bot_blocker, describe_bot_block
-from tadoru.rules.url import origin, remap_url
+from tadoru.rules.url import host_key, origin, remap_url
 from tadoru.store.crawl.records import ResourceLease, ResourceResult
+from tadoru.store.crawl.resources import FRAGMENTS
 
 MAX_WAIT = 0.25
 MAX_WAITING = 200
@@ -48,6 +51,8 @@ class ResourceChecker:
         try:
             if self._policy.declared_targets:
                 await self._store.resources.add_declared(self._context.url_filter.target, most=self._policy.resource_budget)
+            if self._policy.external_fragments:
+                await self._store.resources.add_fragmented(most=self._policy.resource_budget)
             while not self._context.stopping:
                 if await self._step():
                     continue
@@ -86,6 +91,8 @@ class ResourceChecker:
             health = self._queues.health(lease.host)
             if health.failure is not None and health.has_given_up(self._clock.monotonic()):
                 results.append(_error(lease, health.failure.kind, UNRESPONSIVE))
+            elif (asked := self._page_fetch.postponement(lease.host)) is not None:
+                results.append(_error(lease, asked.kind, asked.message))
             elif len(self._tasks) < concurrency and health.has_place(share, concurrency):
                 health.in_flight += 1
                 self._tasks[asyncio.create_task(self._check(lease))] = lease.host, health
@@ -122,6 +129,9 @@ class ResourceChecker:
         if self._context.stopping:
             raise asyncio.CancelledError
         timeout = self._policy.timeout * (2 if lease.attempt else 1)
+        if lease.kind == FRAGMENTS:
+            page = Request(url=lease.url, timeout=timeout, max_bytes=self._policy.max_bytes, body_types=("text/html",))
+            return await follow_redirects(self._send, lease.url, page)
         head = Request(url=lease.url, method="HEAD", timeout=timeout)
         answer = await follow_redirects(self._send, lease.url, head)
         # Some servers do not support HEAD; a busy one (429, 503) is not asked again.
@@ -143,6 +153,8 @@ class ResourceChecker:
         status, failure, after = None, None, None
         if isinstance(answer, Response) and (blocker := bot_blocker(answer)) is not None:
             return _error(lease, FailureKind.BOT_BLOCKED, describe_bot_block(answer.status, blocker))
+        if (asked := self._page_fetch.postponement(host_key(answer.url))) is not None:
+            return _error(lease, asked.kind, asked.message)
         if isinstance(answer, Response):
             status, after = answer.status, retry.parse_retry_after(answer.header("retry-after"), self._clock.now())
         else:
@@ -162,7 +174,18 @@ class ResourceChecker:
             content_type=answer.header("content-type"),
             content_length=int(length) if length.isascii() and length.isdigit() and len(length) < 19 else None,
             final_url=answer.url if answer.url != lease.url else None,
+            anchors=_anchors(answer) if lease.kind == FRAGMENTS and answer.status == 200 and answer.body else None,
         )
+
+
+def _anchors(response: Response) -> str | None:
+    """What fragments of a page can point at; None if that is not known: scripts may add to a page without any text."""
+    try:
+        document = HtmlDocument.parse(response.body, response.header("content-type"))
+    except PageTooComplex:
+        return None
+    found = document.stored_anchors(document.anchors())
+    return "\n".join(sorted(found)) if found else None
 
 
 def _known(lease: ResourceLease, known: KnownCheck) -> ResourceResult:

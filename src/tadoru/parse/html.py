@@ -151,7 +151,7 @@ class HtmlDocument:
         """The style sheets in the page, then those in attributes, that name a URL."""
         sheets = [element.text() for element in self.tree.css("style")]
         found = [text for text in sheets if "url(" in text or "import" in text]
-        return found + [style for each in self.tree.css("[style]") if "url(" in (style := each.attributes.get("style") or "")]
+        return found + [each.attributes.get("style") or "" for each in self.tree.css('[style*="url("]')]
 
     def stored_anchors(self, anchors: frozenset[str]) -> frozenset[str] | None:
         """What is stored of what fragments can point at: all of it, or None (not known) when it is too much."""

@@ -34,7 +34,7 @@ _TAGS: dict[LinkKind, tuple[str, ...]] = {
 }
 _ATTRIBUTES: dict[str, tuple[tuple[LinkKind, str], ...]] = {
     "link": ((LinkKind.LINK, "href"),),
-    "img": ((LinkKind.IMAGE, "src"), (LinkKind.IMAGE, "srcset")),
+    "img": ((LinkKind.IMAGE, "src"), (LinkKind.IMAGE, "srcset"), (LinkKind.IMAGE, "data-src"), (LinkKind.IMAGE, "data-srcset")),
     "image": ((LinkKind.IMAGE, "href"), (LinkKind.IMAGE, "xlink:href")),
     "input": ((LinkKind.IMAGE, "src"),),
     "source": ((LinkKind.IMAGE, "srcset"), (LinkKind.MEDIA, "src")),
@@ -54,7 +54,7 @@ LINKING = frozenset({"a", "area", "meta", *_ATTRIBUTES})
 
 REFERENCE_ATTRIBUTES = frozenset({"href", "content", *(name for places in _ATTRIBUTES.values() for _, name in places)})
 """The attributes that may hold a reference."""
-ALL = frozenset(_TAGS) - {LinkKind.PREVIEW}
+ALL = frozenset(_TAGS)
 """The kinds that an audit reads."""
 _ANCHORS = {"a": LinkKind.A, "area": LinkKind.AREA}
 _WITH_ALT = frozenset({LinkKind.AREA, LinkKind.IMAGE})
@@ -200,6 +200,17 @@ class LinkReader:
                 self.links.append(Link(target[0], kind, text, rel, len(self.links), target[1]))
         return taken
 
+    def read_styles(self, texts: Iterable[str]) -> None:
+        """Read what the style sheets in a page name, and those in its attributes."""
+        characters = MAX_LINK_CHARACTERS
+        for kind, reference, _ in (found for text in texts for found in css_references(text)):
+            target = self._resolve(reference, self._base)
+            if len(self.links) >= MAX_LINKS or characters < 0:
+                break
+            if target is not None:
+                characters -= len(target[0])
+                self.links.append(Link(target[0], kind, "", "", len(self.links), ""))
+
 
 _OWN_PAGE = "#"
 
@@ -337,7 +348,7 @@ def element_references(tag: str, attributes: Attributes) -> Iterator[tuple[LinkK
         value = attributes.get(name)
         if not value or value.isspace():
             continue
-        if name == "srcset":
+        if name.endswith("srcset"):
             yield from ((kind, url) for url in srcset_urls(value))
         else:
             yield kind, value

@@ -114,6 +114,7 @@ class ElementWalk:
             if (take := _TAKERS.get(tag)) is not None:
                 take(self, tag, element, element.attributes)
         self.links.read(found)
+        self.links.read_styles(document.style_texts())
         self._look_at_anchors()
 
     def _keep(self, found: list[_T], one: _T, what: str) -> None:

@@ -16,6 +16,10 @@ MAX_DEFAULT_HOLD = 60.0
 """Maximum pause by a 429 or 503 without Retry-After."""
 MAX_SILENCE_HOLD = 30.0
 """Maximum pause of a host that does not respond."""
+MAX_CHECK_HOLD = 8.0
+"""Maximum pause of a host on which only links are checked, by a 429 or 503 without Retry-After."""
+LONGEST_CHECK_WAIT = 60.0
+"""A host on which only links are checked and that asks for a longer wait is not requested again."""
 GIVE_UP_AFTER = 300.0
 """Seconds of silence after which the URLs of a host fail without a request, except for one after each pause."""
 
@@ -53,21 +57,29 @@ def start(delay: float, crawl_delay: float | None) -> Pace:
 
 
 def observe(
-    pace: Pace, *, status: int | None, latency: float | None, retry_after: float | None, silent: bool = False
+    pace: Pace,
+    *,
+    status: int | None,
+    latency: float | None,
+    retry_after: float | None,
+    silent: bool = False,
+    is_check: bool = False,
 ) -> tuple[Pace, float]:
     """The pace after a response (status None: there was none), and for how many seconds to pause the host.
 
-    `silent`: nothing at all came back from the host since this request was sent.
+    `silent`: nothing at all came back from the host since this request was sent. `is_check`: links to it are checked, each a page
+    that may be faulty by itself, so that many of them slow the host down only so far.
     """
+    limit = min(max(pace.base * _SLOW_MOST, _LEAST_GAP_AFTER_STRIKE), MAX_GAP)
     if silent:
-        limit = min(max(pace.base * _SLOW_MOST, _LEAST_GAP_AFTER_STRIKE), MAX_GAP)
         gap = max(pace.gap, min(max(pace.gap * 2, _LEAST_GAP_AFTER_STRIKE), limit))
         return _struck(pace, gap), min(2.0**pace.strikes, MAX_SILENCE_HOLD)
     hold = min(retry_after or 0.0, MAX_HOLD) if _may_pause(status) else 0.0
     if status in (429, 503):
         if retry_after is None:
-            hold = min(2.0**pace.strikes, MAX_DEFAULT_HOLD)
-        gap = min(max(pace.gap * 2, _LEAST_GAP_AFTER_STRIKE), max(MAX_GAP, pace.base))
+            hold = min(2.0**pace.strikes, MAX_CHECK_HOLD if is_check else MAX_DEFAULT_HOLD)
+        most = limit if is_check else MAX_GAP
+        gap = min(max(pace.gap * 2, _LEAST_GAP_AFTER_STRIKE), max(most, pace.base))
         return _struck(pace, gap), hold
     if status is None or status == 408 or status >= 500:
         return pace, hold  # No sign that the host can handle more.

@@ -22,6 +22,9 @@ MAX_CYCLES = 2
 MAX_SAME_PAIR = 2
 MAX_SAME_NAME = 20
 """A list is a repeated parameter: many values are common, the same value again is not."""
+DEFAULT_CAP = 500
+NUMBERED_CAP = 5_000
+"""Numbered pages of one list that are requested by default: lists of this length are common. A chosen limit replaces it."""
 SESSION_CAP = 20
 FACET_PARAMETERS = 3
 
@@ -104,7 +107,7 @@ _SEGMENT_SESSION = re.compile(
 )
 
 
-def pattern(url: str, cap: int = 500) -> TrapPattern | None:
+def pattern(url: str, cap: int = DEFAULT_CAP) -> TrapPattern | None:
     """The possibly endless class of a canonical URL; None for an ordinary URL."""
     head, _, query = url.partition("?")
     path, session = _PATH_SESSION.subn(";{session}", head) if ";" in head else (head, 0)
@@ -120,16 +123,22 @@ def pattern(url: str, cap: int = 500) -> TrapPattern | None:
     if date or "date" in kinds:
         return _numbered(TrapPattern(_key(path, pairs, kinds, ("date", "session")), "calendar", cap), path, pairs, kinds, cap)
     if session or "session" in kinds:
-        return _numbered(TrapPattern(_key(path, pairs, kinds, ("session",)), "session id", SESSION_CAP), path, pairs, kinds, cap)
+        return _numbered(
+            TrapPattern(_key(path, pairs, kinds, ("session",)), "session id", min(SESSION_CAP, cap)), path, pairs, kinds, cap
+        )
     if "number" in kinds:
-        return TrapPattern(_key(path, pairs, kinds, ("number",)), "pagination", 10 * cap)
+        return TrapPattern(_key(path, pairs, kinds, ("number",)), "pagination", _numbered_cap(cap))
     return None
+
+
+def _numbered_cap(cap: int) -> int:
+    return NUMBERED_CAP if cap == DEFAULT_CAP else cap
 
 
 def _numbered(trap: TrapPattern, path: str, pairs: list[tuple[str, str, str]], kinds: list[str], cap: int) -> TrapPattern:
     if "number" not in kinds:
         return trap
-    return trap._replace(outer=TrapPattern(_key(path, pairs, kinds, ("date", "session", "number")), trap.why, 10 * cap))
+    return trap._replace(outer=TrapPattern(_key(path, pairs, kinds, ("date", "session", "number")), trap.why, _numbered_cap(cap)))
 
 
 def _kind(name: str, value: str) -> str:

@@ -21,7 +21,9 @@ from tadoru.parse.structured import StructuredThing
 from tadoru.parse.text_width import DESCRIPTION_SIZE, TITLE_SIZE, pixels
 from tadoru.store.crawl.records import AlternateUrl, PageRecords, SiteFacts, StructuredItem
 
-_RESOURCE_KINDS = frozenset({LinkKind.IMAGE, LinkKind.SCRIPT, LinkKind.MEDIA, LinkKind.FRAME})
+_RESOURCE_KINDS = frozenset(
+    {LinkKind.IMAGE, LinkKind.SCRIPT, LinkKind.MEDIA, LinkKind.FRAME, LinkKind.CSS, LinkKind.STYLE, LinkKind.PREVIEW}
+)
 _RESOURCE_RELATIONS = frozenset({"stylesheet", "icon", "apple-touch-icon", "manifest", "preload", "modulepreload"})
 """Relations of `<link>` that load a resource."""
 MAX_ITEMS = 50

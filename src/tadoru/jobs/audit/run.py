@@ -308,6 +308,7 @@ def _build_plan(
         "revalidate": revalidate,
         "resource_budget": options.resources,
         "declared_targets": True,
+        "external_fragments": options.fragments and options.check_external,
         "sitemaps": options.sitemap != "off" and not options.list,
         "sitemap_urls": options.sitemap_url,
         "bounds": bounds_for(options),
@@ -360,13 +361,14 @@ async def ensure_analysed(
         return
     if note is not None and (await store.frontier.counts()).counted > LARGE_CRAWL:
         note(Message("Analysing the site…"))
-    chosen = _site_thresholds(_parse_thresholds(thresholds))
+    chosen = _parse_thresholds(thresholds)
     enabled = json.loads(await store.meta.get("enabled_checks") or "[]")
     await store.checks.install(_site_checks(enabled), "site", chosen)
     await store.graph.complete()
     before = await store.frontier.counts()
     await store.stale_pages.retire()
-    await analyse(store, Limits(SITE_CHECKS.values(), chosen), enabled=enabled)
+    of_site = {name: value for name, value in chosen.items() if name in SITE_CHECKS}
+    await analyse(store, Limits(SITE_CHECKS.values(), of_site), enabled=enabled)
     await store.graph.settle()
     # If another worker crawled more pages meanwhile, the analysis has to be repeated.
     is_all = await store.frontier.counts() == before
@@ -384,10 +386,6 @@ def _site_checks(enabled: Collection[str]) -> list[Check]:
     """The checks that are reported for the whole site, or found out by comparing its pages."""
     running = (check for check in SITE_CHECKS.values() if not check.merged_into and (not check.is_off or check.id in enabled))
     return [*running, *SITE_WIDE_CHECKS.values()]
-
-
-def _site_thresholds(chosen: dict[str, float]) -> dict[str, float]:
-    return {name: value for name, value in chosen.items() if name in SITE_CHECKS}
 
 
 def audit(url: str | None = None, *, notify: Notify | None = None, **options: Any) -> AuditResult:

@@ -242,6 +242,7 @@ class ResourceLease(NamedTuple):
     url: str
     host: str
     attempt: int
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,6 +260,8 @@ class ResourceResult:
     skip_reason: str | None = None
     error_type: str | None = None
     error_message: str | None = None
+    anchors: str | None = None
+    """What fragments of an external page can point at, one per line."""
     again_after: float | None = None
     """Seconds after which to try again; then nothing else counts."""
 

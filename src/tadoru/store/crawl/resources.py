@@ -42,6 +42,8 @@ class SitemapTable:
 
 DECLARED = "declared"
 """The kind of a resource that no page loads: a URL that a page declares as its canonical, alternate, next or previous page."""
+FRAGMENTS = "fragments"
+"""The kind of an external page whose ids are read, because links name a fragment of it."""
 _TAKEN = "SELECT CAST(coalesce(sum(value), 0) AS BIGINT) FROM counters WHERE name = 'resources'"
 """How many are being tried or were: counted, because there may be millions of them."""
 _RESULT = """UPDATE resources SET status = ?, owner = NULL, status_code = ?, content_type = ?, content_length = ?, final_url = ?,
@@ -59,6 +61,15 @@ _DECLARED = """SELECT DISTINCT url FROM (
     AND NOT EXISTS (SELECT 1 FROM resources r WHERE r.url = declared.url) ORDER BY url LIMIT ?"""
 _ADD_DECLARED = f"""INSERT INTO resources(url, host, kind, internal, status) VALUES (?, ?, '{DECLARED}', ?, 'queued')
     ON CONFLICT DO NOTHING"""
+_FRAGMENTED = """SELECT DISTINCT p.url, h.name
+    FROM link_relations r JOIN pages p ON p.id = r.target_id JOIN hosts h ON h.id = p.host_id
+    WHERE r.fragment_id <> 0 AND NOT p.internal AND p.status = 'completed' AND p.status_code = 200
+    AND p.content_type LIKE 'text/html%' AND NOT EXISTS (SELECT 1 FROM page_anchors a WHERE a.page_id = p.id)
+    ORDER BY p.url LIMIT ?"""
+_ADD_FRAGMENTED = f"""INSERT INTO resources(url, host, kind, internal, status) VALUES (?, ?, '{FRAGMENTS}', ?, 'queued')
+    ON CONFLICT DO NOTHING"""
+_PUT_ANCHORS = """INSERT INTO page_anchors(page_id, anchors) SELECT p.id, ? FROM pages p JOIN resources r ON r.url = p.url
+    WHERE r.id = ? ON CONFLICT DO NOTHING"""
 _MOVE = "UPDATE resources SET internal = ?, status = ? WHERE id = ?"
 
 
@@ -102,7 +113,7 @@ class ResourceTable:
         self._soonest = f"SELECT min(not_before) {waiting}"
         self._take = f"""UPDATE resources SET status = 'processing', owner = ? WHERE id IN (
                 SELECT id {waiting} AND not_before <= ? ORDER BY id LIMIT ? {db.dialect.unlocked_rows})
-            RETURNING id, url, host, retry_count"""
+            RETURNING id, url, host, retry_count, kind"""
 
     async def reconsider(self, is_internal: Callable[[str], bool], *, externals: bool) -> None:
         """Other rules hold: which of those that were not tried belong to the site, and whether others are tried too."""
@@ -128,6 +139,15 @@ class ResourceTable:
             targets = [decide(url) for (url,) in sql.execute(_DECLARED, (most,)).fetchall()]
             wanted = [(one.url, one.host, one.internal) for one in targets if one.status is PageStatus.QUEUED]
             sql.executemany(_ADD_DECLARED, wanted)
+
+        await self._db.write(body, beside=True)
+
+    async def add_fragmented(self, *, most: int) -> None:
+        """Queue the external pages that respond and of which links name a fragment."""
+
+        def body(sql: SqlConnection) -> None:
+            wanted = [(url, host, False) for url, host in sql.execute(_FRAGMENTED, (most,)).fetchall()]
+            sql.executemany(_ADD_FRAGMENTED, wanted)
 
         await self._db.write(body, beside=True)
 
@@ -161,6 +181,8 @@ class ResourceTable:
                     result.skip_reason, result.error_type, result.error_message, stamp(now), result.resource_id, worker,
                 )  # fmt: skip
                 finished.append(row)
+                if result.anchors is not None:
+                    sql.execute(_PUT_ANCHORS, (result.anchors, result.resource_id))
             sql.executemany(_RESULT, finished)
 
         await self._db.write(body, beside=True)

@@ -58,20 +58,37 @@ LOW_RATIO = _define.info(
     threshold=Threshold(2, "percent"),
 )
 
-_THING = r"(?:page|file|document|resource|article|product|item|content|url|link)"
+_THING = r"(?:page|file|directory|document|resource|article|product|item|content|url|link)"
+_NOT = r"(?:could\s+not|couldn't|cannot|can\s+not|can't)"
+_GAP = r"(?:\s++[\w']++){0,5}?\s++"
+"""Up to five words between two others."""
 _NOT_FOUND = re.compile(
-    rf"\b{_THING}\s+(?:you\s+(?:are|were)\s+looking\s+for\s+)?(?:was\s+|is\s+|has\s+been\s+)?not\s+(?:be\s+)?(?:found|available)\b"
-    rf"|\b{_THING}\s+(?:you\s+(?:are|were|requested)\s+)?(?:could\s+not|couldn't|cannot|can\s+not|can't)\s+be\s+(?:found|displayed)\b"
-    rf"|\b{_THING}\s+(?:does\s+not|doesn't|no\s+longer)\s+exists?\b|\bno\s+such\s+{_THING}\b"
-    r"|\b(?:we|i)\s+(?:could\s+not|couldn't|cannot|can't|can\s+not)\s+find\s+(?:the|that|this|your)\s+page\b"
-    rf"|\b{_THING}\s+(?:is\s+)?(?:missing|gone|no\s+longer\s+available)\b|\bnothing\s+(?:was\s+)?found\s+here\b"
-    r"|^\W*(?:error\s+)?404\b(?:\W+error)?\W*(?:$|(?:page\s+)?not\s+found)|^\W*(?:404\W+)?not\s+found\W*$"
-    r"|\bseite\s+(?:wurde\s+)?(?:leider\s+)?nicht\s+gefunden\b|\bseite\s+(?:existiert|gibt\s+es)\s+(?:leider\s+)?nicht\b"
-    r"|\bpage\s+(?:est\s+)?(?:introuvable|non\s+trouvée)\b|\bpage\s+n'existe\s+(?:pas|plus)\b"
-    r"|\bpágina\s+(?:no|não)\s+(?:fue\s+|foi\s+)?(?:encontrada|existe)\b|\bpagina\s+(?:non|niet)\s+(?:è\s+stata\s+)?(?:trovata|gevonden)\b"
-    r"|\bsidan\s+(?:kunde\s+inte\s+hittas|hittades\s+inte)\b|\bstrona\s+nie\s+(?:została\s+znaleziona|istnieje)\b"
-    r"|\bстраница\s+не\s+(?:найдена|существует)|(?:页面|頁面)(?:不存在|未找到|找不到)|找不到(?:页面|頁面|网页)|페이지를\s*찾을\s*수\s*없"
-    r"|ページ[がは]?見つかりません|ページ[がは](?:存在しません|ありません)|お探しのページ|存在しないページ",
+    "|".join(
+        (
+            rf"\b{_THING}(?:{_GAP}(?:was|is|has\s+been))?\s+not\s+(?:be\s+)?(?:found|available)\b",
+            rf"\b{_THING}{_GAP}{_NOT}\s+be\s+(?:found|displayed)\b",
+            rf"\b{_THING}\s+(?:does\s+not|doesn't|no\s+longer)\s+exists?\b|\bno\s+such\s+{_THING}\b",
+            rf"\b{_THING}\s+isn't\s+(?:available|here|found)\b|^\W*+(?:(?:whoops|oops)\W*+)?nothing\s+here\b",
+            rf"\b(?:we|i)\s+{_NOT}\s+(?:seem\s+to\s+)?find\s+(?:the|that|this|your)\s+page\b",
+            rf"\b(?:we|i)\s+{_NOT}\s+find\s+what\s+you(?:'re|\s+are|\s+were)\s+looking\s+for\b",
+            rf"\b{_THING}\s+(?:is\s+)?(?:missing|gone|no\s+longer\s+available)\b|\bnothing\s+(?:was\s+)?found\s+here\b",
+            r"^\W*(?:http\s+|error\s+|erreur\s+|fehler\s+|errore\s+|erro\s+|fout\s+)?404\b(?:\W+error(?:\s+page)?)?\W*(?:$|(?:\w+\s+){0,3}?not\s+found)",
+            r"^\W*(?:404\W+)?not\s+found\W*$|^\W*404\s*エラー",
+            rf"\bseite{_GAP}nicht\s+(?:mehr\s+)?(?:gefunden|verfügbar)\b",
+            r"\bseite\s+(?:existiert|gibt\s+es)\s+(?:leider\s+)?nicht\b",
+            rf"\bpage(?:{_GAP}est)?\s+(?:introuvable|non\s+trouvée|indisponible)\b|\bpage\s+n'existe\s+(?:pas|plus)\b",
+            r"\bpage(?:\s+\w+)?\s+n'a\s+pas\s+été\s+trouvée\b",
+            rf"\bpágina{_GAP}(?:no|não)\s+(?:fue\s+|foi\s+|está\s+)?(?:encontrada|existe|disponible|disponível)\b",
+            r"\b(?:no\s+se\s+ha\s+encontrado|no\s+encontramos|no\s+se\s+encontró|não\s+encontramos)\s+(?:la|a|esta)\s+página\b",
+            rf"\bpagina{_GAP}non\s+(?:è\s+stata\s+|è\s+)?(?:trovata|disponibile|esiste)\b|\bimpossibile\s+trovare\s+la\s+pagina\b",
+            r"\bpagina\s+(?:kon\s+|is\s+|bestaat\s+)?niet(?:\s+(?:worden\s+)?(?:gevonden|beschikbaar|meer)\b|\W*$)",
+            r"\bsidan\s+(?:kunde\s+inte\s+hittas|hittades\s+inte)\b|\bstrona\s+nie\s+(?:została\s+znaleziona|istnieje)\b",
+            r"\bстраница\s+не\s+(?:найдена|существует)",
+            r"(?:页面|頁面|网页|網頁)(?:不存在|未找到|找不到|已删除)|(?:找不到|无法找到|無法找到)[^，。,.!！]{0,8}(?:页面|頁面|网页|網頁)",
+            r"페이지를\s*찾을\s*수\s*없|페이지가\s*(?:존재하지\s*않|없습니다)|존재하지\s*않는\s*페이지",
+            r"ページ[がは]?見つかりません|ページ[がは](?:存在しません|ありません|削除されました)|お探しのページ|存在しないページ",
+        )
+    ),
     re.IGNORECASE,
 )
 """The apostrophes of a name are straightened before."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
@@ -26,13 +27,19 @@ BOOKMARK = CheckDefinitions("links").notice(
 
 _TOP = frozenset({"", "top"})
 """Fragments that are valid on every page."""
+_GENERATED = "user-content-"
+"""What some sites put before the ids of texts that others wrote; scripts find them without it."""
+_LINES = re.compile(r"L\d+(?:C\d+)?(?:-L?\d+(?:C\d+)?)?")
+"""Lines of a source file, as the hosts of repositories name them."""
 _FOR_SCRIPTS = ("!", "/", ":~:")
 """Prefixes of fragments for scripts and of text fragments."""
 
 
 def is_missing(fragment: str, anchors: frozenset[str]) -> bool:
     """Whether a fragment is not the id of any element of a page. An id may itself be percent-encoded."""
-    if fragment in anchors or fragment.lower() in _TOP or fragment.startswith(_FOR_SCRIPTS) or "=" in fragment:
+    if fragment in anchors or f"{_GENERATED}{fragment}" in anchors or fragment.lower() in _TOP:
+        return False
+    if fragment.startswith(_FOR_SCRIPTS) or "=" in fragment or _LINES.fullmatch(fragment):
         return False
     return not any(fragment == unquote(name) for name in anchors if "%" in name)
 

@@ -59,7 +59,9 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     for page in site.ids(moved & ~ends.looping & (ends.steps >= limit)):
         hops = site.hops(pages.redirect, page, _MOST_HOPS)
         yield page_finding(CHAIN, page, hops[-1], count=int(ends.steps[page]), hops=hops, limit=limit)
-    for page in site.ids(moved & ~ends.looping & (pages.verdict == UrlVerdict.BROKEN)[ends.end]):
+    # A chain that was cut off has no known end: it is too long, not broken.
+    broken = (pages.verdict == UrlVerdict.BROKEN) & ~pages.cut_off
+    for page in site.ids(moved & ~ends.looping & broken[ends.end]):
         end = int(ends.end[page])
         yield page_finding(TO_ERROR, page, site.url(end), status=int(pages.status[end]))
     yield from _check_redirects_to_home(site, limits)

@@ -10,6 +10,7 @@ from tadoru.jobs.audit.context import CheckDefinitions, Limits
 from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, site_finding
 from tadoru.model.finding import Check, Threshold, Value
 from tadoru.model.web import FailureKind, LinkKind
+from tadoru.rules.url import split_url
 from tadoru.store.crawl.analysis import SiteFinding
 from tadoru.store.crawl.site.arrays import REFUSED_CODES
 
@@ -23,7 +24,7 @@ IMAGE_BROKEN = CheckDefinitions("images").warning(
     "image-broken",
     title=N_("Broken image"),
     why=N_("The image returns an error or does not respond, so it is not displayed."),
-    fix=N_("Restore the file, or correct the src attribute."),
+    fix=N_("Restore the file, or correct the reference."),
 )
 BROKEN = _define.warning(
     "resource-broken",
@@ -51,6 +52,7 @@ WRONG_TYPE = _define.warning(
     fix=N_("Send the correct Content-Type, or return status 404 if the file does not exist."),
 )
 
+_FONTS = (".woff2", ".woff", ".ttf", ".otf", ".eot", ".css")
 _SCRIPTS = ("javascript", "ecmascript", "json", "wasm")
 """Parts of media types that a script element may load: import maps and speculation rules are JSON."""
 
@@ -67,7 +69,7 @@ def _find_problems(one: SiteResource, limits: Limits) -> Iterator[tuple[Check, s
     """The checks that apply to a resource, with their evidence."""
     image = one.kind == LinkKind.IMAGE
     if is_broken(one):
-        yield IMAGE_BROKEN if image else BROKEN, str(one.status_code or one.error_type or ""), {}
+        yield IMAGE_BROKEN if image or _is_picture(one) else BROKEN, str(one.status_code or one.error_type or ""), {}
     if one.status != "completed" or one.status_code != 200:
         return
     if one.final_url:
@@ -76,6 +78,13 @@ def _find_problems(one: SiteResource, limits: Limits) -> Iterator[tuple[Check, s
         yield IMAGE_LARGE, "", {"size": size, "limit": limit}
     if one.content_type and not is_accepted_type(one.kind, one.content_type.partition(";")[0].strip().lower()):
         yield WRONG_TYPE, one.content_type, {}
+
+
+def _is_picture(one: SiteResource) -> bool:
+    """Whether a style sheet or the metadata of a page name an image: nearly all that they name is one."""
+    if one.kind == LinkKind.PREVIEW:
+        return True
+    return one.kind == LinkKind.CSS and not split_url(one.url).path.lower().endswith(_FONTS)
 
 
 def is_broken(one: SiteResource) -> bool:
@@ -88,7 +97,7 @@ def is_broken(one: SiteResource) -> bool:
 
 def is_accepted_type(kind: str, media_type: str) -> bool:
     """Whether browsers accept a media type for a kind of resource."""
-    if kind == LinkKind.FRAME or media_type in ("", "application/octet-stream", "binary/octet-stream"):
+    if kind in (LinkKind.FRAME, LinkKind.PREVIEW) or media_type in ("", "application/octet-stream", "binary/octet-stream"):
         return True
     if kind == LinkKind.SCRIPT:
         return any(part in media_type for part in _SCRIPTS)

@@ -79,12 +79,14 @@ class SitePages:
     """It was read as HTML, whatever its answer called it."""
     reached_error: Flags
     """There was an answer, only too much or too odd to read."""
+    cut_off: Flags
+    """It redirects, and so many redirects led there that it is not followed."""
     guarded: Flags
     """Our own address guard refused it."""
     canonical: Ids
     """The page it names as its canonical, if that is another one; -1 when that is not known to the crawl."""
     canonical_away: Flags
-    """The canonical is on another host."""
+    """The canonical is on another host, www aside."""
     next: Ids
     prev: Ids
     nofollow: Flags
@@ -189,12 +191,17 @@ def read_pages(sql: SqlConnection, dialect: SqlDialect, bots: Collection[str]) -
     return columns.pages(place, by_place), columns.sketches()
 
 
+def _bare_host(url: str) -> str:
+    """The host of a URL; a site is the same with and without www."""
+    return host_key(url).removeprefix("www.")
+
+
 class _Columns:
     """The arrays while they are filled."""
 
     def __init__(self, size: int) -> None:
         names: dict[type[np.generic], str] = {
-            np.bool_: "internal tried root seed indexable html reached_error guarded nofollow canonical_away "
+            np.bool_: "internal tried root seed indexable html reached_error cut_off guarded nofollow canonical_away "
             "secure www with_query",
             np.int32: "redirect depth canonical next prev words",
             np.int64: "size title description h1 content address",
@@ -220,13 +227,15 @@ class _Columns:
             ids, internal=kind == 1, tried=kind == 2, state=states, status=codes, redirect=redirects, depth=depths, root=roots,
             seed=seeds, indexable=indexable, why=why, html=html,
             reached_error=[one in _READ_IN_PART for one in errors],
+            cut_off=[one == FailureKind.TOO_MANY_REDIRECTS for one in errors],
             guarded=[one in (FailureKind.BLOCKED_ADDRESS, FailureKind.BOT_BLOCKED) for one in errors],
             canonical=canonicals, next=nexts, prev=prevs,
             nofollow=nofollow, ttfb=np.array(ttfb, np.float64), took=np.array(took, np.float64), size=sizes, words=words,
             title=_hashes(titles, languages), description=_hashes(descriptions, languages), h1=_hashes(h1s, languages),
             content=[hash(text) if text else 0 for text in contents],
             canonical_away=[
-                target is not None and host_key(target) != host_key(url) for url, target in zip(urls, canonical_urls, strict=True)
+                target is not None and _bare_host(target) != _bare_host(url)
+                for url, target in zip(urls, canonical_urls, strict=True)
             ],
         )  # fmt: skip
         self._put_addresses(ids, urls)

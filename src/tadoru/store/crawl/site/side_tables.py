@@ -141,5 +141,5 @@ class SiteFragments:
         while len(rows := np.fromiter(chain.from_iterable(islice(cursor, AT_A_TIME)), np.int64)):
             source, key = rows[::2], rows[1::2]
             # Where a redirect leads, the fragment goes along; what was not read has no known places.
-            read = self._pages.documents[key >> 32]
+            read = (self._pages.documents | self._pages.tried)[key >> 32]
             yield source[read], key[read]
