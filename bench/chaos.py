@@ -19,8 +19,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.acceptance.command import Tadoru
-from tests.cluster.crew import Crew, crew_on, gaps, kept, kill
 from tests.cluster.hamlets import build, host_of
+from tests.cluster.harness import ClusterHarness, cluster_on, gaps, kill
+from tests.support.planted_crowd import everything
 from tests.support.planted_server import ProxiedSite
 from tests.support.postgres import PostgresServer
 
@@ -32,13 +33,13 @@ LONGEST = 300.0
 class FaultPlan:
     """What happens to the workers and the database."""
 
-    def __init__(self, crew: Crew, postgres: PostgresServer, workers: int, rng: random.Random) -> None:
-        self._crew, self._postgres, self._rng = crew, postgres, rng
+    def __init__(self, harness: ClusterHarness, postgres: PostgresServer, workers: int, rng: random.Random) -> None:
+        self._harness, self._postgres, self._rng = harness, postgres, rng
         self._workers = [self._start() for _ in range(workers)]
         self.happened: Counter[str] = Counter()
 
     def _start(self) -> subprocess.Popen[str]:
-        return self._crew.hand(clock_off=self._rng.uniform(-300, 300), hosts=6)
+        return self._harness.start_timed_worker(clock_off=self._rng.uniform(-300, 300), hosts=6)
 
     def strike(self) -> None:
         """One thing at random."""
@@ -56,20 +57,20 @@ class FaultPlan:
         else:
             name = "database restarted" if chance < 0.9 else "database crashed"
             self._postgres.restart("fast" if chance < 0.9 else "immediate")
-            self._crew.reconnect()
+            self._harness.reconnect()
         self.happened[name] += 1
 
 
-def crawl(crew: Crew, fate: FaultPlan, name: str, options: Sequence[str], rng: random.Random) -> None:
+def crawl(harness: ClusterHarness, fate: FaultPlan, name: str, options: Sequence[str], rng: random.Random) -> None:
     """One crawl, struck every few seconds until it is done."""
-    crew.hand_over(name, *options)
+    harness.submit(name, *options)
     began = time.monotonic()
-    while crew.cluster.crawl(name).state == "open":
+    while harness.cluster.crawl(name).state == "open":
         if time.monotonic() - began > LONGEST:
-            raise SystemExit(f"The crawl {name} is stuck. What the workers said:\n{crew.logs}")
+            raise SystemExit(f"The crawl {name} is stuck. What the workers said:\n{harness.logs}")
         time.sleep(rng.uniform(0.5, 4.0))
         fate.strike()
-    found = crew.cluster.crawl(name)
+    found = harness.cluster.crawl(name)
     if found.state != "done":
         raise SystemExit(f"The crawl {name} failed: {found.error}")
 
@@ -93,13 +94,13 @@ def main() -> None:
             done = tadoru("audit", "-d", "quiet.db", "--processes", "1", "-q", *options)
             if done.code:
                 raise SystemExit(done.err)
-            expected, quiet = kept(folder / "quiet.db"), len(town.requests)
+            expected, quiet = everything(folder / "quiet.db"), len(town.requests)
             postgres = PostgresServer(tables)
             try:
-                with crew_on(postgres, tadoru) as crew:
+                with cluster_on(postgres, tadoru) as harness:
                     run(
-                        crew,
-                        FaultPlan(crew, postgres, asked.workers, rng),
+                        harness,
+                        FaultPlan(harness, postgres, asked.workers, rng),
                         town,
                         expected,
                         quiet,
@@ -112,7 +113,7 @@ def main() -> None:
 
 
 def run(
-    crew: Crew, fate: FaultPlan, town: ProxiedSite, expected: dict[str, list[tuple[object, ...]]], quiet: int,
+    harness: ClusterHarness, fate: FaultPlan, town: ProxiedSite, expected: dict[str, list[tuple[object, ...]]], quiet: int,
     options: Sequence[str], seconds: float, rng: random.Random,
 ) -> None:  # fmt: skip
     """Crawl until the time is over, and say what came of it."""
@@ -120,8 +121,8 @@ def run(
     while time.monotonic() - began < seconds:
         crawls += 1
         first = len(town.requests)
-        crawl(crew, fate, f"c{crawls}", options, rng)
-        found = crew.found(f"c{crawls}")
+        crawl(harness, fate, f"c{crawls}", options, rng)
+        found = harness.results(f"c{crawls}")
         different = [name for name in expected if found[name] != expected[name]]
         wrong += bool(different)
         asked = town.requests[first:]

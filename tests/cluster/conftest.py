@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.command import Tadoru
-from tests.cluster.crew import Crew, crew_on
+from tests.cluster.harness import ClusterHarness, cluster_on
 from tests.support.planted_server import ProxiedSite
 from tests.support.postgres import server
 
@@ -25,6 +25,6 @@ def town(tmp_path: Path) -> Iterator[ProxiedSite]:
 
 
 @pytest.fixture
-def crew(tadoru: Tadoru, town: ProxiedSite) -> Iterator[Crew]:
-    with crew_on(server(), tadoru, town.environment) as working:
+def harness(tadoru: Tadoru, town: ProxiedSite) -> Iterator[ClusterHarness]:
+    with cluster_on(server(), tadoru, town.environment) as working:
         yield working

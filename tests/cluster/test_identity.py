@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from tests.acceptance.command import Tadoru
-from tests.cluster.crew import Crew, kept
 from tests.cluster.hamlets import build
+from tests.cluster.harness import ClusterHarness
+from tests.support.planted_crowd import everything
 from tests.support.planted_server import ProxiedSite
 from tests.support.planted_sites import WORLDS
 
@@ -19,7 +20,7 @@ def alone(tadoru: Tadoru, town: ProxiedSite, name: str, *arguments: str) -> Tabl
     """What one command keeps in a file."""
     done = tadoru("audit", "-d", f"{name}.db", "--processes", "1", "-q", *access(town), *arguments, env=town.environment)
     assert done.code == 0, done.err
-    return kept(tadoru.folder / f"{name}.db")
+    return everything(tadoru.folder / f"{name}.db")
 
 
 def access(town: ProxiedSite) -> tuple[str, ...]:
@@ -37,7 +38,9 @@ def assert_same(found: Tables, expected: Tables, what: str) -> None:
 
 
 @pytest.mark.parametrize("world", ["hamlets", "bakery"])
-def test_one_two_and_four_workers_find_what_a_file_keeps(world: str, tadoru: Tadoru, town: ProxiedSite, crew: Crew) -> None:
+def test_one_two_and_four_workers_find_what_a_file_keeps(
+    world: str, tadoru: Tadoru, town: ProxiedSite, harness: ClusterHarness
+) -> None:
     if world == "bakery":
         bakery = WORLDS["the bakery"](False)
         bakery.serve(town)
@@ -47,7 +50,7 @@ def test_one_two_and_four_workers_find_what_a_file_keeps(world: str, tadoru: Tad
     expected = alone(tadoru, town, world, *given)
     for workers, more in ((1, 1), (2, 1), (4, 2)):
         for _ in range(more):
-            crew.worker("--hosts", "2")
-        crew.hand_over(f"by-{workers}", *access(town), *given)
-        crew.until_done(f"by-{workers}")
-        assert_same(crew.found(f"by-{workers}"), expected, f"{world} by {workers}")
+            harness.start_worker("--hosts", "2")
+        harness.submit(f"by-{workers}", *access(town), *given)
+        harness.until_done(f"by-{workers}")
+        assert_same(harness.results(f"by-{workers}"), expected, f"{world} by {workers}")

@@ -117,9 +117,9 @@ class WebHarness:
 
         async def work() -> None:
             files = open_files(self.service.events.files or beside(self.store.db.database))
-            crew = WorkerPool(self.store, files, self.service.clock, self.service.events, lambda *_, **__: None)
-            async with crew.running():
-                await crew.run([self.store.sources.get(one) for one in source_ids])
+            pool = WorkerPool(self.store, files, self.service.clock, self.service.events, lambda *_, **__: None)
+            async with pool.running():
+                await pool.run([self.store.sources.get(one) for one in source_ids])
 
         # In a thread of its own: a browser that tests drive has a loop in this one.
         with ThreadPoolExecutor(1) as threads:

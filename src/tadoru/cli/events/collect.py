@@ -124,8 +124,8 @@ def run(
             raise UsageError("No sources yet. Add one with `tadoru events sources add`.")
         progress = CollectProgress(quiet=quiet, verbose=verbose, form=log_format, expected=len(chosen))
 
-        async def work(crew: WorkerPool) -> CycleResult:
-            return await (crew.run_due(progress.done) if due else crew.run(chosen, progress.done))
+        async def work(pool: WorkerPool) -> CycleResult:
+            return await (pool.run_due(progress.done) if due else pool.run(chosen, progress.done))
 
         tally = _collect(store, options, progress, work, accept_drop=accept_drop)
     if due and not quiet and not (tally.collected or tally.busy):
@@ -185,8 +185,8 @@ def worker(place: EventsContext, /, quiet: bool, verbose: int, log_format: str, 
     options = place.options(given)
     progress = CollectProgress(quiet=quiet, verbose=verbose, form=log_format, expected=None)
 
-    async def work(crew: WorkerPool) -> CycleResult:
-        return await crew.run_due(progress.done, forever=True)
+    async def work(pool: WorkerPool) -> CycleResult:
+        return await pool.run_due(progress.done, forever=True)
 
     with place.open(options) as store:
         if not quiet:
@@ -211,15 +211,15 @@ def _collect(
     from tadoru.jobs.launch import run_loop, stop_on_signals, tune_process
 
     async def main() -> tuple[CycleResult, bool]:
-        crew = WorkerPool(store, calendar_files(options), SystemClock(), options, progress.log_stage, accept_drops=accept_drop)
+        pool = WorkerPool(store, calendar_files(options), SystemClock(), options, progress.log_stage, accept_drops=accept_drop)
 
         def stop() -> None:
             sys.stderr.write("\n" + _("Finishing in-flight work. Press Ctrl-C again to stop immediately.") + "\n")
-            crew.stop()
+            pool.stop()
 
         with stop_on_signals(stop) as was_stopped:
-            async with crew.running():
-                tally = await work(crew)
+            async with pool.running():
+                tally = await work(pool)
             return tally, was_stopped()
 
     try:

@@ -1,4 +1,4 @@
-"""A worker as a process with a test's timing, on a machine whose wall clock may be wrong: `python -m tests.cluster.hand JSON`.
+"""A worker process with a test's timing and, if wanted, a wrong wall clock: `python -m tests.cluster.timed_worker JSON`.
 
 It is the worker that `tadoru worker` starts, without the command around it. A clock that is minutes off is what the operating
 system would tell everybody in such a process, libraries included.

@@ -1,4 +1,4 @@
-"""A cluster of real workers for the tests: processes on one PostgreSQL, crawls that are handed to them, and what came of it."""
+"""A cluster of real workers for the tests: processes on one PostgreSQL, crawls that are submitted to them, and their results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import count, pairwise
-from pathlib import Path
 from typing import Any
 
 from tadoru.clock import SystemClock
@@ -29,22 +28,22 @@ from tests.support.exchange import ReceivedRequest
 from tests.support.planted_crowd import everything
 from tests.support.postgres import PostgresServer
 
-PATIENCE = 180.0
-BRISK: dict[str, Any] = {"heartbeat": 0.3, "stalled": 2.0, "sweep": 1, "again": 0.1}
+TIMEOUT = 180.0
+FAST_TIMING: dict[str, Any] = {"heartbeat": 0.3, "stalled": 2.0, "sweep": 1, "again": 0.1}
 """So that a worker that is gone is noticed while a test waits."""
 
 
 def until(reached: Callable[[], Any], what: str = "it") -> None:
     """Look again and again until it is so: what happens is in other processes, which tell us by the database only."""
     clock, pause = SystemClock(), threading.Event()
-    last = clock.monotonic() + PATIENCE
+    last = clock.monotonic() + TIMEOUT
     while not reached():
         assert clock.monotonic() < last, f"{what} did not come to that"
         pause.wait(0.02)
 
 
-class Crew:
-    """The workers of a database, and those who look after them."""
+class ClusterHarness:
+    """The workers of one database, and the crawls that are submitted to them."""
 
     def __init__(self, tadoru: Tadoru, database: str, environment: dict[str, str] | None = None) -> None:
         self.tadoru, self.database = tadoru, database
@@ -66,20 +65,20 @@ class Crew:
         self._link = linked(self.database)
 
     # ---- workers
-    def worker(self, *arguments: str, database: str = "") -> subprocess.Popen[str]:
+    def start_worker(self, *arguments: str, database: str = "") -> subprocess.Popen[str]:
         """`tadoru worker`."""
         place = ("-d", database or self.database)
         process = self.tadoru.start("worker", *place, "--no-events", *arguments, env=self.environment)
         self._started.append(process)
         return process
 
-    def hand(self, *, prefix: Iterable[str] = (), database: str = "", **duty: Any) -> subprocess.Popen[str]:
-        """A worker with a timing of its own; see `hand`."""
-        given = {"database": database or self.database, "hosts": 4, "seconds": 5.0, **BRISK, **duty}
+    def start_timed_worker(self, *, prefix: Iterable[str] = (), database: str = "", **duty: Any) -> subprocess.Popen[str]:
+        """A worker with a timing of its own; see `timed_worker`."""
+        given = {"database": database or self.database, "hosts": 4, "seconds": 5.0, **FAST_TIMING, **duty}
         environment = self.tadoru.environment(self.environment)
         environment["PYTHONPATH"] = os.pathsep.join([environment["PYTHONPATH"], str(CHECKOUT)])
-        command = [*prefix, sys.executable, "-m", "tests.cluster.hand", json.dumps(given)]
-        with (self.tadoru.folder / f"hand-{next(self._numbers)}.log").open("w", encoding="utf-8") as log:
+        command = [*prefix, sys.executable, "-m", "tests.cluster.timed_worker", json.dumps(given)]
+        with (self.tadoru.folder / f"worker-{next(self._numbers)}.log").open("w", encoding="utf-8") as log:
             process = subprocess.Popen(command, env=environment, cwd=self.tadoru.folder, stdout=log, stderr=log, encoding="utf-8")
         self._started.append(process)
         return process
@@ -87,7 +86,7 @@ class Crew:
     @property
     def logs(self) -> str:
         """What workers with a timing of their own said."""
-        return "".join(one.read_text("utf-8") for one in sorted(self.tadoru.folder.glob("hand-*.log")))
+        return "".join(one.read_text("utf-8") for one in sorted(self.tadoru.folder.glob("worker-*.log")))
 
     def end(self) -> None:
         for process in self._started:
@@ -98,7 +97,7 @@ class Crew:
         self._link.close()
 
     # ---- crawls
-    def hand_over(self, crawl: str, *arguments: str) -> None:
+    def submit(self, crawl: str, *arguments: str) -> None:
         """`tadoru audit --detach`."""
         done = self.tadoru("audit", "-d", self.address(crawl), "--detach", "-q", *arguments, env=self.environment)
         assert (done.code, done.err) == (0, "")
@@ -109,12 +108,12 @@ class Crew:
             found = self.cluster.crawl(crawl)
             assert (found.state, found.error) == ("done", ""), self.logs
 
-    def found(self, crawl: str) -> dict[str, list[tuple[Any, ...]]]:
+    def results(self, crawl: str) -> dict[str, list[tuple[Any, ...]]]:
         """All that a crawl keeps, but for what differs between two crawls of one site."""
         file = f"{crawl}-{next(self._numbers)}.db"
         done = self.tadoru("copy", self.address(crawl), file)
         assert done.code == 0, done.err
-        return kept(self.tadoru.folder / file)
+        return everything(self.tadoru.folder / file)
 
     def sql(self, text: str) -> list[Any]:
         """What the database says, or nothing when it is only told something."""
@@ -122,13 +121,8 @@ class Crew:
         return done.fetchall() if done.description else []
 
 
-def kept(file: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """All that is in a file, but for what differs: also how many runs there were, since a worker that joins is none."""
-    return everything(file)
-
-
 @contextmanager
-def hired(database: str, *, workers: int = 1, hosts: int = 4, seconds: float = 5.0) -> Iterator[list[Worker]]:
+def worker_threads(database: str, *, workers: int = 1, hosts: int = 4, seconds: float = 5.0) -> Iterator[list[Worker]]:
     """Workers in threads of this process: cheap, for what needs no process of its own. They are drained at the end."""
     clock = SystemClock()
     duty = WorkerOptions(database=database, hosts=hosts, slice=seconds)
@@ -137,7 +131,7 @@ def hired(database: str, *, workers: int = 1, hosts: int = 4, seconds: float = 5
 
     async def work(ready: threading.Event) -> None:
         log = Log(io.StringIO(), clock, form="text", level="warning")
-        worker = Worker(duty, clock, log, timing=ClusterTiming(**BRISK))
+        worker = Worker(duty, clock, log, timing=ClusterTiming(**FAST_TIMING))
         made.append(worker)
         loops.append(asyncio.get_running_loop())
         ready.set()
@@ -148,7 +142,7 @@ def hired(database: str, *, workers: int = 1, hosts: int = 4, seconds: float = 5
         ready = threading.Event()
         threads.append(threading.Thread(target=lambda ready=ready: asyncio.run(work(ready))))  # type: ignore[misc]
         threads[-1].start()
-        assert ready.wait(PATIENCE)
+        assert ready.wait(TIMEOUT)
     try:
         yield made
     finally:
@@ -173,12 +167,12 @@ def gaps(requests: Iterable[ReceivedRequest], host: Callable[[ReceivedRequest], 
 
 
 @contextmanager
-def crew_on(server: PostgresServer, tadoru: Tadoru, environment: dict[str, str] | None = None) -> Iterator[Crew]:
+def cluster_on(server: PostgresServer, tadoru: Tadoru, environment: dict[str, str] | None = None) -> Iterator[ClusterHarness]:
     """Workers in a database of their own; all of them are gone afterwards."""
     database = server.new_database()
-    crew = Crew(tadoru, database, environment)
+    harness = ClusterHarness(tadoru, database, environment)
     try:
-        yield crew
+        yield harness
     finally:
-        crew.end()
+        harness.end()
         server.drop(database)
