@@ -30,6 +30,8 @@ MANUALS = {
     "python": ("python3.11-doc", "usr/share/doc/python3.11/html"),
     "sqlite": ("sqlite3-doc", "usr/share/doc/sqlite3"),
 }
+HELD_OUT = {"django": ("python-django-doc", "usr/share/doc/python-django-doc/html")}
+"""A manual whose questions were written before the weights were chosen on those of the others, and not used for it."""
 BARE = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words) LIMIT 10"
 
 
@@ -55,7 +57,7 @@ def crawled(manual: str) -> Path:
     folder = CACHE / "sites" / manual
     if index_path(folder).exists():
         return folder
-    package, inside = MANUALS[manual]
+    package, inside = (MANUALS | HELD_OUT)[manual]
     files = CACHE / "packages" / manual
     files.mkdir(parents=True, exist_ok=True)
     subprocess.run(["apt-get", "download", "-q", package], cwd=files, check=True, capture_output=True)

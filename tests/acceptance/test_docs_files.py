@@ -89,8 +89,28 @@ def test_the_whole_site_is_one_file_in_the_form_of_the_seed(out: Path, site: Sit
     assert "Made by hand" not in whole, "a footer is not documentation"
 
 
-def test_chunks_begin_at_titles_and_never_inside_code(out: Path) -> None:
-    chunks = {name.name: name.read_text("utf-8") for name in sorted((out / "chunks").iterdir())}
+def read_chunks(out: Path) -> dict[str, str]:
+    return {name.name: name.read_text("utf-8") for name in sorted((out / "chunks").iterdir())}
+
+
+def test_chunks_have_their_place_and_begin_at_titles(out: Path, site: Site) -> None:
+    chunks = read_chunks(out)
+    assert list(chunks) == [f"chunk-{number:03}.md" for number in range(1, 5)]
+    heads, starts, *_ = zip(*(chunk.split("\n\n") for chunk in chunks.values()), strict=False)
+    assert list(starts) == ["# The handbook", "# Install", "# Use", "# A second title"]
+    assert [head.splitlines()[1] for head in heads][1] == "> Path: Install"
+    rows = [json.loads(line) for line in (out / "chunks.jsonl").read_text("utf-8").splitlines()]
+    assert list(heads) == [
+        f"> Source: {row['url']}\n> Path: {' > '.join(row['path'])}\n> Chunk: {row['id']}, {row['tokens']} tokens" for row in rows
+    ]
+    assert f"```sh\n{FENCED}\n```" in rows[1]["text"]
+
+
+def test_chunks_without_a_budget_are_the_text_split_at_titles_and_never_inside_code(
+    tadoru: Tadoru, site: Site, out: Path
+) -> None:
+    crawl(tadoru, site, "-o", "titles/out", "--chunk-tokens", "0", "-q")
+    chunks = read_chunks(tadoru.folder / "titles" / "out")
     assert list(chunks) == [f"chunk-{number:03}.md" for number in range(1, 5)]
     starts = [chunk.partition("\n")[0] for chunk in chunks.values()]
     assert starts == ["# The handbook", "# Install", "# Use", "# A second title"]
@@ -120,7 +140,7 @@ def test_a_specification_is_kept_as_it_was_sent(out: Path) -> None:
 
 def test_everything_beside_it_is_there_and_nothing_else(out: Path) -> None:
     assert sorted(file.name for file in out.iterdir()) == [
-        ".tadoru", "SKILL.md", "chunks", "full.md", "index.json", "llms-full.txt", "llms.txt", "pages", "specs",
+        ".tadoru", "SKILL.md", "chunks", "chunks.jsonl", "full.md", "index.json", "llms-full.txt", "llms.txt", "pages", "specs",
     ]  # fmt: skip
     assert not list(out.rglob("*.part"))
 

@@ -43,6 +43,15 @@ def test_a_crawled_site_is_searched_and_listed(tadoru: Tadoru, site: Site, book:
     assert row.split()[:2] == ["sites/one", "4"]
 
 
+def test_a_label_keeps_versions_side_by_side(tadoru: Tadoru, site: Site, book: Handbook) -> None:
+    for label in ("1.0", "2.0"):
+        assert tadoru("docs", site.url("/"), "--label", label, "--delay", "0", "--render", "never", "-q").code == 0
+    cards = json.loads(tadoru("docs", "list", "--json").out)
+    assert [(card["site"].rpartition("@")[2], card["version"]) for card in cards] == [("1.0", "1.0"), ("2.0", "2.0")]
+    refused = tadoru("docs", site.url("/"), "--label", "../up")
+    assert (refused.code, "such as 2.0" in refused.err) == (2, True)
+
+
 def test_every_site_below_a_folder_is_refreshed_with_its_own_options(
     tadoru: Tadoru, site: Site, elsewhere: Site, book: Handbook
 ) -> None:

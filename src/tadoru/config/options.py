@@ -12,6 +12,7 @@ from tadoru.config.parsers import (
     parse_frame_origin,
     parse_host_and_port,
     parse_host_value,
+    parse_label,
     parse_link_kinds,
     parse_name,
     parse_origin,
@@ -245,13 +246,24 @@ class DocsOptions(CrawlOptions):
     headed: bool = option(False, "Content", "Show the browser window.", per_run=True)
     keep_session: bool = option(False, "Content", "Keep cookies and storage of the browser for the next run.")
     output: str | None = option(None, "Output", "Output folder. [.context/<site>]", flags="-o", metavar="DIR")
+    label: str | None = option(None, "Output", "Keep this version of a site beside others, in .context/<site>@<label>.",
+        parse_label, metavar="NAME")
     diff: bool = option(False, "Output", "Download only changes and list them (changes.md).")
     pages: bool = option(True, "Output", "Write a file per page.")
     merge: bool = option(True, "Output", "Write the whole site as one file (full.md, llms-full.txt).")
-    chunks: bool = option(True, "Output", "Write the site in chunks, split at headings.")
-    chunk_tokens: int | None = option(None, "Output", "Maximum tokens per chunk; each chunk has its heading path.",
-        whole_number(50, 1_000_000),
-        form=CrawlField("Chunk size (tokens)", "Maximum chunk size in tokens.", least=50, most=100_000))
+    max_tokens: int = option(0, "Output",
+        "Maximum tokens of full.md and llms-full.txt, most linked pages first; 0 for the whole site.", whole_number(0),
+        form=CrawlField("Size of full.md (tokens)", "Maximum size of full.md in tokens; 0 for the whole site.", least=0,
+            most=100_000_000))
+    chunks: bool = option(True, "Output", "Write the site in chunks, split at headings (chunks/, chunks.jsonl).")
+    chunk_tokens: int = option(800, "Output", "Maximum tokens per chunk; 0: a chunk per heading of level 1.",
+        whole_number(0, 1_000_000),
+        form=CrawlField("Chunk size (tokens)", "Maximum chunk size in tokens; 0 to split only at headings of level 1.", least=0,
+            most=100_000))
+    links: str = option("keep", "Output", "Links in the Markdown: keep URLs, shorten those of the site, or keep only the text.",
+        one_of("keep", "short", "none"),
+        form=CrawlField("Links", "Links in the Markdown: whole URLs, short ones within the site, or only their text.",
+            value_labels=("Whole URLs", "Short URLs", "Text only")))
     local_links: bool = option(False, "Output", "Make links between pages point to the local files.")
     tokenizer: str = option("estimate", "Output", "Token counter: estimate, or a tiktoken encoding.", metavar="NAME")
 

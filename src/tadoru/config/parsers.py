@@ -247,6 +247,15 @@ def parse_name(value: Any) -> str:
     return given
 
 
+@_parser("NAME")
+def parse_label(value: Any) -> str:
+    """A part of a folder's name, such as a version."""
+    given = parse_text(value).strip()
+    if re.fullmatch(r"[A-Za-z0-9](?:[A-Za-z0-9._+-]{0,62}[A-Za-z0-9+])?", given) is None:
+        raise UsageError("must be at most 64 letters, digits, dots, hyphens and underscores, such as 2.0")
+    return given
+
+
 @_parser("URL")
 def parse_contact_url(value: Any) -> str:
     """The URL of a page, or a mailto: URL."""

@@ -36,12 +36,12 @@ CREATE VIRTUAL TABLE words USING fts5(title, path, text, content='', tokenize='p
 """
 _PAGE = "url, title, file, tokens, key, number, hash, crawled_at, crumbs, place"
 # A heading says best what is below it, the title of the page what the page is about.
-_FIND = """SELECT p.url, p.title, p.file, s.path, s.anchor, s.text, found.score, p.number, s.id, s.place
+_FIND = """SELECT p.url, p.title, p.file, s.path, s.anchor, s.text, found.score, p.number, s.id, s.place, p.crumbs
     FROM (SELECT rowid AS section, rank AS score FROM words
         WHERE words MATCH ? AND rank MATCH 'bm25(6.0, 6.0, 1.0)' ORDER BY rank LIMIT ?) AS found
     JOIN sections s ON s.id = found.section JOIN pages p ON p.id = s.page_id ORDER BY found.score, p.place, s.place"""
 _COMPLETE = "SELECT rowid FROM words WHERE words MATCH ? LIMIT 2000"
-_SCAN = """SELECT p.url, p.title, p.file, s.path, s.anchor, s.text, 0.0, p.number, s.id, s.place
+_SCAN = """SELECT p.url, p.title, p.file, s.path, s.anchor, s.text, 0.0, p.number, s.id, s.place, p.crumbs
     FROM sections s JOIN pages p ON p.id = s.page_id WHERE {} ORDER BY p.place, s.place LIMIT ?"""
 _SECTIONS = """SELECT s.level, s.path, s.anchor, s.text FROM pages p JOIN sections s ON s.page_id = p.id
     WHERE p.url = ? ORDER BY s.place"""
@@ -95,6 +95,7 @@ class SearchHitRow:
     """Whether it has all terms of the query."""
     is_lead: bool
     """Whether its page begins with it."""
+    crumbs: tuple[str, ...] = ()
 
 
 class DocsSearchIndex:
@@ -218,10 +219,10 @@ def _page(row: tuple[Any, ...]) -> IndexedPage:
     return IndexedPage(url, title, file, tokens, key, number, digest, crawled_at, tuple(json.loads(crumbs)), place)
 
 
-def _hit(row: tuple[str, str, str, str, str | None, str, float, int, int, int], complete: Container[int]) -> SearchHitRow:
-    url, title, file, path, anchor, text, rank, number, section, place = row
-    found = tuple(json.loads(path))
-    return SearchHitRow(url, title, file, found, anchor, text, rank, number, section in complete, place == 0)
+def _hit(row: tuple[Any, ...], complete: Container[int]) -> SearchHitRow:
+    url, title, file, path, anchor, text, rank, number, section, place, crumbs = row
+    found, above = tuple(json.loads(path)), tuple(json.loads(crumbs))
+    return SearchHitRow(url, title, file, found, anchor, text, rank, number, section in complete, place == 0, above)
 
 
 @contextmanager

@@ -10,9 +10,9 @@ import pytest
 
 from tadoru.jobs.docs import site_markdown
 from tadoru.jobs.docs.bundle.api_specs import detect_spec, name_specs
+from tadoru.jobs.docs.bundle.links import rewrite_links, with_local_links
 from tadoru.jobs.docs.bundle.markdown_blocks import split_sections
 from tadoru.jobs.docs.bundle.model import StoredSpec
-from tadoru.jobs.docs.bundle.page_files import with_local_links
 from tadoru.jobs.docs.markdown.math import split_formulas
 from tadoru.rules.url import UrlResolver
 from tadoru.serve.docs_sites.markdown_html import render_markdown
@@ -36,6 +36,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "links": lambda text: site_markdown.links_of(text, "https://site.example/", UrlResolver()),
     "offered": lambda text: site_markdown.split_llms_full(text, "https://site.example/", UrlResolver()),
     "local links": lambda text: with_local_links(text, {}),
+    "short links": lambda text: rewrite_links(text, "https://x.example/a/b", "short"),
+    "no links": lambda text: rewrite_links(text, "https://x.example/a/b", "none"),
     "sections": lambda text: list(split_sections(text)),
     "specification": lambda text: detect_spec(text.encode(), "a.graphql"),
     "formulas": split_formulas,

@@ -1,15 +1,22 @@
-"""A site in pieces: at headings of level 1, or by a budget of tokens; code and tables stay whole."""
+"""A page in chunks: by headings and a budget of tokens, or at headings of level 1; code and tables stay whole."""
 
 from __future__ import annotations
+
+import json
+import math
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.docs.bundle.chunks import split_at_titles, split_by_tokens
+from tadoru.jobs.docs.bundle.chunks import ChunkedPage, DocChunk, chunk_files, split_at_titles, split_by_tokens
 from tadoru.jobs.docs.bundle.markdown_blocks import split_blocks
+from tadoru.jobs.docs.bundle.model import DocHeading
 from tadoru.jobs.docs.bundle.tokens import estimate_tokens
 
+URL = "https://x.example/"
+HEADINGS = (DocHeading(1, "Guide", "guide"), DocHeading(2, "Windows", "windows"))
 CODE = "```sh\n# one\nmake\n\n# two\nmake test\n```\n\n"
 TABLE = "| a | b |\n| --- | --- |\n" + "| some words | more words |\n" * 6 + "\n"
 PROSE = "Some words that say a thing about the subject, and then go on for a while.\n\n"
@@ -31,47 +38,98 @@ BLOCKS = st.lists(
         pytest.param("\n\n", [], id="nothing"),
     ],
 )
-def test_pieces_begin_at_titles(text: str, expected: list[str]) -> None:
-    assert list(split_at_titles(text)) == expected
+def test_chunks_begin_at_titles(text: str, expected: list[str]) -> None:
+    assert [chunk.text for chunk in split_at_titles(text)] == expected
 
 
-@given(BLOCKS, st.integers(60, 400))
-def test_pieces_keep_to_the_budget_and_lose_nothing(parts: list[str], budget: int) -> None:
+def split(text: str, title: str, budget: int, headings: tuple[DocHeading, ...] = ()) -> list[DocChunk]:
+    return list(split_by_tokens(text, ChunkedPage(URL, title), headings, budget, estimate_tokens))
+
+
+def files(text: str, title: str, budget: int, headings: tuple[DocHeading, ...] = ()) -> list[str]:
+    """The contents of the files of the chunks."""
+    page = ChunkedPage(URL, title)
+    chunks = split_by_tokens(text, page, headings, budget, estimate_tokens)
+    return [made for _, made, _ in chunk_files(page, chunks, lambda: "chunk.md", estimate_tokens, with_header=True)]
+
+
+def rows(text: str, headings: tuple[DocHeading, ...], budget: int = 110) -> list[dict[str, Any]]:
+    """The lines of chunks.jsonl."""
+    page = ChunkedPage(URL, "Guide", ("Manual",), "pages/page-001-guide.md")
+    chunks = split_by_tokens(text, page, headings, budget, estimate_tokens)
+    return [json.loads(row) for _, _, row in chunk_files(page, chunks, lambda: "chunk.md", estimate_tokens, with_header=True)]
+
+
+@given(BLOCKS, st.integers(80, 400))
+def test_chunks_keep_to_the_budget_and_lose_nothing(parts: list[str], budget: int) -> None:
     text = "# Page\n\n" + "".join(parts)
-    pieces = list(split_by_tokens(text, "Page", "https://x.example/", budget, estimate_tokens))
-    bodies = [piece.partition("\n\n")[2] for piece in pieces]
+    made = files(text, "Page", budget)
+    bodies = [file.partition("\n\n")[2] for file in made]
     assert "".join("".join(bodies).split()) == "".join(text.split())
-    for piece, body in zip(pieces, bodies, strict=True):
-        assert piece.startswith("> Source: https://x.example/\n> Path: Page")
-        assert estimate_tokens(piece) <= budget or len([block for block in split_blocks(body) if block.kind != "heading"]) == 1
+    for file, body in zip(made, bodies, strict=True):
+        assert file.startswith(f"> Source: {URL}\n> Path: Page")
+        assert estimate_tokens(file) <= budget or len([block for block in split_blocks(body) if block.kind != "heading"]) == 1
         assert body.count("```") % 2 == 0
         assert body.count("| --- |") * 6 == body.count("| some words |")
 
 
-def test_a_piece_names_the_headings_that_lead_to_it() -> None:
+def test_a_chunk_names_the_headings_that_lead_to_it() -> None:
     text = "# Guide\n\n## Routing\n\n" + PROSE * 3 + "### Dynamic\n\n" + PROSE * 3
-    pieces = list(split_by_tokens(text, "Guide", "https://x.example/", 100, estimate_tokens))
-    assert [piece.split("\n")[1] for piece in pieces] == ["> Path: Guide > Routing", "> Path: Guide > Routing > Dynamic"]
-    assert pieces[0].split("\n\n")[1:3] == ["# Guide", "## Routing"]
+    made = files(text, "Guide", 100)
+    assert [file.split("\n")[1] for file in made] == ["> Path: Guide > Routing", "> Path: Guide > Routing > Dynamic"]
+    assert made[0].split("\n\n")[1:3] == ["# Guide", "## Routing"]
 
 
-def test_no_piece_ends_with_a_heading_whose_text_is_in_the_next() -> None:
+def test_a_chunk_has_its_url_with_the_fragment_its_breadcrumb_and_its_tokens() -> None:
+    first, second = rows("# Guide\n\n" + PROSE * 2 + "## Windows\n\n" + PROSE * 2, HEADINGS)
+    assert (first["url"], first["fragment"], first["path"]) == (f"{URL}#guide", "guide", ["Guide"])
+    assert (second["url"], second["path"], second["breadcrumbs"]) == (f"{URL}#windows", ["Guide", "Windows"], ["Manual"])
+    assert second["tokens"] == math.ceil(estimate_tokens(second["text"]))
+    assert second["text"].startswith("## Windows\n\nSome words")
+    assert (second["title"], second["pageFile"]) == ("Guide", "pages/page-001-guide.md")
+
+
+def test_the_id_of_a_chunk_stays_when_other_sections_change() -> None:
+    before = rows("# Guide\n\n" + PROSE * 2 + "## Windows\n\n" + PROSE * 2, HEADINGS)
+    after = rows("# Guide\n\n" + PROSE * 6 + "## Windows\n\n" + PROSE * 2, HEADINGS)
+    assert len(after) > len(before) == 2
+    assert [before[0]["id"], before[1]["id"]] == [after[0]["id"], after[-1]["id"]]
+    assert len({row["id"] for row in after}) == len(after)
+
+
+def test_fragments_are_found_although_the_page_has_headings_that_its_text_does_not_have() -> None:
+    headings = (DocHeading(2, "On this page", "toc"), *HEADINGS, DocHeading(2, "Windows", "windows-2"))
+    found = rows("# Guide\n\n" + PROSE * 2 + "## Windows\n\n" + PROSE * 2 + "## *Windows*\n\n" + PROSE * 2, headings)
+    assert [row["fragment"] for row in found] == ["guide", "windows", "windows-2"]
+
+
+def test_a_section_that_does_not_fit_behind_another_begins_a_chunk_with_all_below_it() -> None:
+    text = "# Guide\n\n" + PROSE + "## A\n\n" + PROSE * 2 + "## B\n\n" + PROSE + "### B1\n\n" + PROSE + "### B2\n\n" + PROSE
+    assert [chunk.path for chunk in split(text, "Guide", 130)] == [("Guide",), ("Guide", "B")]
+
+
+def test_each_heading_of_level_one_begins_a_chunk() -> None:
+    text = "# One\n\nShort.\n\n# Two\n\nShort too.\n"
+    assert [chunk.text for chunk in split(text, "One", 800)] == ["# One\n\nShort.\n", "# Two\n\nShort too.\n"]
+
+
+def test_no_chunk_ends_with_a_heading_whose_text_is_in_the_next() -> None:
     text = "# A\n\n" + PROSE * 4 + "## B\n\n### C\n\n" + PROSE * 3
-    first, second = split_by_tokens(text, "A", "https://x.example/", 110, estimate_tokens)
-    assert "## B" not in first
-    assert second.split("\n\n")[1:3] == ["## B", "### C"]
+    first, second = split(text, "A", 120)
+    assert "## B" not in first.text
+    assert second.text.split("\n\n")[:2] == ["## B", "### C"]
 
 
 def test_long_prose_is_cut_between_its_lines() -> None:
     text = "# List\n\n" + "".join(f"- entry number {n} of a long list\n" for n in range(100))
-    pieces = list(split_by_tokens(text, "List", "https://x.example/", 120, estimate_tokens))
-    assert len(pieces) > 5
-    assert all(estimate_tokens(piece) <= 120 for piece in pieces)
-    assert sum(piece.count("- entry number") for piece in pieces) == 100
+    made = files(text, "List", 120)
+    assert len(made) > 5
+    assert all(estimate_tokens(file) <= 120 for file in made)
+    assert sum(file.count("- entry number") for file in made) == 100
 
 
-def test_a_long_heading_is_not_repeated_whole_in_each_piece() -> None:
+def test_a_long_heading_is_not_repeated_whole_in_each_chunk() -> None:
     text = f"# {'word ' * 20_000}\n\n" + "A line of text.\n\n" * 200
-    pieces = list(split_by_tokens(text, "Page", "https://x.example/", 100, estimate_tokens))
-    assert len(pieces) > 20
-    assert sum(map(len, pieces)) < 5 * len(text)
+    made = files(text, "Page", 100)
+    assert len(made) > 20
+    assert sum(map(len, made)) < 5 * len(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from tadoru.errors import UsageError
 from tadoru.jobs.docs.bundle.model import DocHeading
 from tadoru.jobs.docs.bundle.tokens import estimate_tokens
 from tadoru.jobs.docs.library import DocsLibrary, format_sites, quote_untrusted, truncate_markdown
-from tests.jobs.docs_bundle.sites import BASE, manual, page, write
+from tests.jobs.docs_bundle.sites import BASE, DAY, SITE, START, manual, page, write
 
 HEADINGS = (DocHeading(1, "Install", "install"), DocHeading(2, "Windows", "windows"))
 LONG = "# Long\n\n" + "".join(f"## Part {n}\n\nWords about part {n}.\n\n```sh\nrun {n}\n```\n\n" for n in range(400))
@@ -59,7 +60,7 @@ def test_no_text_holds_the_marks_that_it_stands_between() -> None:
 
 def test_the_sites_of_a_folder_are_listed(library: DocsLibrary) -> None:
     assert [card.as_json() | {"tokens": 0} for card in library.sites()] == [
-        {"site": name, "url": BASE, "title": "Example Docs", "pages": pages, "tokens": 0,
+        {"site": name, "url": BASE, "title": "Example Docs", "version": None, "pages": pages, "tokens": 0,
          "crawledAt": "2026-02-01T14:00:00.000Z", "lastChecked": "2026-02-01T14:00:00.000Z"}
         for name, pages in (("one", 3), ("two", 2))
     ]  # fmt: skip
@@ -147,3 +148,36 @@ def test_a_text_that_is_cut_fits_and_its_code_is_closed(parts: list[str], budget
     assert estimate_tokens(kept) <= budget + 2
     assert is_cut == (kept != text)
     assert kept.count("```") % 2 == 0
+
+
+@pytest.fixture(scope="module")
+def versions(tmp_path_factory: pytest.TempPathFactory) -> DocsLibrary:
+    """Two versions of a site, one of which has links without URLs."""
+    root = tmp_path_factory.mktemp("versions")
+    text = "# Install\n\nSame in [both]({}same.html).\n\n## Windows\n\nUse the {} wizard, see [it]({}x.html).\n"
+    for label, word, at in (("1.0", "old", 0.0), ("2.0", "new", DAY)):
+        doc = page(1, text.format(BASE, word, BASE), "guide/install.html", headings=HEADINGS, breadcrumbs=("Guide", "Install"))
+        site = replace(SITE, label=label, checked_at=START + at)
+        write(root / f"docs@{label}", [doc], site=site, links="none" if at else "short")
+    return DocsLibrary([root])
+
+
+def test_versions_of_a_site_stand_side_by_side(versions: DocsLibrary) -> None:
+    assert [(card.name, card.version) for card in versions.sites()] == [("docs@1.0", "1.0"), ("docs@2.0", "2.0")]
+    assert "old wizard" in versions.page("guide/install.html", "windows", "docs@1.0")
+    assert "new wizard" in versions.page("guide/install.html", "windows", "docs")  # The newest, unless one is named.
+
+
+def test_a_section_that_two_versions_share_is_found_once(versions: DocsLibrary) -> None:
+    found = said(versions.search("same both"))
+    assert found.startswith(f"## Guide > Install\ndocs@1.0, docs@2.0 · {BASE}guide/install.html#install · pages/")
+    assert found.count("Same in") == 1
+
+
+def test_sections_have_their_breadcrumb_and_fragment_and_links_as_the_site_has_them(versions: DocsLibrary) -> None:
+    url = f"{BASE}guide/install.html#windows"
+    assert said(versions.search("wizard", "docs@2.0")).startswith(f"## Guide > Install > Windows\ndocs@2.0 · {url} · pages/")
+    read = said(versions.page(url, site="docs@2.0"))
+    assert read.startswith(f"Guide > Install > Windows\n{url} · pages/")
+    assert read.endswith("\n\n## Windows\n\nUse the new wizard, see it.")
+    assert "see [it](/x.html)." in versions.page(url, site="docs@1.0")

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tadoru.jobs.docs.bundle.model import BundleOptions, StoredDoc, StoredSpec
+from tadoru.jobs.docs.bundle.model import BundleOptions, DocHeading, StoredDoc, StoredSpec
 from tadoru.jobs.docs.bundle.page_files import page_body
+from tadoru.jobs.docs.bundle.tokens import estimate_tokens
 from tadoru.jobs.docs.bundle.writer import write_bundle
 from tests.jobs.docs_bundle.sites import BASE, DAY, INSTALL, JAPANESE, SETTINGS, SITE, START, manual, page, tree, write
 
@@ -30,9 +31,9 @@ def times(root: Path) -> dict[str, int]:
 def test_every_file_of_the_seed_is_written(tmp_path: Path) -> None:
     written = write(tmp_path, manual(), specs=[NOT_A_SPEC, SPEC])
     assert list(tree(tmp_path)) == [
-        "SKILL.md", "chunks/chunk-001.md", "chunks/chunk-002.md", "chunks/chunk-003.md", "full.md", "index.json", "llms-full.txt",
-        "llms.txt", "pages/page-001-guide-install.md", "pages/page-002-guide-settings.md", "pages/page-003-ja-設定.md",
-        "specs/openapi.yaml",
+        "SKILL.md", "chunks/chunk-001.md", "chunks/chunk-002.md", "chunks/chunk-003.md", "chunks.jsonl", "full.md", "index.json",
+        "llms-full.txt", "llms.txt", "pages/page-001-guide-install.md", "pages/page-002-guide-settings.md",
+        "pages/page-003-ja-設定.md", "specs/openapi.yaml",
     ]  # fmt: skip
     assert (written.pages, written.specs, len(written.changes.added), written.repeated) == (3, 1, 3, 0)
     assert (tmp_path / "specs/openapi.yaml").read_bytes() == SPEC.body
@@ -82,16 +83,120 @@ def test_the_whole_text_has_the_seeds_form(tmp_path: Path) -> None:
     assert (tmp_path / "llms-full.txt").read_text("utf-8").startswith(f"# Install\nSource: {BASE}guide/install.html\n\nRun this:")
 
 
-def test_pieces_are_the_pages_again(tmp_path: Path) -> None:
-    write(tmp_path, manual())
+def test_chunks_at_titles_are_the_pages_again(tmp_path: Path) -> None:
+    write(tmp_path, manual(), chunk_tokens=0)
     pieces = [data.decode() for name, data in tree(tmp_path).items() if name.startswith("chunks/")]
     assert "\n\n---\n\n".join(piece.rstrip() for piece in pieces) + "\n" == (tmp_path / "full.md").read_text("utf-8")
 
 
-def test_pieces_by_tokens_carry_their_path(tmp_path: Path) -> None:
-    write(tmp_path, manual(), chunk_tokens=60)
-    first = (tmp_path / "chunks/chunk-001.md").read_text("utf-8")
-    assert first.startswith(f"> Source: {BASE}guide/install.html\n> Path: Install\n\n# Install\n\nRun this:")
+def test_chunks_have_their_breadcrumb_id_and_tokens_as_files_and_as_lines(tmp_path: Path) -> None:
+    write(tmp_path, manual())
+    row = json.loads((tmp_path / "chunks.jsonl").read_text("utf-8").splitlines()[0])
+    assert (tmp_path / row["file"]).read_text("utf-8") == (
+        f"> Source: {BASE}guide/install.html\n> Path: Guide > Install\n> Chunk: {row['id']}, {row['tokens']} tokens\n\n{INSTALL}"
+    )
+    assert (row["file"], row["pageFile"], row["text"]) == ("chunks/chunk-001.md", "pages/page-001-guide-install.md", INSTALL)
+
+
+def test_a_long_page_is_several_chunks_by_default(tmp_path: Path) -> None:
+    text = "# Long\n\n" + "".join(f"## Part {n}\n\n" + "Words that say a thing. " * 60 + "\n\n" for n in range(6))
+    write(tmp_path, [page(1, text)])
+    rows = [json.loads(line) for line in (tmp_path / "chunks.jsonl").read_text("utf-8").splitlines()]
+    assert [row["path"][-1] for row in rows] == ["Part 0", "Part 2", "Part 4"]
+
+
+LINKED = (
+    f"# Links\n\nSee [the guide]({BASE}guide/install.html#windows), [this]({BASE}p1.html#here), [them](https://other.example/x)"
+    f" and\n![a chart]({BASE}img/chart.png) with [`code[0]`]({BASE}a:b.html). `[not]({BASE}x.html)`\n\n"
+    f'```md\n[code]({BASE}x.html)\n```\n\n[^1]: A note with [a link](<{BASE}note.html> "title").\n'
+)
+
+
+def test_links_can_be_short_or_only_text_outside_code(tmp_path: Path) -> None:
+    texts = {}
+    for form in ("keep", "short", "none"):
+        write(tmp_path / form, [page(1, LINKED)], links=form)
+        texts[form] = page_body((tmp_path / form / "pages/page-001-p1.md").read_text("utf-8"))
+        assert texts[form].partition("\n\n")[2] in (tmp_path / form / "full.md").read_text("utf-8")
+        assert texts[form] in (tmp_path / form / "chunks/chunk-001.md").read_text("utf-8")
+    assert texts["keep"] == LINKED
+    assert texts["short"] == (
+        "# Links\n\nSee [the guide](guide/install.html#windows), [this](#here), [them](https://other.example/x) and\n"
+        f"![a chart](img/chart.png) with [`code[0]`](/a:b.html). `[not]({BASE}x.html)`\n\n"
+        f'```md\n[code]({BASE}x.html)\n```\n\n[^1]: A note with [a link](<note.html> "title").\n'
+    )
+    assert texts["none"] == (
+        f"# Links\n\nSee the guide, this, them and\na chart with `code[0]`. `[not]({BASE}x.html)`\n\n"
+        f"```md\n[code]({BASE}x.html)\n```\n\n[^1]: A note with a link.\n"
+    )
+
+
+def test_links_that_are_defined_elsewhere_lose_their_definitions(tmp_path: Path) -> None:
+    text = "# Refs\n\nA [link][ref], `x[0][1]` and y[0][1], a [short][] one.\n\n[ref]: https://x.example/\n[short]: https://y.example/\n"
+    write(tmp_path, [page(1, text)], links="none")
+    assert page_body((tmp_path / "pages/page-001-p1.md").read_text("utf-8")).rstrip() == (
+        "# Refs\n\nA link, `x[0][1]` and y[0][1], a short one."
+    )
+
+
+def test_a_page_is_the_same_page_whatever_the_form_of_its_links(tmp_path: Path) -> None:
+    write(tmp_path, [page(1, LINKED)])
+    assert not write(tmp_path, [page(1, LINKED)], links="none", diff=True).changes
+
+
+def many(count: int) -> list[StoredDoc]:
+    """Pages of a hundred words; each links to page 7, and page 7 to page 3."""
+    text = "Words that say a thing about it. " * 15
+    return [
+        page(n, f"# Page {n}\n\n{text}\n\nSee [next]({BASE}p{3 if n == 7 else 7}.html).\n", title=f"Page {n}")
+        for n in range(1, count + 1)
+    ]
+
+
+def test_a_budget_of_tokens_keeps_the_most_linked_pages_and_lists_the_others(tmp_path: Path) -> None:
+    written = write(tmp_path, many(20), max_tokens=960)
+    full = (tmp_path / "full.md").read_text("utf-8")
+    assert re.findall(r"^# .*", full, re.MULTILINE) == [
+        "# Page 1",
+        "# Page 2",
+        "# Page 3",
+        "# Page 4",
+        "# Page 7",
+        "# Pages left out",
+    ]
+    assert estimate_tokens(full) <= 960
+    index = json.loads((tmp_path / "index.json").read_text("utf-8"))
+    left_out = sum(entry["tokens"] for entry in index["pages"] if f"# {entry['title']}\n" not in full)
+    assert full.endswith(
+        f"# Pages left out\n\n> Source: {BASE}\n\n15 pages of about {left_out} tokens did not fit into this file; "
+        f"they are in `pages/`, and `llms.txt` lists them.\n\n"
+        f"- [Page 5]({BASE}p5.html)\n- [Page 6]({BASE}p6.html)\n- and 13 more pages\n"
+    )
+    assert written.left_out == 15
+    assert "# Pages left out\nSource: " in (tmp_path / "llms-full.txt").read_text("utf-8")
+    assert index["leftOutOfFull"] == 15
+    assert write(tmp_path, many(20), max_tokens=960).left_out == 15
+
+
+def test_a_budget_that_is_large_enough_changes_nothing(tmp_path: Path) -> None:
+    write(tmp_path / "a", many(5))
+    write(tmp_path / "b", many(5), max_tokens=100_000)
+    assert (tmp_path / "a/full.md").read_bytes() == (tmp_path / "b/full.md").read_bytes()
+
+
+def test_changes_name_the_sections_that_changed(tmp_path: Path) -> None:
+    headings = tuple(
+        DocHeading(level, text, text.lower()) for level, text in ((1, "Guide"), (2, "Linux"), (2, "Windows"), (2, "Mac"))
+    )
+    old = page(1, "# Guide\n\nIntro.\n\n## Linux\n\nOld.\n\n## Windows\n\nSame.\n", headings=headings[:3])
+    new = page(1, "# Guide\n\nIntro.\n\n## Linux\n\nNew.\n\n## Mac\n\nIt is new.\n", headings=(*headings[:2], headings[3]))
+    write(tmp_path, [old])
+    write(tmp_path, [new], diff=True)
+    assert (tmp_path / "changes.md").read_text("utf-8") == (
+        "# Changes\n\n0 added, 1 changed, 0 removed since the previous crawl.\n\n## Changed\n\n"
+        f"- [Guide]({BASE}p1.html) · pages/page-001-p1.md\n"
+        f"  - changed: [Linux]({BASE}p1.html#linux)\n  - added: [Mac]({BASE}p1.html#mac)\n  - removed: [Windows]({BASE}p1.html)\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -99,7 +204,7 @@ def test_pieces_by_tokens_carry_their_path(tmp_path: Path) -> None:
     [
         ({"pages": False}, ("pages/",)),
         ({"merge": False}, ("full.md", "llms-full.txt")),
-        ({"chunks": False}, ("chunks/",)),
+        ({"chunks": False}, ("chunks/", "chunks.jsonl")),
     ],
     ids=["no pages", "no merge", "no chunks"],
 )  # fmt: skip
@@ -177,7 +282,8 @@ def test_a_change_rewrites_its_page_and_says_so(tmp_path: Path) -> None:
     assert (tmp_path / "changes.md").read_text("utf-8") == (
         "# Changes\n\n1 added, 1 changed, 1 removed since the previous crawl.\n\n"
         f"## Added\n\n- [New]({BASE}new.html) · pages/page-004-new.md\n\n"
-        f"## Changed\n\n- [Install]({BASE}guide/install.html) · pages/page-001-guide-install.md\n\n"
+        f"## Changed\n\n- [Install]({BASE}guide/install.html) · pages/page-001-guide-install.md\n"
+        f"  - changed: [Install]({BASE}guide/install.html)\n  - removed: [Windows]({BASE}guide/install.html)\n\n"
         f"## Removed\n\n- [設定]({BASE}ja/設定/)\n"
     )
     index = json.loads((tmp_path / "index.json").read_text("utf-8"))

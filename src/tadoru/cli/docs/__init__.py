@@ -181,6 +181,13 @@ def print_summary(written: BundleSummary, root: Path, *, diff: bool) -> None:
         parts.append(ngettext("{count} API specification", "{count} API specifications", written.specs))
     parts.append(_("about {count} tokens", count=f"{written.tokens:,}"))
     sys.stdout.write(_("{parts}, in {folder}", parts=", ".join(parts), folder=root) + "\n")
+    if written.left_out:
+        text = ngettext(
+            "{count} page did not fit into full.md; its end lists what is missing.",
+            "{count} pages did not fit into full.md; its end lists what is missing.",
+            written.left_out,
+        )
+        sys.stdout.write(text + "\n")
     if diff:
         _print_changes(written.changes, root)
 

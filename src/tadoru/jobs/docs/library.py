@@ -10,12 +10,13 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
-from urllib.parse import urldefrag
+from urllib.parse import urldefrag, urljoin
 
 from tadoru.errors import UsageError
+from tadoru.jobs.docs.bundle.links import KEEP, rewrite_links
 from tadoru.jobs.docs.bundle.markdown_blocks import MarkdownBlock, split_blocks
 from tadoru.jobs.docs.bundle.model import one_line
 from tadoru.jobs.docs.bundle.output_folder import OWNER_LINE
@@ -43,12 +44,16 @@ class SiteSummary:
     crawled_at: str
     """When it last changed; like `last_checked` as in index.json, and empty before its first crawl has ended."""
     last_checked: str
+    version: str
+    """Its label, or the version that most of its pages state."""
+    links: str
+    """How links are shown: see `bundle/links.py`."""
 
     def as_json(self) -> dict[str, object]:
         """The summary for JSON output."""
         return {
-            "site": self.name, "url": self.url, "title": self.title, "pages": self.pages, "tokens": self.tokens,
-            "crawledAt": self.crawled_at, "lastChecked": self.last_checked,
+            "site": self.name, "url": self.url, "title": self.title, "version": self.version or None, "pages": self.pages,
+            "tokens": self.tokens, "crawledAt": self.crawled_at, "lastChecked": self.last_checked,
         }  # fmt: skip
 
 
@@ -74,11 +79,14 @@ class DocsLibrary:
         return list(cards.values())
 
     def site(self, name: str) -> SiteSummary:
-        """A site by its name or URL. Raises UsageError."""
+        """A site by its name or URL; of several versions, unless it is named, the one that changed last. Raises UsageError."""
         cards = self.sites()
         for card in cards:
-            if name.rstrip("/") in (card.name, card.url.rstrip("/")):
+            if name == card.name:
                 return card
+        versions = [card for card in cards if name.rstrip("/") in (card.url.rstrip("/"), card.name.partition("@")[0])]
+        if versions:
+            return max(versions, key=lambda card: card.crawled_at)
         raise UsageError(
             "Site {name} not found. Available sites: {sites}.",
             name=one_line(name, 80),
@@ -88,31 +96,35 @@ class DocsLibrary:
     def search(self, query: str, site: str | None = None, max_tokens: int = DEFAULT_TOKENS) -> str:
         """The sections that match a query, best first, as many as fit."""
         cards = [self.site(site)] if site else self.sites()
-        ranked: list[tuple[int, float, str, SearchHit]] = []
+        ranked: list[tuple[int, float, str, FoundSection]] = []
         for card in cards:
             hits = search_site(card.folder, query, _MAX_HITS).hits
-            ranked += [(at, -hit.score, card.name, hit) for at, hit in enumerate(hits)]
+            ranked += [(at, -hit.score, card.name, FoundSection(card, hit)) for at, hit in enumerate(hits)]
         ranked.sort(key=lambda row: row[:3])  # Ranks of two indexes are not comparable, so the best hits of each site come first.
         if not ranked:
             return f"Nothing found for {json.dumps(one_line(query, 200), ensure_ascii=False)}. Try fewer or other words."
-        return _format_hits([(name, hit) for _, _, name, hit in ranked[:_MAX_HITS]], _clamp_tokens(max_tokens))
+        return _format_hits(_merge_versions([found for *_, found in ranked])[:_MAX_HITS], _clamp_tokens(max_tokens))
 
     def page(self, page: str, section: str | None = None, site: str | None = None, max_tokens: int = DEFAULT_TOKENS) -> str:
-        """A page, or one section of it. Raises UsageError."""
-        row, parts, wanted = self._find(page, site)
+        """A page, or one section of it, with its breadcrumb and the URL of its heading. Raises UsageError."""
+        card, row, parts, wanted = self._find(page, site)
         section = section or wanted
         chosen = _section_with_children(parts, section) if section else parts
         if section and not chosen:
             raise UsageError(
                 "Section {section} not found in the page. List its sections with list_headings.", section=one_line(section, 80)
             )
-        text, is_cut = truncate_markdown("".join(part.text for part in chosen), _clamp_tokens(max_tokens) - _OVERHEAD_TOKENS)
+        shown = rewrite_links("".join(part.text for part in chosen), row.url, card.links)
+        text, is_cut = truncate_markdown(shown, _clamp_tokens(max_tokens) - _OVERHEAD_TOKENS)
         note = f"\n\n(cut: the page has {row.tokens} tokens; request one section of it, or raise max_tokens)" if is_cut else ""
-        return quote_untrusted(f"{one_line(row.title, 200)}\n{row.url} · {row.file} · {row.tokens} tokens\n\n{text}") + note
+        path = chosen[0].path if section else (row.title,)
+        anchor = chosen[0].anchor if section else None
+        head = f"{_breadcrumb(row.crumbs, path)}\n{row.url}{f'#{anchor}' if anchor else ''} · {row.file} · {row.tokens} tokens"
+        return quote_untrusted(f"{head}\n\n{text}") + note
 
     def headings(self, page: str, site: str | None = None) -> str:
         """The headings of a page with the size of each section in tokens. Raises UsageError."""
-        row, parts, _ = self._find(page, site)
+        _, row, parts, _ = self._find(page, site)
         lines = [
             f"{'  ' * max(0, len(part.path) - 1)}- {one_line(part.path[-1], 200)}{f' #{part.anchor}' if part.anchor else ''}"
             f" ({round_tokens(estimate_tokens(part.text))} tokens)"
@@ -123,14 +135,15 @@ class DocsLibrary:
         answer = quote_untrusted(f"{one_line(row.title, 200)}\n{row.url} · {row.tokens} tokens\n\n{text}")
         return answer + ("\n\n(cut)" if is_cut else "")
 
-    def _find(self, page: str, site: str | None) -> tuple[IndexedPage, list[IndexedSection], str]:
+    def _find(self, page: str, site: str | None) -> tuple[SiteSummary, IndexedPage, list[IndexedSection], str]:
         url, fragment = urldefrag(page.strip())
-        names = dict.fromkeys([url, url.rstrip("/"), url.rstrip("/") + "/", url.removeprefix("./")])
         for card in [self.site(site)] if site else self.sites():
+            whole = urljoin(card.url, url) if card.url else url
+            names = dict.fromkeys([url, url.rstrip("/"), url.rstrip("/") + "/", url.removeprefix("./"), whole])
             with opened(ensure_index(card.folder)) as index:
                 for name in names:
                     if row := index.page(name):
-                        return row, index.sections(row.url), fragment
+                        return card, row, index.sections(row.url), fragment
         raise UsageError(
             "Page {page} not found. Pass the URL or the file of a page; find pages with search_docs.", page=one_line(page, 200)
         )
@@ -154,8 +167,9 @@ def read_site_summary(folder: Path, name: str) -> SiteSummary:
         text = "".join(takewhile(lambda line: not line.startswith('  "pages": ['), lines))
         head = json.loads(text.rstrip().rstrip(",") + "}") if OWNER_LINE in text else {}
     counts = [value if isinstance(value := head.get(key), int) else 0 for key in ("totalPages", "totalTokens")]
-    words = [str(head.get(key, "")) for key in ("baseUrl", "title", "crawledAt", "lastChecked")]
-    return SiteSummary(name, folder, words[0], one_line(words[1], 120), counts[0], counts[1], words[2], words[3])
+    words = [str(head.get(key) or "") for key in ("baseUrl", "title", "crawledAt", "lastChecked", "version", "links")]
+    title, version = one_line(words[1], 120), one_line(words[4], 64)
+    return SiteSummary(name, folder, words[0], title, counts[0], counts[1], words[2], words[3], version, words[5] or KEEP)
 
 
 def _section_with_children(parts: Sequence[IndexedSection], section: str) -> list[IndexedSection]:
@@ -173,16 +187,43 @@ def _clamp_tokens(max_tokens: int) -> int:
     return min(max(max_tokens, MIN_TOKENS), MAX_TOKENS)
 
 
-def _format_hits(found: list[tuple[str, SearchHit]], budget: int) -> str:
+@dataclass(frozen=True, slots=True)
+class FoundSection:
+    """A hit of a search, its site, and other versions of the site that have the same text there."""
+
+    card: SiteSummary
+    hit: SearchHit
+    others: tuple[str, ...] = ()
+
+
+def _merge_versions(found: list[FoundSection]) -> list[FoundSection]:
+    """Sections that several versions of a site have with the same text are listed once, with the names of the versions."""
+    merged: dict[tuple[str, tuple[str, ...], str], FoundSection] = {}
+    for one in found:
+        key = (one.card.name.partition("@")[0], one.hit.path, one.hit.text)
+        first = merged.setdefault(key, one)
+        if first is not one and first.card.name != one.card.name:
+            merged[key] = replace(first, others=(*first.others, one.card.name))
+    return list(merged.values())
+
+
+def _breadcrumb(crumbs: Sequence[str], path: Sequence[str]) -> str:
+    """Where a section is: the breadcrumbs of its page, then its headings."""
+    above = [crumb for crumb in crumbs if crumb and crumb not in path[:1]]
+    return " > ".join(one_line(step, 100) for step in (*above, *path))
+
+
+def _format_hits(found: list[FoundSection], budget: int) -> str:
     """The hits as text. Each section gets at most a third of the budget, so that a long one leaves space for others."""
     parts: list[str] = []
     left = float(budget - _OVERHEAD_TOKENS)
-    for name, hit in found:
-        head = f"## {' > '.join(one_line(step, 100) for step in hit.path)}\n{name} · {hit.url} · {hit.file}\n\n"
+    for one in found:
+        hit, names = one.hit, ", ".join([one.card.name, *one.others])
+        head = f"## {_breadcrumb(hit.crumbs, hit.path or (hit.title,))}\n{names} · {hit.url} · {hit.file}\n\n"
         available = min(left, budget / 3) - estimate_tokens(head) - 20
         if available < 40:
             break
-        text, is_cut = truncate_markdown(hit.text, available)
+        text, is_cut = truncate_markdown(rewrite_links(hit.text, hit.url, one.card.links), available)
         part = head + text.rstrip() + ("\n\n(cut: get_page has the rest)" if is_cut else "") + "\n"
         parts.append(part)
         left -= estimate_tokens(part)

@@ -64,7 +64,9 @@ def site_folder_name(url: str) -> str:
 
 def site_folder(options: DocsOptions, url: str) -> Path:
     """The folder that the site's files are written to."""
-    return Path(options.output) if options.output else Path(DEFAULT_FOLDER) / site_folder_name(url)
+    if options.output:
+        return Path(options.output)
+    return Path(DEFAULT_FOLDER) / (site_folder_name(url) + (f"@{options.label}" if options.label else ""))
 
 
 def crawl_database_path(root: Path) -> Path:
@@ -264,6 +266,7 @@ async def write_site(store: CrawlDatabase, root: Path, options: DocsOptions, sta
         title=first.metadata.title or first.title if first else "",
         description=(first.metadata.description or "") if first else "",
         config={"maxDepth": options.depth, "sameDomain": options.same_domain},
+        label=options.label or "",
         copies=copies,
     )
 
@@ -375,6 +378,8 @@ def _bundle_options(options: DocsOptions) -> BundleOptions:
         merge=options.merge,
         chunks=options.chunks,
         chunk_tokens=options.chunk_tokens,
+        max_tokens=options.max_tokens,
+        links=options.links,
         diff=options.diff,
         tokenizer=options.tokenizer,
         local_links=options.local_links,

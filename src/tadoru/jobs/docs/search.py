@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -19,8 +20,8 @@ from pathlib import Path
 from types import TracebackType
 
 from tadoru.errors import UsageError
-from tadoru.jobs.docs.bundle.markdown_blocks import split_sections
-from tadoru.jobs.docs.bundle.model import DocHeading
+from tadoru.jobs.docs.bundle.markdown_blocks import anchored_sections
+from tadoru.jobs.docs.bundle.model import DocHeading, SectionChange
 from tadoru.jobs.docs.bundle.output_folder import STATE_FOLDER
 from tadoru.jobs.docs.bundle.page_files import page_body
 from tadoru.store.docs_search import DocsSearchIndex, IndexedPage, IndexedSection, SearchHitRow, is_current, opened
@@ -57,6 +58,8 @@ class SearchHit:
     text: str
     number: int = 0
     """The number of the page."""
+    crumbs: tuple[str, ...] = ()
+    """Where the site itself files the page."""
 
     def as_json(self) -> dict[str, object]:
         """The hit for JSON output, without the whole text."""
@@ -107,6 +110,31 @@ class SectionIndexer:
         else:
             self._index.put(page, self._place, _section_rows(page.title, markdown, headings))
 
+    def changed_sections(self, url: str, title: str, markdown: str, headings: Sequence[DocHeading]) -> tuple[SectionChange, ...]:
+        """What differs from the sections of the page that the index has; to be called before `add`."""
+        before, after = self._index.sections(url), list(_section_rows(title, markdown, headings))
+        return _section_changes(before, after) if before else ()
+
+
+def _section_changes(before: Sequence[IndexedSection], after: Sequence[IndexedSection]) -> tuple[SectionChange, ...]:
+    """The sections that differ, compared by their headings: those of now in order, then those that are gone."""
+    earlier = dict(_by_heading(before))
+    changes: list[SectionChange] = []
+    for key, section in _by_heading(after):
+        known = earlier.pop(key, None)
+        if known is None or known.text.split() != section.text.split():
+            changes.append(SectionChange("added" if known is None else "changed", section.path, section.anchor))
+    return (*changes, *(SectionChange("removed", section.path, None) for section in earlier.values()))
+
+
+def _by_heading(sections: Sequence[IndexedSection]) -> Iterator[tuple[tuple[tuple[str, ...], int], IndexedSection]]:
+    """Sections by the headings below the title, which may have changed, numbered where they repeat."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    for section in sections:
+        path = section.path[1:] if section.path else ()
+        seen[path] += 1
+        yield (path, seen[path]), section
+
 
 def index_row(page: IndexedPage, headings: Sequence[DocHeading] = ()) -> IndexedPage:
     """The index row of a page: with cleaned text and with its key."""
@@ -117,12 +145,8 @@ def index_row(page: IndexedPage, headings: Sequence[DocHeading] = ()) -> Indexed
 
 
 def _section_rows(title: str, markdown: str, headings: Sequence[DocHeading]) -> Iterator[IndexedSection]:
-    found = list(split_sections(_clean_text(markdown), title))
-    with_heading = [section.level for section in found if section.level]
-    # Fragments can be assigned only if the headings of the page are exactly those of the sections.
-    anchors = iter([heading.anchor for heading in headings] if with_heading == [heading.level for heading in headings] else ())
-    for section in found:
-        yield IndexedSection(section.level, section.path, next(anchors, None) if section.level else None, section.text)
+    for section, anchor in anchored_sections(_clean_text(markdown), title, headings):
+        yield IndexedSection(section.level, section.path, anchor, section.text)
 
 
 def _clean_text(text: str) -> str:
@@ -244,7 +268,8 @@ def _stem(word: str) -> str:
 
 def _hit(row: SearchHitRow, score: float, terms: SearchTerms) -> SearchHit:
     url = f"{row.url}#{row.anchor}" if row.anchor else row.url
-    return SearchHit(url, row.title, row.path, row.file, make_snippet(row.text, terms.literal), score, row.text, row.number)
+    snippet = make_snippet(row.text, terms.literal)
+    return SearchHit(url, row.title, row.path, row.file, snippet, score, row.text, row.number, row.crumbs)
 
 
 def make_snippet(text: str, words: Sequence[str]) -> str:

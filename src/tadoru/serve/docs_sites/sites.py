@@ -65,7 +65,19 @@ def _site(service: Service, crawl: ServedCrawl) -> DocsSite:
     card = read_site_summary(folder, crawl.name)
     url = card.url or (crawl.starts[0] if crawl.starts else "")
     name = crawl.name or card.title or url
-    return DocsSite(name, folder, url, card.title, card.pages, card.tokens, card.crawled_at, card.last_checked, crawl)
+    return DocsSite(
+        name,
+        folder,
+        url,
+        card.title,
+        card.pages,
+        card.tokens,
+        card.crawled_at,
+        card.last_checked,
+        card.version,
+        card.links,
+        crawl,
+    )
 
 
 @contextmanager
@@ -87,10 +99,12 @@ def open_site_history(site: DocsSite) -> Iterator[DocumentHistory]:
         yield found
 
 
-MARKDOWN, PLAIN, JSON = "text/markdown; charset=utf-8", "text/plain; charset=utf-8", "application/json"
+MARKDOWN, PLAIN, JSON, JSON_LINES = (
+    "text/markdown; charset=utf-8", "text/plain; charset=utf-8", "application/json", "application/jsonl"
+)  # fmt: skip
 SITE_FILES = {
     "full.md": MARKDOWN, "llms.txt": PLAIN, "llms-full.txt": PLAIN, "index.json": JSON, "SKILL.md": MARKDOWN,
-    "changes.md": MARKDOWN,
+    "changes.md": MARKDOWN, "chunks.jsonl": JSON_LINES,
 }  # fmt: skip
 """Files that can be downloaded, with their media types. Only these names are accepted, so that no path comes from a request."""
 CHUNKS = "chunks"

@@ -1,69 +1,164 @@
-"""Splits a site into chunks: one for each heading of level 1, or as large as a token budget allows.
+"""Splits a page into chunks that can be read on their own: by headings and a token budget, or at each heading of level 1.
 
-No chunk starts or ends inside code or a table: if one of these is larger than the budget, so is its chunk.
+A chunk begins with a heading where it can: a section that does not fit behind the ones before it begins a new chunk, with
+everything below it. No chunk starts or ends inside code or a table: if one of these is larger than the budget, so is its chunk.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
-from tadoru.jobs.docs.bundle.markdown_blocks import MarkdownBlock, MarkdownSection, split_blocks, split_sections
-from tadoru.jobs.docs.bundle.tokens import TokenCounter
+from tadoru.jobs.docs.bundle.markdown_blocks import MarkdownBlock, MarkdownSection, anchored_sections, split_blocks
+from tadoru.jobs.docs.bundle.model import DocHeading, one_line
+from tadoru.jobs.docs.bundle.tokens import TokenCounter, round_tokens
 
 _ANOTHER_TITLE = re.compile(r"\n {0,3}(?:#[ \t\r\n]|=)")
 """Matches in a page that may have more than one title; other pages need not be parsed."""
 _MAX_HEADING_LENGTH = 500
 """Characters of a heading in the path of a chunk."""
+_FULL_ENOUGH = 0.25
+"""The share of the budget from which a chunk is closed for the sake of a section that fits into the next one as a whole."""
+_ID_LINE_TOKENS = 16
 
 
-def split_at_titles(section: str) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class DocChunk:
+    """A part of a page: its text, the headings that lead to it, and the fragment of its first heading."""
+
+    path: tuple[str, ...]
+    anchor: str | None
+    text: str
+
+
+@dataclass(slots=True)
+class ChunkedPage:
+    """What the chunks of a page share; it gives each chunk an ID that stays while its heading stays."""
+
+    url: str
+    title: str
+    breadcrumbs: tuple[str, ...] = ()
+    """Where the site files the page, without the page itself."""
+    file: str | None = None
+    seen: Counter[str] = field(default_factory=Counter)
+
+    def chunk_id(self, chunk: DocChunk) -> str:
+        """An ID by page, heading and, if a section has several chunks, the place among them."""
+        place = chunk.anchor or "\n".join(chunk.path)
+        self.seen[place] += 1
+        return hashlib.sha256(f"{self.url}\n{place}\n{self.seen[place]}".encode("utf-8", "replace")).hexdigest()[:12]
+
+    def header(self, path: Sequence[str], anchor: str | None) -> str:
+        """The lines above the text of a chunk: its URL and its breadcrumb."""
+        # Headings are cut because each chunk repeats them.
+        steps = " > ".join(one_line(text, _MAX_HEADING_LENGTH) for text in (*self.breadcrumbs, *path))
+        return f"> Source: {self.location(anchor)}\n> Path: {steps}\n"
+
+    def location(self, anchor: str | None) -> str:
+        """The URL of a heading of the page."""
+        return f"{self.url}#{anchor}" if anchor else self.url
+
+
+def chunk_files(
+    page: ChunkedPage, chunks: Iterable[DocChunk], next_file: Callable[[], str], weigh: TokenCounter, *, with_header: bool
+) -> Iterator[tuple[str, str, str]]:
+    """Name and content of each chunk's file, and its line of chunks.jsonl."""
+    for chunk in chunks:
+        number, file, tokens = page.chunk_id(chunk), next_file(), round_tokens(weigh(chunk.text))
+        head = page.header(chunk.path, chunk.anchor) + f"> Chunk: {number}, {tokens} tokens\n\n" if with_header else ""
+        row = {
+            "id": number, "url": page.location(chunk.anchor), "fragment": chunk.anchor, "title": page.title,
+            "breadcrumbs": list(page.breadcrumbs), "path": [one_line(step, _MAX_HEADING_LENGTH) for step in chunk.path],
+            "tokens": tokens, "file": file, "pageFile": page.file, "text": chunk.text,
+        }  # fmt: skip
+        yield file, head + chunk.text, json.dumps(row, ensure_ascii=False) + "\n"
+
+
+def split_at_titles(section: str, title: str = "") -> Iterator[DocChunk]:
     """One page of full.md, split before each heading of level 1."""
     if not _ANOTHER_TITLE.search(section):
         if section.strip():
-            yield section.rstrip() + "\n"
+            yield DocChunk((title,), None, section.rstrip() + "\n")
         return
     held: list[str] = []
+    path: tuple[str, ...] = (title,)
     for block in split_blocks(section):
-        if block.kind == "heading" and block.level == 1 and "".join(held).strip():
-            yield "".join(held).rstrip() + "\n"
-            held = []
+        if block.kind == "heading" and block.level == 1:
+            if "".join(held).strip():
+                yield DocChunk(path, None, "".join(held).rstrip() + "\n")
+                held = []
+            path = (title,) if block.title == title else (title, block.title)
         held.append(block.text)
     if "".join(held).strip():
-        yield "".join(held).rstrip() + "\n"
+        yield DocChunk(path, None, "".join(held).rstrip() + "\n")
 
 
-def split_by_tokens(markdown: str, title: str, url: str, budget: int, weigh: TokenCounter) -> Iterator[str]:
-    """One page in chunks of at most `budget` tokens, each with the path of its headings."""
-    held: list[str] = []
-    head, weight, lead = "", 0.0, ""
-    for section in split_sections(markdown, title):
+def split_by_tokens(
+    markdown: str, page: ChunkedPage, headings: Sequence[DocHeading], budget: int, weigh: TokenCounter
+) -> Iterator[DocChunk]:
+    """One page in chunks whose files have at most `budget` tokens."""
+    sections = anchored_sections(markdown, page.title, headings)
+    held = _OpenChunk((page.title,))
+    lead, lead_weight = "", 0.0
+    for (section, anchor), whole in zip(sections, _subtree_weights([one for one, _ in sections], weigh), strict=True):
+        lead_weight = lead_weight if lead else whole
+        is_full = held.weight >= _FULL_ENOUGH * budget and held.weight + lead_weight > budget
+        # What follows a section of several chunks has its own, so that it stays the same when that section grows.
+        if held.parts and (is_full or held.is_rest or (section.level == 1 and not lead)):
+            yield held.closed()
         if all(block.kind == "heading" for block in section.blocks):
             lead += section.text  # A heading stays with what follows it.
             continue
-        top = _chunk_header(section.path, url)
-        for part, heavy in _split_section(section, lead, budget - weigh(top), weigh):
-            if held and weight + heavy > budget:
-                yield _join_chunk(head, held)
-                held = []
-            if not held:
-                head, weight = top, weigh(top)
-            held.append(part)
-            weight += heavy
+        top = weigh(page.header(section.path, anchor)) + _ID_LINE_TOKENS
+        for at, (part, heavy) in enumerate(_split_section(section, lead, budget - top, weigh)):
+            if held.parts and held.weight + heavy > budget:
+                yield held.closed()
+            if not held.parts:
+                held.path, held.anchor, held.weight, held.is_rest = section.path, anchor, top, at > 0
+            held.parts.append(part)
+            held.weight += heavy
         lead = ""
-    if lead:
-        held.append(lead)
-    if "".join(held).strip():
-        yield _join_chunk(head or _chunk_header((title,), url), held)
+    held.parts.append(lead)
+    if "".join(held.parts).strip():
+        yield held.closed()
 
 
-def _chunk_header(path: tuple[str, ...], url: str) -> str:
-    # Headings are cut because each chunk repeats them.
-    return f"> Source: {url}\n> Path: {' > '.join(text[:_MAX_HEADING_LENGTH] for text in path)}\n\n"
+@dataclass(slots=True)
+class _OpenChunk:
+    """A chunk that is being filled."""
+
+    path: tuple[str, ...]
+    anchor: str | None = None
+    parts: list[str] = field(default_factory=list)
+    weight: float = 0.0
+    is_rest: bool = False
+    """Whether it begins inside a section."""
+
+    def closed(self) -> DocChunk:
+        text, self.parts, self.weight = "".join(self.parts).rstrip() + "\n", [], 0.0
+        return DocChunk(self.path, self.anchor, text)
 
 
-def _join_chunk(head: str, held: list[str]) -> str:
-    return head + "".join(held).rstrip() + "\n"
+def _subtree_weights(sections: Sequence[MarkdownSection], weigh: TokenCounter) -> list[float]:
+    """The tokens of each section with all sections below it."""
+    totals = [weigh(section.text) for section in sections]
+    parents: list[int] = []
+    ends: list[tuple[int, int]] = []
+    for at, section in enumerate(sections):
+        while parents and sections[parents[-1]].level >= section.level:
+            ends.append((parents.pop(), at))
+        parents.append(at)
+    ends += [(at, len(sections)) for at in parents]
+    sums = [0.0]
+    for total in totals:
+        sums.append(sums[-1] + total)
+    for at, end in ends:
+        totals[at] = sums[end] - sums[at]
+    return totals
 
 
 def _split_section(section: MarkdownSection, lead: str, budget: float, weigh: TokenCounter) -> Iterator[tuple[str, float]]:

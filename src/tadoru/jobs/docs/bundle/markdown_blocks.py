@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from tadoru.jobs.docs.bundle.model import DocHeading
+
 BlockKind = Literal["heading", "code", "table", "text"]
 
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
@@ -224,6 +226,37 @@ def split_sections(text: str, title: str = "") -> Iterator[MarkdownSection]:
         held.append(block)
     if held:
         yield MarkdownSection(tuple(name for _, name in path), level, tuple(held))
+
+
+def anchored_sections(text: str, title: str, headings: Sequence[DocHeading]) -> list[tuple[MarkdownSection, str | None]]:
+    """The sections of a page, each with the fragment of its heading; `headings` are those of the page, in order.
+
+    A heading that the text does not have is passed over, as is one of the text that is not among them.
+    """
+    sections = list(split_sections(text, title))
+    levels = [section.level for section in sections if section.level]
+    if levels == [heading.level for heading in headings]:
+        anchors = iter(headings)
+        return [(section, next(anchors).anchor if section.level else None) for section in sections]
+    places: dict[tuple[int, str], list[int]] = {}
+    for at, heading in reversed(list(enumerate(headings))):
+        places.setdefault((heading.level, _comparable(heading.text)), []).append(at)
+    found: list[tuple[MarkdownSection, str | None]] = []
+    last = -1
+    for section in sections:
+        known = places.get((section.level, _comparable(section.path[-1])), []) if section.level and section.path else []
+        while known and known[-1] <= last:
+            known.pop()
+        if known:
+            last = known.pop()
+            found.append((section, headings[last].anchor))
+        else:
+            found.append((section, None))
+    return found
+
+
+def _comparable(text: str) -> str:
+    return "".join(char for char in text.casefold() if char.isalnum())
 
 
 def strip_title(text: str) -> str:

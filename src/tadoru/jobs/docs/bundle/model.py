@@ -78,6 +78,8 @@ class BundleSite:
     description: str = ""
     config: Mapping[str, object] = field(default_factory=dict)
     """`config` of index.json: `maxDepth`, `sameDomain`."""
+    label: str = ""
+    """The version that the user gave this copy of the site."""
     copies: Mapping[str, str] = field(default_factory=dict)
     """URLs of pages that are copies of another, each with the URL of that one."""
 
@@ -89,7 +91,12 @@ class BundleOptions:
     pages: bool = True
     merge: bool = True
     chunks: bool = True
-    chunk_tokens: int | None = None
+    chunk_tokens: int = 800
+    """Tokens of a chunk, at most; 0 to split only at headings of level 1."""
+    max_tokens: int = 0
+    """Tokens of full.md, at most; 0 for the whole site."""
+    links: str = "keep"
+    """`keep`, `short` or `none`: see `links.rewrite_links`."""
     diff: bool = False
     """Whether `changes.md` is written."""
     boilerplate: bool = True
@@ -106,12 +113,23 @@ class StoredDocs(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class SectionChange:
+    """A section of a changed page that was added, changed or removed."""
+
+    kind: Literal["added", "changed", "removed"]
+    path: tuple[str, ...]
+    anchor: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class DocChange:
     """A page that was added, changed or removed."""
 
     url: str
     title: str
     file: str
+    sections: tuple[SectionChange, ...] = ()
+    """What changed in it, as far as the previous text is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +156,8 @@ class BundleSummary:
     """Files whose bytes changed; index.json with only a new `lastChecked` is not counted."""
     repeated: int
     """Blocks that were removed because most pages repeat them."""
+    left_out: int = 0
+    """Pages that did not fit into full.md."""
 
 
 def format_timestamp(seconds: float) -> str:

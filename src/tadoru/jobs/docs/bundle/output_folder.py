@@ -26,7 +26,9 @@ from tadoru.store.crawl.workers import process_exists
 STATE_FOLDER = ".tadoru"
 OWNER_LINE = '  "writtenBy": "tadoru",\n'
 """The line of index.json that marks a folder as written by Tadoru."""
-_OUTPUT_NAMES = ("index.json", "full.md", "llms.txt", "llms-full.txt", "SKILL.md", "changes.md", "pages", "chunks", "specs")
+_OUTPUT_NAMES = (
+    "index.json", "full.md", "llms.txt", "llms-full.txt", "SKILL.md", "changes.md", "chunks.jsonl", "pages", "chunks", "specs"
+)  # fmt: skip
 _COPY_SIZE = 1 << 20
 
 
@@ -52,6 +54,7 @@ class BundleManifest:
     pages: dict[str, ManifestPage] = field(default_factory=dict)
     specs: dict[str, str] = field(default_factory=dict)
     repeated: int = 0
+    left_out: int = 0
 
 
 def check_folder(root: Path) -> None:
@@ -232,6 +235,7 @@ def _read_manifest(path: Path) -> BundleManifest:
         raw = json.loads(path.read_text("utf-8"))
         return BundleManifest(
             fingerprint=str(raw["fingerprint"]), crawled_at=str(raw["crawled_at"]), repeated=int(raw["repeated"]),
+            left_out=int(raw.get("left_out", 0)),
             files={str(name): (int(mark[0]), int(mark[1])) for name, mark in raw["files"].items()},
             pages={str(url): ManifestPage(**kept) for url, kept in raw["pages"].items()},
             specs={str(url): str(file) for url, file in raw["specs"].items()},

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from urllib.parse import unquote
+from collections.abc import Mapping
 
-from tadoru.jobs.docs.bundle.markdown_blocks import replace_outside_code, strip_title
-from tadoru.jobs.docs.bundle.model import DocHeading, StoredDoc, one_line
+from tadoru.jobs.docs.bundle.markdown_blocks import strip_title
+from tadoru.jobs.docs.bundle.model import StoredDoc, one_line
 
 # Characters that JSON does not escape and YAML does not allow: controls, unusual line ends, the byte order mark, lone surrogates.
 _NOT_PRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
@@ -69,47 +66,3 @@ def llms_full_section(title: str, url: str, markdown: str) -> str:
 
 def _title(title: str, url: str) -> str:
     return one_line(title) or url
-
-
-_LINK_TARGET = re.compile(r"\]\(<?(https?://[^\s()<>]++(?:\([^\s()<>]*+\)[^\s()<>]*+)*+)>?(?=[\s)])")
-
-
-@dataclass(frozen=True, slots=True)
-class LinkedFile:
-    """The file of a page, and the fragments that Markdown viewers give its headings by the fragments of the page."""
-
-    name: str
-    fragments: Mapping[str, str]
-
-
-def linked_file(file: str, headings: Iterable[DocHeading]) -> LinkedFile:
-    """The target of local links to a page."""
-    fragments: dict[str, str] = {}
-    seen: Counter[str] = Counter()
-    for heading in headings:
-        slug = _NOT_IN_SLUG.sub("", heading.text.lower()).replace(" ", "-")
-        repeated = seen[slug]
-        seen[slug] += 1
-        if heading.anchor:
-            fragments.setdefault(heading.anchor, f"{slug}-{repeated}" if repeated else slug)
-    return LinkedFile(file.rpartition("/")[2], fragments)
-
-
-_NOT_IN_SLUG = re.compile(r"[^\w\- ]")
-
-
-def with_local_links(markdown: str, files: Mapping[str, LinkedFile]) -> str:
-    """A page of `pages/` whose links to other pages point to their files; `files` has the file of each page by its URL.
-
-    A fragment is that of the heading in the file. One that no heading has is dropped, because nothing in the file has it.
-    """
-
-    def replaced(match: re.Match[str]) -> str:
-        url, _, fragment = match[1].partition("#")
-        file = files.get(url)
-        if file is None:
-            return match[0]
-        slug = file.fragments.get(fragment) or file.fragments.get(unquote(fragment))
-        return f"]({file.name}#{slug}" if slug else f"]({file.name}"
-
-    return replace_outside_code(markdown, _LINK_TARGET, replaced) if "](" in markdown else markdown

@@ -175,7 +175,7 @@ def _skill_files(options: BundleOptions, specs: int) -> list[str]:
         (True, "`llms.txt`", "the table of contents"),
         (options.pages, "`pages/`", "one file per page, with its URL and hash at the top"),
         (options.merge, "`full.md`, `llms-full.txt`", "all pages in reading order"),
-        (options.chunks, "`chunks/`", "the same pages in chunks"),
+        (options.chunks, "`chunks/`, `chunks.jsonl`", "the same pages in chunks, each with URL, breadcrumb and tokens"),
         (specs > 0, "`specs/`", f"{specs} API description{'s' if specs != 1 else ''}"),
         (True, "`changes.md`", "what the last update changed; absent before the first one"),
         (True, "`index.json`", "metadata of all pages as JSON"),
@@ -203,19 +203,67 @@ def _skill_notice() -> list[str]:
 
 
 def render_changes(changes: DocChanges, *, pages: bool) -> str:
-    """The content of changes.md; `pages`: whether the pages have files."""
+    """The content of changes.md: pages, and the sections of changed pages; `pages`: whether the pages have files."""
     counts = f"{len(changes.added)} added, {len(changes.changed)} changed, {len(changes.removed)} removed"
     parts = [f"# Changes\n\n{counts} since the previous crawl.\n"]
     for name, found, linked in (
         ("Added", changes.added, pages), ("Changed", changes.changed, pages), ("Removed", changes.removed, False)
     ):  # fmt: skip
         if found:
-            parts.append(f"\n## {name}\n\n" + "".join(_change_line(change, linked) for change in found))
+            parts.append(f"\n## {name}\n\n" + "".join(_change_lines(change, linked) for change in found))
     return "".join(parts)
 
 
-def _change_line(change: DocChange, linked: bool) -> str:
-    return f"- {markdown_link(change.title or change.url, change.url)}{f' · {change.file}' if linked else ''}\n"
+_MAX_CHANGED_SECTIONS = 100
+
+
+def _change_lines(change: DocChange, linked: bool) -> str:
+    lines = [f"- {markdown_link(change.title or change.url, change.url)}{f' · {change.file}' if linked else ''}\n"]
+    for section in change.sections[:_MAX_CHANGED_SECTIONS]:
+        heading = " > ".join(section.path[1:] if len(section.path) > 1 else section.path) or change.title
+        url = f"{change.url}#{section.anchor}" if section.anchor and section.kind != "removed" else change.url
+        lines.append(f"  - {section.kind}: {markdown_link(heading, url)}\n")
+    if (more := len(change.sections) - _MAX_CHANGED_SECTIONS) > 0:
+        lines.append(f"  - and {format_count(more, 'more section')}\n")
+    return "".join(lines)
+
+
+_MAX_LEFT_OUT = 50
+_LEFT_OUT_TOKENS = 40
+"""Tokens of a line of the list of pages that were left out, about."""
+
+
+def choose_pages(sizes: Mapping[str, float], linked: Mapping[str, int], budget: int) -> frozenset[str]:
+    """The pages that fit into a budget of tokens: the first one, then the most linked; what does not fit is passed over."""
+    if sum(sizes.values()) <= budget:
+        return frozenset(sizes)
+    order = list(sizes)
+    left = float(budget - _LEFT_OUT_TOKENS * (_max_listed(budget) + 2))
+    chosen: set[str] = set()
+    for url in [order[0], *sorted(order[1:], key=lambda url: -linked.get(url, 0))]:
+        if sizes[url] <= left:
+            chosen.add(url)
+            left -= sizes[url]
+    return frozenset(chosen)
+
+
+def _max_listed(budget: int) -> int:
+    """How many pages that were left out are named: their list takes at most about a tenth of the budget."""
+    return min(_MAX_LEFT_OUT, budget // (10 * _LEFT_OUT_TOKENS))
+
+
+def render_left_out(entries: Sequence[LlmsEntry], base_url: str, budget: int, *, pages: bool) -> str:
+    """The last section of full.md: which pages did not fit."""
+    tokens = sum(entry.tokens for entry in entries)
+    listed = entries[: _max_listed(budget)]
+    where = "they are in `pages/`, and `llms.txt` lists them" if pages else "`llms.txt` lists them"
+    lines = [
+        "# Pages left out", "", f"> Source: {base_url}", "",
+        f"{format_count(len(entries), 'page')} of about {tokens} tokens did not fit into this file; {where}.", "",
+        *[f"- {markdown_link(entry.title, entry.url)}" for entry in listed],
+        *([f"- and {format_count(len(entries) - len(listed), 'more page')}"] if len(entries) > len(listed) else []),
+    ]  # fmt: skip
+    return "\n".join(lines)
 
 
 def markdown_link(text: str, url: str) -> str:

@@ -7,7 +7,8 @@ the time of the check is written.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from tadoru.errors import StoreError
 from tadoru.jobs.docs.bundle import chunks, page_files, site_files
 from tadoru.jobs.docs.bundle.api_specs import ApiSpec, name_specs
 from tadoru.jobs.docs.bundle.boilerplate import MIN_PAGES, RepeatedBlocks, drop_repeated
+from tadoru.jobs.docs.bundle.links import LinkedFile, linked_file, linked_urls, rewrite_links, with_local_links
 from tadoru.jobs.docs.bundle.model import (
     BundleOptions,
     BundleSite,
@@ -30,14 +32,13 @@ from tadoru.jobs.docs.bundle.model import (
     one_line,
 )
 from tadoru.jobs.docs.bundle.output_folder import BundleManifest, ManifestPage, OutputFolder, copy_scratch, page_file_name
-from tadoru.jobs.docs.bundle.page_files import LinkedFile, linked_file, with_local_links
 from tadoru.jobs.docs.bundle.tokens import TokenCounter, round_tokens, token_counter
 from tadoru.jobs.docs.search import SectionIndexer, index_path, index_row
 from tadoru.store.docs_search import IndexedPage, is_current
 
 StoredSpecs = Callable[[], Iterable[StoredSpec]]
 ChangeCallback = Callable[[DocChanges], None]
-_FORMAT_VERSION = "2"
+_FORMAT_VERSION = "3"
 """Incremented when the same pages are to be written differently."""
 
 
@@ -71,7 +72,7 @@ def _record_check(folder: OutputFolder, site: BundleSite) -> BundleSummary:
     earlier = folder.earlier
     folder.touch(site_files.LAST_CHECKED_KEY, site_files.last_checked_line(site.checked_at))
     tokens = sum(kept.tokens for kept in earlier.pages.values())
-    return BundleSummary(len(earlier.pages), tokens, len(earlier.specs), DocChanges(), 0, earlier.repeated)
+    return BundleSummary(len(earlier.pages), tokens, len(earlier.specs), DocChanges(), 0, earlier.repeated, earlier.left_out)
 
 
 def _fingerprint(site: BundleSite, docs: StoredDocs, options: BundleOptions, specs: StoredSpecs) -> tuple[str, int]:
@@ -88,6 +89,7 @@ def _fingerprint(site: BundleSite, docs: StoredDocs, options: BundleOptions, spe
             site.base_url,
             site.title,
             site.description,
+            site.label,
             sorted(site.config.items()),
         )
     )
@@ -126,7 +128,14 @@ class _BundleWriter:
         self.kept: dict[str, ManifestPage] = {}
         self.files: dict[str, LinkedFile] = {}
         """The file of each page by its URL, if links point to files."""
+        self.merged_urls: frozenset[str] | None = None
+        """The pages of full.md, if it has a budget."""
+        self.left_out: list[site_files.LlmsEntry] = []
+        self.full: BinaryIO | None = None
+        self.llms_full: BinaryIO | None = None
+        self.chunk_lines: BinaryIO | None = None
         self.languages: dict[str, int] = {}
+        self.versions: dict[str, int] = {}
         self.dropped = 0
         self.chunk = 0
         self.added: list[DocChange] = []
@@ -139,20 +148,23 @@ class _BundleWriter:
         if self.options.local_links:
             self.files = {doc.url: linked_file(page_file_name(doc.number, doc.url), doc.headings) for doc in docs()}
             self.files |= {copy: self.files[url] for copy, url in self.site.copies.items() if url in self.files}
+        if self.options.merge and self.options.max_tokens:
+            self.merged_urls = self._choose_merged(docs, repeated)
         with self.folder.scratch() as entries:
             with ExitStack() as stack:
                 self.search = stack.enter_context(SectionIndexer(self.folder.root))
-                merged = stack.enter_context(self.folder.stream("full.md")) if self.options.merge else None
-                together = stack.enter_context(self.folder.stream("llms-full.txt")) if self.options.merge else None
+                if self.options.merge:
+                    self.full = stack.enter_context(self.folder.stream("full.md"))
+                    self.llms_full = stack.enter_context(self.folder.stream("llms-full.txt"))
+                if self.options.chunks:
+                    self.chunk_lines = stack.enter_context(self.folder.stream("chunks.jsonl"))
                 for doc in docs():
                     markdown, dropped = drop_repeated(doc.markdown, repeated)
                     self.dropped += dropped
                     digest = _hash(markdown) if dropped else doc.hash
-                    entry = self._page(replace(doc, markdown=markdown), digest, merged, together)
+                    entry = self._page(replace(doc, markdown=markdown), digest)
                     entries.write((b",\n" if len(self.entries) > 1 else b"\n") + entry)
-                if merged and together and self.entries:
-                    merged.write(b"\n")
-                    together.write(b"\n")
+                self._end_merged()
             found = self._specs(specs)
             changed = DocChanges(tuple(self.added), tuple(self.changed), self._removed())
             self._write_descriptions(found, changed)
@@ -163,30 +175,43 @@ class _BundleWriter:
                 out.write(site_files.index_tail(found, any_pages=bool(self.entries)))
         if note is not None and changed and self.folder.earlier.pages:
             note(changed)
-        self.folder.finish(BundleManifest(fingerprint, crawled_at, {}, self.kept, {s.url: s.file for s in found}, self.dropped))
+        spec_files = {spec.url: spec.file for spec in found}
+        left_out = len(self.left_out)
+        self.folder.finish(BundleManifest(fingerprint, crawled_at, {}, self.kept, spec_files, self.dropped, left_out))
         tokens = sum(entry.tokens for entry in self.entries)
-        return BundleSummary(len(self.entries), tokens, len(found), changed, self.folder.rewritten, self.dropped)
+        return BundleSummary(len(self.entries), tokens, len(found), changed, self.folder.rewritten, self.dropped, left_out)
 
-    def _page(self, doc: StoredDoc, digest: str, merged: BinaryIO | None, together: BinaryIO | None) -> bytes:
+    def _choose_merged(self, docs: StoredDocs, repeated: frozenset[int]) -> frozenset[str]:
+        """The pages that fit into the budget of full.md: the first, then those that most pages link to in their text."""
+        linked: Counter[str] = Counter()
+        sizes: dict[str, float] = {}
+        for doc in docs():
+            markdown = drop_repeated(doc.markdown, repeated)[0]
+            linked.update(self.site.copies.get(url, url) for url in linked_urls(markdown) if url != doc.url)
+            shown = rewrite_links(markdown, doc.url, self.options.links)
+            sizes[doc.url] = self.weigh(page_files.FULL_SEPARATOR + page_files.full_section(doc.title, doc.url, shown) + "\n")
+        return site_files.choose_pages(sizes, linked, self.options.max_tokens)
+
+    def _page(self, doc: StoredDoc, digest: str) -> bytes:
         """Write a page to every file that contains it, and return its entry in the index."""
         file = page_file_name(doc.number, doc.url)
-        tokens = round_tokens(self.weigh(doc.markdown))
+        shown = rewrite_links(doc.markdown, doc.url, self.options.links)
+        tokens = round_tokens(self.weigh(shown))
         crawled_at = self._compare(doc, digest, file)
         self.kept[doc.url] = ManifestPage(doc.number, digest, doc.title, crawled_at, tokens)
         self.entries.append(site_files.llms_entry(doc, self.site.base_url, file, tokens))
         if doc.language:
             self.languages[doc.language] = self.languages.get(doc.language, 0) + 1
+        if doc.version:
+            self.versions[doc.version] = self.versions.get(doc.version, 0) + 1
         if self.options.pages:
             fields = page_files.page_frontmatter(doc, digest=digest, tokens=tokens, crawled_at=crawled_at)
-            markdown = with_local_links(doc.markdown, self.files) if self.files else doc.markdown
+            local = with_local_links(doc.markdown, self.files) if self.files else ""
+            markdown = rewrite_links(local, doc.url, self.options.links) if local else shown
             self.folder.write(file, _bytes(page_files.render_page_file(fields, markdown)))
-        section = page_files.full_section(doc.title, doc.url, doc.markdown)
-        if merged and together:
-            first = len(self.entries) == 1
-            merged.write(_bytes(section if first else page_files.FULL_SEPARATOR + section))
-            together.write(_bytes(("" if first else "\n\n") + page_files.llms_full_section(doc.title, doc.url, doc.markdown)))
+        self._merge(doc, shown)
         if self.options.chunks:
-            self._chunks(doc, section)
+            self._chunks(doc, shown, file if self.options.pages else None)
         crumbs = tuple(one_line(crumb, 200) for crumb in doc.breadcrumbs)
         row = IndexedPage(
             doc.url, one_line(doc.title) or doc.url, file, tokens, number=doc.number, hash=digest, crawled_at=crawled_at,
@@ -202,20 +227,54 @@ class _BundleWriter:
         before = self.folder.earlier.pages.get(doc.url)
         if before and (before.hash, before.title) == (digest, doc.title):
             return before.crawled_at
-        (self.changed if before else self.added).append(DocChange(doc.url, doc.title, file))
+        if before is None:
+            self.added.append(DocChange(doc.url, doc.title, file))
+        else:
+            sections = self.search.changed_sections(doc.url, one_line(doc.title) or doc.url, doc.markdown, doc.headings)
+            self.changed.append(DocChange(doc.url, doc.title, file, sections))
         return format_timestamp(doc.crawled_at)
 
-    def _chunks(self, doc: StoredDoc, section: str) -> None:
-        budget = self.options.chunk_tokens
+    def _merge(self, doc: StoredDoc, markdown: str) -> None:
+        """Add a page to full.md and llms-full.txt, unless it does not fit."""
+        if not (self.full and self.llms_full):
+            return
+        if self.merged_urls is not None and doc.url not in self.merged_urls:
+            self.left_out.append(self.entries[-1])
+            return
+        first = len(self.entries) - len(self.left_out) == 1
+        section = page_files.full_section(doc.title, doc.url, markdown)
+        self.full.write(_bytes(section if first else page_files.FULL_SEPARATOR + section))
+        self.llms_full.write(_bytes(("" if first else "\n\n") + page_files.llms_full_section(doc.title, doc.url, markdown)))
+
+    def _end_merged(self) -> None:
+        if not (self.full and self.llms_full and self.entries):
+            return
+        note = ""
+        if self.left_out:
+            note = site_files.render_left_out(
+                self.left_out, self.site.base_url, self.options.max_tokens, pages=self.options.pages
+            )
+        self.full.write(_bytes((page_files.FULL_SEPARATOR if note else "") + note + "\n"))
+        self.llms_full.write(_bytes(("\n\n" if note else "") + note.replace("\n\n> Source", "\nSource", 1) + "\n"))
+
+    def _chunks(self, doc: StoredDoc, markdown: str, file: str | None) -> None:
+        """Write the chunks of a page as files and as lines of chunks.jsonl."""
+        assert self.chunk_lines
         title = one_line(doc.title) or doc.url
+        crumbs = tuple(crumb for crumb in (one_line(text, 200) for text in doc.breadcrumbs) if crumb and crumb != title)
+        page, budget = chunks.ChunkedPage(doc.url, title, crumbs, file), self.options.chunk_tokens
         parts = (
-            chunks.split_by_tokens(doc.markdown, title, doc.url, budget, self.weigh)
+            chunks.split_by_tokens(markdown, page, doc.headings, budget, self.weigh)
             if budget
-            else chunks.split_at_titles(section)
+            else chunks.split_at_titles(page_files.full_section(doc.title, doc.url, markdown), title)
         )
-        for part in parts:
-            self.chunk += 1
-            self.folder.write(f"chunks/chunk-{self.chunk:03}.md", _bytes(part))
+        for name, text, line in chunks.chunk_files(page, parts, self._next_chunk, self.weigh, with_header=bool(budget)):
+            self.folder.write(name, _bytes(text))
+            self.chunk_lines.write(_bytes(line))
+
+    def _next_chunk(self) -> str:
+        self.chunk += 1
+        return f"chunks/chunk-{self.chunk:03}.md"
 
     def _specs(self, specs: StoredSpecs) -> list[ApiSpec]:
         found = []
@@ -243,15 +302,21 @@ class _BundleWriter:
         return earlier if earlier and not changed else format_timestamp(self.site.checked_at)
 
     def _facts(self, repeated: int) -> dict[str, object]:
-        language = max(sorted(self.languages), key=self.languages.__getitem__) if self.languages else None
         return {
             "title": site_files.site_title(self.site),
-            "language": language,
+            "language": _most_frequent(self.languages),
+            "version": self.site.label or _most_frequent(self.versions),
             "totalPages": len(self.entries),
             "totalTokens": sum(entry.tokens for entry in self.entries),
             "tokenizer": self.options.tokenizer,
+            "links": self.options.links,
+            "leftOutOfFull": len(self.left_out),
             "repeatedBlocks": repeated,
         }
+
+
+def _most_frequent(counts: Mapping[str, int]) -> str | None:
+    return max(sorted(counts), key=counts.__getitem__) if counts else None
 
 
 def _hash(markdown: str) -> str:
