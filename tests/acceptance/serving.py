@@ -103,9 +103,12 @@ def announced(process: subprocess.Popen[str]) -> RunningService:
 
 
 @contextmanager
-def serving(tadoru: Tadoru, *arguments: str, env: Mapping[str, str] | None = None) -> Iterator[RunningService]:
-    """The real command, on a port that is free."""
-    process = tadoru.start("serve", "-d", "events.db", "--port", "0", *arguments, env=env)
+def serving(
+    tadoru: Tadoru, *arguments: str, env: Mapping[str, str] | None = None, collects: bool = False
+) -> Iterator[RunningService]:
+    """The real command, on a port that is free; without its collector unless the test is about it."""
+    collector = () if collects else ("--no-collector",)
+    process = tadoru.start("serve", "-d", "events.db", "--port", "0", *collector, *arguments, env=env)
     try:
         yield announced(process)
     finally:

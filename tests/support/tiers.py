@@ -24,6 +24,10 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
         f"{A}events_kill.py::test_twenty_kills_lose_nothing_and_double_nothing",
         f"{A}events_machines.py::test_three_share_thirty_sources_and_two_finish_when_one_is_killed",
     ),
+    f"{A}serve_collects.py::test_the_service_collects_what_is_due_and_ends_cleanly": (
+        f"{A}serve_collects.py::test_services_and_a_worker_share_the_sources",
+        f"{A}serve_collects.py::test_a_collector_that_is_killed_starts_again_and_one_whose_service_is_killed_ends",
+    ),
     f"{A}docs_kill.py::test_a_kill_while_the_files_are_written_leaves_nothing_behind[0.5]": (
         f"{A}docs_kill.py::test_a_kill_while_the_files_are_written_leaves_nothing_behind",
         f"{A}docs_kill.py::test_an_update_that_is_killed_tells_in_the_end_what_a_quiet_one_tells",

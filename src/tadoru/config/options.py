@@ -348,6 +348,7 @@ class ServeOptions:
     embed: tuple[str, ...] = option((), "Limits",
         "Origin that may show /embed in a frame, such as https://town.example, or * (repeatable).", parse_frame_origin)
     audit_days: int = option(400, "Limits", "Days to keep the audit log; 0 for no limit.", whole_number(0))
+    collector: bool = option(True, "Calendar", "Collect due event sources; --no-collector leaves them to `tadoru events worker`.")
     site_name: str = option("Tadoru", "Calendar", "Name of the calendar, in pages and feeds.", parse_name)
     contact: str | None = option(None, "Calendar",
         "Contact of the operator: a page such as https://town.example/imprint, or mailto:….", parse_contact_url)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import logging
-import multiprocessing
 import os
 import signal
 import socket
@@ -31,6 +30,7 @@ from tadoru.errors import StoreError, TadoruError, UsageError
 from tadoru.log import Log
 from tadoru.serve.app import build_app
 from tadoru.serve.auth.rate_limits import shared_bucket_file
+from tadoru.serve.collector import exit_with_parent
 from tadoru.serve.live import connection
 from tadoru.serve.service import Service
 from tadoru.signals import stop_signals
@@ -84,20 +84,12 @@ def create_app(start: ServerConfig) -> FastAPI:
 
 def create_worker_app(start: ServerConfig) -> FastAPI:
     """The application of one of several processes. If it cannot start, neither can the others: the service ends."""
-    threading.Thread(target=_exit_with_parent, name="service", daemon=True).start()
+    threading.Thread(target=exit_with_parent, name="service", daemon=True).start()
     try:
         return create_app(start)
     except TadoruError as error:
         Log(sys.stderr, SystemClock(), form=start.log_format).write("error", str(error))
         raise SystemExit(STARTUP_FAILURE) from None
-
-
-def _exit_with_parent() -> None:
-    """End this process when its parent ends, even if the parent was killed."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def run_server(start: ServerConfig, listening: socket.socket) -> None:

@@ -30,7 +30,7 @@ def is_there(pid: int) -> bool:
 @contextmanager
 def serving(tadoru: Tadoru, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     """The real command. Whatever becomes of the test, none of its processes is left."""
-    process = tadoru.start("serve", "-d", "events.db", "--port", "0", *arguments, start_new_session=True)
+    process = tadoru.start("serve", "-d", "events.db", "--port", "0", "--no-collector", *arguments, start_new_session=True)
     try:
         assert process.stderr is not None
         assert process.stderr.readline().startswith("Serving on http")

@@ -112,6 +112,7 @@ def _crawl_defaults(config_file: str | None) -> dict[str, dict[str, Any]]:
 def _run_service(options: ServeOptions, config_file: str | None, log_format: str, level: str) -> None:
     try:
         from tadoru.serve.auth.http_security import public_url
+        from tadoru.serve.collector import CollectorConfig, running_collector
         from tadoru.serve.server import ServerConfig, open_socket, run_server
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "tadoru":
@@ -130,7 +131,11 @@ def _run_service(options: ServeOptions, config_file: str | None, log_format: str
             options=replace(options, port=port), events=events_options(options.database, config_file),
             crawl_defaults=_crawl_defaults(config_file), log_format=log_format, log_level=level,
         )  # fmt: skip
-        run_server(start, listening)
+        collector = CollectorConfig(
+            events=start.events, private=options.crawl_private, log_format=log_format, log_level=level
+        )  # fmt: skip
+        with running_collector(collector, options):
+            run_server(start, listening)
 
 
 def _report_first_sign_in(store: ServiceStore, database: str, here: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -39,6 +39,8 @@ from tadoru.store.files import FileStore, beside, open_files
 
 router = APIRouter(include_in_schema=False)
 SOURCES_URL = "/manage/sources"
+LATE_SECONDS = 60
+"""Seconds after which a source that is due counts as overdue."""
 _TEXTS = ("name", "type", "url", "city", "frequency", "timezone", "licence", "terms_url", "notes")
 _NUMBERS = {"priority": 0, "low_hours": 24}
 _RUN_STATES = {
@@ -99,6 +101,18 @@ def source_names(service: Service) -> dict[int, str]:
     return {one.id: one.name for one in service.store.sources.list()}
 
 
+def overdue_note(service: Service, health: Iterable[SourceHealthStats], formatter: Formatter) -> str:
+    """What to do if sources are overdue and no worker collects them; "" if all is well."""
+    late = sum(one.enabled and one.late > LATE_SECONDS for one in health)
+    if not late or service.store.schedule.has_worker():
+        return ""
+    return formatter.ngettext(
+        "No collector is running: {count} source is overdue. Start the service without --no-collector, or run `{command}`.",
+        "No collector is running: {count} sources are overdue. Start the service without --no-collector, or run `{command}`.",
+        late, command="tadoru events worker",
+    )  # fmt: skip
+
+
 @router.get("/manage/sources")
 def sources_page(request: Request) -> Response:
     """All sources with their health, failing ones first."""
@@ -110,7 +124,8 @@ def sources_page(request: Request) -> Response:
         if one.id in health
     ]
     found.sort(key=lambda one: (not one.health.failures, one.source.name))
-    return render(request, "sources/list.html", place=SOURCES_URL, sources=found)
+    note = overdue_note(service, health.values(), formatter)
+    return render(request, "sources/list.html", place=SOURCES_URL, sources=found, overdue_note=note)
 
 
 def _health(one: SourceHealthStats, formatter: Formatter) -> tuple[str, str]:
@@ -240,6 +255,7 @@ def _shown(
         settings=_lines(visible_settings(source.settings, caller)), runs=[source_run_row(one) for one in runs], history=history,
         draft_time=lambda draft: format_draft_time(draft, formatter), is_running=bool(runs) and runs[0].finished_at is None,
         trial=trial, web_url=source.url if is_web_url(source.url) else "",
+        overdue_note=overdue_note(service, [health], formatter),
     )  # fmt: skip
 
 

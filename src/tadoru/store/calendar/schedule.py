@@ -65,6 +65,12 @@ class SourceSchedule:
         with self._db.write() as sql:
             self._remove_workers(sql, [worker], self._db.shared_now(sql))
 
+    def has_worker(self) -> bool:
+        """Whether a worker is alive."""
+        with self._db.read() as sql:
+            known = sql.execute(_identities(self._db.shared_now(sql))).all()
+        return len(lost(known)) < len(known)
+
     def lease_due(self, worker: int, *, limit: int = 1) -> tuple[EventSource, ...]:
         """Lease sources that are due: higher priority first, then the longest overdue."""
         with self._db.write() as sql:

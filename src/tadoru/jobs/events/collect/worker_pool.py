@@ -74,15 +74,17 @@ class WorkerPool:
         *,
         accept_drops: bool = False,
         allowed: Exemptions | None = None,
+        also_allowed: Exemptions = Exemptions(),  # noqa: B008 - immutable
     ) -> None:
-        """With `allowed`, exactly these private addresses are permitted, whatever is stored with a source."""
+        """With `allowed`, exactly these private addresses are permitted, whatever is stored with a source; `also_allowed` are
+        permitted beside those that are stored."""
         self._store = store
         self._files = files
         self._clock = clock
         self._options = options
         self._log_stage = log_stage
         self._accept_drops = accept_drops
-        self._allowed = allowed
+        self._allowed, self._also_allowed = allowed, also_allowed
         self._send = notify.create_sender(options.notify)
         self._clients: dict[Exemptions, PoliteClient] = {}
         self._slots = asyncio.Semaphore(options.concurrency)
@@ -145,7 +147,7 @@ class WorkerPool:
         exemptions = self._allowed
         if exemptions is None:
             exemptions = Exemptions.from_list([source.named_host] if source.named_host else [])
-            exemptions |= Exemptions(allow_all=source.allow_private)
+            exemptions |= Exemptions(allow_all=source.allow_private) | self._also_allowed
         if self._options.allow_private:
             exemptions = Exemptions(allow_all=True)
         assert self._client_context is not None, "a client is made while the pool runs"

@@ -24,7 +24,7 @@ from tadoru.serve.web.crawls.view_models import (
     figure,
 )
 from tadoru.serve.web.rendering import formatter_of, render
-from tadoru.serve.web.sources import source_run_row
+from tadoru.serve.web.sources import overdue_note, source_run_row
 from tadoru.store.calendar.drafts import zone_or_utc
 from tadoru.store.served_crawls.register import CrawlNotFound
 
@@ -188,6 +188,7 @@ def dashboard(request: Request) -> Response:
         request, "admin/dashboard.html", place="/manage", tiles=tiles, chart=_chart(service), failing=failing[:8], runs=runs,
         names={one.source_id: one.name for one in health},
         activity=crawl_activity(service, local_today(service), formatter), cluster_line=cluster_summary(service, formatter),
+        overdue_note=overdue_note(service, health, formatter),
     )  # fmt: skip
 
 
