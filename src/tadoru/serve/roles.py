@@ -283,6 +283,7 @@ CRAWL_ROUTES: tuple[Route, ...] = (
 
 # ---- Pages of crawls ---------------------------------------------------------------------------------------------------
 _CRAWL = "/manage/crawls/{crawl_id}"
+_RUN = f"{_CRAWL}/runs/{{run_id}}"
 CRAWL_PAGE_ROUTES: tuple[Route, ...] = (
     _page("GET", "/manage/crawls", Role.VIEWER, "Crawls and their states."),
     _page("GET", "/manage/crawls/new", Role.EDITOR, "The form for a new crawl."),
@@ -303,6 +304,11 @@ CRAWL_PAGE_ROUTES: tuple[Route, ...] = (
     _page("GET", f"{_CRAWL}/graph", Role.VIEWER, "The site structure as a drawing."),
     _page("GET", f"{_CRAWL}/compare", Role.VIEWER, "A crawl compared with its previous run or another crawl."),
     _page("GET", f"{_CRAWL}/exports", Role.VIEWER, "The exports of a crawl."),
+    _page("GET", _RUN, Role.VIEWER, "One run of a crawl."),
+    *(
+        _page("GET", f"{_RUN}/{tab}", Role.VIEWER, "The same of one run.")
+        for tab in ("findings", "findings/{check}", "pages", "pages/{page_id}", "links", "graph", "compare", "exports")
+    ),
 )
 
 # ---- The cluster ----------------------------------------------------------------------------------------------------

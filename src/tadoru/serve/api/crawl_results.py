@@ -40,7 +40,7 @@ from tadoru.serve.api.responses import (
     next_page_url,
     problem_responses,
 )
-from tadoru.serve.crawl_runner.crawl_files import crawl_database
+from tadoru.serve.crawl_runner.crawl_files import run_database, shown_run
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service
 from tadoru.store.crawl.export_reader import ExportSelection
@@ -132,6 +132,7 @@ class CrawlExportQuery(_StatusQuery):
     severity: SeverityName | None = Field(None, description="Findings of this severity, or pages with one.")
     check: CheckName | None = Field(None, description="Findings of this check, or pages with one.")
     internal: bool | None = Field(None, description="Internal URLs, or external ones.")
+    run: PageParam | None = Field(None, description="ID of a run; by default the last finished one.")
 
     def selection(self) -> ExportSelection:
         """The filter of the reader."""
@@ -276,11 +277,14 @@ def compare_crawl(
 
 
 @contextmanager
-def open_crawl(service: Service, crawl_id: int) -> Iterator[FilePath]:
-    """The database of a crawl; errors of its reader become HttpProblem."""
+def open_crawl(service: Service, crawl_id: int, run_id: int | None = None) -> Iterator[FilePath]:
+    """The results of the last finished run of a crawl, or of its first; errors of the reader become HttpProblem."""
     crawl = get_crawl(service, crawl_id)
+    path = shown_run(service, crawl).path if run_id is None else run_database(service, crawl, run_id)
+    if path is None:
+        raise HttpProblem(404, "The results of run {run} of crawl {id} are not available.", run=run_id, id=crawl_id)
     try:
-        yield crawl_database(service, crawl)
+        yield path
     except crawl_results.CrawlNotReadable as error:
         raise HttpProblem(409, _nothing_yet(crawl) or error) from None
     except crawl_results.NothingToCompare as error:
@@ -346,7 +350,7 @@ def _content(*types: str) -> dict[int | str, dict[str, Any]]:
 )
 def export_crawl(crawl_id: CrawlId, query: Annotated[CrawlExportQuery, Query()], service: CurrentService) -> Response:
     """The crawl as a file, streamed. A large sitemap is an archive of several."""
-    with open_crawl(service, crawl_id) as path:
+    with open_crawl(service, crawl_id, query.run) as path:
         made = crawl_results.export_crawl(path, query.form, query.table, query.selection(), now=to_datetime(service.clock.now()))
     tables = query.table[0] if len(query.table) == 1 else "tables"
     what = tables if crawl_results.DOWNLOAD_FORMATS[query.form].of_tables else query.form

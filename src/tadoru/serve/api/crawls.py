@@ -110,7 +110,7 @@ _ACCEPTED: dict[str, Any] = {"status_code": 202, "response_model": models.CrawlO
 
 @router.post(CRAWL_PATH + "/run", summary="Run a crawl", **_ACCEPTED)
 def run_crawl(request: Request, crawl_id: CrawlId, service: CurrentService) -> Response:
-    """Resume a crawl that was paused, stopped or failed; a finished crawl starts again."""
+    """Resume a crawl that was paused; any other starts again. The results of earlier runs are kept."""
     return _accepted(control.run(service, actor_of(request), crawl_id))
 
 
@@ -128,7 +128,7 @@ def pause_crawl(request: Request, crawl_id: CrawlId, service: CurrentService) ->
 
 @router.post(CRAWL_PATH + "/stop", summary="Stop a crawl", **_ACCEPTED)
 def stop_crawl(request: Request, crawl_id: CrawlId, service: CurrentService) -> Response:
-    """Stop a crawl. Its results are kept, and it can be resumed."""
+    """Stop a crawl: its run is over, and the next one starts again. Results are kept. To resume later, pause it instead."""
     return _accepted(control.stop(service, actor_of(request), crawl_id))
 
 

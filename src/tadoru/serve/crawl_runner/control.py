@@ -67,7 +67,7 @@ def add(  # noqa: PLR0913 - the fields of a crawl
 
 
 def run(service: Service, by: Actor, crawl_id: int) -> ServedCrawl:
-    """Resume a crawl that was paused, stopped or failed; run a finished one again."""
+    """Resume a crawl that was paused; run any other one again."""
     with _errors_as_problems():
         service.store.crawls.get(crawl_id)
         _check_quota(service)
@@ -83,7 +83,7 @@ def pause(service: Service, by: Actor, crawl_id: int) -> ServedCrawl:
 
 
 def stop(service: Service, by: Actor, crawl_id: int) -> ServedCrawl:
-    """Stop a crawl and keep its results."""
+    """End the run of a crawl and keep its results; the next run starts again."""
     with _errors_as_problems():
         return service.store.crawls.stop(crawl_id, by)
 

@@ -31,7 +31,7 @@ from tadoru.jobs.audit.trend import count_problems, mark_recovery
 from tadoru.jobs.service_crawl import CrawlHooks, CrawlTask, RunResult, links_changes, options_for, run_crawl_task
 from tadoru.log import Log
 from tadoru.rules.address import Exemptions
-from tadoru.serve.crawl_runner.crawl_files import crawl_path_in
+from tadoru.serve.crawl_runner.crawl_files import crawl_path_in, keep_last_run
 from tadoru.serve.crawl_runner.process_messages import CrawlRequest, NoticeSender, progress_of
 from tadoru.store.crawl.metrics import CrawlMetrics
 from tadoru.store.crawl.workers import current
@@ -183,6 +183,7 @@ def run_crawl(request: CrawlRequest, store: ServiceStore, stop: StopRequest, log
             on_prepared=lambda: store.claims.mark_restarted(crawl.id, me), is_stopped=lambda: stop.is_requested,
         )  # fmt: skip
         try:
+            keep_last_run(request.database, crawl, store.crawls.runs(crawl.id, limit=COMPARED_RUNS))
             came = run_crawl_task(order, hooks)
             error = came.error
         except CrawlLost:

@@ -17,7 +17,7 @@ from tadoru.clock import SystemClock
 from tadoru.config.options import CRAWL_JOBS
 from tadoru.errors import StoreError, UsageError
 from tadoru.jobs.docs.run import crawl_database_path
-from tadoru.serve.crawl_runner.crawl_files import crawl_path_in, data_folder
+from tadoru.serve.crawl_runner.crawl_files import crawl_path_in, data_folder, run_file
 from tadoru.serve.crawl_runner.process_messages import progress_counts
 from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.calendar.backup import back_up_calendar
@@ -113,6 +113,10 @@ def _all_crawls(store: ServiceStore) -> list[ServedCrawl]:
 
 def _copy_crawl_files(store: ServiceStore, crawl: ServedCrawl, to: Path, say: Callable[[str], None]) -> str:
     """Copy the files of a crawl; a line for the note if they are outside the data folder."""
+    for file in sorted(run_file(store.db.database, crawl.id, 0).parent.glob("*.db")):
+        kept = to / "crawls" / str(crawl.id) / "runs" / file.name
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(file, kept)  # It never changes.
     if not crawl.is_ours:
         return f"  crawl {crawl.id}: {crawl.place}\n"
     since, target = crawl_path_in(store.db.database, crawl), to / crawl.place
@@ -120,7 +124,7 @@ def _copy_crawl_files(store: ServiceStore, crawl: ServedCrawl, to: Path, say: Ca
         if since.is_dir():
             _copy_site(since, target)
     elif since.is_file():
-        target.parent.mkdir(parents=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         copy_crawl(since, target)
         if (result := since.with_name("result.json")).is_file():
             shutil.copy2(result, target.with_name("result.json"))

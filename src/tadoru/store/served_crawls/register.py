@@ -99,8 +99,8 @@ class CrawlRegister:
             return read_crawl(sql, number)
 
     def run(self, number: int, by: Actor, *, again: bool | None = None, most_queued: int | None = None) -> ServedCrawl:
-        """Queue a run: a paused or stopped crawl resumes, a finished or failed one starts again (the job first completes an
-        unfinished run). Raises CrawlBusy and CrawlQueueFull."""
+        """Queue a run: a paused crawl resumes, any other starts again (a failed one first completes an unfinished run). Raises
+        CrawlBusy and CrawlQueueFull."""
         with self._db.write() as sql:
             self._check_queue(sql, by, most_queued)
             found = read_crawl(sql, number, lock=True)
@@ -108,7 +108,7 @@ class CrawlRegister:
                 raise CrawlBusy("Crawl {id} is already {state}.", id=number, state=found.state.value)
             if found.state is CrawlState.RUNNING:
                 raise CrawlBusy("Crawl {id} is ending. Try again in a moment.", id=number)
-            anew = found.state in (CrawlState.FINISHED, CrawlState.FAILED) if again is None else again
+            anew = found.state is not CrawlState.PAUSED if again is None else again
             queued = {"state": CrawlState.QUEUED.value, "queued_by": by.account, "again": int(anew)}
             self._change(sql, number, by, "crawl.run", **queued, wanted="", error="")
             return read_crawl(sql, number)
@@ -118,7 +118,7 @@ class CrawlRegister:
         return self._end(number, by, "pause", CrawlState.PAUSED)
 
     def stop(self, number: int, by: Actor) -> ServedCrawl:
-        """Request a stop; results are kept. Raises CrawlBusy if it neither runs nor is paused."""
+        """Request a stop, which ends the run; results are kept. Raises CrawlBusy if it neither runs nor is paused."""
         return self._end(number, by, "stop", CrawlState.STOPPED)
 
     def _end(self, number: int, by: Actor, wanted: str, state: CrawlState) -> ServedCrawl:

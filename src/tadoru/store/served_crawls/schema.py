@@ -22,7 +22,7 @@ class CrawlState(StrEnum):
     PAUSED = "paused"
     """Paused by a user; it can be resumed."""
     STOPPED = "stopped"
-    """Stopped by a user; its results are kept, and it can be resumed."""
+    """Stopped by a user: its run is over, and its results are kept."""
     FINISHED = "finished"
     FAILED = "failed"
     """It could not run; `error` has the reason."""

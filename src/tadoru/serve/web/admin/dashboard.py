@@ -125,6 +125,8 @@ class RegressedRun:
     reasons: tuple[str, ...]
     new: int
     fixed: int
+    has_failed: bool
+    """It has no results to compare; those of the run before it are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,13 +146,23 @@ def crawl_activity(service: Service, today: date, formatter: Formatter) -> Crawl
     here = zone_or_utc(service.options.timezone)
     runs = store.crawls.runs_since(store.db.now() - timedelta(days=ACTIVITY_DAYS), limit=MAX_COUNTED_RUNS)
     days = [(run.ended_at.astimezone(here).date(), int(figure(run.figures, "pages") or 0)) for run in runs if run.ended_at]
-    worse = [crawl_run_row(run, formatter) for run in runs if run.changes.get("regression")]
+    newest = {run.crawl_id: run.id for run in reversed(runs)}
+    failed = {run.id: run for run in runs if run.outcome == "failed" and newest[run.crawl_id] == run.id}
+    worse = [crawl_run_row(run, formatter) for run in runs if run.changes.get("regression") or run.id in failed]
     crawl_ids = {run.id: run.crawl_id for run in runs}
     names = _names(service, [crawl_ids[one.id] for one in worse[:MAX_REGRESSIONS]])
     return CrawlActivity(
         running=tuple(crawl_row(one, None) for one in store.crawls.busy()),
         regressed=tuple(
-            RegressedRun(crawl_ids[one.id], names.get(crawl_ids[one.id], ""), one.ended_at, one.reasons, one.new, one.fixed)
+            RegressedRun(
+                crawl_ids[one.id],
+                names.get(crawl_ids[one.id], ""),
+                one.ended_at,
+                one.reasons,
+                one.new,
+                one.fixed,
+                one.id in failed,
+            )
             for one in worse[:MAX_REGRESSIONS]
         ),
         columns=daily_columns(days, today, ACTIVITY_DAYS), pages=sum(count for _, count in days), runs=len(runs),

@@ -29,7 +29,7 @@ from tadoru.jobs.audit.report.messages import (
 from tadoru.jobs.reporting.charts import limit_columns
 from tadoru.serve.auth.principal import actor_of
 from tadoru.serve.crawl_runner import control
-from tadoru.serve.crawl_runner.crawl_files import crawl_database
+from tadoru.serve.crawl_runner.crawl_files import MAX_RUNS, openable_runs
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service, service_of
 from tadoru.serve.web.crawls.editing import changed_options
@@ -37,6 +37,7 @@ from tadoru.serve.web.crawls.view_models import (
     CRAWLS_URL,
     JOB_LABELS,
     ChartBar,
+    OpenedRun,
     Trend,
     bar_chart,
     crawl_context,
@@ -44,6 +45,7 @@ from tadoru.serve.web.crawls.view_models import (
     crawl_row,
     crawl_run_row,
     figure,
+    open_run,
     severity_labels,
     short_url,
     trend_lines,
@@ -56,12 +58,12 @@ from tadoru.store.served_crawls.schema import CrawlRun, CrawlState, ServedCrawl
 
 router = APIRouter(include_in_schema=False)
 MAX_LOG_LINES = 20
-MAX_RUNS = 30
-"""Runs of a crawl that are charted and listed."""
+MAX_LISTED_RUNS = 30
+"""Runs of a crawl that are listed; all are charted."""
 _PROGRESS = ("pages", "queued", "known", "errors", "rate")
 _AGAIN = {
-    CrawlState.FINISHED: N_("Run again"), CrawlState.PAUSED: N_("Resume"), CrawlState.STOPPED: N_("Resume"),
-    CrawlState.FAILED: N_("Retry"),
+    CrawlState.FINISHED: N_("Run again"), CrawlState.PAUSED: N_("Resume"), CrawlState.STOPPED: N_("Run again"),
+    CrawlState.FAILED: N_("Run again"),
 }  # fmt: skip
 
 
@@ -102,21 +104,23 @@ def crawls_page(request: Request) -> Response:
 
 
 @router.get("/manage/crawls/{crawl_id}")
+@router.get("/manage/crawls/{crawl_id}/runs/{run_id}")
 def crawl_page(request: Request, crawl_id: int) -> Response:
     """One crawl: state, figures, trends, runs and settings."""
-    return _shown(request, crawl_or_404(request, crawl_id))
+    return _shown(request, crawl_id)
 
 
-def _shown(request: Request, crawl: ServedCrawl, *, problem: Problem = "", status: int = 200) -> Response:
-    service, formatter = service_of(request), formatter_of(request)
-    runs = service.store.crawls.runs(crawl.id, limit=MAX_RUNS)
-    lines = trend_lines(runs)
+def _shown(request: Request, crawl_id: int, *, problem: Problem = "", status: int = 200) -> Response:
+    service, formatter, opened = service_of(request), formatter_of(request), open_run(request, crawl_id)
+    crawl, runs = opened.crawl, service.store.crawls.runs(crawl_id, limit=MAX_RUNS)
+    lines, kept = trend_lines(runs), openable_runs(service, crawl, runs)
     return render(
-        request, "crawls/detail.html", status=status, place=CRAWLS_URL, problem=problem, **crawl_context(crawl, formatter),
-        can=_actions(crawl), progress=_progress(crawl), notices=_notices(service, crawl),
-        runs=[crawl_run_row(one, formatter) for one in runs], trends=lines, trend_rows=_rows(runs, lines),
+        request, "crawls/detail.html", status=status, place=CRAWLS_URL, problem=problem, **crawl_context(opened, formatter),
+        can=_actions(crawl), progress=_progress(crawl), notices=_notices(service, crawl), own=f"{CRAWLS_URL}/{crawl.id}",
+        runs=[crawl_run_row(one, formatter, can_open=one.id in kept) for one in runs[:MAX_LISTED_RUNS]], trends=lines,
+        trend_rows=_rows(runs, lines), is_chosen=opened.is_chosen, shown_run_id=opened.run.id if opened.run else 0,
         chosen=changed_options(crawl, formatter), web_url=web_url, webhook_host=urlsplit(crawl.webhook).hostname or "",
-        overview=overview_charts(service, crawl, formatter),
+        overview=overview_charts(opened, formatter),
     )  # fmt: skip
 
 
@@ -172,7 +176,7 @@ def _control(request: Request, crawl_id: int, action: Callable[..., ServedCrawl]
     try:
         action(service_of(request), actor_of(request), crawl.id)
     except HttpProblem as error:
-        return _shown(request, crawl_or_404(request, crawl_id), problem=error, status=error.status_code)
+        return _shown(request, crawl.id, problem=error, status=error.status_code)
     return redirect_after(f"{CRAWLS_URL}/{crawl.id}", done)
 
 
@@ -228,15 +232,15 @@ class OverviewCharts:
     first: tuple[CheckSummary, ...]
 
 
-def overview_charts(service: Service, crawl: ServedCrawl, formatter: Formatter) -> OverviewCharts | None:
-    """The overview of a crawl; None if there is nothing to read, or it cannot be read now."""
-    path = crawl_database(service, crawl)
+def overview_charts(opened: OpenedRun, formatter: Formatter) -> OverviewCharts | None:
+    """The overview of a run; None if there is nothing to read, or it cannot be read now."""
+    crawl, path = opened.crawl, opened.path
     try:
         found = crawl_results.read_overview(path)
         checks = crawl_results.list_findings(path, lang=formatter.lang) if found.severities else []
     except (crawl_results.CrawlNotReadable, StoreError):
         return None
-    base, translate = f"/manage/crawls/{crawl.id}", translator(formatter.lang)
+    base, translate = opened.base, translator(formatter.lang)
     return OverviewCharts(
         overview=found,
         grade=score_grade(found.score, translate) if found.score is not None else "",

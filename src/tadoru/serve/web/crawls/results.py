@@ -36,14 +36,23 @@ from tadoru.jobs.audit.report.messages import (
 )
 from tadoru.jobs.reporting.escape import clip, json_safe, printable
 from tadoru.model.finding import Severity, Threshold
-from tadoru.serve.crawl_runner.crawl_files import crawl_database
+from tadoru.serve.crawl_runner.crawl_files import MAX_RUNS, openable_runs, shown_run
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service, service_of
-from tadoru.serve.web.crawls.view_models import CRAWLS_URL, bar_chart, crawl_context, crawl_or_404, has_tab, web_url
+from tadoru.serve.web.crawls.view_models import (
+    CRAWLS_URL,
+    STATE_LABELS,
+    OpenedRun,
+    bar_chart,
+    crawl_context,
+    has_tab,
+    open_run,
+    web_url,
+)
 from tadoru.serve.web.rendering import formatter_of, render
 from tadoru.serve.web.request_input import MAX_ID, PAGE_SIZE, parse_id
 from tadoru.store.crawl.findings import FindingRow
-from tadoru.store.served_crawls.schema import ServedCrawl
+from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
 
 router = APIRouter(include_in_schema=False)
 MAX_OTHER_CRAWLS = 100
@@ -169,20 +178,20 @@ def _query(given: Mapping[str, str]) -> str:
     return f"?{urlencode(parameters)}" if parameters else ""
 
 
-def open_tab(request: Request, crawl_id: int, tab: str) -> tuple[ServedCrawl, str]:
-    """The crawl with an id and the path of its database; 404 if it has no such tab."""
-    crawl = crawl_or_404(request, crawl_id)
-    if not has_tab(crawl, tab):
+def open_tab(request: Request, crawl_id: int, tab: str) -> OpenedRun:
+    """The crawl with an id and the run to show; 404 if it has no such tab."""
+    opened = open_run(request, crawl_id)
+    if not has_tab(opened.crawl, tab):
         raise HttpProblem(404)
-    return crawl, str(crawl_database(service_of(request), crawl))
+    return opened
 
 
 def render_tab(
-    request: Request, crawl: ServedCrawl, tab: str, template: str, read: Callable[[], dict[str, Any] | None]
+    request: Request, opened: OpenedRun, tab: str, template: str, read: Callable[[], dict[str, Any] | None]
 ) -> Response:
     """A tab of a crawl, or a page that explains why there is nothing to show. `read` returns the context, or None for 404."""
     formatter = formatter_of(request)
-    _, shared = formatter.gettext, crawl_context(crawl, formatter, tab)
+    crawl, _, shared = opened.crawl, formatter.gettext, crawl_context(opened, formatter, tab)
     try:
         content = read()
     except crawl_results.CrawlNotReadable:
@@ -200,9 +209,11 @@ def render_tab(
 
 
 @router.get("/manage/crawls/{crawl_id}/findings")
+@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/findings")
 def findings_page(request: Request, crawl_id: int) -> Response:
     """The findings by check, most severe first."""
-    crawl, path = open_tab(request, crawl_id, "findings")
+    opened = open_tab(request, crawl_id, "findings")
+    path = opened.path
     formatter, asked = formatter_of(request), request.query_params.get("severity", "")
     severity = asked if asked in set(Severity) else ""
 
@@ -214,13 +225,15 @@ def findings_page(request: Request, crawl_id: int) -> Response:
             "group": lambda one: translate_name(GROUPS, one.group, translator(formatter.lang)),
         }  # fmt: skip
 
-    return render_tab(request, crawl, "findings", "crawls/findings.html", read)
+    return render_tab(request, opened, "findings", "crawls/findings.html", read)
 
 
 @router.get("/manage/crawls/{crawl_id}/findings/{check}")
+@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/findings/{check}")
 def check_page(request: Request, crawl_id: int, check: str) -> Response:
     """One check: why it matters, how to fix it, and the affected pages."""
-    crawl, path = open_tab(request, crawl_id, "findings")
+    opened = open_tab(request, crawl_id, "findings")
+    path = opened.path
     lang, cursor = formatter_of(request).lang, request.query_params.get("cursor", "")
 
     def read() -> dict[str, Any] | None:
@@ -240,14 +253,14 @@ def check_page(request: Request, crawl_id: int, check: str) -> Response:
             )
             for one in found[0]
         ]
-        here = f"{CRAWLS_URL}/{crawl.id}/findings/{check}"
+        here = f"{opened.base}/findings/{check}"
         return {
             "check": known[0], "limit": _limit(known[0], lang), "rows": rows, "web_url": web_url,
             "status_colour": status_colour,
             "next_url": f"{here}?cursor={found[1]}" if found[1] else "", "first_url": here if cursor else "",
         }  # fmt: skip
 
-    return render_tab(request, crawl, "findings", "crawls/check.html", read)
+    return render_tab(request, opened, "findings", "crawls/check.html", read)
 
 
 def _limit(check: CheckSummary, lang: str) -> str:
@@ -255,28 +268,32 @@ def _limit(check: CheckSummary, lang: str) -> str:
 
 
 @router.get("/manage/crawls/{crawl_id}/pages")
+@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/pages")
 def pages_page(request: Request, crawl_id: int) -> Response:
     """The pages of a crawl, filtered and sorted by the form."""
-    crawl, path = open_tab(request, crawl_id, "pages")
+    opened = open_tab(request, crawl_id, "pages")
+    crawl, path = opened.crawl, opened.path
     asked: PageListFilter = parse_page_filter(request.query_params)
     cursor, formatter = request.query_params.get("cursor", ""), formatter_of(request)
 
     def read() -> dict[str, Any]:
         found, more = crawl_results.list_pages(path, asked.filter(), sort=asked.sort, limit=PAGE_SIZE, cursor=cursor or None)
-        here = f"{CRAWLS_URL}/{crawl.id}/pages"
+        here = f"{opened.base}/pages"
         return {
             "pages": found, "asked": asked, "choices": asked.choices(formatter), "status_colour": status_colour,
             "is_audit": crawl.job == "audit", "format_milliseconds": format_milliseconds, "format_size": format_size,
             "next_url": here + asked.query(cursor=more) if more else "", "first_url": here + asked.query() if cursor else "",
         }  # fmt: skip
 
-    return render_tab(request, crawl, "pages", "crawls/pages.html", read)
+    return render_tab(request, opened, "pages", "crawls/pages.html", read)
 
 
 @router.get("/manage/crawls/{crawl_id}/pages/{page_id}")
+@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/pages/{page_id}")
 def page_page(request: Request, crawl_id: int, page_id: int) -> Response:
     """One page of a crawl in detail."""
-    crawl, path = open_tab(request, crawl_id, "pages")
+    opened = open_tab(request, crawl_id, "pages")
+    crawl, path = opened.crawl, opened.path
     if not 0 < page_id < MAX_ID:
         raise HttpProblem(404)
     formatter = formatter_of(request)
@@ -285,38 +302,42 @@ def page_page(request: Request, crawl_id: int, page_id: int) -> Response:
         found = crawl_results.read_page(path, page_id, lang=formatter.lang)
         return None if found is None else page_detail(found, formatter) | {"is_audit": crawl.job == "audit"}
 
-    return render_tab(request, crawl, "pages", "crawls/page.html", read)
+    return render_tab(request, opened, "pages", "crawls/page.html", read)
 
 
 @router.get("/manage/crawls/{crawl_id}/links")
+@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/links")
 def links_page(request: Request, crawl_id: int) -> Response:
     """The links of a crawl, by default the broken ones."""
-    crawl, path = open_tab(request, crawl_id, "links")
+    opened = open_tab(request, crawl_id, "links")
+    path = opened.path
     asked: LinkListFilter = parse_link_filter(request.query_params)
     cursor, formatter = request.query_params.get("cursor", ""), formatter_of(request)
 
     def read() -> dict[str, Any]:
         found, more = crawl_results.list_links(path, asked.filter(), limit=PAGE_SIZE, cursor=cursor or None)
-        here = f"{CRAWLS_URL}/{crawl.id}/links"
+        here = f"{opened.base}/links"
         return {
             "links": found, "asked": asked, "choices": asked.choices(formatter), "status_colour": status_colour,
             "next_url": here + asked.query(cursor=more) if more else "", "first_url": here + asked.query() if cursor else "",
         }  # fmt: skip
 
-    return render_tab(request, crawl, "links", "crawls/links.html", read)
+    return render_tab(request, opened, "links", "crawls/links.html", read)
 
 
 @router.get("/manage/crawls/{crawl_id}/graph")
+@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/graph")
 def graph_page(request: Request, crawl_id: int) -> Response:
     """The structure of the site as a drawing and a list."""
-    crawl, path = open_tab(request, crawl_id, "graph")
+    opened = open_tab(request, crawl_id, "graph")
+    path = opened.path
 
     def read() -> dict[str, Any]:
         drawing = crawl_results.draw_site_graph(path, lang=formatter_of(request).lang)
         nodes = crawl_results.read_graph(path).nodes if drawing is not None else ()
         return {"picture": Markup(drawing.svg) if drawing is not None else "", "nodes": nodes, "status_colour": status_colour}  # noqa: S704
 
-    return render_tab(request, crawl, "graph", "crawls/graph.html", read)
+    return render_tab(request, opened, "graph", "crawls/graph.html", read)
 
 
 _GOOD = frozenset({ChangeKind.FIXED, ChangeKind.INDEXED, ChangeKind.FASTER})
@@ -334,39 +355,81 @@ class ChangeGroup:
     """Each page with a description of its change."""
 
 
+@dataclass(frozen=True, slots=True)
+class ComparedSide:
+    """What can be compared: a run of this crawl, or the last results of another."""
+
+    key: str
+    """`run-3` or `crawl-7`."""
+    label: str
+    path: str
+
+
 @router.get("/manage/crawls/{crawl_id}/compare")
+@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/compare")
 def compare_page(request: Request, crawl_id: int) -> Response:
-    """The comparison with the previous run or with another crawl."""
-    crawl, path = open_tab(request, crawl_id, "compare")
-    service, lang = service_of(request), formatter_of(request).lang
-    others = _others(service, crawl)
-    asked = parse_id(request.query_params.get("with"))
-    other = next((one for one in others if one.id == asked), None)
+    """The comparison of any two runs, or with another crawl."""
+    opened = open_tab(request, crawl_id, "compare")
+    formatter, query = formatter_of(request), request.query_params
+    runs, others = _compared_runs(request, opened, formatter), _compared_crawls(request, opened, formatter)
+    sides = {one.key: one for one in (*runs, *others)}
+    after = sides.get(query.get("to", "")) or sides.get(f"run-{opened.run.id if opened.run else 0}")
+    before = sides.get(query.get("from", "")) or sides.get(f"crawl-{parse_id(query.get('with'))}")
 
     def read() -> dict[str, Any]:
         content: dict[str, Any] = {
-            "others": others,
-            "other": other,
+            "runs": runs, "others": others, "before": before, "after": after, "groups": [], "sentence": "", "web_url": web_url,
             "compared": None,
-            "groups": [],
-            "sentence": "",
-            "web_url": web_url,
-        }
+        }  # fmt: skip
+        previous = before or _previous(runs, after)
+        path = after.path if after is not None else opened.path
         try:
-            if other is not None:
-                found = crawl_results.compare_crawls(crawl_database(service, other), path, lang=lang)
+            if previous is not None:
+                found = crawl_results.compare_crawls(previous.path, path, lang=formatter.lang)
             else:
-                found = crawl_results.compare_with_previous(path, lang=lang)
+                found = crawl_results.compare_with_previous(path, lang=formatter.lang)
         except NothingToCompare:
-            _ = formatter_of(request).gettext
-            if other is None:
+            _ = formatter.gettext
+            if previous is None:
                 return content | {"sentence": _("Nothing to compare with: the crawl has run only once.")}
-            problem = _("These crawls cannot be compared: they are the same crawl, or one of them has no data yet.")
-            return content | {"sentence": problem}
-        groups = _groups(found, translator(lang))
-        return content | {"compared": found, "groups": groups}
+            return content | {"sentence": _("These runs cannot be compared: they are the same, or one of them has no data.")}
+        return content | {"compared": found, "groups": _groups(found, translator(formatter.lang)), "before": previous}
 
-    return render_tab(request, crawl, "compare", "crawls/compare.html", read)
+    return render_tab(request, opened, "compare", "crawls/compare.html", read)
+
+
+def _compared_runs(request: Request, opened: OpenedRun, formatter: Formatter) -> list[ComparedSide]:
+    """The runs of the crawl whose results were kept, newest first."""
+    service, crawl = service_of(request), opened.crawl
+    runs = service.store.crawls.runs(crawl.id, limit=MAX_RUNS)
+    kept = openable_runs(service, crawl, runs)
+    return [
+        ComparedSide(
+            f"run-{run.id}",
+            f"{formatter.timestamp(run.started_at)} · {formatter.gettext(STATE_LABELS[CrawlState(run.outcome or 'running')])}",
+            str(kept[run.id]),
+        )
+        for run in runs
+        if run.id in kept
+    ]
+
+
+def _compared_crawls(request: Request, opened: OpenedRun, formatter: Formatter) -> list[ComparedSide]:
+    service = service_of(request)
+    return [
+        ComparedSide(
+            f"crawl-{one.id}",
+            f"{one.name} · {formatter.timestamp(one.started_at or one.created_at)}",
+            str(shown_run(service, one).path),
+        )
+        for one in _others(service, opened.crawl)
+    ]
+
+
+def _previous(runs: Sequence[ComparedSide], after: ComparedSide | None) -> ComparedSide | None:
+    """The run before another that has results of its own; None if there is none."""
+    place = next((number for number, one in enumerate(runs) if after is not None and one.key == after.key), None)
+    return None if place is None or after is None else next((one for one in runs[place + 1 :] if one.path != after.path), None)
 
 
 def _others(service: Service, crawl: ServedCrawl) -> Sequence[ServedCrawl]:
@@ -390,19 +453,25 @@ def _groups(found: ComparisonResult, _: Translator) -> list[ChangeGroup]:
 
 
 @router.get("/manage/crawls/{crawl_id}/exports")
+@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/exports")
 def exports_page(request: Request, crawl_id: int) -> Response:
     """Links to the downloads of the API."""
-    crawl, _path = open_tab(request, crawl_id, "exports")
+    opened = open_tab(request, crawl_id, "exports")
+    crawl, _path = opened.crawl, opened.path
     base, _ = f"/api/v1/crawls/{crawl.id}/export", formatter_of(request).gettext
+    of_run = f"&run={opened.run.id}" if opened.is_chosen and opened.run else ""
 
     def read() -> dict[str, Any]:
         tables = [one for one in _TABLES if crawl.job == "audit" or one != "findings"]
         of_tables = [name for name, form in crawl_results.DOWNLOAD_FORMATS.items() if form.of_tables]
         whole = [name for name, form in crawl_results.DOWNLOAD_FORMATS.items() if not form.of_tables]
-        rows = [(_(_EXPORT_LABELS[one]), [(name, f"{base}?format={name}&table={one}") for name in of_tables]) for one in tables]
-        return {"rows": rows, "whole": [(_(_EXPORT_LABELS[name]), f"{base}?format={name}") for name in whole]}
+        rows = [
+            (_(_EXPORT_LABELS[one]), [(name, f"{base}?format={name}&table={one}{of_run}") for name in of_tables])
+            for one in tables
+        ]
+        return {"rows": rows, "whole": [(_(_EXPORT_LABELS[name]), f"{base}?format={name}{of_run}") for name in whole]}
 
-    return render_tab(request, crawl, "exports", "crawls/exports.html", read)
+    return render_tab(request, opened, "exports", "crawls/exports.html", read)
 
 
 MAX_JSON_LENGTH = 4000

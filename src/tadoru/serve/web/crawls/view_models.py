@@ -13,6 +13,7 @@ from tadoru.i18n.stored_texts import format_regression
 from tadoru.i18n.translation import N_, Formatter
 from tadoru.jobs.reporting.escape import clip, printable, readable_url, url_origin, url_shortener
 from tadoru.model.finding import Severity
+from tadoru.serve.crawl_runner.crawl_files import MAX_RUNS, openable_runs, shown_run
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import service_of
 from tadoru.serve.web.calendar.view_models import is_web_url
@@ -187,6 +188,8 @@ class CrawlRunRow:
     reasons: tuple[str, ...]
     new: int
     fixed: int
+    can_open: bool
+    """Whether its results were kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,14 +226,14 @@ def crawl_row(crawl: ServedCrawl, last: CrawlRun | None) -> CrawlRow:
     )  # fmt: skip
 
 
-def crawl_run_row(run: CrawlRun, formatter: Formatter) -> CrawlRunRow:
+def crawl_run_row(run: CrawlRun, formatter: Formatter, *, can_open: bool = False) -> CrawlRunRow:
     """A run as tables show it."""
     outcome = run.outcome or "running"
     return CrawlRunRow(
         run.id, run.started_at, run.ended_at, (run.ended_at - run.started_at).total_seconds() if run.ended_at else None,
         _OUTCOMES.get(outcome, "mine" if outcome == "running" else ""), STATE_LABELS[CrawlState(outcome)], run.figures,
         bool(run.changes.get("regression")), tuple(_regression_reasons(run.changes, formatter)),
-        int(figure(run.changes, "new") or 0), int(figure(run.changes, "fixed") or 0),
+        int(figure(run.changes, "new") or 0), int(figure(run.changes, "fixed") or 0), can_open,
     )  # fmt: skip
 
 
@@ -299,12 +302,69 @@ def crawl_or_404(request: Request, crawl_id: int) -> ServedCrawl:
         raise HttpProblem(404) from None
 
 
-def crawl_context(crawl: ServedCrawl, formatter: Formatter, tab: str = "") -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class OpenedRun:
+    """A crawl with the run whose results a page shows."""
+
+    crawl: ServedCrawl
+    run: CrawlRun | None
+    """None if the crawl has not run here."""
+    path: str
+    """The database of the results."""
+    newest: CrawlRun | None
+    is_chosen: bool = False
+    """Whether the URL names the run; else it is the last finished one."""
+    is_newest_kept: bool = False
+
+    @property
+    def base(self) -> str:
+        """The URL of the crawl, or of the chosen run."""
+        own = f"{CRAWLS_URL}/{self.crawl.id}"
+        return f"{own}/runs/{self.run.id}" if self.is_chosen and self.run is not None else own
+
+
+def open_run(request: Request, crawl_id: int) -> OpenedRun:
+    """The crawl of a URL with the run that it names, or the last finished one; 404 if its results are not there."""
+    service, crawl = service_of(request), crawl_or_404(request, crawl_id)
+    runs = service.store.crawls.runs(crawl.id, limit=MAX_RUNS)
+    paths = openable_runs(service, crawl, runs)
+    newest = runs[0] if runs else None
+    is_newest_kept = newest is not None and newest.id in paths
+    if (given := request.path_params.get("run_id")) is not None:
+        run = next((one for one in runs if str(one.id) == str(given)), None)
+        if run is None or run.id not in paths:
+            raise HttpProblem(404, "The results of this run are not available.")
+        return OpenedRun(crawl, run, str(paths[run.id]), newest, is_chosen=True, is_newest_kept=is_newest_kept)
+    shown = shown_run(service, crawl)
+    return OpenedRun(crawl, shown.run, str(shown.path), newest, is_newest_kept=is_newest_kept)
+
+
+def run_notes(opened: OpenedRun, formatter: Formatter) -> list[tuple[str, str, str]]:
+    """What a page says about the run that it shows: sentence, URL and label of a link."""
+    _, run, newest, own = formatter.gettext, opened.run, opened.newest, f"{CRAWLS_URL}/{opened.crawl.id}"
+    if run is None or newest is None:
+        return []
+    at = formatter.timestamp(run.started_at)
+    if opened.is_chosen:
+        label = _(STATE_LABELS[CrawlState(run.outcome or "running")])
+        return [(_("Results of the run of {time} ({outcome}).", time=at, outcome=label), own, _("Latest results"))]
+    if newest.id == run.id:
+        return []
+    sentence = {
+        "failed": _("The latest run failed. These are the results of the run of {time}.", time=at),
+        "stopped": _("The latest run was stopped. These are the results of the run of {time}.", time=at),
+        "paused": _("The latest run is paused. These are the results of the run of {time}.", time=at),
+    }.get(newest.outcome, _("A run is in progress. These are the results of the run of {time}.", time=at))
+    return [(sentence, f"{own}/runs/{newest.id}" if opened.is_newest_kept else "", _("Open the latest run"))]
+
+
+def crawl_context(opened: OpenedRun, formatter: Formatter, tab: str = "") -> dict[str, Any]:
     """The context that all pages of a crawl share."""
-    base = f"{CRAWLS_URL}/{crawl.id}"
+    crawl, base = opened.crawl, opened.base
     paths = [(f"{base}/{name}" if name else base, formatter.gettext(_TAB_LABELS[name])) for name in _TABS[crawl.job]]
     return {
-        "crawl": crawl, "base": base, "chip": StatusChip(*crawl_status(crawl)), "tabs": paths,
+        "crawl": crawl, "base": base, "run_notes": run_notes(opened, formatter),
+        "chip": StatusChip(*crawl_status(crawl)), "tabs": paths,
         "tab": f"{base}/{tab}" if tab else base, "short_url": _url_shortener(crawl), "full_url": short_url, "one_line": one_line,
         "severities": severity_labels(formatter), "format_figure": figure_formatter(formatter),
     }  # fmt: skip
