@@ -47,9 +47,19 @@ def _spaced(created: str) -> str:
 
 
 def _with_comments(table: Table, lines: list[str]) -> Iterator[str]:
+    """The lines of a statement; what has no comment shares a line."""
+    together = ""
     for line in map(str.rstrip, lines):
         column = table.columns.get(line.strip().partition(" ")[0])
-        yield line if column is None or column.comment is None else f"{line} -- {column.comment}"
+        comment = f" -- {column.comment}" if column is not None and column.comment else ""
+        can_share = line.startswith(" ") and not comment
+        if together and not (can_share and len(together) + len(line) <= 130):
+            yield together
+            together = ""
+        if can_share:
+            together = f"{together} {line.strip()}" if together else line
+        else:
+            yield line + comment
 
 
 def main() -> int:

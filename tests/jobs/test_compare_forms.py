@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tadoru.cli.compare import FORMS as OFFERED
 
+from tadoru.cli.report import FORMS as OFFERED
 from tadoru.i18n.translation import translator
 from tadoru.jobs.audit.compare.changes import ChangeKind
 from tadoru.jobs.audit.compare.job import COMPARE_FORMATS, CompareJob, CompareRequest

@@ -16,8 +16,8 @@ FIRST = Path(__file__).parent / "first_format"
 
 def scripts_up_to(dialect: SqlDialect, version: int) -> list[str]:
     """What made the tables of a crawl of this format. Views are those of the first format: each migration replaces them."""
-    first = (FIRST / f"{dialect.name}.sql").read_text("utf-8")
-    return [first, *(step for number, step in migration_steps(dialect) if number <= version)]
+    first = [(FIRST / name).read_text("utf-8") for name in (f"{dialect.name}.sql", "views.sql")]
+    return [*first, *(step for number, step in migration_steps(dialect) if number <= version)]
 
 
 def make_file(path: Path, version: int, rows: str = "") -> None:

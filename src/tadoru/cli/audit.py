@@ -134,17 +134,9 @@ def _check(options: AuditOptions, urls: tuple[str, ...]) -> None:
 
 def _run(options: AuditOptions, urls: tuple[str, ...], again: str, *, quiet: bool, verbose: int, log_format: str) -> int:
     from tadoru.cli.progress import CrawlProgress, check_start_urls, run_with_progress
-    from tadoru.clock import SystemClock
     from tadoru.jobs.audit.run import AuditCrawl
 
-    display = CrawlProgress(
-        quiet=quiet,
-        verbose=verbose,
-        log_format=log_format,
-        limit=options.limit,
-        clock=SystemClock(),
-        log_file=options.log_file,
-    )
+    display = CrawlProgress(options, quiet=quiet, verbose=verbose, log_format=log_format)
     crawl = AuditCrawl(options, urls, shown_values(options, "audit"), note=display.note)
     finished = run_with_progress(crawl, display, lambda prepared: _report_start(options, prepared, again, display))
     if finished.is_interrupted:

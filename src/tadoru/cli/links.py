@@ -223,18 +223,10 @@ def _run(
     log_format: str,
 ) -> int:
     from tadoru.cli.progress import CrawlProgress, check_start_urls, note_start, run_with_progress
-    from tadoru.clock import SystemClock
     from tadoru.jobs.links.run import LinksCrawl
 
     with _database(options) as database:
-        display = CrawlProgress(
-            quiet=quiet,
-            verbose=verbose,
-            log_format=log_format,
-            limit=options.limit,
-            clock=SystemClock(),
-            log_file=options.log_file,
-        )
+        display = CrawlProgress(options, quiet=quiet, verbose=verbose, log_format=log_format)
 
         def report_start(prepared: PreparedCrawl) -> None:
             note_start(prepared, display, recrawl=options.recrawl)

@@ -9,7 +9,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from tadoru.cli.output import _, ngettext
-from tadoru.clock import Clock
+from tadoru.clock import SystemClock
+from tadoru.config.options import CrawlOptions
 from tadoru.engine import notifications
 from tadoru.errors import NothingToCrawl, SeedUnreachable, UsageError, without_passwords
 from tadoru.log import Log, LogFile
@@ -34,17 +35,16 @@ LONG_PAUSE = 30.0
 class CrawlProgress:
     """Shows progress from the counts of the crawl, and log lines from its notifications."""
 
-    def __init__(
-        self, *, quiet: bool, verbose: int, log_format: str, limit: int, clock: Clock, log_file: str | None = None
-    ) -> None:
+    def __init__(self, options: CrawlOptions, *, quiet: bool, verbose: int, log_format: str) -> None:
         """Raises UsageError if the log file cannot be written."""
+        clock, log_file = SystemClock(), options.log_file
         level = "error" if quiet else ("warning", "info", "debug")[min(verbose, 2)]
         self._file = (
             None if log_file is None else Log(_open_log(log_file), clock, form="json", level=("info", "debug")[verbose > 1])
         )
         self._log = Log(sys.stderr, clock, form=log_format, level=level)
         self._clock = clock
-        self._limit = limit
+        self._limit = options.limit
         self._bar = not quiet and not verbose and log_format == "text" and sys.stderr.isatty()
         self._lines = not quiet and not self._bar
         self._json = log_format == "json"

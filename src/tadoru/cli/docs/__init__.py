@@ -126,17 +126,9 @@ def crawl(
 ) -> int:
     """Crawl the site and write its files; `again` says which options are used again. Raises TadoruError."""
     from tadoru.cli.progress import CrawlProgress, check_start_urls, run_with_progress
-    from tadoru.clock import SystemClock
     from tadoru.jobs.docs.run import DocsCrawl
 
-    display = CrawlProgress(
-        quiet=quiet,
-        verbose=verbose,
-        log_format=log_format,
-        limit=options.limit,
-        clock=SystemClock(),
-        log_file=options.log_file,
-    )
+    display = CrawlProgress(options, quiet=quiet, verbose=verbose, log_format=log_format)
     site = DocsCrawl(options, url, config)
     finished = run_with_progress(site, display, lambda prepared: _report_start(options, prepared, again, display))
     if finished.is_interrupted:

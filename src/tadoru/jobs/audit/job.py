@@ -119,8 +119,8 @@ class AuditJob(HtmlJob):
                 findings.append(finding)
         return tuple(findings), facts
 
-    def _records(self, context: PageContext, response: Response | None) -> PageRecords:
-        """The records of a response that is not HTML, or of none."""
+    def _records(self, context: PageContext, response: Response | None, *, is_page: bool = False) -> PageRecords:
+        """The records of a response, or of none, without those that only a page has."""
         reason = classify_indexability(context)
         findings, facts = self._check(context)
         if response is None:
@@ -133,12 +133,12 @@ class AuditJob(HtmlJob):
             http_version=response.http_version,
             address=response.address,
             transferred_bytes=response.transferred,
-            body_hash=sha256(response.body).hexdigest() if response.body else None,
+            body_hash=sha256(response.body).hexdigest() if response.body or is_page else None,
             etag=context.headers.get("etag"),
             last_modified_field=context.headers.get("last-modified"),
             headers=_kept_headers(response),
             x_robots_tag=", ".join(response.header_all("x-robots-tag")) or None,
-            body=zlib.compress(response.body, 6) if self.store_bodies and response.body_read else None,
+            body=zlib.compress(response.body, 6) if self.store_bodies and (response.body_read or is_page) else None,
         )
 
     def _page_records(
@@ -149,22 +149,10 @@ class AuditJob(HtmlJob):
         document: HtmlDocument,
         rendering: dict[str, object] | None,
     ) -> PageRecords:
-        reason = classify_indexability(context)
-        findings, facts = self._check(context)
         head, title, description = view.head, view.head.title or "", view.head.meta_description or ""
         robots = (*(("meta", one) for one in view.directives), *(("header", one) for one in view.header_directives))
-        return PageRecords(
-            indexable=reason == INDEXABLE,
-            indexability=reason,
-            findings=findings,
-            site_facts=facts,
-            http_version=response.http_version,
-            address=response.address,
-            transferred_bytes=response.transferred,
-            body_hash=sha256(response.body).hexdigest(),
-            etag=context.headers.get("etag"),
-            last_modified_field=context.headers.get("last-modified"),
-            headers=_kept_headers(response),
+        return replace(
+            self._records(context, response, is_page=True),
             charset=head.charset,
             language=head.lang,
             title_length=len(title) if head.title is not None else None,
@@ -175,7 +163,6 @@ class AuditJob(HtmlJob):
             word_count=view.content.words,
             text_ratio=round(view.text_share, 4),
             canonical_http=next((link.url for link in view.header_links if "canonical" in link.rel), None),
-            x_robots_tag=", ".join(response.header_all("x-robots-tag")) or None,
             next_url=head.next,
             prev_url=head.prev,
             sketch=view.sketch or None,
@@ -186,7 +173,6 @@ class AuditJob(HtmlJob):
             extracted=_extracted(self.extractions, document, response),
             hreflang=_alternates(view),
             items=[_item(item) for item in view.structured.items if not item.is_nested][:MAX_ITEMS],
-            body=zlib.compress(response.body, 6) if self.store_bodies else None,
         )
 
 

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 
 from tadoru.serve.api.events import CurrentPrincipal, CurrentService
 from tadoru.serve.api.models import Json, ResponseModel
-from tadoru.serve.api.responses import NOT_MODIFIED, json_response, problem_responses
+from tadoru.serve.api.responses import json_response, problem_responses
 from tadoru.serve.service import cluster_status
 from tadoru.store.cluster.records import ClusterCrawlStatus, HostStatus, QueueStatus, WorkerStatus
 
@@ -55,9 +55,7 @@ _NONE: dict[str, Any] = {
 }  # fmt: skip
 
 
-@router.get(
-    "/api/v1/cluster", response_model=ClusterOut, responses=NOT_MODIFIED | problem_responses(), summary="Read the cluster"
-)
+@router.get("/api/v1/cluster", response_model=ClusterOut, responses=problem_responses(304), summary="Read the cluster")
 def read_cluster(request: Request, who: CurrentPrincipal, service: CurrentService) -> Response:
     """Workers, crawls, queue, and slow or failing hosts of the cluster in the service's database. At most a few seconds old."""
     found = cluster_status(service)

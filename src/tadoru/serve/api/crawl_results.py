@@ -29,7 +29,6 @@ from tadoru.serve.api.crawls import CRAWL_PATH, CrawlId, Limit, get_crawl
 from tadoru.serve.api.events import CurrentPrincipal, CurrentService
 from tadoru.serve.api.models import MAX_NUMBER
 from tadoru.serve.api.responses import (
-    NOT_MODIFIED,
     ListPart,
     StreamResponse,
     cache_headers,
@@ -147,7 +146,7 @@ Lang = Annotated[Literal["en", "ja"], Query(description="The language of titles 
 Cursor = Annotated[str | None, Query(max_length=LONGEST, description="Position in the list, from `next`.")]
 CheckId = Annotated[str, Path(max_length=100, description="The id of a check.", examples=["title-missing"])]
 PageId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="ID of a page within its crawl.")]
-READ_RESPONSES = NOT_MODIFIED | problem_responses(404, 409)
+READ_RESPONSES = problem_responses(304, 404, 409)
 
 
 @router.get(CRAWL_PATH + "/overview", response_model=CrawlOverview, responses=READ_RESPONSES, summary="Read the overview")

@@ -12,15 +12,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from tadoru.serve.api import crawl_models as models
 from tadoru.serve.api.events import CurrentPrincipal, CurrentService
 from tadoru.serve.api.models import MAX_NUMBER
-from tadoru.serve.api.responses import (
-    NOT_MODIFIED,
-    ListPart,
-    json_response,
-    list_part,
-    list_response,
-    problem_responses,
-    uncached_response,
-)
+from tadoru.serve.api.responses import ListPart, json_response, list_part, list_response, problem_responses, uncached_response
 from tadoru.serve.auth.principal import actor_of
 from tadoru.serve.crawl_runner import control
 from tadoru.serve.crawl_runner.crawl_options import CRAWL_OPTIONS
@@ -37,7 +29,7 @@ Limit = Annotated[int, Query(ge=1, le=200, description="Maximum number of result
 Before = Annotated[int | None, Query(ge=1, le=MAX_NUMBER, description="Position in the list, from `next`.")]
 
 
-@router.get(CRAWLS_PATH, response_model=models.CrawlPageOut, responses=NOT_MODIFIED | problem_responses(), summary="List crawls")
+@router.get(CRAWLS_PATH, response_model=models.CrawlPageOut, responses=problem_responses(304), summary="List crawls")
 def list_crawls(
     request: Request,
     who: CurrentPrincipal,
@@ -53,7 +45,7 @@ def list_crawls(
 @router.get(
     "/api/v1/crawl-options",
     response_model=models.CrawlOptionsOut,
-    responses=NOT_MODIFIED | problem_responses(),
+    responses=problem_responses(304),
     summary="List crawl options",
 )
 def list_options(request: Request, who: CurrentPrincipal) -> Response:
@@ -78,7 +70,7 @@ def add_crawl(request: Request, given: models.NewCrawl, who: CurrentPrincipal, s
     return uncached_response(crawl_json(crawl), status=201, headers={"Location": f"{CRAWLS_PATH}/{crawl.id}"})
 
 
-@router.get(CRAWL_PATH, response_model=models.CrawlOut, responses=NOT_MODIFIED | problem_responses(404), summary="Read a crawl")
+@router.get(CRAWL_PATH, response_model=models.CrawlOut, responses=problem_responses(304, 404), summary="Read a crawl")
 def one_crawl(request: Request, crawl_id: CrawlId, who: CurrentPrincipal, service: CurrentService) -> Response:
     """One crawl and its last progress."""
     return json_response(request, who, crawl_json(get_crawl(service, crawl_id)))
@@ -135,7 +127,7 @@ def stop_crawl(request: Request, crawl_id: CrawlId, service: CurrentService) -> 
 @router.get(
     CRAWL_PATH + "/runs",
     response_model=models.CrawlRunPageOut,
-    responses=NOT_MODIFIED | problem_responses(404),
+    responses=problem_responses(304, 404),
     summary="List the runs of a crawl",
 )
 def list_runs(
@@ -149,7 +141,7 @@ def list_runs(
 @router.get(
     CRAWL_PATH + "/notices",
     response_model=models.CrawlNoticesOut,
-    responses=NOT_MODIFIED | problem_responses(404),
+    responses=problem_responses(304, 404),
     summary="List crawl notices",
 )
 def list_notices(

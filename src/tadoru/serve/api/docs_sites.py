@@ -13,7 +13,6 @@ from tadoru.serve.api import docs_models as models
 from tadoru.serve.api.events import CurrentPrincipal, CurrentService
 from tadoru.serve.api.models import MAX_NUMBER
 from tadoru.serve.api.responses import (
-    NOT_MODIFIED,
     ListPart,
     cache_headers,
     entity_tag,
@@ -62,7 +61,7 @@ HitLimit = Annotated[int, Query(ge=1, le=100, description="Maximum number of res
 @router.get(
     SITES_PATH,
     response_model=models.DocsSitePageOut,
-    responses=NOT_MODIFIED | problem_responses(),
+    responses=problem_responses(304),
     summary="List documentation sites",
 )
 def list_sites(
@@ -75,7 +74,7 @@ def list_sites(
 @router.get(
     SITES_PATH + "/search",
     response_model=models.DocsHitsOut,
-    responses=NOT_MODIFIED | problem_responses(),
+    responses=problem_responses(304),
     summary="Search all sites",
 )
 def search_all(
@@ -90,7 +89,7 @@ def search_all(
 @router.get(
     SITES_PATH + "/{site_id}",
     response_model=models.DocsSiteDetailOut,
-    responses=NOT_MODIFIED | problem_responses(404),
+    responses=problem_responses(304, 404),
     summary="Read a site",
 )
 def one_site(request: Request, site_id: SiteId, who: CurrentPrincipal, service: CurrentService) -> Response:
@@ -103,7 +102,7 @@ def one_site(request: Request, site_id: SiteId, who: CurrentPrincipal, service: 
 @router.get(
     SITES_PATH + "/{site_id}/pages",
     response_model=models.DocsEntriesOut,
-    responses=NOT_MODIFIED | problem_responses(404),
+    responses=problem_responses(304, 404),
     summary="List the pages of a site",
 )
 def list_pages(
@@ -121,7 +120,7 @@ def list_pages(
 @router.get(
     SITES_PATH + "/{site_id}/pages/{number}",
     response_model=models.DocsPageOut,
-    responses=NOT_MODIFIED | problem_responses(404) | {200: {"content": {MARKDOWN: {"schema": {"type": "string"}}}}},
+    responses=problem_responses(304, 404) | {200: {"content": {MARKDOWN: {"schema": {"type": "string"}}}}},
     summary="Read a page",
 )
 def one_page(request: Request, site_id: SiteId, number: PageNumber, who: CurrentPrincipal, service: CurrentService) -> Response:
@@ -140,7 +139,7 @@ def one_page(request: Request, site_id: SiteId, number: PageNumber, who: Current
 @router.get(
     SITES_PATH + "/{site_id}/pages/{number}/diff",
     response_model=models.DocsDifferenceOut,
-    responses=NOT_MODIFIED | problem_responses(404),
+    responses=problem_responses(304, 404),
     summary="Compare a page with an earlier version",
 )
 def page_diff(
@@ -158,7 +157,7 @@ def page_diff(
 @router.get(
     SITES_PATH + "/{site_id}/search",
     response_model=models.DocsHitsOut,
-    responses=NOT_MODIFIED | problem_responses(404),
+    responses=problem_responses(304, 404),
     summary="Search a site",
 )
 def search_one(
@@ -171,7 +170,7 @@ def search_one(
 @router.get(
     SITES_PATH + "/{site_id}/changes",
     response_model=models.DocsRunsOut,
-    responses=NOT_MODIFIED | problem_responses(404),
+    responses=problem_responses(304, 404),
     summary="Read the changes",
 )
 def site_changes(
@@ -198,7 +197,7 @@ _FILE: dict[int | str, dict[str, Any]] = {200: {"description": "The file.", "con
 @router.get(
     SITES_PATH + "/{site_id}/download/{file}",
     response_class=Response,
-    responses=NOT_MODIFIED | problem_responses(404) | _FILE,
+    responses=problem_responses(304, 404) | _FILE,
     summary="Download a file",
 )
 def download_file(
@@ -215,8 +214,7 @@ def download_file(
 @router.get(
     SITES_PATH + "/{site_id}/download/chunks/{number}",
     response_class=Response,
-    responses=NOT_MODIFIED
-    | problem_responses(404)
+    responses=problem_responses(304, 404)
     | {200: {"description": "The chunk.", "content": {MARKDOWN: {"schema": {"type": "string"}}}}},
     summary="Download a chunk",
 )

@@ -18,14 +18,7 @@ from tadoru.jobs.events.publish.json_documents import event_json, provenance_jso
 from tadoru.model.event import EventStatus
 from tadoru.serve.api.event_queries import EventListQuery, StrictQuery, list_reader_of, read_event_page
 from tadoru.serve.api.models import MAX_NUMBER, EventChange, EventOut, EventPageOut, EventStoryOut, NameListOut, NewEvent
-from tadoru.serve.api.responses import (
-    NOT_MODIFIED,
-    json_response,
-    list_response,
-    problem_responses,
-    uncached_response,
-    usage_errors_as,
-)
+from tadoru.serve.api.responses import json_response, list_response, problem_responses, uncached_response, usage_errors_as
 from tadoru.serve.auth.principal import Principal, current_principal, note_change
 from tadoru.serve.problems import HttpProblem, prefers_html
 from tadoru.serve.roles import Role
@@ -57,9 +50,7 @@ CurrentService = Annotated[Service, Depends(current_service)]
 MOVED: dict[int | str, dict[str, Any]] = {307: {"description": "The event was merged into the event at Location."}}
 
 
-@list_router.get(
-    "/api/v1/events", response_model=EventPageOut, responses=NOT_MODIFIED | problem_responses(), summary="List events"
-)
+@list_router.get("/api/v1/events", response_model=EventPageOut, responses=problem_responses(304), summary="List events")
 async def list_events(request: Request) -> Response:
     """Events by date, by update or by relevance. Each event is listed once, at its first matching date."""
     who = await current_principal(request)
@@ -69,7 +60,7 @@ async def list_events(request: Request) -> Response:
 @router.get(
     "/events",
     response_model=EventPageOut,
-    responses=NOT_MODIFIED | problem_responses(),
+    responses=problem_responses(304),
     summary="List events (page for browsers)",
 )
 def seed_events(request: Request, who: CurrentPrincipal, service: CurrentService) -> Response:
@@ -93,7 +84,7 @@ def _list_query(request: Request, kind: type[EventListQuery]) -> EventListQuery:
 @router.get(
     "/api/v1/events/{event_id}",
     response_model=EventOut,
-    responses=NOT_MODIFIED | MOVED | problem_responses(404),
+    responses=MOVED | problem_responses(304, 404),
     summary="Read an event",
 )
 def one_event(request: Request, event_id: EventId, who: CurrentPrincipal, service: CurrentService) -> Response:
@@ -104,7 +95,7 @@ def one_event(request: Request, event_id: EventId, who: CurrentPrincipal, servic
 @router.get(
     "/events/{event_id:int}",
     response_model=EventOut,
-    responses=NOT_MODIFIED | MOVED | problem_responses(404),
+    responses=MOVED | problem_responses(304, 404),
     summary="Read an event (page for browsers)",
 )
 def seed_event(request: Request, event_id: EventId, who: CurrentPrincipal, service: CurrentService) -> Response:
@@ -137,7 +128,7 @@ def visible_event(event_id: int, who: Principal, service: Service) -> EventRecor
 @router.get(
     "/api/v1/events/{event_id}/story",
     response_model=EventStoryOut,
-    responses=NOT_MODIFIED | problem_responses(404),
+    responses=problem_responses(304, 404),
     summary="Read the history of an event",
 )
 def event_story(request: Request, event_id: EventId, who: CurrentPrincipal, service: CurrentService) -> Response:
@@ -214,15 +205,13 @@ def unhide_event(request: Request, event_id: EventId, who: CurrentPrincipal, ser
     return uncached_response(_document(service, event_id))
 
 
-@router.get("/api/v1/cities", response_model=NameListOut, responses=NOT_MODIFIED | problem_responses(), summary="List cities")
+@router.get("/api/v1/cities", response_model=NameListOut, responses=problem_responses(304), summary="List cities")
 def cities(request: Request, who: CurrentPrincipal, service: CurrentService) -> Response:
     """The cities of all events."""
     return json_response(request, who, {"items": list(service.store.events.cities())})
 
 
-@router.get(
-    "/api/v1/categories", response_model=NameListOut, responses=NOT_MODIFIED | problem_responses(), summary="List categories"
-)
+@router.get("/api/v1/categories", response_model=NameListOut, responses=problem_responses(304), summary="List categories")
 def categories(request: Request, who: CurrentPrincipal, service: CurrentService) -> Response:
     """The categories of all events."""
     return json_response(request, who, {"items": list(service.store.events.categories())})

@@ -20,7 +20,7 @@ from tadoru.jobs.events.publish.rss_and_csv import csv_rows, rss_feed
 from tadoru.model.event import EventStatus
 from tadoru.serve.api.event_queries import EventQuery, event_filter, local_today, resolve_city
 from tadoru.serve.api.events import CurrentPrincipal, CurrentService, EventId, visible_event
-from tadoru.serve.api.responses import NOT_MODIFIED, StreamResponse, cache_headers, entity_tag, is_not_modified, problem_responses
+from tadoru.serve.api.responses import StreamResponse, cache_headers, entity_tag, is_not_modified, problem_responses
 from tadoru.serve.auth.principal import ANONYMOUS, Principal
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.roles import Role
@@ -60,7 +60,7 @@ class CsvQuery(EventQuery):
 def _feed_responses(media: str, words: str) -> dict[int | str, dict[str, Any]]:
     name = media.partition(";")[0]
     schema = {"type": "object" if name == JSON_LD else "string"}
-    return NOT_MODIFIED | problem_responses() | {200: {"description": words, "content": {name: {"schema": schema}}}}
+    return problem_responses(304) | {200: {"description": words, "content": {name: {"schema": schema}}}}
 
 
 @router.get("/events.ics", response_class=Response, responses=_feed_responses(ICS, "A calendar (RFC 5545)."), summary="Subscribe")

@@ -33,7 +33,7 @@ from tadoru.serve.roles import Role
 VARY = "Accept, Authorization, Cookie"
 _PLAIN = re.compile(r"[A-Za-z0-9%=&_.~+-]*")
 _DESCRIPTIONS = {
-    400: "Bad request.", 401: "Not signed in.", 403: "Not permitted.",
+    304: "Not modified.", 400: "Bad request.", 401: "Not signed in.", 403: "Not permitted.",
     404: "Not found.", 405: "Method not allowed.", 409: "Conflict.",
     413: "The request is too large.", 415: "Unsupported media type.", 422: "Some values are invalid.",
     429: "Rate limit exceeded.", 500: "Internal error.", 503: "Temporarily unavailable.",
@@ -41,13 +41,10 @@ _DESCRIPTIONS = {
 
 
 def problem_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The error responses of an operation for OpenAPI, including those of every operation."""
+    """The error responses of an operation for OpenAPI, including those of every operation; 304 for what can be cached."""
     content = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
     every = sorted({400, 401, 403, 422, 429, 500, 503, *statuses})
-    return {status: {"description": _DESCRIPTIONS[status], **content} for status in every}
-
-
-NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "Not modified."}}
+    return {status: {"description": _DESCRIPTIONS[status], **(content if status >= 400 else {})} for status in every}
 
 
 def entity_tag(*parts: bytes) -> str:
@@ -137,12 +134,12 @@ def next_page_url(request: Request, cursor: str | int | None) -> str | None:
 
 
 @contextmanager
-def usage_errors_as(status: int) -> Iterator[None]:
-    """Turn a UsageError into an HttpProblem with this status."""
+def usage_errors_as(status: int, message: str | None = None, **values: Any) -> Iterator[None]:
+    """Turn a UsageError into an HttpProblem with this status, and its own message or another."""
     try:
         yield
     except UsageError as error:
-        raise HttpProblem(status, error) from None
+        raise HttpProblem(status, error if message is None else message, **values) from None
 
 
 class StreamResponse(StreamingResponse):

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from tadoru.errors import UsageError
+from tadoru.i18n.translation import N_
 from tadoru.jobs.events.dedupe.matcher import EventMatcher
 from tadoru.jobs.events.event_input import parse_completed_row
 from tadoru.jobs.events.normalise.normaliser import SourceRules, normalise
@@ -16,7 +16,6 @@ from tadoru.model.event import RawEvent, ReviewReason
 from tadoru.serve.api.events import CurrentPrincipal, CurrentService, written_values
 from tadoru.serve.api.models import MAX_NUMBER, ReviewDetailOut, ReviewPageOut
 from tadoru.serve.api.responses import (
-    NOT_MODIFIED,
     ListPart,
     json_response,
     list_part,
@@ -39,7 +38,7 @@ REVIEWS_PATH = "/api/v1/admin/reviews"
 ReviewId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="ID of the review.")]
 
 
-@router.get(REVIEWS_PATH, response_model=ReviewPageOut, responses=NOT_MODIFIED | problem_responses(), summary="List reviews")
+@router.get(REVIEWS_PATH, response_model=ReviewPageOut, responses=problem_responses(304), summary="List reviews")
 def list_reviews(
     request: Request,
     who: CurrentPrincipal,
@@ -57,7 +56,7 @@ def list_reviews(
 @router.get(
     REVIEWS_PATH + "/{review_id}",
     response_model=ReviewDetailOut,
-    responses=NOT_MODIFIED | problem_responses(404),
+    responses=problem_responses(304, 404),
     summary="Read a review",
 )
 def one_review(request: Request, review_id: ReviewId, who: CurrentPrincipal, service: CurrentService) -> Response:
@@ -187,7 +186,5 @@ def reviews_page(service: Service, *, state: ReviewState, reason: ReviewReason |
 
 def find_review(service: Service, review_id: int) -> records.ReviewItem:
     """The review of an ID. Raises HttpProblem."""
-    try:
+    with usage_errors_as(404, N_("Review {id} not found."), id=review_id):
         return service.store.reviews.get(review_id)
-    except UsageError:
-        raise HttpProblem(404, "Review {id} not found.", id=review_id) from None

@@ -20,17 +20,19 @@ from functools import partial
 from typing import Any
 
 from tadoru.errors import TadoruError, UsageError
+from tadoru.i18n.translation import N_
 from tadoru.jobs.events.collect import source_registry
 from tadoru.jobs.events.collect.trial import SourceTrial, try_source
 from tadoru.jobs.events.collect.worker_pool import WorkerPool
 from tadoru.jobs.events.publish.json_documents import change_json, source_json
 from tadoru.jobs.launch import run_loop
 from tadoru.rules.address import Exemptions
+from tadoru.serve.api.responses import usage_errors_as
 from tadoru.serve.auth.principal import Principal
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.roles import Role
 from tadoru.serve.service import Service
-from tadoru.store.calendar.records import EventSource, SourceFieldChange
+from tadoru.store.calendar.records import EventSource, RunLog, SourceFieldChange
 from tadoru.store.files import FileStore, beside, open_files
 
 _LOCATION_FIELDS = frozenset({"url", "type", "settings"})
@@ -63,10 +65,14 @@ def visible_change(one: SourceFieldChange, caller: Principal) -> dict[str, Any]:
 
 def get_source(service: Service, source_id: int) -> EventSource:
     """The source of an ID. Raises HttpProblem."""
-    try:
+    with usage_errors_as(404, N_("Source {id} not found."), id=source_id):
         return service.store.sources.get(source_id)
-    except UsageError:
-        raise HttpProblem(404, "Source {id} not found.", id=source_id) from None
+
+
+def get_run(service: Service, run_id: int) -> RunLog:
+    """The run of an ID. Raises HttpProblem."""
+    with usage_errors_as(404, N_("Run {id} not found."), id=run_id):
+        return service.store.runs.get(run_id)
 
 
 def allowed_addresses(service: Service) -> Exemptions:

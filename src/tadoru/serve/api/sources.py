@@ -7,20 +7,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from tadoru.errors import UsageError
 from tadoru.jobs.events.publish.json_documents import run_json, sources_health, state_json, totals_json
 from tadoru.serve.api import source_actions
 from tadoru.serve.api.events import CurrentPrincipal, CurrentService
 from tadoru.serve.api.models import MAX_NUMBER
-from tadoru.serve.api.responses import (
-    NOT_MODIFIED,
-    ListPart,
-    json_response,
-    list_part,
-    list_response,
-    problem_responses,
-    uncached_response,
-)
+from tadoru.serve.api.responses import ListPart, json_response, list_part, list_response, problem_responses, uncached_response
 from tadoru.serve.api.source_actions import preview_source, start_run
 from tadoru.serve.api.source_models import (
     AcceptedOut,
@@ -47,8 +38,8 @@ Limit = Annotated[int, Query(ge=1, le=200, description="Maximum number of result
 Cursor = Annotated[int, Query(ge=0, le=MAX_NUMBER, description="Position in the list, from `next`.")]
 
 
-@router.get(SOURCES_PATH, response_model=SourcePageOut, responses=NOT_MODIFIED | problem_responses(), summary="List sources")
-@router.get("/admin/sources", response_model=SourcePageOut, responses=NOT_MODIFIED | problem_responses(), summary="List sources")
+@router.get(SOURCES_PATH, response_model=SourcePageOut, responses=problem_responses(304), summary="List sources")
+@router.get("/admin/sources", response_model=SourcePageOut, responses=problem_responses(304), summary="List sources")
 def list_sources(
     request: Request,
     who: CurrentPrincipal,
@@ -76,7 +67,7 @@ def add_source(request: Request, given: NewSource, who: CurrentPrincipal, servic
 @router.get(
     SOURCES_PATH + "/{source_id}",
     response_model=SourceOut,
-    responses=NOT_MODIFIED | problem_responses(404),
+    responses=problem_responses(304, 404),
     summary="Read a source",
 )
 def one_source(request: Request, source_id: SourceId, who: CurrentPrincipal, service: CurrentService) -> Response:
@@ -135,7 +126,7 @@ def disable_source(request: Request, source_id: SourceId, who: CurrentPrincipal,
 @router.get(
     SOURCES_PATH + "/{source_id}/history",
     response_model=SourceHistoryOut,
-    responses=NOT_MODIFIED | problem_responses(404),
+    responses=problem_responses(304, 404),
     summary="Read the change history",
 )
 def source_history(request: Request, source_id: SourceId, who: CurrentPrincipal, service: CurrentService) -> Response:
@@ -186,9 +177,7 @@ def _source_json(service: Service, source: records.EventSource, who: Principal) 
 runs_router = APIRouter(tags=["runs"])
 
 
-@runs_router.get(
-    "/api/v1/admin/runs", response_model=RunPageOut, responses=NOT_MODIFIED | problem_responses(), summary="List runs"
-)
+@runs_router.get("/api/v1/admin/runs", response_model=RunPageOut, responses=problem_responses(304), summary="List runs")
 def list_runs(
     request: Request,
     who: CurrentPrincipal,
@@ -203,7 +192,7 @@ def list_runs(
 
 
 @runs_router.get(
-    "/api/v1/admin/runs/{run_id}", response_model=RunOut, responses=NOT_MODIFIED | problem_responses(404), summary="Read a run"
+    "/api/v1/admin/runs/{run_id}", response_model=RunOut, responses=problem_responses(304, 404), summary="Read a run"
 )
 def one_run(
     request: Request,
@@ -212,11 +201,11 @@ def one_run(
     service: CurrentService,
 ) -> Response:
     """One run of a source."""
-    found = get_run(service, run_id)
+    found = source_actions.get_run(service, run_id)
     return json_response(request, who, run_json(found), modified=found.finished_at or found.started_at)
 
 
-@runs_router.get("/api/v1/admin/status", response_model=StatusOut, responses=NOT_MODIFIED | problem_responses(), summary="Status")
+@runs_router.get("/api/v1/admin/status", response_model=StatusOut, responses=problem_responses(304), summary="Status")
 def status(
     request: Request,
     who: CurrentPrincipal,
@@ -247,14 +236,6 @@ def runs_page(service: Service, *, source_id: int | None, limit: int, cursor: in
     """Runs, newest first."""
     found = service.store.runs.list(source_id=source_id, limit=limit + 1, before=cursor)
     return list_part(found, limit, run_json)
-
-
-def get_run(service: Service, run_id: int) -> records.RunLog:
-    """The run of an ID. Raises HttpProblem."""
-    try:
-        return service.store.runs.get(run_id)
-    except UsageError:
-        raise HttpProblem(404, "Run {id} not found.", id=run_id) from None
 
 
 def status_document(service: Service, days: int) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from tadoru.serve.api.docs_sites import contents_page, site_json, sites_page
 from tadoru.serve.api.event_queries import StrictQuery, read_event_page
 from tadoru.serve.api.events import visible_event
 from tadoru.serve.api.responses import ListPart
-from tadoru.serve.api.source_actions import get_source
+from tadoru.serve.api.source_actions import get_run, get_source
 from tadoru.serve.docs_sites.sites import get_docs_site
 from tadoru.serve.graphql.context import Document, FieldInfo, guarded_field, parse_choice, parse_number
 from tadoru.serve.graphql.limits import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE
@@ -247,7 +247,7 @@ def runs(info: FieldInfo, source: strawberry.ID | None = None, first: int = DEFA
 
 def run(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002
     """One run of a source."""
-    return run_json(source_routes.get_run(info.context.service, parse_number(id, "id")))
+    return run_json(get_run(info.context.service, parse_number(id, "id")))
 
 
 def reviews(

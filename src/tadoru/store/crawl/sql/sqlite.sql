@@ -2,65 +2,27 @@
 
 -- Hosts: queued URLs, and the pace shared by every worker. No worker sends before next_at, or while another worker has the slot.
 CREATE TABLE hosts (
-    id INTEGER NOT NULL,
-    name TEXT NOT NULL,
-    queued INTEGER DEFAULT 0 NOT NULL,
-    gap REAL,
-    base REAL,
-    latency REAL,
-    baseline REAL,
-    strikes INTEGER DEFAULT 0 NOT NULL,
-    next_at REAL DEFAULT 0 NOT NULL,
-    slot_owner INTEGER,
+    id INTEGER NOT NULL, name TEXT NOT NULL, queued INTEGER DEFAULT 0 NOT NULL, gap REAL, base REAL, latency REAL,
+    baseline REAL, strikes INTEGER DEFAULT 0 NOT NULL, next_at REAL DEFAULT 0 NOT NULL, slot_owner INTEGER,
     slot_until REAL DEFAULT 0 NOT NULL,
     asked INTEGER DEFAULT 0 NOT NULL, -- Requests for its pages in this run.
     leased INTEGER DEFAULT 0 NOT NULL, -- Its pages that a worker holds now.
     turn_at REAL DEFAULT 0 NOT NULL, -- When it became known, and later: when it last gave URLs away.
     standing INTEGER, -- 1: one of the hosts of its domain that are crawled; 0: one too many.
-    PRIMARY KEY (id),
-    UNIQUE (name)
+    PRIMARY KEY (id), UNIQUE (name)
 );
 CREATE INDEX hosts_waiting ON hosts (max(next_at, turn_at)) WHERE queued > 0;
 
 -- Pages: queue and results in one table, one row per URL.
 CREATE TABLE pages (
-    id INTEGER NOT NULL,
-    url TEXT NOT NULL,
-    status TEXT DEFAULT 'queued' NOT NULL,
-    host_id INTEGER NOT NULL,
-    depth INTEGER NOT NULL,
-    purpose TEXT DEFAULT 'page' NOT NULL,
-    internal INTEGER DEFAULT 1 NOT NULL,
-    is_seed INTEGER DEFAULT 0 NOT NULL,
-    hops INTEGER DEFAULT 0 NOT NULL,
-    parent_id INTEGER,
-    redirect_id INTEGER,
-    skip_reason TEXT,
-    owner INTEGER,
-    not_before REAL DEFAULT 0 NOT NULL,
-    added_at TEXT NOT NULL,
-    processing_started_at TEXT,
-    status_code INTEGER,
-    title TEXT,
-    meta_description TEXT,
-    meta_robots TEXT,
-    canonical_url TEXT,
-    content_hash TEXT,
-    dns_ms REAL,
-    connect_ms REAL,
-    tls_ms REAL,
-    ttfb_ms REAL,
-    download_time_ms REAL,
-    response_size_bytes INTEGER,
-    content_type TEXT,
-    content_length INTEGER,
-    last_modified TEXT,
-    server TEXT,
-    content_encoding TEXT,
-    crawled_at TEXT,
-    retry_count INTEGER DEFAULT 0 NOT NULL,
-    last_error_type TEXT,
-    last_error_message TEXT,
+    id INTEGER NOT NULL, url TEXT NOT NULL, status TEXT DEFAULT 'queued' NOT NULL, host_id INTEGER NOT NULL,
+    depth INTEGER NOT NULL, purpose TEXT DEFAULT 'page' NOT NULL, internal INTEGER DEFAULT 1 NOT NULL,
+    is_seed INTEGER DEFAULT 0 NOT NULL, hops INTEGER DEFAULT 0 NOT NULL, parent_id INTEGER, redirect_id INTEGER,
+    skip_reason TEXT, owner INTEGER, not_before REAL DEFAULT 0 NOT NULL, added_at TEXT NOT NULL, processing_started_at TEXT,
+    status_code INTEGER, title TEXT, meta_description TEXT, meta_robots TEXT, canonical_url TEXT, content_hash TEXT,
+    dns_ms REAL, connect_ms REAL, tls_ms REAL, ttfb_ms REAL, download_time_ms REAL, response_size_bytes INTEGER,
+    content_type TEXT, content_length INTEGER, last_modified TEXT, server TEXT, content_encoding TEXT, crawled_at TEXT,
+    retry_count INTEGER DEFAULT 0 NOT NULL, last_error_type TEXT, last_error_message TEXT,
     crawls INTEGER DEFAULT 0 NOT NULL, -- How often it was crawled: more than once after a re-crawl.
     PRIMARY KEY (id),
     CONSTRAINT pages_status_check CHECK (status = 'queued' OR status = 'processing' OR status = 'completed' OR status = 'discovered' OR status = 'skipped' OR status = 'error'),
@@ -71,106 +33,62 @@ CREATE INDEX pages_owner ON pages (owner) WHERE owner IS NOT NULL;
 
 -- Texts: anchor texts, rel values and fragments, each stored once.
 CREATE TABLE texts (
-    id INTEGER NOT NULL,
-    text TEXT NOT NULL,
-    PRIMARY KEY (id),
-    UNIQUE (text)
+    id INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (id), UNIQUE (text)
 );
 INSERT INTO texts(id, text) VALUES (0, '');
 
 -- Link relations: one narrow row per link.
 CREATE TABLE link_relations (
-    source_id INTEGER NOT NULL,
-    position INTEGER NOT NULL,
-    target_id INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    text_id INTEGER DEFAULT 0 NOT NULL,
-    rel_id INTEGER DEFAULT 0 NOT NULL,
-    fragment_id INTEGER DEFAULT 0 NOT NULL,
+    source_id INTEGER NOT NULL, position INTEGER NOT NULL, target_id INTEGER NOT NULL, kind TEXT NOT NULL,
+    text_id INTEGER DEFAULT 0 NOT NULL, rel_id INTEGER DEFAULT 0 NOT NULL, fragment_id INTEGER DEFAULT 0 NOT NULL,
     PRIMARY KEY (source_id, position)
 ) WITHOUT ROWID;
 
 -- Anchors: the fragment targets of a page, one per line, if the job needs them.
 CREATE TABLE page_anchors (
-    page_id INTEGER NOT NULL,
-    anchors TEXT NOT NULL,
-    PRIMARY KEY (page_id)
+    page_id INTEGER NOT NULL, anchors TEXT NOT NULL, PRIMARY KEY (page_id)
 );
 
 -- Every failed attempt, also those that succeeded on retry.
 CREATE TABLE crawl_errors (
-    id INTEGER NOT NULL,
-    url TEXT NOT NULL,
-    error_type TEXT NOT NULL,
-    error_message TEXT,
-    occurred_at TEXT NOT NULL,
+    id INTEGER NOT NULL, url TEXT NOT NULL, error_type TEXT NOT NULL, error_message TEXT, occurred_at TEXT NOT NULL,
     PRIMARY KEY (id)
 );
 
 -- The crawl itself: its configuration, start, end and version.
 CREATE TABLE crawl_meta (
-    key TEXT NOT NULL,
-    value TEXT NOT NULL,
-    PRIMARY KEY (key)
+    key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (key)
 );
 
 -- Workers: which may hold leases, and until when.
 CREATE TABLE workers (
-    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    machine TEXT NOT NULL,
-    pid INTEGER NOT NULL,
-    started TEXT NOT NULL,
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, machine TEXT NOT NULL, pid INTEGER NOT NULL, started TEXT NOT NULL,
     expires_at REAL NOT NULL
 );
 
 -- Robots: the robots.txt of each origin, or the worker that fetches it now.
 CREATE TABLE robots (
-    origin TEXT NOT NULL,
-    status INTEGER,
-    failure TEXT,
-    message TEXT DEFAULT '' NOT NULL,
-    body BLOB,
-    fetched_at REAL,
-    owner INTEGER,
-    claimed_until REAL,
-    PRIMARY KEY (origin)
+    origin TEXT NOT NULL, status INTEGER, failure TEXT, message TEXT DEFAULT '' NOT NULL, body BLOB, fetched_at REAL,
+    owner INTEGER, claimed_until REAL, PRIMARY KEY (origin)
 );
 
 -- Traps: classes of URLs that may be endless, with the number of known URLs.
 CREATE TABLE traps (
-    key TEXT NOT NULL,
-    why TEXT NOT NULL,
-    known INTEGER NOT NULL,
-    refused INTEGER DEFAULT 0 NOT NULL,
-    example TEXT NOT NULL,
+    key TEXT NOT NULL, why TEXT NOT NULL, known INTEGER NOT NULL, refused INTEGER DEFAULT 0 NOT NULL, example TEXT NOT NULL,
     PRIMARY KEY (key)
 ) WITHOUT ROWID;
 
 -- Page details: one row for each URL that was checked, in addition to its row in `pages`.
 CREATE TABLE page_details (
-    page_id INTEGER NOT NULL,
-    indexable INTEGER DEFAULT 0 NOT NULL,
+    page_id INTEGER NOT NULL, indexable INTEGER DEFAULT 0 NOT NULL,
     indexability TEXT NOT NULL, -- 'indexable', or why not: 'noindex', 'canonicalised', 'redirected', 'client error', ...
-    http_version TEXT,
-    address TEXT,
-    transferred_bytes INTEGER,
-    body_hash TEXT,
+    http_version TEXT, address TEXT, transferred_bytes INTEGER, body_hash TEXT,
     etag TEXT, -- As it was sent, for the next crawl; last_modified_field too.
     last_modified_field TEXT,
     headers TEXT, -- [[name, value], ...] in the order of the response
-    charset TEXT,
-    language TEXT,
-    title_length INTEGER,
-    title_pixels INTEGER,
-    description_length INTEGER,
-    description_pixels INTEGER,
-    h1 TEXT,
-    word_count INTEGER,
-    text_ratio REAL,
-    canonical_http TEXT,
-    x_robots_tag TEXT,
-    next_url TEXT,
-    prev_url TEXT,
+    charset TEXT, language TEXT, title_length INTEGER, title_pixels INTEGER, description_length INTEGER,
+    description_pixels INTEGER, h1 TEXT, word_count INTEGER, text_ratio REAL, canonical_http TEXT, x_robots_tag TEXT,
+    next_url TEXT, prev_url TEXT,
     sketch BLOB, -- For near duplicates.
     headings TEXT, -- [[level, text], ...]
     images TEXT, -- [[src, alt, width, height, loading], ...]
@@ -183,117 +101,65 @@ CREATE TABLE page_details (
 
 -- Languages: each alternate of a page, in HTML or in its Link header.
 CREATE TABLE page_hreflang (
-    page_id INTEGER NOT NULL,
-    position INTEGER NOT NULL,
-    language TEXT NOT NULL,
-    url TEXT NOT NULL,
-    source TEXT NOT NULL,
+    page_id INTEGER NOT NULL, position INTEGER NOT NULL, language TEXT NOT NULL, url TEXT NOT NULL, source TEXT NOT NULL,
     PRIMARY KEY (page_id, position)
 ) WITHOUT ROWID;
 
 -- Structured data: each top-level item.
 CREATE TABLE page_items (
-    page_id INTEGER NOT NULL,
-    position INTEGER NOT NULL,
-    syntax TEXT NOT NULL,
-    type TEXT NOT NULL,
-    properties TEXT NOT NULL,
+    page_id INTEGER NOT NULL, position INTEGER NOT NULL, syntax TEXT NOT NULL, type TEXT NOT NULL, properties TEXT NOT NULL,
     PRIMARY KEY (page_id, position)
 ) WITHOUT ROWID;
 
 -- Resources of pages (images, scripts, styles, frames, media). Requested after the pages, to check whether they work.
 CREATE TABLE resources (
-    id INTEGER NOT NULL,
-    url TEXT NOT NULL,
-    host TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    internal INTEGER NOT NULL,
+    id INTEGER NOT NULL, url TEXT NOT NULL, host TEXT NOT NULL, kind TEXT NOT NULL, internal INTEGER NOT NULL,
     status TEXT NOT NULL, -- 'discovered' (not to be requested), 'queued', 'processing', 'completed', 'error', 'skipped'
-    owner INTEGER,
-    not_before REAL DEFAULT 0 NOT NULL,
-    retry_count INTEGER DEFAULT 0 NOT NULL,
-    status_code INTEGER,
-    content_type TEXT,
-    content_length INTEGER,
-    final_url TEXT,
-    skip_reason TEXT,
-    last_error_type TEXT,
-    last_error_message TEXT,
-    checked_at TEXT,
-    PRIMARY KEY (id),
-    UNIQUE (url)
+    owner INTEGER, not_before REAL DEFAULT 0 NOT NULL, retry_count INTEGER DEFAULT 0 NOT NULL, status_code INTEGER,
+    content_type TEXT, content_length INTEGER, final_url TEXT, skip_reason TEXT, last_error_type TEXT, last_error_message TEXT,
+    checked_at TEXT, PRIMARY KEY (id), UNIQUE (url)
 );
 CREATE INDEX resources_owner ON resources (owner) WHERE owner IS NOT NULL;
 CREATE INDEX resources_waiting ON resources (id) WHERE status = 'queued';
 
 -- The resources that each page uses.
 CREATE TABLE resource_uses (
-    page_id INTEGER NOT NULL,
-    position INTEGER NOT NULL,
-    resource_id INTEGER NOT NULL,
-    PRIMARY KEY (page_id, position)
+    page_id INTEGER NOT NULL, position INTEGER NOT NULL, resource_id INTEGER NOT NULL, PRIMARY KEY (page_id, position)
 ) WITHOUT ROWID;
 
 -- Sitemaps, with their status.
 CREATE TABLE sitemaps (
-    id INTEGER NOT NULL,
-    url TEXT NOT NULL,
+    id INTEGER NOT NULL, url TEXT NOT NULL,
     level INTEGER NOT NULL, -- 0: named by robots.txt or guessed; else how many indexes lead to it
     named_by TEXT NOT NULL, -- 'robots.txt', 'guess', 'option', or the URL of an index
     status TEXT DEFAULT 'queued' NOT NULL, -- 'queued', 'read', 'failed', 'absent' (guessed, and not there)
-    kind TEXT,
-    status_code INTEGER,
-    bytes INTEGER,
-    urls INTEGER,
-    problems TEXT,
-    read_at TEXT,
-    PRIMARY KEY (id),
-    UNIQUE (url)
+    kind TEXT, status_code INTEGER, bytes INTEGER, urls INTEGER, problems TEXT, read_at TEXT, PRIMARY KEY (id), UNIQUE (url)
 );
 
 -- The pages in each sitemap.
 CREATE TABLE sitemap_entries (
-    sitemap_id INTEGER NOT NULL,
-    page_id INTEGER NOT NULL,
-    lastmod TEXT,
-    PRIMARY KEY (sitemap_id, page_id)
+    sitemap_id INTEGER NOT NULL, page_id INTEGER NOT NULL, lastmod TEXT, PRIMARY KEY (sitemap_id, page_id)
 ) WITHOUT ROWID;
 
 -- Checks: the catalogue of this crawl, including plugins, so that a report needs nothing else.
 CREATE TABLE checks (
-    number INTEGER NOT NULL,
-    id TEXT NOT NULL,
+    number INTEGER NOT NULL, id TEXT NOT NULL,
     scope TEXT NOT NULL, -- 'page': checked while crawling; 'site': at the end
-    check_group TEXT NOT NULL,
-    severity TEXT NOT NULL,
-    title TEXT NOT NULL,
-    why TEXT NOT NULL,
-    fix TEXT NOT NULL,
-    title_ja TEXT NOT NULL,
-    why_ja TEXT NOT NULL,
-    fix_ja TEXT NOT NULL,
-    threshold REAL,
-    unit TEXT,
-    PRIMARY KEY (number),
+    check_group TEXT NOT NULL, severity TEXT NOT NULL, title TEXT NOT NULL, why TEXT NOT NULL, fix TEXT NOT NULL,
+    title_ja TEXT NOT NULL, why_ja TEXT NOT NULL, fix_ja TEXT NOT NULL, threshold REAL, unit TEXT, PRIMARY KEY (number),
     UNIQUE (id)
 );
 
 -- Findings: a check applies to a page. Read them in the view `findings`.
 CREATE TABLE page_findings (
     page_id INTEGER NOT NULL, -- 0: about something that is no page, named by `subject`
-    check_number INTEGER NOT NULL,
-    subject TEXT DEFAULT '' NOT NULL,
-    detail TEXT DEFAULT '' NOT NULL,
-    data TEXT,
+    check_number INTEGER NOT NULL, subject TEXT DEFAULT '' NOT NULL, detail TEXT DEFAULT '' NOT NULL, data TEXT,
     PRIMARY KEY (page_id, check_number, subject)
 ) WITHOUT ROWID;
 
 -- Figures that are computed on the whole link graph when the crawl has ended.
 CREATE TABLE page_scores (
-    page_id INTEGER NOT NULL,
-    inlinks INTEGER NOT NULL,
-    unique_inlinks INTEGER NOT NULL,
-    outlinks INTEGER NOT NULL,
+    page_id INTEGER NOT NULL, inlinks INTEGER NOT NULL, unique_inlinks INTEGER NOT NULL, outlinks INTEGER NOT NULL,
     external_outlinks INTEGER NOT NULL,
     link_score REAL, -- PageRank over followed links between pages, 0 to 100
     cluster_id INTEGER, -- The smallest page id of its cluster of near duplicates
@@ -302,125 +168,70 @@ CREATE TABLE page_scores (
 
 -- Runs: the first crawl and each re-crawl.
 CREATE TABLE runs (
-    id INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    started_at TEXT NOT NULL,
-    ended_at TEXT,
-    outcome TEXT,
-    config TEXT NOT NULL,
-    version TEXT NOT NULL,
-    score REAL,
-    score_version INTEGER,
-    PRIMARY KEY (id)
+    id INTEGER NOT NULL, kind TEXT NOT NULL, started_at TEXT NOT NULL, ended_at TEXT, outcome TEXT, config TEXT NOT NULL,
+    version TEXT NOT NULL, score REAL, score_version INTEGER, PRIMARY KEY (id)
 );
 
 -- The state of a page in an earlier run.
 CREATE TABLE page_history (
-    run_id INTEGER NOT NULL,
-    page_id INTEGER NOT NULL,
-    status TEXT NOT NULL,
-    status_code INTEGER,
-    title TEXT,
-    meta_description TEXT,
-    canonical_url TEXT,
-    meta_robots TEXT,
-    h1 TEXT,
-    content_hash TEXT,
-    indexability TEXT,
-    word_count INTEGER,
-    depth INTEGER,
-    response_ms REAL,
-    response_size_bytes INTEGER,
-    inlinks INTEGER,
-    redirect_id INTEGER,
+    run_id INTEGER NOT NULL, page_id INTEGER NOT NULL, status TEXT NOT NULL, status_code INTEGER, title TEXT,
+    meta_description TEXT, canonical_url TEXT, meta_robots TEXT, h1 TEXT, content_hash TEXT, indexability TEXT,
+    word_count INTEGER, depth INTEGER, response_ms REAL, response_size_bytes INTEGER, inlinks INTEGER, redirect_id INTEGER,
     PRIMARY KEY (run_id, page_id)
 ) WITHOUT ROWID;
 
 -- The findings of a page in an earlier run.
 CREATE TABLE finding_history (
-    run_id INTEGER NOT NULL,
-    page_id INTEGER NOT NULL,
-    check_number INTEGER NOT NULL,
-    subject TEXT NOT NULL,
-    detail TEXT NOT NULL,
-    PRIMARY KEY (run_id, page_id, check_number, subject)
+    run_id INTEGER NOT NULL, page_id INTEGER NOT NULL, check_number INTEGER NOT NULL, subject TEXT NOT NULL,
+    detail TEXT NOT NULL, PRIMARY KEY (run_id, page_id, check_number, subject)
 ) WITHOUT ROWID;
 
 -- Bodies, compressed with zlib, if `--store-bodies` was given.
 CREATE TABLE bodies (
-    page_id INTEGER NOT NULL,
-    body BLOB NOT NULL,
-    PRIMARY KEY (page_id)
+    page_id INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (page_id)
 );
 
 -- Singleton tasks: work that is done once for the whole crawl, by one worker.
 CREATE TABLE chores (
-    name TEXT NOT NULL,
-    owner INTEGER,
-    done_at TEXT,
-    PRIMARY KEY (name)
+    name TEXT NOT NULL, owner INTEGER, done_at TEXT, PRIMARY KEY (name)
 ) WITHOUT ROWID;
 
 -- Documents: a page as Markdown.
 CREATE TABLE documents (
-    page_id INTEGER NOT NULL,
-    title TEXT NOT NULL,
+    page_id INTEGER NOT NULL, title TEXT NOT NULL,
     markdown BLOB NOT NULL, -- Compressed with zlib.
-    hash TEXT NOT NULL,
-    changed_at TEXT NOT NULL,
+    hash TEXT NOT NULL, changed_at TEXT NOT NULL,
     source TEXT NOT NULL, -- 'html', 'rendered' or 'markdown' (the site's own)
-    generator TEXT,
-    language TEXT,
-    version TEXT,
-    confidence REAL NOT NULL,
-    metadata TEXT NOT NULL,
+    generator TEXT, language TEXT, version TEXT, confidence REAL NOT NULL, metadata TEXT NOT NULL,
     headings TEXT NOT NULL, -- [[level, text, anchor], ...]
-    breadcrumbs TEXT NOT NULL,
-    menu_id INTEGER,
-    next_url TEXT,
-    prev_url TEXT,
-    PRIMARY KEY (page_id)
+    breadcrumbs TEXT NOT NULL, menu_id INTEGER, next_url TEXT, prev_url TEXT, PRIMARY KEY (page_id)
 );
 
 -- Menus of pages, each stored once.
 CREATE TABLE menus (
-    id INTEGER NOT NULL,
-    hash TEXT NOT NULL,
-    urls BLOB NOT NULL,
-    PRIMARY KEY (id),
-    UNIQUE (hash)
+    id INTEGER NOT NULL, hash TEXT NOT NULL, urls BLOB NOT NULL, PRIMARY KEY (id), UNIQUE (hash)
 );
 
 -- Document numbers: the number of a page's file, assigned once, never reused, kept when the page is gone.
 CREATE TABLE document_numbers (
-    number INTEGER NOT NULL,
-    url TEXT NOT NULL,
-    PRIMARY KEY (number),
-    UNIQUE (url)
+    number INTEGER NOT NULL, url TEXT NOT NULL, PRIMARY KEY (number), UNIQUE (url)
 );
 
 -- Specifications found during the crawl: OpenAPI, JSON Schema, GraphQL, AsyncAPI.
 CREATE TABLE specifications (
-    page_id INTEGER NOT NULL,
-    content_type TEXT NOT NULL,
-    body BLOB NOT NULL,
-    PRIMARY KEY (page_id)
+    page_id INTEGER NOT NULL, content_type TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (page_id)
 );
 
 -- Pages as Markdown that are contained in another file of the site, such as llms-full.txt.
 CREATE TABLE offered_documents (
-    url TEXT NOT NULL,
-    page_id INTEGER NOT NULL,
-    markdown BLOB NOT NULL,
-    PRIMARY KEY (url)
+    url TEXT NOT NULL, page_id INTEGER NOT NULL, markdown BLOB NOT NULL, PRIMARY KEY (url)
 );
 CREATE INDEX offered_by ON offered_documents (page_id);
 
 -- Document versions: earlier versions of a page, before it changed or was removed; the newest few of each page.
 CREATE TABLE document_versions (
     id INTEGER NOT NULL, -- Of two versions of a page the newer has the larger one.
-    page_id INTEGER NOT NULL,
-    title TEXT NOT NULL,
+    page_id INTEGER NOT NULL, title TEXT NOT NULL,
     markdown BLOB NOT NULL, -- Compressed with zlib.
     hash TEXT NOT NULL,
     changed_at TEXT NOT NULL, -- Since when the page had this text.
@@ -431,17 +242,12 @@ CREATE INDEX document_versions_of ON document_versions (page_id, id);
 
 -- Document changes: the differences of a run from the previous run.
 CREATE TABLE document_changes (
-    run_id INTEGER NOT NULL,
-    url TEXT NOT NULL,
+    run_id INTEGER NOT NULL, url TEXT NOT NULL,
     kind TEXT NOT NULL, -- 'added', 'changed' or 'removed'
-    title TEXT NOT NULL,
-    at TEXT NOT NULL,
-    PRIMARY KEY (run_id, url)
+    title TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (run_id, url)
 ) WITHOUT ROWID;
 
 -- Counters that are updated while crawling.
 CREATE TABLE counters (
-    name TEXT NOT NULL,
-    value INTEGER NOT NULL,
-    PRIMARY KEY (name)
+    name TEXT NOT NULL, value INTEGER NOT NULL, PRIMARY KEY (name)
 ) WITHOUT ROWID;
