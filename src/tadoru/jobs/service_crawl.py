@@ -125,7 +125,11 @@ def _start_error(failure: StartFailure | None) -> Message | None:
         return None
     if failure.status == "error":
         if failure.error_type == FailureKind.BLOCKED_ADDRESS:
-            return Message("{url} cannot be crawled from here: {reason}.", url=failure.url, reason=failure.reason.rstrip("."))
+            return Message(
+                "{url} cannot be crawled from here: {reason}. The operator can allow it with --crawl-private HOST:PORT.",
+                url=failure.url,
+                reason=failure.reason.rstrip("."),
+            )
         reason = failure_name(failure.error_type) if failure.error_type else Message("no response")
         return Message("{url} could not be reached ({reason}).", url=failure.url, reason=reason)
     return Message("Nothing could be crawled from {url}: {reason}.", url=failure.url, reason=skip_reason(failure.reason))

@@ -104,7 +104,7 @@ def test_crawls_of_the_command_line_are_added_shown_and_forgotten(runner: Runner
     crawl = import_crawl(runner.store, str(tmp_path / "handbook"), BY)
     assert (crawl.job, crawl.name, crawl.state) == ("docs", site.url("/"), CrawlState.FINISHED)
     shown = tadoru("serve", "-d", database, "crawls", "list").out.splitlines()[1:3]
-    assert [line.split()[-3:-1] for line in shown] == [["finished", "2"], ["finished", "2"]], "with how many pages they have"
+    assert [line.split()[-5:-3] for line in shown] == [["finished", "2"], ["finished", "2"]], "with how many pages they have"
     assert runner.run_again(3).figures["pages"] == 2, "it can be gone on with"
     for given, words in (
         ("mine.db", "was already added"), ("nothing.db", "No crawl in "), (".", "was not written by `tadoru docs`"),

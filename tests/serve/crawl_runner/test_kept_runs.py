@@ -8,6 +8,8 @@ from tadoru.jobs.audit import crawl_results
 from tadoru.jobs.audit.crawl_results.models import CrawlOverview
 from tadoru.serve.crawl_runner import crawl_files
 from tadoru.serve.crawl_runner.crawl_files import run_database, shown_run
+from tadoru.serve.crawl_runner.operator_commands import import_crawl
+from tadoru.store.copy_crawl import copy_crawl
 from tadoru.store.served_crawls.schema import CrawlState
 from tests.serve.crawl_runner.runner import BY, RunnerHarness
 from tests.support.site import Site
@@ -95,3 +97,42 @@ def test_only_the_newest_runs_are_kept(runner: RunnerHarness, site: Site, monkey
     crawl = runner.store.crawls.get(number)
     opened = [run_database(runner.service, crawl, one.id) is not None for one in runs]
     assert opened == [False, True, True, True]
+
+
+def test_broken_links_include_those_into_a_redirect_loop(runner: RunnerHarness, site: Site) -> None:
+    site.page("/", links=["/loop", "/gone", "/moved", "/fine"], title="A shop with a title that is long enough")
+    site.redirect("/loop", "/back")
+    site.redirect("/back", "/loop")
+    site.redirect("/moved", "/gone")
+    site.redirect("/fine", "/")
+    number = runner.add("audit", site.url("/")).id
+    assert runner.run_here(number).outcome == "finished"
+    found, _ = crawl_results.list_links(runner.crawl_database(number), crawl_results.LinkFilter(broken=True))
+    assert sorted(one.target_url.removeprefix(site.base) for one in found) == ["/gone", "/loop", "/moved"]
+
+
+def test_an_imported_crawl_has_a_run_with_its_figures(runner: RunnerHarness, site: Site) -> None:
+    shop(site)
+    number = runner.add("audit", site.url("/")).id
+    first = runner.run_here(number)
+    path = runner.crawl_database(number)
+    elsewhere = path.with_name("elsewhere.db")
+    copy_crawl(path, elsewhere)
+    imported = import_crawl(runner.store, str(elsewhere), BY)
+    (run,) = runner.store.crawls.runs(imported.id)
+    assert (run.outcome, run.figures["pages"], run.figures["score"]) == ("finished", 3, first.figures["score"])
+    assert imported.started_at == run.started_at
+    assert shown_run(runner.service, imported).path == elsewhere
+
+
+def test_a_finished_run_that_is_continued_with_nothing_to_do_took_as_long_as_before(runner: RunnerHarness, site: Site) -> None:
+    shop(site)
+    number = runner.add("audit", site.url("/")).id
+    runner.run_here(number)
+    before = crawl_results.read_overview(runner.crawl_database(number)).seconds
+    runner.store.crawls.run(number, BY, again=False)
+    runner.run_here(number)
+    after = crawl_results.read_overview(runner.crawl_database(number)).seconds
+    assert before is not None
+    assert after is not None
+    assert after <= before

@@ -317,5 +317,9 @@ def test_an_event_of_a_persons_own_is_added_and_what_is_missing_is_said(web_harn
 
 
 def test_a_word_about_what_was_done_is_one_of_ours(client: httpx.Client) -> None:
-    assert "Signed out." in client.get("/?done=signed_out").text
-    assert "pwned" not in client.get("/?done=pwned<b>").text
+    just_now = {"cookie": "tadoru-done=1"}
+    shown = client.get("/?done=signed_out", headers=just_now)
+    assert "Signed out." in shown.text
+    assert 'tadoru-done="";' in shown.headers["set-cookie"], "it is shown once"
+    assert "Signed out." not in client.get("/?done=signed_out").text
+    assert "pwned" not in client.get("/?done=pwned<b>", headers=just_now).text

@@ -258,7 +258,7 @@ class AuditCrawl(SiteCrawl[AuditResult]):
                 await ensure_analysed(store, self.options.threshold, self.note)
                 score = await store.meta.get("score")
                 await store.meta.set("finished_at", stamp(SystemClock().now()))
-            await store.runs.end(prepared.run, outcome, float(score) if score else None)
+            await store.runs.end(prepared.run, outcome, float(score) if score else None, seconds=seconds)
             score = await store.meta.get("score")
             pages = (await store.frontier.counts()).counted
             result = AuditResult(database=database, score=float(score) if score else None, pages=pages, stopped=ended.stopped)

@@ -1,7 +1,7 @@
 """Operations on sources over the network: add, edit, remove, run and test. The API and the pages call these.
 
 Less is allowed than on the command line, since a user must not reach what only this machine can reach. A private address is
-refused unless the operator allowed it (`--allow-private`, `--crawl-private`), when a source is saved and again when it runs. The
+refused unless the operator allowed it (`--crawl-private`), when a source is saved and again when it runs. The
 variable of a secret can only be set on the command line, and a source with a secret or with access to a private address cannot
 change its URL, type or settings. Header values may be secrets: only users who may change them see them, and a hidden value that
 is sent back stays.

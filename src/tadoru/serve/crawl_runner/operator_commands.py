@@ -16,6 +16,9 @@ from pathlib import Path
 from tadoru.clock import SystemClock
 from tadoru.config.options import CRAWL_JOBS
 from tadoru.errors import StoreError, UsageError
+from tadoru.jobs.audit import crawl_results
+from tadoru.jobs.audit.crawl_results.models import CrawlOverview
+from tadoru.jobs.audit.trend import audit_figures
 from tadoru.jobs.docs.run import crawl_database_path
 from tadoru.serve.crawl_runner.crawl_files import crawl_path_in, data_folder, run_file
 from tadoru.serve.crawl_runner.process_messages import progress_counts
@@ -46,10 +49,21 @@ def import_crawl(store: ServiceStore, given: str, by: Actor, name: str = "") -> 
         )
     if any(one.place == str(path) for one in store.crawls.list(limit=MAX_KNOWN_CRAWLS)):
         raise UsageError("{path} was already added. List the crawls with `tadoru serve crawls list`.", path=path)
-    state = CrawlState.STOPPED if counts.queued + counts.processing else CrawlState.FINISHED
-    return store.crawls.add(
+    state = CrawlState.PAUSED if counts.queued + counts.processing else CrawlState.FINISHED
+    crawl = store.crawls.add(
         name or starts[0], job, starts, {}, by, place=str(path), state=state, progress=progress_counts(counts)
     )
+    overview = crawl_results.read_overview(file)
+    if overview.started_at is not None:
+        ended = overview.ended_at or overview.started_at
+        store.crawls.add_run(crawl.id, state, overview.started_at, ended, _figures(job, file, overview))
+    return store.crawls.get(crawl.id)
+
+
+def _figures(job: str, file: Path, overview: CrawlOverview) -> dict[str, float]:
+    if job == "audit":
+        return asyncio.run(audit_figures(str(file), SystemClock()))
+    return {"pages": overview.pages, "errors": overview.states.get("error", 0)}
 
 
 async def _read_crawl(file: Path) -> tuple[str, list[str], CrawlCounts]:

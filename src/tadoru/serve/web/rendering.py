@@ -78,7 +78,8 @@ DONE = {
     "crawl_removed": N_("Crawl removed."),
     "docs_refresh": N_("Crawl started."),
 }
-"""What a page reports after a change, by the query parameter `done`."""
+"""What a page reports after a change, by the query parameter `done`, once: reloading the page does not repeat it."""
+DONE_COOKIE = "tadoru-done"
 _ERROR_TITLES = {
     400: N_("Request failed"), 401: N_("Sign-in required"), 403: N_("Access denied"), 404: N_("Page not found"),
     429: N_("Too many requests"), 500: N_("Something went wrong"), 503: N_("Temporarily unavailable"),
@@ -162,6 +163,7 @@ def render(
     """A page. `place` is its entry in the navigation; `problem` is why a form was refused."""
     formatter, options, caller = formatter_of(request), service_of(request).options, caller_of(request)
     done = DONE.get(request.query_params.get("done", ""), "") if not problem else ""
+    done = done if request.cookies.get(DONE_COOKIE) else ""
     page: dict[str, Any] = {
         "languages": _language_links(request, place), "caller": caller, "manage_nav": _manage_nav(request, caller.role),
         "place": place, "problem": explain(problem, formatter.translator), "done": formatter.gettext(done),
@@ -173,6 +175,8 @@ def render(
     response.headers["Cache-Control"] = "no-cache" if caller.role is Role.PUBLIC else "no-store"
     response.headers["Vary"] = "Accept, Accept-Language, Cookie"
     remember_language(request, response)
+    if DONE_COOKIE in request.cookies:
+        response.delete_cookie(DONE_COOKIE, path="/", httponly=True, samesite="lax")
     return response
 
 
@@ -193,9 +197,12 @@ def remember_language(request: Request, response: Response) -> None:
 
 
 def redirect_after(url: str, done: str = "", **query: Any) -> RedirectResponse:
-    """After a change: a redirect to the page that shows it, with a key of `DONE`."""
+    """After a change: a redirect to the page that shows it, with a key of `DONE` that is shown once."""
     parameters = {**query, **({"done": done} if done else {})}
-    return RedirectResponse(f"{url}?{urlencode(parameters)}" if parameters else url, 303)
+    response = RedirectResponse(f"{url}?{urlencode(parameters)}" if parameters else url, 303)
+    if done:
+        response.set_cookie(DONE_COOKIE, "1", max_age=60, path="/", httponly=True, samesite="lax")
+    return response
 
 
 def error_page(request: Request, status: int, detail: str) -> Response:

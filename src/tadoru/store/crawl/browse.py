@@ -377,7 +377,10 @@ class TotalsBrowser:
 _COLUMNS = """SELECT r.source_id, s.url, r.target_id, t.url, a.text, rel.text, f.text, r.kind, r.position, t.internal, t.status,
     t.status_code"""
 _THE_REST = """{join} texts a ON a.id = r.text_id {join} texts rel ON rel.id = r.rel_id {join} texts f ON f.id = r.fragment_id"""
-_BROKEN = "(t.status = 'error' OR t.status_code >= 400)"
+# A redirect is broken where it leads: the audit has followed it.
+_BROKEN = """(t.status = 'error' OR t.status_code >= 400 OR (t.status_code BETWEEN 300 AND 399 AND EXISTS (
+    SELECT 1 FROM page_findings b WHERE b.page_id = t.id
+    AND b.check_number IN (SELECT number FROM checks WHERE id = 'redirect-loop' OR id = 'redirect-to-error'))))"""
 # Texts are stored once each: what is looked for in them is looked for there, and not at every link.
 _NOFOLLOW = "SELECT id FROM texts WHERE ' ' || text || ' ' {like} '% nofollow %'"
 _CONTAINS = """(r.target_id IN (SELECT id FROM pages WHERE url {like} ? ESCAPE '\\')
@@ -398,7 +401,7 @@ class LinkFilter:
     internal: bool | None = None
     """Whether they stay on the site."""
     broken: bool = False
-    """Only those whose target does not answer, or with an error."""
+    """Only those whose target does not answer, or with an error, or redirects to such a page or to itself."""
     nofollow: bool | None = None
     q: str = ""
     """In the URL of the target, or in the text of the link."""

@@ -41,6 +41,7 @@ _RESOURCES = """UPDATE resources SET status = 'queued', owner = NULL, not_before
 _BEGIN = "INSERT INTO runs(id, kind, started_at, config, version) VALUES (?, ?, ?, ?, ?)"
 _CONTINUE = "UPDATE runs SET ended_at = NULL, outcome = NULL, config = ?, version = ? WHERE id = ?"
 _END = "UPDATE runs SET ended_at = ?, outcome = ?, score = ? WHERE id = ?"
+_LAST_PAGE = "SELECT max(crawled_at) FROM pages"
 _RUNS = """SELECT id, kind, started_at, ended_at, outcome, config, version, score, score_version,
     id = (SELECT max(id) FROM runs) OR EXISTS (SELECT 1 FROM page_history h WHERE h.run_id = runs.id) FROM runs ORDER BY id"""
 # A crawl that was made before there were runs is the first of them.
@@ -110,9 +111,16 @@ class CrawlRuns:
 
         return await self._db.write(body)
 
-    async def end(self, run: int, outcome: str, score: float | None) -> None:
-        values = (stamp(self._db.clock.now()), str(outcome), score, run)
-        await self._db.write(lambda sql: sql.execute(_END, values))
+    async def end(self, run: int, outcome: str, score: float | None, *, seconds: float | None = None) -> None:
+        """`seconds`: how long it was worked on just now. A run that had nothing left to do then has ended with its last page."""
+        now = self._db.clock.now()
+
+        def body(sql: SqlConnection) -> None:
+            (last,) = sql.execute(_LAST_PAGE).fetchone()
+            is_idle = seconds is not None and last is not None and last < stamp(now - seconds)
+            sql.execute(_END, (last if is_idle else stamp(now), str(outcome), score, run))
+
+        await self._db.write(body)
 
     async def begin_recrawl(
         self, config: Mapping[str, Any], version: str, *, limit: int = 0, externals: bool = False, keep: int = KEPT

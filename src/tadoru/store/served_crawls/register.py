@@ -83,6 +83,21 @@ class CrawlRegister:
             publish_state(self._db, sql, number)
             return read_crawl(sql, number)
 
+    def add_run(
+        self, number: int, outcome: CrawlState, started_at: datetime, ended_at: datetime, figures: Mapping[str, Any]
+    ) -> None:
+        """Add a run that was made elsewhere; nobody is notified of it."""
+        values = {
+            "crawl_id": number,
+            "started_at": started_at,
+            "ended_at": ended_at,
+            "outcome": outcome.value,
+            "told_at": ended_at,
+        }
+        with self._db.write() as sql:
+            sql.execute(insert(crawl_runs).values(values | {"figures": dict(figures), "changes": {}}))
+            sql.execute(update(crawls).where(crawls.c.id == number).values(started_at=started_at, ended_at=ended_at))
+
     def list(self, *, job: str | None = None, limit: int = 100, before: int | None = None) -> tuple[ServedCrawl, ...]:
         """Crawls, newest first; `before` is the ID of the last one seen."""
         query = select(*_COLUMNS).order_by(crawls.c.id.desc()).limit(limit)

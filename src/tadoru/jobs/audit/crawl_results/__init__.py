@@ -9,7 +9,13 @@ arguments, such as a cursor of another list.
 
 from __future__ import annotations
 
-from tadoru.jobs.audit.crawl_results.downloads import DOWNLOAD_FORMATS, Download, back_up_crawl, export_crawl
+from tadoru.jobs.audit.crawl_results.downloads import (
+    DOWNLOAD_FORMATS,
+    Download,
+    available_formats,
+    back_up_crawl,
+    export_crawl,
+)
 from tadoru.jobs.audit.crawl_results.queries import (
     count_pages,
     draw_site_graph,
@@ -37,6 +43,7 @@ __all__ = [
     "NothingToCompare",
     "PageFilter",
     "UnknownCursor",
+    "available_formats",
     "back_up_crawl",
     "compare_crawls",
     "compare_with_previous",

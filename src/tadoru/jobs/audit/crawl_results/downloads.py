@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import datetime
+from importlib.util import find_spec
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple, cast
@@ -28,6 +29,8 @@ from tadoru.store.crawl.sqlite.store import ReadOnlyCrawl
 _ROWS = 500
 """Rows that are formatted together."""
 _CHUNK = 1 << 16
+_LIBRARIES = {"parquet": "pyarrow", "xlsx": "xlsxwriter"}
+"""The optional library of a format."""
 
 
 class DownloadFormat(NamedTuple):
@@ -46,6 +49,12 @@ DOWNLOAD_FORMATS: dict[str, DownloadFormat] = {
     "sitemap": DownloadFormat(".xml", "application/xml", of_tables=False),
     "dot": DownloadFormat(".dot", "text/vnd.graphviz; charset=utf-8", of_tables=False),
 }
+
+
+def available_formats() -> dict[str, DownloadFormat]:
+    """The formats whose libraries are installed."""
+    missing = {form for form, library in _LIBRARIES.items() if find_spec(library) is None}
+    return {name: form for name, form in DOWNLOAD_FORMATS.items() if name not in missing}
 
 
 @dataclass(frozen=True, slots=True)

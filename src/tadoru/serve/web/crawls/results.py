@@ -463,8 +463,9 @@ def exports_page(request: Request, crawl_id: int) -> Response:
 
     def read() -> dict[str, Any]:
         tables = [one for one in _TABLES if crawl.job == "audit" or one != "findings"]
-        of_tables = [name for name, form in crawl_results.DOWNLOAD_FORMATS.items() if form.of_tables]
-        whole = [name for name, form in crawl_results.DOWNLOAD_FORMATS.items() if not form.of_tables]
+        formats = crawl_results.available_formats()
+        of_tables = [name for name, form in formats.items() if form.of_tables]
+        whole = [name for name, form in formats.items() if not form.of_tables]
         rows = [
             (_(_EXPORT_LABELS[one]), [(name, f"{base}?format={name}&table={one}{of_run}") for name in of_tables])
             for one in tables
