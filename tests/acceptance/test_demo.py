@@ -52,6 +52,8 @@ def shown(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> DemoOutpu
                 notes.append(note)
                 if served := re.match(r"Serving on http://(\S+)/ ", note):
                     pages = {path: _page(served[1], path) for path in ("/", "/events.ics")}
+                    town = next(one.split()[5] for one in notes if one.startswith("Serving the town of Hoshimachi at"))
+                    pages["town"] = _page(town.removeprefix("http://").strip("/"), "/events.ics")
                     break
             process.send_signal(signal.SIGINT)
             notes.append(process.communicate(timeout=60)[1])
@@ -129,6 +131,7 @@ def test_the_endless_calendar_is_cut_off_and_said_so(shown: DemoOutput) -> None:
 def test_the_results_are_shown_on_the_pages_of_the_service(shown: DemoOutput) -> None:
     assert "Hoshimachi" in shown.pages["/"]
     assert "BEGIN:VEVENT" in shown.pages["/events.ics"]
+    assert "BEGIN:VEVENT" in shown.pages["town"], "the town is there while its results are shown"
     for crawl in ("Hoshimachi, audit (audit, finished)", "Hoshimachi, links (links, finished)", "Open Data (docs, finished)"):
         assert crawl in shown.done.stderr
 

@@ -184,7 +184,17 @@ def test_users_and_keys_come_and_go(tadoru: Tadoru) -> None:
     assert "mia is already revoked" in serve("users", "revoke", "mia").sentence
     with closing(sqlite3.connect(tadoru.folder / "events.db")) as sql:
         what = [row[0] for row in sql.execute("SELECT what FROM audit_log ORDER BY id")]
-        assert what == ["user.add", "user.link", "user.add", "user.role", "user.role", "key.add", "key.revoke", "user.revoke"]
+        assert what == [
+            "user.add",
+            "user.link",
+            "user.add",
+            "user.role",
+            "user.role",
+            "key.add",
+            "service.start",
+            "key.revoke",
+            "user.revoke",
+        ]
         assert not any(key[13:] in str(row) or "correct horse" in str(row) for row in sql.execute("SELECT * FROM audit_log"))
 
 
@@ -269,6 +279,33 @@ def test_the_log_is_quiet_when_asked(tadoru: Tadoru) -> None:
         assert service.ask("/openapi.json").status == 200
         done = service.stop()
     assert "request" not in done.err
+
+
+def test_a_query_that_is_not_encoded_is_understood(tadoru: Tadoru) -> None:
+    head = "Host: 127.0.0.1\r\nAccept: text/html\r\nConnection: close\r\n\r\n"
+    with serving(tadoru) as service:
+        for parts in (
+            [f"GET /?city=盛岡&lang=en HTTP/1.1\r\n{head}"],
+            ["GET /?city=盛", f"岡&lang=en HTTP/1.1\r\n{head}"],
+        ):
+            with socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE) as raw:
+                raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                for part in parts:
+                    raw.sendall(part.encode())
+                text = b"".join(iter(lambda: raw.recv(65536), b"")).decode()
+            assert text.startswith("HTTP/1.1 200"), text[:200]
+            assert 'value="盛岡"' in text
+        body = urlencode({"name": "nobody", "password": "x"}) + "&again=盛岡"
+        assert service.ask("/sign-in", "POST", body.encode(), **FORM).status == 401  # type: ignore[arg-type]
+
+
+def test_the_link_of_a_user_leads_to_the_port_of_the_service(tadoru: Tadoru) -> None:
+    with serving(tadoru) as service:
+        link = tadoru("serve", "-d", "events.db", "users", "link", "admin").out
+        assert link.startswith(f"http://127.0.0.1:{service.port}/welcome?token=")
+        assert service.ask(link.strip().partition(f":{service.port}")[2], accept="text/html").status == 200
+        given = tadoru("serve", "-d", "events.db", "--port", "9000", "users", "link", "admin").out
+        assert given.startswith("http://127.0.0.1:9000/welcome")
 
 
 def test_garbage_on_the_socket_stops_nothing(tadoru: Tadoru) -> None:

@@ -195,19 +195,20 @@ def demo(keep: str, port: int, serve_only: bool, changes: str | None, serve: boo
             code = _run_job(job, url, folder)
             if code:
                 return code
-    _print_next_steps(folder)
-    return _serve_results(folder) if serve else 0
+        _print_next_steps(folder)
+        # The site stays: the service collects its sources and crawls it again.
+        return _serve_results(folder, url) if serve else 0
 
 
-def _serve_results(folder: Path) -> int:
-    """Run the service with the results of the jobs."""
+def _serve_results(folder: Path, url: str) -> int:
+    """Run the service with the results of the jobs; it may reach the site."""
     service = ["serve", "-d", str(folder / "events" / "events.db"), "--timezone", "Asia/Tokyo", "--site-name", "Hoshimachi"]
     print()
     for arguments in (
         [*service, "crawls", "add", str(folder / "audit.db"), "--name", "Hoshimachi, audit"],
         [*service, "crawls", "add", str(folder / "links.db"), "--name", "Hoshimachi, links"],
         [*service, "crawls", "add", str(folder / "docs"), "--name", "Hoshimachi Open Data"],
-        [*service, "--port", "0"],
+        [*service, "--crawl-private", url.removeprefix("http://"), "--port", "0"],
     ):
         print(f"$ {shlex.join(['tadoru', *arguments])}", flush=True)
         code = run(arguments, current_language())

@@ -32,6 +32,10 @@ _GENERAL_CODES = frozenset({TadoruError.code, "usage"})
 _WEIGHT = re.compile(r"[0-9]{1,9}\.?[0-9]{0,9}|\.[0-9]{1,9}")
 
 
+_BOT = re.compile(r"bot\b|externalhit|whatsapp|line-poker|preview|embedly|crawler|spider", re.IGNORECASE | re.ASCII)
+"""User agents that read pages to preview or index them."""
+
+
 class HttpProblem(HTTPException):
     """A request that is refused: `HttpProblem(404, "Event {id} not found.", id=event_id)`.
 
@@ -106,12 +110,15 @@ def error_response(request: Request, problem: HTTPException, **more: Any) -> Res
 
 
 def prefers_html(request: Request) -> bool:
-    """Whether the request accepts HTML with more weight than JSON; `*/*` counts for neither."""
+    """Whether the request accepts HTML with more weight than JSON; `*/*` counts for neither, except for bots that preview or
+    index pages."""
     weights = {"text/html": 0.0, "application/json": 0.0}
     for part in request.headers.get("accept", "").split(","):
         kind, *parameters = (piece.strip().lower() for piece in part.split(";"))
         if kind in weights:
             weights[kind] = quality_of(parameters)
+    if not any(weights.values()):
+        return _BOT.search(request.headers.get("user-agent", "")) is not None
     return weights["text/html"] > weights["application/json"]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
+import re
 import signal
 import socket
 import sys
@@ -19,9 +20,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+import h11
 import uvicorn
 from fastapi import FastAPI
 from uvicorn.config import STARTUP_FAILURE
+from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.supervisors import Multiprocess
 
 from tadoru.clock import SystemClock
@@ -35,6 +38,23 @@ from tadoru.serve.live import connection
 from tadoru.serve.service import Service
 from tadoru.signals import stop_signals
 from tadoru.store.service import open_service
+
+_NOT_ASCII = re.compile(rb"[\x80-\xff]")
+
+
+class RequestLineProtocol(H11Protocol):
+    """HTTP, with bytes of a request line that should have been percent-encoded encoded: people type `?city=盛岡` into scripts."""
+
+    def data_received(self, data: bytes) -> None:
+        """Receive bytes of a request."""
+        super().data_received(data if data.isascii() else self._encoded(data))
+
+    def _encoded(self, data: bytes) -> bytes:
+        waiting = self.conn.trailing_data[0]
+        if self.conn.their_state is not h11.IDLE or b"\n" in waiting:
+            return data  # A body, or headers.
+        line, end, rest = data.partition(b"\n")
+        return _NOT_ASCII.sub(lambda found: b"%%%02X" % found[0][0], line) + end + rest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +125,8 @@ def _run(start: ServerConfig, listening: socket.socket) -> None:
     options = start.options
     several = options.workers > 1
     config = uvicorn.Config(
-        partial(create_worker_app if several else create_app, start), factory=True, lifespan="on", workers=options.workers,
+        partial(create_worker_app if several else create_app, start), factory=True, lifespan="on",
+        http=RequestLineProtocol, workers=options.workers,
         log_config=None, access_log=False, server_header=False, proxy_headers=bool(options.trusted_proxy),
         forwarded_allow_ips=list(options.trusted_proxy), timeout_graceful_shutdown=max(1, round(options.shutdown_timeout)),
         **connection.WEBSOCKET_OPTIONS,

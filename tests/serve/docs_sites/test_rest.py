@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
+from tadoru.serve.docs_sites.sites import strip_markdown
 from tadoru.serve.roles import Role
 from tadoru.store.served_crawls.schema import CrawlState
 from tests.serve.docs_sites.docs_harness import API, AUDIT, BOOK, BY, COMING, EVIL, DocsHarness
@@ -193,3 +194,8 @@ def test_a_refresh_asks_for_a_run_once_and_is_in_the_log(tmp_path: Path) -> None
     assert harness.viewer.post(f"{API}/{BOOK}/refresh").status_code == 403
     assert harness.client(Role.VIEWER, "docs:read").post(f"{API}/{BOOK}/refresh").status_code == 403
     harness.close()
+
+
+def test_the_prompt_of_an_interpreter_is_no_quotation() -> None:
+    assert strip_markdown("> quoted\n\n>>> import math\n>>> math.pi\n").split("\n")[2:4] == [">>> import math", ">>> math.pi"]
+    assert ">" not in strip_markdown("> quoted")

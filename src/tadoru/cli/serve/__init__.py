@@ -34,6 +34,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "backup": ("tadoru.cli.serve.crawls:backup", "Back up everything into a folder."),
 }
 
+SERVICE_START = "service.start"
+"""The entry of the audit log with the URL of the service, which sign-in links use."""
 MOST_USED = (
     "database", "host", "port", "workers", "base_url", "trusted_proxy", "rate_limit", "site_name", "timezone", "lang",
     "config_file", "quiet",
@@ -124,6 +126,7 @@ def _run_service(options: ServeOptions, config_file: str | None, log_format: str
         port = listening.getsockname()[1]
         here = public_url(options, port)
         with closing(open_service(options.database)) as store:  # Before the service is announced.
+            store.audit.record(command_line_actor(), SERVICE_START, here)
             sys.stderr.write(_("Serving on {url}/ (press Ctrl-C to stop)", url=here) + "\n")
             _report_first_sign_in(store, options.database, here)
         sys.stderr.flush()
@@ -156,6 +159,15 @@ def _report_first_sign_in(store: ServiceStore, database: str, here: str) -> None
     )
     link = create_sign_in_link(here, store, admin.name)
     sys.stderr.write(_("To sign in as {user}, open this one-time link within an hour:", user=admin.name) + f"\n  {link}\n")
+
+
+def service_url(options: ServeOptions, store: ServiceStore) -> str:
+    """The URL of the service: as configured, or where it was started last."""
+    from tadoru.serve.auth.http_security import public_url
+
+    default = ServeOptions()
+    is_configured = options.base_url or (options.host, options.port) != (default.host, default.port)
+    return public_url(options) if is_configured else store.audit.last_subject(SERVICE_START) or public_url(options)
 
 
 def create_sign_in_link(here: str, store: ServiceStore, name: str) -> str:

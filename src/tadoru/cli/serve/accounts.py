@@ -12,7 +12,7 @@ import click
 from tadoru.cli.events.maintenance import DaysType
 from tadoru.cli.help import CommandGroup
 from tadoru.cli.output import _, format_option, format_time, write_json
-from tadoru.cli.serve import ServeContext, command_line_actor, create_sign_in_link
+from tadoru.cli.serve import ServeContext, command_line_actor, create_sign_in_link, service_url
 from tadoru.cli.table import single_line, table_columns, write_table
 from tadoru.clock import iso
 from tadoru.errors import UsageError
@@ -99,13 +99,11 @@ def list_users(desk: ServeContext, /, form: str, database: str | None) -> None:
 def print_link(desk: ServeContext, /, name: str, database: str | None) -> None:
     """Print a one-time sign-in link for NAME, valid for an hour; earlier links expire. If there is no admin yet, NAME is created
     as one."""
-    from tadoru.serve.auth.http_security import public_url
-
     with desk.store(database, new=True) as store:
         known = [user for user in store.users.list() if user.revoked_at is None]
         if store.users.get(name) not in known and all(user.role != "admin" for user in known):
             store.users.add(name, "admin", command_line_actor())
-        sys.stdout.write(create_sign_in_link(public_url(desk.options), store, name) + "\n")
+        sys.stdout.write(create_sign_in_link(service_url(desk.options, store), store, name) + "\n")
 
 
 @users.command(

@@ -104,6 +104,7 @@
       while (list.children.length > 50) list.firstElementChild.remove();
     }
     const hasEnded = kind === "run.ended" || kind === "crawl.removed" || (kind === "crawl.state" && !busy.includes(body.state));
+    if (hasEnded) document.querySelector("[data-flash]")?.remove(); // What was started is over.
     if (hasEnded && "liveReload" in place.dataset) reload();
     else if (kind !== "crawl.progress" && kind !== "crawl.notice" && ("liveRefresh" in place.dataset || "liveReload" in place.dataset)) {
       clearTimeout(refreshing);

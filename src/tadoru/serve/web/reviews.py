@@ -23,7 +23,7 @@ from tadoru.serve.service import Service, service_of
 from tadoru.serve.web.calendar.view_models import format_draft_time, format_event_time
 from tadoru.serve.web.rendering import Problem, caller_of, formatter_of, redirect_after, render
 from tadoru.serve.web.request_input import MAX_ID, PAGE_SIZE, SubmittedForm, parse_id
-from tadoru.serve.web.sources import source_names
+from tadoru.serve.web.sources import actor_name, source_names
 from tadoru.store.calendar.records import MergeRecord, ReviewItem
 from tadoru.store.calendar.review_items import detail_message
 from tadoru.store.calendar.store import CalendarStore
@@ -109,6 +109,7 @@ class MergeRow:
     """A merge in a table."""
 
     merge: MergeRecord
+    by: str
     title: str
     why: str
 
@@ -225,10 +226,10 @@ def merges_page(request: Request) -> Response:
 def merge_rows(service: Service, merges: Iterable[MergeRecord], formatter: Formatter) -> list[MergeRow]:
     """Merges with the titles of the events that were kept."""
     found = list(merges)
-    about = service.store.events.records({one.kept_id for one in found})
+    about, names = service.store.events.records({one.kept_id for one in found}), source_names(service)
     return [
         MergeRow(
-            one, about[one.kept_id].event.title if one.kept_id in about else str(one.kept_id),
+            one, actor_name(one.by, names), about[one.kept_id].event.title if one.kept_id in about else str(one.kept_id),
             " · ".join(formatter.translator.text(reason_message(reason)) for reason in one.reasons[:3]),
         )
         for one in found

@@ -101,6 +101,12 @@ def source_names(service: Service) -> dict[int, str]:
     return {one.id: one.name for one in service.store.sources.list()}
 
 
+def actor_name(by: str, names: Mapping[int, str]) -> str:
+    """Who changed an event: a user, or a source by its name."""
+    kind, _, number = by.partition(" ")
+    return names.get(int(number), by) if kind == "source" and number.isascii() and number.isdigit() else by
+
+
 def overdue_note(service: Service, health: Iterable[SourceHealthStats], formatter: Formatter) -> str:
     """What to do if sources are overdue and no worker collects them; "" if all is well."""
     late = sum(one.enabled and one.late > LATE_SECONDS for one in health)

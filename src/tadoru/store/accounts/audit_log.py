@@ -120,3 +120,9 @@ class AuditLog:
             query = query.where(audit_log.c.who == who)
         with self._db.read() as sql:
             return tuple(AuditEntry(**row) for row in sql.execute(query).mappings())
+
+    def last_subject(self, what: str) -> str:
+        """The subject of the newest entry of a kind; "" if there is none."""
+        query = select(audit_log.c.subject).where(audit_log.c.what == what).order_by(audit_log.c.id.desc()).limit(1)
+        with self._db.read() as sql:
+            return sql.execute(query).scalar() or ""

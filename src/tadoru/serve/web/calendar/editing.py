@@ -24,7 +24,7 @@ from tadoru.serve.web.calendar.view_models import format_draft_time, format_even
 from tadoru.serve.web.rendering import Problem, caller_of, formatter_of, redirect_after, render
 from tadoru.serve.web.request_input import MAX_ID, PAGE_SIZE, SubmittedForm, parse_id
 from tadoru.serve.web.reviews import MAX_TEXT, merge_rows
-from tadoru.serve.web.sources import source_names
+from tadoru.serve.web.sources import actor_name, source_names
 from tadoru.store.calendar.drafts import zone_or_utc
 from tadoru.store.calendar.listing import EventFilter
 from tadoru.store.calendar.records import CalendarEvent, EventProvenance
@@ -171,12 +171,17 @@ def _edit(request: Request, story: EventProvenance, typed: Mapping[str, str] | N
         for one in story.sightings
     ]  # fmt: skip
     history = [
-        {"at": one["at"], "by": one["by"], "what": "; ".join(_change(name, values) for name, values in one["changes"].items())}
+        {
+            "at": one["at"],
+            "by": actor_name(one["by"], names),
+            "what": "; ".join(_change(name, values) for name, values in one["changes"].items()),
+        }
         for one in reversed(story.history)
     ]
     return render(
         request, "events/form.html", status=400 if problem else 200, place=EVENTS_URL, problem=problem, event=event,
-        values=typed or _values(event), heading=_("Edit {title}", title=event.title or "–"), may_edit=may_edit,
+        values=typed or _values(event), may_edit=may_edit,
+        heading=_("Edit {title}", title=event.title or "–") if may_edit else event.title or _("Untitled"),
         action=f"{EVENTS_URL}/{event.id}", field_labels=FIELD_LABELS, edited=_edited_fields(story), by_source=by_source,
         history=history[:50], merges=merge_rows(service, reversed(story.merges), formatter),
         open_reviews=[one for one in story.reviews if not one.resolved_at],
