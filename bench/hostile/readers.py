@@ -44,7 +44,7 @@ URL = "http://127.0.0.1:8080/case/page.html"
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 SCOPE = Scope(sites=("http://127.0.0.1:8080/",))
 LINKS = LinksJob(SCOPE)
-EVERY_LINK = LinksJob(SCOPE, every_link=True, fragments=True)
+EVERY_LINK = LinksJob(SCOPE, fragments=True)
 AUDIT = AuditJob(SCOPE, fragments=True, extractions=(Extraction.parse("price=css:.price"), Extraction.parse("day=regex:[0-9]+")))
 DOCS = DocsJob(SCOPE, start="http://127.0.0.1:8080/", render="never")
 LONG_URLS = [

@@ -59,19 +59,21 @@ async def test_the_robots_txt_of_the_other_host_is_respected() -> None:
     assert other.hits("/no") == 0
 
 
-async def test_a_broken_link_is_told_with_every_place_and_text_that_leads_to_it() -> None:
+@pytest.mark.parametrize("fragments", [False, True])
+async def test_a_broken_link_is_reported_with_every_page_that_leads_to_it_or_with_every_link(fragments: bool) -> None:
     async with Site() as site, Site(host="127.0.0.2") as other:
         gone = other.url("/gone")
         site.html("/", f'<a href="/a">A</a> <a href="{gone}">the  old\n page</a> <a href="/missing"><img alt="a map"></a>')
         site.html("/a", f'<a href="/missing#x">here</a><a href="{gone}">there</a><a href="/missing">again</a>')
-        result = await crawl(site, check=True, allow_private=True)
+        result = await crawl(site, check=True, fragments=fragments, allow_private=True)
+    again = [(site.url("/a"), "again", 2)] if fragments else []
     places = {
         link.url: [(source.page_url, source.anchor_text, source.position) for source in link.sources]
         for link in result.broken_links
     }
     assert places == {
         gone: [(site.url("/"), "the old page", 1), (site.url("/a"), "there", 1)],
-        site.url("/missing"): [(site.url("/"), "a map", 2), (site.url("/a"), "here", 0), (site.url("/a"), "again", 2)],
+        site.url("/missing"): [(site.url("/"), "a map", 2), (site.url("/a"), "here", 0), *again],
     }
     assert {link.error for link in result.broken_links} == {"404 Not Found"}
 

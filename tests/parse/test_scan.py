@@ -32,7 +32,7 @@ ALL = frozenset(LinkKind)
 
 
 def scanned_all(markup: str) -> ScannedLinks | None:
-    found = LinkScanner(UrlResolver()).scan_all(markup.encode(), PAGE)
+    found = LinkScanner(UrlResolver()).scan(markup.encode(), PAGE, elements=True)
     return None if found is None else with_order(found)
 
 

@@ -13,7 +13,6 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from html.entities import html5
 from typing import NamedTuple
-from urllib.parse import unquote
 
 from tadoru.model.web import Link, LinkKind
 from tadoru.parse.html import Attributes
@@ -34,13 +33,18 @@ _SPECIAL = re.compile(
     rb"<([!?A-Z]|s(?:cript|tyle|elect)|t(?:itle|extarea|emplate)|base|frameset|iframe|meta|no(?:embed|frames)|plaintext|xmp)"
 )
 """Where the bytes may stop being plain. Tried at every `<` of a page: one alternative for each first letter is fastest."""
+_SPECIAL_OR_ELEMENT = re.compile(
+    rb"<(?=[!?A-Zabefilmnopstvx])([!?A-Z]|s(?:cript|tyle|elect|ource)|t(?:itle|extarea|emplate|rack)|base|f(?:rameset|orm)"
+    rb"|i(?:frame|m(?:g|age)|nput)|link|meta|no(?:embed|frames)|plaintext|xmp|video|audio|embed|object)"
+)
+"""The same, and the elements other than anchors that may name a URL."""
+_ELEMENTS = frozenset(b"img image input iframe link meta script source video audio track embed object form".split())
+_SPECIAL_ELEMENTS = frozenset({b"iframe", b"meta", b"script"})
 _AFTER_NAME = b" \t\n\f\r/>"
 _RAW_END = {
     name: re.compile(rb"</" + name + rb"[\s/>]", re.IGNORECASE)
     for name in (b"script", b"style", b"title", b"textarea", b"xmp", b"iframe", b"noembed", b"noframes")
 }
-_KEPT_TAGS = frozenset({b"script", b"iframe", b"meta"})
-"""The elements without content of their own that name a URL."""
 _RAW_START = re.compile(rb"""<[a-z]++(?:[^<>"'=]++|=\s*+(?:"[^"<>]*+"|'[^'<>]*+'|[^\s<>"'=`]++))*+>""")
 _UNCLOSED = re.compile(rb"<[a-z/][^<>]*+<")
 """A tag that holds a `<`."""
@@ -59,25 +63,28 @@ class PlainMarkup(NamedTuple):
     title: bytes | None
     styles: tuple[bytes, ...] = ()
     """The style sheets in the page that name a URL."""
+    elements: tuple[tuple[bytes, bytes], ...] = ()
+    """The elements other than anchors that may name a URL: their names, and what follows it in their start tags."""
 
 
-def read_plain_markup(body: bytes, *, every_tag: bool = False) -> PlainMarkup | None:
-    """A page in UTF-8 without comments and raw text; None when it is not plain.
-
-    With `every_tag`, the start tags of metadata and of elements of raw text stay, and style sheets are kept apart.
-    """
+def read_plain_markup(body: bytes, *, elements: bool = False) -> PlainMarkup | None:
+    """A page in UTF-8 without comments and raw text; None when it is not plain. With `elements`, these and style sheets too."""
     if b"\0" in body or b"\v" in body:  # Parsers replace NUL; \v is white space to `\\s`, but not to them.
         return None
-    pieces: list[bytes] = []
-    styles: list[bytes] = []
+    pieces, styles, found = list[bytes](), list[bytes](), list[tuple[bytes, bytes]]()
     title: bytes | None = None
+    pattern = _SPECIAL_OR_ELEMENT if elements else _SPECIAL
     foreign = _Foreign(body)
     start = position = 0
-    while (special := _SPECIAL.search(body, position)) is not None:
+    while (special := pattern.search(body, position)) is not None:
         begin, position = special.span()
         name = special[1]
         if name.islower() and body[position : position + 1] not in _AFTER_NAME:
             continue  # `<metadata>`, say.
+        if elements and name in _ELEMENTS:
+            found.append((name, body[position : body.find(b">", position)]))
+            if name not in _SPECIAL_ELEMENTS:
+                continue
         if body.rfind(b"<", start, begin) > body.rfind(b">", start, begin):
             return None  # Within a tag; or after a stray `<`, which must not come to stand before what follows.
         if name in _RAW_END:
@@ -86,19 +93,17 @@ def read_plain_markup(body: bytes, *, every_tag: bool = False) -> PlainMarkup | 
                 return None  # There, it is not raw text.
             if name == b"title" and title is None and not foreign.holds(begin):
                 title = content
-            elif name == b"style" and every_tag and (b"url(" in content or b"import" in content):
+            elif name == b"style" and elements and (b"url(" in content or b"import" in content):
                 styles.append(content)
         else:
             end = _end(body, begin, name)
         if not end:
             return None
         pieces.append(body[start:begin])
-        if every_tag and name in _KEPT_TAGS:
-            pieces.append(body[begin : body.index(b">", begin) + 1])
         start = position = end
     pieces.append(body[start:])
     markup = b"".join(pieces)
-    return PlainMarkup(markup, title, tuple(styles)) if _is_regular(markup) else None
+    return PlainMarkup(markup, title, tuple(styles), tuple(found)) if _is_regular(markup) else None
 
 
 def _end(body: bytes, begin: int, name: bytes) -> int:
@@ -166,12 +171,10 @@ _LONGEST_TAG = 64 * 1024
 
 # Before Python 3.11.5 a possessive group keeps what its last, failed round has read; `*` gives the same a fifth slower.
 _ANY = rb"*+" if sys.version_info >= (3, 11, 5) else rb"*"
-_ANCHOR_PARTS = (
-    rb"""<a(?:(\s++(?:[a-gi-z][a-z-]*+="[^"<>]*+"\s++)%shref="([^"<>#&]*+(?:&[^"<>]*+)?)""" % _ANY,
-    rb"""[^<>]*+)|((?:rea)?(?=[\s/>])[^<>]*+))>([^<]*+(?:<(?!/?a(?:rea)?[\s/>])[^<]*+)%s)""" % _ANY,
+_ANCHOR = re.compile(
+    rb"""<a(?:(\s++(?:[a-gi-z][a-z-]*+="[^"<>]*+"\s++)%shref="([^"<>#&]*+(?:&[^"<>]*+)?)""" % _ANY
+    + rb"""[^<>]*+)|((?:rea)?(?=[\s/>])[^<>]*+))>([^<]*+(?:<(?!/?a(?:rea)?[\s/>])[^<]*+)%s)""" % _ANY
 )
-_ANCHOR = re.compile(rb"".join(_ANCHOR_PARTS))
-_ANCHOR_AND_FRAGMENT = re.compile(rb"""((?:#[^"<>]*+)?)""".join(_ANCHOR_PARTS))
 """An anchor: in the usual spelling its attributes and its reference, in any other all that follows `<a`; and what it holds.
 
 The reference ends at its fragment, but one with an `&` comes whole, because that may be the beginning of a hash. What the anchor
@@ -179,10 +182,6 @@ holds ends where it is closed or the next one begins.
 """
 _ATTRIBUTE = re.compile(rb"""(=?[^\s/=<>]++)(?:\s*+=\s*+(?:"([^"<>]*+)"|'([^'<>]*+)'|([^\s<>]*+)))?""")
 _TAG = re.compile(rb"<[a-z/][^<>]*+>?")
-_ELEMENT = re.compile(
-    rb"<(i(?:mg|mage|nput|frame)|link|meta|s(?:cript|ource)|video|audio|track|embed|object|form)((?:\s|/)[^<>]*+)>"
-)
-"""An element, other than an anchor, that may name a URL."""
 _STYLE = re.compile(rb"""<[a-z][^<>]*?\sstyle\s*+=\s*+(?:"([^"<>]*+)"|'([^'<>]*+)')""")
 _IMAGE = re.compile(rb"<img(?=[\s/])[^<>]*+>")
 _PATH_START = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789./_~-")
@@ -201,7 +200,7 @@ class ScannedLinks(NamedTuple):
     left_out: tuple[str, ...] = ()
     """As `Document.left_out`."""
     styles: Sequence[str] = ()
-    """The style sheets in the page that name a URL, of `scan_all` only."""
+    """The style sheets in the page that name a URL, if elements are read."""
 
 
 class ElementReference(NamedTuple):
@@ -221,47 +220,35 @@ class LinkScanner:
         self._folders: dict[str, dict[bytes, str]] = {}
         """For each folder, what references on its pages lead to: a URL, or nothing."""
         self._texts: dict[bytes, str] = {}
-        self._fragments: dict[bytes, str] = {}
-        """By what follows the references."""
         self._elements: dict[tuple[bytes, bytes], tuple[ElementReference, ...]] = {}
         self._kept = 0
 
-    def scan(self, body: bytes, page_url: str) -> ScannedLinks | None:
-        """Links and title of a page in UTF-8; None when it is not plain and takes a tree."""
-        page = read_plain_markup(body)
+    def scan(self, body: bytes, page_url: str, *, elements: bool = False) -> ScannedLinks | None:
+        """Links and title of a page in UTF-8, with `elements` also its other references; None when it takes a tree."""
+        page = read_plain_markup(body, elements=elements)
         if page is None:
             return None
         title = None if page.title is None else _text(page.title[: 8 * MAX_TITLE])[:MAX_TITLE].rstrip()
         too_long = self._resolver.too_long
         malformed: list[MalformedLink] = []
         links, characters = self._links(page.markup, page_url, malformed)
-        return ScannedLinks(
-            links, title, malformed, tuple(link_limits(len(links), characters, self._resolver.too_long - too_long))
-        )
-
-    def scan_all(self, body: bytes, page_url: str, *, each_once: bool = False) -> ScannedLinks | None:
-        """Every link of a page in UTF-8 but those to itself, or each target once; then all other references.
-
-        None when it takes a tree.
-        """
-        page = read_plain_markup(body, every_tag=True)
-        if page is None:
-            return None
-        title = None if page.title is None else _text(page.title[: 8 * MAX_TITLE])[:MAX_TITLE].rstrip()
-        too_long = self._resolver.too_long
-        malformed: list[MalformedLink] = []
-        links, characters = (self._links if each_once else self._every_link)(page.markup, page_url, malformed)
-        characters = self._read_elements(page.markup, page_url, links, malformed, characters)
+        if elements:
+            characters = self._read_elements(page.elements, page_url, links, malformed, characters)
         left_out = tuple(link_limits(len(links), characters, self._resolver.too_long - too_long))
-        return ScannedLinks(links, title, malformed, left_out, _styles(page))
+        return ScannedLinks(links, title, malformed, left_out, _styles(page) if elements else ())
 
     def _read_elements(
-        self, markup: bytes, page_url: str, links: list[Link], malformed: list[MalformedLink], characters: int
+        self,
+        elements: Iterable[tuple[bytes, bytes]],
+        page_url: str,
+        links: list[Link],
+        malformed: list[MalformedLink],
+        characters: int,
     ) -> int:
         """Add what other elements than anchors name; how many characters links might still have."""
-        elements, resolve = self._elements, self._resolver.resolve
-        for key in _ELEMENT.findall(markup):
-            references = elements.get(key)
+        known, resolve = self._elements, self._resolver.resolve
+        for key in elements:
+            references = known.get(key)
             if references is None:
                 references = self._read_element(*key)
             for kind, reference, text, rel in references:
@@ -286,60 +273,6 @@ class LinkScanner:
             self._elements[name, tag] = references
             self._kept += 1
         return references
-
-    def _every_link(self, markup: bytes, page_url: str, malformed: list[MalformedLink]) -> tuple[list[Link], int]:
-        """As `_links`, but every link with its fragment, except those to the page itself."""
-        links: list[Link] = []
-        characters, none = MAX_LINK_CHARACTERS, ("", page_url)
-        known, texts, fragments = self._folder(page_url), self._texts, self._fragments
-        new = tuple.__new__  # What a named tuple's own constructor calls: half the price.
-        for attributes, reference, mark, unusual, inner in _groups(_ANCHOR_AND_FRAGMENT, markup):
-            if mark and not reference:
-                continue  # Within the page: most links of some pages are.
-            tag, front, fragment = attributes or unusual, reference, ""
-            if mark:
-                fragment = fragments.get(mark) or self._fragment(mark, tag)
-            elif unusual or b"&" in reference:
-                front, fragment = (_reference(unusual) if unusual else _front(reference)), self._fragment(mark, tag)
-            if reference.endswith(b" "):
-                front = _reference(attributes)
-            url = known.get(front)
-            if url is None:
-                url = self._resolved(front, page_url, known) if front else ""
-            if url in none:
-                if not url and (front or _is_empty(tag)):
-                    self._note_problem(front, tag, inner, malformed, len(links))
-                continue
-            text, kind, rel = texts.get(inner), LinkKind.A, ""
-            if not text:
-                text, kind = self._describe(tag, inner)
-            if b"rel" in tag.lower():
-                rel = _value(_attributes(tag).get(b"rel")).lower()
-            links.append(new(Link, (url, kind, text, rel, len(links), fragment)))
-            characters -= len(url) + len(text) + len(rel) + len(fragment)
-            if characters < 0 or len(links) >= MAX_LINKS:
-                break
-        return links, characters
-
-    def _fragment(self, mark: bytes, tag: bytes) -> str:
-        """The fragment of an anchor: as it was found after the reference, or else in its tag."""
-        if mark and b"&" not in mark:
-            fragment = mark[1:].decode("utf-8", "replace").rstrip(" ")
-        else:
-            attributes = _attributes(tag)
-            whole = _decoded(attributes.get(b"href", attributes.get(b"xlink:href", b"")))
-            fragment = whole.partition("#")[2].rstrip(" ")
-        fragment = unquote(fragment) if "%" in fragment else fragment
-        if mark and len(mark) <= _LONGEST_KEPT:
-            self._fragments[mark] = fragment
-            self._kept += 1
-        return fragment
-
-    def _describe(self, tag: bytes, inner: bytes) -> tuple[str, LinkKind]:
-        """The text of an anchor or an area, and which of them it is."""
-        if tag.startswith(b"rea"):
-            return _alternative(tag, b""), LinkKind.AREA
-        return self._text(inner) or _alternative(tag, inner), LinkKind.A
 
     def _links(self, markup: bytes, page_url: str, malformed: list[MalformedLink]) -> tuple[list[Link], int]:
         """The links, and how many characters they might still have; what is wrong is added to `malformed`."""
@@ -417,7 +350,6 @@ class LinkScanner:
             self._folders.clear()
             self._texts.clear()
             self._elements.clear()
-            self._fragments.clear()
             self._kept = 0
         query = page_url.find("?")
         folder = page_url[: page_url.rindex("/", 0, query if query > 0 else None)]

@@ -31,12 +31,10 @@ _RECORDS = PageRecords(indexable=True, indexability="")
 class LinksJob(HtmlJob):
     """Maps the links of a site."""
 
-    every_link: bool = False
-    """Keep every link with its text, not each target once: a report of broken links needs all pages that link."""
     fragments: bool = False
-    """Keep the fragments of links and the anchors of pages; needs `every_link`."""
+    """Keep every link with its fragment, not each target of a page once; and the anchors of pages."""
     kinds: frozenset[LinkKind] = FOLLOWED
-    """The kinds of references that are read; all but those of links need `every_link`."""
+    """The kinds of references that are read."""
     only_starts: bool = False
     """Read the links of the start URLs only; the others need to exist, and to have the anchors that fragments name."""
 
@@ -68,18 +66,11 @@ class LinksJob(HtmlJob):
         response = page.response
         content_type = response.header("content-type")
         if not self.fragments:
-            body = as_utf8(response.body, content_type)[0]
-            # The other links of a file to the same target are in the file: `local_input` reads it again.
-            each_once = self.only_starts
-            scanner = self._scanner
-            scanned = scanner.scan_all(body, page.url, each_once=each_once) if self.every_link else scanner.scan(body, page.url)
+            scanned = self._scanner.scan(as_utf8(response.body, content_type)[0], page.url, elements=self._reads_elements)
             if scanned is not None:
                 return self._page_result(page.url, scanned)
         document = HtmlDocument.parse(response.body, content_type)
-        if not self.every_link:
-            links, malformed = link_parser.extract_targets(document, page.url, self.resolver)
-            return self._page_result(page.url, ScannedLinks(links, document.title(), malformed, tuple(document.left_out)))
-        found = scan_tree(document, page.url, self.resolver, self._element_kinds, own_links=self.fragments)
+        found = scan_tree(document, page.url, self.resolver, self._element_kinds, every_link=self.fragments)
         if not self.fragments:
             return self._page_result(page.url, found)
         found = found._replace(links=[_with_anchor(link) for link in found.links])
@@ -89,16 +80,16 @@ class LinksJob(HtmlJob):
     @cached_property
     def _element_kinds(self) -> frozenset[LinkKind]:
         """The kinds of elements that name what is checked."""
-        return self.kinds | {LinkKind.LINK} if self.kinds > FOLLOWED else FOLLOWED
+        return self.kinds | {LinkKind.LINK} if self._reads_elements else FOLLOWED
+
+    @property
+    def _reads_elements(self) -> bool:
+        return len(self.kinds) > len(FOLLOWED)
 
     def _page_result(self, page_url: str, found: ScannedLinks) -> PageResult:
         """The links of a page, and what else it needs."""
         links, resources = found.links, dict[str, Link]()
-        if not self.every_link:
-            return PageResult(
-                links=links, title=found.title, records=malformed_records(page_url, found.malformed), left_out=found.left_out
-            )
-        if len(self.kinds) > len(FOLLOWED):
+        if self._reads_elements:
             links, resources = self._sort_references(page_url, found)
         malformed = [link for link in found.malformed if link.kind in self.kinds]
         records = malformed_records(page_url, malformed) or (_RECORDS if resources else None)
@@ -136,14 +127,19 @@ class LinksJob(HtmlJob):
 
 
 def scan_tree(
-    document: HtmlDocument, page_url: str, resolver: UrlResolver, kinds: frozenset[LinkKind], *, own_links: bool = False
+    document: HtmlDocument, page_url: str, resolver: UrlResolver, kinds: frozenset[LinkKind], *, every_link: bool = False
 ) -> ScannedLinks:
-    """What `LinkScanner.scan_all` makes of a page, from its tree; with `own_links` also the links of the page to itself."""
-    found, malformed = link_parser.extract(document, page_url, resolver, kinds)
-    links = [link for link in found if link.kind in FOLLOWED and (own_links or link.url != page_url)]
-    links += [link for link in found if link.kind not in FOLLOWED]
-    links = [link._replace(position=at) for at, link in enumerate(links)]
-    styles = document.style_texts() if LinkKind.CSS in kinds else ()
+    """What `LinkScanner.scan` makes of a page, from its tree; with `every_link` each of them instead of each target once."""
+    others, styles = kinds - FOLLOWED, document.style_texts() if LinkKind.CSS in kinds else ()
+    if every_link:
+        found, malformed = link_parser.extract(document, page_url, resolver, kinds)
+        links = sorted(found, key=lambda link: link.kind not in FOLLOWED)
+    else:
+        links, malformed = link_parser.extract_targets(document, page_url, resolver)
+        if others:
+            elements = link_parser.extract(document, page_url, resolver, others)
+            links, malformed = links + elements.links, [*malformed, *elements.malformed]
+    links = [link._replace(position=at) for at, link in enumerate(links)] if others else links
     return ScannedLinks(links, document.title(), malformed, tuple(document.left_out), styles)
 
 

@@ -122,7 +122,6 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
             scope=scope,
             check_external=options.check,
             follow=not options.list,
-            every_link=local is not None or options.check or options.fragments,
             fragments=options.fragments,
             only_starts=local is not None,
             kinds=kinds,
