@@ -11,6 +11,7 @@ import pytest
 
 from tadoru.jobs.audit.site_checks import BUILT_IN_CHECKS, MERGED_CHECKS
 from tests.acceptance.command import CommandResult, Tadoru
+from tests.browser.rendered_site import TWINS
 from tests.support.planted import PlantedSite
 from tests.support.planted_server import ProxiedSite
 from tests.support.planted_sites import CLOSED, HOSTS, WORLDS
@@ -53,6 +54,7 @@ def test_nothing_is_found_once_all_is_mended(name: str, tadoru: Tadoru, town: Pr
 
 def test_every_check_of_the_catalogue_is_planted_somewhere() -> None:
     planted = {check for build in WORLDS.values() for check, _ in build(False).expected}
+    planted |= set(TWINS)  # `tests/browser/test_rendered_checks.py` renders them.
     assert planted == set(BUILT_IN_CHECKS) - set(MERGED_CHECKS)
 
 

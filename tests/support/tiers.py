@@ -97,6 +97,9 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
         f"{A}audit_render.py::test_every_page_is_rendered_on_request",
         f"{A}audit_render.py::test_a_missing_browser_is_exit_3_and_the_rest_is_finished",
     ),
+    "tests/browser/test_rendered_checks.py::test_a_page_waits_for_the_element_that_is_named": (
+        "tests/browser/test_rendered_checks.py",
+    ),
     "tests/browser/test_secrets.py": (
         f"{A}crawl_credentials.py::test_no_follow_up_request_of_a_crawl_takes_a_credential_to_another_origin[browser]",
     ),

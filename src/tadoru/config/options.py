@@ -194,6 +194,9 @@ class AuditOptions(CrawlOptions):
         one_of("auto", "always", "never"),
         form=CrawlField("Render JavaScript", "Render JavaScript: only if the page needs it, always, or never.",
             value_labels=("Only if the page needs it", "All pages", "Off")))
+    render_wait: float = option(0.5, "Checks", "Time without activity after which a rendered page is complete.", parse_delay)
+    wait_for: str | None = option(None, "Checks", "CSS selector of an element that a rendered page waits for.",
+        metavar="SELECTOR")
     check_external: bool = option(False, "Checks", "Check external links and resources too.",
         form=CrawlField("Check external links"))
     fragments: bool = option_of(LinksOptions, "fragments")

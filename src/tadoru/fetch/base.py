@@ -32,6 +32,8 @@ class BrowserOptions:
     """Maximum bytes that one page may load in total."""
     quiet: float = 0.5
     """Seconds without any activity after which a page counts as settled; slow pages need more."""
+    wait_for: str = ""
+    """A selector: a page has not settled before an element matches it, unless its time is over."""
 
 
 class Fetcher(Protocol):

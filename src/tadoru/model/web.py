@@ -160,6 +160,8 @@ class RenderedPage:
     """Uncaught exceptions of scripts."""
     refused_resources: tuple[str, ...] = ()
     """Resources that the crawl may not request."""
+    is_redirected: bool = False
+    """Whether the page, once loaded, led to another document."""
 
 
 EVERY_BOT = "robots"

@@ -48,21 +48,21 @@ def rendering_differences(raw: PageView, rendered: PageView) -> Differences:
         "canonical": (raw.head.canonical, rendered.head.canonical),
         "language": (raw.head.lang, rendered.head.lang),
         "h1": (list(raw.head.h1), list(rendered.head.h1)),
-        "robots": (_robots(raw), _robots(rendered)),
+        "robots": (robots_names(raw), robots_names(rendered)),
         "words": (raw.content.words, rendered.content.words),
     }
     for name, (before, after) in pairs.items():
         if before != after:
             found[name] = {"raw": before, "rendered": after}
     sets = {
-        "links": (_links(raw), _links(rendered)),
-        "hreflang": (_languages(raw), _languages(rendered)),
+        "links": (linked_urls(raw), linked_urls(rendered)),
+        "hreflang": (listed_languages(raw), listed_languages(rendered)),
         "structured_data": (_types(raw), _types(rendered)),
     }
     for name, (was, became) in sets.items():
         if was.keys() != became.keys():
             found[name] = _moved(was, became)
-    if "noindex" in _robots(raw) and "noindex" not in _robots(rendered):
+    if "noindex" in robots_names(raw) and "noindex" not in robots_names(rendered):
         # Search engines that read it do not come back to render the page, so nobody learns that it was taken away.
         found["noindex_only_raw"] = True
     return found
@@ -76,19 +76,20 @@ def _moved(was: dict[str, None], became: dict[str, None]) -> Differences:
     return listed | {f"{side}_count": len(ones) for side, ones in sides.items() if len(ones) > MOST}
 
 
-def _robots(view: PageView) -> list[str]:
+def robots_names(view: PageView) -> list[str]:
     """The directives for everyone in the page; those of the header do not depend on rendering. `none` is two of them."""
     names = {f"{one.name}:{one.value}" if one.value else one.name for one in view.directives if one.agent == "robots"}
     return sorted(names - {"none"} | {"noindex", "nofollow"} if "none" in names else names)
 
 
-def _links(view: PageView) -> dict[str, None]:
+def linked_urls(view: PageView) -> dict[str, None]:
     """What the page links to on its own site, in order."""
     here = host_key(view.url)
     return _each(link.url for link in view.links if link.kind in FOLLOWED and host_key(link.url) == here)
 
 
-def _languages(view: PageView) -> dict[str, None]:
+def listed_languages(view: PageView) -> dict[str, None]:
+    """The alternates that the page declares, with their languages."""
     return _each(f"{language} {url}" for language, url in view.head.hreflang)
 
 

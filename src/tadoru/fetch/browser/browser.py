@@ -261,7 +261,9 @@ class Browser:
                 page.on("crash", lambda _: crashed.set())
                 page.on("popup", _close_soon)
                 session = _CdpSession(await page.context.new_cdp_session(page), Error)
-                rendering = Tab(session, client, policy, admission, self._clock).render(url, timeout=timeout, quiet=quiet)
+                rendering = Tab(session, client, policy, admission, self._clock).render(
+                    url, timeout=timeout, quiet=quiet, wait_for=self._options.wait_for
+                )
                 answer = await _run_unless(rendering, (crashed, running.gone))
         except (Error, SessionEnded, TimeoutError):
             answer = None

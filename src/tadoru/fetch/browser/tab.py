@@ -7,6 +7,7 @@ It uses the Chrome DevTools Protocol over a `CdpSession`, and does not know how 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Protocol
@@ -96,6 +97,8 @@ class CdpSession(Protocol):
         ...
 
 
+ELEMENT_POLL = 0.1
+"""Seconds between two looks for the element that is waited for."""
 READ_TIMEOUT = 5.0
 """Seconds for each attempt."""
 
@@ -156,8 +159,10 @@ class Tab:
         self._error: BaseException | None = None
         self._navigation_failure: Failure | None = None
 
-    async def render(self, url: str, *, timeout: float, quiet: float) -> RenderedPage | Failure:
-        """The rendered page, or why it could not be rendered. Raises SessionEnded."""
+    async def render(self, url: str, *, timeout: float, quiet: float, wait_for: str = "") -> RenderedPage | Failure:
+        """The rendered page, or why it could not be rendered; once an element matches `wait_for`, if the page gets one in time.
+        Raises SessionEnded."""
+        self._wait_for = wait_for
         frame = (await self._session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
         self._filter = RequestFilter(self._policy, self._admission, frame, url)
         self._report = PageReport(frame)
@@ -328,8 +333,22 @@ class Tab:
                 continue
             await self._wait_for_page()
             if self._activity.changes == changes and not self._is_finished():
+                if self._wait_for and not await self._has_element():
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(ELEMENT_POLL):
+                            await self._changed.wait()
+                    continue
                 self._settled = self._activity.last_activity
                 return
+
+    async def _has_element(self) -> bool:
+        """Whether the element that is waited for is there."""
+        expression = f"document.querySelector({json.dumps(self._wait_for)}) !== null"
+        try:
+            reply = await self._session.send("Runtime.evaluate", expression=expression, returnByValue=True)
+        except CommandRejected:
+            return False
+        return reply["result"].get("value") is True
 
     async def _wait_for_page(self) -> None:
         """Wait for a reply of the page: a busy script delays events, which have all arrived when the reply has."""
@@ -385,6 +404,7 @@ class Tab:
             loaded=None if self._loaded is None else self._loaded - began,
             settled=None if self._settled is None else max(0.0, self._settled - began),
             headers=document.headers,
+            is_redirected=len(report.documents) > 1,
         )
 
     def _failure(self, url: str, error: str, *, download: bool = False) -> Failure:

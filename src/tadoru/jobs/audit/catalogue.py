@@ -22,6 +22,7 @@ from tadoru.jobs.audit.checks import (
     pagination,
     performance,
     redirects,
+    rendering,
     responses,
     security,
     structured_data,
@@ -50,6 +51,7 @@ PAGE_CHECKS: tuple[PageChecks, ...] = (
     cookies.GROUP,
     html.GROUP,
     performance.GROUP,
+    rendering.GROUP,
 )
 SITE_WIDE_CHECKS: dict[str, Check] = {
     check.id: check for group in PAGE_CHECKS for check in group.checks if check.is_site_wide and not check.merged_into

@@ -10,10 +10,10 @@ from typing import Protocol
 
 from tadoru.errors import ConfigError, quoted
 from tadoru.model.finding import Check, Finding, Severity, Threshold, define
-from tadoru.model.web import EVERY_BOT, Answer, Failure, Link, LinkKind, Response
+from tadoru.model.web import EVERY_BOT, Answer, Failure, Link, LinkKind, RenderedPage, Response
 from tadoru.parse.header_fields import RobotsDirective, robots_tags
 from tadoru.parse.page import PageView
-from tadoru.rules.url import is_ip_address, split_url
+from tadoru.rules.url import canonical, is_ip_address, split_url
 
 _DELAY = re.compile(r"\d{1,9}(?:\.\d+)?")
 _IMMEDIATE_SECONDS = 10
@@ -71,6 +71,21 @@ class Limits:
         return self._values[check.id]
 
 
+@dataclass(frozen=True, slots=True)
+class RenderedContext:
+    """What a browser made of a page."""
+
+    page: RenderedPage
+    raw: PageView
+    """The page as it was sent."""
+
+    @property
+    def redirect_target(self) -> str | None:
+        """The URL that a script sent the visitor to."""
+        target = canonical(self.page.url.partition("#")[0]) if self.page.is_redirected else None
+        return target if target != self.raw.url and self.raw.head.refresh_url is None else None
+
+
 @dataclass(frozen=True, kw_only=True)
 class PageContext:
     """One URL with everything that is known when its response has arrived."""
@@ -81,6 +96,8 @@ class PageContext:
     """None if it was not requested."""
     page: PageView | None = None
     """The page, if the response is HTML."""
+    rendering: RenderedContext | None = None
+    """What a browser showed, if one was used."""
     robots_rule: str | None = None
     """The line of robots.txt that blocks the URL."""
     bots: frozenset[str] = DEFAULT_BOTS
@@ -102,8 +119,10 @@ class PageContext:
 
     @cached_property
     def is_refreshed(self) -> bool:
-        """Whether the page redirects by refresh before visitors can read it."""
+        """Whether the page redirects by refresh or by a script before visitors can read it."""
         page = self.page
+        if self.rendering is not None and self.rendering.redirect_target is not None:
+            return True
         if page is None or page.head.refresh_url in (None, page.url):
             return False
         delay = _DELAY.match(page.head.refresh or "")
@@ -198,7 +217,7 @@ def classify_indexability(context: PageContext) -> str:
     page = context.document
     if page is not None and page.head.canonical not in (None, page.url):
         return "canonicalised"
-    canonical = next((link.url for link in page.header_links if "canonical" in link.rel), None) if page is not None else None
-    if page is not None and canonical not in (None, page.url):
+    named = next((link.url for link in page.header_links if "canonical" in link.rel), None) if page is not None else None
+    if page is not None and named not in (None, page.url):
         return "canonicalised"
     return INDEXABLE

@@ -10,7 +10,15 @@ from hashlib import sha256
 
 from tadoru.engine.job import FetchedPage, HtmlJob, PageResult
 from tadoru.jobs.audit.catalogue import SITE_WIDE_CHECKS, CheckCatalogue
-from tadoru.jobs.audit.context import DEFAULT_BOTS, INDEXABLE, Limits, PageChecks, PageContext, classify_indexability
+from tadoru.jobs.audit.context import (
+    DEFAULT_BOTS,
+    INDEXABLE,
+    Limits,
+    PageChecks,
+    PageContext,
+    RenderedContext,
+    classify_indexability,
+)
 from tadoru.model.finding import Finding
 from tadoru.model.web import EVERY_BOT, FOLLOWED, Answer, Link, LinkKind, RenderedPage, Response
 from tadoru.parse.extract import Extraction
@@ -30,6 +38,8 @@ MAX_ITEMS = 50
 MAX_VALUES = 2_000
 """Values of one item, including those of nested items."""
 MAX_HEADINGS = 200
+MAX_MESSAGES = 20
+"""Errors of one kind that are stored of a rendered page."""
 MAX_IMAGES = 500
 
 
@@ -75,17 +85,19 @@ class AuditJob(HtmlJob):
         response = page.response
         document = HtmlDocument.parse(response.body, response.header("content-type"))
         view = read_page(document, response, self.resolver)
+        rendering = RenderedContext(rendered, view) if rendered is not None else None
         changes: dict[str, object] | None = None
-        if rendered is not None:
-            seen = replace(response, body=rendered.html, headers=_as_utf8(response))
-            document = HtmlDocument.parse(rendered.html, "text/html; charset=utf-8")
-            raw, view = view, read_page(document, seen, self.resolver)
-            changes = {"differences": rendering_differences(raw, view), "console_errors": list(rendered.console_errors[:20])}
-        context = PageContext(url=page.url, limits=self.limits, answer=response, page=view, bots=self.bots)
+        if rendering is not None:
+            if rendering.redirect_target is None:
+                seen = replace(response, body=rendering.page.html, headers=_as_utf8(response))
+                document = HtmlDocument.parse(rendering.page.html, "text/html; charset=utf-8")
+                view = read_page(document, seen, self.resolver)
+            changes = _rendering_record(rendering, view)
+        context = PageContext(url=page.url, limits=self.limits, answer=response, page=view, rendering=rendering, bots=self.bots)
         is_page = response.status < 300  # The links of an error page do not count.
         anchors = document.stored_anchors(view.anchors) if self.fragments and is_page else None
         return PageResult(
-            links=[link for link in view.links if link.kind in FOLLOWED] if is_page else (),
+            links=_followed(view, rendering) if is_page else (),
             title=view.head.title,
             meta_description=view.head.meta_description,
             meta_robots=self._meta_robots(view),
@@ -174,6 +186,31 @@ class AuditJob(HtmlJob):
             hreflang=_alternates(view),
             items=[_item(item) for item in view.structured.items if not item.is_nested][:MAX_ITEMS],
         )
+
+
+def _followed(view: PageView, rendering: RenderedContext | None) -> list[Link]:
+    """The links that lead to pages; a page that a script redirects leads where the script does."""
+    links = [link for link in view.links if link.kind in FOLLOWED]
+    if rendering is not None and (target := rendering.redirect_target) is not None:
+        links.append(Link(target, LinkKind.REFRESH, "", "", len(view.links), ""))
+    return links
+
+
+def _rendering_record(rendering: RenderedContext, view: PageView) -> dict[str, object]:
+    """What rendering changed and what went wrong, as it is stored."""
+    shown = rendering.page
+    record: dict[str, object] = {
+        "differences": rendering_differences(rendering.raw, view),
+        "console_errors": list(shown.console_errors[:MAX_MESSAGES]),
+        "page_errors": list(shown.page_errors[:MAX_MESSAGES]),
+        "failed_resources": list(shown.failed_resources[:MAX_MESSAGES]),
+        "refused_resources": list(shown.refused_resources[:MAX_MESSAGES]),
+        "loaded": shown.loaded,
+        "settled": shown.settled,
+    }
+    if (target := rendering.redirect_target) is not None:
+        record["redirect_url"] = target
+    return record
 
 
 def _is_blank(response: Response) -> bool:

@@ -16,6 +16,7 @@ from tadoru.engine.crawl import CrawlOutcome
 from tadoru.engine.notifications import Notify
 from tadoru.engine.url_filter import UrlFilter
 from tadoru.errors import Message, UsageError, quoted
+from tadoru.fetch.base import BrowserOptions
 from tadoru.jobs.audit import coverage
 from tadoru.jobs.audit.catalogue import SITE_WIDE_CHECKS
 from tadoru.jobs.audit.context import Limits
@@ -47,6 +48,7 @@ from tadoru.jobs.launch import CrawlPlan
 from tadoru.model.finding import Check, Finding
 from tadoru.model.web import EVERY_BOT
 from tadoru.parse.extract import Extraction
+from tadoru.parse.html import is_selector
 from tadoru.rules.address import Exemptions
 from tadoru.rules.budget import BreadthLimits
 from tadoru.rules.scope import Scope
@@ -146,6 +148,8 @@ def build_job(options: AuditOptions, scope: Scope) -> AuditJob:
         bots=frozenset({EVERY_BOT, *options.search_bots.split(",")} - {"none"}),
         cleaning=build_cleaner(options),
     )
+    if options.wait_for is not None and not is_selector(options.wait_for):
+        raise UsageError("--wait-for {selector} is not a CSS selector.", selector=quoted(options.wait_for))
     known = {**job.catalogue.checks, **SITE_CHECKS}
     for name in options.enable:
         if name not in known:
@@ -280,7 +284,7 @@ def _reading_settings(options: AuditOptions, job: AuditJob) -> list[str]:
         *options.enable,
         *map(str, sorted(job.thresholds)),
         *options.extract,
-        options.render,
+        *([options.render, str(options.render_wait), options.wait_for or ""] if options.render != "never" else []),
     ]
     return [*settings, str(options.store_bodies), str(options.fragments), *sorted(job.bots)]
 
@@ -313,7 +317,9 @@ def _build_plan(
         "sitemap_urls": options.sitemap_url,
         "bounds": bounds_for(options),
     }
-    return build_plan(options, job, starts, exemptions, options.database, policy, render=options.render != "never")
+    rendering = BrowserOptions(quiet=options.render_wait, wait_for=options.wait_for or "")
+    render = options.render != "never"
+    return build_plan(options, job, starts, exemptions, options.database, policy, render=render, rendering=rendering)
 
 
 async def _read_starts(

@@ -69,7 +69,7 @@ def run(context: PageContext) -> Iterator[Finding]:
         if context.url.startswith("https:") and (target or "").startswith("http:"):
             yield TO_HTTP.on(context.url, location)
         return
-    if context.page is not None and context.is_refreshed:
+    if context.page is not None and context.page.head.refresh_url is not None and context.is_refreshed:
         yield META_REFRESH.on(context.url, context.page.head.refresh or "")
     if "url=" in context.headers.get("refresh", "").lower():
         yield REFRESH_HEADER.on(context.url, context.headers["refresh"])

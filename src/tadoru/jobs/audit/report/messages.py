@@ -37,6 +37,7 @@ GROUPS: Mapping[str, str] = {
     "resources": N_("Resources"),
     "site": N_("Site-wide"),
     "performance": N_("Performance"),
+    "rendering": N_("JavaScript"),
     "plugins": N_("Plugins"),
 }
 INDEXABILITIES: Mapping[str, str] = {
