@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from bench import events_held_out
+from bench import events_held_out, events_linkage
 from bench.events_corpus import rows
 from bench.events_dedupe import OTHER_SEED, curve, groups, halves, judge, point_at
 from bench.events_variants import pairs
@@ -55,6 +55,10 @@ def labelled() -> Iterator[LabelledPair]:
                 for prefix, page in zip(("", "other_"), urls, strict=True)
             )
             yield LabelledPair(cells["label"], cells["sources"] == "one", one, other)
+
+
+def verdict_of(one: EventDraft, other: EventDraft) -> MatchVerdict:
+    return compare_events(one, other, same_source=False).verdict
 
 
 def shown(pair: LabelledPair) -> str:
@@ -127,8 +131,42 @@ def test_merging_across_sources_is_precise_and_finds_nearly_all() -> None:
         judged = judge(made)
         reached = point_at(curve(judged))
         assert reached.precision >= 0.999
-        assert reached.recall >= 0.95
+        assert reached.recall >= 0.96, "all but slips of one kanji, which may be another word and are asked about"
         assert point_at(curve(judged), 0.6).recall >= 0.985, "what is not merged is asked about"
+
+
+@needs_tables
+def test_the_model_is_precise_on_municipalities_and_kinds_of_sources_that_it_was_not_trained_on() -> None:
+    sets = events_linkage.halves(events_linkage.build(list(rows())))
+    for name, recall, with_asked in (("municipalities held out", 0.9, 0.98), ("municipalities and kinds held out", 0.85, 0.97)):
+        found = events_linkage.measure(sets[name], verdict_of)
+        assert found.pairs >= 1_000
+        assert found.precision >= 0.99
+        assert found.recall >= recall
+        assert found.with_asked >= with_asked
+
+
+@needs_tables
+def test_the_labels_are_those_of_the_committed_list() -> None:
+    made = {pair.id: f"{pair.kind},{pair.label}" for pair in events_linkage.build(list(rows()))}
+    stored = dict(line.split(",", 1) for line in events_linkage.LABELS.read_text(encoding="utf-8").splitlines())
+    assert made == stored
+    assert len(stored) >= 1_500
+
+
+def test_the_model_links_records_of_another_kind() -> None:
+    found = events_linkage.measure(events_linkage.bibliographic_pairs(), verdict_of)
+    assert found.precision >= 0.99
+    assert found.with_asked >= 0.95
+
+
+@pytest.mark.parametrize("half, recall", [("dev", 0.7), ("held", 0.65)])
+def test_pairs_of_three_kinds_of_sources_are_merged_only_if_they_are_one_event(half: str, recall: float) -> None:
+    found = events_linkage.measure([pair for name, pair in events_linkage.written_pairs() if name == half], verdict_of)
+    assert found.precision == 1.0
+    assert found.unknowable == 0
+    assert found.recall >= recall
+    assert found.with_asked >= 0.94
 
 
 @needs_tables
@@ -136,5 +174,5 @@ def test_noise_that_the_rules_do_not_know_costs_recall_and_not_precision() -> No
     judged = judge(events_held_out.pairs([row.draft for row in rows()][::4], OTHER_SEED))
     reached = point_at(curve(judged))
     assert reached.precision >= 0.999
-    assert reached.recall >= 0.78, "one other kanji may be another word: it is asked about"
+    assert reached.recall >= 0.86, "one other kanji may be another word: it is asked about"
     assert point_at(curve(judged), 0.6).recall >= 0.97, "what is not merged is asked about"

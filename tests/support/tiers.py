@@ -127,6 +127,11 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
         "tests/deploy/test_project_files.py::test_the_documentation_builds_without_a_warning",
     ),
     # ---- sites of real generators: their markup, written by hand, is read in each part's own tests
+    "tests/quality/test_event_dedupe.py": (
+        "tests/quality/test_event_dedupe.py::test_merging_across_sources_is_precise_and_finds_nearly_all",
+        "tests/quality/test_event_dedupe.py::test_noise_that_the_rules_do_not_know_costs_recall_and_not_precision",
+        "tests/quality/test_event_dedupe.py::test_the_labels_are_those_of_the_committed_list",
+    ),
     "tests/jobs/docs_content": ("tests/quality/test_built_sites.py",),
     # ---- architecture: the layers hold what the imports of each module would show
     "tests/architecture/test_layers.py": (

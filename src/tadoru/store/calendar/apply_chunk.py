@@ -24,6 +24,7 @@ from tadoru.store.calendar.merge_candidates import (
     outcome_detail,
     reasons_json,
     separate_pairs,
+    uid_row_key,
 )
 from tadoru.store.calendar.merging import EventMerger, MergeStamp, absorb_event
 from tadoru.store.calendar.records import (
@@ -98,7 +99,7 @@ def row_keys(drafts: Sequence[EventDraft], matcher: Matcher) -> list[RowKey]:
 
 def _key(draft: EventDraft, matcher: Matcher, *, unique: bool) -> str:
     if draft.uid and unique:
-        return storable_text(f"uid:{draft.uid}")
+        return uid_row_key(draft.uid)
     start = draft.occurrence.starts_at
     when = start.isoformat(timespec="minutes") if draft.occurrence.has_time else start.date().isoformat()
     name = f"uid:{draft.uid}|" if draft.uid else "key:"
@@ -111,8 +112,7 @@ def quarantined_keys(quarantined: Sequence[QuarantinedEvent]) -> list[RowKey]:
     found: dict[str, RowKey] = {}
     for number, row in enumerate(quarantined):
         content = draft_hash(raw_to_json(row.raw))
-        own = row.raw.uid and names[row.raw.uid] == 1
-        key = storable_text(f"uid:{row.raw.uid}") if own else f"raw:{content}"
+        key = uid_row_key(row.raw.uid) if row.raw.uid and names[row.raw.uid] == 1 else f"raw:{content}"
         found.setdefault(key, RowKey(number, key, content))
     return list(found.values())
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from sqlalchemy import Connection, RowMapping, Select, func, or_, select
 from tadoru.model.event import EventDraft
 from tadoru.store.calendar.drafts import TEXT_COLUMNS, draft_from_row
 from tadoru.store.calendar.records import Matcher, MatchOutcome, in_batches, select_in
-from tadoru.store.calendar.schema import apart, blocks, events, occurrences, sightings
+from tadoru.store.calendar.schema import apart, blocks, events, occurrences, sightings, storable_text
 
 _COMPARED = [
     events.c[name]
@@ -56,6 +57,8 @@ class MergeCandidates:
         self._drafts: dict[int, EventDraft] = {}
         self._rows_of_source: dict[int, list[RowMapping]] = {}
         self._sources: dict[int, set[int | None]] = {}
+        self._row_keys: dict[int, set[str]] = {}
+        """The keys of the rows of each event, of all sources."""
         self._limit = LIMITED_COMPARISONS if matcher.has_reached_limit else MAX_COMPARISONS
 
     def load(self, names: Iterable[str], titles: Collection[str]) -> None:
@@ -97,6 +100,7 @@ class MergeCandidates:
         columns = (sightings.c.id, sightings.c.event_id, sightings.c.source_id, sightings.c.row_key, sightings.c.last_run)
         for row in select_in(self._sql, select(*columns), sightings.c.event_id, found):
             self._sources[row["event_id"]].add(row["source_id"])
+            self._row_keys.setdefault(row["event_id"], set()).add(row["row_key"])
             if row["source_id"] == self._source_id:
                 self._rows_of_source.setdefault(row["event_id"], []).append(row)
 
@@ -133,12 +137,18 @@ class MergeCandidates:
         for event_id in islice(near, self._limit):
             if event_id not in self._drafts:
                 continue
-            result = self._matcher.compare(
-                draft, self._drafts[event_id], same_source=not mine.isdisjoint(self._sources[event_id])
-            )
+            known = self._drafts[event_id]
+            if draft.uid and uid_row_key(draft.uid) in self._row_keys.get(event_id, ()):
+                known = replace(known, uid=draft.uid)
+            result = self._matcher.compare(draft, known, same_source=not mine.isdisjoint(self._sources[event_id]))
             if result.verdict != "different":
                 found.append(CandidateMatch(event_id, result))
         return sorted(found, key=lambda match: (-match.found.score, match.event_id))
+
+
+def uid_row_key(uid: str) -> str:
+    """The key of the row of a source that has a uid of its own."""
+    return storable_text(f"uid:{uid}")
 
 
 def separate_pairs(sql: Connection, event_ids: Iterable[int]) -> set[tuple[int, int]]:

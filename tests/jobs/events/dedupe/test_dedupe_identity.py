@@ -69,7 +69,7 @@ def test_a_row_is_the_one_from_before_when_its_uid_and_more_agree(
 
 
 def test_events_of_one_city_and_day_share_a_block_whatever_their_titles() -> None:
-    one, other = draft("春の星空観察会", city="東京都府中市"), draft("夏の音楽祭", city="府中")
+    one, other = draft("春の星空観察会", city="東京都府中市", venue=""), draft("夏の音楽祭", city="府中")
     assert set(blocking_keys(one)) & set(blocking_keys(other)) == {"c|2026-08-01|府中"}
 
 
@@ -93,4 +93,17 @@ def test_a_day_of_a_festival_or_series_shares_a_block_with_the_whole() -> None:
 
 def test_other_days_and_titles_share_none() -> None:
     assert not set(blocking_keys(draft("春の星空観察会"))) & set(blocking_keys(draft("春の星空観察会", "2026-08-02T10:00")))
-    assert not set(blocking_keys(draft("春の星空観察会", city=""))) & set(blocking_keys(draft("陶芸の夕べ", city="")))
+    one, other = draft("春の星空観察会", city=""), draft("陶芸の夕べ", city="", venue="")
+    assert not set(blocking_keys(one)) & set(blocking_keys(other))
+
+
+def test_events_of_one_venue_and_day_share_a_block_without_a_city() -> None:
+    one, other = draft("春の星空観察会", venue="みどり市民会館 ホール"), draft("夜空を見上げて", city="", venue="みどり市民会館")
+    assert set(blocking_keys(one)) & set(blocking_keys(other)) == {"v|2026-08-01|みどり市民会館"}
+
+
+def test_a_uid_that_no_other_calendar_makes_is_a_block_on_any_day() -> None:
+    uid = "20260801-7c1e@calendar.example"
+    one, other = draft(uid=uid), draft("防災訓練", "2026-09-01", city="", venue="", uid=uid)
+    assert len(set(blocking_keys(one)) & set(blocking_keys(other))) == 1
+    assert not set(blocking_keys(draft(uid="12"))) & set(blocking_keys(draft("防災訓練", "2026-09-01", uid="12")))

@@ -114,3 +114,12 @@ def test_a_run_within_the_limit_compares_as_ever() -> None:
     pair = draft("【無料】春の星空観察察会"), draft("春の星空観察会")
     assert matcher.compare(*pair, same_source=False) == EventMatcher().compare(*pair, same_source=False)
     assert not matcher.has_reached_limit
+
+
+def test_two_calendars_that_pass_on_one_entry_make_one_event(store: CalendarStore) -> None:
+    uid = "20260801-7c1e2a44@calendar.example"
+    collect(store, "hall", draft("みどり市民クラシックコンサート", uid=uid))
+    applied = collect(store, "fans", draft("みどりクラシックコンサートの日", city="", venue="", uid=uid))
+    assert (applied.merged, applied.inserted) == (1, 0)
+    applied = collect(store, "old list", draft("みどり市民クラシックコンサート", "2026-07-25T10:00", city="", venue="", uid=uid))
+    assert (applied.merged, applied.inserted, applied.review) == (0, 1, 1)

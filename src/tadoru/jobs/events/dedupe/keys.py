@@ -4,7 +4,8 @@ The dedupe key is exact and cheap. Two events with the same one may still differ
 
 Blocking keys are strings that duplicates share and few other events do; the store indexes them. An event with d days has
 
-- one key of its first day and its city,
+- one key of its first day and its city, and one of its first day and its venue,
+- one key of its uid, if no other calendar has it by chance,
 - for its first day three keys of day and title signature, for rows without a city or with another name for it,
 - two such keys for each further day: the day in UTC if it differs (one instant in two zones has the same day in UTC), the other
   days of a longer event, the dates of a series. At most 4 and 12 of them.
@@ -28,7 +29,7 @@ from hashlib import blake2b
 
 from tadoru.jobs.events.dedupe.times import event_days
 from tadoru.jobs.events.dedupe.titles import TitleSimilarity, compare_identity, split_title, title_similarity
-from tadoru.jobs.events.dedupe.venues import bare_city_name
+from tadoru.jobs.events.dedupe.venues import bare_city_name, split_venue
 from tadoru.model.event import EventDraft
 
 _ENDING = re.compile(r";?(?:UNTIL|COUNT)=[^;]*", re.IGNORECASE)
@@ -69,6 +70,8 @@ def is_same_row(known: EventDraft, read: EventDraft) -> bool:
 
 
 _SIGNATURE = 3
+_OWN_VENUE = 5
+"""Characters: shorter names (図書館) are those of many venues."""
 _COMMON = frozenset(
     (
         "講座 教室 くり はな なし おは し会 こん ども こど 育て 子育 相談 せみ ふえ ちや てい すま らい さと "
@@ -87,12 +90,24 @@ _COMMON = frozenset(
 """Bigrams that at least one in a hundred titles has: they say what kind of event it is, not which."""
 
 
+_UNIQUE_UID = re.compile(r"[^@\s]{8,}@[^@\s]{3,}|[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}|[0-9a-z_]{20,}", re.IGNORECASE)
+
+
+def is_unique_uid(uid: str) -> bool:
+    """Whether a uid is one that no other calendar makes by chance, as those of ICS are, and not the number of a row."""
+    return _UNIQUE_UID.fullmatch(uid) is not None
+
+
 def blocking_keys(draft: EventDraft) -> tuple[str, ...]:
     """The blocking keys of an event. Two events that share none need not be compared."""
     first = draft.occurrences[0].starts_at if draft.occurrences else draft.occurrence.starts_at
     signature = title_signature(draft.title)
     days = dict.fromkeys((*event_days(draft), draft.local_date, first.astimezone(UTC).date()))
     found = [f"c|{draft.local_date}|{bare_city_name(draft.city)}"] if draft.city else []
+    if is_unique_uid(draft.uid):
+        found.append(f"u|{blake2b(draft.uid.encode(errors='replace'), digest_size=8).hexdigest()}")
+    if len(building := split_venue(draft.venue).building) >= _OWN_VENUE:
+        found.append(f"v|{draft.local_date}|{building}")
     for number, day in enumerate(days):
         found += _signed(day, signature if number == 0 else signature[:2])
     return tuple(dict.fromkeys(found))

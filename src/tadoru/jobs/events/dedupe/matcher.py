@@ -14,7 +14,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tadoru.jobs.events.dedupe.field_merge import MergeInput, merge_fields
-from tadoru.jobs.events.dedupe.keys import blocking_keys, dedupe_key, is_same_row
+from tadoru.jobs.events.dedupe.keys import blocking_keys, dedupe_key, is_same_row, is_unique_uid
+from tadoru.jobs.events.dedupe.linkage import (
+    CERTAINLY_TWO,
+    TitleWords,
+    compare_words,
+    is_for_a_person,
+    observe,
+    probability,
+    scale,
+    venue_likeness,
+)
 from tadoru.jobs.events.dedupe.reasons import EventComparison, MatchReason, MatchVerdict, ReasonCode
 from tadoru.jobs.events.dedupe.similarity import event_page_key, fold_spelling, is_same_page, normalise_text
 from tadoru.jobs.events.dedupe.times import (
@@ -38,7 +48,7 @@ from tadoru.jobs.events.dedupe.titles import (
     split_title,
     title_similarity,
 )
-from tadoru.jobs.events.dedupe.venues import VenueRelation, bare_city_name, compare_venues, distance_km, split_venue
+from tadoru.jobs.events.dedupe.venues import FAR_APART, VenueRelation, bare_city_name, compare_venues, distance_km, split_venue
 from tadoru.model.event import EventDraft
 from tadoru.store.calendar.records import MergedDraft, Sighting
 
@@ -48,17 +58,32 @@ REVIEW_SCORE = 0.6
 """From this score on, a review is opened."""
 REVIEW_LIMIT = 0.8
 DIFFERENT_LIMIT = 0.3
-_FAR_APART = 3.0
 _NEAR = 0.3
 """Kilometres."""
 _TITLE, _TIME, _PLACE, _PAGE = 0.5, 0.2, 0.2, 0.1
+_MODELLED = frozenset(
+    {
+        ReasonCode.TITLE_SAME,
+        ReasonCode.TITLE_SPELLING,
+        ReasonCode.TITLE_PART,
+        ReasonCode.TITLE_CLOSE,
+        ReasonCode.TITLE_FAR,
+        ReasonCode.ASIDES_MISSING,
+        ReasonCode.EDITION_MISSING,
+        ReasonCode.VENUE_WEAK,
+        ReasonCode.VENUE_DIFFERS,
+    }
+)
+"""Reasons whose meaning the model knows better than a limit."""
 _CONTRADICTIONS = frozenset({ReasonCode.NUMBERS_DIFFER, ReasonCode.MARKS_DIFFER, ReasonCode.ASIDES_DIFFER})
+_SAME_DAYS = frozenset({DayRelation.SAME, DayRelation.INSTANT, DayRelation.SHARED})
 _IDENTICAL = EventComparison(MatchVerdict.SAME, 1.0, (MatchReason("event", 1.0, 1.0, ReasonCode.IDENTICAL),))
 _VERY_CLOSE = 0.92
 _ONE_WORD = 0.8
 """Titles that differ by a character or a short word."""
 _COMMON_TITLE = 8
 """Characters: titles up to this length (おはなし会) are common to many events."""
+_SIMILAR_VENUES = 0.6
 _OWN_TITLE = 12
 """Characters: a longer title hardly belongs to two events."""
 
@@ -71,6 +96,7 @@ class _Evidence:
     b: EventDraft
     same_source: bool
     meeting: DayComparison
+    known: TitleAgreement
     level: TitleSimilarity
     alike: float
     beyond: str
@@ -82,6 +108,13 @@ class _Evidence:
     def is_same_place(self) -> bool:
         """Whether there is evidence that both are in one place."""
         return self.page or self.place in {VenueRelation.SAME, VenueRelation.ALIAS}
+
+    @property
+    def is_near_place(self) -> bool:
+        """Whether the names of the venues are two of one place, or similar."""
+        city = bare_city_name(self.a.city or self.b.city)
+        is_weak = self.place is VenueRelation.WEAK
+        return self.is_same_place or (is_weak and venue_likeness(self.a.venue, self.b.venue, city) > _SIMILAR_VENUES)
 
     @property
     def has_same_booking(self) -> bool:
@@ -114,6 +147,88 @@ class _Evidence:
 
 def compare_events(a: EventDraft, b: EventDraft, *, same_source: bool) -> EventComparison:
     """Whether two events are one, with the reasons. The order of the two does not matter."""
+    result = _compare(a, b, same_source)
+    if not same_source and a.uid and a.uid == b.uid and is_unique_uid(a.uid):
+        return _with_same_uid(a, b, result)
+    return result
+
+
+def _with_same_uid(a: EventDraft, b: EventDraft, result: EventComparison) -> EventComparison:
+    """The result for two sources that pass on one entry of a calendar: the same uid stands for the title and the place, not for
+    another time, which one of them may have missed."""
+    meeting = compare_days(a, b)
+    is_same_time = meeting.days in _SAME_DAYS and compare_times(meeting.one, meeting.other) is not TimeRelation.DIFFERENT
+    reasons = (*result.reasons, MatchReason("uid", 1.0, 0.0, ReasonCode.UID_SAME))
+    is_similar = dissimilarity(split_title(a.title), split_title(b.title)) is None
+    if is_same_time and is_similar and not any(reason.code in _CONTRADICTIONS for reason in result.reasons):
+        return _decided(reasons, max(result.score, SAME_SCORE))
+    if is_same_time or is_similar:
+        return _decided(reasons, max(result.score, REVIEW_LIMIT))
+    return result
+
+
+def _compare(a: EventDraft, b: EventDraft, same_source: bool) -> EventComparison:
+    found = _gather(a, b, same_source)
+    if isinstance(found, EventComparison):
+        return found
+    reasons = [_day(found), _title(found), _time(found), _venue(found)]
+    reasons += filter(
+        None,
+        (
+            _identity(found, found.known),
+            _city(found),
+            _url(found),
+            _ends(found),
+            _short_title(found, min(len(split_title(a.title).text), len(split_title(b.title).text))),
+        ),
+    )
+    by_rules = _result(reasons)
+    return by_rules if same_source else _linked(found, by_rules)
+
+
+def _linked(found: _Evidence, by_rules: EventComparison) -> EventComparison:
+    """The result for two sources: the probability of the model, within the limits of the rules.
+
+    The model decides what titles and venues that are only similar mean. It never merges across a contradiction, and what the
+    rules doubt is asked about unless the model is certain that it is two events.
+    """
+    words, seen = _observe(found)
+    likely = probability(seen)
+    share = MatchReason("event", likely, 0.0, ReasonCode.PROBABILITY, (_percent(likely),))
+    reasons = (*by_rules.reasons, share)
+    score = scale(likely)
+    if by_rules.verdict is not MatchVerdict.DIFFERENT and likely >= CERTAINLY_TWO:
+        score = max(score, REVIEW_SCORE)
+    modelled = _MODELLED
+    if found.is_same_place and found.times is TimeRelation.SAME and words.common >= _COMMON_TITLE:
+        modelled = _MODELLED | {ReasonCode.MARKS_MISSING}  # whom it is for, of an event that is certainly the same
+    limit = min(reason.limit for reason in by_rules.reasons if reason.code not in modelled)
+    if is_for_a_person(words, seen):
+        limit = min(limit, REVIEW_LIMIT)
+    return _decided(reasons, min(score, limit))
+
+
+def observations(a: EventDraft, b: EventDraft) -> tuple[str, ...] | None:
+    """What the linkage model sees of two events of two sources; None if one contradiction decides."""
+    found = _gather(a, b, same_source=False)
+    return None if isinstance(found, EventComparison) else _observe(found)[1]
+
+
+def _observe(found: _Evidence) -> tuple[TitleWords, tuple[str, ...]]:
+    one, other = split_title(found.a.title), split_title(found.b.title)
+    words = compare_words(one, other, _explained(found.a, found.b))
+    seen = observe(found.a, found.b, words, found.level, found.times, found.place, found.page)
+    return words, (*seen, f"day.{found.meeting.days.value}", *((str(found.known.code),) if found.known.code else ()))
+
+
+def _explained(a: EventDraft, b: EventDraft) -> str:
+    """What the titles may repeat without saying more."""
+    first = b if b.occurrence.starts_at < a.occurrence.starts_at else a
+    return "|".join((*_names(a), *_names(b), format_own_day(first.local_date)))
+
+
+def _gather(a: EventDraft, b: EventDraft, same_source: bool) -> _Evidence | EventComparison:
+    """Compare all fields, or return the result if one contradiction decides."""
     if a.title == b.title and a == b:
         return _IDENTICAL
     meeting = compare_days(a, b)
@@ -126,7 +241,7 @@ def compare_events(a: EventDraft, b: EventDraft, *, same_source: bool) -> EventC
         return _different(MatchReason("title", share, _TITLE, ReasonCode.TITLE_FAR, (_percent(share),), DIFFERENT_LIMIT))
 
     def explained() -> str:
-        return "|".join((*_names(a), *_names(b), format_own_day(first.local_date)))
+        return _explained(a, b)
 
     first = b if b.occurrence.starts_at < a.occurrence.starts_at else a
     hour = first.occurrence.starts_at.hour if first.occurrence.has_time else None
@@ -135,19 +250,7 @@ def compare_events(a: EventDraft, b: EventDraft, *, same_source: bool) -> EventC
         return _different(MatchReason("title", 0.0, _TITLE, known.code, known.values, DIFFERENT_LIMIT))
     level, alike, beyond = title_similarity(one, other, explained)
     times = compare_times(meeting.one, meeting.other)
-    found = _Evidence(a, b, same_source, meeting, level, alike, beyond, _place(a, b), times, page)
-    reasons = [_day(found), _title(found), _time(found), _venue(found)]
-    reasons += filter(
-        None,
-        (
-            _identity(found, known),
-            _city(found),
-            _url(found),
-            _ends(found),
-            _short_title(found, min(len(one.text), len(other.text))),
-        ),
-    )
-    return _result(reasons)
+    return _Evidence(a, b, same_source, meeting, known, level, alike, beyond, _place(a, b), times, page)
 
 
 def _different(reason: MatchReason) -> EventComparison:
@@ -158,11 +261,15 @@ def _different(reason: MatchReason) -> EventComparison:
 def _result(reasons: list[MatchReason]) -> EventComparison:
     weight = sum(reason.weight for reason in reasons)
     mean = sum(reason.score * reason.weight for reason in reasons) / weight
-    score = round(min(mean, *(reason.limit for reason in reasons)), 4)
+    return _decided(tuple(reasons), min(mean, *(reason.limit for reason in reasons)))
+
+
+def _decided(reasons: tuple[MatchReason, ...], score: float) -> EventComparison:
+    score = round(score, 4)
     verdict = (
         MatchVerdict.SAME if score >= SAME_SCORE else MatchVerdict.REVIEW if score >= REVIEW_SCORE else MatchVerdict.DIFFERENT
     )
-    return EventComparison(verdict, score, tuple(reasons))
+    return EventComparison(verdict, score, reasons)
 
 
 def _percent(share: float) -> str:
@@ -185,7 +292,7 @@ def _place(a: EventDraft, b: EventDraft) -> VenueRelation:
     if place in {VenueRelation.DIFFERENT, VenueRelation.ALIAS} and (apart := distance_km(a, b)) is not None:
         if place is VenueRelation.DIFFERENT and apart <= _NEAR:
             return VenueRelation.WEAK
-        if place is VenueRelation.ALIAS and apart >= _FAR_APART:
+        if place is VenueRelation.ALIAS and apart >= FAR_APART:
             return VenueRelation.WEAK
     return place
 
@@ -328,7 +435,7 @@ def _ends(found: _Evidence) -> MatchReason | None:
 
 
 def _short_title(found: _Evidence, length: int) -> MatchReason | None:
-    if found.same_source or found.is_same_place or found.times is TimeRelation.SAME or length > _COMMON_TITLE:
+    if found.same_source or found.times is TimeRelation.SAME or length > _COMMON_TITLE or found.is_near_place:
         return None
     return MatchReason("event", 0.5, 0.0, ReasonCode.THIN, (), REVIEW_LIMIT)
 

@@ -63,7 +63,9 @@ class ReasonCode(StrEnum):
     PLACE_UNKNOWN = "place.unknown"
     URL_SAME = "url.same"
     URL_DIFFERS = "url.differs"
+    UID_SAME = "uid.same"
     THIN = "event.thin"
+    PROBABILITY = "event.probability"
 
 
 REASON_MESSAGES: dict[ReasonCode, str] = {
@@ -103,6 +105,8 @@ REASON_MESSAGES: dict[ReasonCode, str] = {
     ReasonCode.PLACE_UNKNOWN: N_("No evidence that both are in the same place"),
     ReasonCode.URL_SAME: N_("Both link to the same page"),
     ReasonCode.URL_DIFFERS: N_("The same source has a separate page for each"),
+    ReasonCode.UID_SAME: N_("Both calendars give the event the same UID"),
+    ReasonCode.PROBABILITY: N_("Probability of one event: {one} %"),
     ReasonCode.THIN: N_("The title is short and common, and there is no other evidence"),
 }
 _VALUE_NAMES = ("one", "other")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from difflib import SequenceMatcher
 from functools import lru_cache
 
 from rapidfuzz.distance import OSA, Levenshtein
@@ -52,6 +53,15 @@ _SPELLINGS = (
     (re.compile(r"出来る"), "できる"),
     (re.compile(r"お話し?|御話し?"), "おはなし"),
     (re.compile(r"グランド"), "グラウンド"),
+    (re.compile(r"障がい|障碍"), "障害"),
+    (re.compile(r"ひろば|ヒロバ"), "広場"),
+    (re.compile(r"祭り"), "まつり"),
+    (re.compile(r"遊(?=[ぶびぼ])"), "あそ"),
+    (re.compile(r"[作造創](?=[るろ])"), "つく"),
+    (re.compile(r"泊まり|泊り"), "とまり"),
+    (re.compile(r"灯ろう|燈籠|とうろう"), "灯籠"),
+    (re.compile(r"はたち"), "20歳"),
+    (re.compile(r"集い"), "つどい"),
 )
 # Katakana to hiragana, small kana to large ones, long marks removed: コンピューター and こんぴゅーた are one word.
 _KANA = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
@@ -104,6 +114,23 @@ def kanji_number(text: str) -> int:
             total += (current or 1) * (100 if sign == "百" else 10)
             current = 0
     return total + current
+
+
+MAX_MATCHED_LENGTH = 100
+"""Characters of a text whose parts are matched in any order."""
+
+
+def unmatched_text(one: str, other: str) -> tuple[list[str], list[str]]:
+    """What is left of two texts when their longest common parts, of two characters or more, are taken out one after another."""
+    mine, theirs = one[:MAX_MATCHED_LENGTH], other[:MAX_MATCHED_LENGTH]
+    found = SequenceMatcher(None, autojunk=False)
+    while True:
+        found.set_seqs(mine, theirs)
+        match = found.find_longest_match()
+        if match.size < 2:
+            return [rest for rest in mine.split("\0") if rest], [rest for rest in theirs.split("\1") if rest]
+        mine = f"{mine[: match.a]}\0{mine[match.a + match.size :]}"
+        theirs = f"{theirs[: match.b]}\1{theirs[match.b + match.size :]}"
 
 
 MIN_TYPO_LENGTH = 6

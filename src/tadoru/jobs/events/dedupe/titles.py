@@ -44,7 +44,7 @@ _MARKS = (
     # sessions
     "午前 午後 昼間 夜間 昼の部 夜の部 朝の部 夕方 早朝 ナイト モーニング デイ 月曜 火曜 水曜 木曜 金曜 土曜 日曜 平日 祝日 "
     # groups
-    "新生児 乳児 乳幼児 幼児 未就学児 未就園児 就学前 年少 年中 年長 小学生 中学生 高校生 大学生 低学年 中学年 高学年 "
+    "新生児 乳児 乳幼児 幼児 未就学児 未就園児 就学前 年中 年長 小学生 中学生 高校生 大学生 低学年 中学年 高学年 "
     "学生 大人 一般 児童 親子 男性 女性 男子 女子 男の子 女の子 シニア 高齢者 ジュニア ユース キッズ ベビー マタニティ "
     "プレママ パパ ママ 父親 母親 祖父母 妊婦 両親 ファミリー ペア 個人 団体 保護者 教員 職員 事業者 従業員 "
     # variants
@@ -53,7 +53,8 @@ _MARKS = (
 ).split()
 # A direction or a season counts only if it names a thing (北図書館), not in 東京 or 春日; a letter only on its own.
 _MARK = re.compile(
-    "|".join(sorted(map(re.escape, _MARKS), key=len, reverse=True))
+    "(?<!少)年少|"
+    + "|".join(sorted(map(re.escape, _MARKS), key=len, reverse=True))
     + r"|[北南東西春夏秋冬](?=の部|コース|会場|地区|図書館|公民館|児童館|体育館|センター|支所|分館|小学校|中学校|クラス|部)"
     + r"|(?<![a-z0-9])[a-h](?![a-z0-9])"
 )
@@ -141,10 +142,29 @@ _DATE = re.compile(r"\d{1,2}月\d{1,2}日(?:\s*\([月火水木金土日](?:曜�
 _AROUND = re.compile(r"^(?:会場|場所|於|主催)\s*:?\s*|^(?:in|at)\s+")
 _PIECE = re.compile(r"[\W_]+")
 _UNLIKE = 0.45
+_SHARED_PAIRS = 0.6
+"""Of the pairs of letters of the shorter title: it may be in the longer one, with other words between."""
 _CLOSE_ENOUGH = 0.64
 _CLOCK = r"\d{1,2}(?::\d\d|時(?:\d{1,2}分|半)?)"
 _TIME_OF_DAY = re.compile(rf"(\d日(?:\s?\([^()]{{1,5}}\))?)\s?{_CLOCK}(?:\s?[~～〜-]\s?(?:{_CLOCK})?|から)?")
 """The time behind a date in a title: when the event is, not which one."""
+_ANNOUNCEMENT = re.compile(
+    "|".join(
+        (
+            "のお知らせ 開きます 参加無料 入場無料 参加者 受講者 出演者 募集中 受付中 要予約 お知らせ presents ぷれぜんつ "
+            "開催 開講 募集 参加 受付 予約 申込 無料 定員 先着 講師 先生 出演 主催 共催 後援 案内 します 年度 令和 周年 "
+            "による さん さま feat with the of in at 第 回 目 年 氏 名 ん 市 町 区 村 立 県"
+        ).split()
+    )
+    + r"|\d+"
+)
+"""What announces an event, repeats its year or names people in it, folded: it does not say which event it is."""
+_COMMON_WORDS = re.compile(
+    "体験教室|わくすつぷ|市民公開|無料開放|体験会|講習会|講演会|演奏会|いべんと|ふえすた|夏休み|冬休み|春休み|はじめて|初めて|みんな|楽しむ|楽しい|せみな|まつり|"
+    "らいぶ|live|ふえす|体験|講演|講座|教室|大会|競走|催し|学ぶ|公開|一般|市民|恒例|年末|年始|連続|特別|企画|記念|[展会秋春夏冬編員者]"
+)
+"""Words that many events have, folded: they do not say which event it is unless the other title has another one."""
+_PARTICLES = re.compile(r"[のをでとにはがへやおごもさ]{0,3}")
 _JAPANESE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _LATIN = re.compile(r"[A-Za-z]{3}")
 
@@ -234,7 +254,12 @@ def dissimilarity(one: TitleParts, other: TitleParts) -> float | None:
     if one.text == other.text or one.text in other.text or other.text in one.text:
         return None
     alike = max(fuzz.ratio(one.text, other.text), fuzz.ratio(one.ordered, other.ordered)) / 100
-    return alike if alike < _UNLIKE else None
+    if alike >= _UNLIKE:
+        return None
+    short, long = sorted((one, other), key=lambda title: (len(title.text), title.text))
+    pairs = {short.text[place : place + 2] for place in range(len(short.text) - 1)}
+    shared = sum(pair in long.text for pair in pairs)
+    return None if shared >= 4 and shared >= _SHARED_PAIRS * len(pairs) else alike
 
 
 def title_similarity(one: TitleParts, other: TitleParts, explained: Callable[[], str]) -> tuple[TitleSimilarity, float, str]:
@@ -259,6 +284,14 @@ def title_similarity(one: TitleParts, other: TitleParts, explained: Callable[[],
 def share_a_word(one: TitleParts, other: TitleParts) -> bool:
     """Whether five consecutive characters occur in both, without brackets."""
     return any(one.body[place : place + 5] in other.body for place in range(len(one.body) - 4))
+
+
+def content_length(rest: str, explained: str = "", *, with_common: bool = False) -> int:
+    """The characters of a part of a folded title that say which event it is, with or without words that many events have."""
+    if len(rest) > 1 and rest in explained:
+        return 0
+    bare = _ANNOUNCEMENT.sub("", rest) if with_common else _COMMON_WORDS.sub("", _ANNOUNCEMENT.sub("", rest))
+    return 0 if _PARTICLES.fullmatch(bare) else len(bare)
 
 
 def has_other_script(one: str, other: str) -> bool:
@@ -311,6 +344,15 @@ class TitleAgreement:
 
 _AGREED = TitleAgreement()
 _YEARS = frozenset({"year", "fiscal"})
+_WORST_FIRST = (
+    ReasonCode.MARKS_DIFFER,
+    ReasonCode.ASIDES_DIFFER,
+    ReasonCode.NUMBERS_MISSING,
+    ReasonCode.MARKS_MISSING,
+    ReasonCode.ASIDES_MISSING,
+    ReasonCode.ASIDES_SPELLING,
+    ReasonCode.EDITION_MISSING,
+)
 
 
 def compare_identity(
@@ -322,12 +364,8 @@ def compare_identity(
     numbers = _numbers(one, other, when[0])
     if numbers.code is ReasonCode.NUMBERS_DIFFER:
         return numbers
-    found = [numbers, _marks(one, other, when), _asides(one, other, explained)]
-    for code in (ReasonCode.MARKS_DIFFER, ReasonCode.ASIDES_DIFFER):
-        for result in found:
-            if result.code is code:
-                return result
-    return next((result for result in reversed(found) if result.code is not None), _AGREED)
+    found = {result.code: result for result in (numbers, _marks(one, other, when), _asides(one, other, explained))}
+    return next((found[code] for code in _WORST_FIRST if code in found), _AGREED)
 
 
 def _numbers(one: TitleParts, other: TitleParts, day: date) -> TitleAgreement:

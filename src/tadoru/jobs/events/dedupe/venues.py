@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from math import cos, hypot, radians
+from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
@@ -34,10 +35,13 @@ _GENERIC = re.compile(
     r"(?:中央|総合|市民|区民|町民|村民|市立|区立|町立|地域|地区|第\d+|こども|児童|文化|保健|福祉|生涯学習|子育て支援|子育て|すぽつ|健康|総合福祉|市|区|町|村)*"
     r"(?:図書館|公民館|体育館|市役所|区役所|役場|役所|会館|文化会館|せんた|児童館|公園|ほる|集会所|小学校|中学校|博物館|美術館|ぷらざ|庁舎|広場|ぷる|ぐらうんど|運動場)"
 )
+_AREA = re.compile(r"(?<=..)(?:一帯|周辺|付近|ほか|など)$")
 _PREFECTURE = re.compile(r"^(?:東京都|北海道|(?:京都|大阪)府|.{2,3}?県)(?=.)")
 _COUNTY = re.compile(r"^.{1,4}?郡(?=.+[町村]$)")
 _CITY_END = re.compile(r"(?<=..)[市区町村]$")
 _KM_PER_DEGREE = 111.32
+FAR_APART = 3.0
+"""Kilometres between two places that are certainly two."""
 _DISTINCTIVE_LENGTH = 6
 """Characters: a name of this length hardly ever belongs to two places."""
 
@@ -154,8 +158,24 @@ def _within_city(one: str, other: str, city: str) -> VenueRelation:
 @lru_cache(maxsize=10_000)
 def _without(building: str, city: str) -> str:
     """The name of a building without its city; empty if it does not start with it."""
-    found = re.match(rf"{re.escape(city)}[市区町村]?[立営]?(?![民内])", building)
+    found = re.match(rf"{re.escape(city)}[市区町村]?[立営]?(?![民内役])", building)
     return building[found.end() :] if found else ""
+
+
+class OwnVenueName(NamedTuple):
+    """The folded name of a building without its city."""
+
+    whole: str
+    own: str
+    """Without words that many venues have; may be empty."""
+
+
+def own_venue_name(venue: str, city: str) -> OwnVenueName:
+    """The name of a venue without its city and owner."""
+    text = _AREA.sub("", split_venue(venue).building)
+    whole = (_without(text, city) if city else "") or text
+    own = _GENERIC.sub("", whole)
+    return OwnVenueName(whole, own if len(own) > 1 or _GENERIC.fullmatch(whole) else text)
 
 
 def _inside(part: VenueParts, whole: VenueParts) -> bool:
