@@ -16,7 +16,6 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -25,6 +24,7 @@ from pathlib import Path
 from tadoru.clock import SystemClock
 from tadoru.config.options import AuditOptions
 from tadoru.engine.crawl import Crawler
+from tadoru.fetch.base import RequestTurn
 from tadoru.jobs.audit.run import AuditCrawl
 from tadoru.jobs.launch import run_loop
 from tadoru.model.web import Answer, Request, Response, Timings
@@ -42,9 +42,9 @@ class FakeWeb:
         self._onward = onward
         self.asked: Counter[str] = Counter()
 
-    async def fetch(self, request: Request, sent: Callable[[], None] | None = None) -> Answer:
-        if sent is not None:
-            sent()
+    async def fetch(self, request: Request, turn: RequestTurn | None = None) -> Answer:
+        if turn is not None:
+            turn.sent()
         began = time.monotonic()
         await asyncio.sleep(self._latency)
         _, _, host, path = request.url.split("/", 3)

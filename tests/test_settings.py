@@ -41,8 +41,8 @@ PLAIN = {
     # What to check, and what to keep of it on this machine.
     "check", "fragments", "accept", "ignore", "suppress", "fail_on", "format", "output", "include_external", "render",
     "check_external", "resources", "store_bodies", "extract", "threshold", "no_plugins", "baseline", "report", "lang",
-    "own_markdown", "spa_wait", "render_wait", "wait_for", "headed", "keep_session", "diff", "pages", "merge", "chunks", "chunk_tokens", "local_links",
-    "label", "links", "max_tokens", "tokenizer", "timezone",
+    "own_markdown", "spa_wait", "render_wait", "wait_for", "headed", "keep_session", "diff", "pages", "merge", "chunks",
+    "chunk_tokens", "local_links", "label", "links", "max_tokens", "tokenizer", "timezone",
     "cache", "cache_failures", "max_age", "write_suppressions", "extensionless", "kinds", "enable", "search_bots",
     # What is done at a destination, not where it is.
     "enrich", "category_model", "llm_model", "llm_category", "llm_budget", "llm_timeout", "search_engine", "search_index",

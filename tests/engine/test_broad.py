@@ -12,6 +12,7 @@ import pytest
 from tadoru.config.options import AuditOptions
 from tadoru.engine import crawl as engine
 from tadoru.engine.crawl import Crawler
+from tadoru.fetch.base import RequestTurn
 from tadoru.jobs.audit.run import AuditCrawl
 from tadoru.model.web import Answer, Request, Response
 from tadoru.store.crawl.records import HOST_SPENT, TRAPPED_HOST
@@ -29,9 +30,9 @@ class FakeWeb:
         self._links = links
         self.asked: list[str] = []
 
-    async def fetch(self, request: Request, sent: Callable[[], None] | None = None) -> Answer:
-        if sent is not None:
-            sent()
+    async def fetch(self, request: Request, turn: RequestTurn | None = None) -> Answer:
+        if turn is not None:
+            turn.sent()
         _, _, host, path = request.url.split("/", 3)
         if path == "robots.txt":
             return Response(url=request.url, status=404, headers=())

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tadoru.clock import SystemClock
 from tadoru.engine.crawl import Crawler
 from tadoru.engine.job import CrawlPolicy, FetchedPage, PageResult
 from tadoru.engine.url_filter import UrlFilter
+from tadoru.fetch.base import RequestTurn
 from tadoru.jobs.links.job import LinksJob
 from tadoru.model.web import Answer, Request, Response
 from tadoru.rules.scope import Scope
@@ -35,7 +36,7 @@ class BurstSite:
 
     recorder: Recorder
 
-    async def fetch(self, request: Request, sent: Callable[[], None] | None = None) -> Answer:
+    async def fetch(self, request: Request, turn: RequestTurn | None = None) -> Answer:
         body = "".join(f'<a href="/{number}">x</a>' for number in range(TOGETHER)) if request.url == START else "<p>nothing</p>"
         if request.url != START:
             await self.recorder.arrived.wait()

@@ -22,6 +22,7 @@ from tadoru.model.web import Answer, Failure, FailureKind, Request, Response
 from tadoru.rules.address import Exemptions
 from tests.support.exchange import Exchange, Reply
 from tests.support.site import Site
+from tests.support.turns import SingleTurn
 
 SOON = 0.2
 """A timeout short enough to wait for, long enough for loopback."""
@@ -125,24 +126,19 @@ async def test_head_reads_the_headers_and_no_body(site: Site, fetcher: HttpFetch
 async def test_sent_is_called_once_when_the_request_is_out_and_before_the_answer(site: Site, fetcher: HttpFetcher) -> None:
     gate = site.hold("/")
     called = asyncio.Event()
-    calls: list[int] = []
-
-    def sent() -> None:
-        calls.append(len(site.requests))
-        called.set()
-
-    task = asyncio.create_task(fetcher.fetch(Request(url=site.url()), sent))
+    turn = SingleTurn(called.set)
+    task = asyncio.create_task(fetcher.fetch(Request(url=site.url()), turn))
     await called.wait()
     assert not task.done()
     gate.release()
     good(await task)
-    assert len(calls) == 1
+    assert turn.sendings == 1
 
 
 async def test_sent_is_not_called_when_there_is_no_connection(fetcher: HttpFetcher, site: Site) -> None:
-    calls: list[str] = []
-    failed(await fetcher.fetch(Request(url="http://10.1.2.3/"), lambda: calls.append("sent")))
-    assert calls == []
+    turn = SingleTurn()
+    failed(await fetcher.fetch(Request(url="http://10.1.2.3/"), turn))
+    assert turn.sendings == 0
 
 
 # -- headers ----------------------------------------------------------------------------------------------------------
@@ -404,12 +400,10 @@ async def test_a_pooled_connection_that_the_server_closes_is_replaced_by_a_new_o
     await site.requested("/first", 2)
     gate.release()
     await asyncio.gather(*pooled)
-    calls: list[str] = []
-    answer = good(await fetcher.fetch(Request(url=site.url("/second")), lambda: calls.append("sent")))
+    answer = good(await fetcher.fetch(Request(url=site.url("/second"))))
     assert answer.body == b"ok"
     assert [seen.path for seen in site.requests[2:]] == ["/second", "/second"]
     assert site.connections == 3
-    assert calls == ["sent"]
 
 
 async def test_a_request_with_effects_is_not_repeated(site: Site, fetcher: HttpFetcher) -> None:

@@ -18,6 +18,7 @@ from tadoru.engine.host_queues import HOST_BATCH, HostAssignment, HostQueue, Hos
 from tadoru.engine.job import CrawlContext, CrawlJob, CrawlPolicy, SiteProbingJob
 from tadoru.engine.notifications import LeasesRecovered, Notify
 from tadoru.engine.page_fetch import PageFetch
+from tadoru.engine.request_flow import Expiry, HostTurn
 from tadoru.engine.resources import ResourceChecker
 from tadoru.engine.site_probe import SiteProbe
 from tadoru.engine.sitemap_discovery import SitemapDiscovery
@@ -117,7 +118,7 @@ class Crawler:
 
     async def run(self) -> CrawlOutcome:
         """Crawl until nothing is left, the budget is spent, or `stop` is called. Raises what the store or `notify` raised."""
-        self._context.worker = await self._store.frontier.join(self._policy.lease_ttl)
+        await self._join()
         try:
             async with self._group:
                 helpers = [self._group.create_task(self._write()), self._group.create_task(self._keep_alive())]
@@ -194,12 +195,14 @@ class Crawler:
         lease = queue.leases[0]
         is_ready = self._page_fetch.is_ready(queue, lease)
         outcome = self._page_fetch.known_outcome(lease) or (self._page_fetch.refusal(lease) if is_ready else None)
+        turn: HostTurn | None = None
         if outcome is None and queue.is_paced:
             if is_ready and queue.pace is not None:
-                wait = await self._store.hosts.take_slot(self._context.worker, queue.host, self._page_fetch.hold(queue.pace))
-                if wait > 0:
-                    queue.due = self._clock.monotonic() + wait
+                taken = await self._page_fetch.take_turn(queue.host, queue.pace.gap, lambda: self._sent(queue, lease))
+                if not isinstance(taken, HostTurn):
+                    queue.due = self._clock.monotonic() + taken
                     return False
+                turn = taken
             queue.sending = lease
         queue.leases.popleft()
         self._queues.busy += 1
@@ -208,17 +211,17 @@ class Crawler:
         if outcome is not None:
             self._finished(queue, outcome)
         else:
-            self._begin(queue, lease, took_slot=is_ready and queue.is_paced)
+            self._begin(queue, lease, turn)
         return True
 
-    def _begin(self, queue: HostQueue, lease: Lease, *, took_slot: bool) -> None:
+    def _begin(self, queue: HostQueue, lease: Lease, turn: HostTurn | None) -> None:
         queue.health.in_flight += 1
-        self._group.create_task(self._process(queue, lease, took_slot))
+        self._group.create_task(self._process(queue, lease, turn))
 
-    async def _process(self, queue: HostQueue, lease: Lease, took_slot: bool) -> None:
+    async def _process(self, queue: HostQueue, lease: Lease, turn: HostTurn | None) -> None:
         outcome: Outcome
         try:
-            outcome = await self._page_fetch.fetch(queue, lease, took_slot=took_slot, on_sent=lambda: self._sent(queue, lease))
+            outcome = await self._page_fetch.fetch(queue, lease, turn=turn, on_sent=lambda: self._sent(queue, lease))
         except asyncio.CancelledError:
             if not self._context.stopping:
                 raise
@@ -381,6 +384,14 @@ class Crawler:
     async def _keep_alive(self) -> None:
         while True:
             await self._clock.sleep(self._policy.lease_ttl / 4)
-            if not await self._store.frontier.renew(self._context.worker, self._policy.lease_ttl):
-                self._context.worker = await self._store.frontier.join(self._policy.lease_ttl)
+            lease = Expiry(self._clock, self._policy.lease_ttl)
+            if await self._store.frontier.renew(self._context.worker, self._policy.lease_ttl):
+                self._context.lease = lease
+            else:
+                await self._join()
                 self._leases_lost = True
+
+    async def _join(self) -> None:
+        lease = Expiry(self._clock, self._policy.lease_ttl)
+        self._context.worker = await self._store.frontier.join(self._policy.lease_ttl)
+        self._context.lease = lease

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from tadoru.clock import Clock
 from tadoru.engine.notifications import Notify
+from tadoru.engine.request_flow import Expiry
 from tadoru.engine.url_filter import UrlFilter
 from tadoru.fetch.base import Fetcher, Renderer
 from tadoru.model.web import Answer, Link, RenderedPage, Response
@@ -204,4 +205,6 @@ class CrawlContext:
     renderer: Renderer | None = None
     worker: int = 0
     """The number of this worker in the store; it changes when the worker was declared dead and joins again."""
+    lease: Expiry | None = None
+    """Until when nobody can have declared this worker dead."""
     stopping: bool = False

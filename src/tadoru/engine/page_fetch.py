@@ -28,9 +28,10 @@ from tadoru.engine.notifications import (
     PageTruncated,
     SiteMoved,
 )
-from tadoru.engine.request_flow import follow_redirects, redirect_target
+from tadoru.engine.request_flow import Expiry, HostTurn, follow_redirects, redirect_target, slot_hold
 from tadoru.engine.robots_cache import RobotsCache
 from tadoru.errors import BrowserMissing
+from tadoru.fetch.base import TurnExpired
 from tadoru.model.web import Answer, Failure, FailureKind, Headers, Link, LinkKind, Request, Response
 from tadoru.parse.complexity import PageTooComplex
 from tadoru.rules import pace as pacing
@@ -89,6 +90,8 @@ def _utc(text: str | None) -> str | None:
 
 HOST_DOWN = records.NOT_ARRIVED
 """Failures of robots.txt that mean that no page of the host can be reached either."""
+BROWSER_TURNS = 3
+"""Turns that a request of the browser takes, at most, when the gap is over before it can be sent."""
 UNRESPONSIVE = f"Not requested: the host has not responded for more than {pacing.GIVE_UP_AFTER:.0f} seconds."
 
 
@@ -145,9 +148,20 @@ class PageFetch:
         finally:
             self._waiting.discard(task)
 
-    def hold(self, pace: pacing.Pace) -> float:
-        """Seconds for which a slot is reserved until its request is sent."""
-        return pace.gap + self._policy.timeout
+    async def take_turn(self, host: str, gap: float, on_sent: Callable[[], None] = lambda: None) -> HostTurn | float:
+        """The turn of a request with a paced host, or the seconds after which to ask again."""
+        context, hosts, hold = self._context, self._store.hosts, slot_hold(gap, self._policy.timeout)
+        worker, expiry = context.worker, Expiry(self._clock, hold)
+
+        def is_alive() -> bool:
+            return context.worker == worker and (context.lease is None or not context.lease.is_over)
+
+        async def mark() -> None:
+            await hosts.sent(worker, host)
+            on_sent()
+
+        wait = await hosts.take_slot(worker, host, hold)
+        return wait if wait > 0 else HostTurn(expiry, is_alive, mark)
 
     def is_ready(self, queue: HostQueue, lease: records.Lease) -> bool:
         """Whether this URL can be requested immediately: the pace of its host is known and its robots.txt is cached."""
@@ -193,10 +207,10 @@ class PageFetch:
         return health.postponed if health.postponed_until > self._clock.monotonic() else None
 
     async def fetch(
-        self, queue: HostQueue, lease: records.Lease, *, took_slot: bool, on_sent: Callable[[], None]
+        self, queue: HostQueue, lease: records.Lease, *, turn: HostTurn | None, on_sent: Callable[[], None]
     ) -> records.Outcome:
         """Fetch a URL. `on_sent` is called as soon as the next request of the queue may wait for the slot."""
-        if not took_slot and not self.is_ready(queue, lease):
+        if turn is None and not self.is_ready(queue, lease):
             crawl_delay = None
             if self._policy.obey_robots:
                 with self._interruptible():
@@ -206,20 +220,22 @@ class PageFetch:
                     return refusal
             queue.pace = await self._begin_pace(queue.host, crawl_delay)
         began = self._clock.monotonic()
-        answer = await self._request(queue, lease, on_sent, took_slot)
+        answer = await self._request(queue, lease, on_sent, turn)
         await self._observe(queue, answer, began)
         return await self._outcome(lease, answer)
 
-    async def _request(self, queue: HostQueue, lease: records.Lease, on_sent: Callable[[], None], took_slot: bool) -> Answer:
+    async def _request(
+        self, queue: HostQueue, lease: records.Lease, on_sent: Callable[[], None], turn: HostTurn | None
+    ) -> Answer:
         timeout = self._policy.timeout * (2 if lease.attempt else 1)
         if lease.purpose is records.UrlPurpose.CHECK:
             head = Request(url=lease.url, method="HEAD", timeout=timeout, max_bytes=self._policy.max_bytes)
-            answer = await self._send_with_cookies(queue, head, on_sent, took_slot)
+            answer = await self._send_with_cookies(queue, head, on_sent, turn)
             # Some servers do not support HEAD; a busy one (429, 503) is not requested again.
             if isinstance(answer, Response) and (answer.status < 400 or answer.status in (429, 503)):
                 return answer
             get = Request(url=lease.url, timeout=timeout, max_bytes=self._policy.max_bytes, body_types=())
-            return await self._send_with_cookies(queue, get, on_sent, took_slot=False)
+            return await self._send_with_cookies(queue, get, on_sent)
         request = Request(
             url=lease.url,
             timeout=timeout,
@@ -227,17 +243,17 @@ class PageFetch:
             body_types=self._context.job.body_types,
             headers=await self._conditions(lease) if self._policy.revalidate else (),
         )
-        return await self._send_with_cookies(queue, request, on_sent, took_slot)
+        return await self._send_with_cookies(queue, request, on_sent, turn)
 
     async def _send_with_cookies(
-        self, queue: HostQueue, request: Request, on_sent: Callable[[], None], took_slot: bool
+        self, queue: HostQueue, request: Request, on_sent: Callable[[], None], turn: HostTurn | None = None
     ) -> Answer:
         """Send a request. If its response sets a cookie and redirects back to the URL, directly or by a page that is to return
         there, the cookie is sent back once, for this URL only: the crawl keeps no session."""
-        answer = await self._send(queue, request, on_sent, took_slot)
+        answer = await self._send(queue, request, on_sent, turn)
         if isinstance(answer, Response) and answer.is_redirect and (cookies := _cookies_set(answer)) and _leads_back(answer):
             with_cookies = replace(request, headers=(*request.headers, ("Cookie", cookies)))
-            return await self._send(queue, with_cookies, on_sent, took_slot=False)
+            return await self._send(queue, with_cookies, on_sent)
         return answer
 
     async def _conditions(self, lease: records.Lease) -> Headers:
@@ -251,10 +267,14 @@ class PageFetch:
         pace = await self._begin_pace(host, None)
         if pace.gap <= 0:
             return
-        while (wait := await self._store.hosts.take_slot(self._context.worker, host, self.hold(pace))) > 0:
-            with self._interruptible():
-                await self._clock.sleep(wait)
-        await self._store.hosts.sent(self._context.worker, host)
+        # The browser sends when this returns: a process that stood still for a whole gap asks again. Not for ever, because a gap
+        # may be shorter than the store takes.
+        for _ in range(BROWSER_TURNS):
+            turn = await self._wait_for_turn(host, pace.gap)
+            gap = Expiry(self._clock, pace.gap)
+            await turn.end()
+            if not gap.is_over:
+                return
 
     async def _begin_pace(self, host: str, crawl_delay: float | None) -> pacing.Pace:
         """The pace of a host, which begins with the delay of the crawl or of its robots.txt."""
@@ -272,7 +292,7 @@ class PageFetch:
         self._other_queues[host] = queue
         queue.pace = await self._begin_pace(host, self._crawl_delay(request.url))
         began = self._clock.monotonic()
-        answer = await self._send(queue, request, lambda: None, took_slot=False)
+        answer = await self._send(queue, request, lambda: None)
         await self._observe(queue, answer, began)
         return answer
 
@@ -297,34 +317,29 @@ class PageFetch:
         cached = self.robots.cached(origin(url)) if self._policy.obey_robots else None
         return cached.rules.paced_delay if cached is not None else None
 
-    async def _send(self, queue: HostQueue, request: Request, on_sent: Callable[[], None], took_slot: bool) -> Answer:
-        """Send one request in its slot; the gap to the next one starts when the request has been sent."""
+    async def _send(
+        self, queue: HostQueue, request: Request, on_sent: Callable[[], None], turn: HostTurn | None = None
+    ) -> Answer:
+        """Send one request in its turn; the gap to the next one starts when the request has been sent."""
         assert queue.pace is not None
-        if queue.pace.gap <= 0:
+        if turn is None and queue.pace.gap <= 0:
             on_sent()
             return await self._fetcher.fetch(request)
-        worker = self._context.worker
-        while not took_slot:
-            wait = await self._store.hosts.take_slot(worker, queue.host, self.hold(queue.pace))
-            took_slot = wait <= 0
-            if not took_slot:
-                with self._interruptible():
-                    await self._clock.sleep(wait)
-        marks: list[asyncio.Task[None]] = []
+        while True:
+            turn = turn or await self._wait_for_turn(queue.host, queue.pace.gap, on_sent)
+            try:
+                return await self._fetcher.fetch(request, turn)
+            except TurnExpired:
+                pass  # Another worker may have the slot by now: the request waits for a new turn.
+            finally:
+                await turn.end()
+            turn = None
 
-        async def mark() -> None:
-            await self._store.hosts.sent(worker, queue.host)
-            on_sent()
-
-        def mark_sent() -> None:
-            if not marks:
-                marks.append(asyncio.create_task(mark()))
-
-        try:
-            return await self._fetcher.fetch(request, mark_sent)
-        finally:
-            mark_sent()
-            await marks[0]
+    async def _wait_for_turn(self, host: str, gap: float, on_sent: Callable[[], None] = lambda: None) -> HostTurn:
+        while not isinstance(turn := await self.take_turn(host, gap, on_sent), HostTurn):
+            with self._interruptible():
+                await self._clock.sleep(turn)
+        return turn
 
     async def _outcome(self, lease: records.Lease, answer: Answer) -> records.Outcome:
         if not isinstance(answer, Response):

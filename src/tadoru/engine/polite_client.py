@@ -15,10 +15,10 @@ from weakref import WeakValueDictionary
 
 from tadoru.clock import Clock, to_datetime
 from tadoru.engine.page_fetch import HOST_DOWN
-from tadoru.engine.request_flow import follow_redirects
+from tadoru.engine.request_flow import Expiry, HostTurn, follow_redirects, slot_hold
 from tadoru.engine.robots_cache import RobotsCache
 from tadoru.errors import Message
-from tadoru.fetch.base import Fetcher
+from tadoru.fetch.base import Fetcher, TurnExpired
 from tadoru.fetch.credentials import NO_CREDENTIALS, Credentials, CredentialsFetcher
 from tadoru.model.web import Answer, Failure, FailureKind, Headers, Request, Response
 from tadoru.rules import retry
@@ -32,6 +32,8 @@ MAX_HOST_WAIT = 300.0
 """Seconds to wait for the turn of a host, at most: one that asked for a longer pause is requested when it is over."""
 MAX_STOPPING_WAIT = 5.0
 """The same after a request to stop."""
+LATE_WAIT = 0.05
+"""Seconds after which a request asks for another turn that could not be sent in its own."""
 UNSETTLED_ROBOTS_AGE = 60.0
 """Seconds after which a robots.txt that could not be read is requested again."""
 T = TypeVar("T")
@@ -80,6 +82,8 @@ class PoliteClientContext:
         self.store = store
         self.clock = clock
         self.worker = worker
+        self.lease: Expiry | None = None
+        """Until when nobody can have declared this worker dead."""
         self.policy = policy
         self.stopping = asyncio.Event()
         """Set when no long wait shall begin or go on."""
@@ -199,30 +203,41 @@ class PoliteClient:
         An overloaded host is left alone for as long as it asks, else for 1, 2, 4 … seconds.
         """
         context, host = self._context, host_key(request.url)
-        store, worker, policy = context.store, context.worker, context.policy
-        gap = max(gap, policy.gap)
+        store, worker, gap = context.store, context.worker, max(gap, context.policy.gap)
+        answer: Answer | None = None
         async with context.host_lock(host):
-            while (wait := await context.call(store.take_slot, worker, host, request.timeout * 3 + 30, gap=gap)) > 0:
-                if wait > max(MAX_HOST_WAIT, 2 * gap) or not await context.wait(wait):
-                    return self._paused(request.url, host, wait)
-            marks: list[asyncio.Task[None]] = []
-
-            def mark_sent() -> None:
-                if not marks:
-                    marks.append(asyncio.create_task(context.call(store.sent, worker, host)))
-
-            try:
-                answer = await (fetcher or self._fetcher).fetch(request, mark_sent)
-            finally:
-                mark_sent()
-                await marks[0]
-                await context.call(store.give_back, worker, host)
+            while answer is None:
+                turn = await self._take_turn(host, slot_hold(gap, request.timeout), gap)
+                if not isinstance(turn, HostTurn):
+                    if turn > max(MAX_HOST_WAIT, 2 * gap) or not await context.wait(turn):
+                        return self._paused(request.url, host, turn)
+                    continue
+                try:
+                    answer = await (fetcher or self._fetcher).fetch(request, turn)
+                except TurnExpired:  # Another worker may have the slot by now: the request waits for a new turn.
+                    if context.stopping.is_set():
+                        return self._paused(request.url, host, gap)
+                    await context.wait(LATE_WAIT)
+                finally:
+                    await turn.end()
+                    await context.call(store.give_back, worker, host)
         if isinstance(answer, Response):
             after = retry.parse_retry_after(answer.header("retry-after"), context.clock.now())
             if after is not None or answer.status in (429, 503):
                 pause = after if after is not None else min(2.0**attempt, retry.MAX_BACKOFF)
                 await context.call(store.pause_host, host, min(pause, retry.MAX_RETRY_AFTER))
         return answer
+
+    async def _take_turn(self, host: str, hold: float, gap: float) -> HostTurn | float:
+        """The turn of a request with a host, or the seconds after which to ask again."""
+        context = self._context
+        store, worker, expiry = context.store, context.worker, Expiry(context.clock, hold)
+        wait = await context.call(store.take_slot, worker, host, hold, gap=gap)
+        if wait > 0:
+            return wait
+        return HostTurn(
+            expiry, lambda: context.lease is None or not context.lease.is_over, lambda: context.call(store.sent, worker, host)
+        )
 
     def _paused(self, url: str, host: str, wait: float) -> PausedHost:
         self._context.pause(host, wait)

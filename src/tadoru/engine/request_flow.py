@@ -1,15 +1,17 @@
-"""Request flows: logic that needs several requests is a generator that yields a URL and receives the answer.
+"""Request flows and turns: logic that needs several requests is a generator that yields a URL and receives the answer.
 
 `run_flow` does the sending, so a flow cannot bypass pacing and robots.txt. `follow_redirects` follows redirects hop by hop, and
-sends each hop in the same way.
+sends each hop in the same way. A `HostTurn` is the time in which one request may be sent to a host.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from tadoru.clock import Clock
 from tadoru.model.web import Answer, Failure, FailureKind, Request, Response
 from tadoru.rules.url import canonical
 
@@ -54,3 +56,46 @@ def redirect_target(response: Response) -> str | None:
     """The absolute, canonical URL that a redirect points to; None when it is not usable."""
     value = response.header("location")
     return canonical(value, response.url) if value else None
+
+
+def slot_hold(gap: float, timeout: float) -> float:
+    """Seconds for which a slot is reserved until its request is sent: names, connections and TLS have a timeout each."""
+    return gap + 3 * timeout + 30
+
+
+class Expiry:
+    """A duration that starts before others are asked to grant it, so that it never ends after the one that they measure."""
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self._clock = clock
+        self._ends = clock.monotonic() + seconds
+        self._ends_at = clock.now() + seconds
+
+    @property
+    def is_over(self) -> bool:
+        """By either clock: the monotonic one stands still while the machine sleeps, the other one may be put back."""
+        return self._clock.monotonic() >= self._ends or self._clock.now() >= self._ends_at
+
+
+class HostTurn:
+    """The turn of one request with a host: it ends when the request is sent, or when others may take the slot."""
+
+    def __init__(self, expiry: Expiry, is_alive: Callable[[], bool], mark: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """`is_alive` is whether the worker still has what it was granted; `mark` starts the gap in the store."""
+        self._expiry = expiry
+        self._is_alive = is_alive
+        self._mark = mark
+        self._marking: asyncio.Task[None] | None = None
+
+    def is_current(self) -> bool:
+        return self._marking is None and not self._expiry.is_over and self._is_alive()
+
+    def sent(self) -> None:
+        if self._marking is None:
+            self._marking = asyncio.create_task(self._mark())
+
+    async def end(self) -> None:
+        """Start the gap in any case: a request that failed may have reached the host."""
+        self.sent()
+        assert self._marking is not None
+        await self._marking

@@ -36,12 +36,28 @@ class BrowserOptions:
     """A selector: a page has not settled before an element matches it, unless its time is over."""
 
 
+class TurnExpired(Exception):
+    """The turn of a request with its host was over before the request was sent. Nothing was sent."""
+
+
+class RequestTurn(Protocol):
+    """The turn of one request with its host."""
+
+    def is_current(self) -> bool:
+        """Whether the request may be sent now: nobody else can have the host's slot yet."""
+        ...
+
+    def sent(self) -> None:
+        """The request has been sent: the gap to the next one starts."""
+        ...
+
+
 class Fetcher(Protocol):
     """Sends one request and returns the answer. It follows no redirect, does not retry or pace, and raises no error for what a
     site does wrong."""
 
-    async def fetch(self, request: Request, sent: Callable[[], None] | None = None) -> Answer:
-        """Send a request. `sent` is called once, when the request has been sent: the gap to the next one starts there."""
+    async def fetch(self, request: Request, turn: RequestTurn | None = None) -> Answer:
+        """Send a request. With a turn, each sending is checked right before it, and raises `TurnExpired` if the turn is over."""
         ...
 
     async def close(self) -> None:

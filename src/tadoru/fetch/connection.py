@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
@@ -18,6 +17,7 @@ from aiohttp.client_reqrep import ConnectionKey
 from aiohttp.connector import Connection
 
 from tadoru.clock import Clock
+from tadoru.fetch.base import RequestTurn, TurnExpired
 from tadoru.fetch.guard import AddressGuard, DnsCache
 from tadoru.model.web import FailureKind, Request, Timings
 
@@ -28,16 +28,16 @@ MAX_IDLE_HOSTS = 128
 class RequestAttempt:
     """One attempt at a request: its current phase, the deadline of that phase, and how long the others took."""
 
-    __slots__ = ("_clock", "_sent", "_since", "_timings", "address", "deadline", "fresh", "request", "timeout_kind")
+    __slots__ = ("_clock", "_since", "_timings", "_turn", "address", "deadline", "fresh", "request", "timeout_kind")
 
-    def __init__(self, request: Request, sent: Callable[[], None] | None, clock: Clock, fresh: bool) -> None:
+    def __init__(self, request: Request, turn: RequestTurn | None, clock: Clock, fresh: bool) -> None:
         self.request = request
         self.fresh = fresh
         """Whether the connection is, or must be, a new one."""
         self.address: str | None = None
         self.deadline = asyncio.timeout(None)
         self.timeout_kind = FailureKind.CONNECT_TIMEOUT
-        self._sent = sent
+        self._turn = turn
         self._clock = clock
         self._since = 0.0
         self._timings: dict[str, float] = {}
@@ -64,9 +64,13 @@ class RequestAttempt:
         peer = transport.get_extra_info("peername") if transport is not None else None
         self.address = peer[0] if peer else None
         self.enter(FailureKind.RESPONSE_TIMEOUT)
-        if self._sent is not None:
-            self._sent()
-            self._sent = None
+        if self._turn is not None:
+            self._turn.sent()
+
+    def check_turn(self) -> None:
+        """Raise TurnExpired if the request may not be sent any more: the process may have stood still since its turn began."""
+        if self._turn is not None and not self._turn.is_current():
+            raise TurnExpired
 
     @property
     def answered(self) -> bool:
@@ -80,7 +84,7 @@ class RequestAttempt:
 
     def new_attempt(self) -> RequestAttempt:
         """Another attempt at the same request, over a new connection."""
-        return RequestAttempt(self.request, self._sent, self._clock, fresh=True)
+        return RequestAttempt(self.request, self._turn, self._clock, fresh=True)
 
 
 CURRENT_ATTEMPT: ContextVar[RequestAttempt] = ContextVar("attempt")
@@ -119,6 +123,16 @@ class GuardedConnector(aiohttp.TCPConnector):
     def __init__(self, guard: AddressGuard, **options: Any) -> None:
         super().__init__(**options)
         self._guard = guard
+
+    async def connect(self, req: aiohttp.ClientRequest, traces: Any, timeout: aiohttp.ClientTimeout) -> Connection:
+        """A connection on which the request may be sent now: nothing waits between here and the sending."""
+        connection = await super().connect(req, traces, timeout)
+        try:
+            CURRENT_ATTEMPT.get().check_turn()
+        except TurnExpired:
+            connection.release()
+            raise
+        return connection
 
     async def _get(self, key: ConnectionKey, traces: list[Any]) -> Connection | None:
         return None if CURRENT_ATTEMPT.get().fresh else await super()._get(key, traces)

@@ -7,14 +7,13 @@ another host are rejected, and their number is limited. Cookies that the user pr
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 from tadoru.clock import Clock
-from tadoru.fetch.base import Fetcher
+from tadoru.fetch.base import Fetcher, RequestTurn
 from tadoru.fetch.credentials import path_matches
 from tadoru.model.web import Answer, Headers, Request, Response
 from tadoru.rules.scope import domain_key
@@ -113,12 +112,12 @@ class CookieFetcher:
         self._inner = inner
         self._jar = jar
 
-    async def fetch(self, request: Request, sent: Callable[[], None] | None = None) -> Answer:
+    async def fetch(self, request: Request, turn: RequestTurn | None = None) -> Answer:
         """Send the request with the cookies of its site, and store those that the response sets."""
         cookie = self._jar.header(request.url)
         if cookie:
             request = replace(request, headers=_with_cookie_header(request.headers, cookie))
-        answer = await self._inner.fetch(request, sent)
+        answer = await self._inner.fetch(request, turn)
         if isinstance(answer, Response):
             self._jar.store(answer)
         return answer

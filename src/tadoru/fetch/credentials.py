@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote
 
 from tadoru.errors import Message, UsageError, quoted
-from tadoru.fetch.base import Fetcher
+from tadoru.fetch.base import Fetcher, RequestTurn
 from tadoru.model.web import Answer, Failure, Headers, Request
 from tadoru.rules.url import origin, split_url, with_parameter, without_parameters
 
@@ -172,9 +172,9 @@ class CredentialsFetcher:
         self._inner = inner
         self._credentials = credentials
 
-    async def fetch(self, request: Request, sent: Callable[[], None] | None = None) -> Answer:
+    async def fetch(self, request: Request, turn: RequestTurn | None = None) -> Answer:
         """Send the request with its credentials."""
-        return self._credentials.conceal(await self._inner.fetch(self._credentials.apply(request), sent))
+        return self._credentials.conceal(await self._inner.fetch(self._credentials.apply(request), turn))
 
     async def close(self) -> None:
         """Close the inner fetcher."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import aiohttp
@@ -19,7 +19,7 @@ from yarl import URL
 
 from tadoru.clock import Clock, SystemClock
 from tadoru.errors import Message, UsageError
-from tadoru.fetch.base import Fetcher
+from tadoru.fetch.base import Fetcher, RequestTurn, TurnExpired
 from tadoru.fetch.connection import CURRENT_ATTEMPT, CheckedResolver, GuardedConnector, RequestAttempt, TimedResponse
 from tadoru.fetch.cookies import CookieFetcher, CookieJar
 from tadoru.fetch.credentials import NO_CREDENTIALS, Credentials, CredentialsFetcher
@@ -176,9 +176,9 @@ class HttpFetcher:
         self._connect_guard = AddressGuard(exemptions, proxy=_endpoint(self._proxy) if self._proxy else None)
         self._session: aiohttp.ClientSession | None = None
 
-    async def fetch(self, request: Request, sent: Callable[[], None] | None = None) -> Answer:
+    async def fetch(self, request: Request, turn: RequestTurn | None = None) -> Answer:
         """Send one request and return a Response or a Failure."""
-        attempt = RequestAttempt(request, sent, self._clock, fresh=False)
+        attempt = RequestAttempt(request, turn, self._clock, fresh=False)
         answer = await self._attempt(attempt)
         unanswered = isinstance(answer, Failure) and answer.kind is FailureKind.NETWORK and not attempt.answered
         if unanswered and not attempt.fresh and request.method in IDEMPOTENT:
@@ -197,6 +197,8 @@ class HttpFetcher:
         try:
             async with attempt.deadline:
                 return await self._exchange(attempt)
+        except TurnExpired:
+            raise
         except Exception as error:  # Any error that a site causes is an answer, not a crash.
             kind, message = describe_error(error, attempt, proxied=self._proxy is not None)
         return Failure(url=attempt.request.url, kind=kind, message=message, timings=attempt.timings, address=attempt.address)

@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from stat import S_ISREG
 
-from tadoru.fetch.base import Fetcher
+from tadoru.fetch.base import Fetcher, RequestTurn
 from tadoru.model.web import Answer, Failure, FailureKind, Request, Response
 from tadoru.rules.static_site import DOCUMENT_SUFFIXES, StaticSite, content_type
 
@@ -45,15 +45,15 @@ class LocalFileFetcher:
         self._build_other = build_other
         self._other: Fetcher | None = None
 
-    async def fetch(self, request: Request, sent: Callable[[], None] | None = None) -> Answer:
+    async def fetch(self, request: Request, turn: RequestTurn | None = None) -> Answer:
         """Answer a request."""
         if self._site.urls.holds(request.url) or request.url == self._site.urls.robots_url:
-            if sent is not None:
-                sent()
+            if turn is not None:
+                turn.sent()
             return read_local(self._site, request)
         if self._other is None:
             self._other = self._build_other()
-        return await self._other.fetch(request, sent)
+        return await self._other.fetch(request, turn)
 
     async def close(self) -> None:
         """Close the connections of the other fetcher."""

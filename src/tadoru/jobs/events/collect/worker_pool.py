@@ -18,6 +18,7 @@ from weakref import WeakValueDictionary
 from tadoru.clock import Clock, to_datetime
 from tadoru.config.options import EventsOptions
 from tadoru.engine.polite_client import PoliteClient, PoliteClientContext, RequestPolicy
+from tadoru.engine.request_flow import Expiry
 from tadoru.errors import StoreError
 from tadoru.fetch import http
 from tadoru.jobs.events import notify
@@ -108,6 +109,7 @@ class WorkerPool:
         store = self._store
         enricher = await self._enricher() if self._options.enrich else None
         await self._clean_up()
+        lease = Expiry(self._clock, WORKER_LEASE)
         self.worker = await asyncio.to_thread(store.schedule.join, WORKER_LEASE)
         policy = RequestPolicy(
             gap=self._options.delay,
@@ -117,6 +119,7 @@ class WorkerPool:
             robots_token=product_token(self._options.user_agent),
         )
         self._client_context = PoliteClientContext(store.hosts, self._clock, self.worker, policy)
+        self._client_context.lease = lease
         self.collector = Collector(
             store, self._files, self._clock, self.worker, self._options, self._log_stage,
             accept_drops=self._accept_drops, enricher=enricher,
@@ -269,11 +272,14 @@ class WorkerPool:
         """Renew the lease, and clean up after dead workers: a busy worker never idles."""
         while True:
             await self._clock.sleep(WORKER_LEASE / 3)
+            assert self._client_context is not None
+            lease = Expiry(self._clock, WORKER_LEASE)
             try:
                 if not await asyncio.to_thread(self._store.schedule.renew, self.worker, WORKER_LEASE):
                     self._log_stage("worker", error="This worker did not renew its lease in time and was removed. It stops.")
                     self.stop()
                     return
+                self._client_context.lease = lease
                 await self._clean_up()
             except StoreError as error:  # The database may be back before the lease expires.
                 self._log_stage("worker", error=str(error))
