@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any
 
 import pytest
@@ -37,9 +38,16 @@ def assert_same(found: Tables, expected: Tables, what: str) -> None:
             )
 
 
-@pytest.mark.parametrize("world", ["hamlets", "bakery"])
-def test_one_two_and_four_workers_find_what_a_file_keeps(
-    world: str, tadoru: Tadoru, town: ProxiedSite, harness: ClusterHarness
+@pytest.mark.parametrize(
+    "world,teams",
+    [
+        pytest.param("hamlets", [2], id="hamlets, two"),
+        pytest.param("hamlets", [1, 1, 2], id="hamlets, one, two and four"),
+        pytest.param("bakery", [1, 1, 2], id="bakery, one, two and four"),
+    ],
+)
+def test_any_number_of_workers_find_what_a_file_keeps(
+    world: str, teams: list[int], tadoru: Tadoru, town: ProxiedSite, harness: ClusterHarness
 ) -> None:
     if world == "bakery":
         bakery = WORLDS["the bakery"](False)
@@ -48,7 +56,7 @@ def test_one_two_and_four_workers_find_what_a_file_keeps(
     else:
         given = (*build(town, hosts=8, pages=4)[:6], "--follow-external-hosts")
     expected = alone(tadoru, town, world, *given)
-    for workers, more in ((1, 1), (2, 1), (4, 2)):
+    for workers, more in zip(accumulate(teams), teams, strict=True):
         for _ in range(more):
             harness.start_worker("--hosts", "2")
         harness.submit(f"by-{workers}", *access(town), *given)

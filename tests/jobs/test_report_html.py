@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import re
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from tadoru.i18n.translation import translator
 from tadoru.jobs.audit.report.check_filter import CheckFilter
 from tadoru.jobs.audit.report.html import MAX_PRINTED
-from tadoru.jobs.reporting.html_templates import read_asset
+from tadoru.jobs.reporting.html_templates import environment, read_asset
 from tests.jobs.audit_crawls import BROKEN, HOME, HOSTILE, LONG, Crawl, hostile, large, small, told
 from tests.support.properties import examples
 
@@ -286,3 +288,36 @@ def test_colours_can_be_told_apart(pair: tuple[str, str], least: float, dark: bo
 def test_contrast_is_measured_as_the_guidelines_say() -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The temporary folder of a process that has not written a report yet."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    environment.cache_clear()
+    yield folder
+    environment.cache_clear()
+
+
+def test_templates_are_compiled_once_for_all_processes(tmp_path: Path, temporary: Path) -> None:
+    first = told(small(tmp_path / "site.db"), "html")
+    compiled = {file: file.stat().st_mtime_ns for file in temporary.glob("*/tadoru-*")}
+    assert compiled
+    environment.cache_clear()
+    assert told(tmp_path / "site.db", "html") == first
+    assert {file: file.stat().st_mtime_ns for file in temporary.glob("*/tadoru-*")} == compiled
+
+
+def test_a_report_needs_no_folder_for_compiled_templates(tmp_path: Path, temporary: Path) -> None:
+    temporary.rmdir()
+    assert "</html>" in told(small(tmp_path / "site.db"), "html")
+
+
+def test_compiled_templates_that_are_damaged_are_compiled_again(tmp_path: Path, temporary: Path) -> None:
+    first = told(small(tmp_path / "site.db"), "html")
+    for file in temporary.glob("*/tadoru-*"):
+        file.write_bytes(file.read_bytes()[:40])
+    environment.cache_clear()
+    assert told(tmp_path / "site.db", "html") == first

@@ -23,7 +23,7 @@ def test_what_stands_for_others_is_no_thorough_test_itself() -> None:
 
 
 def test_the_most_exact_name_counts() -> None:
-    test = "tests/cluster/test_identity.py::test_one_two_and_four_workers_find_what_a_file_keeps"
-    assert [is_thorough(name) for name in (f"{test}[hamlets]", f"{test}[bakery]", "tests/cluster/test_hosts.py::test_x")] == [
-        False, True, False,
-    ]  # fmt: skip
+    test = "tests/cluster/test_identity.py::test_any_number_of_workers_find_what_a_file_keeps"
+    assert not is_thorough(f"{test}[hamlets, two]")
+    assert is_thorough(f"{test}[bakery, one, two and four]")
+    assert not is_thorough("tests/cluster/test_hosts.py::test_x")

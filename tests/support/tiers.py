@@ -84,8 +84,8 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
         f"{A}audit_postgres.py::test_reports_and_comparisons_read_a_crawl_on_postgresql",
         f"{K}hidden_workers.py",
     ),
-    f"{K}identity.py::test_one_two_and_four_workers_find_what_a_file_keeps[hamlets]": (
-        f"{K}identity.py::test_one_two_and_four_workers_find_what_a_file_keeps",
+    f"{K}identity.py::test_any_number_of_workers_find_what_a_file_keeps[hamlets, two]": (
+        f"{K}identity.py::test_any_number_of_workers_find_what_a_file_keeps",
     ),
     # ---- a real browser
     f"{A}docs_render.py::test_every_page_goes_through_the_browser_on_request": (

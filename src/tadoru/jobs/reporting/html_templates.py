@@ -10,12 +10,15 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache, lru_cache
 from html import escape
 from importlib import resources
+from pickle import UnpicklingError
 from typing import Any, TextIO
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from tadoru.i18n.translation import translator
@@ -33,6 +36,29 @@ def read_asset(name: str) -> str:
     return resources.files("tadoru.jobs.reporting").joinpath("assets", name).read_text(encoding="utf-8")
 
 
+class CompiledTemplates(FileSystemBytecodeCache):
+    """Templates as an earlier process compiled them, in a temporary folder that only the user may use.
+
+    Compiling takes longer than most reports. Nothing depends on the folder: what cannot be read or written is compiled again.
+    """
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        try:
+            super().load_bytecode(bucket)
+        except (OSError, EOFError, UnpicklingError):
+            bucket.reset()
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):
+            super().dump_bytecode(bucket)
+
+
+def _compiled_templates() -> CompiledTemplates | None:
+    with suppress(OSError, RuntimeError):  # The folder cannot be made, or belongs to somebody else.
+        return CompiledTemplates(pattern=f"tadoru-{VERSION}-%s.cache")
+    return None
+
+
 @cache
 def environment(lang: str) -> Environment:
     """The templates with the messages of a language."""
@@ -43,6 +69,7 @@ def environment(lang: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
+        bytecode_cache=_compiled_templates(),
     )
     messages, style, script = translator(lang), read_asset("report.css"), read_asset("report.js")
     found.globals |= {
