@@ -30,6 +30,17 @@ def test_a_list_is_requested_exactly_and_nothing_is_followed(tadoru: Tadoru, sit
 
 
 @pytest.mark.parametrize("source", ["file", "stdin"])
+def test_a_list_may_name_files(source: str, tadoru: Tadoru) -> None:
+    (tadoru.folder / "a.md").write_text("[x](no.md)")
+    (tadoru.folder / "b.md").write_text("[x](a.md)")
+    (tadoru.folder / "files.txt").write_text("# documents\na.md\nb.md\n")
+    names = ("--seed-file", "files.txt") if source == "file" else ("-",)
+    done = tadoru("links", *names, "--fail-on", "broken", stdin="" if source == "file" else "a.md\nb.md\n")
+    assert done.code == 10
+    assert "a.md:1:5" in done.out
+
+
+@pytest.mark.parametrize("source", ["file", "stdin"])
 def test_a_list_is_read_from_a_file_or_from_stdin(source: str, tadoru: Tadoru, site: Site) -> None:
     site.page("/a", links=["/never"])
     site.page("/b")

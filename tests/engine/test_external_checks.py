@@ -152,6 +152,15 @@ async def test_a_flaky_link_is_retried_before_it_counts_as_broken(tmp_path: Path
     assert other.hits("/flaky") == 7
 
 
+async def test_an_accepted_failure_is_neither_broken_nor_failed() -> None:
+    async with Site() as site:
+        site.page("/", links=["http://127.0.0.1:9/gone"])
+        result = await crawl(site, accept="network", retries=0, **CHECK)
+        strict = await crawl(site, retries=0, **CHECK)
+    assert (result.broken_links, result.failed_urls) == ((), ())
+    assert len(strict.broken_links) == len(strict.failed_urls) == 1
+
+
 async def test_no_retries_ask_once(tmp_path: Path) -> None:
     async with Site() as site, Site(host="127.0.0.2") as other:
         site.page("/", links=[other.url("/busy")])

@@ -118,6 +118,24 @@ def test_every_failure_has_its_verdict(failure: FailureKind) -> None:
     assert classify_link(LinkCheck(URL, None, failure), AcceptedCodes()) == expected.get(failure, "broken")
 
 
+@pytest.mark.parametrize(
+    "text, failure, kind",
+    [
+        ("timeout", FailureKind.RESPONSE_TIMEOUT, None),
+        ("timeout", FailureKind.REFUSED, "broken"),
+        ("network", FailureKind.REFUSED, None),
+        ("network", FailureKind.DNS, "broken"),
+        ("network", FailureKind.TLS, "broken"),
+        ("example.com=timeout", FailureKind.CONNECT_TIMEOUT, None),
+        ("other.example=timeout", FailureKind.CONNECT_TIMEOUT, "broken"),
+    ],
+)
+def test_failures_that_may_pass_are_accepted_on_request(text: str, failure: FailureKind, kind: str | None) -> None:
+    accepted = AcceptedCodes.parse(text)
+    assert classify_link(LinkCheck("https://www.example.com/", None, failure), accepted) == kind
+    assert accepted.accepts(204, URL), "the usual codes are accepted too"
+
+
 def test_a_page_too_large_to_read_is_still_judged_by_its_status() -> None:
     assert classify_link(LinkCheck(URL, 404, FailureKind.TOO_LARGE), AcceptedCodes()) == "broken"
 

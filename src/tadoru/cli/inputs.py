@@ -23,28 +23,29 @@ MAX_LISTED_LINES = 10
 """Invalid lines of a seed file that are listed by number; of the others only the count is shown."""
 
 
-def read_start_arguments(arguments: Sequence[str], seed_file: str | None) -> tuple[tuple[str, ...], bool]:
+def read_start_arguments(arguments: Sequence[str], seed_file: str | None, *, files: bool = False) -> tuple[tuple[str, ...], bool]:
     """The arguments of a command with the URLs of a seed file and, for `-`, of stdin; and whether they are a list of URLs.
 
-    A seed file of one URL is a start URL like any other.
+    A seed file of one URL is a start URL like any other. With `files`, lines may name local files.
     """
-    from_stdin = read_seed_urls("-" if "-" in (*arguments, seed_file) else None)
-    from_file = read_seed_urls(seed_file if seed_file != "-" else None)
+    from_stdin = read_seed_urls("-" if "-" in (*arguments, seed_file) else None, files=files)
+    from_file = read_seed_urls(seed_file if seed_file != "-" else None, files=files)
     given = tuple(dict.fromkeys((*(each for each in arguments if each != "-"), *from_stdin, *from_file)))
     return given, "-" in arguments or (seed_file is not None and len(given) > 1)
 
 
-def read_seed_urls(name: str | None) -> Iterator[str]:
+def read_seed_urls(name: str | None, *, files: bool = False) -> Iterator[str]:
     """The URLs of a seed file, one per line and each once; `-` is stdin. Raises UsageError with the numbers of invalid lines."""
     if name is None:
         return
-    from tadoru.rules.url import parse_typed_url  # Late: a command without a seed file does not need it.
+    from tadoru.fetch.local_files import is_local_name  # Late: a command without a seed file does not need them.
+    from tadoru.rules.url import parse_typed_url
 
     seen: set[str] = set()
     bad: list[tuple[int, UsageError]] = []
     for number, line in _seed_lines(name):
         try:
-            url = parse_typed_url(line)
+            url = line if files and is_local_name(line) else parse_typed_url(line)
         except UsageError as error:
             bad.append((number, error))
             continue

@@ -145,7 +145,7 @@ MOST_USED = (
 )
 @click.argument("urls", nargs=-1, metavar="URL|FOLDER|FILE|-")
 @job_options("links")
-@click.option("--seed-file", metavar="FILE|-", help="Request the URLs of a file, one per line; implies --list.")
+@click.option("--seed-file", metavar="FILE|-", help="URLs or files to check, one per line of this file; implies --list.")
 @run_options
 def links(
     urls: tuple[str, ...], seed_file: str | None, dry_run: bool, config_file: str | None, show_config: bool, **values: Any
@@ -154,7 +154,7 @@ def links(
     options, settled = resolve_options("links", LinksOptions, values, config_file, lambda options: options.state)
     if show_config:
         return print_config("links", options, settled)
-    given, is_listed = read_start_arguments(urls, seed_file)
+    given, is_listed = read_start_arguments(urls, seed_file, files=True)
     if is_listed:
         options = replace(options, list=True)
     if not given and settled.is_from_discovered_file("state") and settled.has_other_credentials():

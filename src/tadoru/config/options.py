@@ -139,7 +139,7 @@ class LinksOptions(CrawlOptions):
     base_url: str | None = option(None, "Checks", "URL of the given folder: links to it are checked in the folder.",
         metavar="URL")
     extensionless: bool = option(False, "Checks", "In a folder, accept /about for about.html.")
-    accept: str = option("200..299", "Checks", "Status codes that count as success: 200..299,403, or of a host: example.com=999.",
+    accept: str = option("200..299", "Checks", "What counts as success: 200..299,403,timeout, or of a host: example.com=999.",
         metavar="CODES",
         form=CrawlField("Accepted status codes", "Status codes that count as working."))
     ignore: tuple[str, ...] = option((), "Checks", "Do not report links that match (repeatable).", parse_regex,

@@ -24,13 +24,27 @@ _REACHED_FAILURES = frozenset({FailureKind.TOO_LARGE, FailureKind.UNPARSABLE, Fa
 """The page exists, but is too large or cannot be parsed; the link works."""
 
 
+_TIMEOUTS = frozenset({FailureKind.CONNECT_TIMEOUT, FailureKind.RESPONSE_TIMEOUT, FailureKind.DOWNLOAD_TIMEOUT})
+_FAILURES = {
+    "timeout": _TIMEOUTS,
+    "network": _TIMEOUTS | {FailureKind.REFUSED, FailureKind.NETWORK, FailureKind.INCOMPLETE},
+}
+"""Failures that may pass. Not a name that does not resolve, nor a bad certificate: visitors see those too, and they stay."""
+
+
 @dataclass(frozen=True, slots=True)
 class AcceptedCodes:
-    """Status codes that count as working, as inclusive ranges, for all hosts and for some of them."""
+    """Status codes that count as working, as inclusive ranges, and failures, for all hosts and for some of them."""
 
     ranges: tuple[tuple[int, int], ...] = ((200, 299),)
     by_host: tuple[tuple[str, tuple[int, int]], ...] = ()
     """A host, with its subdomains, and what it may respond besides."""
+    failures: tuple[tuple[str, frozenset[FailureKind]], ...] = ()
+    """A host, or nothing for all, and failures that count as working."""
+
+    def accepts_failure(self, failure: FailureKind | None, url: str) -> bool:
+        """Whether a failure of a URL counts as working."""
+        return any(failure in kinds and (not host or _is_below(url_host(url), host)) for host, kinds in self.failures)
 
     def accepts(self, code: int, url: str) -> bool:
         """Whether a status code of a URL counts as working."""
@@ -40,15 +54,18 @@ class AcceptedCodes:
 
     @classmethod
     def parse(cls, text: str) -> AcceptedCodes:
-        """Parses `200..299,403,example.com=999`. Raises UsageError."""
-        ranges, by_host = [], []
+        """Parses `200..299,403,timeout,example.com=999`. Raises UsageError."""
+        ranges, by_host, failures = [], [], []
         for part in text.split(","):
-            host, _, codes = part.strip().rpartition("=")
-            if host:
-                by_host.append((host.strip().lower(), _parse_range(codes.strip())))
+            host, _, codes = map(str.strip, part.rpartition("="))
+            codes = codes if host else part.strip()
+            if codes in _FAILURES:
+                failures.append((host.lower(), _FAILURES[codes]))
+            elif host:
+                by_host.append((host.lower(), _parse_range(codes)))
             else:
-                ranges.append(_parse_range(part.strip()))
-        return cls(tuple(ranges) or cls().ranges, tuple(by_host))
+                ranges.append(_parse_range(codes))
+        return cls(tuple(ranges) or cls().ranges, tuple(by_host), tuple(failures))
 
 
 def _is_below(host: str, domain: str) -> bool:
@@ -59,7 +76,10 @@ def _is_below(host: str, domain: str) -> bool:
 def _parse_range(part: str) -> tuple[int, int]:
     match = re.fullmatch(r"([1-9][0-9]{2})(?:\.\.([1-9][0-9]{2}))?", part, re.ASCII)
     if match is None:
-        raise UsageError("Invalid status code {code}. Use status codes and ranges, such as 200..299,403.", code=quoted(part))
+        raise UsageError(
+            "Invalid status code {code}. Use status codes and ranges, such as 200..299,403, or timeout or network.",
+            code=quoted(part),
+        )
     low, high = int(match[1]), int(match[2] or match[1])
     if low > high:
         raise UsageError("The range {range} is reversed. Use {low}..{high}.", range=quoted(part), low=high, high=low)
@@ -83,6 +103,8 @@ def classify_link(checked: LinkCheck, accepted: AcceptedCodes) -> BrokenKind | N
     """The problem of a link; None if it works or is unknown."""
     if checked.failure in (FailureKind.BLOCKED_ADDRESS, FailureKind.BOT_BLOCKED):
         return "blocked"
+    if accepted.accepts_failure(checked.failure, checked.final_url or checked.url):
+        return None
     if checked.failure is not None and checked.failure not in _REACHED_FAILURES:
         return "broken"
     code = checked.status_code

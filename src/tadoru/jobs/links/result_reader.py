@@ -173,7 +173,8 @@ def _stop_reason(row: PageRow) -> str:
 
 def _has_failed(row: PageRow, checked: LinkCheck, rules: BrokenLinkRules) -> bool:
     """Whether a URL failed. A redirect to a failed page has not failed itself."""
-    return row.status == PageStatus.ERROR or (not row.redirect_url and classify_link(checked, rules.accepted) is not None)
+    is_error = row.status == PageStatus.ERROR and not rules.accepted.accepts_failure(checked.failure, row.url)
+    return is_error or (not row.redirect_url and classify_link(checked, rules.accepted) is not None)
 
 
 def _failed(row: PageRow, checked: LinkCheck, sources: tuple[LinkSource, ...]) -> FailedUrl:
