@@ -78,13 +78,13 @@ def _bare(text: str) -> str:
     return "".join(char for char in text if char.isalnum())
 
 
-@needs_node
-def test_without_a_browser_it_is_exit_3_with_what_to_do(tadoru: Tadoru, spa: Site) -> None:
-    done = crawl(tadoru, spa, "-q", code=3, env=NO_BROWSER)
+def test_without_a_browser_it_is_exit_3_with_what_to_do(tadoru: Tadoru, site: Site) -> None:
+    site.html("/", SHELL)
+    done = crawl(tadoru, site, "-q", code=3, env=NO_BROWSER)
     assert done.out == ""
     assert "/no/such/browser" in done.sentence
     assert "TADORU_CHROMIUM" in done.sentence
-    assert spa.url("/") in done.sentence, "the pages that need it are named"
+    assert site.url("/") in done.sentence, "the pages that need it are named"
 
 
 def test_without_a_browser_the_rest_is_finished_and_the_pages_are_named(tadoru: Tadoru, mixed: Site) -> None:
