@@ -307,8 +307,30 @@ CRAWL_PAGE_ROUTES: tuple[Route, ...] = (
     _page("GET", _RUN, Role.VIEWER, "One run of a crawl."),
     *(
         _page("GET", f"{_RUN}/{tab}", Role.VIEWER, "The same of one run.")
-        for tab in ("findings", "findings/{check}", "pages", "pages/{page_id}", "links", "graph", "compare", "exports")
+        for tab in (
+            "findings",
+            "findings/{check}",
+            "pages",
+            "pages/{page_id}",
+            "links",
+            "redirects",
+            "resources",
+            "occurrences",
+            "graph",
+            "compare",
+            "exports",
+            "export/{tab}",
+        )
     ),
+    *(
+        _page("GET", f"{_CRAWL}/{tab}", Role.VIEWER, f"The {tab} of a crawl.")
+        for tab in ("redirects", "resources", "occurrences")
+    ),
+    _page("GET", f"{_CRAWL}/export/{{tab}}", Role.VIEWER, "The rows of a view as a file."),
+    _page("POST", f"{_CRAWL}/findings/{{check}}/ignore", Role.EDITOR, "Ignore a finding, with a reason.", recorded=True),
+    _page("POST", f"{_CRAWL}/findings/{{check}}/reopen", Role.EDITOR, "No longer ignore a finding.", recorded=True),
+    _page("POST", f"{_CRAWL}/views", Role.EDITOR, "Name a view of a table.", recorded=True),
+    _page("POST", f"{_CRAWL}/views/{{view_id}}/remove", Role.EDITOR, "Remove a named view.", recorded=True),
 )
 
 # ---- The cluster ----------------------------------------------------------------------------------------------------

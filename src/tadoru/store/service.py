@@ -8,6 +8,7 @@ from tadoru.store.accounts.secrets import COST
 from tadoru.store.accounts.users import ApiKeys, Sessions, Users
 from tadoru.store.calendar.database import LOCK_TIMEOUT, CalendarDatabase
 from tadoru.store.calendar.store import DEFAULT_DATABASE, CalendarStore, open_database
+from tadoru.store.served_crawls.annotations import CrawlAnnotations
 from tadoru.store.served_crawls.register import CrawlClaims, CrawlRegister
 
 
@@ -22,6 +23,7 @@ class ServiceStore(CalendarStore):
         self.audit = AuditLog(db)
         self.crawls = CrawlRegister(db)
         self.claims = CrawlClaims(db)
+        self.annotations = CrawlAnnotations(db)
 
 
 def open_service(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, cast
+from urllib.parse import parse_qsl
 
 import pytest
 from hypothesis import given
@@ -11,10 +12,12 @@ from hypothesis import strategies as st
 
 from tadoru.i18n.stored_texts import regression, regression_changes
 from tadoru.i18n.translation import Formatter
+from tadoru.jobs.audit.crawl_results.models import CheckSummary
 from tadoru.jobs.reporting.charts import MAX_COLUMNS
 from tadoru.jobs.service_crawl import docs_changes, links_changes
 from tadoru.serve.web.crawls.pages import depth_bars
-from tadoru.serve.web.crawls.results import LINK_FILTERS, SORTS, STATUS_FILTERS, parse_link_filter, parse_page_filter
+from tadoru.serve.web.crawls.results import effect_and_effort
+from tadoru.serve.web.crawls.tables import parse_view
 from tadoru.serve.web.crawls.view_models import (
     HEIGHT,
     WIDTH,
@@ -25,6 +28,7 @@ from tadoru.serve.web.crawls.view_models import (
     trend_line,
     trend_lines,
 )
+from tadoru.store.crawl.tables import BROWSED_TABLES, LINKS, PAGES
 from tadoru.store.served_crawls.schema import CrawlRun
 
 FIRST = datetime(2026, 8, 1, tzinfo=UTC)
@@ -119,23 +123,58 @@ def test_a_reason_without_a_known_code_is_shown_as_it_was_stored(codes: object) 
     assert reasons_of(changes, "ja") == ("The moon is full.",)
 
 
-@given(st.dictionaries(st.sampled_from(["q", "answer", "depth", "indexable", "sort", "which", "source", "target"]), st.text()))
-def test_whatever_an_address_asks_for_is_a_filter_that_makes_sense(given: dict[str, str]) -> None:
-    pages, links = parse_page_filter(given), parse_link_filter(given)
-    assert pages.sort in SORTS
-    assert pages.filter().depth is None or pages.filter().depth >= 0  # type: ignore[operator]
-    assert links.which in LINK_FILTERS
-    assert all(one.startswith("?") or not one for one in (pages.query(), links.query(cursor="x")))
+ORIGIN = "https://shop.example"
+NAMES = [
+    "q",
+    "answer",
+    "depth",
+    "indexable",
+    "sort",
+    "order",
+    "which",
+    "source",
+    "target",
+    "segment",
+    "col",
+    "status_code",
+    "url",
+]
+
+
+@given(st.lists(st.tuples(st.sampled_from(NAMES), st.text()), max_size=8))
+def test_whatever_an_address_asks_for_is_a_view_that_makes_sense(given: list[tuple[str, str]]) -> None:
+    for table in BROWSED_TABLES.values():
+        view = parse_view(table, given, ORIGIN)
+        assert view.columns
+        assert view.asked.sort == "" or table.column(view.asked.sort) is not None
+        again = parse_view(table, parse_qsl(view.query()), ORIGIN)
+        assert again.query() == view.query()
 
 
 def test_an_address_that_was_made_asks_for_the_same_again() -> None:
-    asked = parse_page_filter({"q": "a b&c", "answer": "4xx", "depth": "2", "indexable": "no", "sort": "size"})
-    assert asked.query(cursor="z") == "?q=a+b%26c&answer=4xx&depth=2&indexable=no&sort=size&cursor=z"
-    assert asked.filter().codes == STATUS_FILTERS["4xx"].codes
-    assert (asked.filter().depth, asked.filter().indexable) == (2, False)
+    given = {"q": "a b&c", "answer": "4xx", "depth": "2", "indexable": "no", "sort": "size", "segment": "shop/"}
+    view = parse_view(PAGES, [*given.items(), ("col", "url"), ("col", "title")], ORIGIN)
+    assert parse_view(PAGES, parse_qsl(view.query()), ORIGIN) == view
+    assert view.asked.segment == "https://shop.example/shop/"
+    assert [one.name for one in view.columns] == ["url", "title"]
+    assert (view.asked.filters["depth"], view.asked.filters["answer"], view.asked.sort) == ("2", "4xx", "size")
 
 
 def test_of_one_page_all_links_are_shown_and_else_the_broken_ones() -> None:
-    assert parse_link_filter({}).which == "broken"
-    assert parse_link_filter({"target": "3"}).filter().target == 3
-    assert parse_link_filter({"target": "3"}).which == "all"
+    assert parse_view(LINKS, [], ORIGIN).asked.filters == {"which": "broken"}
+    assert parse_view(LINKS, [("which", "all")], ORIGIN).asked.filters == {}
+    one = parse_view(LINKS, [("target", "3")], ORIGIN).asked
+    assert (one.target, one.filters) == (3, {})
+
+
+@pytest.mark.parametrize(
+    "severity, count, pages, expected",
+    [("error", 50, 100, ("high", "medium")), ("error", 1, 1000, ("medium", "low")), ("info", 100, 100, ("low", "low")),
+     ("warning", 95, 100, ("high", "low")), ("warning", 300, 5000, ("medium", "high"))],
+)  # fmt: skip
+def test_effect_and_effort_go_by_severity_and_share(severity: str, count: int, pages: int, expected: tuple[str, str]) -> None:
+    check = CheckSummary(
+        id="x", group="links", severity=cast(Any, severity), title="", why="", fix="", threshold=None, unit="",
+        count=count,
+    )  # fmt: skip
+    assert effect_and_effort(check, pages) == expected

@@ -22,9 +22,10 @@ from tadoru.store.crawl.analysis import SiteFinding
 from tadoru.store.crawl.browse import ORDERS, LinkFilter, PageFilter
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.export_reader import ExportSelection
-from tadoru.store.crawl.export_tables import TABLES
+from tadoru.store.crawl.export_tables import TABLES, ColumnKind
 from tadoru.store.crawl.open import open_store
 from tadoru.store.crawl.records import UNLINKED, CompletedOutcome, PageFacts, PageRecords, StructuredItem
+from tadoru.store.crawl.tables import BROWSED_TABLES, CrawlTable, TableFilter
 from tests.contract.crawls import lease_one, started, url
 from tests.export.crawls import GONE, STRAY, audited
 from tests.support.clock import FakeClock
@@ -32,6 +33,7 @@ from tests.support.pg_crawls import crawl_on
 from tests.support.postgres import server
 
 Reading = Callable[[CrawlDatabase], Any]
+NUMBERS = (ColumnKind.INTEGER, ColumnKind.REAL)
 PAGE_FILTERS = {
     "all": PageFilter(internal=None),
     "external": PageFilter(internal=False),
@@ -86,7 +88,39 @@ def lists() -> dict[str, Reading]:
         found[f"pages by {sort}"] = lambda crawl, sort=sort: _all_pages(crawl, sort)  # type: ignore[misc]
     for name, links in LINK_FILTERS.items():
         found[f"links, {name}"] = lambda crawl, chosen=links: crawl.link_list.link_lines(chosen)  # type: ignore[misc]
+    found |= _table_readings()
+    found["causes"] = lambda crawl: crawl.tables.causes(internal=None, broken=True, limit=9, places=9)
+    found["redirect causes"] = lambda crawl: crawl.tables.causes(internal=True, broken=False, limit=9, places=9)
+    found["folders"] = lambda crawl: crawl.tables.folders(url("").rstrip("/"))
+    found["counts of a folder"] = lambda crawl: crawl.tables.check_counts(url(""))
     return found
+
+
+def _table_readings() -> dict[str, Reading]:
+    """Every table by every column, in both directions, with every kind of filter."""
+    found: dict[str, Reading] = {}
+    for table in BROWSED_TABLES.values():
+        for column in table.columns:
+            orders = [TableFilter(sort=column.name, falls=falls, filters={}) for falls in (False, True)]
+            given = column.choices or (["1..300", ">0", "<=3"] if column.kind in NUMBERS else ["e", "!e", "=", "=x"])
+            filters = [TableFilter(filters={column.name: one}) for one in given]
+            asked = [*orders, *filters, TableFilter(q="a"), TableFilter(segment=url(""))]
+            found[f"{table.name} by {column.name}"] = lambda crawl, table=table, asked=asked: [  # type: ignore[misc]
+                _all_rows(crawl, table, one) for one in asked
+            ]
+    return found
+
+
+def _all_rows(crawl: CrawlDatabase, table: CrawlTable, chosen: TableFilter) -> list[tuple[object, ...]]:
+    """A table page by page, which is as long as it says and the same as its export."""
+    part = crawl.tables.page(table, chosen, limit=3)
+    rows = list(part.rows)
+    while part.next:
+        part = crawl.tables.page(table, chosen, limit=3, cursor=part.next)
+        rows += part.rows
+    assert len(rows) == part.total
+    assert [tuple(row) for row in crawl.tables.grid(table, chosen, [one.name for one in table.columns]).rows] == rows
+    return rows
 
 
 def _all_pages(crawl: CrawlDatabase, sort: str) -> list[str]:
@@ -215,6 +249,8 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
 async def _copied(crawl: CrawlDatabase, address: str) -> None:
     copy = open_store(address, FakeClock())
     await move_crawl(crawl, copy)
+    index = "CREATE INDEX IF NOT EXISTS links_by_target ON link_relations(target_id)"
+    await copy.db.write(lambda sql: sql.execute(index))  # Links are found by their targets, as in the file.
     await copy.close()
 
 

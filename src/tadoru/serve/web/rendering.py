@@ -76,6 +76,11 @@ DONE = {
     "crawl_stopping": N_("The crawl stops when its in-flight pages are done."),
     "crawl_changed": N_("Crawl saved."),
     "crawl_removed": N_("Crawl removed."),
+    "view_saved": N_("View saved."),
+    "view_removed": N_("View removed."),
+    "finding_ignored": N_("The finding is ignored from now on."),
+    "finding_open": N_("The finding is open again."),
+    "share_revoked": N_("The link no longer works."),
     "docs_refresh": N_("Crawl started."),
 }
 """What a page reports after a change, by the query parameter `done`, once: reloading the page does not repeat it."""
@@ -199,7 +204,7 @@ def remember_language(request: Request, response: Response) -> None:
 def redirect_after(url: str, done: str = "", **query: Any) -> RedirectResponse:
     """After a change: a redirect to the page that shows it, with a key of `DONE` that is shown once."""
     parameters = {**query, **({"done": done} if done else {})}
-    response = RedirectResponse(f"{url}?{urlencode(parameters)}" if parameters else url, 303)
+    response = RedirectResponse(f"{url}?{urlencode(parameters, doseq=True)}" if parameters else url, 303)
     if done:
         response.set_cookie(DONE_COOKIE, "1", max_age=60, path="/", httponly=True, samesite="lax")
     return response

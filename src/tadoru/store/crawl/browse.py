@@ -17,7 +17,7 @@ from tadoru.store.crawl.records import UNLINKED
 from tadoru.store.cursors import Key, decode_cursor, encode_cursor
 
 _MOST_HOPS = 20
-_MS = "p.ttfb_ms + coalesce(p.download_time_ms, 0)"
+MS = "p.ttfb_ms + coalesce(p.download_time_ms, 0)"
 
 
 class _Order(NamedTuple):
@@ -40,7 +40,7 @@ ORDERS: dict[str, _Order] = {
     "found": _Order(("p.id",), (int,)),
     "title": _by("p.title", str),
     "status_code": _by("p.status_code", int),
-    "response_ms": _by(_MS, float, falls=True),
+    "response_ms": _by(MS, float, falls=True),
     "size": _by("p.response_size_bytes", int, falls=True),
     "inlinks": _by(_SCORE.format("s.inlinks"), int, falls=True),
     "link_score": _by(_SCORE.format("s.link_score"), float, falls=True),
@@ -48,7 +48,7 @@ ORDERS: dict[str, _Order] = {
 """What a list of pages can be ordered by."""
 
 _LINE = f"""SELECT p.id, p.url, p.internal, p.status, p.status_code, p.title, p.depth, p.content_type, d.indexable,
-        d.indexability, {_MS}, p.response_size_bytes, s.inlinks, s.link_score,
+        d.indexability, {MS}, p.response_size_bytes, s.inlinks, s.link_score,
         (SELECT count(*) FROM page_findings f WHERE f.page_id = p.id), onward.url, p.skip_reason, p.last_error_type,
         p.last_error_message, p.crawled_at
     FROM pages p LEFT JOIN page_details d ON d.page_id = p.id LEFT JOIN page_scores s ON s.page_id = p.id
@@ -378,7 +378,7 @@ _COLUMNS = """SELECT r.source_id, s.url, r.target_id, t.url, a.text, rel.text, f
     t.status_code"""
 _THE_REST = """{join} texts a ON a.id = r.text_id {join} texts rel ON rel.id = r.rel_id {join} texts f ON f.id = r.fragment_id"""
 # A redirect is broken where it leads: the audit has followed it.
-_BROKEN = """(t.status = 'error' OR t.status_code >= 400 OR (t.status_code BETWEEN 300 AND 399 AND EXISTS (
+BROKEN_TARGET = """(t.status = 'error' OR t.status_code >= 400 OR (t.status_code BETWEEN 300 AND 399 AND EXISTS (
     SELECT 1 FROM page_findings b WHERE b.page_id = t.id
     AND b.check_number IN (SELECT number FROM checks WHERE id = 'redirect-loop' OR id = 'redirect-to-error'))))"""
 # Texts are stored once each: what is looked for in them is looked for there, and not at every link.
@@ -474,7 +474,7 @@ def _link_conditions(chosen: LinkFilter, dialect: SqlDialect) -> tuple[list[str]
     if chosen.internal is not None:
         found.append(("t.internal = ?", [chosen.internal]))
     if chosen.broken:
-        found.append((_BROKEN, []))
+        found.append((BROKEN_TARGET, []))
     if chosen.nofollow is not None:
         found.append((f"r.rel_id {'' if chosen.nofollow else 'NOT '}IN ({_NOFOLLOW.format(like=dialect.like)})", []))
     if chosen.q:

@@ -19,6 +19,7 @@ from tadoru.store.crawl.resources import ResourceTable, SitemapTable
 from tadoru.store.crawl.run_pages import RunPages
 from tadoru.store.crawl.runs import CrawlRuns
 from tadoru.store.crawl.summary import SummaryReader
+from tadoru.store.crawl.tables import TableBrowser
 
 
 class CrawlDatabase:
@@ -48,6 +49,7 @@ class CrawlDatabase:
         self.page_list = PageBrowser(db)
         self.link_list = LinkBrowser(db)
         self.totals = TotalsBrowser(db)
+        self.tables = TableBrowser(db)
 
     @property
     def sql(self) -> SqlConnection:

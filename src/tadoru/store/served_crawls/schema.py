@@ -60,6 +60,10 @@ class ServedCrawl:
     beat_at: datetime | None
     progress: Mapping[str, Any]
     """The last reported progress: `pages`, `errors`, `queued`, `known`, `rate` (pages per second), `seconds`."""
+    schedule: str = ""
+    """When it runs, such as `mon 03:00 Asia/Tokyo` or `daily 22:30 UTC`; empty for an interval or none."""
+    report_to: str = ""
+    """E-mail addresses that get the report after a scheduled run, separated by spaces."""
 
     @property
     def is_ours(self) -> bool:
@@ -89,6 +93,48 @@ class CrawlRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SavedView:
+    """A view of a table of a crawl that somebody named."""
+
+    id: int
+    crawl_id: int
+    tab: str
+    name: str
+    query: str
+    """The query string of its page."""
+    created_at: datetime
+    created_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IgnoredFinding:
+    """A check, or one of its subjects, that somebody decided to ignore."""
+
+    id: int
+    crawl_id: int
+    check_id: str
+    subject: str
+    """The URL of the page or target; empty for the whole check."""
+    reason: str
+    created_at: datetime
+    created_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedReport:
+    """A link to the report of a crawl for somebody without an account."""
+
+    id: int
+    crawl_id: int
+    label: str
+    created_at: datetime
+    created_by: str
+    expires_at: datetime
+    revoked_at: datetime | None
+    used_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LiveMessage:
     """A message to the live connections."""
 
@@ -108,6 +154,10 @@ def _table(name: str, *parts: Any) -> Table:
 
 def _id() -> Column[Any]:
     return Column("id", Int64, primary_key=True)
+
+
+def _crawl_id() -> Column[Any]:
+    return Column("crawl_id", Int64, ForeignKey("crawls.id", ondelete="CASCADE"), nullable=False, index=True)
 
 
 def _text(name: str, *parts: Any) -> Column[Any]:
@@ -142,19 +192,56 @@ crawls = _table(
     Column("progress", JsonValue, nullable=False),
     _text("owner"),
     _text("queued_by"),
+    _text("schedule"),
+    _text("report_to"),
     Index("crawls_by_state", "state"),
 )  # fmt: skip
 
 crawl_runs = _table(
     "crawl_runs",
     _id(),
-    Column("crawl_id", Int64, ForeignKey("crawls.id", ondelete="CASCADE"), nullable=False, index=True),
+    _crawl_id(),
     Column("started_at", UtcDateTime, nullable=False),
     Column("ended_at", UtcDateTime),
     _text("outcome"),
     Column("figures", JsonValue, nullable=False),
     Column("changes", JsonValue, nullable=False),
     Column("told_at", UtcDateTime),
+)
+
+crawl_views = _table(
+    "crawl_views",
+    _id(),
+    _crawl_id(),
+    Column("tab", SafeText, nullable=False),
+    Column("name", SafeText, nullable=False),
+    Column("query", SafeText, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    _text("created_by"),
+)
+
+crawl_ignored = _table(
+    "crawl_ignored",
+    _id(),
+    _crawl_id(),
+    Column("check_id", SafeText, nullable=False),
+    _text("subject"),
+    Column("reason", SafeText, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    _text("created_by"),
+)
+
+crawl_shares = _table(
+    "crawl_shares",
+    _id(),
+    _crawl_id(),
+    Column("token_hash", SafeText, nullable=False, unique=True),
+    _text("label"),
+    Column("created_at", UtcDateTime, nullable=False),
+    _text("created_by"),
+    Column("expires_at", UtcDateTime, nullable=False),
+    Column("revoked_at", UtcDateTime),
+    Column("used_at", UtcDateTime),
 )
 
 live_messages = _table(

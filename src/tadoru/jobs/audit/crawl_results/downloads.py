@@ -25,6 +25,7 @@ from tadoru.jobs.reporting.escape import url_origin
 from tadoru.store.crawl.export_reader import ExportGrid, ExportSelection, unused_filters
 from tadoru.store.crawl.export_tables import TABLES
 from tadoru.store.crawl.sqlite.store import ReadOnlyCrawl
+from tadoru.store.crawl.tables import CrawlTable, TableFilter
 
 _ROWS = 500
 """Rows that are formatted together."""
@@ -89,6 +90,24 @@ def export_crawl(
         return _whole(kind, lambda out: _write(crawl, form, tables, chosen, out, now))
 
 
+def export_view(
+    path: Path | str, form: str, table: CrawlTable, chosen: TableFilter, columns: Sequence[str], *, now: datetime
+) -> Download:
+    """The rows that a view of a table shows, with its columns, as csv, jsonl, xlsx or parquet."""
+    kind = available_formats().get(form)
+    if kind is None or not kind.of_tables:
+        raise UsageError("The format {form} is not available here.", form=quoted(form))
+    with ExitStack() as stack:
+        crawl = ReadOnlyCrawl(path)
+        stack.enter_context(closing(crawl.sql))
+        stack.enter_context(crawl.snapshot())
+        grid = crawl.tables.grid(table, chosen, columns)
+        if form in ("csv", "jsonl"):
+            parts = _rows(form, grid, stack.pop_all())
+            return Download(kind.suffix, kind.media_type, chain([next(parts)], parts), None)
+        return _whole(kind, lambda out: _write_grid(form, grid, out, now))
+
+
 def back_up_crawl(path: Path | str) -> Download:
     """A copy of the whole database, also while the crawl runs."""
     with tempfile.TemporaryDirectory(prefix="tadoru-") as folder:
@@ -135,9 +154,7 @@ def _rows(form: str, grid: ExportGrid, stack: ExitStack) -> Iterator[bytes]:
 
 def _write(crawl: ReadOnlyCrawl, form: str, tables: Sequence[str], chosen: ExportSelection, out: BinaryIO, now: datetime) -> None:
     if form == "parquet":
-        from tadoru.jobs.audit.export.parquet import write_parquet
-
-        write_parquet(crawl.export.dump(tables[0], chosen), out)
+        _write_grid(form, crawl.export.dump(tables[0], chosen), out, now)
     elif form == "xlsx":
         from tadoru.jobs.audit.export.xlsx import write_xlsx
 
@@ -149,6 +166,17 @@ def _write(crawl: ReadOnlyCrawl, form: str, tables: Sequence[str], chosen: Expor
         with text_stream(out) as words:
             nodes, total = crawl.export.graph_nodes(DEFAULT_NODES)
             write_dot(nodes, total, crawl.export.graph_edges, crawl.export.start_url() or "", words)
+
+
+def _write_grid(form: str, grid: ExportGrid, out: BinaryIO, now: datetime) -> None:
+    if form == "parquet":
+        from tadoru.jobs.audit.export.parquet import write_parquet
+
+        write_parquet(grid, out)
+    else:
+        from tadoru.jobs.audit.export.xlsx import write_xlsx
+
+        write_xlsx([grid], out, folder=Path(tempfile.gettempdir()), now=now)
 
 
 def _sitemaps(crawl: ReadOnlyCrawl) -> Download:

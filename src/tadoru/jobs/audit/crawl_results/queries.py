@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, wraps
 from math import ceil
 from pathlib import Path
@@ -34,6 +34,7 @@ from tadoru.jobs.audit.crawl_results.models import (
 )
 from tadoru.jobs.audit.report.html import draw_page_graph
 from tadoru.jobs.audit.report.summary import TIME_BOUNDS, PageGraph
+from tadoru.jobs.reporting.escape import url_origin
 from tadoru.jobs.reporting.graph_svg import GraphDrawing
 from tadoru.model.finding import Severity
 from tadoru.store.crawl.browse import AffectedPage, CrawlTotals, LinkFilter, LinkSummary, PageFilter, PageSummary, parse_utc
@@ -41,6 +42,7 @@ from tadoru.store.crawl.findings import StoredCheck
 from tadoru.store.crawl.records import UNLINKED
 from tadoru.store.crawl.runs import StoredRun
 from tadoru.store.crawl.sqlite.store import ReadOnlyCrawl, at_once, looking_at
+from tadoru.store.crawl.tables import CrawlTable, LinkCause, TableFilter, TablePage
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -267,6 +269,39 @@ def list_links(
     """Links, and the cursor of the rest."""
     with looking_at(path) as crawl:
         return crawl.link_list.link_lines(chosen or LinkFilter(), limit=limit, cursor=cursor)
+
+
+def browse_table(
+    path: Path | str, table: CrawlTable, chosen: TableFilter, *, limit: int = 50, cursor: str | None = None
+) -> TablePage:
+    """A page of a table of the crawl, filtered and sorted."""
+    with looking_at(path) as crawl:
+        return crawl.tables.page(table, chosen, limit=limit, cursor=cursor)
+
+
+MAX_CAUSES, MAX_PLACES = 100, 50
+
+
+@cached_while_unchanged()
+def link_causes(path: Path | str, *, internal: bool | None = None, broken: bool = True) -> tuple[LinkCause, ...]:
+    """The targets of broken links (or of links to redirects), most frequent first, each with its places."""
+    with looking_at(path) as crawl:
+        return tuple(crawl.tables.causes(internal=internal, broken=broken, limit=MAX_CAUSES, places=MAX_PLACES))
+
+
+@cached_while_unchanged()
+def count_in_segment(path: Path | str, *, segment: str) -> Mapping[str, int]:
+    """The number of findings of each check below a URL."""
+    with looking_at(path) as crawl:
+        counts = crawl.tables.check_counts(segment)
+        return {each.check.id: counts.get(each.number, 0) for each in crawl.findings.stored_checks()}
+
+
+@cached_while_unchanged()
+def list_segments(path: Path | str) -> tuple[tuple[str, int, int, int], ...]:
+    """The first folders of the site: pages, broken pages, findings; largest first."""
+    with looking_at(path) as crawl:
+        return tuple(crawl.tables.folders(url_origin(crawl.export.start_url() or "")))
 
 
 MAX_LISTED = 500

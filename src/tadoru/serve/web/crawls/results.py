@@ -7,22 +7,21 @@ is markup, made by `jobs.reporting`, which escapes what it draws.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from markupsafe import Markup
 
-from tadoru.errors import StoreError
+from tadoru.errors import StoreError, UsageError
 from tadoru.i18n.stored_texts import failure_name, translate_reason
 from tadoru.i18n.translation import N_, Formatter, Translator, translator
 from tadoru.jobs.audit import crawl_results
 from tadoru.jobs.audit.compare.changes import FINDING_CHANGES, REGRESSIONS, ChangeKind, PageChange
 from tadoru.jobs.audit.compare.report_formats import CHANGE_NAMES, describe_change
-from tadoru.jobs.audit.crawl_results import LinkFilter, PageFilter
 from tadoru.jobs.audit.crawl_results.models import CheckSummary, PageDetail, PageFinding
 from tadoru.jobs.audit.crawl_results.run_comparison import ChangedPage, ComparisonResult, NothingToCompare
 from tadoru.jobs.audit.report.messages import (
@@ -34,8 +33,9 @@ from tadoru.jobs.audit.report.messages import (
     format_size,
     translate_name,
 )
-from tadoru.jobs.reporting.escape import clip, json_safe, printable
+from tadoru.jobs.reporting.escape import clip, json_safe, printable, url_origin
 from tadoru.model.finding import Severity, Threshold
+from tadoru.serve.auth.principal import actor_of
 from tadoru.serve.crawl_runner.crawl_files import MAX_RUNS, openable_runs, shown_run
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service, service_of
@@ -45,137 +45,26 @@ from tadoru.serve.web.crawls.view_models import (
     OpenedRun,
     bar_chart,
     crawl_context,
+    crawl_or_404,
     has_tab,
     open_run,
+    severity_labels,
     web_url,
 )
-from tadoru.serve.web.rendering import formatter_of, render
-from tadoru.serve.web.request_input import MAX_ID, PAGE_SIZE, parse_id
-from tadoru.store.crawl.findings import FindingRow
+from tadoru.serve.web.rendering import formatter_of, redirect_after, render
+from tadoru.serve.web.request_input import MAX_ID, PAGE_SIZE, SubmittedForm, parse_id
+from tadoru.store.crawl.browse import AffectedPage
+from tadoru.store.crawl.findings import FindingRow as StoredFinding
+from tadoru.store.crawl.tables import LinkCause
 from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
 
 router = APIRouter(include_in_schema=False)
 MAX_OTHER_CRAWLS = 100
 """Crawls that can be chosen for a comparison."""
-MAX_SEARCH_LENGTH = 200
-MAX_DEPTH = 1000
-STATUS_FILTERS: dict[str, PageFilter] = {
-    "2xx": PageFilter(codes=((200, 299),)), "3xx": PageFilter(codes=((300, 399),)), "4xx": PageFilter(codes=((400, 499),)),
-    "5xx": PageFilter(codes=((500, 599),)), "error": PageFilter(statuses=("error",)),
-    "queued": PageFilter(statuses=("queued", "processing")), "skipped": PageFilter(statuses=("skipped", "discovered")),
-}  # fmt: skip
-_STATUS_LABELS = {
-    "2xx": N_("2xx: success"), "3xx": N_("3xx: redirect"), "4xx": N_("4xx: client error"), "5xx": N_("5xx: server error"),
-    "error": N_("No response"), "queued": N_("Queued"), "skipped": N_("Not crawled"),
-}  # fmt: skip
-SORTS = {
-    "url": N_("URL"), "depth": N_("Depth"), "response_ms": N_("Slowest first"), "size": N_("Largest first"),
-    "inlinks": N_("Most inlinks first"), "status_code": N_("Status code"), "title": N_("Title"),
-}  # fmt: skip
-"""The orders of the list of pages."""
-LINK_FILTERS: dict[str, LinkFilter] = {
-    "broken": LinkFilter(broken=True), "internal": LinkFilter(internal=True), "external": LinkFilter(internal=False),
-    "nofollow": LinkFilter(nofollow=True), "all": LinkFilter(),
-}  # fmt: skip
-
-_LINK_LABELS = {
-    "broken": N_("Broken"), "internal": N_("Internal"), "external": N_("External"), "nofollow": N_("nofollow"), "all": N_("All"),
-}  # fmt: skip
 _EXPORT_LABELS = {
     "pages": N_("Pages"), "links": N_("Links"), "findings": N_("Findings"), "sitemap": N_("Sitemap (XML)"),
     "dot": N_("Graph (DOT)"),
 }  # fmt: skip
-Choices = list[tuple[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class PageListFilter:
-    """The form of the list of pages."""
-
-    q: str = ""
-    answer: str = ""
-    depth: str = ""
-    indexable: str = ""
-    sort: str = "url"
-
-    def filter(self) -> PageFilter:
-        """The filter of the store."""
-        chosen = STATUS_FILTERS.get(self.answer, PageFilter())
-        return PageFilter(
-            codes=chosen.codes, statuses=chosen.statuses, q=self.q, depth=int(self.depth) if self.depth else None,
-            indexable={"yes": True, "no": False}.get(self.indexable),
-        )  # fmt: skip
-
-    def query(self, **more: str) -> str:
-        """The query string of a URL with these values."""
-        given = {"q": self.q, "answer": self.answer, "depth": self.depth, "indexable": self.indexable}
-        return _query({**given, "sort": self.sort if self.sort != "url" else "", **more})
-
-    def choices(self, formatter: Formatter) -> dict[str, Choices]:
-        """The options of the selects."""
-        _ = formatter.gettext
-        anything = ("", _("All"))
-        return {
-            "answer": [anything, *((one, _(label)) for one, label in _STATUS_LABELS.items())],
-            "indexable": [anything, ("yes", _("indexable")), ("no", _("not indexable"))],
-            "sort": [(one, _(label)) for one, label in SORTS.items()],
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class LinkListFilter:
-    """The form of the list of links."""
-
-    which: str = "broken"
-    q: str = ""
-    source: str = ""
-    target: str = ""
-    """Links from one page or to one page, by its id."""
-
-    def filter(self) -> LinkFilter:
-        """The filter of the store."""
-        chosen = LINK_FILTERS[self.which]
-        return LinkFilter(
-            broken=chosen.broken, internal=chosen.internal, nofollow=chosen.nofollow, q=self.q,
-            source=int(self.source) if self.source else None, target=int(self.target) if self.target else None,
-        )  # fmt: skip
-
-    def query(self, **more: str) -> str:
-        """The query string of a URL with these values."""
-        return _query({"which": self.which, "q": self.q, "source": self.source, "target": self.target, **more})
-
-    def choices(self, formatter: Formatter) -> Choices:
-        """The options of the select."""
-        return [(one, formatter.gettext(label)) for one, label in _LINK_LABELS.items()]
-
-
-def parse_page_filter(given: Mapping[str, str]) -> PageListFilter:
-    """The form of a query string; invalid values are ignored."""
-    return PageListFilter(
-        q=given.get("q", "").strip()[:MAX_SEARCH_LENGTH], answer=_one_of(given.get("answer", ""), STATUS_FILTERS),
-        depth=_number(given.get("depth", ""), MAX_DEPTH), indexable=_one_of(given.get("indexable", ""), ("yes", "no")),
-        sort=_one_of(given.get("sort", ""), SORTS) or "url",
-    )  # fmt: skip
-
-
-def parse_link_filter(given: Mapping[str, str]) -> LinkListFilter:
-    """The form of a query string; by default broken links, or all links of one page."""
-    source, target = _number(given.get("source", ""), 2**62), _number(given.get("target", ""), 2**62)
-    which = _one_of(given.get("which", ""), LINK_FILTERS) or ("all" if source or target else "broken")
-    return LinkListFilter(which, given.get("q", "").strip()[:MAX_SEARCH_LENGTH], source, target)
-
-
-def _one_of(text: str, known: Mapping[str, object] | tuple[str, ...]) -> str:
-    return text if text in known else ""
-
-
-def _number(text: str, most: int) -> str:
-    return str(int(text)) if text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= most else ""
-
-
-def _query(given: Mapping[str, str]) -> str:
-    parameters = {name: value for name, value in given.items() if value}
-    return f"?{urlencode(parameters)}" if parameters else ""
 
 
 def open_tab(request: Request, crawl_id: int, tab: str) -> OpenedRun:
@@ -208,84 +97,199 @@ def render_tab(
     return render(request, template, place=CRAWLS_URL, **shared, **content)
 
 
+STATES = {"new": N_("New"), "open": N_("Open"), "ignored": N_("Ignored"), "fixed": N_("Fixed")}
+LEVELS = {"high": N_("high"), "medium": N_("medium"), "low": N_("low")}
+_RANKS = {name: rank for rank, name in enumerate(LEVELS)}
+MAX_COMPARED_PAGES = 50_000
+"""Pages up to which findings are compared with the previous run whenever they are listed."""
+CAUSES = {"link-broken": True, "page-broken-linked": True, "link-external-broken": False, "link-to-redirect": True}
+"""Checks whose findings have a target as their cause, and whether that is a page of the site."""
+MAX_REASON_LENGTH = 300
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """A check in the list of findings, with what is known about its change and its worth."""
+
+    check: CheckSummary
+    new: int
+    fixed: int
+    state: str
+    reason: str
+    """Why it is ignored."""
+    effect: str
+    effort: str
+    priority: int = 0
+
+
+def effect_and_effort(check: CheckSummary, pages: int) -> tuple[str, str]:
+    """How much fixing a finding helps, by severity and share of the pages, and how much work it is: what is on nearly every page
+    comes from one template, and a few places are quickly changed."""
+    share = min(1.0, check.count / max(1, pages))
+    if check.severity == "error":
+        effect = "high" if share >= 0.02 or check.count >= 10 else "medium"
+    elif check.severity == "warning":
+        effect = "high" if share >= 0.5 else "medium" if share >= 0.05 or check.count >= 10 else "low"
+    else:
+        effect = "medium" if check.severity == "notice" and share >= 0.5 else "low"
+    effort = "low" if check.count <= 5 or share >= 0.8 else "high" if check.count > 100 else "medium"
+    return effect, effort
+
+
 @router.get("/manage/crawls/{crawl_id}/findings")
 @router.get("/manage/crawls/{crawl_id}/runs/{run_id}/findings")
 def findings_page(request: Request, crawl_id: int) -> Response:
-    """The findings by check, most severe first."""
+    """The findings by check, those first that are worth most."""
     opened = open_tab(request, crawl_id, "findings")
-    path = opened.path
-    formatter, asked = formatter_of(request), request.query_params.get("severity", "")
-    severity = asked if asked in set(Severity) else ""
+    formatter, query = formatter_of(request), request.query_params
+    severity, state = _one_of(query.get("severity", ""), set(Severity)), _one_of(query.get("state", ""), STATES)
+    group, q = query.get("group", "")[:50], query.get("q", "").strip()[:200]
+    segment = query.get("segment", "").strip()[:200]
+    _, origin = formatter.gettext, url_origin(opened.crawl.starts[0]) if opened.crawl.starts else ""
 
     def read() -> dict[str, Any]:
-        found = crawl_results.list_findings(path, lang=formatter.lang)
-        counts = {each.value: sum(one.count for one in found if one.severity == each) for each in Severity}
+        every = _finding_rows(request, opened, f"{origin}/{segment.lstrip('/')}" if segment else "", formatter)
+        counts = {each.value: sum(one.check.count for one in every if one.check.severity == each) for each in Severity}
+        groups = sorted({one.check.group for one in every})
+        shown = [
+            one for one in every
+            if severity in ("", one.check.severity) and group in ("", one.check.group)
+            and (one.state == state if state else one.state != "ignored")
+            and q.casefold() in f"{one.check.title} {one.check.id}".casefold()
+        ]  # fmt: skip
+        segments = [name for name, *_ in crawl_results.list_segments(opened.path)[:30]]
         return {
-            "checks": [one for one in found if severity in ("", one.severity)], "counts": counts, "severity": severity,
-            "group": lambda one: translate_name(GROUPS, one.group, translator(formatter.lang)),
+            "rows": shown, "counts": counts, "severity": severity, "state": state, "q": q, "group_id": group, "segment": segment,
+            "states": [("", _("All")), *((name, f"{_(label)} ({_count_state(every, name)})") for name, label in STATES.items())],
+            "groups": [("", _("All")), *((one, _group_name(one, formatter)) for one in groups)],
+            "segments": [("", _("All")), *((one, one) for one in segments)],
+            "levels": {name: _(text) for name, text in LEVELS.items()},
+            "state_names": {name: _(text) for name, text in STATES.items()},
+            "group": lambda one: _group_name(one.group, formatter),
+            "severity_choices": [("", _("All")), *((one.value, severity_labels(formatter)[one.value]) for one in Severity)],
         }  # fmt: skip
 
     return render_tab(request, opened, "findings", "crawls/findings.html", read)
 
 
+def _group_name(group: str, formatter: Formatter) -> str:
+    return translate_name(GROUPS, group, translator(formatter.lang))
+
+
+def _count_state(rows: Sequence[CheckRow], state: str) -> int:
+    return sum(one.state == state for one in rows)
+
+
+def _one_of(text: str, known: Collection[str]) -> str:
+    return text if text in known else ""
+
+
+def _finding_rows(request: Request, opened: OpenedRun, segment: str, formatter: Formatter) -> list[CheckRow]:
+    """Every check that has findings or had some in the previous run, by priority."""
+    found = crawl_results.list_findings(opened.path, lang=formatter.lang, every=True)
+    if segment:
+        within = crawl_results.count_in_segment(opened.path, segment=segment)
+        found = [replace(one, count=within.get(one.id, 0)) for one in found]
+    pages = crawl_results.read_overview(opened.path).pages
+    changes = {} if segment else _changes(request, opened, formatter.lang, pages)
+    ignored = {
+        one.check_id: one.reason for one in service_of(request).store.annotations.ignored(opened.crawl.id) if not one.subject
+    }
+    rows = []
+    for check in found:
+        new, fixed = changes.get(check.id, (0, 0))
+        if not check.count and not fixed:
+            continue
+        state = "ignored" if check.id in ignored else "fixed" if not check.count else "new" if new >= check.count else "open"
+        rows.append(CheckRow(check, new, fixed, state, ignored.get(check.id, ""), *effect_and_effort(check, pages)))
+    severities = list(Severity)
+    rows.sort(
+        key=lambda one: (
+            one.state in ("ignored", "fixed"), _RANKS[one.effect], -_RANKS[one.effort],
+            severities.index(Severity(one.check.severity)), -one.check.count,
+        )
+    )  # fmt: skip
+    return [replace(one, priority=number) for number, one in enumerate(rows, 1)]
+
+
+def _changes(request: Request, opened: OpenedRun, lang: str, pages: int) -> dict[str, tuple[int, int]]:
+    """New and fixed findings of each check since the previous run; empty without one, or if the site is too large."""
+    runs = _compared_runs(request, opened, formatter_of(request))
+    after = next((one for one in runs if opened.run is not None and one.key == f"run-{opened.run.id}"), None)
+    previous = _previous(runs, after)
+    if pages > MAX_COMPARED_PAGES:
+        return {}
+    try:
+        if previous is not None:
+            found = crawl_results.compare_crawls(previous.path, opened.path, lang=lang)
+        else:
+            found = crawl_results.compare_with_previous(opened.path, lang=lang)
+    except NothingToCompare:
+        return {}
+    return {one.check: (one.new, one.fixed) for one in found.checks}
+
+
 @router.get("/manage/crawls/{crawl_id}/findings/{check}")
 @router.get("/manage/crawls/{crawl_id}/runs/{run_id}/findings/{check}")
 def check_page(request: Request, crawl_id: int, check: str) -> Response:
-    """One check: why it matters, how to fix it, and the affected pages."""
+    """One check: why it matters, how to fix it, its causes, and the affected pages."""
     opened = open_tab(request, crawl_id, "findings")
-    path = opened.path
-    lang, cursor = formatter_of(request).lang, request.query_params.get("cursor", "")
+    lang, cursor, path = formatter_of(request).lang, request.query_params.get("cursor", ""), opened.path
 
     def read() -> dict[str, Any] | None:
         known = crawl_results.list_findings(path, check=check, lang=lang, every=True)
         found = crawl_results.list_affected(path, check, limit=PAGE_SIZE, cursor=cursor or None) if known else None
         if found is None:
             return None
-        rows = [
-            (
-                one,
-                describe_evidence(
-                    FindingRow(
-                        0, one.page_id or 0, one.url, one.subject, one.detail, one.data, one.depth, one.status_code, one.title
-                    ),
-                    translator(lang),
-                ),
-            )
-            for one in found[0]
-        ]
+        rows = [(one, describe_evidence(_stored_finding(one), translator(lang))) for one in found[0]]
         here = f"{opened.base}/findings/{check}"
+        ignored = [one for one in service_of(request).store.annotations.ignored(opened.crawl.id) if one.check_id == check]
+        subjects = {one.subject for one in ignored if one.subject}
+        causes: tuple[LinkCause, ...] = ()
+        if check in CAUSES and not cursor:
+            causes = crawl_results.link_causes(path, internal=CAUSES[check], broken=check != "link-to-redirect")
         return {
-            "check": known[0], "limit": _limit(known[0], lang), "rows": rows, "web_url": web_url,
-            "status_colour": status_colour,
+            "check": known[0], "limit": _limit(known[0], lang), "rows": [one for one in rows if one[0].url not in subjects],
+            "web_url": web_url, "status_colour": status_colour, "causes": [one for one in causes if one.url not in subjects],
+            "ignored": ignored, "own": f"{CRAWLS_URL}/{opened.crawl.id}", "is_ignored": any(not one.subject for one in ignored),
             "next_url": f"{here}?cursor={found[1]}" if found[1] else "", "first_url": here if cursor else "",
+            "max_reason": MAX_REASON_LENGTH,
         }  # fmt: skip
 
     return render_tab(request, opened, "findings", "crawls/check.html", read)
 
 
+def _stored_finding(one: AffectedPage) -> StoredFinding:
+    return StoredFinding(0, one.page_id or 0, one.url, one.subject, one.detail, one.data, one.depth, one.status_code, one.title)
+
+
+@router.post("/manage/crawls/{crawl_id}/findings/{check}/ignore")
+def ignore_page(request: Request, crawl_id: int, check: str) -> Response:
+    """Ignore a check or one of its subjects, for a reason."""
+    crawl, form = crawl_or_404(request, crawl_id), SubmittedForm(request)
+    reason = " ".join(form.text("reason").split())[:MAX_REASON_LENGTH]
+    if not reason or len(check) > 100:
+        raise HttpProblem(422, "Enter the reason why this finding is ignored.")
+    try:
+        service_of(request).store.annotations.ignore(
+            crawl.id, actor_of(request), check_id=check, subject=form.text("subject")[:2000], reason=reason
+        )
+    except UsageError as error:
+        raise HttpProblem(422, error) from None
+    return redirect_after(f"{CRAWLS_URL}/{crawl.id}/findings/{quote(check)}", "finding_ignored")
+
+
+@router.post("/manage/crawls/{crawl_id}/findings/{check}/reopen")
+def reopen_page(request: Request, crawl_id: int, check: str) -> Response:
+    """No longer ignore a finding."""
+    crawl, number = crawl_or_404(request, crawl_id), parse_id(SubmittedForm(request).text("id"))
+    if number is not None:
+        service_of(request).store.annotations.unignore(crawl.id, number, actor_of(request))
+    return redirect_after(f"{CRAWLS_URL}/{crawl.id}/findings/{quote(check)}", "finding_open")
+
+
 def _limit(check: CheckSummary, lang: str) -> str:
     return describe_threshold(Threshold(check.threshold, check.unit), translator(lang)) if check.threshold is not None else ""
-
-
-@router.get("/manage/crawls/{crawl_id}/pages")
-@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/pages")
-def pages_page(request: Request, crawl_id: int) -> Response:
-    """The pages of a crawl, filtered and sorted by the form."""
-    opened = open_tab(request, crawl_id, "pages")
-    crawl, path = opened.crawl, opened.path
-    asked: PageListFilter = parse_page_filter(request.query_params)
-    cursor, formatter = request.query_params.get("cursor", ""), formatter_of(request)
-
-    def read() -> dict[str, Any]:
-        found, more = crawl_results.list_pages(path, asked.filter(), sort=asked.sort, limit=PAGE_SIZE, cursor=cursor or None)
-        here = f"{opened.base}/pages"
-        return {
-            "pages": found, "asked": asked, "choices": asked.choices(formatter), "status_colour": status_colour,
-            "is_audit": crawl.job == "audit", "format_milliseconds": format_milliseconds, "format_size": format_size,
-            "next_url": here + asked.query(cursor=more) if more else "", "first_url": here + asked.query() if cursor else "",
-        }  # fmt: skip
-
-    return render_tab(request, opened, "pages", "crawls/pages.html", read)
 
 
 @router.get("/manage/crawls/{crawl_id}/pages/{page_id}")
@@ -303,26 +307,6 @@ def page_page(request: Request, crawl_id: int, page_id: int) -> Response:
         return None if found is None else page_detail(found, formatter) | {"is_audit": crawl.job == "audit"}
 
     return render_tab(request, opened, "pages", "crawls/page.html", read)
-
-
-@router.get("/manage/crawls/{crawl_id}/links")
-@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/links")
-def links_page(request: Request, crawl_id: int) -> Response:
-    """The links of a crawl, by default the broken ones."""
-    opened = open_tab(request, crawl_id, "links")
-    path = opened.path
-    asked: LinkListFilter = parse_link_filter(request.query_params)
-    cursor, formatter = request.query_params.get("cursor", ""), formatter_of(request)
-
-    def read() -> dict[str, Any]:
-        found, more = crawl_results.list_links(path, asked.filter(), limit=PAGE_SIZE, cursor=cursor or None)
-        here = f"{opened.base}/links"
-        return {
-            "links": found, "asked": asked, "choices": asked.choices(formatter), "status_colour": status_colour,
-            "next_url": here + asked.query(cursor=more) if more else "", "first_url": here + asked.query() if cursor else "",
-        }  # fmt: skip
-
-    return render_tab(request, opened, "links", "crawls/links.html", read)
 
 
 @router.get("/manage/crawls/{crawl_id}/graph")
@@ -577,7 +561,7 @@ def _format_step(microseconds: int) -> str:
 
 def _evidence(one: PageFinding, page: PageDetail, lang: str) -> str:
     of = page.summary
-    row = FindingRow(0, of.id, of.url, one.subject, one.detail, one.data, of.depth, of.status_code, of.title)
+    row = StoredFinding(0, of.id, of.url, one.subject, one.detail, one.data, of.depth, of.status_code, of.title)
     return describe_evidence(row, translator(lang))
 
 

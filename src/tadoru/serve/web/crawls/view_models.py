@@ -167,9 +167,13 @@ STATE_LABELS = {
 }
 _ENDING_LABELS = {"pause": N_("Pausing…"), "stop": N_("Stopping…")}
 _SEVERITY_LABELS = {"error": N_("errors"), "warning": N_("warnings"), "notice": N_("notices"), "info": N_("info")}
+_PAGE_STATES = {
+    "completed": N_("Responded"), "error": N_("No response"), "queued": N_("Queued"), "processing": N_("Fetching"),
+    "skipped": N_("Skipped"), "discovered": N_("Not crawled"),
+}  # fmt: skip
 _TAB_LABELS = {
     "": N_("Overview"), "findings": N_("Findings"), "pages": N_("Pages"), "links": N_("Links"), "graph": N_("Site structure"),
-    "compare": N_("Compare"), "exports": N_("Export"),
+    "redirects": N_("Redirects"), "resources": N_("Resources"), "compare": N_("Compare"), "exports": N_("Export"),
 }  # fmt: skip
 
 
@@ -278,10 +282,14 @@ def web_url(url: str) -> str:
 
 
 _TABS = {
-    "audit": ("", "findings", "pages", "links", "graph", "compare", "exports"),
-    "links": ("", "pages", "links", "graph", "exports"),
+    "audit": ("", "findings", "pages", "links", "redirects", "resources", "graph", "compare", "exports"),
+    "links": ("", "pages", "links", "redirects", "graph", "exports"),
     "docs": ("", "pages"),
 }
+
+
+_SHOWN_AS = {"occurrences": "findings"}
+"""Pages that belong to the tab of another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,14 +373,15 @@ def crawl_context(opened: OpenedRun, formatter: Formatter, tab: str = "") -> dic
     return {
         "crawl": crawl, "base": base, "run_notes": run_notes(opened, formatter),
         "chip": StatusChip(*crawl_status(crawl)), "tabs": paths,
-        "tab": f"{base}/{tab}" if tab else base, "short_url": _url_shortener(crawl), "full_url": short_url, "one_line": one_line,
+        "tab": f"{base}/{_SHOWN_AS.get(tab, tab)}" if tab else base,
+        "short_url": _url_shortener(crawl), "full_url": short_url, "one_line": one_line,
         "severities": severity_labels(formatter), "format_figure": figure_formatter(formatter),
     }  # fmt: skip
 
 
 def has_tab(crawl: ServedCrawl, tab: str) -> bool:
     """Whether a crawl of this job has such a tab."""
-    return tab in _TABS[crawl.job]
+    return tab in _TABS[crawl.job] or (tab == "occurrences" and crawl.job == "audit")
 
 
 def short_url(url: str) -> str:
@@ -394,6 +403,11 @@ def _url_shortener(crawl: ServedCrawl) -> Callable[[str], str]:
 def figure_formatter(formatter: Formatter) -> Callable[[float], str]:
     """Formats figures: whole numbers as such, others with one decimal."""
     return lambda value: formatter.number(int(value) if float(value).is_integer() else round(value, 1))
+
+
+def page_state_labels(formatter: Formatter) -> Mapping[str, str]:
+    """The names of the states of a URL."""
+    return {name: formatter.gettext(label) for name, label in _PAGE_STATES.items()}
 
 
 def severity_labels(formatter: Formatter) -> Mapping[str, str]:

@@ -1,0 +1,350 @@
+"""The tables of a crawl: pages, links, redirects, resources and findings, by one definition (`store.crawl.tables`).
+
+Every column can be shown, sorted and filtered; a view can be named and exported. Everything is in the URL, without a script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from tadoru.clock import to_datetime
+from tadoru.errors import UsageError
+from tadoru.i18n.translation import Formatter, translator
+from tadoru.jobs.audit import crawl_results
+from tadoru.jobs.audit.report.messages import INDEXABILITIES, translate_name
+from tadoru.jobs.reporting.escape import url_origin
+from tadoru.serve.api.responses import StreamResponse
+from tadoru.serve.auth.principal import actor_of
+from tadoru.serve.problems import HttpProblem
+from tadoru.serve.service import service_of
+from tadoru.serve.web.crawls.results import open_tab, render_tab, status_colour
+from tadoru.serve.web.crawls.view_models import CRAWLS_URL, OpenedRun, crawl_or_404, one_line, page_state_labels
+from tadoru.serve.web.rendering import formatter_of, redirect_after
+from tadoru.serve.web.request_input import MAX_ID, SubmittedForm
+from tadoru.store.crawl.browse import parse_utc
+from tadoru.store.crawl.export_tables import ColumnKind
+from tadoru.store.crawl.tables import BROWSED_TABLES, MAX_FILTER_LENGTH, BrowsedColumn, CrawlTable, TableFilter, TablePage
+
+router = APIRouter(include_in_schema=False)
+MAX_ROWS, MIN_ROWS, MAX_CELLS = 50, 15, 450
+"""Rows of a page: fewer with many columns, so that a page stays small."""
+MAX_SEGMENTS = 30
+MAX_NAME_LENGTH = 80
+MAX_QUERY_LENGTH = 2000
+_NUMBERS = (ColumnKind.INTEGER, ColumnKind.REAL)
+
+
+@dataclass(frozen=True, slots=True)
+class TableCell:
+    """A cell as the page shows it."""
+
+    text: str
+    href: str = ""
+    chip: str | None = None
+    """The colour of a chip; None if it is none."""
+    is_number: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TableHead:
+    """The head of a shown column."""
+
+    label: str
+    sort_url: str
+    direction: str
+    """`ascending` or `descending` if the table is sorted by it."""
+    is_number: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TableField:
+    """The filter of a column, and whether the column is shown."""
+
+    name: str
+    label: str
+    value: str
+    options: tuple[tuple[str, str], ...]
+    is_number: bool
+    is_shown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TableView:
+    """What the URL asks of a table."""
+
+    table: CrawlTable
+    asked: TableFilter
+    columns: tuple[BrowsedColumn, ...]
+    has_own_columns: bool
+    segment: str
+    """The folder, such as `/shop/`."""
+
+    def query(self, **changed: str | Sequence[str]) -> str:
+        """The query string of this view, with changes; empty values are left out."""
+        asked = self.asked
+        values: dict[str, str | Sequence[str]] = {
+            "q": asked.q, **asked.filters, "segment": self.segment, "sort": asked.sort,
+            "order": "" if asked.falls is None else "down" if asked.falls else "up",
+            "source": str(asked.source or ""), "target_page": str(asked.target or ""),
+            "col": [one.name for one in self.columns] if self.has_own_columns else (),
+        }  # fmt: skip
+        if self.table.name == "links" and "which" not in asked.filters and not asked.source and not asked.target:
+            values["which"] = "all"
+        return urlencode([(name, one) for name, given in (values | changed).items() for one in _each(given) if one])
+
+
+def _each(given: str | Sequence[str]) -> Iterable[str]:
+    return (given,) if isinstance(given, str) else given
+
+
+def parse_view(table: CrawlTable, given: Sequence[tuple[str, str]], origin: str) -> TableView:
+    """The view of a query string; what makes no sense is ignored."""
+    values = dict(given)
+    source, target = _page_id(values.get("source", "")), _page_id(values.get("target_page", ""))
+    if target is None and table.name == "links":
+        target = _page_id(values.get("target", ""))
+    filters = {
+        column.name: text for column in table.columns if (text := values.get(column.name, "").strip()[:MAX_FILTER_LENGTH])
+        and not (target is not None and column.name == "target" and text.isdecimal())
+    }  # fmt: skip
+    if table.name == "links":
+        which = filters.get("which", "" if source or target else "broken")
+        filters = {name: value for name, value in filters.items() if name != "which"} | (
+            {"which": which} if which not in ("", "all") else {}
+        )
+    chosen = [value for name, value in given if name == "col"]
+    columns = tuple(one for one in table.columns if (one.name in chosen if chosen else one.shown))
+    segment = values.get("segment", "").strip()[:MAX_FILTER_LENGTH]
+    segment = f"/{segment.lstrip('/')}" if segment else ""
+    sort = values.get("sort", "")
+    return TableView(
+        table,
+        TableFilter(
+            q=values.get("q", "").strip()[:MAX_FILTER_LENGTH], filters=filters, sort=sort if table.column(sort) else "",
+            falls={"up": False, "down": True}.get(values.get("order", "")), segment=f"{origin}{segment}" if segment else "",
+            source=source, target=target,
+        ),
+        columns or tuple(one for one in table.columns if one.shown), bool(chosen and columns), segment,
+    )  # fmt: skip
+
+
+def _page_id(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 and 0 < int(text) < MAX_ID else None
+
+
+@router.get("/manage/crawls/{crawl_id}/pages")
+@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/pages")
+def pages_page(request: Request, crawl_id: int) -> Response:
+    """The pages of a crawl."""
+    return _table_page(request, crawl_id, "pages")
+
+
+@router.get("/manage/crawls/{crawl_id}/links")
+@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/links")
+def links_page(request: Request, crawl_id: int) -> Response:
+    """The links of a crawl, by default the broken ones."""
+    return _table_page(request, crawl_id, "links")
+
+
+@router.get("/manage/crawls/{crawl_id}/redirects")
+@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/redirects")
+def redirects_page(request: Request, crawl_id: int) -> Response:
+    """The redirects of a crawl."""
+    return _table_page(request, crawl_id, "redirects")
+
+
+@router.get("/manage/crawls/{crawl_id}/resources")
+@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/resources")
+def resources_page(request: Request, crawl_id: int) -> Response:
+    """The resources of a crawl."""
+    return _table_page(request, crawl_id, "resources")
+
+
+@router.get("/manage/crawls/{crawl_id}/occurrences")
+@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/occurrences")
+def occurrences_page(request: Request, crawl_id: int) -> Response:
+    """The findings of a crawl, one row each."""
+    return _table_page(request, crawl_id, "occurrences")
+
+
+def _table_page(request: Request, crawl_id: int, tab: str) -> Response:
+    opened, formatter = open_tab(request, crawl_id, tab), formatter_of(request)
+    table = BROWSED_TABLES["findings" if tab == "occurrences" else tab]
+    view = _view_of(request, opened, table)
+    cursor, service = request.query_params.get("cursor", ""), service_of(request)
+
+    def read() -> dict[str, Any]:
+        limit = min(MAX_ROWS, max(MIN_ROWS, MAX_CELLS // max(1, len(view.columns))))
+        found = crawl_results.browse_table(opened.path, table, view.asked, limit=limit, cursor=cursor or None)
+        here, query = f"{opened.base}/{tab}", view.query()
+        segments = [name for name, *_ in crawl_results.list_segments(opened.path)[:MAX_SEGMENTS]] if table.segment else []
+        return {
+            "table_name": table.name, "heading": formatter.gettext(table.label), "heads": _heads(view, here, formatter),
+            "rows": _rows(view, found, opened, formatter), "found": found, "fields": _fields(view, formatter),
+            "view": view, "query": query, "here": here, "chips": _chips(view, here, formatter),
+            "segments": [("", formatter.gettext("All")), *((one, one) for one in segments)],
+            "own": f"{CRAWLS_URL}/{opened.crawl.id}", "tab_name": tab,
+            "views": service.store.annotations.views(opened.crawl.id, tab),
+            "exports": [
+                (form.upper() if form != "parquet" else "Parquet", f"{opened.base}/export/{tab}?format={form}&{query}")
+                for form, kind in crawl_results.available_formats().items() if kind.of_tables
+            ],
+            "next_url": f"{here}?{view.query(cursor=found.next)}" if found.next else "",
+            "first_url": f"{here}?{query}" if cursor else "", "max_name": MAX_NAME_LENGTH,
+            "sorts": [(one.name, formatter.gettext(one.label)) for one in table.columns if one.sortable],
+        }  # fmt: skip
+
+    return render_tab(request, opened, tab, "crawls/table.html", read)
+
+
+def _view_of(request: Request, opened: OpenedRun, table: CrawlTable) -> TableView:
+    origin = url_origin(opened.crawl.starts[0]) if opened.crawl.starts else ""
+    return parse_view(table, request.query_params.multi_items(), origin)
+
+
+@router.get("/manage/crawls/{crawl_id}/export/{tab}")
+@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/export/{tab}")
+def export_view_page(request: Request, crawl_id: int, tab: str) -> Response:
+    """The rows and columns of a view as a file."""
+    name = "findings" if tab == "occurrences" else tab
+    if name not in BROWSED_TABLES:
+        raise HttpProblem(404)
+    opened, table = open_tab(request, crawl_id, tab), BROWSED_TABLES[name]
+    view, form = _view_of(request, opened, table), request.query_params.get("format", "csv")
+    columns, now = [one.name for one in view.columns], to_datetime(service_of(request).clock.now())
+    try:
+        made = crawl_results.export_view(opened.path, form, table, view.asked, columns, now=now)
+    except crawl_results.CrawlNotReadable as error:
+        raise HttpProblem(404, error) from None
+    except UsageError as error:
+        raise HttpProblem(422, error) from None
+    headers = {
+        "Content-Disposition": f'attachment; filename="crawl-{crawl_id}-{name}{made.suffix}"',
+        "Cache-Control": "private, no-store",
+    }  # fmt: skip
+    return StreamResponse(made.chunks, headers=headers, media_type=made.media_type)
+
+
+@router.post("/manage/crawls/{crawl_id}/views")
+def save_view_page(request: Request, crawl_id: int) -> Response:
+    """Name a view."""
+    crawl, form = crawl_or_404(request, crawl_id), SubmittedForm(request)
+    tab, name = form.text("tab"), " ".join(form.text("name").split())[:MAX_NAME_LENGTH]
+    if ("findings" if tab == "occurrences" else tab) not in BROWSED_TABLES or not name or not name.isprintable():
+        raise HttpProblem(422, "Enter a name for the view.")
+    query = urlencode(
+        [one for one in parse_qsl(form.text("query")[:MAX_QUERY_LENGTH]) if one[0] not in ("cursor", "done", "lang")]
+    )
+    try:
+        service_of(request).store.annotations.save_view(crawl.id, actor_of(request), tab=tab, name=name, query=query)
+    except UsageError as error:
+        raise HttpProblem(422, error) from None
+    return redirect_after(f"{CRAWLS_URL}/{crawl.id}/{tab}", "view_saved", **_lists(parse_qsl(query)))
+
+
+@router.post("/manage/crawls/{crawl_id}/views/{view_id}/remove")
+def remove_view_page(request: Request, crawl_id: int, view_id: int) -> Response:
+    """Remove a view."""
+    crawl, tab = crawl_or_404(request, crawl_id), SubmittedForm(request).text("tab")
+    service_of(request).store.annotations.remove_view(crawl.id, view_id, actor_of(request))
+    return redirect_after(
+        f"{CRAWLS_URL}/{crawl.id}/{tab if tab in (*BROWSED_TABLES, 'occurrences') else 'pages'}", "view_removed"
+    )
+
+
+def _lists(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in pairs:
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def _heads(view: TableView, here: str, formatter: Formatter) -> list[TableHead]:
+    heads = []
+    for column in view.columns:
+        is_sorted = view.asked.sort == column.name
+        falls = column.falls if view.asked.falls is None else view.asked.falls
+        turned = ("up" if falls else "down") if is_sorted else ""
+        heads.append(
+            TableHead(
+                formatter.gettext(column.label),
+                f"{here}?{view.query(sort=column.name, order=turned)}" if column.sortable else "",
+                ("descending" if falls else "ascending") if is_sorted else "", column.kind in _NUMBERS,
+            )
+        )  # fmt: skip
+    return heads
+
+
+def _fields(view: TableView, formatter: Formatter) -> list[TableField]:
+    _ = formatter.gettext
+    shown = {one.name for one in view.columns}
+    return [
+        TableField(
+            one.name, _(one.label), view.asked.filters.get(one.name, ""),
+            (("", _("All")), *((name, _(label)) for name, (label, _condition) in one.choices.items())) if one.choices else (),
+            one.kind in _NUMBERS, one.name in shown,
+        )
+        for one in view.table.columns
+    ]  # fmt: skip
+
+
+def _chips(view: TableView, here: str, formatter: Formatter) -> list[tuple[str, str]]:
+    """The filters in use, each with the URL of the view without it."""
+    _, found = formatter.gettext, []
+    for column in view.table.columns:
+        if given := view.asked.filters.get(column.name):
+            value = _(column.choices[given][0]) if given in column.choices else given
+            removed = "all" if column.name == "which" else ""
+            found.append((f"{_(column.label)}: {value}", f"{here}?{view.query(**{column.name: removed})}"))
+    for name, label, value in (("q", _("Search"), view.asked.q), ("segment", _("Segment"), view.segment)):
+        if value:
+            found.append((f"{label}: {value}", f"{here}?{view.query(**{name: ''})}"))
+    if view.asked.source or view.asked.target:
+        found.append((_("Links of one page"), f"{here}?{view.query(source='', target_page='')}"))
+    return found
+
+
+def _rows(view: TableView, found: TablePage, opened: OpenedRun, formatter: Formatter) -> list[list[tuple[str, TableCell]]]:
+    names = [one.name for one in view.table.columns]
+    return [
+        [
+            (formatter.gettext(column.label), _cell(column, dict(zip(names, row, strict=True)), pages, opened, formatter))
+            for column in view.columns
+        ]
+        for row, pages in zip(found.rows, found.pages, strict=True)
+    ]
+
+
+def _cell(
+    column: BrowsedColumn, row: Mapping[str, Any], pages: Mapping[str, int], opened: OpenedRun, formatter: Formatter
+) -> TableCell:  # fmt: skip
+    value, _ = row[column.name], formatter.gettext
+    if column.name in ("status_code", "target_code"):
+        state = str(row.get("answer" if column.name == "status_code" else "target_answer") or "completed")
+        text = str(value) if value is not None else page_state_labels(formatter).get(state, "") if "answer" in row else ""
+        return TableCell(text, chip=status_colour(state, value) if text else None, is_number=True)
+    if value is None:
+        return TableCell("–" if column.kind in _NUMBERS else "", is_number=column.kind in _NUMBERS)
+    if column.kind in _NUMBERS:
+        return TableCell(formatter.number(round(value) if abs(value) >= 10 else round(value, 1)), is_number=True)
+    if column.kind is ColumnKind.TIME:
+        moment = parse_utc(str(value))
+        return TableCell(formatter.timestamp(moment) if moment else "")
+    if column.name == "severity":
+        return TableCell(_(column.choices[value][0]), chip=str(value))
+    if column.name == "check":
+        return TableCell(str(value), f"{opened.base}/findings/{value}")
+    if column.name == "indexable":
+        return TableCell(translate_name(INDEXABILITIES, str(value), translator(formatter.lang)))
+    if value in ("internal", "external") and column.choices:
+        return TableCell(_("Internal") if value == "internal" else _("External"))
+    if column.name == "answer":
+        return TableCell(page_state_labels(formatter).get(str(value), str(value)))
+    page = pages.get(column.name)
+    return TableCell(one_line(str(value)), f"{opened.base}/pages/{page}" if page else "")
