@@ -28,6 +28,7 @@ def reading(raw: RawEvent) -> str:
         start_time=raw.start_time,
         end_time=raw.end_time,
         note=note if raw.start else None,
+        title=raw.title or "",
     )
     if isinstance(found, UnreadableDate):
         return "-"

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from calendar import monthrange
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from tadoru.model.event import Occurrence
 from tadoru.parse.dates.assemble import AssembledDates, DaySession, as_clock, sessions_of
-from tadoru.parse.dates.clocks import clock_column, is_possible
+from tadoru.parse.dates.clocks import DAY, clock_column, is_possible
 from tadoru.parse.dates.exact import as_tokens, read_exact
 from tadoru.parse.dates.note import DateNote, NoteHours, read_note, with_dates
 from tadoru.parse.dates.phrase import DateGroup, DatePhrase, DaySpan, HourRange, read_phrase
-from tadoru.parse.dates.recurrence import RecurrencePhrase, expand, find_rule, split_exclusions
+from tadoru.parse.dates.recurrence import RecurrencePhrase, expand, find_rule, is_holiday, split_exclusions
 from tadoru.parse.dates.scan import LONGEST, prepare, scan, with_weekdays
 from tadoru.parse.dates.tokens import (
     DateMark,
@@ -31,11 +32,29 @@ from tadoru.parse.dates.years import ResolvedDates, resolve
 
 _LONGEST_NOTE = 20 * LONGEST
 """What repeats the columns is taken out of a note before it is read."""
+_LONG_PERIOD, _LONGEST_PERIOD = 6, 400
+"""Days between the first and the last of a period with opening hours: nothing goes on for a week without a break."""
+_OPENING_HOURS = 4 * 60
+"""Minutes: what is open for less is a course or a meeting, which is hardly held every day."""
+_WEEKDAYS = "月火水木金土日"
+_CLOSING = re.compile(r"休[館園業場廊室みむ]|定休|閉[館園場]")
+_CLOSED = re.compile(
+    r"((?:[月火水木金土日][・,、と]?)*[月火水木金土日]曜日?(?:[・,、と]?[月火水木金土日]曜日?)*)(?:は|が|\s)?(?:休[館園業場廊室み]|定休|閉[館園場])"
+    r"|(?:休[館園業場廊室み]日?|定休日?|閉館日)\s?[:は]?\s?(?:毎週)?([月火水木金土日]曜日?(?:[・,、と]?[月火水木金土日]曜日?)*)"
+)
+_HOLIDAY_SEASONS = re.compile(r"(?:夏|冬|春)休み|休日|祝休日|振替休日|連休|休憩")
+_OTHER_DAYS = re.compile(r"毎週|毎月|隔週|全\d{1,2}回|第\d|[月火水木金土日]曜|平日|土日|除く|のみ|異な[りる]")
+"""It is not every day."""
+_NOT_DAILY = re.compile(
+    r"教室|講座|講習|セミナー|研修|受付|相談|申告|募集|キャンプ|合宿|大会|リーグ|工事|体験|[作つ]く?ろう|class|course|seminar|camp",
+    re.IGNORECASE,
+)
+"""Hours beside a long period of these are not opening hours: they are held on some of its days."""
 Written = str | date
 """A date in words, or one that was read already (a `datetime` too)."""
 
 
-def read_when(
+def read_when(  # noqa: PLR0913 - each is a column of its own
     text: Written,
     *,
     now: datetime,
@@ -45,9 +64,11 @@ def read_when(
     end_time: str | None = None,
     note: str | None = None,
     order: DayMonthOrder | None = None,
+    title: str = "",
 ) -> ParsedDate | UnreadableDate:
-    """A written date with what stands beside it. `now` is aware; `order` is that of short dates, by default the usual there."""
-    reader = _Reading(now.astimezone(zone).date(), zone, order or day_month_order(zone))
+    """A written date with what stands beside it. `now` is aware; `order` is that of short dates, by default the usual there; the
+    title tells opening hours from the hours of a course."""
+    reader = _Reading(now.astimezone(zone).date(), zone, order or day_month_order(zone), _NOT_DAILY.search(title) is None)
     text, end = (written[:LONGEST] if isinstance(written, str) else written for written in (text, end or ""))
     try:
         return reader.read(text, end, (start_time or "")[:LONGEST], (end_time or "")[:LONGEST], (note or "")[:_LONGEST_NOTE])
@@ -58,8 +79,8 @@ def read_when(
 class _Reading:
     """One parse, with its time zone and current time."""
 
-    def __init__(self, today: date, zone: ZoneInfo, order: DayMonthOrder) -> None:
-        self._today = today
+    def __init__(self, today: date, zone: ZoneInfo, order: DayMonthOrder, may_be_daily: bool) -> None:
+        self._today, self._may_be_daily = today, may_be_daily
         self._zone = zone
         self._order = order
 
@@ -138,7 +159,8 @@ class _Reading:
         rule = rule or (said.rule if said else None)
         if is_single:
             sessions = [] if phrase.is_all_day else sessions_of(groups[0])
-            _add_single(assembly, *days[0][0], sessions, rule, said, phrase.is_all_day)
+            text = f"{shown} {note}" if self._may_be_daily else None
+            _add_single(assembly, *days[0][0], sessions, rule, said, phrase.is_all_day, text)
         else:
             for position, group in enumerate(groups):
                 sessions = [] if phrase.is_all_day else sessions_of(group)
@@ -168,6 +190,7 @@ def _add_single(
     rule: RecurrencePhrase | None,
     said: DateNote | None,
     is_all_day: bool,
+    text: str | None,
 ) -> None:
     """One day or one period: its dates by the rule or the note beside it, and the hours of the columns or of the note."""
     hours = said.hours(first, last) if said else NoteHours([], {})
@@ -181,10 +204,48 @@ def _add_single(
         assembly.add(day, None, _on_day(day, sessions, hours))
     if dates:
         return
-    if is_period and last is not None:
+    is_open_daily = text is not None and last is not None
+    if is_open_daily and (open_days := _open_days(first, last or first, sessions or hours.general, text or "")):
+        for day in open_days:
+            assembly.add(day, None, _on_day(day, sessions, hours))
+    elif is_period and last is not None:
         assembly.add(first, last, _over_period(sessions or hours.general, hours, first, last, assembly))
     else:
         assembly.add(first, (last or first) if is_all_day else last, sessions or hours.by_day.get(first) or hours.general)
+
+
+def _open_days(first: date, last: date, sessions: list[DaySession], note: str) -> list[date]:
+    """The days of an exhibition: each day of a long period with opening hours, without the days on which it is closed.
+
+    None if it is no such period, or if it is closed on days that cannot be read: then it stays one period.
+    """
+    if len(sessions) != 1 or not _LONG_PERIOD <= (last - first).days < _LONGEST_PERIOD:
+        return []
+    opens, closes = sessions[0].start, sessions[0].end
+    if sessions[0].is_whole_day:
+        return []
+    if opens is None or closes is None or not _OPENING_HOURS <= closes - opens <= DAY or sessions[0].start_offset is not None:
+        return []
+    text = prepare(note)
+    closed = {_WEEKDAYS.index(sign) for found in _CLOSED.finditer(text) for sign in _weekday_signs(found[1] or found[2])}
+    if not closed and ("休" in _HOLIDAY_SEASONS.sub("", text) or _OTHER_DAYS.search(text)):
+        return []
+    if len(_CLOSING.findall(text)) > len(_CLOSED.findall(text)):
+        return []
+    moves = "祝" in text or "休日の場合" in text
+    days, is_moved = [], False
+    for number in range((last - first).days + 1):
+        day = first + timedelta(days=number)
+        is_closed = day.weekday() in closed or is_moved
+        is_moved = is_closed and moves and is_holiday(day)
+        if not is_closed or is_moved:
+            days.append(day)
+    return days
+
+
+def _weekday_signs(text: str) -> str:
+    """月 and 火 of 月・火曜日."""
+    return "".join(sign for sign in text.replace("曜日", "").replace("曜", "") if sign in _WEEKDAYS)
 
 
 def _on_day(day: date, sessions: list[DaySession], hours: NoteHours) -> list[DaySession]:

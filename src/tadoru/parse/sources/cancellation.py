@@ -1,4 +1,5 @@
-"""Whether a text says that an event does not take place: a status, the mark of a title, or a sentence of a note.
+"""Whether a text says that an event does not take place: a status, the mark of a title, or a sentence of a note; and titles that
+are notices about another item (中止のお知らせ, 会場変更について).
 
 Most sentences with 中止 do not say so: they name a condition (雨天の場合は中止), announce where one would hear of it
 (中止が決まり次第お知らせします), are about a part of the event (試食は中止) or about another year. Only a sentence without any
@@ -9,6 +10,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from enum import StrEnum
+from typing import NamedTuple
 
 _LONGEST_STATUS = 100
 _OFF = (
@@ -50,6 +53,59 @@ _OTHER_TIME = re.compile(
 _NOT_CERTAIN = (_CONDITION, _ANNOUNCEMENT, _DENIAL, _PART, _OTHER_TIME)
 _SENTENCE_END = re.compile(r"[。！!]|\n[^\S\n]{0,9}(?=[\n※*・●○■◆□◇【(（<＜])")
 """A line that goes on in the next belongs to its sentence: the condition is often in the line before."""
+
+
+class NoticeKind(StrEnum):
+    """What a notice about an event says."""
+
+    CANCELLED = "cancelled"
+    POSTPONED = "postponed"
+    VENUE = "venue"
+    TIME = "time"
+    SOLD_OUT = "sold_out"
+
+
+class EventNotice(NamedTuple):
+    """A title that is a notice about an event."""
+
+    kind: NoticeKind
+    subject: str
+    """The title of the event."""
+
+
+_NOTICE_WORDS = (
+    (NoticeKind.CANCELLED, r"中止|取りやめ|取り止め|取止め"),
+    (NoticeKind.POSTPONED, r"延期"),
+    (NoticeKind.VENUE, r"(?:会場|開催場所|場所)の?変更"),
+    (NoticeKind.TIME, r"(?:開催|開始|開演)?(?:日時|日程|期日|時間|時刻)の?変更"),
+    (NoticeKind.SOLD_OUT, r"満席|満員|完売|定員到達|(?:受付|募集|申込(?:み|受付)?)の?(?:終了|締切り?)"),
+)
+_NOTICE_END = (
+    r"(?:(?:する|した)?(?:の|に関する|について)?(?:お知らせ|ご案内|お詫び|ご連絡)(?:とお詫び)?|について|しました|いたしました|いたします|します|"
+    r"[にと]なりました|が?決定(?:しました)?|御礼)"
+)
+_NOTICES = tuple(
+    (kind, re.compile(rf"(?:の|を|は|が|、|\s|:)*(?:開催)?(?:の|を)?(?:{words}){_NOTICE_END}[。!]?$"))
+    for kind, words in _NOTICE_WORDS
+)
+_NOTICE_START = re.compile(r"^(?:[【\[(〔<《]?(?:重要|お知らせ|緊急|更新|速報)[】\])〕>》:]\s?)+")
+_QUOTED = re.compile(r"「([^「」]{3,})」(?:の|は)?|『([^『』]{3,})』(?:の|は)?")
+_SHORTEST_SUBJECT = 4
+
+
+def find_notice(title: str) -> EventNotice | None:
+    """What a title announces about an event, if that is all it does: 「ジャズの夕べ」中止のお知らせ, not 【中止】ジャズの夕べ."""
+    text = _NOTICE_START.sub("", _folded(title))
+    for kind, pattern in _NOTICES:
+        found = pattern.search(text)
+        if found is None:
+            continue
+        before = text[: found.start()].strip()
+        quoted = _QUOTED.fullmatch(before)
+        subject = (quoted[1] or quoted[2]) if quoted else before
+        is_certain = kind not in (NoticeKind.CANCELLED, NoticeKind.POSTPONED) or _is_certain(text.replace("お知らせ", ""))
+        return EventNotice(kind, subject) if len(subject) >= _SHORTEST_SUBJECT and is_certain else None
+    return None
 
 
 def says_cancelled(status: str) -> bool:

@@ -213,7 +213,8 @@ class ChunkApplier:
                 continue
             best = self._best(row, same, used)
             self._uncertain += [(best.event_id, other.event_id, other.found) for other in same if other is not best]
-            replaced = self._replaced(best.event_id, used)
+            # A notice about an event replaces no row that describes it.
+            replaced = None if "notice" in row.draft.extra else self._replaced(best.event_id, used)
             if replaced is not None:
                 used.add(replaced["id"])
                 self._renamed.append((row, replaced["id"], best.event_id))

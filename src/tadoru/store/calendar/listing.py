@@ -222,6 +222,13 @@ class EventQueries:
             raise UsageError("Event {id} not found. `tadoru events list --all` lists all events.", id=event_id)
         return event_from_row(row)
 
+    def titled(self, title_clean: str, since: date) -> tuple[CalendarEvent, ...]:
+        """The events with this cleaned title in the year from a day on; at most two, because only one is certain."""
+        span = events.c.local_date.between(since, since + timedelta(days=366))
+        query = select(events).where(span, events.c.title_clean == title_clean, events.c.status == EventStatus.ACTIVE.value)
+        with self.db.read() as sql:
+            return tuple(event_from_row(row) for row in sql.execute(query.limit(2)).mappings())
+
     def times(self, event_id: int) -> tuple[EventTime, ...]:
         query = select(occurrences).where(occurrences.c.event_id == event_id).order_by(occurrences.c.number)
         with self.db.read() as sql:

@@ -11,9 +11,10 @@ import json
 import os
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 from tadoru.clock import Clock, iso, to_datetime
 from tadoru.config.options import EventsOptions
@@ -24,6 +25,8 @@ from tadoru.jobs.events.collect.source_settings import SourceSettings, parse_sou
 from tadoru.jobs.events.dedupe.matcher import MAX_PAIRS, EventMatcher, RunMatcher
 from tadoru.jobs.events.normalise.normaliser import SourceRules, normalise
 from tadoru.model.event import EventDraft, ParseProblem, QuarantinedEvent, RawEvent, ReviewReason, RunStatus
+from tadoru.parse.sources.cancellation import EventNotice, find_notice
+from tadoru.parse.text_cleaning import clean_title
 from tadoru.store.calendar.merge_candidates import LIMITED_COMPARISONS
 from tadoru.store.calendar.records import EventSource, MissingEventsResult, RunLog
 from tadoru.store.calendar.runs import RunClosed
@@ -173,12 +176,34 @@ class Collector:
         normal = NormalisedEvents([], [], [_quarantined_problem(one) for one in found.problems if _is_lost_item(one, read)])
         for raw in found.events:
             outcome = normalise(raw, rules)
+            if isinstance(outcome, QuarantinedEvent) and (notice := find_notice(raw.title or "")):
+                outcome = self._attach(outcome, notice, rules, normal.drafts)
             if isinstance(outcome, QuarantinedEvent):
                 normal.quarantined.append(outcome)
             else:
                 normal.drafts.append(outcome)
                 normal.raws.append(raw)
         return normal
+
+    def _attach(
+        self, item: QuarantinedEvent, notice: EventNotice, rules: SourceRules, drafts: Sequence[EventDraft]
+    ) -> EventDraft | QuarantinedEvent:
+        """Give a notice without a date the day of its event, if exactly one event to come has its title."""
+        title, today = clean_title(notice.subject), rules.now.date()
+        starts = {draft.occurrence.starts_at for draft in drafts if draft.title_clean == title and draft.local_date >= today}
+        starts |= {event.starts_at for event in self._store.events.titled(title, today) if event.starts_at is not None}
+        if len(days := {start.astimezone(ZoneInfo(rules.zone)).date() for start in starts}) == 1:
+            outcome = normalise(
+                replace(item.raw, start=days.pop(), end=None, start_time=None, end_time=None, when_note=None), rules
+            )
+            if not isinstance(outcome, QuarantinedEvent):
+                return outcome
+        why = Message(
+            "This is a notice about “{title}”, and {count} events with this title are known. Give it the date of the event.",
+            title=notice.subject,
+            count=len(days),
+        )
+        return replace(item, why=why)
 
     async def _enrich(
         self, enricher: Enricher, source: EventSource, run: RunLog, found: SourceContent, normal: NormalisedEvents

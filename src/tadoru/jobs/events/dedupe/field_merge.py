@@ -18,6 +18,7 @@ from tadoru.jobs.events.dedupe.similarity import event_page_key, fold_spelling, 
 from tadoru.jobs.events.dedupe.times import DayRelation, TimeRelation, compare_days, compare_times
 from tadoru.jobs.events.dedupe.venues import VenueRelation, bare_city_name, compare_venues, distance_km, split_venue
 from tadoru.model.event import EventDraft, Occurrence
+from tadoru.parse.sources.cancellation import NoticeKind
 
 _FAR_APART = 1.0
 """Kilometres: two geocoders may differ by less for the same entrance."""
@@ -120,13 +121,20 @@ def _groups() -> Iterator[tuple[str, ...]]:
 
 def _best_input(name: str, inputs: Sequence[MergeInput]) -> MergeInput:
     """The input that provides a field: the first, or a later one that is more detailed and does not contradict it."""
-    best = inputs[0]
+    if name == "venue" and (moved := next(filter(_has_new_venue, inputs), None)):
+        return moved
+    # A notice says what has changed, and little else.
+    best = next((source for source in inputs if "notice" not in source.draft.extra), inputs[0])
     if name in {"uid", "position"}:
         return best
-    for source in inputs[1:]:
-        if _is_better(name, source, best):
+    for source in inputs:
+        if source is not best and _is_better(name, source, best):
             best = source
     return best
+
+
+def _has_new_venue(source: MergeInput) -> bool:
+    return bool(source.draft.venue) and source.draft.extra.get("notice") == NoticeKind.VENUE
 
 
 def _is_better(name: str, source: MergeInput, best: MergeInput) -> bool:
@@ -183,7 +191,8 @@ def _page_detail(draft: EventDraft) -> int:
 def _conflicts(shown: EventDraft, source: MergeInput) -> Iterator[FieldConflict]:
     draft, number = source.draft, source.number
     yield from _conflicts_of_time(shown, source)
-    if compare_venues(shown.venue, draft.venue, bare_city_name(shown.city)) in {
+    is_moved = shown.extra.get("notice") == NoticeKind.VENUE
+    if not is_moved and compare_venues(shown.venue, draft.venue, bare_city_name(shown.city)) in {
         VenueRelation.ROOM,
         VenueRelation.WEAK,
         VenueRelation.DIFFERENT,
@@ -195,7 +204,7 @@ def _conflicts(shown: EventDraft, source: MergeInput) -> Iterator[FieldConflict]
         yield FieldConflict("coordinates", _point(shown), _point(draft), number)
     if shown.price and draft.price and _amounts(shown.price) != _amounts(draft.price):
         yield FieldConflict("price", shown.price, draft.price, number)
-    if shown.is_cancelled != draft.is_cancelled:
+    if shown.is_cancelled != draft.is_cancelled and shown.extra.get("notice") not in (NoticeKind.CANCELLED, NoticeKind.POSTPONED):
         yield FieldConflict("is_cancelled", "cancelled", "not cancelled", number)
 
 

@@ -10,7 +10,7 @@ Two rows of one source are two events unless they say the same: a source seldom 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tadoru.jobs.events.dedupe.field_merge import MergeInput, merge_fields
@@ -50,6 +50,7 @@ from tadoru.jobs.events.dedupe.titles import (
 )
 from tadoru.jobs.events.dedupe.venues import FAR_APART, VenueRelation, bare_city_name, compare_venues, distance_km, split_venue
 from tadoru.model.event import EventDraft
+from tadoru.parse.sources.cancellation import NoticeKind
 from tadoru.store.calendar.records import MergedDraft, Sighting
 
 SAME_SCORE = 0.85
@@ -458,7 +459,15 @@ class EventMatcher:
 
     def compare(self, new: EventDraft, known: EventDraft, *, same_source: bool) -> EventComparison:
         """Whether two drafts are one event, with the reasons."""
-        return compare_events(new, known, same_source=same_source)
+        notice = new.extra.get("notice")
+        if notice == NoticeKind.VENUE:  # the venue of the event is another now
+            new = replace(new, venue="", venue_clean="", latitude=None, longitude=None)
+        if notice is None:
+            return compare_events(new, known, same_source=same_source)
+        # A notice is another item of the source about the same event.
+        result = compare_events(new, known, same_source=False)
+        is_meant = same_source and new.title_clean == known.title_clean and compare_days(new, known).days in _SAME_DAYS
+        return _decided(result.reasons, max(result.score, SAME_SCORE)) if is_meant else result
 
     def merge(self, sightings: Sequence[Sighting]) -> MergedDraft:
         """Merge sightings with drafts, the most trusted first."""

@@ -88,6 +88,8 @@ def compare_days(one: EventDraft, other: EventDraft) -> DayComparison:
 
 def _series(one: EventDraft, other: EventDraft) -> DayComparison:
     """Compare two series, or a series and a single event, by the days that both have."""
+    if _is_daily_form(one, other) or _is_daily_form(other, one):
+        return DayComparison(DayRelation.SAME, one.occurrence, other.occurrence)
     mine = {each.starts_at.date(): each for each in reversed(one.occurrences or (one.occurrence,))}
     theirs = {each.starts_at.date(): each for each in reversed(other.occurrences or (other.occurrence,))}
     shared = mine.keys() & theirs.keys()
@@ -96,6 +98,14 @@ def _series(one: EventDraft, other: EventDraft) -> DayComparison:
     day = max(shared)
     both = one.occurrences and other.occurrences
     return DayComparison(DayRelation.SHARED if both else DayRelation.PART, mine[day], theirs[day], len(shared))
+
+
+def _is_daily_form(series: EventDraft, period: EventDraft) -> bool:
+    """Whether one has the hours of each day of a period, and the other the period as a whole."""
+    if not series.occurrences or period.occurrences or (last := last_day(period.occurrence)) is None:
+        return False
+    days = {each.starts_at.date() for each in series.occurrences}
+    return min(days) == period.local_date and max(days) == last and len(days) > (last - min(days)).days / 2
 
 
 def _covers(long: EventDraft, short: EventDraft) -> bool:

@@ -2,7 +2,7 @@
 
 Pure. An event needs a title and a start; every other field is kept if it is plausible, and dropped with a note otherwise. What
 has no field goes to `extra`: `doors`, `year_from`, `notes`, `price_amount` (or `price_min`, `price_max`), `price_currency`,
-`postponed`.
+`postponed`, and for a notice about an event `notice` and `sold_out`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,15 @@ from tadoru.parse.dates import ParsedDate, UnreadableDate, YearSource, read_when
 from tadoru.parse.dates.assemble import BEFORE_START
 from tadoru.parse.dates.exact import read_exact
 from tadoru.parse.dates.vocabulary import DayMonthOrder
-from tadoru.parse.sources.cancellation import cancellation_mark, cancellation_sentence, says_cancelled, says_postponed
+from tadoru.parse.sources.cancellation import (
+    EventNotice,
+    NoticeKind,
+    cancellation_mark,
+    cancellation_sentence,
+    find_notice,
+    says_cancelled,
+    says_postponed,
+)
 from tadoru.parse.sources.raw_fields import absolute
 from tadoru.parse.text_cleaning import clean_title, clean_venue, display_text, one_line, sanitise_html
 from tadoru.rules.url import UrlCleaner
@@ -136,12 +144,17 @@ def normalise(raw: RawEvent, rules: SourceRules) -> EventDraft | QuarantinedEven
     title = one_line(raw.title or "", LIMITS["title"])
     if not title:
         return QuarantinedEvent(raw=raw, reason=ReviewReason.MISSING_REQUIRED, why=Message("Title missing."))
+    notice = find_notice(title)
+    title = notice.subject if notice else title
     zone, notes = _zone(raw.timezone, rules.zone)
     when = _when(raw, rules, zone)
     if isinstance(when, QuarantinedEvent):
         return when
     point = parse_coordinates(raw.latitude, raw.longitude, zone.key)
     cancelled, postponed = _cancelled_or_postponed(raw, title)
+    if notice:
+        postponed = postponed or notice.kind is NoticeKind.POSTPONED
+        cancelled = cancelled or postponed or notice.kind is NoticeKind.CANCELLED
     texts = {name: one_line(getattr(raw, name) or "", limit) for name, limit in LIMITS.items() if name != "title"}
     texts["city"] = normalise_city(texts["city"]) or city_from_address(texts["address"]) or rules.city
     url, image = _web(raw.url), _web(raw.image)
@@ -166,9 +179,15 @@ def normalise(raw: RawEvent, rules: SourceRules) -> EventDraft | QuarantinedEven
         when_note=display_text(raw.when_note or "", LONGEST_NOTE),
         is_cancelled=cancelled,
         position=raw.position,
-        extra=_extra(raw.extra, _derived_fields(when, notes, texts["price"], zone.key, postponed)),
+        extra=_extra(raw.extra, _derived_fields(when, notes, texts["price"], zone.key, postponed) | _notice_fields(notice)),
         **texts,
     )
+
+
+def _notice_fields(notice: EventNotice | None) -> dict[str, str]:
+    if notice is None:
+        return {}
+    return {"notice": notice.kind.value} | ({"sold_out": "yes"} if notice.kind is NoticeKind.SOLD_OUT else {})
 
 
 def _zone(named: str | None, default: str) -> tuple[ZoneInfo, list[str]]:
@@ -209,6 +228,7 @@ def _read(raw: RawEvent, start: str | date, rules: SourceRules, zone: ZoneInfo, 
         end_time=raw.end_time,
         note=note,
         order=rules.order,
+        title=raw.title or "",
     )
 
 
