@@ -155,7 +155,8 @@ _LONG_NUMBER = 30
 _GUARD = ")]}'"
 """Makes an answer useless as a script on another site; some add a comma or a line end."""
 _TIMES = ("start", "end", "updated")
-_SECONDS = {"seconds": 1, "milliseconds": 1_000}
+_SECONDS = {"seconds": 1, "milliseconds": 1_000, "local_seconds": 1, "local_milliseconds": 1_000}
+"""Parts of a second. Local ones count the time of the clock on the wall as if it were UTC."""
 # What an expression may end in on data that nobody foresaw; jmespath's own errors are ValueErrors.
 _FAILURES = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
 
@@ -194,7 +195,7 @@ class ApiSettings:
     fields: Mapping[str, FieldPath] = field(default_factory=dict)
     constants: Mapping[str, str] = field(default_factory=dict)
     epoch: str = ""
-    """`seconds` or `milliseconds` when times are numbers."""
+    """`seconds` or `milliseconds` when times are numbers; `local_…` if they count local time."""
     paging: ApiPaging = NO_PAGING
 
     @classmethod
@@ -321,7 +322,8 @@ def _moment(found: object, unit: str) -> datetime | None:
     except ValueError:
         return None
     try:
-        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+        return moment.replace(tzinfo=None) if unit.startswith("local_") else moment
     except (OverflowError, ValueError):
         raise ValueError(f"{str(found)[:40]} {unit} since 1970 is no time that can be; look at the setting epoch.") from None
 

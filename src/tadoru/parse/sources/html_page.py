@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from tadoru.errors import ConfigError, Message, quoted
 from tadoru.extras import not_installed
@@ -113,6 +113,8 @@ class FieldSelector:
     default: str = ""
     html: bool = False
     """Whether the markup within is wanted and not the text."""
+    line: int = 0
+    """Of the lines between `<br>`, paragraphs and list items: the first is 1, the last -1; 0 takes all."""
     parts: Mapping[str, FieldSelector] = field(default_factory=dict)
     """Of a date that is written in pieces."""
 
@@ -142,9 +144,10 @@ class FieldSelector:
             None if join is None else str(join),
             given.text("default"),
             given.flag("html", default=False),
+            given.number("line", 0, least=-100, most=100),
         )
         given.done()
-        _check_pattern(pattern, where)
+        check_pattern(pattern, where)
         return found
 
     def expressions(self) -> list[SelectorExpression]:
@@ -163,7 +166,14 @@ class FieldSelector:
             return []
         found = self.expression.find(node if node is not None else page.node(self.expression.language))
         attribute = self.attribute or self.expression.attribute
+        if self.line and not attribute:
+            return [text for one in found[:most] if (text := self._part(self._line(_text(one, attribute, html=True))))]
         return [text for one in found[:most] if (text := self._part(_text(one, attribute, self.html)))]
+
+    def _line(self, markup: str) -> str:
+        lines = text_lines(markup)
+        place = self.line - 1 if self.line > 0 else self.line
+        return lines[place] if -len(lines) <= place < len(lines) else ""
 
     def _part(self, text: str) -> str:
         if not self.pattern:
@@ -172,7 +182,17 @@ class FieldSelector:
         return (found[-1] or "").strip() if found else ""
 
 
-def _check_pattern(pattern: str, where: str) -> None:
+_BREAK = re.compile(r"<(?:br|hr)\b[^<>]{0,200}>|</(?:p|div|li|tr|dd|dt|h[1-6])>", re.IGNORECASE)
+
+
+def text_lines(markup: str) -> list[str]:
+    """The lines of a piece of a page: what stands between line breaks, paragraphs and list items."""
+    pieces = (HtmlDocument.parse(piece.encode(), "text/html; charset=utf-8") for piece in _BREAK.split(markup)[:MOST_VALUES])
+    lines = (collapsed(_spaced(_SEAM.join(one.text() for one in piece.select("body"))), MAX_TEXT) for piece in pieces)
+    return [line for line in lines if line]
+
+
+def check_pattern(pattern: str, where: str) -> None:
     try:
         groups = linear_regex(pattern).groups
     except ValueError as error:
@@ -247,6 +267,8 @@ class HtmlSettings:
     most_details: int = 200
     next: SelectorExpression | None = None
     most_pages: int = 20
+    split: str = ""
+    """`br`: each line of an item is an event. A pattern: an event starts at each line in which it is found."""
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, object]) -> Self:
@@ -266,12 +288,16 @@ class HtmlSettings:
             given.number("most_details", 200, least=1, most=10_000),
             following,
             given.number("most_pages", 20, least=1, most=10_000),
+            given.text("split"),
         )
         given.done()
         found._check()
         return found
 
     def _check(self) -> None:
+        if self.split and (self.item is None or self.item.language != "css"):
+            raise ConfigError("The setting split needs the setting item as a CSS selector.")
+        check_pattern(self.split, "split")
         if self.item and self.details:
             raise ConfigError(
                 "The settings item and details exclude each other: either the page lists events, or pages with one each."
@@ -343,10 +369,59 @@ def read_html(
     elif not events and page == 1:
         problems.add(
             "page",
-            Message("The page has no schema.org events. Select them with the settings item and fields."),
+            _nothing_described(parsed, base),
         )
     events = [_with_constants(event, settings.constants, base) for event in events]
     return ParsedSource(events=tuple(events), problems=problems.all(), next_url=next_url)
+
+
+_CALENDAR_TYPES = {
+    "application/rss+xml": "rss",
+    "application/atom+xml": "rss",
+    "application/feed+json": "rss",
+    "text/calendar": "ics",
+}
+_CALENDAR_FILE = re.compile(
+    r"\.(?:(ics|ical)|(rss|rdf|atom)|(csv))(?:\?[^#]{0,500})?(?:#.{0,500})?$|[?&](?:format|feed|output)=(ical|ics|rss2?|atom)\b",
+    re.IGNORECASE,
+)
+MOST_DISCOVERED = 10
+
+
+class DiscoveredSource(NamedTuple):
+    """A feed, calendar or table that a page links to."""
+
+    type: str
+    url: str
+
+
+def discover_sources(document: HtmlDocument, base: str) -> tuple[DiscoveredSource, ...]:
+    """The feeds, calendars and tables that a page names: its alternates first, then links to such files."""
+    found: dict[str, str] = {}
+    for link in document.select("link[rel~=alternate][href]")[:MOST_LINKS]:
+        kind = _CALENDAR_TYPES.get((link.attributes.get("type") or "").partition(";")[0].strip().lower())
+        if kind and (url := canonical(link.attributes.get("href") or "", base)):
+            found.setdefault(url, kind)
+    for link in document.select("a[href]")[:MOST_LINKS]:
+        href = (link.attributes.get("href") or "").strip()
+        if href.lower().startswith(("webcal://", "webcals://")):
+            href = f"https://{href.partition('://')[2]}"
+            found |= {url: "ics"} if (url := canonical(href, base)) else {}
+        elif (file := _CALENDAR_FILE.search(href[-1_000:])) and (url := canonical(href, base)):
+            is_ics = file[1] or (file[4] or "").lower() in ("ical", "ics")
+            found.setdefault(url, "ics" if is_ics else "csv" if file[3] else "rss")
+    return tuple(DiscoveredSource(kind, url) for url, kind in list(found.items())[:MOST_DISCOVERED])
+
+
+def _nothing_described(page: SelectablePage, base: str) -> Message:
+    others = discover_sources(page.document, base)
+    if not others:
+        return Message("The page has no schema.org events. Select them with the settings item and fields.")
+    return Message(
+        "The page has no schema.org events. Select them with the settings item and fields, or add a source that the page links "
+        "to: {sources}.",
+        sources=", ".join(f"{one.url} ({one.type})" for one in others),
+    )
 
 
 def _detail_event(
@@ -385,7 +460,12 @@ def _selected(
         )
     if len(nodes) > MOST_ITEMS:
         problems.add("page", Message("Only the first {limit} of {count} items were read.", limit=MOST_ITEMS, count=len(nodes)))
-    found = [raw_event(f"item {at}", _values(page, node, settings), base) for at, node in enumerate(nodes[:MOST_ITEMS], 1)]
+    numbered = [(f"item {at}", node) for at, node in enumerate(nodes[:MOST_ITEMS], 1)]
+    if settings.split:
+        numbered = [
+            (f"{name}.{at}", piece) for name, node in numbered for at, piece in enumerate(_split_item(node, settings.split), 1)
+        ][:MOST_ITEMS]
+    found = [raw_event(name, _values(page, node, settings), base) for name, node in numbered]
     for name in ("title", "start"):
         if name in settings.fields and found and not any(getattr(event, name) for event in found):
             problems.add(
@@ -397,6 +477,23 @@ def _selected(
                 ),
             )
     return found
+
+
+def _split_item(node: Node, split: str) -> list[Node]:
+    """The pieces of an item, each as an element of its own."""
+    groups: list[str] = []
+    for piece in _BREAK.split((node.inner_html or "")[: 10 * MAX_TEXT]):
+        fragment = HtmlDocument.parse(piece.encode(), "text/html; charset=utf-8").select("body")
+        text = collapsed(_spaced(fragment[0].text(separator=_SEAM)), MAX_MATCHED) if fragment else ""
+        if not text:
+            continue
+        is_start = split == "br" or linear_regex(split).search(text) is not None
+        if is_start:
+            groups.append(piece)
+        elif groups:
+            groups[-1] += f"<br>{piece}"
+    parsed = (HtmlDocument.parse(group.encode(), "text/html; charset=utf-8").select("body") for group in groups[:MOST_ITEMS])
+    return [body[0] for body in parsed if body]
 
 
 def _values(page: SelectablePage, node: Node | None, settings: HtmlSettings) -> dict[str, Value]:

@@ -88,6 +88,16 @@ class SettingsReader:
         inner = SettingsReader(self.mapping(key), f"{self._path}{key}.")
         return {name: inner.text(name) for name in list(inner._rest)}
 
+    def words(self, key: str) -> tuple[str, ...]:
+        """A list of words, or a text of words with commas."""
+        value = self.take(key)
+        if value is None:
+            return ()
+        values = value.split(",") if isinstance(value, str) else value
+        if not isinstance(values, Sequence) or not all(isinstance(one, str) for one in values):
+            raise self.error(key, value, "words with commas, or a list of them")
+        return tuple(one.strip() for one in values if one.strip())
+
     def lists(self, key: str) -> dict[str, tuple[str, ...]]:
         """A mapping of names to a text or a list of texts each."""
         found: dict[str, tuple[str, ...]] = {}

@@ -174,15 +174,16 @@ class Collector:
         rules = SourceRules(zone=self.zone_of(source), now=to_datetime(self._clock.now()), city=source.city, order=settings.order)
         read = {raw.position for raw in found.events}
         normal = NormalisedEvents([], [], [_quarantined_problem(one) for one in found.problems if _is_lost_item(one, read)])
-        for raw in found.events:
+        items = settings.items
+        for raw in map(items.completed, filter(items.is_wanted, found.events)):
             outcome = normalise(raw, rules)
             if isinstance(outcome, QuarantinedEvent) and (notice := find_notice(raw.title or "")):
                 outcome = self._attach(outcome, notice, rules, normal.drafts)
-            if isinstance(outcome, QuarantinedEvent):
-                normal.quarantined.append(outcome)
-            else:
-                normal.drafts.append(outcome)
+            if not isinstance(outcome, QuarantinedEvent):
+                normal.drafts.append(items.timed(outcome))
                 normal.raws.append(raw)
+            elif not (items.skip_undated and outcome.raw.title):
+                normal.quarantined.append(outcome)
         return normal
 
     def _attach(

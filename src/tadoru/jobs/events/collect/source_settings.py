@@ -1,7 +1,8 @@
 """The settings of a source: shared ones, and those of its reader. They are checked when they are saved.
 
-`auth` (`type` bearer, basic, header or query, and what that needs), `headers`, `limits`, `reader` (a plugin) and `date_order` are
-shared; the rest is passed to the reader. A secret is never a setting: the source names the environment variable that holds it.
+`auth` (`type` bearer, basic, header or query, and what that needs), `headers`, `limits`, `reader` (a plugin), `date_order` and
+what holds for all items (`all_day`, `duration`, `skip_undated`, `include`, `exclude`, `patterns`) are shared; the rest is passed
+to the reader. A secret is never a setting: the source names the environment variable that holds it.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ from typing import Any
 from tadoru.errors import ConfigError, UsageError, quoted
 from tadoru.fetch.credentials import Credentials, check_header
 from tadoru.jobs.events.collect.readers import SourceReader, reader_for
+from tadoru.jobs.events.normalise.normaliser import ItemRules
 from tadoru.model.event import SourceType
 from tadoru.model.web import Headers
 from tadoru.parse.dates.vocabulary import DayMonthOrder
+from tadoru.parse.sources.html_page import check_pattern
+from tadoru.parse.sources.raw_fields import by_field
 from tadoru.parse.sources.source_settings import SettingsReader
 from tadoru.rules.url import canonical, origin
 
@@ -25,7 +29,8 @@ AUTH_TYPES = ("bearer", "basic", "header", "query")
 DATE_ORDERS = tuple(DayMonthOrder)
 MAX_PAGES = 10_000
 """Maximum number of list pages in one run, whatever the settings say."""
-_SHARED = ("auth", "headers", "limits", "reader", "date_order")
+_ITEM_RULES = ("all_day", "duration", "skip_undated", "include", "exclude", "patterns")
+_SHARED = ("auth", "headers", "limits", "reader", "date_order", *_ITEM_RULES)
 _FORBIDDEN = frozenset({"authorization", "cookie"})
 
 
@@ -77,6 +82,7 @@ class SourceSettings:
     headers: Headers = ()
     limits: RunLimits = RunLimits()
     order: DayMonthOrder | None = None
+    items: ItemRules = ItemRules()
     has_typed_expressions: bool = False
     """Whether a user entered selectors or expressions for a built-in reader, which may take any time."""
 
@@ -105,7 +111,22 @@ def parse_source_settings(kind: SourceType, mapping: Mapping[str, Any], *, secre
         # Readers of APIs and web pages stop at their own setting most_pages.
         limits=_limits(shared.mapping("limits"), stops_by_itself=not plugin and kind in (SourceType.API, SourceType.HTML)),
         order=DayMonthOrder(order) if order else None,
+        items=_item_rules(shared),
         has_typed_expressions=not plugin and (kind is SourceType.API or (kind is SourceType.HTML and bool(own))),
+    )
+
+
+def _item_rules(given: SettingsReader) -> ItemRules:
+    patterns = {name: str(value) for name, value in by_field(given, "patterns").items()}
+    for name, pattern in patterns.items():
+        check_pattern(pattern, f"patterns.{name}")
+    return ItemRules(
+        all_day=given.flag("all_day", default=False),
+        duration=given.number("duration", 0, least=0, most=7 * 24 * 60),
+        skip_undated=given.flag("skip_undated", default=False),
+        include=given.words("include"),
+        exclude=given.words("exclude"),
+        patterns=patterns,
     )
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
+from html import unescape
 from itertools import islice
 from zoneinfo import ZoneInfo
 
@@ -24,6 +25,7 @@ from tadoru.parse.dates import ParsedDate, UnreadableDate, YearSource, read_when
 from tadoru.parse.dates.assemble import BEFORE_START
 from tadoru.parse.dates.exact import read_exact
 from tadoru.parse.dates.vocabulary import DayMonthOrder
+from tadoru.parse.linear_regex import linear_regex
 from tadoru.parse.sources.cancellation import (
     EventNotice,
     NoticeKind,
@@ -33,7 +35,7 @@ from tadoru.parse.sources.cancellation import (
     says_cancelled,
     says_postponed,
 )
-from tadoru.parse.sources.raw_fields import absolute
+from tadoru.parse.sources.raw_fields import absolute, filled, raw_event
 from tadoru.parse.text_cleaning import clean_title, clean_venue, display_text, one_line, sanitise_html
 from tadoru.rules.url import UrlCleaner
 
@@ -118,6 +120,10 @@ LONGEST_DATE = 100
 LONGEST_URL = 2_000
 MOST_EXTRAS = 60
 _WEB = re.compile(r"\s*https?://", re.IGNORECASE)
+_LINE_END = re.compile(r"<br\b[^<>]{0,100}>|</(?:p|div|li|tr|dd|dt|h[1-6])>", re.IGNORECASE)
+_TAG = re.compile(r"<[^<>]{0,2000}>")
+_REPLACED = frozenset({"start", "end", "start_time", "end_time", "when_note", "venue", "address", "price", "organizer", "title"})
+"""Fields for which a pattern is more exact than what the reader found."""
 _STATUS_NAMES = re.compile(r"状態|状況|ステータス|開催可否|status", re.IGNORECASE)
 _WITHOUT_TRACKING = UrlCleaner(strip_tracking=True)
 _OLDEST_ITEM = timedelta(days=2 * 366)
@@ -137,6 +143,71 @@ class SourceRules:
     city: str = ""
     order: DayMonthOrder | None = None
     """The order of short dates such as 01/02/2026; by default the usual one of the zone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemRules:
+    """What the settings of a source say about all of its items."""
+
+    all_day: bool = False
+    """Times are not those of the event (of the entry, of the office): each event takes whole days."""
+    duration: int = 0
+    """Minutes, for events without an end; 0 if they have none."""
+    skip_undated: bool = False
+    """Items without a date are no events, and nobody is asked about them."""
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    """Words in the title, the category or the description of items that are read, or not."""
+    patterns: Mapping[str, str] = field(default_factory=dict)
+    """Regular expressions that find fields in the text of an item: the first group, or the whole match."""
+
+    def is_wanted(self, raw: RawEvent) -> bool:
+        """Whether the item is read."""
+        if not (self.include or self.exclude):
+            return True
+        text = _searchable("\n".join(filter(None, (raw.title, raw.category, item_text(raw)))))
+        has_word = not self.include or any(_searchable(word) in text for word in self.include)
+        return has_word and not any(_searchable(word) in text for word in self.exclude)
+
+    def completed(self, raw: RawEvent) -> RawEvent:
+        """The item with the fields that the patterns find in its text."""
+        if not self.patterns:
+            return raw
+        text = item_text(raw)
+        values = {}
+        for name, pattern in self.patterns.items():
+            found = linear_regex(pattern).search(text)
+            values[name] = (found[-1] or "").strip() if found else ""
+        found_fields = raw_event(raw.position, values, raw.url or "")
+        rest = {name: None for name in values if values[name] and name in _REPLACED}
+        return filled(replace(raw, **rest), found_fields) if any(values.values()) else raw  # type: ignore[arg-type]
+
+    def timed(self, draft: EventDraft) -> EventDraft:
+        """The draft with the hours that the settings ask for."""
+        if not (self.all_day or self.duration):
+            return draft
+        return replace(draft, occurrence=self._timed(draft.occurrence), occurrences=tuple(map(self._timed, draft.occurrences)))
+
+    def _timed(self, item: Occurrence) -> Occurrence:
+        start = item.starts_at
+        if self.all_day and item.has_time:
+            last = (item.ends_at - timedelta(microseconds=1)).date() if item.ends_at and item.ends_at > start else start.date()
+            end = datetime(last.year, last.month, last.day, tzinfo=start.tzinfo) + timedelta(days=1)
+            return Occurrence(starts_at=start.replace(hour=0, minute=0, second=0, microsecond=0), ends_at=end, has_time=False)
+        if self.duration and item.has_time and item.ends_at is None:
+            return replace(item, ends_at=(start.astimezone(UTC) + timedelta(minutes=self.duration)).astimezone(start.tzinfo))
+        return item
+
+
+def item_text(raw: RawEvent) -> str:
+    """The title, the note and the description of an item as lines of text."""
+    description = _TAG.sub("", _LINE_END.sub("\n", (raw.description or "")[:LONGEST_DESCRIPTION]))
+    lines = "\n".join(filter(None, (raw.title, raw.when_note, unescape(description))))
+    return "\n".join(filter(None, (one_line(line) for line in lines.splitlines())))
+
+
+def _searchable(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
 
 
 def normalise(raw: RawEvent, rules: SourceRules) -> EventDraft | QuarantinedEvent:
