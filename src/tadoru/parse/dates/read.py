@@ -50,6 +50,19 @@ _NOT_DAILY = re.compile(
     re.IGNORECASE,
 )
 """Hours beside a long period of these are not opening hours: they are held on some of its days."""
+_ARRIVAL = re.compile(r"(日(?:\s?\([^()]{1,8}\))?)\s?(?:まで)?\s?[(\[【※]{0,2}\s?(?:必着|消印有効|締め?切り?)[)\]】]?(?:まで)?")
+"""The day by which something has to arrive is an end."""
+_DEADLINE = re.compile(r"日(?:\s?\([^()]{1,8}\))?\s?(?:(?:午前|午後)?\s?\d{1,2}(?:時(?:半|\d{1,2}分)?|:\d\d)|正午)?までに")
+_OPEN_RANGE = re.compile(r"から[、,]\s?(?=(?:令和|平成)?\s?[\d元]{1,4}[年月日/])")
+"""A comma before the end of a range."""
+_EXCEPTED_PERIOD = re.compile(r"\([^()]{0,40}\d日?(?:から|~)[^()]{1,40}除く\)")
+"""Days without a break that are left out of a period."""
+_NO_DATE = re.compile(r"\d{1,2}日制|(?<=[名人館所先課室口組枚台])まで")
+"""A course of two days, at most four people, call the office."""
+_CONTINUOUS = re.compile(
+    r"(?:時|分|半|正午|:\d\d)\s?(?:から|より|~|-)\s?[、,]?\s?(?:(?:令和|平成)?[\d元]{1,4}年)?\s?\d{1,2}(?:月|/)\s?\d{1,2}"
+)
+"""A time of the first day and one of the last: it goes on from the one to the other."""
 Written = str | date
 """A date in words, or one that was read already (a `datetime` too)."""
 
@@ -111,7 +124,10 @@ class _Reading:
         exact = read_exact(text) if isinstance(text, str) else text
         if exact is not None:
             return list(as_tokens(exact, str(text))), None
-        prepared, excluded = split_exclusions(prepare(str(text)))
+        plain = _EXCEPTED_PERIOD.sub("", prepare(str(text)))
+        if _DEADLINE.search(plain) and "から" not in plain and "~" not in plain:
+            raise NotADate(f"“{' '.join(str(text).split())[:80]}” says only when it ends.")
+        prepared, excluded = split_exclusions(_OPEN_RANGE.sub("から", _ARRIVAL.sub(r"\1まで", _NO_DATE.sub(" ", plain))))
         rule = find_rule(prepared, excluded)
         if rule is not None:
             prepared = f"{prepared[: rule.start]} {prepared[rule.stop :]}"
@@ -219,12 +235,12 @@ def _open_days(first: date, last: date, sessions: list[DaySession], note: str) -
 
     None if it is no such period, or if it is closed on days that cannot be read: then it stays one period.
     """
-    if len(sessions) != 1 or not _LONG_PERIOD <= (last - first).days < _LONGEST_PERIOD:
+    if not sessions or not _LONG_PERIOD <= (last - first).days < _LONGEST_PERIOD:
         return []
-    opens, closes = sessions[0].start, sessions[0].end
-    if sessions[0].is_whole_day:
+    minutes = [(one.end or 0) - one.start for one in sessions if one.start is not None and not one.is_whole_day]
+    if len(minutes) < len(sessions) or min(minutes) <= 0 or not _OPENING_HOURS <= sum(minutes) <= DAY:
         return []
-    if opens is None or closes is None or not _OPENING_HOURS <= closes - opens <= DAY or sessions[0].start_offset is not None:
+    if any(one.start_offset is not None for one in sessions) or _CONTINUOUS.search(prepare(note)):
         return []
     text = prepare(note)
     closed = {_WEEKDAYS.index(sign) for found in _CLOSED.finditer(text) for sign in _weekday_signs(found[1] or found[2])}
