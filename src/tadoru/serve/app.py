@@ -92,6 +92,12 @@ _SOURCE_METRICS: tuple[tuple[str, str, Callable[[SourceHealthStats], float | Non
     ("runs", "Runs in the last 30 days.", lambda one: one.runs),
     ("failed_runs", "Failed runs in the last 30 days.", lambda one: one.failed_runs),
     ("failures", "Consecutive failures.", lambda one: one.failures),
+    ("last_run_fetched", "Documents that the last run fetched.", lambda one: one.fetched),
+    ("last_run_parsed", "Items that the last run parsed.", lambda one: one.parsed),
+    (
+        "publishing_delay_seconds", "Seconds from the start of the last run until its events were published.",
+        lambda one: one.publishing_delay,
+    ),
     ("late_seconds", "Seconds since the source was due.", lambda one: round(one.late)),
     ("incidents_open", "Open incidents.", lambda one: one.open_incidents),
     (

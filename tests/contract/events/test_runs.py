@@ -173,3 +173,18 @@ def test_health_counts_runs_rows_and_trouble(store: CalendarStore, collect: Coll
     assert one.late >= 50
     totals = store.statistics.totals()
     assert (totals.rows, totals.merged_rows, totals.sources) == (4, 0, 1)
+
+
+def test_health_has_what_the_last_run_fetched_and_how_long_it_took(
+    store: CalendarStore, collect: Collector, let_pass: LetPass
+) -> None:
+    source = collect.source()
+    (before,) = store.statistics.source_health()
+    assert (before.fetched, before.parsed, before.publishing_delay) == (None, None, None)
+    run = store.runs.start(source.id)
+    let_pass(12)
+    store.runs.finish(run, RunStatus.SUCCESS, counts={"fetched": 3, "parsed": 40})
+    (after,) = store.statistics.source_health()
+    assert (after.fetched, after.parsed) == (3, 40)
+    assert after.publishing_delay is not None
+    assert after.publishing_delay >= 12

@@ -248,7 +248,10 @@ def test_a_key_belongs_to_whoever_makes_it_and_ends_with_them(web_harness: WebHa
     key = web_harness.store.keys.list()[0]
     assert (key.user_name, key.expires_at) == ("second", None)
     headers = {"authorization": f"Bearer {found[0]}", "x-forwarded-for": "198.51.100.1"}
-    assert httpx.get(f"{web_harness.address}/metrics", headers=headers).status_code == 200
+    metrics = httpx.get(f"{web_harness.address}/metrics", headers=headers)
+    assert metrics.status_code == 200
+    for name in ("last_run_fetched", "last_run_parsed", "publishing_delay_seconds"):
+        assert f"# TYPE tadoru_source_{name} gauge" in metrics.text
     web_harness.store.users.set_role("second", "viewer", BY)
     assert httpx.get(f"{web_harness.address}/metrics", headers=headers).status_code == 403
     web_harness.store.users.set_role("second", "admin", BY)

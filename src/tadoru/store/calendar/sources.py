@@ -190,6 +190,11 @@ class SourceHealthStats:
     late: float
     """Seconds by which its next run is overdue."""
     open_incidents: int
+    fetched: int | None = None
+    parsed: int | None = None
+    """Documents and items of the last run; None before the first."""
+    publishing_delay: float | None = None
+    """Seconds from the start of the last run until its events were published."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,12 +247,16 @@ class CalendarStatistics:
         recent = select(run_logs.c.source_id, func.count().label("runs"), failed.label("failed"))
         recent = recent.where(run_logs.c.started_at >= self._db.now() - timedelta(days=days)).group_by(run_logs.c.source_id)
         current = select(sightings.c.source_id, func.count()).where(sightings.c.gone_at.is_(None)).group_by(sightings.c.source_id)
+        newest = select(func.max(run_logs.c.id)).where(run_logs.c.finished_at.is_not(None)).group_by(run_logs.c.source_id)
+        latest = select(run_logs.c.source_id, run_logs.c.counts, run_logs.c.started_at, run_logs.c.finished_at)
+        latest = latest.where(run_logs.c.id.in_(newest))
         trouble = (
             select(incidents.c.source_id, func.count()).where(incidents.c.closed_at.is_(None)).group_by(incidents.c.source_id)
         )
         with self._db.read() as sql:
             now = self._db.shared_now(sql)
             runs = {row.source_id: row for row in sql.execute(recent)}
+            last_runs = {row.source_id: row for row in sql.execute(latest)}
             rows: dict[int, int] = dict(sql.execute(current).all())
             open_incidents: dict[int, int] = dict(sql.execute(trouble).all())
             query = select(sources, source_state, last_error_counts()).join(source_state).order_by(sources.c.id)
@@ -265,6 +274,9 @@ class CalendarStatistics:
                     last_error=run_error(row["last_error"], row["last_error_counts"]),
                     late=max(0.0, (now - row["next_run_at"]).total_seconds()) if row["enabled"] else 0.0,
                     open_incidents=open_incidents.get(row["id"], 0),
+                    fetched=last_runs[row["id"]].counts.get("fetched", 0) if row["id"] in last_runs else None,
+                    parsed=last_runs[row["id"]].counts.get("parsed", 0) if row["id"] in last_runs else None,
+                    publishing_delay=_seconds(last_runs.get(row["id"])),
                 )
                 for row in every
             )
@@ -278,3 +290,8 @@ class CalendarStatistics:
         with self._db.read() as sql:
             found: dict[int, int] = dict(sql.execute(query).all())
             return found
+
+
+def _seconds(run: Any) -> float | None:
+    """The seconds of a run from its first request until its events were published."""
+    return None if run is None else max(0.0, (run.finished_at - run.started_at).total_seconds())
