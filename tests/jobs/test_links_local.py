@@ -168,6 +168,8 @@ def test_a_malformed_reference_has_its_place(folder: Path) -> None:
     "argument, message",
     [
         ("./no", "was not found"),
+        ("index.html", "was not found"),
+        ("docs/no.md", "was not found"),
         ("docs/**/*.md", "No file matches"),
         ("empty", "no HTML and no Markdown"),
     ],

@@ -256,3 +256,9 @@ def test_a_site_that_is_very_deep_is_not_shown_at_every_depth() -> None:
     assert len(depths) == 24
     assert depths[-1][1] == "23+"
     assert depths[-1][-1] == "277"
+
+
+def test_a_title_that_only_repeats_the_error_is_left_out() -> None:
+    gone = page(f"{HOME}gone", 1, HOME, status=404, title="404 Not Found")
+    text = text_of(report(crawl(page(HOME), gone, failed=(failure(gone.url, 404, "404 Not Found"),))))
+    assert "/gone  ✗ 404 Not Found\n" in text

@@ -19,6 +19,7 @@ from tadoru.rules.static_site import DOCUMENT_SUFFIXES, StaticSite, content_type
 
 _PATH_STARTS = ("./", "../", "/", "~")
 """How an argument begins that can only be the name of a file."""
+_FILE_SUFFIXES = tuple(suffix for suffix in DOCUMENT_SUFFIXES if suffix != ".md")
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 
 
@@ -125,11 +126,19 @@ def file_exists(name: str) -> bool:
 
 
 def is_local_name(argument: str) -> bool:
-    """Whether an argument names a file or a folder that exists, or is a pattern of file names. A file wins over a host name."""
+    """Whether an argument names a file or a folder, or is a pattern of file names. A file that exists wins over a host name.
+
+    One that is missing is recognised by its ending, so that a mistyped name is not requested from a host of that name.
+    """
     if not argument or "://" in argument:
         return False
     # `?` and `[` are signs of URLs too.
-    return argument.startswith(_PATH_STARTS) or "*" in argument or file_exists(argument)
+    if argument.startswith(_PATH_STARTS) or "*" in argument or file_exists(argument):
+        return True
+    folder, slash, _ = argument.partition("/")
+    is_folder = bool(slash) and "." not in folder and ":" not in folder and folder.lower() != "localhost"
+    # `.md` ends host names too.
+    return argument.lower().endswith(DOCUMENT_SUFFIXES if is_folder else () if slash else _FILE_SUFFIXES)
 
 
 def matching_files(argument: str) -> list[str]:

@@ -115,8 +115,10 @@ class _TextWriter:
                 text = paint.faint(f"· {describe_not_requested(info, _)}")
             case _:
                 text = "" if info.status_code == 200 else paint.faint(str(info.status_code))
-        title = paint.faint(clip(printable(info.title), 60))
-        return "".join(f"  {part}" for part in (text, title) if part)
+        title = clip(printable(info.title), 60)
+        if title in text:  # Many error pages are titled “404 Not Found”.
+            title = ""
+        return "".join(f"  {part}" for part in (text, paint.faint(title)) if part)
 
     def _failure(self, info: UrlInfo, message: str) -> str:
         _ = self._translate
