@@ -289,7 +289,7 @@ class LinkScanner:
             elif reference.endswith(b" "):
                 front = _reference(attributes)
             if front in fronts:
-                if not front and not has_empty and _is_empty(attributes or unusual):
+                if not front and not has_empty and not _is_jump(attributes) and _is_empty(attributes or unusual):
                     has_empty = self._note_problem(front, attributes or unusual, inner, malformed, len(links))
                 continue
             fronts.add(front)
@@ -380,6 +380,11 @@ def _front(reference: bytes) -> bytes:
 def _reference(tag: bytes) -> bytes:
     attributes = _attributes(tag)
     return _front(attributes.get(b"href", attributes.get(b"xlink:href", b"")))
+
+
+def _is_jump(attributes: bytes) -> bool:
+    """Whether an anchor in the usual spelling leads to a fragment of its page, as most without a path do. May miss some."""
+    return b'href="#' in attributes and attributes.count(b'href="') == 1
 
 
 def _is_empty(tag: bytes) -> bool:
