@@ -47,16 +47,7 @@ class LinkSource:
     """The column of the reference in its line, in characters, from 1."""
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "page_url": self.page_url,
-            "anchor_text": self.anchor_text,
-            "fragment": self.fragment,
-            "position": self.position,
-            "kind": self.kind,
-            "file": self.file,
-            "line": self.line,
-            "column": self.column,
-        }
+        return _fields(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> LinkSource:
@@ -128,16 +119,7 @@ class FailedUrl:
         _check_aware(self.attempted_at)
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "url": self.url,
-            "error_message": self.error_message,
-            "attempted_at": iso(self.attempted_at),
-            "parent_url": self.parent_url,
-            "error_type": self.error_type,
-            "status_code": self.status_code,
-            "blocked": self.blocked,
-            "sources": [source.to_dict() for source in self.sources],
-        }
+        return _fields(self) | {"attempted_at": iso(self.attempted_at), "sources": [source.to_dict() for source in self.sources]}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> FailedUrl:
@@ -164,13 +146,7 @@ class BrokenLink:
     sources: tuple[LinkSource, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "url": self.url,
-            "status_code": self.status_code,
-            "error": self.error,
-            "kind": self.kind,
-            "sources": [source.to_dict() for source in self.sources],
-        }
+        return _fields(self) | {"sources": [source.to_dict() for source in self.sources]}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> BrokenLink:
@@ -189,7 +165,7 @@ class SkippedTrap:
     skipped: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        return {"pattern": self.pattern, "reason": self.reason, "skipped": self.skipped}
+        return _fields(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SkippedTrap:
@@ -278,6 +254,11 @@ class CrawlResult:
             raise UsageError("Not a result of `tadoru links`: the field {field} is missing.", field=missing) from None
         except (TypeError, ValueError, AttributeError) as problem:
             raise UsageError("Not a result of `tadoru links`: {error}.", error=problem) from None
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    """The fields of a record with slots, by their names in their order: the names are those of the JSON document."""
+    return {name: getattr(record, name) for name in record.__slots__}
 
 
 def _check_aware(moment: datetime) -> None:
