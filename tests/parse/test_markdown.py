@@ -28,6 +28,7 @@ def links(text: str) -> list[tuple[str, str, str]]:
         ("<https://other.example/>", [("https://other.example/", "https://other.example/", "")]),
         ("see https://other.example/x_(y). Really", [("https://other.example/x_(y)", "https://other.example/x_(y)", "")]),
         ("(https://other.example/x)", [("https://other.example/x", "https://other.example/x", "")]),
+        ("starts with https://, or http://localhost:8000/ or https://example.", []),
         ('<a href="b.md">a</a>', [("/docs/b.md", "a", "")]),
         ("| a |\n|---|\n| [a](b.md) |", [("/docs/b.md", "a", "")]),
         ("`[a](b.md)`\n\n```\n[a](b.md)\nhttps://other.example/\n```", []),

@@ -19,7 +19,8 @@ from tadoru.parse.scan import ReferencePlace, line_starts, place_at
 _FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\n.*?\n(?:\1)[ \t]*(?=\n|\Z)", re.DOTALL)
 _NOT_IN_ID = re.compile(r"[^\w\- ]")
 _DEFINITION = re.compile(r"^ {0,3}\[[^\]\n]+\]:[ \t]*+\n?[ \t]*+(?:<([^<>\n]+)>|([^\s<]\S*+))", re.MULTILINE)
-_BARE_URL = re.compile(r"\bhttps?://[^\s<>\"`]+", re.IGNORECASE)
+_BARE_URL = re.compile(r"\bhttps?://(?:[\w-]+\.)+[\w-]+[^\s<>\"`]*", re.IGNORECASE)
+"""What GitHub makes a link of without any sign: its host has a dot. `https://` and `http://localhost:8000` are examples."""
 _AFTER_URL = "?!.,:*_~'"
 """Signs at the end of a bare URL that belong to the sentence."""
 
