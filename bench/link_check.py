@@ -94,7 +94,7 @@ def ratio(found: dict[str, list[float]], slower: str, faster: str) -> float:
 def report(site: Site, server: str, found: dict[str, list[float]]) -> str:
     """The costs of the commands on a site, and their ratios."""
     lines = [
-        f"\n{site.description}; {len(found[CHECK])} rounds; served by {server}.",
+        f"\nThe generated site without external links ({site.description}); {len(found[CHECK])} rounds; served by {server}.",
         "",
         "| command | ms of CPU per page | lowest–highest |",
         "| --- | ---: | ---: |",
