@@ -113,6 +113,20 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
         "tests/browser/test_process.py",
     ),
     "tests/browser/test_report_page.py::test_nothing_that_a_stranger_wrote_runs": ("tests/browser/test_report_page.py",),
+    f"{W}public_calendar.py::test_filters_are_one_click_away_and_a_second_click_removes_them": (
+        f"{W}public_calendar.py::test_dates_replace_a_quick_filter",
+        f"{W}public_calendar.py::test_events_near_the_reader",
+        f"{W}public_calendar.py::test_a_phone_shows_an_event_without_scrolling",
+        f"{W}public_calendar.py::test_addresses_are_copied",
+        f"{W}public_calendar.py::test_a_page_is_small_and_needs_few_requests",
+        f"{W}public_calendar.py::test_the_operator_sets_logo_colour_and_texts",
+        f"{W}public_calendar.py::test_tadorus_own_audit_gives_the_calendar_95_points",
+    ),
+    f"{W}everyday_use.py::test_a_message_about_a_change_is_shown_once": (
+        f"{W}everyday_use.py::test_a_merge_and_a_history_name_the_source",
+        f"{W}everyday_use.py::test_a_viewer_is_not_offered_to_edit",
+        f"{W}everyday_use.py::test_a_cancelled_event_is_not_offered_for_calendars",
+    ),
     # ---- setting up a checkout
     f"{A}start.py::test_the_first_use_sets_up_and_the_next_is_silent": (
         f"{A}start.py::test_a_changed_lock_and_a_moved_folder_refresh_what_is_there",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tadoru.config.parsers import (
     one_of,
+    parse_accent,
     parse_contact_url,
     parse_delay,
     parse_frame_origin,
@@ -14,8 +15,10 @@ from tadoru.config.parsers import (
     parse_host_value,
     parse_label,
     parse_link_kinds,
+    parse_logo,
     parse_name,
     parse_origin,
+    parse_paragraph,
     parse_positive_duration,
     parse_process_count,
     parse_quota,
@@ -355,6 +358,12 @@ class ServeOptions:
     site_name: str = option("Tadoru", "Calendar", "Name of the calendar, in pages and feeds.", parse_name)
     contact: str | None = option(None, "Calendar",
         "Contact of the operator: a page such as https://town.example/imprint, or mailto:….", parse_contact_url)
+    logo: str | None = option(None, "Calendar", "Logo in the header: an SVG, PNG, WebP or JPEG file, or an https:// URL.",
+        parse_logo)
+    accent: str | None = option(None, "Calendar", "Colour of links and buttons, such as #1c5d5a; its contrast is checked.",
+        parse_accent)
+    intro: str = option("", "Calendar", "Text above the list of events.", parse_paragraph)
+    about: str = option("", "Calendar", "Text of the operator on the About page.", parse_paragraph)
     timezone: str = option("UTC", "Calendar", "Time zone of the service.", parse_time_zone)
     lang: str = option("en", "Calendar",
         "Default language of pages. German (de) is for the public calendar; other pages and feeds are then in English.",

@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from tadoru.errors import UsageError
 from tadoru.model.web import SEARCH_BOTS, LinkKind
@@ -244,6 +245,90 @@ def parse_name(value: Any) -> str:
     given = " ".join(parse_text(value).split())
     if not given or len(given) > 100 or not given.isprintable():
         raise UsageError("must be a name of at most 100 characters")
+    return given
+
+
+class Colour(NamedTuple):
+    """A colour, with the contrast of WCAG 2."""
+
+    red: int
+    green: int
+    blue: int
+
+    @classmethod
+    def parse(cls, text: str) -> Colour:
+        """The colour of `#1c5d5a`."""
+        return cls(*bytes.fromhex(text.removeprefix("#")))
+
+    def __str__(self) -> str:
+        return "#" + bytes(self).hex()
+
+    def mixed(self, other: Colour, share: float) -> Colour:
+        """The colour with a share of another."""
+        return Colour(*(round(one + (two - one) * share) for one, two in zip(self, other, strict=True)))
+
+    @property
+    def soft(self) -> Colour:
+        """A light background of the same hue."""
+        return self.mixed(Colour(255, 255, 255), 0.88)
+
+    @property
+    def luminance(self) -> float:
+        parts = (one / 255 for one in self)
+        red, green, blue = (one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    def contrast(self, other: Colour) -> float:
+        """The contrast of a text of one colour on the other, from 1 to 21."""
+        dark, light = sorted((self.luminance, other.luminance))
+        return (light + 0.05) / (dark + 0.05)
+
+
+MIN_CONTRAST = 4.5
+"""Contrast of texts that everyone can read (WCAG 2, level AA)."""
+
+
+@_parser("COLOUR")
+def parse_accent(value: Any) -> str:
+    """A colour such as #1c5d5a, dark enough for texts."""
+    given = parse_text(value).strip().lower()
+    if re.fullmatch(r"#[0-9a-f]{6}", given) is None:
+        raise UsageError("must be a colour such as #1c5d5a")
+    colour = Colour.parse(given)
+    if (contrast := colour.contrast(colour.soft)) < MIN_CONTRAST:
+        raise UsageError(
+            "has a contrast of {contrast} on its light background; texts need {least}. Choose a darker colour",
+            contrast=f"{contrast:.1f}", least=MIN_CONTRAST,
+        )  # fmt: skip
+    return given
+
+
+LOGO_TYPES = {
+    ".svg": "image/svg+xml", ".png": "image/png", ".webp": "image/webp", ".jpg": "image/jpeg", ".jpeg": "image/jpeg",
+}  # fmt: skip
+MAX_LOGO_BYTES = 200_000
+
+
+@_parser("FILE|URL")
+def parse_logo(value: Any) -> str:
+    """An image file, or the https:// URL of one."""
+    given = parse_text(value).strip()
+    if re.fullmatch(r"https://[^\s<>\"'\\]+", given, re.IGNORECASE):
+        return given
+    file = Path(given)
+    if file.suffix.lower() not in LOGO_TYPES:
+        raise UsageError("must be an SVG, PNG, WebP or JPEG file, or an https:// URL")
+    if not file.is_file() or file.stat().st_size > MAX_LOGO_BYTES:
+        raise UsageError("must be a file of at most {limit} bytes", limit=f"{MAX_LOGO_BYTES:,}")
+    return str(file.absolute())
+
+
+@_parser("TEXT")
+def parse_paragraph(value: Any) -> str:
+    """A text of several lines."""
+    given = parse_text(value).strip()
+    if len(given) > 2_000 or not given.replace("\n", " ").isprintable():
+        raise UsageError("must be a text of at most 2,000 characters")
     return given
 
 

@@ -19,7 +19,9 @@ from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import BaseRoute
+from starlette.types import Receive, Scope, Send
 
 from tadoru.errors import StoreError, TadoruError
 from tadoru.serve import api, graphql, problems, web
@@ -133,6 +135,7 @@ def build_app(service: Service, routers: Iterable[APIRouter] = ROUTERS, routes: 
     problems.install_error_handlers(app)
     openapi.install_openapi(app)
     bind_routes(app, routes)
+    app.add_middleware(PublicGZip, minimum_size=1000, compresslevel=6)
     app.add_middleware(RequestMiddleware, service=service, limits=limits)
     if options.cors:
         # Without credentials: a script of another site sees public data only, unless it sends an API key.
@@ -141,6 +144,24 @@ def build_app(service: Service, routers: Iterable[APIRouter] = ROUTERS, routes: 
             expose_headers=["ETag", "Link", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"],
         )  # fmt: skip
     return app
+
+
+class PublicGZip(GZipMiddleware):
+    """Compresses what is the same for everyone. Pages of a session are not: their size could reveal their token (BREACH)."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and _is_public(scope):
+            await super().__call__(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+
+def _is_public(scope: Scope) -> bool:
+    sent = {name for name, _ in scope["headers"]}
+    return scope["path"].startswith("/static/") or not (sent & {b"cookie", b"authorization"} or scope["path"] in _WITH_TOKENS)
+
+
+_WITH_TOKENS = frozenset({"/sign-in", "/welcome"})
 
 
 def _guarded_routes(routers: Iterable[APIRouter]) -> list[BaseRoute]:

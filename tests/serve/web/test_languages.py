@@ -55,9 +55,9 @@ def lang_of(text: str) -> str:
 
 def offered(text: str) -> list[str]:
     """The languages of the language switch, with the present one."""
-    switch = re.search(r'<nav class="languages".*?</nav>', text, re.DOTALL)
+    switch = re.search(r'<form class="languages.*?</form>', text, re.DOTALL)
     assert switch is not None
-    return re.findall(r' lang="(\w+)"', switch[0])
+    return re.findall(r'(?:button|span)[^>]* lang="(\w+)"', switch[0])
 
 
 @pytest.mark.parametrize("path", CALENDAR)
@@ -72,7 +72,9 @@ def test_the_calendar_is_there_in_german(harness: ServiceHarness, path: str) -> 
 def test_the_switch_offers_every_language_of_the_page(harness: ServiceHarness) -> None:
     text = harness.anybody.get("/month/2050-08?city=x&lang=ja", headers=HTML).text
     assert offered(text) == ["en", "ja", "de"]
-    assert 'href="/month/2050-08?city=x&amp;lang=de" lang="de" hreflang="de">Deutsch</a>' in text
+    assert '<form class="languages wide-only" method="get" action="/month/2050-08"' in text
+    assert '<input type="hidden" name="city" value="x">' in text
+    assert '<button class="plain" name="lang" value="de" lang="de">Deutsch</button>' in text
     assert '<span lang="ja" aria-current="true">日本語</span>' in text
     assert offered(harness.anybody.get("/api/docs", headers=HTML).text) == ["en", "ja"]
 

@@ -150,7 +150,10 @@ def test_no_page_has_a_script_or_a_style_of_its_own(web_harness: WebHarness, edi
     ):
         text = editor.get(path).text
         assert (
-            re.findall(r"<script(?! type=\"application/ld\+json\"| src=\"/static/live\.js)|\son\w+=|\sstyle=|<style", text) == []
+            re.findall(
+                r"<script(?! type=\"application/ld\+json\"| src=\"/static/(?:live|calendar)\.js)|\son\w+=|\sstyle=|<style", text
+            )
+            == []
         ), path
 
 

@@ -93,6 +93,7 @@ class EventQuery(BaseModel):
     category: ShortText | None = Field(None, description="Category.", examples=["music"])
     q: Annotated[str, Field(max_length=200)] | None = Field(None, description="Search words; all must match.")
     near: str | None = Field(None, max_length=80, description="lat,lon,km: within this distance.", examples=["39.70,141.15,10"])
+    free: bool = Field(False, description="Only events whose price says that they are free.")
     source: int | None = Field(None, ge=1, le=MAX_NUMBER, description="Events of this source ID.")
     updated_since: MomentParam | None = Field(None, description="Events updated at or after this time.")
     status: Literal["active", "hidden", "quarantine"] | None = Field(
@@ -194,7 +195,7 @@ def event_filter(chosen: EventQuery, caller: Principal, service: Service) -> Eve
     return EventFilter(
         city=chosen.city, since=since, until=chosen.until, category=chosen.category, q=chosen.q, source_id=chosen.source,
         updated_since=chosen.updated_since, statuses=statuses, archived=False if is_period and chosen.since is None else None,
-        near=parse_circle(chosen.near) if chosen.near else None,
+        near=parse_circle(chosen.near) if chosen.near else None, free=chosen.free,
     )  # fmt: skip
 
 

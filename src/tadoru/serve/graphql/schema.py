@@ -188,6 +188,7 @@ def events(  # noqa: PLR0913, PLR0917 - the filters of a list, each an argument
     category: str | None = None,
     q: str | None = None,
     near: str | None = None,
+    free: bool = False,
     source: strawberry.ID | None = None,
     updated_since: str | None = None,
     status: str | None = None,
@@ -199,7 +200,8 @@ def events(  # noqa: PLR0913, PLR0917 - the filters of a list, each an argument
     """Events by date (starts), by update (updated) or by relevance (with q); a minus reverses the order. Each event is listed
     once, at its first matching date."""
     given = {
-        "city": city, "from": since, "to": until, "category": category, "q": q, "near": near, "source": source, "sort": sort,
+        "city": city, "from": since, "to": until, "category": category, "q": q, "near": near, "free": free,
+        "source": source, "sort": sort,
         "updated_since": updated_since, "status": status, "all": every, "limit": first, "cursor": after,
     }  # fmt: skip
     query = StrictQuery.model_validate({name: value for name, value in given.items() if value is not None})

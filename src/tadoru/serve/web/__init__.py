@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends
 
 from tadoru.serve.web import docs, reviews, sources
 from tadoru.serve.web.admin import accounts, api_reference, cluster, dashboard
-from tadoru.serve.web.calendar import editing, pages
+from tadoru.serve.web.calendar import editing, pages, site_files
 from tadoru.serve.web.crawls import editing as crawl_editing
 from tadoru.serve.web.crawls import pages as crawl_pages
 from tadoru.serve.web.crawls import results, tables
@@ -17,7 +17,7 @@ __all__ = ["error_page", "router"]
 router = APIRouter(include_in_schema=False, dependencies=[Depends(note_live_position)])
 # `/manage/crawls/new` comes before `/manage/crawls/{crawl_id}`.
 for _module in (
-    pages, api_reference, accounts, dashboard, sources, reviews, editing, crawl_editing, crawl_pages, results, tables, cluster,
-    docs,
+    pages, site_files, api_reference, accounts, dashboard, sources, reviews, editing, crawl_editing, crawl_pages, results, tables,
+    cluster, docs,
 ):  # fmt: skip
     router.include_router(_module.router)

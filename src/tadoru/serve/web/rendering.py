@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import tzinfo
 from functools import cache
 from importlib.resources import files
@@ -22,11 +23,13 @@ from starlette.concurrency import run_in_threadpool
 
 from tadoru.errors import TadoruError
 from tadoru.i18n.translation import N_, Formatter, Translator, translator
+from tadoru.serve.api.event_queries import local_today
 from tadoru.serve.auth.authentication import csrf_token, is_secure
 from tadoru.serve.auth.principal import ANONYMOUS, Principal
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.roles import Role
 from tadoru.serve.service import can_have_cluster, service_of
+from tadoru.serve.web.calendar.site_files import logo_url, theme_url
 from tadoru.serve.web.crawls.view_models import STATE_LABELS
 from tadoru.serve.web.request_input import (
     COOKIE_MAX_AGE,
@@ -169,9 +172,12 @@ def render(
     formatter, options, caller = formatter_of(request), service_of(request).options, caller_of(request)
     done = DONE.get(request.query_params.get("done", ""), "") if not problem else ""
     done = done if request.cookies.get(DONE_COOKIE) else ""
+    today = local_today(service_of(request))
     page: dict[str, Any] = {
-        "languages": _language_links(request, place), "caller": caller, "manage_nav": _manage_nav(request, caller.role),
+        "language_form": language_form(request, place), "caller": caller, "manage_nav": _manage_nav(request, caller.role),
         "place": place, "problem": explain(problem, formatter.translator), "done": formatter.gettext(done),
+        "description": "", "canonical": "", "robots": "", "image": "", "theme": theme_url(options), "logo": logo_url(options),
+        "month_path": f"/month/{today:%Y-%m}", "day_path": f"/day/{today}",
         "site_name": options.site_name, "contact": options.contact, "zone_name": options.timezone,
         "token": lambda: _csrf_field(request), "live": lambda: live_script(request, formatter.lang),
     }  # fmt: skip
@@ -223,16 +229,22 @@ def _csrf_field(request: Request) -> Markup:
     return Markup('<input type="hidden" name="csrf" value="{}">').format(csrf_token(request))
 
 
-def _language_links(request: Request, place: str) -> list[tuple[str, str, str]]:
-    """The languages of this page: code, name and URL. After a form was sent, the URL of the page that it belongs to."""
+@dataclass(frozen=True, slots=True)
+class LanguageForm:
+    """The choice of a language: a form, because search engines would follow links to every page in every language."""
+
+    path: str
+    fields: list[tuple[str, str]]
+    languages: list[tuple[str, str]]
+
+
+def language_form(request: Request, place: str) -> LanguageForm:
+    """The languages of this page. After a form was sent, those of the page that it belongs to."""
+    languages = [(lang, LANGUAGE_NAMES[lang]) for lang in page_languages(request.url.path)]
     if request.method != "GET":
-        path, kept = place or "/", []
-    else:
-        path = request.url.path
-        kept = [(name, value) for name, value in request.query_params.multi_items() if name not in ("lang", "done", "token")]
-    return [
-        (lang, LANGUAGE_NAMES[lang], f"{path}?{urlencode([*kept, ('lang', lang)])}") for lang in page_languages(request.url.path)
-    ]
+        return LanguageForm(place or "/", [], languages)
+    kept = [(name, value) for name, value in request.query_params.multi_items() if name not in ("lang", "done", "token")]
+    return LanguageForm(request.url.path, kept, languages)
 
 
 async def note_live_position(request: Request) -> None:

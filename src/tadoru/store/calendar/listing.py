@@ -129,7 +129,22 @@ class EventFilter:
     vanished: bool | None = None
     box: GeoBox | None = None
     near: GeoCircle | None = None
+    free: bool = False
+    """Only events whose price says that they cost nothing."""
     ids: tuple[int, ...] | None = None
+
+
+_FREE_WORDS = ("無料", "free", "kostenlos", "gratis", "eintritt frei")
+_ZERO_PRICES = ("0", "0円", "0 円", "¥0", "￥0", "0 €", "0€", "€0", "$0", "0.00")
+_PRICED = "123456789１２３４５６７８９"
+"""A price with one of these digits costs something, at least for somebody: 大人500円、子ども無料."""
+
+
+def costs_nothing() -> ColumnElement[bool]:
+    """The condition that the price of an event says that it is free."""
+    price = func.lower(events.c.price)
+    is_zero = or_(*(price.contains(word) for word in _FREE_WORDS), func.trim(price).in_(_ZERO_PRICES))
+    return and_(is_zero, *(~price.contains(digit) for digit in _PRICED))
 
 
 class _PageRequest(NamedTuple):
@@ -360,6 +375,8 @@ class EventQueries:
         if chosen.source_id is not None:
             is_listed = exists().where(sightings.c.event_id == events.c.id, sightings.c.source_id == chosen.source_id)
             wanted.append(is_listed)
+        if chosen.free:
+            wanted.append(costs_nothing())
         if chosen.updated_since is not None:
             wanted.append(events.c.updated_at >= chosen.updated_since)
         for given, column in ((chosen.archived, events.c.archived_at), (chosen.vanished, events.c.vanished_at)):

@@ -37,7 +37,7 @@ def sign_in_page(request: Request) -> Response:
     target = _target(request.query_params.get("next", ""))
     if caller_of(request).role > Role.PUBLIC:
         return RedirectResponse(target, 303)
-    return render(request, "accounts/sign_in.html", place="/sign-in", next=target, name="")
+    return render(request, "accounts/sign_in.html", place="/sign-in", robots="noindex", next=target, name="")
 
 
 @router.post("/sign-in")

@@ -12,8 +12,8 @@ from fastapi.responses import Response
 
 from tadoru.i18n.translation import N_
 from tadoru.serve.api.openapi import TAGS, problem_example
-from tadoru.serve.service import request_origin
-from tadoru.serve.web.rendering import render
+from tadoru.serve.service import request_origin, service_of
+from tadoru.serve.web.rendering import formatter_of, render
 
 router = APIRouter(include_in_schema=False)
 _MAX_EXAMPLE = 4000
@@ -34,7 +34,13 @@ def api_reference(request: Request) -> Response:
                 _operation(request_origin(request), method, path, one, document["components"]["schemas"])
             )
     return render(
-        request, "admin/api_reference.html", place="/api/docs", about=document["info"]["description"].split("\n\n"),
+        request, "admin/api_reference.html", place="/api/docs",
+        description=formatter_of(request).gettext(
+            "Reference of the API of {site}: every operation with its parameters, permissions, responses and examples.",
+            site=service_of(request).options.site_name,
+        ),
+        canonical=f"{request_origin(request)}/api/docs",
+        about=document["info"]["description"].split("\n\n"),
         version=document["info"]["version"], problem_example=_written(problem_example(422)),
         parts=[(tag, TAGS.get(tag, ""), found) for tag, found in parts.items() if found],
     )  # fmt: skip

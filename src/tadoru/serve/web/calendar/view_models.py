@@ -87,6 +87,29 @@ class CalendarCell:
     day: date
     is_inside: bool
     items: list[EventCard] = field(default_factory=list)
+    """The events that begin on this day."""
+    singles: list[EventCard] = field(default_factory=list)
+    """Those of them that end on this day too."""
+    spans: list[EventSpan | None] = field(default_factory=list)
+    """By lane, the events of several days that are drawn from this day on; None where one passes, or for a gap."""
+    passing: int = 0
+    """Events of several days that began earlier."""
+    hidden: int = 0
+    """Events of several days for which there is no lane."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventSpan:
+    """An event of several days in one week of a month."""
+
+    card: EventCard
+    days: int
+    is_start: bool
+    is_end: bool
+
+
+MAX_LANES = 3
+"""Events of several days that are drawn one below the other."""
 
 
 def event_card(event: CalendarEvent, time: EventTime, formatter: Formatter) -> EventCard:
@@ -163,19 +186,47 @@ def calendar_weeks(year: int, month: int) -> list[list[CalendarCell]]:
 
 
 def fill_weeks(weeks: list[list[CalendarCell]], records: Iterable[EventRecord], formatter: Formatter) -> list[EventCard]:
-    """Put each time of the events on its first day; return the cards of those that began before the month."""
+    """Put each time of the events on its first day, and draw those of several days across their days; return the cards of those
+    that began before the month."""
     cells = {cell.day: cell for week in weeks for cell in week if cell.is_inside}
     first = min(cells)
     ongoing: list[EventCard] = []
+    long: list[tuple[date, date, EventCard]] = []
     for one in records:
         for time in one.times:
+            card = event_card(one.event, time, formatter)
             if time.local_date in cells:
-                cells[time.local_date].items.append(event_card(one.event, time, formatter))
+                cells[time.local_date].items.append(card)
+                if time.last_date == time.local_date:
+                    cells[time.local_date].singles.append(card)
             elif time.local_date < first <= time.last_date:
-                ongoing.append(event_card(one.event, time, formatter))
+                ongoing.append(card)
+            if time.last_date > time.local_date:
+                long.append((time.local_date, time.last_date, card))
+    long.sort(key=lambda one: (one[0], one[0] - one[1], one[2].title))
     for cell in cells.values():
         cell.items.sort(key=lambda one: (one.short_at, one.title))
+        cell.singles.sort(key=lambda one: (one.short_at, one.title))
+        cell.passing = sum(begins < cell.day <= ends for begins, ends, _ in long)
+    for week in weeks:
+        _draw_spans([cell for cell in week if cell.is_inside], long)
     return ongoing
+
+
+def _draw_spans(week: list[CalendarCell], long: Iterable[tuple[date, date, EventCard]]) -> None:
+    """Give each event of several days the first lane of the week that is free on its days."""
+    for begins, ends, card in long:
+        cells = [cell for cell in week if begins <= cell.day <= ends]
+        if not cells:
+            continue
+        lane = next((n for n in range(MAX_LANES) if all(len(cell.spans) <= n for cell in cells)), None)
+        if lane is None:
+            for cell in cells:
+                cell.hidden += 1
+            continue
+        for cell in cells:
+            cell.spans += [None] * (lane + 1 - len(cell.spans))
+        cells[0].spans[lane] = EventSpan(card, len(cells), cells[0].day == begins, cells[-1].day == ends)
 
 
 def split_by_day(records: Iterable[EventRecord], day: date, formatter: Formatter) -> tuple[list[EventCard], list[EventCard]]:
