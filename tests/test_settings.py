@@ -50,6 +50,7 @@ PLAIN = {
     # Who may ask the service, and how it answers.
     "host", "port", "workers", "base_url", "allow_host", "trusted_proxy", "shutdown_timeout", "rate_limit", "key_rate_limit",
     "cors", "crawls_at_once", "crawls_queued", "crawl_private", "crawl_quota", "embed", "audit_days", "site_name", "contact",
+    "collector", "logo", "accent", "intro", "about",
     # What a worker takes.
     "hosts", "slice", "events", "name", "metrics",
 }  # fmt: skip

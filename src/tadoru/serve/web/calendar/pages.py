@@ -155,7 +155,8 @@ def month_page(request: Request, month: str) -> Response:
         weekdays=formatter.weekdays(), ongoing=ongoing, today=local_today(service), filters=chosen, cities=choices[0],
         categories=choices[1], query=query, action=request.url.path, shown=3, agenda=8,
         before_url=_month_url(shift_month(first, -1), query) if _day_before(service, chosen, first) else "",
-        after_url=_month_url(shift_month(first, 1), query) if _day_after(service, chosen, last) else "", now_url=_month_url(local_today(service).replace(day=1), query),
+        after_url=_month_url(shift_month(first, 1), query) if _day_after(service, chosen, last) else "",
+        now_url=_month_url(local_today(service).replace(day=1), query),
         is_cut=len(found) >= MAX_EVENTS, most=MAX_EVENTS,
         description=formatter.gettext(
             "All events in {month}, day by day, with times, places, prices and sources, collected in one calendar: {site}.",

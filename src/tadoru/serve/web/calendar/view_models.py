@@ -90,7 +90,7 @@ class CalendarCell:
     """The events that begin on this day."""
     singles: list[EventCard] = field(default_factory=list)
     """Those of them that end on this day too."""
-    spans: list[EventSpan | None] = field(default_factory=list)
+    spans: list[MonthSpan | None] = field(default_factory=list)
     """By lane, the events of several days that are drawn from this day on; None where one passes, or for a gap."""
     passing: int = 0
     """Events of several days that began earlier."""
@@ -99,7 +99,7 @@ class CalendarCell:
 
 
 @dataclass(frozen=True, slots=True)
-class EventSpan:
+class MonthSpan:
     """An event of several days in one week of a month."""
 
     card: EventCard
@@ -226,7 +226,7 @@ def _draw_spans(week: list[CalendarCell], long: Iterable[tuple[date, date, Event
             continue
         for cell in cells:
             cell.spans += [None] * (lane + 1 - len(cell.spans))
-        cells[0].spans[lane] = EventSpan(card, len(cells), cells[0].day == begins, cells[-1].day == ends)
+        cells[0].spans[lane] = MonthSpan(card, len(cells), cells[0].day == begins, cells[-1].day == ends)
 
 
 def split_by_day(records: Iterable[EventRecord], day: date, formatter: Formatter) -> tuple[list[EventCard], list[EventCard]]:
