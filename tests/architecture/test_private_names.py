@@ -30,7 +30,7 @@ _PUBLIC = ("_asdict", "_exit", "_fields", "_make", "_replace")
 
 
 def private_names(tree: ast.Module) -> Iterator[str]:
-    """The private attributes that a file uses and does not define itself."""
+    """The private attributes and functions that a file uses and does not define itself."""
     own = {name for node in ast.walk(tree) for name in _defined(node)}
     for node in ast.walk(tree):
         match node:
@@ -38,6 +38,8 @@ def private_names(tree: ast.Module) -> Iterator[str]:
                 continue
             case ast.Attribute(attr=name) if _is_private(name) and name not in own:
                 yield name
+            case ast.ImportFrom(module=str(module), names=names) if module.startswith("tadoru"):
+                yield from (one.name for one in names if _is_private(one.name))
 
 
 def _defined(node: ast.AST) -> Iterator[str]:
@@ -71,6 +73,7 @@ def test_no_test_touches_a_private_attribute(checkout: Path) -> None:
         ("row._replace(a=1); store.__class__", []),
         ("def _made(): ...\nmodule._made()", []),
         ("super()._execute_child()", ["_execute_child"]),
+        ("from tadoru.log import Log, _line", ["_line"]),
     ],
 )
 def test_a_private_attribute_of_something_else_is_found(code: str, names: list[str]) -> None:

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.audit.site_checks.duplicates import _normalise_all, _without_index, _without_slash
+from tadoru.jobs.audit.site_checks.duplicates import normalise_all, without_index, without_slash
 from tadoru.jobs.audit.site_checks.fragments import is_missing
 from tadoru.jobs.audit.site_checks.pagination import series_name
 from tadoru.jobs.audit.site_checks.resources import is_accepted_type
-from tadoru.jobs.audit.site_checks.sitemaps import LASTMOD_FUTURE, LASTMOD_INVALID, _check_lastmod
+from tadoru.jobs.audit.site_checks.sitemaps import LASTMOD_FUTURE, LASTMOD_INVALID, check_lastmod
 
 NOW = datetime(2025, 3, 1, 12, tzinfo=UTC).timestamp()
 GOOD_DATES = (
@@ -34,33 +34,33 @@ BAD_DATES = (
 
 @pytest.mark.parametrize("text", GOOD_DATES)
 def test_a_date_of_a_sitemap_is(text: str) -> None:
-    assert _check_lastmod(text, "urlset", NOW) is None
+    assert check_lastmod(text, "urlset", NOW) is None
 
 
 @pytest.mark.parametrize("text", BAD_DATES)
 def test_a_date_of_a_sitemap_is_not(text: str) -> None:
-    assert _check_lastmod(text, "urlset", NOW) is LASTMOD_INVALID
+    assert check_lastmod(text, "urlset", NOW) is LASTMOD_INVALID
 
 
 @pytest.mark.parametrize("text", ["2025-03-03", "2026", "2025-03-02T12:00:01Z", "9999-12-31T23:59:59Z"])
 def test_a_date_is_in_the_future(text: str) -> None:
-    assert _check_lastmod(text, "urlset", NOW) is LASTMOD_FUTURE
+    assert check_lastmod(text, "urlset", NOW) is LASTMOD_FUTURE
 
 
 def test_a_feed_may_write_dates_as_mail_does() -> None:
-    assert _check_lastmod("Fri, 28 Feb 2025 10:00:00 +0900", "feed", NOW) is None
-    assert _check_lastmod("Fri, 28 Feb 2025 10:00:00 +0900", "urlset", NOW) is LASTMOD_INVALID
-    assert _check_lastmod("Fri, 28 Feb 2031 10:00:00 -0000", "feed", NOW) is LASTMOD_FUTURE
+    assert check_lastmod("Fri, 28 Feb 2025 10:00:00 +0900", "feed", NOW) is None
+    assert check_lastmod("Fri, 28 Feb 2025 10:00:00 +0900", "urlset", NOW) is LASTMOD_INVALID
+    assert check_lastmod("Fri, 28 Feb 2031 10:00:00 -0000", "feed", NOW) is LASTMOD_FUTURE
 
 
 @given(st.text(), st.sampled_from(["urlset", "feed", None]))
 def test_whatever_is_written_is_checked(text: str, kind: str | None) -> None:
-    assert _check_lastmod(text, kind, NOW) in (None, LASTMOD_INVALID, LASTMOD_FUTURE)
+    assert check_lastmod(text, kind, NOW) in (None, LASTMOD_INVALID, LASTMOD_FUTURE)
 
 
 @given(st.floats(0.0, NOW))
 def test_every_moment_of_the_past_is_a_date(when: float) -> None:
-    assert _check_lastmod(datetime.fromtimestamp(when, UTC).isoformat(), "urlset", NOW) is None
+    assert check_lastmod(datetime.fromtimestamp(when, UTC).isoformat(), "urlset", NOW) is None
 
 
 FITTING = [
@@ -96,7 +96,7 @@ SPELLINGS = [
 
 @pytest.mark.parametrize("one, other", SPELLINGS)
 def test_spellings_of_one_url_come_to_the_same(one: str, other: str) -> None:
-    assert _normalise_all(one) == _normalise_all(other)
+    assert normalise_all(one) == normalise_all(other)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_list_at_the_root_of_a_host_is_one_series() -> None:
 
 
 def test_other_urls_stay_apart() -> None:
-    assert _normalise_all("https://a/x") != _normalise_all("https://a/xy")
-    assert _without_slash("https://a/x/?y/") == "https://a/x?y/"
-    assert _without_index("https://a/index.html?x") == "https://a/?x"
-    assert _without_index("https://a/reindex.html") == "https://a/reindex.html"
+    assert normalise_all("https://a/x") != normalise_all("https://a/xy")
+    assert without_slash("https://a/x/?y/") == "https://a/x?y/"
+    assert without_index("https://a/index.html?x") == "https://a/?x"
+    assert without_index("https://a/reindex.html") == "https://a/reindex.html"

@@ -14,7 +14,7 @@ from tadoru.rules.minhash import BINS
 from tadoru.store.crawl.records import UNLINKED
 from tadoru.store.crawl.site import duplicates
 from tadoru.store.crawl.site.arrays import EXAMPLES, PairCollector, PairGroups, runs
-from tadoru.store.crawl.site.duplicates import _labels, equals, others
+from tadoru.store.crawl.site.duplicates import equals, group_labels, others
 from tadoru.store.crawl.site.paths import ends, on_loop, path
 from tadoru.store.crawl.site.view import SiteView
 from tadoru.store.crawl.sqlite.store import SqliteStore
@@ -283,7 +283,7 @@ def test_clusters_are_what_the_pairs_of_the_rule_hang_together_as(
     for one, other, _ in similar_pairs(listed, 0.9):
         root[max(find(one), find(other))] = min(find(one), find(other))
     matrix = np.frombuffer(b"".join(listed), np.uint8).reshape(len(listed), BINS)
-    labels = _labels(matrix, np.arange(len(listed)), 0.9).tolist()
+    labels = group_labels(matrix, np.arange(len(listed)), 0.9).tolist()
     assert labels == [find(at) for at in range(len(listed))]
 
 
@@ -299,7 +299,7 @@ def test_a_hundred_thousand_pages_of_one_kind_are_one_cluster_and_few_comparison
         return original(sketches, some, others)
 
     monkeypatch.setattr(duplicates, "_alike", counted)
-    assert set(_labels(matrix, np.arange(100_000), 0.9).tolist()) == {0}
+    assert set(group_labels(matrix, np.arange(100_000), 0.9).tolist()) == {0}
     assert sum(compared) < 4 * 100_000
 
 

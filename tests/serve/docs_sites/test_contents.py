@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tadoru.serve.docs_sites.sites import ContentsEntry, build_contents
-from tadoru.serve.web.docs import MAX_CONTENTS, SECTION_SIZE, _contents_view
+from tadoru.serve.web.docs import MAX_CONTENTS, SECTION_SIZE, contents_view
 from tadoru.store.docs_search import IndexedPage
 
 BASE = "https://docs.example/en/"
@@ -39,12 +39,12 @@ def test_where_the_site_says_nothing_the_folders_of_its_addresses_do_under_the_n
 def test_a_large_site_is_shown_part_by_part_and_a_large_part_page_by_page() -> None:
     pages = [row(number, f"part-{number % 3}/{number}") for number in range(1, 5_001)]
     parts = build_contents(pages, BASE)
-    whole = _contents_view(parts[:1], None, 0)
+    whole = contents_view(parts[:1], None, 0)
     assert (len(whole["part"].lines), whole["next_after"]) == (SECTION_SIZE, SECTION_SIZE)
-    names = _contents_view(parts, None, 0)
+    names = contents_view(parts, None, 0)
     assert ([count for _, _, count in names["names"]], names["part"], names["parts"]) == ([1_667, 1_667, 1_666], None, [])
-    last = _contents_view(parts, 3, 1_600)
+    last = contents_view(parts, 3, 1_600)
     assert (len(last["part"].lines), last["next_after"], last["chosen"]) == (66, 0, 3)
-    assert _contents_view(parts, 99, 0)["part"] is None
-    small = _contents_view(build_contents(pages[:MAX_CONTENTS], BASE), None, 0)
+    assert contents_view(parts, 99, 0)["part"] is None
+    small = contents_view(build_contents(pages[:MAX_CONTENTS], BASE), None, 0)
     assert sum(len(part.lines) for part in small["parts"]) == MAX_CONTENTS

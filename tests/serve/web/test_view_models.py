@@ -14,7 +14,7 @@ from tadoru.serve.web.admin.dashboard import HEIGHT, TOP, runs_chart
 from tadoru.serve.web.calendar.pages import CalendarFilter, parse_day, parse_filter, to_event_filter
 from tadoru.serve.web.calendar.view_models import calendar_weeks, format_event_time, is_web_url, next_time, shift_month
 from tadoru.serve.web.request_input import preferred_language
-from tadoru.serve.web.sources import _lines, _settings
+from tadoru.serve.web.sources import parse_settings_text, settings_text
 from tadoru.store.calendar.records import EventTime
 
 TOKYO = ZoneInfo("Asia/Tokyo")
@@ -148,6 +148,6 @@ JSON = st.recursive(
 
 @given(st.dictionaries(st.text(max_size=5), JSON, max_size=4))
 def test_settings_survive_the_form(settings: dict[str, object]) -> None:
-    sent = _lines(settings).replace("\0", "").strip()
-    if "\0" not in _lines(settings):
-        assert _settings(sent) == settings
+    sent = settings_text(settings).replace("\0", "").strip()
+    if "\0" not in settings_text(settings):
+        assert parse_settings_text(sent) == settings

@@ -16,7 +16,7 @@ import pytest
 from tadoru.clock import SystemClock
 from tadoru.rules.budget import BreadthLimits
 from tadoru.rules.pace import Pace
-from tadoru.store.crawl.postgres.frontier import _LEASE
+from tadoru.store.crawl.postgres.frontier import LEASE
 from tadoru.store.crawl.postgres.pool import retried
 from tadoru.store.crawl.postgres.store import PostgresStore
 from tadoru.store.crawl.records import CrawlCounts, Lease, ResourceResult, SitemapRecord
@@ -268,7 +268,7 @@ async def test_leasing_looks_at_no_more_hosts_than_it_needs(crawl: str) -> None:
     worker = await store.frontier.join(TTL)
     values = {"worker": worker, "names": [], "wants": [], "limit": 0, "wanted": 4, "new_hosts": 4, "per_host": 1,
               "at_host": 0, "stamp": "", "shard": 1}  # fmt: skip
-    plan = "\n".join(row[0] for row in store.db.sql.run(f"EXPLAIN {_LEASE}", values).fetchall())
+    plan = "\n".join(row[0] for row in store.db.sql.run(f"EXPLAIN {LEASE}", values).fetchall())
     assert "hosts_waiting" in plan
     await store.close()
 

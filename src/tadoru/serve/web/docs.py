@@ -91,14 +91,14 @@ def _site_page(request: Request, site: DocsSite, problem: Problem = "", status: 
     part = _number(request.query_params.get("part", ""))
     after = _number(request.query_params.get("after", "")) or 0
     parts = build_contents(reading.list_pages(site), site.url) if not query else []
-    shown = _contents_view(parts, part, after)
+    shown = contents_view(parts, part, after)
     return rendered(
         request, "docs/site.html", status=status, place=DOCS_URL, problem=problem, site=_row(site), files=list_files(site),
         query=query, action=f"{DOCS_URL}/{site.id}", **_no_hits() | hits, **shown,
     )  # fmt: skip
 
 
-def _contents_view(parts: Sequence[ContentsSection], chosen: int | None, after: int) -> dict[str, Any]:
+def contents_view(parts: Sequence[ContentsSection], chosen: int | None, after: int) -> dict[str, Any]:
     """The whole contents, or the names of the sections and the pages of the chosen one."""
     counted = [(at, part.name, len(part.lines)) for at, part in enumerate(parts, 1)]
     if sum(count for _, _, count in counted) <= MAX_CONTENTS:

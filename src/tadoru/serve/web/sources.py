@@ -258,7 +258,8 @@ def _shown(
     return render(
         request, "sources/detail.html", status=status, place=SOURCES_URL, problem=problem, source=source, health=health,
         state=state, kind=kind, label=label, type_label=_(_TYPE_LABELS[source.type]), facts=facts,
-        settings=_lines(visible_settings(source.settings, caller)), runs=[source_run_row(one) for one in runs], history=history,
+        settings=settings_text(visible_settings(source.settings, caller)),
+        runs=[source_run_row(one) for one in runs], history=history,
         draft_time=lambda draft: format_draft_time(draft, formatter), is_running=bool(runs) and runs[0].finished_at is None,
         trial=trial, web_url=source.url if is_web_url(source.url) else "",
         overdue_note=overdue_note(service, [health], formatter),
@@ -286,7 +287,7 @@ def _empty(service: Service) -> dict[str, Any]:
 
 def _filled(source: EventSource) -> dict[str, Any]:
     texts: dict[str, Any] = {name: str(getattr(source, name)) for name in _TEXTS}
-    return texts | {"settings": _lines(source.settings), "priority": source.priority, "low_hours": source.low_hours}
+    return texts | {"settings": settings_text(source.settings), "priority": source.priority, "low_hours": source.low_hours}
 
 
 def _form(request: Request, source: EventSource | None, values: Mapping[str, Any], problem: Problem = "") -> Response:
@@ -327,11 +328,11 @@ def _values(typed: Mapping[str, str]) -> dict[str, Any]:
             raise UsageError("“{given}” is not a number.", given=typed[name]) from None
         if abs(values[name]) > 1_000_000:
             raise UsageError("“{given}” is not a number.", given=typed[name])
-    values["settings"] = _settings(typed["settings"])
+    values["settings"] = parse_settings_text(typed["settings"])
     return values
 
 
-def _settings(text: str) -> dict[str, Any]:
+def parse_settings_text(text: str) -> dict[str, Any]:
     """Lines of `key=value`, or one JSON object."""
     if text.startswith("{"):
         try:
@@ -345,7 +346,7 @@ def _settings(text: str) -> dict[str, Any]:
         raise UsageError("The settings are not valid. Enter one key=value per line, or a JSON object.") from None
 
 
-def _lines(settings: Mapping[str, Any]) -> str:
+def settings_text(settings: Mapping[str, Any]) -> str:
     """Settings for the form: lines of `key=value` if they express everything, else JSON."""
     if not settings:
         return ""

@@ -133,15 +133,17 @@ def _check_copies(site: SiteView, group: list[int]) -> Iterator[SiteFinding]:
             alike.setdefault(simpler(url), []).append(page)
         for some in alike.values():
             yield from _report_others(site, check, some)
-    yield from _report_others(site, CONTENT, group, [hash(_normalise_all(urls[page])) for page in group])
+    yield from _report_others(site, CONTENT, group, [hash(normalise_all(urls[page])) for page in group])
 
 
-def _without_slash(url: str) -> str:
+def without_slash(url: str) -> str:
+    """A URL without slashes at the end of its path."""
     path, mark, query = url.partition("?")
     return path.rstrip("/") + mark + query
 
 
-def _without_index(url: str) -> str:
+def without_index(url: str) -> str:
+    """A URL without the name of a folder's index page."""
     path, mark, query = url.partition("?")
     for name in _INDEX_NAMES:
         if path.lower().endswith(name):
@@ -153,13 +155,14 @@ def _without_query(url: str) -> str:
     return url.partition("?")[0]
 
 
-def _normalise_all(url: str) -> str:
-    return _without_slash(_without_index(_without_query(url.lower())))
+def normalise_all(url: str) -> str:
+    """A URL without anything in which two URLs of one page often differ."""
+    return without_slash(without_index(_without_query(url.lower())))
 
 
 _NORMALISERS: dict[Check, Callable[[str], str]] = {
-    SLASH: _without_slash,
-    INDEX: _without_index,
+    SLASH: without_slash,
+    INDEX: without_index,
     CASE: str.lower,
     PARAMETERS: _without_query,
 }

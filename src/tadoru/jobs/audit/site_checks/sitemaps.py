@@ -163,7 +163,7 @@ def _check_entries(site: SiteView, sitemaps: dict[int, SiteSitemap]) -> Iterator
             continue
         if not internal[page]:
             problems.setdefault((number, OTHER_HOST.id), _EntryProblems()).add(page, "")
-        check = _check_lastmod(lastmod, sitemaps[number].kind, site.now) if lastmod else None
+        check = check_lastmod(lastmod, sitemaps[number].kind, site.now) if lastmod else None
         if check is not None:
             problems.setdefault((number, check.id), _EntryProblems()).add(page, lastmod or "")
     for (number, check_id), one in sorted(problems.items(), key=lambda item: (sitemaps[item[0][0]].url, item[0][1])):
@@ -172,7 +172,8 @@ def _check_entries(site: SiteView, sitemaps: dict[int, SiteSitemap]) -> Iterator
         yield site_finding(checks[check_id], sitemaps[number].url, shown[0], count=one.count, examples=shown)
 
 
-def _check_lastmod(text: str, kind: str | None, now: float) -> Check | None:
+def check_lastmod(text: str, kind: str | None, now: float) -> Check | None:
+    """What is wrong with a date of a sitemap or feed."""
     when = _parse_date(text, kind == "feed")
     if when is None:
         return LASTMOD_INVALID

@@ -48,7 +48,7 @@ _SITEMAP_ENTRIES = """INSERT INTO sitemap_entries(sitemap_id, page_id, lastmod)
 _READY = """(SELECT true FROM pages p WHERE p.host_id = h.id AND p.status = 'queued' AND p.not_before <= (SELECT now FROM room)
     LIMIT 1)"""
 _AT_HOST = f"CASE WHEN %(at_host)s = 0 THEN {2**40} ELSE %(at_host)s - h.asked - h.leased END"
-_LEASE = f"""WITH me AS MATERIALIZED (SELECT id FROM workers WHERE id = %(worker)s FOR KEY SHARE),
+LEASE = f"""WITH me AS MATERIALIZED (SELECT id FROM workers WHERE id = %(worker)s FOR KEY SHARE),
     totals AS MATERIALIZED (SELECT coalesce(sum(value) FILTER (WHERE name = 'queued'), 0)::bigint AS queued,
         coalesce(sum(value) FILTER (WHERE name <> 'queued'), 0)::bigint AS taken
         FROM counters WHERE name IN ('queued', 'counted', 'processing')),
@@ -118,7 +118,7 @@ _TAKE_BACK = """WITH freed AS (UPDATE pages SET status = 'queued', owner = NULL 
 _RECOUNT_LEASED = """UPDATE hosts h SET leased = (SELECT count(*) FROM pages p
     WHERE p.owner IS NOT NULL AND p.host_id = h.id AND p.purpose = 'page') WHERE h.leased <> 0"""
 _OF_HOST = 10
-"""Columns of a host in the rows of `_LEASE`."""
+"""Columns of a host in the rows of `LEASE`."""
 
 
 class PgFrontier:
@@ -184,7 +184,7 @@ class PgFrontier:
             "at_host": self._db.bounds.pages_per_host, "stamp": stamp(self._db.clock.now()), "shard": worker % SHARDS,
         }  # fmt: skip
         first: list[Statement] = [(_IN_TURN, ())] if limit else []
-        rows = await self._db.pool.run(*first, (_LEASE, values))
+        rows = await self._db.pool.run(*first, (LEASE, values))
         if rows:
             self._db.clock.set(rows[0][0])
         found = _leased(rows)

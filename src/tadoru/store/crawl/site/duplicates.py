@@ -78,7 +78,7 @@ def near_clusters(pages: SitePages, sketches: ContentSketches, at_least: float) 
     order = np.argsort(first, kind="stable")
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    labels = _labels(sketches.rows, rows[first[order]], at_least)[rank[copy_of]]
+    labels = group_labels(sketches.rows, rows[first[order]], at_least)[rank[copy_of]]
     smallest = np.full(len(rows), np.iinfo(np.int32).max, np.int32)
     np.minimum.at(smallest, labels, ids)
     sizes = np.bincount(labels, minlength=len(rows))
@@ -87,7 +87,7 @@ def near_clusters(pages: SitePages, sketches: ContentSketches, at_least: float) 
     return found
 
 
-def _labels(sketches: NDArray[np.uint8], rows: Numbers, at_least: float) -> Numbers:
+def group_labels(sketches: NDArray[np.uint8], rows: Numbers, at_least: float) -> Numbers:
     """For each of these rows the first one of its cluster, by position."""
     bands = sketches.view(np.uint64)
     parent = np.arange(len(rows))
