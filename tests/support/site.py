@@ -34,6 +34,8 @@ from tests.support.exchange import Exchange, Handler, Pairs, ReceivedRequest, Re
 from tests.support.generated_sites import WORLDS, document, sitemap
 from tests.support.hostile import BEHAVIOURS, bad
 
+TURNS = 6
+"""Turns of the loop in which a connection is accepted, made, served and closed."""
 PATIENCE = 30.0
 """Seconds after which waiting for a request that does not come fails the test."""
 
@@ -242,11 +244,15 @@ class Site:
 
     async def _stop(self) -> None:
         assert self._server is not None
+        # First nothing new is accepted: a server that is closed while a connection is being made leaves it open.
+        for listening in self._server.sockets:
+            asyncio.get_running_loop().remove_reader(listening.fileno())
+        for _ in range(TURNS):
+            tasks = list(self._tasks)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, asyncio.sleep(0), return_exceptions=True)
         self._server.close()
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
         await self._server.wait_closed()
         if self._log is not None:
             self._log.close()
@@ -255,7 +261,12 @@ class Site:
         self.connections += 1
         task = asyncio.create_task(self._serve(reader, writer, self.connections))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+
+        def end(task: asyncio.Task[None]) -> None:
+            self._tasks.discard(task)
+            writer.close()  # Also of a task that was cancelled before it began.
+
+        task.add_done_callback(end)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int) -> None:
         try:

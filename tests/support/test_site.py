@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import socket
 import subprocess
@@ -130,3 +131,11 @@ def test_it_serves_as_a_process_and_writes_down_what_it_saw(tmp_path: Path, chec
         (seen,) = read_log(lines)
     assert (seen.method, seen.path) == ("GET", "/a")
     assert seen.headers["host"] in base
+
+
+def test_connections_that_come_while_the_site_ends_are_closed() -> None:
+    for _ in range(100):
+        with Site() as site:
+            client = socket.create_connection(("127.0.0.1", site.port))
+        client.close()
+    gc.collect()  # A connection that was left open would say so.
