@@ -23,8 +23,8 @@ MAX_COUNTED = 50_000
 """Rows that are counted and sorted at most."""
 MAX_EXPORTED = 1_000_000
 MAX_FILTER_LENGTH = 200
-_NUMBER = re.compile(r"\s*(>=|<=|>|<|=)?\s*(-?\d{1,12}(?:\.\d{1,3})?)\s*")
-_RANGE = re.compile(r"\s*(-?\d{1,12}(?:\.\d{1,3})?)?\s*\.\.\s*(-?\d{1,12}(?:\.\d{1,3})?)?\s*")
+_NUMBER = re.compile(r"\s*+(>=|<=|>|<|=)?\s*+(-?\d{1,12}(?:\.\d{1,3})?)\s*+")
+_RANGE = re.compile(r"\s*+(-?\d{1,12}(?:\.\d{1,3})?)?\s*+\.\.\s*+(-?\d{1,12}(?:\.\d{1,3})?)?\s*+")
 _TYPES = {ColumnKind.TEXT: str, ColumnKind.TIME: str, ColumnKind.INTEGER: int, ColumnKind.REAL: float, ColumnKind.TRUTH: int}
 
 
