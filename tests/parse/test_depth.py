@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -15,7 +16,7 @@ from tadoru.jobs.crawl_setup import build_scope
 from tadoru.jobs.docs.page import read_doc_page
 from tadoru.model.web import Response, Timings
 from tadoru.parse import lenient_json, sitemap
-from tadoru.parse.complexity import PageTooComplex
+from tadoru.parse.complexity import PageTooComplex, check
 from tadoru.parse.html import HtmlDocument
 from tadoru.parse.sources.api import ApiSettings, read_api
 from tadoru.parse.sources.feed import read_feed
@@ -143,3 +144,15 @@ def inside(before: str, opening: str, closing: str, after: str) -> bytes:
 def test_xml_of_any_depth_is_read(body: bytes) -> None:
     read_feed(body, None, URL)
     sitemap.read(body, URL)
+
+
+def test_attributes_without_end_are_counted_without_a_list_of_them() -> None:
+    body = b"<!doctype html><body><p" + b"".join(b' a%d="%d"' % (number, number) for number in range(200_000)) + b">"
+    tracemalloc.start()
+    try:
+        with pytest.raises(PageTooComplex, match="too many attributes on one tag"):
+            check(body)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 6 * len(body)

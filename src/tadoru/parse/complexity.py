@@ -48,6 +48,8 @@ _INNERMOST = re.compile(
 """An element that contains no others, and whose attributes cannot be read in two ways."""
 _OPENED = re.compile(rb"<[a-z]")
 _QUOTED = re.compile(rb""""[^"]*+"|'[^']*+'""")
+_SPACED = bytes(32 if byte in b" \t\n\v\f\r" else 46 for byte in range(256))
+"""White space becomes a space, everything else a full stop."""
 _CHILDLESS = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
 _CLOSED_BY_THE_NEXT = frozenset(b"p li dt dd option optgroup tr td th thead tbody tfoot caption colgroup rp rt".split())
 
@@ -59,14 +61,16 @@ class PageTooComplex(ValueError):
 def check(body: bytes) -> None:
     """Raise `PageTooComplex` when building the tree of this page would take too long or too much memory."""
     tags = body.count(b"<")
+    is_long = _has_long_tag(body)
+    if is_long:  # First: the attributes of one tag are counted with little memory, those of a page are not.
+        _read_closely(body.lower())
     if len(body) > LARGE_PAGE and _may_have_too_many_nodes(body, tags):
         _count_nodes(body.lower())
-    is_long = _has_long_tag(body)
-    if not is_long and (tags <= FEW_TAGS or (tags <= MANY_TAGS and _most_open(_LIKE_FORMATTING, body) * tags <= MAX_COPIES)):
+    if is_long or tags <= FEW_TAGS or (tags <= MANY_TAGS and _most_open(_LIKE_FORMATTING, body) * tags <= MAX_COPIES):
         return
     lowered = body.lower()
     is_flat = _is_flat(lowered, tags) if tags > MANY_TAGS else _most_open(_FORMATTING_TAG, lowered) * tags <= MAX_COPIES
-    if is_long or not is_flat:
+    if not is_flat:
         _read_closely(lowered)
 
 
@@ -99,8 +103,14 @@ def _may_have_too_many_nodes(body: bytes, tags: int) -> bool:
 
 def _count_attributes(attributes: bytes) -> int:
     """The number of attributes, or one too many: they are separated by white space or a slash, or have a value."""
-    unquoted = _QUOTED.sub(b" ", attributes).replace(b"/", b" ")
-    return max(len(unquoted.split(None, MAX_NODES)), unquoted.count(b"="))
+    unquoted, values = _QUOTED.subn(b" ", attributes, MAX_NODES)
+    return max(_count_words(unquoted.replace(b"/", b" ")), unquoted.count(b"="), values)
+
+
+def _count_words(text: bytes) -> int:
+    """The number of words between white space, without a list of them."""
+    spaced = text.translate(_SPACED)
+    return spaced.count(b" .") + spaced.startswith(b".")
 
 
 def _count_nodes(lowered: bytes) -> None:
@@ -152,7 +162,7 @@ def _read_closely(body: bytes) -> None:
         if copies > MAX_COPIES:
             raise PageTooComplex(f"{formatting.size} formatting elements open at once")
         if name is not None:
-            if len(attributes) > LONG_TAG and len(_QUOTED.sub(b" ", attributes).split(None, MAX_ATTRIBUTES)) > MAX_ATTRIBUTES:
+            if len(attributes) > LONG_TAG and _has_too_many_attributes(attributes):
                 raise PageTooComplex("too many attributes on one tag")
             if name in _CHILDLESS or name in _CLOSED_BY_THE_NEXT:
                 continue
@@ -165,6 +175,11 @@ def _read_closely(body: bytes) -> None:
             depth -= 1
             if closed in _FORMATTING:
                 formatting.closed(closed)
+
+
+def _has_too_many_attributes(attributes: bytes) -> bool:
+    unquoted, values = _QUOTED.subn(b" ", attributes, MAX_ATTRIBUTES + 1)
+    return values > MAX_ATTRIBUTES or _count_words(unquoted) > MAX_ATTRIBUTES
 
 
 class _Formatting:
