@@ -319,3 +319,16 @@ def test_a_text_of_forbidden_characters_is_repaired_in_little_memory() -> None:
 @pytest.mark.parametrize("text, repaired", [("&", "&amp;"), ("a&uuml;b", "aüb"), ("&amp;", "&amp;")])
 def test_every_sign_of_a_long_text_is_repaired(text: str, repaired: str) -> None:
     assert feed_xml.repair_xml(text * 60_000) == repaired * 60_000
+
+
+def test_a_tag_with_attributes_without_end_ends_the_reading() -> None:
+    attributes = "".join(f" a{number}='>'" for number in range(200_000))
+    tracemalloc.start()
+    try:
+        found = read(rss(f"{item('Fair')}<x{attributes}/>{item('Feast')}"))
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert titles(found) == ["Fair"]
+    assert [str(problem.reason) for problem in found.problems] == ["A tag has more than 1,048,576 bytes: the rest is not read."]
+    assert most < 6 * len(attributes)

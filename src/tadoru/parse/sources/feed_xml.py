@@ -27,6 +27,9 @@ MOST_ELEMENTS = 200_000
 """Of one feed: about half a second."""
 MOST_TEXT = 1_000_000
 """Of one item."""
+MOST_TAG_BYTES = 1024 * 1024
+"""Of one tag with its attributes, which the parser holds all at once."""
+_CHUNK = 64 * 1024
 _MOST_RESTARTS = 50
 _SLICE = 100_000
 """Characters that are repaired at a time: an expression holds an object for each match, of which a text may have millions."""
@@ -168,7 +171,7 @@ def _parse(data: bytes, listener: _Listener, problems: ReadProblems) -> None:
     for _ in range(_MOST_RESTARTS):
         parser = listener.parser()
         try:
-            parser.Parse(data, True)
+            _feed(parser, data)
             return
         except expat.ExpatError as error:
             at = max(parser.ErrorByteIndex, at)
@@ -188,6 +191,15 @@ def _parse(data: bytes, listener: _Listener, problems: ReadProblems) -> None:
         data = opening + data[following.start() :]
         at = len(opening) + 1
     problems.cut("end", Message("Too much of the XML is broken: the rest is not read."))
+
+
+def _feed(parser: expat.XMLParserType, data: bytes) -> None:
+    """Parse a document, unless one tag or comment is too long."""
+    for end in range(_CHUNK, len(data) + _CHUNK, _CHUNK):
+        parser.Parse(data[end - _CHUNK : end], False)
+        if end - parser.CurrentByteIndex > MOST_TAG_BYTES + _CHUNK:
+            raise _Stop(Message("A tag has more than {limit} bytes: the rest is not read.", limit=f"{MOST_TAG_BYTES:,}"))
+    parser.Parse(b"", True)
 
 
 def _item_end(data: bytes, begin: int) -> int | None:
