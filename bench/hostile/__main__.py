@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 
-from bench.hostile.jobs import JobRun, run_jobs
+from bench.hostile.jobs import BATCH, JOBS, JobRun, run_jobs
 from bench.hostile.measuring import MOST_CPU, MOST_MEMORY, Measurement, measure
 from bench.hostile.readers import READERS
 from bench.hostile.service import SLOWEST, ServiceRun, run_service
@@ -30,6 +30,8 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument("--case", type=int, metavar="N", help="only the response of this number, with tracebacks")
     parser.add_argument("--only", choices=PARTS, help="the readers, the jobs, or the service; all three by default")
     parser.add_argument("--reader", choices=READERS, help="only this reader")
+    parser.add_argument("--job", choices=JOBS, help="only this job")
+    parser.add_argument("--batch", type=int, default=BATCH, help=f"responses of one site and one process (default {BATCH})")
     parser.add_argument(
         "--seconds", type=float, default=MOST_CPU, help="CPU that a reading may take (default 2); more on a busy machine"
     )
@@ -91,7 +93,7 @@ def main(given: list[str]) -> int:
     chosen = arguments(given)
     alone = chosen.case is not None
     numbers = [chosen.case] if alone else list(range(chosen.first, chosen.first + chosen.count))
-    parts = [chosen.only] if chosen.only else ["readers"] if alone or chosen.reader else PARTS
+    parts = [chosen.only] if chosen.only else ["jobs"] if chosen.job else ["readers"] if alone or chosen.reader else PARTS
     is_met = True
     if "readers" in parts:
         found: list[Measurement] = []
@@ -104,7 +106,7 @@ def main(given: list[str]) -> int:
         print(table(found), flush=True)
         is_met = not any(one.complaint for one in found)
     if "jobs" in parts:
-        for job in run_jobs(numbers, chosen.seed):
+        for job in run_jobs(numbers, chosen.seed, [chosen.job] if chosen.job else JOBS, chosen.batch):
             print(job_line(job), flush=True)
             is_met &= not job.complaint
     if "service" in parts:

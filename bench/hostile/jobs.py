@@ -29,6 +29,8 @@ CRAWLS = {
               "--report", "report.html"),
     "docs": ("--depth", "1", *POLITE, "--render", "never", "--output", "docs"),
 }  # fmt: skip
+EVENTS = ("events", "-d", "events.db", "run", "--all", "--delay", "0", "--allow-private", "--ignore-robots", "--quiet")
+JOBS = (*CRAWLS, "events")
 SOURCES = {"HTML": "html", "feed": "rss", "ICS": "ics", "CSV": "csv", "JSON": "api", "sitemap": "rss", "headers": "html"}
 FIELDS = {"items": "events", "fields": {"title": "title", "start": "start"}}
 
@@ -45,17 +47,16 @@ class JobRun:
     complaint: str
 
 
-def run_jobs(numbers: Sequence[int], seed: int) -> Iterator[JobRun]:
-    """Every job on sites of these responses."""
-    for at in range(0, len(numbers), BATCH):
-        batch = numbers[at : at + BATCH]
+def run_jobs(numbers: Sequence[int], seed: int, jobs: Sequence[str], size: int) -> Iterator[JobRun]:
+    """These jobs on sites of so many of these responses each."""
+    for at in range(0, len(numbers), size):
+        batch = numbers[at : at + size]
         with serve(batch, seed) as site, tempfile.TemporaryDirectory() as folder:
-            for job, options in CRAWLS.items():
-                yield _run(job, [job, site.url, *options], site, Path(folder) / job)
-            events = Path(folder) / "events"
-            _add_sources(site, events)
-            options = ("--all", "--delay", "0", "--allow-private", "--ignore-robots", "--quiet")
-            yield _run("events", ["events", "-d", "events.db", "run", *options], site, events)
+            for job in jobs:
+                place = Path(folder) / job
+                if job == "events":
+                    _add_sources(site, place)
+                yield _run(job, [job, site.url, *CRAWLS[job]] if job in CRAWLS else [*EVENTS], site, place)
 
 
 def _add_sources(site: ServedSite, folder: Path) -> None:
