@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
+import gc
 import json
 import random
+import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -88,11 +91,22 @@ def _utc(text: str | None) -> str | None:
         return None
 
 
+LARGE_PAGE = 1024 * 1024
+"""Bytes of a body after which memory is returned to the system: its tree may have taken more than all other pages together."""
 HOST_DOWN = records.NOT_ARRIVED
 """Failures of robots.txt that mean that no page of the host can be reached either."""
 BROWSER_TURNS = 3
 """Turns that a request of the browser takes, at most, when the gap is over before it can be sent."""
 UNRESPONSIVE = f"Not requested: the host has not responded for more than {pacing.GIVE_UP_AFTER:.0f} seconds."
+
+
+def release_memory() -> None:
+    """Return memory to the system: of a large page or source before the next one, of a crawl before its report is written."""
+    gc.collect()
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None)
+        if hasattr(libc, "malloc_trim"):
+            libc.malloc_trim(0)
 
 
 class PageFetch:
@@ -534,6 +548,8 @@ class PageFetch:
                 return self._context.job.handle(page)
         finally:
             self.unread -= 1
+            if len(page.response.body) >= LARGE_PAGE:
+                release_memory()
 
     def _unrendered(self, found: PageResult, lease: records.Lease, reason: str, *, browser_missing: bool) -> PageResult:
         """The result for the page as it was sent, with the reason why it was not rendered."""

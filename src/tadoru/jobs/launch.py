@@ -25,6 +25,7 @@ from tadoru.engine.crawl import Crawler, CrawlOutcome
 from tadoru.engine.host_queues import HostAssignment
 from tadoru.engine.job import CrawlJob, CrawlPolicy
 from tadoru.engine.notifications import CrawlNotification, Notify
+from tadoru.engine.page_fetch import release_memory
 from tadoru.errors import TadoruError
 from tadoru.fetch.base import BrowserOptions, Fetcher, MayRequest, Renderer, WaitForTurn
 from tadoru.fetch.credentials import Credentials
@@ -221,15 +222,6 @@ def tune_process() -> None:
             libc.mallopt(_M_MMAP_THRESHOLD, 32 << 20)
             libc.mallopt(_M_TOP_PAD, 8 << 20)
             libc.mallopt(_M_ARENA_MAX, 2)
-
-
-def release_memory() -> None:
-    """Return memory to the system: of a crawl before its report is written, of a large source before the next one."""
-    gc.collect()
-    if sys.platform == "linux":
-        libc = ctypes.CDLL(None)
-        if hasattr(libc, "malloc_trim"):
-            libc.malloc_trim(0)
 
 
 _M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -2, -3, -8

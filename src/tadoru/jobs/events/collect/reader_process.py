@@ -1,8 +1,9 @@
 """Runs the reader of a source in a separate process, which is killed if a document takes too long.
 
-Users enter selectors and expressions, and strangers write the pages: together they can keep a parser busy for hours (`div:has(~
-div:has(~ div a))` on a page of 2,000 `div` elements: 24 s), in code that blocks the whole process and that no thread can
-interrupt.
+A large document is parsed there, because one call of a parser may block all threads of a process for half a second, and because
+what it allocates is returned when the process ends. So is a document of any size for which expressions were entered: users enter
+them, and strangers write the pages, so together they can keep a parser busy for hours (`div:has(~ div:has(~ div a))` on a page of
+2,000 `div` elements: 24 s), in code that blocks the whole process and that no thread can interrupt.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from tadoru.jobs.events.collect.readers import BUILT_IN, SourceDocument
 from tadoru.jobs.events.collect.source_settings import SourceSettings
 from tadoru.model.event import ParsedSource, SourceType
 
+LARGE_DOCUMENT = 1024 * 1024
+"""Bytes of a document from which a separate process is worth its start."""
 _COMMAND = (sys.executable, "-P", "-m", "tadoru.jobs.events.collect.reader_process")
 
 
@@ -37,7 +40,7 @@ class ReaderProcess:
 
     def read(self, document: SourceDocument) -> ParsedSource:
         """Parse a document with the reader of the source. Raises ReaderTimeout."""
-        if not self._settings.has_typed_expressions:
+        if not self._needs_process(document):
             return self._settings.reader.read(document, self._settings.own)
         if self._process is None:
             self._process = subprocess.Popen(_COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - our own program
@@ -51,18 +54,30 @@ class ReaderProcess:
             result = _read(process.stdout)
         except (OSError, EOFError):
             self.close()
-            raise ReaderTimeout(
-                "The selectors or expressions of this source took more than {seconds} seconds for {url}. "
-                "Simplify them, or raise --timeout.",
-                seconds=f"{self._seconds:g}",
-                url=document.url,
-            ) from None
+            raise self._timeout(document) from None
         finally:
             timer.cancel()
+        if len(document.body) >= LARGE_DOCUMENT:
+            self.close()
         if isinstance(result, Exception):
             raise result
         reading: ParsedSource = result
         return reading
+
+    def _needs_process(self, document: SourceDocument) -> bool:
+        """Whether a document may block the others. A plugin runs where it was loaded."""
+        is_large = len(document.body) >= LARGE_DOCUMENT and self._settings.reader is BUILT_IN[self._kind]
+        return is_large or self._settings.has_typed_expressions
+
+    def _timeout(self, document: SourceDocument) -> ReaderTimeout:
+        values = {"seconds": f"{self._seconds:g}", "url": document.url}
+        if not self._settings.has_typed_expressions:
+            return ReaderTimeout("Parsing {url} took more than {seconds} seconds. Raise --timeout.", **values)
+        return ReaderTimeout(
+            "The selectors or expressions of this source took more than {seconds} seconds for {url}. "
+            "Simplify them, or raise --timeout.",
+            **values,
+        )
 
     def close(self) -> None:
         """End the process."""

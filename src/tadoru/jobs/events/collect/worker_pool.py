@@ -17,6 +17,7 @@ from weakref import WeakValueDictionary
 
 from tadoru.clock import Clock, to_datetime
 from tadoru.config.options import EventsOptions
+from tadoru.engine.page_fetch import release_memory
 from tadoru.engine.polite_client import PoliteClient, PoliteClientContext, RequestPolicy
 from tadoru.engine.request_flow import Expiry
 from tadoru.errors import StoreError
@@ -25,7 +26,6 @@ from tadoru.jobs.events import notify
 from tadoru.jobs.events.collect.collector import Collector, SourceRun, StageLog, run_log_path, write_run_log
 from tadoru.jobs.events.search.engine import SearchEngineError, engine_for
 from tadoru.jobs.events.search.index_sync import IndexSync
-from tadoru.jobs.launch import release_memory
 from tadoru.rules.address import Exemptions
 from tadoru.rules.robots import product_token
 from tadoru.rules.url import host_key
