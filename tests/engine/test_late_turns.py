@@ -18,7 +18,7 @@ from tadoru.engine.request_flow import Expiry
 from tadoru.engine.url_filter import UrlFilter
 from tadoru.fetch.base import TurnExpired
 from tadoru.fetch.http import HttpFetcher
-from tadoru.model.web import Request, Response
+from tadoru.model.web import Failure, Request, Response
 from tadoru.rules.address import Exemptions
 from tadoru.rules.scope import Scope
 from tadoru.store.calendar.store import open_calendar
@@ -86,8 +86,11 @@ async def test_a_request_that_a_closed_connection_swallowed_is_not_repeated_in_t
         assert isinstance(await fetcher.fetch(Request(url=site.url("/first")), SingleTurn()), Response)
         with pytest.raises(TurnExpired):
             await fetcher.fetch(Request(url=site.url("/")), SingleTurn())
+        assert site.connections == 1
+        answer = await fetcher.fetch(Request(url=site.url("/")), SingleTurn())
         await fetcher.close()
-    assert site.hits("/") == 1
+    assert isinstance(answer, Failure)
+    assert (site.hits("/"), site.connections) == (2, 2)
 
 
 async def test_a_source_is_requested_in_another_turn_when_its_own_is_over(tmp_path: Path) -> None:

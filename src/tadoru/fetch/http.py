@@ -183,7 +183,9 @@ class HttpFetcher:
         unanswered = isinstance(answer, Failure) and answer.kind is FailureKind.NETWORK and not attempt.answered
         if unanswered and not attempt.fresh and request.method in IDEMPOTENT:
             # The connection came from the pool, and the server had closed it meanwhile.
-            answer = await self._attempt(attempt.new_attempt())
+            again = attempt.new_attempt()
+            again.check_turn()  # Before it connects: a connection that waits for another turn may be closed, too.
+            answer = await self._attempt(again)
         return answer
 
     async def close(self) -> None:
