@@ -92,7 +92,7 @@ def _utc(text: str | None) -> str | None:
 
 
 LARGE_PAGE = 1024 * 1024
-"""Bytes of a body after which memory is returned to the system: its tree may have taken more than all other pages together."""
+"""Bytes of a body before and after which memory is returned to the system: its tree may take more than all other pages."""
 HOST_DOWN = records.NOT_ARRIVED
 """Failures of robots.txt that mean that no page of the host can be reached either."""
 BROWSER_TURNS = 3
@@ -545,11 +545,15 @@ class PageFetch:
         try:
             async with self._reading:
                 await asyncio.sleep(0)
-                return self._context.job.handle(page)
+                if is_large := len(page.response.body) >= LARGE_PAGE:
+                    release_memory()
+                try:
+                    return self._context.job.handle(page)
+                finally:
+                    if is_large:
+                        release_memory()
         finally:
             self.unread -= 1
-            if len(page.response.body) >= LARGE_PAGE:
-                release_memory()
 
     def _unrendered(self, found: PageResult, lease: records.Lease, reason: str, *, browser_missing: bool) -> PageResult:
         """The result for the page as it was sent, with the reason why it was not rendered."""

@@ -33,6 +33,7 @@ from tadoru.log import Log
 from tadoru.rules.address import Exemptions
 from tadoru.serve.crawl_runner.crawl_files import crawl_path_in, keep_last_run
 from tadoru.serve.crawl_runner.process_messages import CrawlRequest, NoticeSender, progress_of
+from tadoru.signals import yield_cores
 from tadoru.store.crawl.metrics import CrawlMetrics
 from tadoru.store.crawl.workers import current
 from tadoru.store.served_crawls.register import CrawlLost
@@ -137,6 +138,7 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # A terminal sends it to all processes; the service stops this one.
     threading.Thread(target=_exit_with_parent, args=(stop,), name="service", daemon=True).start()
     log = Log(sys.stderr, SystemClock(), form=request.log_format, level=request.log_level)
+    yield_cores()
     launch.tune_process()
     try:
         with closing(open_service(request.database)) as store:

@@ -19,6 +19,9 @@ _SDL_WORDS = frozenset("type interface enum input scalar union directive schema 
 _SDL_ROOT = re.compile(r"\b(?:type\s+(?:Query|Mutation|Subscription)\b|schema\s*[@{])")
 _ALIAS = re.compile(r"\btype\s+\w+\s*=")  # A type alias of another language.
 _SCHEMA_WORDS = frozenset("properties $defs definitions items allOf anyOf oneOf type enum $ref".split())
+_KNOWN_KEYS = _SCHEMA_WORDS | {"openapi", "swagger", "asyncapi", "info", "data", "__schema", "$schema"}
+_OTHER: dict[str, object] = {}
+"""Every object without a known key, so that it takes no memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ def detect_spec(body: bytes, url: str = "", content_type: str = "") -> tuple[str
 
 def _json_kind(text: str) -> str | None:
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_hook=_known_keys)
     except (ValueError, RecursionError):
         return None
     if not isinstance(value, dict):
@@ -66,6 +69,11 @@ def _json_kind(text: str) -> str | None:
     if isinstance(dialect, str) and "json-schema.org/" in dialect and _SCHEMA_WORDS & value.keys():
         return "jsonSchema"
     return None
+
+
+def _known_keys(value: dict[str, object]) -> dict[str, object]:
+    """What of an object says which kind of description it belongs to: a description may have a million others."""
+    return {key: value[key] for key in _KNOWN_KEYS & value.keys()} or _OTHER
 
 
 def _yaml_kind(text: str) -> str | None:

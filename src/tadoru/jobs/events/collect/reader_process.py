@@ -19,6 +19,7 @@ from tadoru.errors import TadoruError
 from tadoru.jobs.events.collect.readers import BUILT_IN, SourceDocument
 from tadoru.jobs.events.collect.source_settings import SourceSettings
 from tadoru.model.event import ParsedSource, SourceType
+from tadoru.signals import yield_cores
 
 LARGE_DOCUMENT = 1024 * 1024
 """Bytes of a document from which a separate process is worth its start."""
@@ -100,6 +101,7 @@ def _read(stream: IO[bytes]) -> Any:
 
 def main() -> None:
     """Parse documents from standard input until it ends."""
+    yield_cores()
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             kind, settings, document = _read(sys.stdin.buffer)
