@@ -9,18 +9,22 @@ often what happened, how many requests were made for it beyond those of the undi
 from __future__ import annotations
 
 import argparse
+import asyncio
 import random
 import signal
 import subprocess
 import tempfile
 import time
-from collections import Counter
+from bisect import bisect
+from collections import Counter, defaultdict
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from tests.acceptance.command import Tadoru
 from tests.cluster.hamlets import build, host_of
-from tests.cluster.harness import ClusterHarness, cluster_on, gaps, kill
+from tests.cluster.harness import ClusterHarness, cluster_on, kill
+from tests.support.exchange import ReceivedRequest
 from tests.support.planted_crowd import everything
 from tests.support.planted_server import ProxiedSite
 from tests.support.postgres import PostgresServer
@@ -28,6 +32,36 @@ from tests.support.postgres import PostgresServer
 DELAY = 0.2
 LONGEST = 300.0
 """Seconds after which a crawl counts as stuck."""
+
+
+class ServerLateness:
+    """How late the server sees what has arrived: its process gets no core while others have them all."""
+
+    EVERY = 0.01
+
+    def __init__(self, town: ProxiedSite) -> None:
+        self._seen: list[tuple[float, float]] = []
+        """When the loop of the server ran, and how much later than it should have."""
+        town.in_loop(self._tick)
+
+    def _tick(self, due: float | None = None) -> None:
+        now = time.monotonic()
+        self._seen.append((now, max(0.0, now - due) if due is not None else 0.0))
+        asyncio.get_running_loop().call_later(self.EVERY, self._tick, now + self.EVERY)
+
+    def at(self, moment: float) -> float:
+        """How long before this moment a request that was seen then may have arrived, at most."""
+        place = bisect(self._seen, (moment, 0.0))
+        return self.EVERY + max((late for _, late in self._seen[max(0, place - 2) : place + 2]), default=0.0)
+
+
+def shortest_gap(requests: Sequence[ReceivedRequest], lateness: ServerLateness) -> tuple[float, float]:
+    """The shortest gap of a host as the server saw it, and the shortest that can have been between two arrivals, at most."""
+    times: dict[str, list[float]] = defaultdict(list)
+    for seen in requests:
+        times[host_of(seen)].append(seen.at)
+    pairs = [pair for of_host in times.values() for pair in pairwise(sorted(of_host))]
+    return min(b - a for a, b in pairs), min(b - a + lateness.at(a) for a, b in pairs)
 
 
 class FaultPlan:
@@ -117,7 +151,7 @@ def run(
     options: Sequence[str], seconds: float, rng: random.Random,
 ) -> None:  # fmt: skip
     """Crawl until the time is over, and say what came of it."""
-    began, crawls, wrong = time.monotonic(), 0, 0
+    began, crawls, wrong, lateness = time.monotonic(), 0, 0, ServerLateness(town)
     while time.monotonic() - began < seconds:
         crawls += 1
         first = len(town.requests)
@@ -126,9 +160,11 @@ def run(
         different = [name for name in expected if found[name] != expected[name]]
         wrong += bool(different)
         asked = town.requests[first:]
+        seen, arrived = shortest_gap(asked, lateness)
         print(
             f"crawl {crawls}: {'as undisturbed' if not different else f'DIFFERENT: {different}'}, {len(asked):,} requests "
-            f"({quiet:,} undisturbed), shortest gap {min(gaps(asked, host_of).values()):.3f} s of {DELAY} s",
+            f"({quiet:,} undisturbed), shortest gap {seen:.3f} s of {DELAY} s as the server saw it, "
+            f"{arrived:.3f} s with the time for which it had no core",
             flush=True,
         )
     happened = ", ".join(f"{number} times {name}" for name, number in sorted(fate.happened.items()))
