@@ -35,7 +35,7 @@ def crawl_of(path: Path, number: int) -> SqliteStore:
         [(page, f"{page // 2}") for page in pages],
     )
     sql.executemany("INSERT INTO bodies VALUES (?, ?)", [(page, zlib.compress(b"x" * 2000)) for page in pages])
-    sql.executemany("INSERT INTO link_relations VALUES (?, 0, ?, 'a', 0, 0, 0)", [(page, page) for page in pages])
+    sql.executemany("INSERT INTO link_relations VALUES (?, 0, ?, 'a', 0, 0, 0, 0)", [(page, page) for page in pages])
     sql.execute("COMMIT")
     return store
 

@@ -90,7 +90,7 @@ class Crawl:
     def link(self, source: int, target: int, text: str = "", rel: str = "") -> None:
         position = self._positions[source] = self._positions.get(source, -1) + 1
         self._sql.execute(
-            "INSERT INTO link_relations VALUES (?, ?, ?, 'a', ?, ?, 0)",
+            "INSERT INTO link_relations VALUES (?, ?, ?, 'a', ?, ?, 0, 1)",
             (source, position, target, self._text(text), self._text(rel)),
         )
 

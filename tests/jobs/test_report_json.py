@@ -38,8 +38,8 @@ def test_a_finding_has_everything_that_is_needed_to_mend_it(tmp_path: Path) -> N
         "status_code": 404,
         "inlink_count": 2,
         "inlinks": [
-            {"url": HOME, "text": "Who we are", "rel": "", "kind": "a"},
-            {"url": HOME + "about", "text": "Our team", "rel": "", "kind": "a"},
+            {"url": HOME, "text": "Who we are", "rel": "", "kind": "a", "landmark": "content"},
+            {"url": HOME + "about", "text": "Our team", "rel": "", "kind": "a", "landmark": "content"},
         ],
     }
     assert (found[0]["inlink_count"], found[0]["inlinks"], found[0]["status_code"]) == (0, [], None)

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.model.web import Headers, LinkKind, Response
+from tadoru.model.web import LANDMARKS, Headers, LinkKind, Response
 from tadoru.parse.html import HtmlDocument
 from tadoru.parse.links import ALL
 from tadoru.parse.page import PageView, read_markup_faults, read_page
+from tadoru.parse.page_structure import segment_of
 from tadoru.parse.walk import FormElement, HeadingElement, ImageElement, UnnamedControl
 from tadoru.rules.url import UrlResolver
 
@@ -122,6 +123,7 @@ def test_links_of_every_kind_are_found(kind: LinkKind) -> None:
         LinkKind.FORM: "<form action=/x>",
         LinkKind.MEDIA: "<object data=/x></object>",
         LinkKind.REFRESH: "<meta http-equiv=Refresh content='0;url=/x'>",
+        LinkKind.PREVIEW: "<meta property=og:image content=/x>",
     }
     assert [(link.kind, link.url) for link in view(markup[kind]).links] == [(kind, "https://site.example/x")]
 
@@ -205,3 +207,38 @@ def test_no_page_makes_reading_fail(pieces: list[str]) -> None:
 @given(st.binary(max_size=300))
 def test_no_bytes_make_reading_fail(body: bytes) -> None:
     view(body, ())
+
+
+def test_each_link_stands_in_a_landmark() -> None:
+    page = view(
+        "<header><a href=/1></a><nav><a href=/2></a></nav><a href=/3></a></header><div role=navigation><p><a href=/4></a></div>"
+        "<main><a href=/5></a><article><header><a href=/6></a></header></article><aside><a href=/7></a></aside></main>"
+        "<footer><a href=/8></a></footer><a href=/9></a>"
+    )
+    places = [LANDMARKS[link.landmark] for link in page.links]
+    assert places == ["header", "nav", "header", "nav", "content", "content", "aside", "footer", "content"]
+
+
+def test_pages_of_one_layout_share_a_template_whatever_they_are_about() -> None:
+    layout = (
+        "<body class='page-{0}'><header class=top></header><div class='wrap active'><nav class=menu>{1}</nav>"
+        "<main>{2}</main></div><footer></footer>"
+    )
+    first = view(layout.format(1, "<a href=/1>One</a>", "<p>Text</p>")).template
+    second = view(layout.format(2, "<a href=/1>One</a>" * 9, "<div class=gallery><div><img></div></div>" * 5)).template
+    other = view("<body><header class=top></header><div class=landing><section></section></div><footer></footer>").template
+    assert first == second != other
+
+
+@pytest.mark.parametrize(
+    "path, segment",
+    [
+        ("/", "/"),
+        ("/about", "/*"),
+        ("/blog/", "/blog/*"),
+        ("/blog/2024/05/rye", "/blog/{number}/*"),
+        ("/docs/api/v1/x.html?y=/z/", "/docs/api/*"),
+    ],
+)
+def test_the_segment_of_a_url_is_its_first_folders(path: str, segment: str) -> None:
+    assert segment_of(f"https://site.example{path}") == segment

@@ -518,8 +518,10 @@ class PageFetch:
         targets = {url: decide(url) for url in {link[0] for link in links}}
         new, found = tuple.__new__, records.FoundLink  # What a named tuple's own constructor calls: half the price.
         return [
-            new(found, (targets[url] if kind is not LinkKind.STYLE else style(url), kind, text, rel, position, fragment))
-            for url, kind, text, rel, position, fragment in links
+            new(
+                found, (targets[url] if kind is not LinkKind.STYLE else style(url), kind, text, rel, position, fragment, landmark)
+            )
+            for url, kind, text, rel, position, fragment, landmark in links
         ]
 
     async def _handle_page(self, lease: records.Lease, response: Response) -> PageResult:

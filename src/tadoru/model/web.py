@@ -202,6 +202,10 @@ FOLLOWED = frozenset({LinkKind.A, LinkKind.AREA, LinkKind.REFRESH})
 """The kinds that a crawl follows; the others are resources."""
 
 
+LANDMARKS = ("", "content", "nav", "header", "footer", "aside")
+"""The parts of a page that a link can stand in, by number; the first is not known."""
+
+
 class Link(NamedTuple):
     """A link on a page, absolute and canonical."""
 
@@ -216,3 +220,5 @@ class Link(NamedTuple):
     """Its number on the page, in document order, from 0."""
     fragment: str
     """The fragment without `#`; empty when there was none."""
+    landmark: int = 0
+    """The part of the page that it stands in (`LANDMARKS`); 0 when that is not known."""

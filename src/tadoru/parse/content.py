@@ -77,7 +77,7 @@ class ContentParts:
             role = (element.attributes.get("role") or "").strip().lower()
             if tag == "main" or role == "main":
                 main[element.mem_id] = element
-            elif tag in _UNSEEN or role in _ROLES or (tag in _SITE_PARTS and not _is_in_article(element)):
+            elif tag in _UNSEEN or role in _ROLES or (tag in _SITE_PARTS and not is_in_article(element)):
                 self._unseen.add(element.mem_id)
                 self._mark_above(element)
         self._main = next(iter(main.values())) if len(main) == 1 else None
@@ -179,7 +179,7 @@ def _apart(run: re.Match[str], runs: list[int]) -> str:
     return f" {' '.join(signs)} "
 
 
-def _is_in_article(element: Element) -> bool:
+def is_in_article(element: Element) -> bool:
     ancestor = element.parent
     for _ in range(_HIGHEST):
         if ancestor is None:

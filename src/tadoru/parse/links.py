@@ -7,7 +7,7 @@ followed; `html` parses pages.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -128,18 +128,18 @@ class LinkReader:
         self._resolve = resolver.resolve
         self._room = _room(document)
 
-    def read(self, found: Iterable[Picked], kinds: Container[LinkKind] = ALL) -> None:
-        """Read these elements, in document order. Most links of a page are anchors: they are read in line."""
+    def read(self, found: Sequence[Picked], kinds: Container[LinkKind] = ALL, landmarks: bytes = b"") -> None:
+        """Read these elements, in document order, each in a landmark. Most links of a page are anchors: they are read in line."""
         links, room, anchor, base, resolve = self.links, self._room, LinkKind.A, self._base, self._resolve
         too_long, characters = self._resolver.too_long, MAX_LINK_CHARACTERS
         targets, problems = dict[str, str | None](), self._problems
         new = tuple.__new__  # What a named tuple's own constructor calls: half the price.
-        for tag, element in found:
+        for (tag, element), landmark in zip(found, landmarks or bytes(len(found)), strict=True):
             if tag not in LINKING:
                 continue
             attributes = element.attributes
             if tag != "a":
-                characters -= self._read_other(tag, attributes, kinds, characters)
+                characters -= self._read_other(tag, attributes, kinds, characters, landmark)
                 continue
             if name := attributes.get("name"):
                 self.names.add(name)
@@ -171,7 +171,7 @@ class LinkReader:
             if url is not None:
                 rel = _rel(attributes) if "rel" in attributes else ""
                 characters -= len(text) + len(rel)
-                links.append(new(Link, (url, anchor, text or _alternative(element), rel, len(links), fragment)))
+                links.append(new(Link, (url, anchor, text or _alternative(element), rel, len(links), fragment, landmark)))
             if is_blank or (":" in href and ":" in href[:LONGEST_SCHEME]):
                 self.unusual.append(UnusualLinks(element, href, url is not None, is_blank))
         self._room = room
@@ -184,7 +184,7 @@ class LinkReader:
             self._problems[front] = problem
         return None if target is None or problem not in (None, EMPTY) else target[0]
 
-    def _read_other(self, tag: str, attributes: Attributes, kinds: Container[LinkKind], characters: int) -> int:
+    def _read_other(self, tag: str, attributes: Attributes, kinds: Container[LinkKind], characters: int, landmark: int) -> int:
         """Read what another element than an anchor names, while its links have so many characters left; how many they took."""
         taken = 0
         for kind, reference in element_references(tag, attributes):
@@ -197,7 +197,7 @@ class LinkReader:
                 note_problem(self.malformed, MalformedLink(reference, text, len(self.links), problem, kind))
             if target is not None and problem in (None, EMPTY):
                 taken += len(target[0]) + len(text) + len(rel) + len(target[1])
-                self.links.append(Link(target[0], kind, text, rel, len(self.links), target[1]))
+                self.links.append(Link(target[0], kind, text, rel, len(self.links), target[1], landmark))
         return taken
 
     def read_styles(self, texts: Iterable[str]) -> None:

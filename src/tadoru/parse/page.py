@@ -20,6 +20,7 @@ from tadoru.parse.header_fields import HeaderLink, ResponseCookie, RobotsDirecti
 from tadoru.parse.header_fields import links as header_links
 from tadoru.parse.html import HtmlDocument, text_of
 from tadoru.parse.page_limits import MAX_STATEMENTS
+from tadoru.parse.page_structure import template_of
 from tadoru.parse.structured import StructuredData, structured
 from tadoru.parse.walk import MAX_TEXT, ElementWalk, FormElement, HeadingElement, ImageElement, UnnamedControl
 from tadoru.rules.minhash import sketch
@@ -156,14 +157,16 @@ class PageView:
     """Bytes of the text that matters for each byte of the page."""
     size: int
     structured: StructuredData
+    template: str
+    """See `page_structure.template_of`."""
 
 
 def read_page(document: HtmlDocument, response: Response, resolver: UrlResolver) -> PageView:
     """Read a parsed page once and for all checks."""
     url = response.url
-    walk = ElementWalk(document, url, resolver)
-    head, linked = walk.head.head(document.encoding), walk.head.linked
     marked = document.find("[role],[itemscope],[typeof]")
+    walk = ElementWalk(document, url, resolver, marked)
+    head, linked = walk.head.head(document.encoding), walk.head.linked
     parts = ContentParts(document, [*walk.parts, *marked])
     content = parts.content()
     ids = [element.id for element in document.select("[id]")]
@@ -220,6 +223,7 @@ def read_page(document: HtmlDocument, response: Response, resolver: UrlResolver)
         text_share=len(content.normal) / max(1, document.size),
         size=len(response.body),
         structured=structured(document, walk.scripts, (element for _, element in marked)),
+        template=template_of(document),
     )
 
 

@@ -6,7 +6,7 @@ Headings, images, forms, scripts and oddities are collected here, for `page`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 from tadoru.model.web import LinkKind
@@ -16,6 +16,7 @@ from tadoru.parse.html import Attributes, Element, HtmlDocument, Picked, collaps
 from tadoru.parse.link_problems import EMPTY, reference_problem
 from tadoru.parse.links import LINKING, LONGEST_SCHEME, LinkReader
 from tadoru.parse.page_limits import MAX_STATEMENTS, too_many
+from tadoru.parse.page_structure import landmarks_of
 from tadoru.rules.url import LONGEST_URL, UrlResolver
 
 MAX_TEXT = 500
@@ -79,7 +80,8 @@ class UnnamedControl(NamedTuple):
 class ElementWalk:
     """The elements of a page, by kind."""
 
-    def __init__(self, document: HtmlDocument, page_url: str, resolver: UrlResolver) -> None:
+    def __init__(self, document: HtmlDocument, page_url: str, resolver: UrlResolver, marked: Sequence[Picked]) -> None:
+        """`marked`: the elements with a role."""
         self._document = document
         found, self.elements = document.pick(_TAGS)
         self.base = document.base_url(page_url) if any(tag == "base" for tag, _ in found) else page_url
@@ -113,7 +115,7 @@ class ElementWalk:
         for tag, element in found:
             if (take := _TAKERS.get(tag)) is not None:
                 take(self, tag, element, element.attributes)
-        self.links.read(found)
+        self.links.read(found, landmarks=landmarks_of(found, marked))
         self.links.read_styles(document.style_texts())
         self._look_at_anchors()
 

@@ -24,6 +24,7 @@ from tadoru.model.web import EVERY_BOT, FOLLOWED, Answer, Link, LinkKind, Render
 from tadoru.parse.extract import Extraction
 from tadoru.parse.html import HtmlDocument, is_html
 from tadoru.parse.page import PageView, read_page
+from tadoru.parse.page_structure import segment_of
 from tadoru.parse.rendering import needs_rendering, rendering_differences
 from tadoru.parse.structured import StructuredThing
 from tadoru.parse.text_width import DESCRIPTION_SIZE, TITLE_SIZE, pixels
@@ -183,6 +184,8 @@ class AuditJob(HtmlJob):
             directives=[(source, *one) for source, one in robots],
             rendering=rendering,
             extracted=_extracted(self.extractions, document, response),
+            template=view.template or None,
+            segment=segment_of(context.url),
             hreflang=_alternates(view),
             items=[_item(item) for item in view.structured.items if not item.is_nested][:MAX_ITEMS],
         )

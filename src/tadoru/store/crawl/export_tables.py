@@ -119,8 +119,12 @@ PAGES = _of_pages(
     *_same("p", _TIME, "last_modified"), *_same("d", _TEXT, "etag"), *_same("p", _TEXT, "skip_reason"),
     *_same("p", _INTEGER, "retry_count crawls"), *_texts(error_type="p.last_error_type", error_message="p.last_error_message"),
     *_same("p", _TIME, "added_at crawled_at"), *_same("d", _JSON, "rendering"),
+    *_same("d", _TEXT, "template segment"),
 )  # fmt: skip
 
+_LANDMARK = (
+    "CASE r.landmark WHEN 1 THEN 'content' WHEN 2 THEN 'nav' WHEN 3 THEN 'header' WHEN 4 THEN 'footer' WHEN 5 THEN 'aside' END"
+)
 _LINKS = ExportTable(
     columns=(
         *_texts(
@@ -129,7 +133,7 @@ _LINKS = ExportTable(
         ),
         ExportColumn("position", _INTEGER, "r.position"),
         *_texts(target_status="t.status"), ExportColumn("target_status_code", _INTEGER, "t.status_code"),
-        *_texts(target_error="t.last_error_type"), *_same("s", _TIME, "crawled_at"),
+        *_texts(target_error="t.last_error_type"), *_same("s", _TIME, "crawled_at"), *_texts(landmark=_LANDMARK),
     ),
     reads=(
         TableQuery(
@@ -149,15 +153,18 @@ _FINDINGS = ExportTable(
             severity="c.severity", scope="c.scope", title="c.title", title_ja="c.title_ja",
         ),
         *_same("f", _TEXT, "subject detail"), *_same("f", _JSON, "data"), *_same("p", _INTEGER, "status_code"),
+        *_same("d", _TEXT, "template segment"),
     ),
     reads=(
         # What is about no page first: a walk through the pages would not meet it.
         TableQuery(
-            "page_findings f JOIN checks c ON c.number = f.check_number LEFT JOIN pages p ON p.id = f.page_id",
+            """page_findings f JOIN checks c ON c.number = f.check_number LEFT JOIN pages p ON p.id = f.page_id
+            LEFT JOIN page_details d ON d.page_id = p.id""",
             "f.check_number, f.subject", "f.page_id = 0",
         ),
         TableQuery(
-            f"{_BY_URL} {{d.join_in_order}} page_findings f ON f.page_id = p.id JOIN checks c ON c.number = f.check_number",
+            f"{_BY_URL} {{d.join_in_order}} page_findings f ON f.page_id = p.id JOIN checks c ON c.number = f.check_number"
+            " LEFT JOIN page_details d ON d.page_id = p.id",
             "p.url, f.check_number, f.subject",
         ),
     ),

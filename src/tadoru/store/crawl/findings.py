@@ -10,20 +10,21 @@ from typing import Any, NamedTuple
 
 from tadoru.i18n.translation import translator
 from tadoru.model.finding import Check, CheckText, Severity, Threshold
+from tadoru.model.web import LANDMARKS
 from tadoru.store.crawl.connection import CrawlConnection, listed
 from tadoru.store.errors import translated
 
 _URL = "CASE WHEN f.page_id <> 0 THEN p.url ELSE f.subject END"
 _FINDING = f"""SELECT f.check_number, f.page_id, {_URL}, f.subject, f.detail, f.data, p.depth, p.status_code, p.title"""
-_INLINK = """SELECT r.source_id, s.depth, s.url, r.position, a.text, rel.text, r.kind
+_INLINK = """SELECT r.source_id, s.depth, s.url, r.position, a.text, rel.text, r.kind, r.landmark
     FROM {links} r {join} pages s ON s.id = r.source_id JOIN texts a ON a.id = r.text_id JOIN texts rel ON rel.id = r.rel_id
     WHERE r.target_id = ? ORDER BY r.source_id, r.position LIMIT ?"""
 # A crawl that was killed has no index on the targets of its links. Neither may a report lock the crawl for as long as making one
 # takes, nor look through all links for each page.
 _COPY = """CREATE TEMP TABLE IF NOT EXISTS report_links(
-    target_id BIGINT, source_id BIGINT, position BIGINT, kind TEXT, text_id BIGINT, rel_id BIGINT,
+    target_id BIGINT, source_id BIGINT, position BIGINT, kind TEXT, text_id BIGINT, rel_id BIGINT, landmark BIGINT,
     PRIMARY KEY (target_id, source_id, position))"""
-_FILL = """INSERT INTO report_links SELECT target_id, source_id, position, kind, text_id, rel_id
+_FILL = """INSERT INTO report_links SELECT target_id, source_id, position, kind, text_id, rel_id, landmark
     FROM link_relations ORDER BY target_id, source_id, position ON CONFLICT DO NOTHING"""
 _SORTED = 50
 """Of so many links the first by depth and URL are shown; of more, the first of those that were found first: a start page has a
@@ -46,6 +47,8 @@ class FindingPlace(NamedTuple):
     depth: int
     url: str
     subject: str
+    template: str | None = None
+    segment: str | None = None
 
 
 class FindingRow(NamedTuple):
@@ -70,6 +73,8 @@ class Inlink(NamedTuple):
     text: str
     rel: str
     kind: str
+    landmark: str
+    """The part of its page that it stands in: `content`, `nav`, `header`, `footer` or `aside`; empty if that is not known."""
 
 
 class FindingReader:
@@ -91,8 +96,9 @@ class FindingReader:
     def places(self, checks: Collection[int]) -> Iterator[FindingPlace]:
         """Where the findings of some checks are, those of one page together."""
         rows = self._db.stream(
-            f"""SELECT f.check_number, f.page_id, coalesce(p.depth, 0), {_URL}, f.subject
-            FROM page_findings f LEFT JOIN pages p ON p.id = f.page_id WHERE f.check_number IN ({listed(checks)})
+            f"""SELECT f.check_number, f.page_id, coalesce(p.depth, 0), {_URL}, f.subject, d.template, d.segment
+            FROM page_findings f LEFT JOIN pages p ON p.id = f.page_id LEFT JOIN page_details d ON d.page_id = p.id
+            WHERE f.check_number IN ({listed(checks)})
             ORDER BY f.page_id, f.check_number, f.subject"""
         )
         return map(FindingPlace._make, rows)
@@ -151,8 +157,8 @@ class FindingReader:
         rows = self._db.rows(statement, (page_id, max(most, _SORTED)))
         links: list[tuple[bool, int, Inlink]] = []
         seen: Counter[int] = Counter()
-        for source, _, url, _, text, rel, kind in sorted(rows, key=lambda row: row[1:4]):
-            links.append((source == page_id, seen[source], Inlink(url, text, rel, kind)))
+        for source, _, url, _, text, rel, kind, landmark in sorted(rows, key=lambda row: row[1:4]):
+            links.append((source == page_id, seen[source], Inlink(url, text, rel, kind, LANDMARKS[landmark])))
             seen[source] += 1
         links.sort(key=lambda link: link[:2])
         return [link for _, _, link in links[:most]]

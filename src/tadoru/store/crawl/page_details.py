@@ -14,6 +14,7 @@ _PLAIN = (
     "indexable", "indexability", "http_version", "address", "transferred_bytes", "body_hash", "etag", "last_modified_field",
     "charset", "language", "title_length", "title_pixels", "description_length", "description_pixels", "h1", "word_count",
     "text_ratio", "canonical_http", "x_robots_tag", "next_url", "prev_url", "sketch",
+    "template", "segment",
 )  # fmt: skip
 _JSON = ("headers", "headings", "images", "directives", "rendering", "extracted", "site_facts")
 _plain, _json = attrgetter(*_PLAIN), attrgetter(*_JSON)

@@ -105,6 +105,8 @@ class FoundLink(NamedTuple):
     rel: str
     position: int
     fragment: str
+    landmark: int = 0
+    """The part of the page that it stands in, by number."""
 
 
 class Lease(NamedTuple):
@@ -458,6 +460,8 @@ class PageRecords:
     rendering: Mapping[str, object] | None = None
     extracted: Mapping[str, Sequence[str]] | None = None
     site_facts: SiteFacts = field(default_factory=dict)
+    template: str | None = None
+    segment: str | None = None
     hreflang: Sequence[AlternateUrl] = ()
     items: Sequence[StructuredItem] = ()
     body: bytes | None = None

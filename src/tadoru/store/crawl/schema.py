@@ -209,6 +209,7 @@ link_relations = _table(
     _number("text_id", 0),
     _number("rel_id", 0),
     _number("fragment_id", 0),
+    _number("landmark", 0, "1 content, 2 nav, 3 header, 4 footer, 5 aside; 0: not known"),
     sqlite_with_rowid=False,
 )
 
@@ -312,6 +313,8 @@ page_details = _table(
     _optional(
         ByteText, "site_facts", "{check: evidence} of checks that are usually about the whole site, such as missing headers"
     ),
+    _optional(ByteText, "template", "Pages with the same layout share it."),
+    _optional(ByteText, "segment", "The first folders of the URL, such as /blog/*"),
 )
 
 page_hreflang = _table(

@@ -128,6 +128,8 @@ def _check(result: CheckResult, _: Translator) -> dict[str, Any]:
         "unit": check.threshold.unit if check.threshold else None,
         "count": result.count,
         "suppressed": result.suppressed,
+        "templates": [group._asdict() for group in result.templates],
+        "segments": [group._asdict() for group in result.segments],
     }
 
 
@@ -201,5 +203,8 @@ def _links(report: AuditReport, page: int) -> dict[str, Any]:
     count, links = report.inlinks(page, INLINKS)
     return {
         "inlink_count": count,
-        "inlinks": [{"url": link.source_url, "text": link.text, "rel": link.rel, "kind": link.kind} for link in links],
+        "inlinks": [
+            {"url": link.source_url, "text": link.text, "rel": link.rel, "kind": link.kind, "landmark": link.landmark or None}
+            for link in links
+        ],
     }

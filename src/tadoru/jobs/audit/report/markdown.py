@@ -92,6 +92,8 @@ def _pages(report: AuditReport, result: CheckResult) -> Iterator[str]:
     heading = f"{_SIGNS[check.severity]} {escape_markdown(text.title)} ({_.number(result.count)})"
     yield f"\n<details><summary>{heading}</summary>\n\n"
     yield f"{escape_markdown(text.why)} {escape_markdown(text.fix)}\n\n"
+    for line in messages.describe_groups(result, short, _):
+        yield f"{escape_markdown(line)}\n\n"
     for example in report.pages(result, INLINKS):
         yield f"- {markdown_link(example.row.url, short(example.row.url))}"
         if evidence := messages.describe_evidence(example.row, _):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from tadoru.i18n.formats import format_utc
 from tadoru.i18n.stored_texts import translate_reason
@@ -202,6 +202,18 @@ def describe_suppressed(result: CheckResult, _: Translator) -> str:
     return _("{count} suppressed: {reasons}", count=_.number(result.suppressed), reasons=reasons)
 
 
+def describe_groups(result: CheckResult, short: Callable[[str], str], _: Translator) -> list[str]:
+    """The templates and the segments of the site that a check applies to, with their numbers of findings."""
+    lines = []
+    if result.templates:
+        named = (f"{group.name} ({_.number(group.findings)}; {short(group.example)})" for group in result.templates)
+        lines.append(_("Templates: {groups}", groups=printable(", ".join(named))))
+    if result.segments:
+        named = (f"{group.name} ({_.number(group.findings)})" for group in result.segments)
+        lines.append(_("Segments: {groups}", groups=printable(", ".join(named))))
+    return lines
+
+
 def format_finding_count(count: int, _: Translator) -> str:
     """`1 finding`, `2,000 findings`."""
     return _.ngettext("{count} finding", "{count} findings", count)
@@ -257,9 +269,10 @@ def describe_threshold(threshold: Threshold, _: Translator) -> str:
 
 
 def describe_inlink(link: Inlink, name: str) -> str:
-    """A page that links, and the anchor text of the link."""
+    """A page that links, the anchor text of the link, and where it stands if that is not the content."""
     text = clip(printable(link.text), 80)
-    return f"{name} “{text}”" if text else name
+    place = f" ({link.landmark})" if link.landmark not in ("", "content") else ""
+    return f"{name} “{text}”{place}" if text else f"{name}{place}"
 
 
 def format_size(size: float) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from math import ceil
+from typing import NamedTuple
 
 from tadoru.jobs.audit.coverage import META_KEY, SkippedChecks, decode
 from tadoru.jobs.audit.report.check_filter import SEVERITIES
@@ -45,6 +46,15 @@ class FindingExample:
     inlink_count: int
 
 
+class AffectedGroup(NamedTuple):
+    """A template or a segment of the site, and the findings of a check in it."""
+
+    name: str
+    findings: int
+    example: str
+    """The URL of one of its pages."""
+
+
 @dataclass(frozen=True, slots=True)
 class CheckResult:
     """A check and its findings."""
@@ -57,6 +67,10 @@ class CheckResult:
     reasons: tuple[str, ...]
     """Why findings were suppressed."""
     examples: tuple[FindingExample, ...]
+    templates: tuple[AffectedGroup, ...] = ()
+    """The page templates with the most findings."""
+    segments: tuple[AffectedGroup, ...] = ()
+    """The segments of the site with the most findings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +207,8 @@ class CheckTally:
     suppressed: dict[FindingSuppression, int] = field(default_factory=dict)
     first: list[tuple[int, str, FindingPlace]] = field(default_factory=list)
     """Depth, URL and location of the examples, in that order."""
+    templates: dict[str, AffectedGroup] = field(default_factory=dict)
+    segments: dict[str, AffectedGroup] = field(default_factory=dict)
 
     def add(self, place: FindingPlace, most: int) -> bool:
         """Counts a finding; returns whether it is not suppressed."""
@@ -200,11 +216,29 @@ class CheckTally:
             self.suppressed[entry] = self.suppressed.get(entry, 0) + 1
             return False
         self.count += 1
+        _count_group(self.templates, place.template, place.url)
+        _count_group(self.segments, place.segment, place.url)
         first = self.first
         if most and (len(first) < most or (place.depth, place.url) < first[-1][:2]):
             insort(first, (place.depth, place.url, place))
             del first[most:]
         return True
+
+
+_MOST_GROUPS = 1_000
+"""Templates or segments of one check that are counted; a site without any order has more."""
+_SHOWN_GROUPS = 5
+
+
+def _count_group(groups: dict[str, AffectedGroup], name: str | None, url: str) -> None:
+    if name and (found := groups.get(name)) is not None:
+        groups[name] = AffectedGroup(name, found.findings + 1, found.example)
+    elif name and len(groups) < _MOST_GROUPS:
+        groups[name] = AffectedGroup(name, 1, url)
+
+
+def _largest_groups(groups: dict[str, AffectedGroup]) -> tuple[AffectedGroup, ...]:
+    return tuple(sorted(groups.values(), key=lambda group: (-group.findings, group.name))[:_SHOWN_GROUPS])
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,6 +364,8 @@ def _result(store: CrawlDatabase, stored: StoredCheck, counted: CheckTally, exte
         suppressed=sum(counted.suppressed.values()),
         reasons=tuple(entry.reason for entry in counted.suppressed),
         examples=tuple(examples),
+        templates=_largest_groups(counted.templates),
+        segments=_largest_groups(counted.segments),
     )
 
 

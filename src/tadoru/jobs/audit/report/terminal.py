@@ -14,6 +14,7 @@ from tadoru.jobs.audit.report.messages import (
     describe_crawl,
     describe_evidence,
     describe_exclusions,
+    describe_groups,
     describe_hidden,
     describe_inlink,
     describe_suppressed,
@@ -169,6 +170,8 @@ def _write_pages(report: AuditReport, paint: Palette, write_line: WriteLine) -> 
         write_line("  " + _("How to fix it") + f": {text.fix}")
         if check.threshold is not None:
             write_line(f"  {describe_threshold(check.threshold, _)}")
+        for line in describe_groups(result, short, _):
+            write_line(f"  {line}")
         for example in report.pages(result, INLINKS):
             for line in _page_lines(example, _, short, paint):
                 write_line(line)

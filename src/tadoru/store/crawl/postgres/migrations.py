@@ -16,7 +16,7 @@ from tadoru.store.crawl.postgres.crawl_url import CrawlUrl
 from tadoru.store.crawl.scripts import SQL, pending_scripts
 from tadoru.store.errors import DeadlockVictim
 
-FORMAT = 7
+FORMAT = 8
 """The format of a crawl: that of `schema.py`, and of the last step in `sql/upgrade/postgresql`."""
 READABLE_BY = 6
 """The oldest format whose programs can work on a crawl of this one. Before format 6, programs numbered pages themselves."""

@@ -248,10 +248,10 @@ class PgPageWriter(PgUrlWriter):
             page = outcome.lease.page_id
             if page in self._loops:
                 continue
-            for target, kind, text, rel, position, fragment in outcome.links:
+            for target, kind, text, rel, position, fragment, landmark in outcome.links:
                 rows.append(
                     f"{page}\t{position}\t{numbers[target[0]]}\t{kind}\t{texts[text] if text else 0}\t"
-                    f"{texts[rel] if rel else 0}\t{texts[fragment] if fragment else 0}\n"
+                    f"{texts[rel] if rel else 0}\t{texts[fragment] if fragment else 0}\t{landmark}\n"
                 )
         return rows
 
@@ -294,7 +294,7 @@ class PgPageWriter(PgUrlWriter):
         return found
 
 
-_COPY_LINKS = "COPY link_relations (source_id, position, target_id, kind, text_id, rel_id, fragment_id) FROM STDIN"
+_COPY_LINKS = "COPY link_relations (source_id, position, target_id, kind, text_id, rel_id, fragment_id, landmark) FROM STDIN"
 
 
 def _add(wanted: dict[str, WantedUrl], one: WantedUrl) -> None:

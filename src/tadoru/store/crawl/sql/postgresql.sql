@@ -47,6 +47,7 @@ INSERT INTO texts(id, text) VALUES (0, '');
 CREATE TABLE link_relations (
     source_id BIGINT NOT NULL, position BIGINT NOT NULL, target_id BIGINT NOT NULL, kind TEXT COLLATE "C" NOT NULL,
     text_id BIGINT DEFAULT 0 NOT NULL, rel_id BIGINT DEFAULT 0 NOT NULL, fragment_id BIGINT DEFAULT 0 NOT NULL,
+    landmark BIGINT DEFAULT 0 NOT NULL, -- 1 content, 2 nav, 3 header, 4 footer, 5 aside; 0: not known
     PRIMARY KEY (source_id, position)
 );
 
@@ -102,6 +103,8 @@ CREATE TABLE page_details (
     rendering TEXT COLLATE "C", -- What a browser changed, when one was used.
     extracted TEXT COLLATE "C", -- {name: [value, ...]} of --extract
     site_facts TEXT COLLATE "C", -- {check: evidence} of checks that are usually about the whole site, such as missing headers
+    template TEXT COLLATE "C", -- Pages with the same layout share it.
+    segment TEXT COLLATE "C", -- The first folders of the URL, such as /blog/*
     PRIMARY KEY (page_id)
 );
 

@@ -41,6 +41,7 @@ INSERT INTO texts(id, text) VALUES (0, '');
 CREATE TABLE link_relations (
     source_id INTEGER NOT NULL, position INTEGER NOT NULL, target_id INTEGER NOT NULL, kind TEXT NOT NULL,
     text_id INTEGER DEFAULT 0 NOT NULL, rel_id INTEGER DEFAULT 0 NOT NULL, fragment_id INTEGER DEFAULT 0 NOT NULL,
+    landmark INTEGER DEFAULT 0 NOT NULL, -- 1 content, 2 nav, 3 header, 4 footer, 5 aside; 0: not known
     PRIMARY KEY (source_id, position)
 ) WITHOUT ROWID;
 
@@ -96,6 +97,8 @@ CREATE TABLE page_details (
     rendering TEXT, -- What a browser changed, when one was used.
     extracted TEXT, -- {name: [value, ...]} of --extract
     site_facts TEXT, -- {check: evidence} of checks that are usually about the whole site, such as missing headers
+    template TEXT, -- Pages with the same layout share it.
+    segment TEXT, -- The first folders of the URL, such as /blog/*
     PRIMARY KEY (page_id)
 );
 

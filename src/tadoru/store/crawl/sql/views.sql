@@ -3,7 +3,9 @@ CREATE VIEW links AS
 SELECT (r.source_id << 20) + r.position AS id, source.url AS source_url, target.url AS target_url, anchor.text AS anchor_text,
        CASE WHEN target.internal THEN 'internal' ELSE 'external' END AS link_type,
        rel.text AS rel_attribute, source.crawled_at AS crawled_at, r.kind AS kind, r.position AS position,
-       fragment.text AS fragment
+       fragment.text AS fragment,
+       CASE r.landmark WHEN 1 THEN 'content' WHEN 2 THEN 'nav' WHEN 3 THEN 'header' WHEN 4 THEN 'footer' WHEN 5 THEN 'aside' END
+           AS landmark
 FROM link_relations r
 JOIN pages source ON source.id = r.source_id JOIN pages target ON target.id = r.target_id
 JOIN texts anchor ON anchor.id = r.text_id JOIN texts rel ON rel.id = r.rel_id
@@ -23,8 +25,9 @@ SELECT status, COUNT(*) AS count, MIN(added_at) AS oldest_item, MAX(added_at) AS
 CREATE VIEW findings AS
 SELECT CASE WHEN f.page_id <> 0 THEN p.url ELSE f.subject END AS url, c.id AS check_id, c.check_group AS check_group,
        c.severity AS severity, c.title AS title, f.subject AS subject, f.detail AS detail, f.data AS data, c.scope AS scope,
-       f.page_id AS page_id
-FROM page_findings f JOIN checks c ON c.number = f.check_number LEFT JOIN pages p ON p.id = f.page_id;
+       f.page_id AS page_id, d.template AS template, d.segment AS segment
+FROM page_findings f JOIN checks c ON c.number = f.check_number LEFT JOIN pages p ON p.id = f.page_id
+LEFT JOIN page_details d ON d.page_id = f.page_id AND f.page_id <> 0;
 
 -- The header fields of each response.
 CREATE VIEW response_headers AS
@@ -117,7 +120,7 @@ SELECT p.id AS id, p.url AS url, p.status AS status, p.status_code AS status_cod
        p.response_size_bytes AS response_size_bytes, d.transferred_bytes AS transferred_bytes, d.http_version AS http_version,
        p.dns_ms AS dns_ms, p.connect_ms AS connect_ms, p.tls_ms AS tls_ms, p.ttfb_ms AS ttfb_ms,
        p.download_time_ms AS download_time_ms, p.last_modified AS last_modified, p.crawled_at AS crawled_at,
-       p.last_error_type AS error_type, p.last_error_message AS error_message
+       p.last_error_type AS error_type, p.last_error_message AS error_message, d.template AS template, d.segment AS segment
 FROM pages p LEFT JOIN page_details d ON d.page_id = p.id LEFT JOIN page_scores s ON s.page_id = p.id
 LEFT JOIN pages t ON t.id = p.redirect_id
 WHERE p.internal AND p.purpose = 'page';

@@ -20,7 +20,7 @@ from tadoru.store.crawl.scripts import pending_scripts
 from tadoru.store.errors import CRAWL_FILE, is_busy, not_a_crawl, translated
 
 T = TypeVar("T")
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """The format of a file: that of `schema.py`, and of the last step in `sql/upgrade/sqlite`."""
 LOCK_PATIENCE = 30.0
 """Seconds to wait for another program's transaction before giving up."""

@@ -142,14 +142,14 @@ _RETRY = "UPDATE pages SET status = 'queued', retry_count = 0, not_before = 0 WH
 _WANTED = f"SELECT status, host_id FROM pages WHERE id = ? AND internal AND (status = 'discovered' OR skip_reason = '{TOO_DEEP}')"
 _WANT = "UPDATE pages SET status = 'queued', skip_reason = NULL WHERE id = ?"
 _ERROR = "INSERT INTO crawl_errors(url, error_type, error_message, occurred_at) VALUES (?, ?, ?, ?)"
-_RELATION = 7
+_RELATION = 8
 _AT_ONCE = 64 * _RELATION
 """Values in one statement: rows that are written many at a time cost a third less, and more than this brings nothing."""
 
 
 def _relate(rows: int) -> str:
     row = f"({', '.join('?' * _RELATION)})"
-    columns = "source_id, position, target_id, kind, text_id, rel_id, fragment_id"
+    columns = "source_id, position, target_id, kind, text_id, rel_id, fragment_id, landmark"
     return f"INSERT OR REPLACE INTO link_relations({columns}) VALUES {', '.join([row] * rows)}"
 
 
@@ -236,13 +236,14 @@ class PageWriter(UrlWriter):
         """The links of a page. Nearly all of them lead to pages, and have texts, met before: those must cost next to nothing."""
         numbers = self._numbers({link[0][0]: link[0] for link in links}, depth, page)
         texts, rows = self.db.texts, self._relations  # Not earlier: bringing a page closer writes what there is, and begins anew.
-        for target, kind, text, rel, position, fragment in links:
+        for target, kind, text, rel, position, fragment, landmark in links:
             rows += (
                 page, position, numbers[target[0]],
                 str(kind),  # SQLite asks an adapter about everything but plain types, at half the price of the row.
                 (texts.get(text) or self._owe(4, text)) if text else 0,
                 (texts.get(rel) or self._owe(5, rel)) if rel else 0,
                 (texts.get(fragment) or self._owe(6, fragment)) if fragment else 0,
+                landmark,
             )  # fmt: skip
 
     def _owe(self, column: int, text: str) -> int:
