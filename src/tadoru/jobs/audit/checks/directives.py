@@ -81,6 +81,8 @@ _NAMED: dict[str, Check] = {
     "noindex": NOINDEX, "nofollow": NOFOLLOW, "none": NONE, "noarchive": NOARCHIVE, "nocache": NOARCHIVE, "nosnippet": NOSNIPPET,
     "noimageindex": NOIMAGEINDEX, "notranslate": NOTRANSLATE, "unavailable_after": UNAVAILABLE_AFTER,
 }  # fmt: skip
+_NO_SNIPPET = ("max-snippet", "0")
+"""The same as `nosnippet`."""
 _OTHERS = frozenset(
     "index follow all noodp noydir max-snippet max-image-preview max-video-preview indexifembedded archive snippet noai "
     "noimageai imageindex translate cache".split()
@@ -106,7 +108,7 @@ def run(context: PageContext) -> Iterator[Finding]:
     in_header = {one.name for one in page.header_directives}
     found: dict[Check, str] = {}
     for one in context.directives:
-        if (check := _NAMED.get(one.name)) is not None:
+        if (check := NOSNIPPET if (one.name, one.value) == _NO_SNIPPET else _NAMED.get(one.name)) is not None:
             found.setdefault(check, one.value or one.name)
     for check, value in found.items():
         source = "X-Robots-Tag" if check.id.removeprefix("directive-").replace("-", "_") in in_header else "meta"
