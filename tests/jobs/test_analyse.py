@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,9 @@ import pytest
 
 from tadoru.errors import StoreError
 from tadoru.i18n.translation import translator
+from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.coverage import META_KEY, decode, describe_skipped_checks
+from tadoru.jobs.audit.run import analyse
 from tadoru.jobs.audit.score import SCORE_VERSION, compute_score, score_change
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
 from tadoru.model.finding import Severity
@@ -395,3 +399,25 @@ async def test_each_step_is_reported() -> None:
     note: Callable[[str], None] = result.append
     await analyse(await crawled(site()), Limits(SITE_CHECKS.values()), notify=note)
     assert result == [*[group.name for group in GROUPS], "written", "scored"]
+
+
+async def test_pages_that_another_worker_adds_meanwhile_are_left_to_the_next_analysis(tmp_path: Path) -> None:
+    name = str(tmp_path / "crawl.db")
+    store = await crawled(PROBLEMS, name)
+    await judge(store)
+    before = contents(store)
+
+    def add(_: str) -> None:
+        with closing(sqlite3.connect(name)) as other, other:
+            number = other.execute("SELECT max(id) + 1 FROM pages").fetchone()[0]
+            columns = "id, url, status, host_id, depth, added_at, status_code"
+            page = f"INSERT INTO pages({columns}) VALUES (?, ?, 'completed', 1, 1, '', 200)"
+            other.execute(page, (number, f"{ORIGIN}/added/{number}"))
+            other.execute("INSERT INTO link_relations(source_id, position, target_id, kind) VALUES (1, ?1, ?1, 'a')", (number,))
+            other.execute("INSERT INTO page_details(page_id, indexable, indexability) VALUES (?, 1, 'indexable')", (number,))
+            other.execute("INSERT INTO page_findings(page_id, check_number, subject, detail) VALUES (?, 1, '', '')", (number,))
+
+    await analyse(store, Limits(SITE_CHECKS.values()), notify=lambda step: add(step) if step in ("duplicates", "links") else None)
+    after = contents(store)
+    assert [row for row in after["findings"] if "/added/" not in str(row[0])] == before["findings"]
+    assert after["meta"] == before["meta"]

@@ -71,12 +71,14 @@ async def analyse(
     """
     view = store.analysis.site_view(likeness=limits[NEAR] / 100)
     disabled = {check.id for check in SITE_CHECKS.values() if check.is_off} - {*enabled}
-    wanted = store.analysis.begin_site_findings() - disabled
-    for group in GROUPS:
-        findings = (finding for finding in group.run(view, limits) if finding.check_id in wanted)
-        store.analysis.put_site_findings(findings)
-        notify(group.name)
-        await store.db.clock.sleep(0)
+    with store.snapshot():  # Another worker may add pages meanwhile.
+        wanted = store.analysis.begin_site_findings() - disabled
+        for group in GROUPS:
+            findings = (finding for finding in group.run(view, limits) if finding.check_id in wanted)
+            store.analysis.put_site_findings(findings)
+            notify(group.name)
+            await store.db.clock.sleep(0)
+        view.compute_figures()
     await store.analysis.keep_analysis(view)
     await store.meta.set(coverage.META_KEY, coverage.encode(coverage.find_skipped_checks(view)))
     notify("written")

@@ -117,7 +117,7 @@ class AnalysisWriter:
         """Make the findings that were collected, and what the view computed, those of the crawl."""
         collected = self._collected
         assert collected is not None, "begin_site_findings comes first."
-        _ = view.links, view.inlinks, view.scores, view.clusters, view.depth  # Computed before others have to wait.
+        view.compute_figures()  # Before others have to wait.
 
         def kept(sql: SqlConnection) -> None:
             sql.execute(_DROP_OLD)

@@ -78,6 +78,7 @@ def count_findings(sql: SqlConnection, pages: SitePages) -> dict[int, tuple[int,
     on_pages, on_others = np.zeros(size, np.int64), np.zeros(size, np.int64)
     cursor = sql.execute("SELECT page_id << 32 | check_number FROM page_findings WHERE page_id > 0")
     while len(rows := np.fromiter(chain.from_iterable(islice(cursor, AT_A_TIME)), np.int64)):
+        rows = rows[rows >> 32 < len(pages)]  # Those of pages that were added since are counted by the next analysis.
         page, check = rows >> 32, rows & 0xFFFFFFFF
         is_page, is_internal = pages.documents[page], pages.internal[page]
         on_pages += np.bincount(check[is_page], minlength=size)

@@ -102,6 +102,10 @@ class SiteView:
         self._sketches = None  # Nobody else looks at them, and they are large.
         return near_clusters(pages, sketches, self.likeness)
 
+    def compute_figures(self) -> None:
+        """Read everything that is stored with the findings."""
+        _ = self.links, self.inlinks, self.scores, self.clusters, self.depth
+
     @cached_property
     def wordy(self) -> Flags:
         """Pages with enough text to be compared by it."""
