@@ -3,7 +3,8 @@
 `search_questions/*.tsv` has questions about four manuals of Debian: kind, question, and the pages that answer it. `words` use the
 words of the manual, `identifier`s are names, `paraphrase`s use other words. The manuals are downloaded with apt-get, crawled by
 `tadoru docs` over loopback and kept below `.bench/`. Printed are the shares of questions whose first page, or one of the first
-five, is right, the mean reciprocal rank, and the CPU of a search beside that of a bare FTS5 query for the same words.
+five, is right, the mean reciprocal rank, and the CPU of a search beside that of a bare FTS5 query for the same words: by words,
+and with the word vectors of `tadoru[semantic]` if it is installed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sqlite3
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +22,7 @@ from bench.server import serve
 from bench.site import Site
 from tadoru import docs
 from tadoru.jobs.docs.search import index_path, search_site
+from tadoru.jobs.docs.semantic import is_available
 from tadoru.store.search_terms import asked
 
 QUESTIONS = Path(__file__).parent / "search_questions"
@@ -74,10 +77,10 @@ def questions(manual: str) -> list[Question]:
     return [Question(kind, text, frozenset(pages.split())) for kind, text, pages in (line.split("\t") for line in lines)]
 
 
-def answer(folder: Path, index: sqlite3.Connection, question: Question) -> Answer:
+def answer(folder: Path, index: sqlite3.Connection, question: Question, *, by_meaning: bool) -> Answer:
     """Ask a question."""
     begun = time.process_time()
-    hits = search_site(folder, question.text, 10).hits
+    hits = search_site(folder, question.text, 10, by_meaning=by_meaning).hits
     seconds = time.process_time() - begun
     begun = time.process_time()
     index.execute(BARE, (asked(question.text).expression(every=False),)).fetchall()
@@ -97,18 +100,30 @@ def report(name: str, answers: list[Answer]) -> str:
     return f"| {name} | {number} | {first:.3f} | {five:.3f} | {mean:.3f} | {cost:.1f} |"
 
 
-def main() -> None:
-    print("| questions | number | hit@1 | hit@5 | MRR | CPU of a bare query |\n|---|--:|--:|--:|--:|--:|")
-    every: list[Answer] = []
-    for manual in MANUALS:
+def ask(manuals: Iterable[str], *, by_meaning: bool) -> list[Answer]:
+    """Ask all questions about some manuals."""
+    answers: list[Answer] = []
+    for manual in manuals:
         folder = crawled(manual)
+        search_site(folder, "to load what a process loads once", by_meaning=by_meaning)
         with closing(sqlite3.connect(f"{index_path(folder).absolute().as_uri()}?mode=ro", uri=True)) as index:
-            answers = [answer(folder, index, question) for question in questions(manual)]
-        print(report(manual, answers))
-        every += answers
-    for kind in dict.fromkeys(one.kind for one in every):
-        print(report(kind, [one for one in every if one.kind == kind]))
-    print(report("all", every))
+            asked_here = [answer(folder, index, question, by_meaning=by_meaning) for question in questions(manual)]
+        print(report(manual, asked_here), flush=True)
+        answers += asked_here
+    return answers
+
+
+def main() -> None:
+    for by_meaning in (False, True) if is_available() else (False,):
+        print(f"\n{'By words and meaning' if by_meaning else 'By words'}:\n")
+        print("| questions | number | hit@1 | hit@5 | MRR | CPU of a bare query |\n|---|--:|--:|--:|--:|--:|")
+        every = ask(MANUALS, by_meaning=by_meaning)
+        for kind in dict.fromkeys(one.kind for one in every):
+            print(report(kind, [one for one in every if one.kind == kind]))
+        print(report("all", every))
+        held_out = ask(HELD_OUT, by_meaning=by_meaning)
+        for kind in dict.fromkeys(one.kind for one in held_out):
+            print(report(f"held out, {kind}", [one for one in held_out if one.kind == kind]))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ PACKAGES = {
     "psycopg": ("postgres", "PostgreSQL"),
     "procrastinate": ("cluster", "workers on several machines"),
     "mcp": ("mcp", "the MCP server"),
+    "wordllama": ("semantic", "documentation search by meaning"),
     "meilisearch": ("search", "search engines"),
     "apprise": ("notify", "notifications"),
     "pyarrow": ("parquet", "Parquet"),

@@ -55,7 +55,7 @@ LIBRARY_PACKAGES: dict[str, tuple[str, ...]] = {
     "mcp": ("jobs/docs/mcp.py",),
     "meilisearch": ("jobs/events/search/meilisearch_engine.py",),
     "nh3": ("parse/text_cleaning.py", "serve/docs_sites/markdown_html.py"),
-    "numpy": ("jobs/events/enrich/", "parse/content.py", "rules/minhash.py", "store/crawl/site/"),
+    "numpy": ("jobs/docs/semantic.py", "jobs/events/enrich/", "parse/content.py", "rules/minhash.py", "store/crawl/site/"),
     "playwright": ("fetch/browser/browser.py",),
     "procrastinate": ("cluster/",),
     "prometheus_client": ("cluster/metrics.py", "serve/app.py"),

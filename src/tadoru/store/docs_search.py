@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tadoru.store.errors import translated
 from tadoru.store.search_terms import SearchTerms, indexed, is_single
 
-_FORM = 0x7AD0_0103
+_FORM = 0x7AD0_0104
 """The file's version, and that of `search_terms`: another one, and the index is made again."""
 MAX_INDEXED = 1_000_000
 """Characters of a section whose words are in the index: of text without spaces each takes 20 bytes of memory meanwhile."""
@@ -32,17 +33,28 @@ CREATE INDEX pages_by_place ON pages(place);
 CREATE TABLE sections(id INTEGER PRIMARY KEY, page_id INTEGER NOT NULL, place INTEGER NOT NULL, level INTEGER NOT NULL,
     path TEXT NOT NULL, anchor TEXT, text TEXT NOT NULL);
 CREATE UNIQUE INDEX sections_of_page ON sections(page_id, place);
+CREATE TABLE names(name TEXT NOT NULL, target TEXT NOT NULL, page_id INTEGER NOT NULL,
+    PRIMARY KEY (name, target, page_id)) WITHOUT ROWID;
+CREATE INDEX names_of_page ON names(page_id);
+CREATE TABLE vectors(page_id INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE VIRTUAL TABLE words USING fts5(title, path, text, content='', tokenize='porter unicode61 remove_diacritics 2');
 """
 _PAGE = "url, title, file, tokens, key, number, hash, crawled_at, crumbs, place"
-# A heading says best what is below it, the title of the page what the page is about.
-_FIND = """SELECT p.url, p.title, p.file, s.path, s.anchor, s.text, found.score, p.number, s.id, s.place, p.crumbs
-    FROM (SELECT rowid AS section, rank AS score FROM words
-        WHERE words MATCH ? AND rank MATCH 'bm25(6.0, 6.0, 1.0)' ORDER BY rank LIMIT ?) AS found
+# A heading says best what is below it, the title of the page what the page is about. Texts are read only of what is shown.
+# By a call of bm25() only the best rows are sorted, by the column `rank` all.
+_FIND = """SELECT s.id, p.url, p.title, s.path, found.score, s.place
+    FROM (SELECT rowid AS section, bm25(words, 6.0, 6.0, 1.0) AS score FROM words
+        WHERE words MATCH ? ORDER BY score LIMIT ?) AS found
     JOIN sections s ON s.id = found.section JOIN pages p ON p.id = s.page_id ORDER BY found.score, p.place, s.place"""
 _COMPLETE = "SELECT rowid FROM words WHERE words MATCH ? LIMIT 2000"
-_SCAN = """SELECT p.url, p.title, p.file, s.path, s.anchor, s.text, 0.0, p.number, s.id, s.place, p.crumbs
+_SCAN = """SELECT s.id, p.url, p.title, s.path, 0.0, s.place
     FROM sections s JOIN pages p ON p.id = s.page_id WHERE {} ORDER BY p.place, s.place LIMIT ?"""
+_READ = """SELECT p.file, s.anchor, s.text, p.number, p.crumbs FROM sections s JOIN pages p ON p.id = s.page_id WHERE s.id = ?"""
+_TEXT = "SELECT text FROM sections WHERE id = ?"
+_AT = """SELECT s.id, p.url, p.title, s.path, 0.0, s.place
+    FROM sections s JOIN pages p ON p.id = s.page_id WHERE s.page_id = ? AND s.place = ?"""
+_WITHOUT_VECTORS = "SELECT {} FROM pages p LEFT JOIN vectors v ON v.page_id = p.id WHERE v.page_id IS NULL"
+_LINKED = "SELECT target, count(*) FROM names WHERE name = ? GROUP BY target"
 _SECTIONS = """SELECT s.level, s.path, s.anchor, s.text FROM pages p JOIN sections s ON s.page_id = p.id
     WHERE p.url = ? ORDER BY s.place"""
 _FORGET = "INSERT INTO words(words, rowid, title, path, text) VALUES ('delete', ?, ?, ?, ?)"
@@ -79,23 +91,46 @@ class IndexedPage:
     """In reading order, from 1; given by whoever puts it in."""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchHitRow:
+class SearchHitRow(NamedTuple):
     """A section that matches; a lower rank is better."""
 
+    id: int
     url: str
     title: str
-    file: str
-    path: tuple[str, ...]
-    anchor: str | None
-    text: str
+    heading: str
+    path: str
+    """As JSON."""
     rank: float
-    number: int
     is_complete: bool
     """Whether it has all terms of the query."""
     is_lead: bool
     """Whether its page begins with it."""
-    crumbs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SectionText:
+    """What is shown of a section that matches."""
+
+    file: str
+    anchor: str | None
+    text: str
+    number: int
+    crumbs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSource:
+    """A page whose vectors are to be computed."""
+
+    page_id: int
+    title: str
+    sql: sqlite3.Connection
+
+    @property
+    def sections(self) -> list[tuple[str, str]]:
+        """Path, as JSON, and the beginning of the text of each section."""
+        query = "SELECT path, substr(text, 1, 2000) FROM sections WHERE page_id = ? ORDER BY place"
+        return self.sql.execute(query, (self.page_id,)).fetchall()
 
 
 class DocsSearchIndex:
@@ -121,8 +156,10 @@ class DocsSearchIndex:
         """The key of each page that is in the index."""
         return dict(self._sql.execute("SELECT url, key FROM pages"))
 
-    def put(self, page: IndexedPage, place: int, sections: Iterable[IndexedSection]) -> None:
-        """Add a page, or put it in the place of what was known of it."""
+    def put(
+        self, page: IndexedPage, place: int, sections: Iterable[IndexedSection], names: Iterable[tuple[str, str]] = ()
+    ) -> None:
+        """Add a page, or put it in the place of what was known of it; `names` are those it gives other pages by its links."""
         self.drop(page.url)
         page_id = self._sql.execute(
             f"INSERT INTO pages({_PAGE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -139,6 +176,7 @@ class DocsSearchIndex:
             ).lastrowid
             words = _words(page.title, path, section.text)
             self._sql.execute("INSERT INTO words(rowid, title, path, text) VALUES (?, ?, ?, ?)", (row, *words))
+        self._sql.executemany("INSERT OR IGNORE INTO names VALUES (?, ?, ?)", ((*name, page_id) for name in names))
 
     def move(self, url: str, place: int) -> None:
         """Note where a page stands in reading order now."""
@@ -151,7 +189,13 @@ class DocsSearchIndex:
         ).fetchall()
         self._sql.executemany(_FORGET, ((row, *_words(title, path, text)) for row, title, path, text in rows))
         self._sql.executemany("DELETE FROM sections WHERE id = ?", ((row[0],) for row in rows))
+        for table in ("names", "vectors"):
+            self._sql.execute(f"DELETE FROM {table} WHERE page_id = (SELECT id FROM pages WHERE url = ?)", (url,))
         self._sql.execute("DELETE FROM pages WHERE url = ?", (url,))
+
+    def optimize(self) -> None:
+        """Merge the parts of the full-text index, which makes searches a third faster."""
+        self._sql.execute("INSERT INTO words(words) VALUES ('optimize')")
 
     def find(self, query: SearchTerms, limit: int) -> tuple[str, list[SearchHitRow]]:
         """The best sections and how they were found: `all` if some have all terms, `any` if none has, `text` without terms."""
@@ -173,6 +217,49 @@ class DocsSearchIndex:
             return []
         where = " AND ".join(["instr(s.text, ?) > 0"] * len(literal))
         return [_hit(row, ()) for row in self._sql.execute(_SCAN.format(where), (*literal, limit))]
+
+    def read(self, section: int) -> SectionText:
+        """What is shown of a section."""
+        file, anchor, text, number, crumbs = self._sql.execute(_READ, (section,)).fetchone()
+        return SectionText(file, anchor, text, number, tuple(json.loads(crumbs)))
+
+    def text(self, section: int) -> str:
+        """The text of a section."""
+        return str(self._sql.execute(_TEXT, (section,)).fetchone()[0])
+
+    def lacks_vectors(self) -> bool:
+        """Whether there are pages without vectors."""
+        with translated(str(self._path)):
+            return self._sql.execute(_WITHOUT_VECTORS.format("1") + " LIMIT 1").fetchone() is not None
+
+    def without_vectors(self) -> list[VectorSource]:
+        """The pages without vectors; their texts are read one page at a time."""
+        found = self._sql.execute(_WITHOUT_VECTORS.format("p.id, p.title")).fetchall()
+        return [VectorSource(page_id, title, self._sql) for page_id, title in found]
+
+    def put_vectors(self, page_id: int, data: bytes) -> None:
+        """Keep the vectors of a page."""
+        self._sql.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (page_id, data))
+
+    def vectors(self) -> Iterator[tuple[int, bytes]]:
+        """The vectors of each page that has some."""
+        return iter(self._sql.execute("SELECT page_id, data FROM vectors ORDER BY page_id"))
+
+    def sections_at(self, places: Mapping[int, int]) -> dict[int, SearchHitRow]:
+        """A section of each of some pages, by its place; pages by their number in the index, as far as they are there."""
+        rows = ((page_id, self._sql.execute(_AT, (page_id, place)).fetchone()) for page_id, place in places.items())
+        return {page_id: _hit(row, ()) for page_id, row in rows if row}
+
+    def linked(self, name: str) -> dict[str, int]:
+        """The pages that other pages link to by a name, and how many do."""
+        return dict(self._sql.execute(_LINKED, (name,)))
+
+    def is_current(self) -> bool:
+        """Whether it can be read and has this form."""
+        try:
+            return bool(self._sql.execute("PRAGMA user_version").fetchone()[0] == _FORM)
+        except sqlite3.DatabaseError:
+            return False
 
     def page(self, name: str) -> IndexedPage | None:
         """A page by its URL or its file."""
@@ -220,9 +307,14 @@ def _page(row: tuple[Any, ...]) -> IndexedPage:
 
 
 def _hit(row: tuple[Any, ...], complete: Container[int]) -> SearchHitRow:
-    url, title, file, path, anchor, text, rank, number, section, place, crumbs = row
-    found, above = tuple(json.loads(path)), tuple(json.loads(crumbs))
-    return SearchHitRow(url, title, file, found, anchor, text, rank, number, section in complete, place == 0, above)
+    section, url, title, path, rank, place = row
+    return SearchHitRow(section, url, title, _last_heading(path), path, rank, section in complete, place == 0)
+
+
+@lru_cache(4096)
+def _last_heading(path: str) -> str:
+    steps = json.loads(path)
+    return steps[-1] if steps else ""
 
 
 @contextmanager
@@ -244,7 +336,7 @@ def is_current(path: Path) -> bool:
         return False
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as sql:
-            return bool(sql.execute("PRAGMA user_version").fetchone()[0] == _FORM)
+            return DocsSearchIndex(sql, path).is_current()
     except sqlite3.DatabaseError:
         return False
 
@@ -253,7 +345,7 @@ def _prepare(sql: sqlite3.Connection) -> None:
     sql.execute("PRAGMA cache_size = -65536")  # large enough that readers are held up only by the commit
     sql.execute("BEGIN IMMEDIATE")
     if sql.execute("PRAGMA user_version").fetchone()[0] != _FORM:
-        for name in ("words", "sections", "pages"):
+        for name in ("words", "names", "vectors", "sections", "pages"):
             sql.execute(f"DROP TABLE IF EXISTS {name}")
         for statement in _SCHEMA.split(";"):
             sql.execute(statement)

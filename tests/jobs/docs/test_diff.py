@@ -58,11 +58,12 @@ def test_exactly_what_changed_is_sent_written_and_told(site: Site, book: Handboo
     assert sorted(book.sent) == ["/new", "/part-3", "/part-4"]
     assert changed(done, site) == {"added": ["/new"], "changed": ["/part-3", "/part-4"]}
     told = (out / "changes.md").read_text("utf-8")
-    assert [line for line in told.splitlines() if "](" in line] == [
+    assert [line for line in told.splitlines() if line.startswith("- [")] == [
         f"- [New]({site.url('/new')}) · pages/page-007-new.md",
         f"- [Part 3]({site.url('/part-3')}) · {files['/part-3']}",
         f"- [Part 4]({site.url('/part-4')}) · {files['/part-4']}",
     ]
+    assert f"\n  - changed: [Part 3]({site.url('/part-3')})\n" in told
     after = marks(out)
     rewritten = {name for name in after if name.startswith("pages/") and after[name] != before.get(name)}
     assert rewritten == {files["/part-3"], files["/part-4"], "pages/page-007-new.md"}

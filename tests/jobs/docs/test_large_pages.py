@@ -11,7 +11,7 @@ import pytest
 
 from tadoru.engine.job import FetchedPage
 from tadoru.jobs.docs.bundle.boilerplate import RepeatedBlocks
-from tadoru.jobs.docs.bundle.chunks import split_by_tokens
+from tadoru.jobs.docs.bundle.chunks import ChunkedPage, split_by_tokens
 from tadoru.jobs.docs.bundle.markdown_blocks import split_blocks
 from tadoru.jobs.docs.bundle.model import BundleOptions, BundleSite, StoredDoc
 from tadoru.jobs.docs.bundle.tokens import estimate_tokens
@@ -154,8 +154,8 @@ def test_each_chunk_is_counted_once_and_lines_stay_together() -> None:
         return float(len(text))
 
     line = "x" * 99 + "\n"
-    chunks = list(split_by_tokens(f"# Page\n\n{line * 5}", "Page", URL, 400, weigh))
-    assert sum(chunk.count("x" * 99) for chunk in chunks) == 5
+    chunks = list(split_by_tokens(f"# Page\n\n{line * 5}", ChunkedPage(URL, "Page"), (), 400, weigh))
+    assert sum(chunk.text.count("x" * 99) for chunk in chunks) == 5
     assert counted.count(line * 5) == 1
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sqlite3
+import subprocess
+import sys
 import tracemalloc
 from contextlib import closing
 from dataclasses import replace
@@ -17,6 +20,7 @@ from hypothesis import strategies as st
 
 from tadoru.cli.docs.sites import docs_search
 from tadoru.errors import UsageError
+from tadoru.jobs.docs import semantic
 from tadoru.jobs.docs.bundle.model import DocHeading
 from tadoru.jobs.docs.search import index_path, make_snippet, search_site
 from tadoru.store.docs_search import MAX_INDEXED, IndexedPage, IndexedSection, opened
@@ -98,7 +102,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )  # fmt: skip
 def test_the_best_section_is_found(site: Path, query: str, path: tuple[str, ...]) -> None:
-    assert search_site(site, query).hits[0].path == path
+    assert search_site(site, query, by_meaning=False).hits[0].path == path
 
 
 def test_a_hit_says_where_it_is(site: Path) -> None:
@@ -236,3 +240,77 @@ def test_the_command_prints_lines_or_json(site: Path) -> None:
 def test_the_command_refuses_a_folder_that_is_not_there(tmp_path: Path) -> None:
     result = CliRunner().invoke(docs_search, [str(tmp_path / "no"), "x"], standalone_mode=False)
     assert isinstance(result.exception, UsageError)
+
+
+LIMIT = "[`os.setlimit()`](https://docs.example.com/sys.html#os.setlimit)"
+NAMED = {
+    "faq.html": f"# FAQ\n\nCall {LIMIT} first.\n",
+    "pickle.html": f"# Pickle\n\nRaise the limit with {LIMIT}, or use another protocol.\n",
+    "sys.html": "# System\n\nParameters of the interpreter. The function os.setlimit changes one of them, if it is allowed to.\n",
+    "other.html": "# Other\n\nAnother page.\n",
+}
+
+
+def test_a_name_is_found_where_other_pages_link_to_with_it(tmp_path: Path) -> None:
+    write(tmp_path, [page(at, text, path) for at, (path, text) in enumerate(NAMED.items(), 1)])
+    assert search_site(tmp_path, "os.setlimit", by_meaning=False).hits[0].title == "System"
+    assert search_site(tmp_path, "os.setlimit()", by_meaning=False).hits[0].title == "System"
+
+
+def test_links_of_a_page_that_is_gone_no_longer_name_another(tmp_path: Path) -> None:
+    docs = [page(at, text, path) for at, (path, text) in enumerate(NAMED.items(), 1)]
+    write(tmp_path, docs)
+    with opened(index_path(tmp_path)) as index:
+        assert index.linked("os.setlimit") == {f"{BASE}sys.html": 2}
+    write(tmp_path, docs[1:])
+    with opened(index_path(tmp_path)) as index:
+        assert index.linked("os.setlimit") == {f"{BASE}sys.html": 1}
+
+
+MEANINGS = (
+    "# Lorries\n\nHow to drive a truck on the motorway, and where to park it over night.\n",
+    "# Bread\n\nMix flour, water and yeast, and bake the dough in an oven.\n",
+    "# Stars\n\nTelescopes show galaxies and planets at night.\n",
+)
+
+
+@pytest.mark.skipif(not semantic.is_available(), reason="wordllama is not installed")
+def test_sections_are_found_by_meaning_where_no_word_is_shared(tmp_path: Path) -> None:
+    write(tmp_path, [page(at, text) for at, text in enumerate(MEANINGS, 1)])
+    with opened(index_path(tmp_path)) as index:
+        assert not index.lacks_vectors()
+    found = search_site(tmp_path, "automobile vehicles")
+    assert (found.how, found.hits[0].title) == ("meaning", "Lorries")
+    assert search_site(tmp_path, "automobile vehicles", by_meaning=False).hits == ()
+
+
+@pytest.mark.skipif(not semantic.is_available(), reason="wordllama is not installed")
+def test_vectors_that_are_missing_are_computed_at_the_first_search_and_dropped_with_their_page(tmp_path: Path) -> None:
+    docs = [page(at, text) for at, text in enumerate(MEANINGS, 1)]
+    write(tmp_path, docs)
+    with closing(sqlite3.connect(index_path(tmp_path))) as sql, sql:
+        sql.execute("DELETE FROM vectors")
+    assert search_site(tmp_path, "automobile vehicles").hits[0].title == "Lorries"
+    with opened(index_path(tmp_path)) as index:
+        assert not index.lacks_vectors()
+        assert len(list(index.vectors())) == 3
+    write(tmp_path, docs[:2])
+    with opened(index_path(tmp_path)) as index:
+        assert len(list(index.vectors())) == 2
+
+
+@pytest.mark.skipif(not semantic.is_available(), reason="wordllama is not installed")
+def test_the_vectors_come_with_the_package_and_nothing_is_downloaded(tmp_path: Path) -> None:
+    write(tmp_path, [page(at, text) for at, text in enumerate(MEANINGS, 1)])
+    code = (
+        "import socket, sys, pathlib\n"
+        "def refuse(*_, **__): raise AssertionError('a connection')\n"
+        "socket.socket.connect = socket.getaddrinfo = refuse\n"
+        "from tadoru.jobs.docs.search import search_site\n"
+        "print(search_site(pathlib.Path(sys.argv[1]), 'automobile vehicles').hits[0].title)"
+    )
+    environment = {**os.environ, "HOME": str(tmp_path / "home"), "HF_HOME": str(tmp_path / "home")}
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "Lorries\n"

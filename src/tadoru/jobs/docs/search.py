@@ -13,18 +13,29 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 
 from tadoru.errors import UsageError
+from tadoru.jobs.docs import semantic
+from tadoru.jobs.docs.bundle.links import named_links
 from tadoru.jobs.docs.bundle.markdown_blocks import anchored_sections
 from tadoru.jobs.docs.bundle.model import DocHeading, SectionChange
 from tadoru.jobs.docs.bundle.output_folder import STATE_FOLDER
 from tadoru.jobs.docs.bundle.page_files import page_body
-from tadoru.store.docs_search import DocsSearchIndex, IndexedPage, IndexedSection, SearchHitRow, is_current, opened
+from tadoru.jobs.docs.semantic import NearestPages
+from tadoru.store.docs_search import (
+    DocsSearchIndex,
+    IndexedPage,
+    IndexedSection,
+    SearchHitRow,
+    SectionText,
+    is_current,
+    opened,
+)
 from tadoru.store.search_terms import SearchTerms, asked
 
 _MAX_HITS_PER_PAGE = 3
@@ -35,12 +46,16 @@ _OTHER_SECTIONS, _NEXT_SECTION, _MOST_SECTIONS = 0.4, 0.7, 8
 """How much the other sections of a page add to its best one, and each one relative to the one before."""
 _LEAST = 0.5
 """Where sections with all terms are found, others are left out that are worth less than this share of the best."""
+_LINKED = 2.0
+"""How much more the page is worth that most others link to by the name that is asked for."""
+_BY_SECTION, _BY_PAGE, _RANK_OFFSET = 0.3, 0.5, 6
+"""What the rank by the nearest section and by the nearest page counts beside that by words, and what is added to ranks."""
 _NEWS = 0.5
 """Release notes mention everything and explain little."""
 _NEWS_TITLE = re.compile(r"\b(?:what.?s new|changelog|change log|release notes?|releases?|news)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
 _ENDINGS = ("ations", "ation", "ings", "ing", "ers", "ies", "ied", "ed", "es", "er", "ly", "s", "e", "y")
-_SNIPPET_RADIUS = 120
+_SNIPPET_RADIUS, _SNIPPET_WINDOW = 120, 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +90,8 @@ class SearchResult:
 
     query: str
     how: str
-    """`all`: some sections have every term; `any`: none has all of them; `text`: found by text search, without the index."""
+    """`all`: some sections have every term; `any`: none has all of them; `text`: found by text search, without the index;
+    `meaning`: none has any term."""
     hits: tuple[SearchHit, ...]
 
 
@@ -86,6 +102,7 @@ class SectionIndexer:
         self._path = index_path(root)
         self._stack = ExitStack()
         self._place = 0
+        self._added = 0
 
     def __enter__(self) -> SectionIndexer:
         if not is_current(self._path):
@@ -100,6 +117,8 @@ class SectionIndexer:
         if kind is None:
             for url in self._left:
                 self._index.drop(url)
+            if self._added:
+                self._index.optimize()
         self._stack.__exit__(kind, error, trace)
 
     def add(self, page: IndexedPage, markdown: str, headings: Sequence[DocHeading] = ()) -> None:
@@ -108,7 +127,9 @@ class SectionIndexer:
         if self._left.pop(page.url, None) == page.key:
             self._index.move(page.url, self._place)
         else:
-            self._index.put(page, self._place, _section_rows(page.title, markdown, headings))
+            names = dict.fromkeys((link_name(text), url) for text, url in named_links(_clean_text(markdown)) if url != page.url)
+            self._added += 1
+            self._index.put(page, self._place, _section_rows(page.title, markdown, headings), names)
 
     def changed_sections(self, url: str, title: str, markdown: str, headings: Sequence[DocHeading]) -> tuple[SectionChange, ...]:
         """What differs from the sections of the page that the index has; to be called before `add`."""
@@ -142,6 +163,11 @@ def index_row(page: IndexedPage, headings: Sequence[DocHeading] = ()) -> Indexed
     key = hashlib.sha256(repr(depends_on).encode("utf-8", "replace")).hexdigest()
     crumbs = tuple(_clean_text(crumb) for crumb in page.crumbs)
     return replace(page, url=_clean_text(page.url), title=_clean_text(page.title), key=key, crumbs=crumbs)
+
+
+def link_name(text: str) -> str:
+    """The name of a program's part as the text of a link gives it: without marks of code and of a call."""
+    return text.strip("`").removesuffix("()").casefold()
 
 
 def _section_rows(title: str, markdown: str, headings: Sequence[DocHeading]) -> Iterator[IndexedSection]:
@@ -204,37 +230,78 @@ def _frontmatter(text: str) -> dict[str, object]:
     return fields
 
 
-def search_site(root: Path, query: str, limit: int = 10) -> SearchResult:
-    """The best sections of a site for a query. Raises UsageError for a folder without pages, never for a query."""
-    terms = asked(_clean_text(query))
+@contextmanager
+def open_index(root: Path) -> Iterator[DocsSearchIndex]:
+    """The index of a folder to read, built first if it is missing. Raises UsageError if there are no page files."""
+    path = index_path(root)
+    if path.is_file():
+        with opened(path) as index:
+            if index.is_current():
+                yield index
+                return
     with opened(ensure_index(root)) as index:
-        how, rows = index.find(terms, max(_CANDIDATES, limit * _MAX_HITS_PER_PAGE * 2))
-    hits: list[SearchHit] = []
-    of_page: dict[str, int] = {}
-    for score, row in _ranked(rows, terms) if how != "text" else [(0.0, row) for row in rows]:
-        of_page[row.url] = of_page.get(row.url, 0) + 1
-        if of_page[row.url] <= _MAX_HITS_PER_PAGE and len(hits) < limit:
-            hits.append(_hit(row, score, terms))
+        yield index
+
+
+def search_site(root: Path, query: str, limit: int = 10, *, by_meaning: bool = True) -> SearchResult:
+    """The best sections of a site for a query. Raises UsageError for a folder without pages, never for a query.
+
+    `by_meaning`: also with word vectors, if the package for it is installed.
+    """
+    terms = asked(_clean_text(query))
+    candidates = max(_CANDIDATES, limit * _MAX_HITS_PER_PAGE * 2)
+    with open_index(root) as index:
+        how, rows = index.find(terms, candidates)
+        ranked = [(0.0, row) for row in rows] if how == "text" else _ranked(rows, terms, index)
+        if by_meaning and how != "text" and not terms.identifier and semantic.is_available():
+            near = semantic.nearest(index_path(root), index, query)
+            ranked = _merged(ranked, near)
+            how = how if rows or not ranked else "meaning"
+        hits: list[SearchHit] = []
+        of_page: dict[str, int] = {}
+        for score, row in ranked:
+            of_page[row.url] = of_page.get(row.url, 0) + 1
+            if of_page[row.url] <= _MAX_HITS_PER_PAGE and len(hits) < limit:
+                hits.append(_hit(row, index.read(row.id), score, terms))
     return SearchResult(query, how, tuple(hits))
 
 
-def _ranked(rows: Sequence[SearchHitRow], terms: SearchTerms) -> list[tuple[float, SearchHitRow]]:
+def _merged(ranked: list[tuple[float, SearchHitRow]], near: NearestPages) -> list[tuple[float, SearchHitRow]]:
+    """Sections by the reciprocal ranks of their pages: by words, by the nearest section and by the nearest page."""
+    pages: dict[str, list[tuple[float, SearchHitRow]]] = {}
+    for score, row in ranked:
+        pages.setdefault(row.url, []).append((score, row))
+    ranks: dict[str, float] = {}
+    for weight, urls in ((1.0, list(pages)), (_BY_SECTION, near.by_section), (_BY_PAGE, near.by_page)):
+        for at, url in enumerate(urls):
+            ranks[url] = ranks.get(url, 0.0) + weight / (_RANK_OFFSET + at)
+    merged: list[tuple[float, SearchHitRow]] = []
+    for url, score in ranks.items():
+        rows = pages.get(url) or [(1.0, near.rows[url])]
+        merged += [(score * (own / rows[0][0] if rows[0][0] else 1.0), row) for own, row in rows]
+    return sorted(merged, key=lambda one: -one[0])
+
+
+def _ranked(rows: Sequence[SearchHitRow], terms: SearchTerms, index: DocsSearchIndex) -> list[tuple[float, SearchHitRow]]:
     """Sections with their scores, best first."""
     wanted = [_stems(term) for term in terms.wanted]
     name = terms.identifier
     defined = re.compile(rf"^[^\w\n]*+{re.escape(name)}(?!\w)", re.MULTILINE) if name else None
+    linked = index.linked(link_name(name)) if name else {}
+    most_linked = max(linked.values(), default=1)
     pages: dict[str, list[tuple[float, SearchHitRow]]] = {}
     for row in rows:
-        score = -row.rank * _boost(wanted, row.path[-1] if row.path else "", _IN_HEADING, _IS_HEADING)
+        score = -row.rank * _boost(wanted, row.heading, _IN_HEADING, _IS_HEADING)
         score *= (1 + _COMPLETE * row.is_complete) * (1 + _LEAD * row.is_lead)
-        if defined and defined.search(row.text):
+        if defined and defined.search(index.text(row.id)):
             score *= 1 + _DEFINED
         pages.setdefault(row.url, []).append((score, row))
     ranked: list[tuple[float, SearchHitRow]] = []
-    for found in pages.values():
+    for url, found in pages.items():
         found.sort(key=lambda one: -one[0])
         title = found[0][1].title
-        weight = _boost(wanted, title, _IN_TITLE, _IS_TITLE) * (_NEWS if _NEWS_TITLE.search(title) else 1.0)
+        weight = _boost(wanted, title, _IN_TITLE, _IS_TITLE) * (_NEWS if _is_news(title) else 1.0)
+        weight *= 1 + _LINKED * linked.get(url, 0) / most_linked
         others = sum(score * _NEXT_SECTION**at for at, (score, _) in enumerate(found[1:_MOST_SECTIONS]))
         page = (found[0][0] + _OTHER_SECTIONS * others) * weight
         ranked += [(page * score / found[0][0] if found[0][0] else 0.0, row) for score, row in found]
@@ -243,12 +310,19 @@ def _ranked(rows: Sequence[SearchHitRow], terms: SearchTerms) -> list[tuple[floa
     return [(score, row) for score, row in ranked if row.is_complete or score >= least]
 
 
+@lru_cache(4096)
+def _is_news(title: str) -> bool:
+    return _NEWS_TITLE.search(title) is not None
+
+
 def _boost(wanted: Sequence[frozenset[str]], line: str, has: float, equals: float) -> float:
     """What a heading or a title adds: by the share of the terms that it has, and by the share of it that they are."""
     words = _stems(line)
     if not words or not wanted:
         return 1.0
     found = [term for term in wanted if term and term <= words]
+    if not found:
+        return 1.0
     covered = len(frozenset().union(*found)) / len(words)
     return (1 + has * len(found) / len(wanted)) * (1 + equals * covered)
 
@@ -266,22 +340,25 @@ def _stem(word: str) -> str:
     return word
 
 
-def _hit(row: SearchHitRow, score: float, terms: SearchTerms) -> SearchHit:
-    url = f"{row.url}#{row.anchor}" if row.anchor else row.url
-    snippet = make_snippet(row.text, terms.literal)
-    return SearchHit(url, row.title, row.path, row.file, snippet, score, row.text, row.number, row.crumbs)
+def _hit(row: SearchHitRow, shown: SectionText, score: float, terms: SearchTerms) -> SearchHit:
+    url = f"{row.url}#{shown.anchor}" if shown.anchor else row.url
+    snippet, path = make_snippet(shown.text, terms.literal), tuple(json.loads(row.path))
+    return SearchHit(url, row.title, path, shown.file, snippet, score, shown.text, shown.number, shown.crumbs)
 
 
 def make_snippet(text: str, words: Sequence[str]) -> str:
     """The text around the first occurrence of one of the words, or the start of the text if none occurs literally."""
     body = text.partition("\n")[2] if text.startswith("#") else text
-    flat = " ".join(body.split()) or " ".join(text.split())
-    low = flat.lower()
+    body = body if body.strip() else text
+    low = body.lower()
     places = [at for at in (low.find(word.lower()) for word in words) if at >= 0]
-    at = min(places, default=0)
+    middle = min(places, default=0)
+    begin = max(0, middle - _SNIPPET_WINDOW) if len(low) == len(body) else 0
+    flat, at = " ".join(body[begin : middle + _SNIPPET_WINDOW].split()), len(" ".join(body[begin:middle].split()))
     start, end = max(0, at - _SNIPPET_RADIUS), min(len(flat), at + _SNIPPET_RADIUS)
     if start and (space := flat.find(" ", start, at)) >= 0:
         start = space + 1
     if end < len(flat) and (space := flat.rfind(" ", at, end)) > at:
         end = space
-    return f"{'…' if start else ''}{flat[start:end]}{'…' if end < len(flat) else ''}"
+    is_end = end == len(flat) and not body[middle + _SNIPPET_WINDOW :].strip()
+    return f"{'…' if start or begin else ''}{flat[start:end]}{'' if is_end else '…'}"

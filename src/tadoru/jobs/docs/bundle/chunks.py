@@ -104,7 +104,9 @@ def split_by_tokens(
     sections = anchored_sections(markdown, page.title, headings)
     held = _OpenChunk((page.title,))
     lead, lead_weight = "", 0.0
-    for (section, anchor), whole in zip(sections, _subtree_weights([one for one, _ in sections], weigh), strict=True):
+    weights = [weigh(section.text) for section, _ in sections]
+    wholes = _subtree_weights([section for section, _ in sections], weights)
+    for (section, anchor), own, whole in zip(sections, weights, wholes, strict=True):
         lead_weight = lead_weight if lead else whole
         is_full = held.weight >= _FULL_ENOUGH * budget and held.weight + lead_weight > budget
         # What follows a section of several chunks has its own, so that it stays the same when that section grows.
@@ -114,7 +116,7 @@ def split_by_tokens(
             lead += section.text  # A heading stays with what follows it.
             continue
         top = weigh(page.header(section.path, anchor)) + _ID_LINE_TOKENS
-        for at, (part, heavy) in enumerate(_split_section(section, lead, budget - top, weigh)):
+        for at, (part, heavy) in enumerate(_split_section(section, own, lead, budget - top, weigh)):
             if held.parts and held.weight + heavy > budget:
                 yield held.closed()
             if not held.parts:
@@ -143,9 +145,9 @@ class _OpenChunk:
         return DocChunk(self.path, self.anchor, text)
 
 
-def _subtree_weights(sections: Sequence[MarkdownSection], weigh: TokenCounter) -> list[float]:
+def _subtree_weights(sections: Sequence[MarkdownSection], weights: Sequence[float]) -> list[float]:
     """The tokens of each section with all sections below it."""
-    totals = [weigh(section.text) for section in sections]
+    totals = list(weights)
     parents: list[int] = []
     ends: list[tuple[int, int]] = []
     for at, section in enumerate(sections):
@@ -154,17 +156,19 @@ def _subtree_weights(sections: Sequence[MarkdownSection], weigh: TokenCounter) -
         parents.append(at)
     ends += [(at, len(sections)) for at in parents]
     sums = [0.0]
-    for total in totals:
-        sums.append(sums[-1] + total)
+    for weight in weights:
+        sums.append(sums[-1] + weight)
     for at, end in ends:
         totals[at] = sums[end] - sums[at]
     return totals
 
 
-def _split_section(section: MarkdownSection, lead: str, budget: float, weigh: TokenCounter) -> Iterator[tuple[str, float]]:
-    """A section if it fits, else its blocks, with headings kept together with what follows them; each with its tokens."""
+def _split_section(
+    section: MarkdownSection, own: float, lead: str, budget: float, weigh: TokenCounter
+) -> Iterator[tuple[str, float]]:
+    """A section of `own` tokens if it fits, else its blocks, with headings kept with what follows them; each with its tokens."""
     whole = lead + section.text
-    if (weight := weigh(whole)) <= budget:
+    if (weight := weigh(whole) if lead else own) <= budget:
         yield whole, weight
         return
     is_whole = not lead and len(section.blocks) == 1

@@ -140,3 +140,14 @@ def _outside_spans(text: str) -> Iterator[re.Match[str]]:
 def linked_urls(markdown: str) -> Iterator[str]:
     """The URLs that the text of a page links to, without fragments; once each."""
     yield from dict.fromkeys(match[1].partition("#")[0] for match in _LINK_TARGET.finditer(markdown))
+
+
+_NAMED_LINK = re.compile(r"(?<!!)\[(`?[^\s\[\]`]{2,80}`?)\]\((https?://[^\s()<>#]++)")
+_NAME = re.compile(r"[._]|[a-z][A-Z]|^`|\(\)$")
+
+
+def named_links(markdown: str) -> Iterator[tuple[str, str]]:
+    """The names of programs' parts (`os.path.join`, `readFile()`) that the text links by, each with the URL, without fragment."""
+    for found in _NAMED_LINK.finditer(markdown):
+        if _NAME.search(found[1]):
+            yield found[1], found[2]

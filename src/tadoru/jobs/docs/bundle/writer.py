@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tadoru.errors import StoreError
+from tadoru.jobs.docs import semantic
 from tadoru.jobs.docs.bundle import chunks, page_files, site_files
 from tadoru.jobs.docs.bundle.api_specs import ApiSpec, name_specs
 from tadoru.jobs.docs.bundle.boilerplate import MIN_PAGES, RepeatedBlocks, drop_repeated
@@ -60,7 +61,10 @@ def write_bundle(
         fingerprint, count = _fingerprint(site, docs, options, specs)
         if folder.earlier.fingerprint == fingerprint and folder.is_intact() and is_current(index_path(root)):
             return _record_check(folder, site)
-        return _BundleWriter(folder, site, options, weigh).write(docs, specs, fingerprint, count, note)
+        written = _BundleWriter(folder, site, options, weigh).write(docs, specs, fingerprint, count, note)
+        if semantic.is_available():
+            semantic.add_vectors(index_path(root))
+        return written
     except OSError as error:
         where = error.filename or root
         raise StoreError(
