@@ -268,3 +268,15 @@ def test_blocks_are_counted_and_signatures_are_not() -> None:
 def test_the_source_of_a_diagram_is_kept() -> None:
     assert markdown('<pre class="mermaid">graph TD;\n  A--&gt;B;</pre>') == "```mermaid\ngraph TD;\n  A-->B;\n```"
     assert markdown('<div class="mermaid"><svg><text>A</text></svg></div>') == ""
+
+
+def test_colours_that_the_output_of_a_terminal_has_as_text_are_left_out() -> None:
+    session = (
+        '<div class="termy"><div class="language-console highlight"><pre><span></span><code><span class="gp">$ </span>tea brew\n'
+        '<span class="go">&lt;span style=&quot;background-color:#007166&quot;&gt;&lt;font color=&quot;#D3D7CF&quot;&gt;'
+        " pot &lt;/font&gt;"
+        "&lt;/span&gt; is &lt;b&gt;hot&lt;/b&gt;</span>\n</code></pre></div></div>"
+    )
+    assert markdown(session) == "```console\n$ tea brew\n pot  is hot\n```"
+    other = '<pre><code class="language-html">&lt;font color=&quot;red&quot;&gt;x&lt;/font&gt;\n</code></pre>'
+    assert markdown(other) == '```html\n<font color="red">x</font>\n```'

@@ -48,6 +48,8 @@ _LINE_SELECTORS = "span.line,.ec-line,.token-line,.code-line,[data-line]"
 _EMPTY_LINE = re.compile("^\xa0+$", re.MULTILINE)
 _INDENTED = re.compile("^ *\xa0[\xa0 ]*[^\xa0 \n]", re.MULTILINE)
 _SOURCE_BREAK = re.compile(r"[ \t]*+\n[ \t]*+")
+_TERMINAL_COLOUR = re.compile(r"</?(?:font|span|u|b|i)(?: (?:color|style)=\"[^\"<>\n]{0,200}\")?>")
+"""The colours of a terminal as the output of a session has them as text, for a script that shows it (Termynal)."""
 _LONG_TICKS = re.compile("`{3,}")
 
 
@@ -205,6 +207,8 @@ def code_text(node: Element) -> str:
             raw = raw.replace("\xa0", " ")
     if "\r" in raw:
         raw = raw.replace("\r\n", "\n").replace("\r", "\n")
+    if "</font>" in raw and node.css_first("span.go") is not None:
+        raw = _TERMINAL_COLOUR.sub("", raw)
     return raw.replace("\x00", "") if "\x00" in raw else raw
 
 
