@@ -7,7 +7,7 @@ CREATE TABLE crawl_views (
     crawl_id INTEGER NOT NULL,
     tab TEXT NOT NULL,
     name TEXT NOT NULL,
-    query TEXT NOT NULL,
+    "query" TEXT NOT NULL,
     created_at TEXT NOT NULL,
     created_by TEXT DEFAULT '' NOT NULL,
     FOREIGN KEY(crawl_id) REFERENCES crawls (id) ON DELETE CASCADE
