@@ -174,14 +174,14 @@ def _linkchecker(url: str, output: Path, sections: Iterable[str]) -> str:
     if not output.exists():
         settings = output.with_suffix(".rc")
         settings.write_text(SETTINGS.format(threads=4) + "".join(f"[{name}]\n" for name in sections))
-        command = [programs / "linkchecker", "--config", settings, "--no-robots", "--no-status", "--output", "none"]
+        command = [str(programs / "linkchecker"), "--config", str(settings), "--no-robots", "--no-status", "--output", "none"]
         subprocess.run([*command, "--file-output", f"csv/utf-8/{output}", url], check=False, timeout=BOX)
     return version(programs, "linkchecker")
 
 
 def _tadoru(start: str, output: Path, more: Iterable[str]) -> None:
     if not output.exists():
-        subprocess.run([PROGRAM, "links", start, *OPTIONS, *more, "-o", output], check=True, timeout=BOX)
+        subprocess.run([str(PROGRAM), "links", start, *OPTIONS, *more, "-o", str(output)], check=True, timeout=BOX)
 
 
 def compare_manual(root: Path, manual: Manual, keep: Path) -> Comparison:
