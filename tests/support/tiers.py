@@ -220,6 +220,7 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
     f"{W}journeys.py::test_from_an_empty_service_to_a_calendar": (f"{W}journeys.py",),
     f"{W}live_updates.py::test_numbers_states_and_notices_of_a_crawl_are_shown_as_they_come": (f"{W}live_updates.py",),
     f"{W}crawl_pages.py::test_two_crawls_are_compared": (f"{W}crawl_pages.py",),
+    f"{W}crawl_desk.py::test_a_failed_run_does_not_hide_the_last_good_one": (f"{W}crawl_desk.py",),
     f"{W}cluster.py::test_the_page_tells_of_workers_crawls_queue_and_hosts": (f"{W}cluster.py",),
     "tests/serve/docs_sites/test_browser.py::test_a_site_that_means_harm_does_nothing": (
         "tests/serve/docs_sites/test_browser.py",

@@ -333,6 +333,13 @@ CRAWL_PAGE_ROUTES: tuple[Route, ...] = (
     _page("GET", f"{_CRAWL}/export/{{tab}}", Role.VIEWER, "The rows of a view as a file."),
     _page("POST", f"{_CRAWL}/findings/{{check}}/ignore", Role.EDITOR, "Ignore a finding, with a reason.", recorded=True),
     _page("POST", f"{_CRAWL}/findings/{{check}}/reopen", Role.EDITOR, "No longer ignore a finding.", recorded=True),
+    _page("GET", f"{_CRAWL}/report", Role.VIEWER, "The HTML report of an audit."),
+    _page("GET", f"{_RUN}/report", Role.VIEWER, "The HTML report of one run."),
+    _page("GET", f"{_CRAWL}/share", Role.EDITOR, "The links to the report of a crawl."),
+    _page("POST", f"{_CRAWL}/share", Role.EDITOR, "Create a link to the report of a crawl.", recorded=True),
+    _page("POST", f"{_CRAWL}/share/{{share_id}}/revoke", Role.EDITOR, "Revoke a link to a report.", recorded=True),
+    _page("GET", "/shared", Role.PUBLIC, "The report that a link opens, with its key."),
+    _page("GET", "/shared/report", Role.PUBLIC, "The HTML report that a link opens, with its key."),
     _page("POST", f"{_CRAWL}/views", Role.EDITOR, "Name a view of a table.", recorded=True),
     _page("POST", f"{_CRAWL}/views/{{view_id}}/remove", Role.EDITOR, "Remove a named view.", recorded=True),
 )

@@ -52,7 +52,11 @@ def others(shop: WebHarness, audit: ServedCrawl) -> list[ServedCrawl]:
 
 def paths_of(audit: ServedCrawl, others: list[ServedCrawl]) -> list[str]:
     """Every kind of page that crawls have."""
-    one, tabs = f"/manage/crawls/{audit.id}", ("findings", "pages", "links", "graph", "compare", "exports", "edit", "remove")
+    one = f"/manage/crawls/{audit.id}"
+    tabs = (
+        "findings", "pages", "links", "redirects", "resources", "occurrences", "graph", "compare", "exports",
+        "share", "edit", "remove",
+    )  # fmt: skip
     more = ("findings/link-broken", "pages/1", "pages?q=nothing", "links?which=all", "findings?severity=error")
     links, paused, failed = (f"/manage/crawls/{other.id}" for other in others)
     return [

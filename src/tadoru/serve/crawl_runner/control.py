@@ -6,8 +6,10 @@ the user has too many queued crawls. The store records each operation in the aud
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 from tadoru.errors import UsageError
@@ -20,9 +22,12 @@ from tadoru.serve.roles import Role
 from tadoru.serve.service import Service
 from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.served_crawls.register import CrawlBusy, CrawlNotFound, CrawlQueueFull
-from tadoru.store.served_crawls.schema import ServedCrawl
+from tadoru.store.served_crawls.schema import ServedCrawl, next_scheduled
 
 MAX_NAME_LENGTH = 200
+MAX_RECIPIENTS = 5
+_ANY_TIME = datetime(2026, 1, 1, tzinfo=UTC)
+_ADDRESS = re.compile(r"[A-Za-z0-9._%+\-]{1,64}@[A-Za-z0-9\-]{1,63}(?:\.[A-Za-z0-9\-]{1,63}){1,8}")
 
 
 @contextmanager
@@ -49,6 +54,8 @@ def add(  # noqa: PLR0913 - the fields of a crawl
     options: Mapping[str, Any],
     every: int | None = None,
     webhook: str | None = None,
+    schedule: str = "",
+    report_to: str = "",
     role: Role = Role.EDITOR,
 ) -> ServedCrawl:
     """Add a crawl and queue it. `role` is the role of the principal."""
@@ -60,8 +67,9 @@ def add(  # noqa: PLR0913 - the fields of a crawl
         address, interval = validate_webhook(service, webhook), _validate_interval(job, every)
         _check_quota(service)
         crawl = service.store.crawls.add(
-            kept, job, found, chosen, by, every=interval, webhook=address, most_queued=service.options.crawls_queued
-        )
+            kept, job, found, chosen, by, every=interval, webhook=address, most_queued=service.options.crawls_queued,
+            schedule=validate_schedule(schedule), report_to=validate_recipients(report_to),
+        )  # fmt: skip
     _wake(service)
     return crawl
 
@@ -88,7 +96,7 @@ def stop(service: Service, by: Actor, crawl_id: int) -> ServedCrawl:
         return service.store.crawls.stop(crawl_id, by)
 
 
-def change(
+def change(  # noqa: PLR0913 - the fields of a crawl
     service: Service,
     by: Actor,
     crawl_id: int,
@@ -97,6 +105,8 @@ def change(
     every: int | None = None,
     repeats: bool | None = None,
     webhook: str | None = None,
+    schedule: str | None = None,
+    report_to: str | None = None,
 ) -> ServedCrawl:
     """Change the name, interval (`repeats=False` for none) or webhook (empty for none) of a crawl. None keeps a value."""
     with _errors_as_problems():
@@ -104,7 +114,11 @@ def change(
         kept = None if name is None else _validate_name(name)
         address = None if webhook is None else validate_webhook(service, webhook)
         interval = _validate_interval(found.job, every)
-        return service.store.crawls.change(crawl_id, by, name=kept, every=interval, repeats=repeats, webhook=address)
+        return service.store.crawls.change(
+            crawl_id, by, name=kept, every=interval, repeats=repeats, webhook=address,
+            schedule=None if schedule is None else validate_schedule(schedule),
+            report_to=None if report_to is None else validate_recipients(report_to),
+        )  # fmt: skip
 
 
 def remove(service: Service, by: Actor, crawl_id: int) -> ServedCrawl:
@@ -128,6 +142,21 @@ def _validate_interval(job: str, seconds: int | None) -> int | None:
     if not MIN_INTERVAL <= seconds <= MAX_INTERVAL:
         raise UsageError("The interval must be from {least} seconds to one year.", least=f"{MIN_INTERVAL:,}")
     return int(seconds)
+
+
+def validate_schedule(text: str) -> str:
+    """A schedule such as `mon 03:00 Asia/Tokyo`; empty for none. Raises UsageError."""
+    if text and next_scheduled(text, _ANY_TIME) is None:
+        raise UsageError("Invalid schedule. Give a time such as 03:00 and a time zone such as Asia/Tokyo.")
+    return text
+
+
+def validate_recipients(text: str) -> str:
+    """E-mail addresses, separated by spaces or commas; empty for none. Raises UsageError."""
+    found = text.replace(",", " ").split()
+    if len(found) > MAX_RECIPIENTS or not all(len(one) <= 254 and _ADDRESS.fullmatch(one) for one in found):
+        raise UsageError("Enter up to {limit} e-mail addresses, separated by spaces.", limit=MAX_RECIPIENTS)
+    return " ".join(found)
 
 
 def _check_quota(service: Service) -> None:

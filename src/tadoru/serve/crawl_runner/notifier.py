@@ -13,7 +13,7 @@ import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from tadoru.clock import iso
 from tadoru.config.options import USER_AGENT
@@ -25,6 +25,7 @@ from tadoru.rules.address import Exemptions
 from tadoru.rules.url import parse_typed_url
 from tadoru.serve.crawl_runner.crawl_options import reject_private_url
 from tadoru.serve.service import Service
+from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.served_crawls.register import CrawlNotFound
 from tadoru.store.served_crawls.schema import CrawlRun, ServedCrawl
 
@@ -32,6 +33,9 @@ BACKOFF = (2.0, 10.0, 60.0)
 """Seconds before each retry."""
 TIMEOUT = 15.0
 SIGNATURE_HEADER, TIMESTAMP_HEADER = "X-Tadoru-Signature", "X-Tadoru-Timestamp"
+REPORT_DAYS = 30
+"""How long the link in a report by e-mail works."""
+_FIGURES = (("findings.error", "Errors"), ("findings.warning", "Warnings"), ("broken_links", "Broken links"))
 MAX_REASONS = 20
 
 
@@ -103,6 +107,19 @@ def post_webhook(service: Service, address: str, message: dict[str, Any]) -> tup
     return run_loop(send())
 
 
+def report_text(crawl: ServedCrawl, run: CrawlRun, link: str) -> str:
+    """The text of a report by e-mail: the figures of a run, what changed, and the link."""
+    figures, changes = run.figures, run.changes
+    lines = [f"{crawl.name}: {crawl.starts[0] if crawl.starts else ''}", f"Pages: {figures.get('pages', 0):,.0f}"]
+    if "score" in figures:
+        lines.append(f"Health score: {figures['score']:.1f} of 100")
+    lines += [f"{label}: {figures[name]:,.0f}" for name, label in _FIGURES if name in figures]
+    if changes.get("new") or changes.get("fixed"):
+        lines.append(f"Since the previous run: {changes.get('new', 0):,} new, {changes.get('fixed', 0):,} fixed.")
+    lines += [str(one) for one in changes.get("reasons") or ()][:MAX_REASONS]
+    return "\n".join([*lines, "", f"Report (for {REPORT_DAYS} days): {link}"])
+
+
 class WebhookNotifier:
     """Sends notifications of runs, in its own threads."""
 
@@ -132,10 +149,13 @@ class WebhookNotifier:
         service = self._service
         try:
             crawl = service.store.crawls.get(run.crawl_id)
-            if self._send is not None:
+            has_news = bool(run.changes.get("regression") or run.changes.get("recovered"))
+            if self._send is not None and has_news:
                 self._notify_operator(self._send, crawl, run)
-            if crawl.webhook:
+            if crawl.webhook and has_news:
                 self._post_webhook(crawl, run)
+            if crawl.report_to and crawl.every and run.outcome == "finished":
+                self._mail_report(crawl, run)
         except CrawlNotFound:
             return
         except StoreError as error:
@@ -152,6 +172,25 @@ class WebhookNotifier:
             self._service.log.write("error", "notification not sent", crawl_id=crawl.id, error=type(error).__name__)
             is_sent = False
         self._add_notice(crawl, is_sent, "Notification sent." if is_sent else "The notification could not be sent.")
+
+    def _mail_report(self, crawl: ServedCrawl, run: CrawlRun) -> None:
+        """Send the figures of a run and a link to its report, by the operator's mail server."""
+        servers = [url for url in self._service.options.notify if url.startswith(("mailto://", "mailtos://"))]
+        if not servers:
+            self._add_notice(crawl, False, "The report could not be sent: start the service with --notify mailto://….")
+            return
+        to = ",".join(crawl.report_to.split())
+        token = self._service.store.annotations.share(crawl.id, Actor(who="schedule"), label=to[:80], days=REPORT_DAYS)
+        base = (self._service.options.base_url or "").rstrip("/")
+        try:
+            send = create_sender([f"{servers[0]}{'&' if '?' in servers[0] else '?'}to={quote(to, safe='@,')}"])
+            is_sent = send is not None and send(
+                f"{crawl.name}: report", report_text(crawl, run, f"{base}/shared?key={token}"), "info"
+            )
+        except Exception as error:  # The library of many services may raise anything; crawls continue.
+            self._service.log.write("error", "report not sent", crawl_id=crawl.id, error=type(error).__name__)
+            is_sent = False
+        self._add_notice(crawl, is_sent, "Report sent." if is_sent else "The report could not be sent.")
 
     def _post_webhook(self, crawl: ServedCrawl, run: CrawlRun) -> None:
         message = webhook_message(self._service, crawl, run)

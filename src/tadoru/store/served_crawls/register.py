@@ -19,7 +19,7 @@ from tadoru.store.accounts.audit_log import Actor, add_audit_entry
 from tadoru.store.calendar.database import CalendarDatabase
 from tadoru.store.crawl.workers import WorkerIdentity, is_dead
 from tadoru.store.served_crawls.live_messages import add_live_message
-from tadoru.store.served_crawls.schema import CrawlRun, CrawlState, ServedCrawl, crawl_runs, crawls
+from tadoru.store.served_crawls.schema import CrawlRun, CrawlState, ServedCrawl, crawl_runs, crawls, next_scheduled
 
 CLAIM_LOCK = 0x7AD0_0006
 """The advisory lock for queueing and claiming crawls on PostgreSQL."""
@@ -61,6 +61,8 @@ class CrawlRegister:
         place: str = "",
         every: int | None = None,
         webhook: str = "",
+        schedule: str = "",
+        report_to: str = "",
         state: CrawlState = CrawlState.QUEUED,
         progress: Mapping[str, Any] | None = None,
         most_queued: int | None = None,
@@ -73,7 +75,7 @@ class CrawlRegister:
             row = {
                 "name": name, "job": job, "starts": list(starts), "options": dict(options), "place": place, "state": state.value,
                 "every": every, "webhook": webhook, "created_at": now, "created_by": by.who, "progress": dict(progress or {}),
-                "owner": by.account, "queued_by": by.account,
+                "owner": by.account, "queued_by": by.account, "schedule": schedule, "report_to": report_to,
             }  # fmt: skip
             number: int = sql.execute(insert(crawls).values(row).returning(crawls.c.id)).scalar_one()
             if not place:
@@ -156,13 +158,20 @@ class CrawlRegister:
         every: int | None = None,
         repeats: bool | None = None,
         webhook: str | None = None,
+        schedule: str | None = None,
+        report_to: str | None = None,
     ) -> ServedCrawl:
-        """Change the name, the interval (`repeats=False` for none) or the webhook (empty for none)."""
-        values: dict[str, Any] = {key: value for key, value in (("name", name), ("webhook", webhook)) if value is not None}
+        """Change the name, the interval (`repeats=False` for none), the webhook, the schedule or who gets reports (empty for
+        none)."""
+        given = {"name": name, "webhook": webhook, "schedule": schedule, "report_to": report_to}
+        values: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
         if repeats is False:
-            values |= {"every": None, "next_at": None}
-        elif every is not None:
-            values |= {"every": every, "next_at": self._db.now() + timedelta(seconds=every), "owner": by.account}
+            values |= {"every": None, "next_at": None, "schedule": ""}
+        elif every is not None or schedule is not None:
+            with self._db.read() as sql:
+                before = read_crawl(sql, number)
+            due = next_run(every or before.every, before.schedule if schedule is None else schedule, self._db.now())
+            values |= {"every": every or before.every, "next_at": due, "owner": by.account}
         with self._db.write() as sql:
             read_crawl(sql, number)
             if values:
@@ -243,6 +252,12 @@ def _crawl(row: Mapping[Any, Any]) -> ServedCrawl:
         "starts": tuple(row["starts"]), "state": CrawlState(row["state"]), "again": bool(row["again"]),
     }  # fmt: skip
     return ServedCrawl(**{**row, **stored})
+
+
+def next_run(every: int | None, schedule: str, now: datetime) -> datetime | None:
+    """When a crawl runs again after a run: by its schedule, else after its interval."""
+    due = next_scheduled(schedule, now) if schedule else None
+    return due or (now + timedelta(seconds=every) if every else None)
 
 
 def lock_claims(db: CalendarDatabase, sql: Connection) -> None:
@@ -327,7 +342,7 @@ class CrawlClaims:
             }
             changes = regression_changes([error_regression(CRASHED)])
             if row.every:
-                values["next_at"] = self._db.shared_now(sql) + timedelta(seconds=row.every)
+                values["next_at"] = next_run(row.every, row.schedule, self._db.shared_now(sql))
         self._close_run(sql, row.id, "failed", {}, changes)
         sql.execute(update(crawls).where(crawls.c.id == row.id).values(values))
 
@@ -413,8 +428,9 @@ class CrawlClaims:
             self._check_claim(sql, number, worker)
             now = self._db.shared_now(sql)
             self._close_run(sql, number, "stopped" if state is CrawlState.QUEUED else state.value, figures or {}, changes or {})
-            every, progress = sql.execute(select(crawls.c.every, crawls.c.progress).where(crawls.c.id == number)).one()
-            due = now + timedelta(seconds=every) if every and state.value in _IDLE_STATES else None
+            columns = crawls.c.every, crawls.c.schedule, crawls.c.progress
+            every, schedule, progress = sql.execute(select(*columns).where(crawls.c.id == number)).one()
+            due = next_run(every, schedule, now) if state.value in _IDLE_STATES else None
             values: dict[str, Any] = {"state": state.value, "wanted": "", "ended_at": now, "pid": None}
             values |= {"again": 0, "deaths": 0} if state is not CrawlState.QUEUED else {}
             # Whoever requested the pause has set the reason.
@@ -455,7 +471,9 @@ class CrawlClaims:
     ) -> None:
         newest = select(func.max(crawl_runs.c.id)).where(crawl_runs.c.crawl_id == number).scalar_subquery()
         values = {"ended_at": self._db.shared_now(sql), "outcome": outcome, "figures": dict(figures), "changes": dict(changes)}
-        if not (changes.get("regression") or changes.get("recovered")):
+        reported = select(crawls.c.id).where(crawls.c.id == number, crawls.c.report_to != "", crawls.c.every.is_not(None))
+        is_reported = outcome == "finished" and sql.execute(reported).first() is not None
+        if not (changes.get("regression") or changes.get("recovered") or is_reported):
             values["told_at"] = values["ended_at"]  # Nothing to notify of.
         sql.execute(update(crawl_runs).where(crawl_runs.c.id == newest, crawl_runs.c.ended_at.is_(None)).values(values))
 

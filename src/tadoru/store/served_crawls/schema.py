@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from sqlalchemy import CheckConstraint, Column, Connection, ForeignKey, Index, Table, case, func, select, text, update
 
@@ -26,6 +27,34 @@ class CrawlState(StrEnum):
     FINISHED = "finished"
     FAILED = "failed"
     """It could not run; `error` has the reason."""
+
+
+WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+DAILY = "daily"
+_DAY = timedelta(days=1)
+
+
+def next_scheduled(schedule: str, after: datetime) -> datetime | None:
+    """The next time of a schedule such as `mon 03:00 Asia/Tokyo` or `daily 22:30 UTC`; None if it is none.
+
+    A time that the clocks skip is the one that they show instead, and one that they show twice counts once.
+    """
+    day, _, rest = schedule.partition(" ")
+    at, _, zone = rest.partition(" ")
+    hours, _, minutes = at.partition(":")
+    try:
+        here, time = ZoneInfo(zone), timedelta(hours=int(hours), minutes=int(minutes))
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        return None
+    if day not in (*WEEKDAYS, DAILY) or not timedelta(0) <= time < _DAY:
+        return None
+    local = after.astimezone(here)
+    for number in range(9):
+        date = (local + number * _DAY).date()
+        found = (datetime(date.year, date.month, date.day, tzinfo=here) + time).astimezone(UTC)
+        if found > after and day in (DAILY, WEEKDAYS[date.weekday()]):
+            return found
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

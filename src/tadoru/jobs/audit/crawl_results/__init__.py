@@ -16,6 +16,8 @@ from tadoru.jobs.audit.crawl_results.downloads import (
     back_up_crawl,
     export_crawl,
     export_view,
+    html_report,
+    report_policy,
 )
 from tadoru.jobs.audit.crawl_results.queries import (
     browse_table,
@@ -58,6 +60,7 @@ __all__ = [
     "draw_site_graph",
     "export_crawl",
     "export_view",
+    "html_report",
     "link_causes",
     "list_affected",
     "list_findings",
@@ -68,5 +71,6 @@ __all__ = [
     "read_graph",
     "read_overview",
     "read_page",
+    "report_policy",
     "standalone_svg",
 ]

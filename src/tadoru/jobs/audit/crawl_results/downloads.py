@@ -19,12 +19,15 @@ from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple, cast
 
 from tadoru.errors import UsageError, quoted
+from tadoru.i18n.translation import translator
 from tadoru.jobs.audit.export.atomic_files import AtomicFiles, text_stream
 from tadoru.jobs.audit.export.exporter import check_check_ids
+from tadoru.jobs.audit.report import REPORT_FORMATS
 from tadoru.jobs.reporting.escape import url_origin
+from tadoru.jobs.reporting.html_templates import environment
 from tadoru.store.crawl.export_reader import ExportGrid, ExportSelection, unused_filters
 from tadoru.store.crawl.export_tables import TABLES
-from tadoru.store.crawl.sqlite.store import ReadOnlyCrawl
+from tadoru.store.crawl.sqlite.store import CrawlNotReadable, ReadOnlyCrawl, at_once
 from tadoru.store.crawl.tables import CrawlTable, TableFilter
 
 _ROWS = 500
@@ -106,6 +109,39 @@ def export_view(
             parts = _rows(form, grid, stack.pop_all())
             return Download(kind.suffix, kind.media_type, chain([next(parts)], parts), None)
         return _whole(kind, lambda out: _write_grid(form, grid, out, now))
+
+
+def html_report(path: Path | str, *, lang: str = "en") -> Download:
+    """The HTML report of an audit: one page without anything from elsewhere, and without the path of its database."""
+    from tadoru.jobs.audit.report.audit_report import AuditReport
+    from tadoru.jobs.audit.report.check_filter import CheckFilter
+    from tadoru.jobs.audit.report.html import write_html
+    from tadoru.jobs.audit.report.summary import read_summary
+    from tadoru.jobs.audit.suppressions import FindingSuppressions
+
+    crawl = ReadOnlyCrawl(path)
+    with closing(crawl.sql), crawl.snapshot():
+        catalogue = crawl.findings.stored_checks()
+        if not catalogue:
+            raise CrawlNotReadable("This crawl contains no audit.")
+        chosen = CheckFilter().select(catalogue)
+        summary = at_once(read_summary(crawl, chosen, FindingSuppressions(), REPORT_FORMATS["html"].extent))
+        report = AuditReport(summary=summary, translate=translator(lang), database="crawl.db", store=crawl)
+
+        def write(out: BinaryIO) -> None:
+            with text_stream(out) as text:
+                write_html(report, text)
+
+        return _whole(DownloadFormat(".html", "text/html; charset=utf-8", of_tables=False), write)
+
+
+def report_policy(lang: str) -> str:
+    """The content security policy of a report: its own style and script, and nothing else."""
+    known = environment(lang).globals
+    return (
+        f"default-src 'none'; style-src '{known['style_hash']}'; script-src '{known['script_hash']}'; base-uri 'none'; "
+        "form-action 'none'; frame-ancestors 'none'"
+    )
 
 
 def back_up_crawl(path: Path | str) -> Download:

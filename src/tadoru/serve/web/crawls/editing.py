@@ -22,18 +22,22 @@ from tadoru.serve.service import service_of
 from tadoru.serve.web.crawls.view_models import CRAWLS_URL, JOB_LABELS, crawl_or_404
 from tadoru.serve.web.rendering import Problem, caller_of, explain, formatter_of, redirect_after, render
 from tadoru.serve.web.request_input import SubmittedForm
-from tadoru.store.served_crawls.schema import ServedCrawl
+from tadoru.store.served_crawls.schema import DAILY, WEEKDAYS, ServedCrawl
 
 router = APIRouter(include_in_schema=False)
 BASICS = ("depth", "limit")
 """The options outside the advanced section."""
-_OWN = ("starts", "name", "every", "webhook")
+_OWN = ("starts", "name", "every", "webhook", "day", "at", "zone", "report_to")
 """Fields that are not options of the job."""
 INTERVALS = {
     3600: N_("Every hour"), 21600: N_("Every 6 hours"), 86400: N_("Every day"), 604800: N_("Every week"),
     2592000: N_("Every 30 days"),
 }  # fmt: skip
 """How often a crawl can repeat, in seconds."""
+_WEEKDAY_LABELS = (
+    N_("Every Monday"), N_("Every Tuesday"), N_("Every Wednesday"), N_("Every Thursday"), N_("Every Friday"),
+    N_("Every Saturday"), N_("Every Sunday"),
+)  # fmt: skip
 _JOB_HINTS = {
     "audit": N_("Find the problems of a site: titles, links, speed, security."),
     "links": N_("Map the links of a site and find the broken ones."),
@@ -82,13 +86,13 @@ def add_crawl_page(request: Request) -> Response:
         validate_start_urls(service, job, starts, listed=bool(options.get("list")))
     except UsageError as error:
         problems["starts"] = formatter.translator.error(error)
-    every = _every(typed["every"])
+    every = _scheduled_interval(typed, _every(typed["every"]))
     if problems:
         return _form(request, job, typed, problems)
     try:
         crawl = control.add(
             service, actor_of(request), name=typed["name"], job=job, starts=starts, options=options, every=every,
-            webhook=typed["webhook"] or None, role=caller.role,
+            webhook=typed["webhook"] or None, role=caller.role, schedule=_schedule(typed), report_to=typed["report_to"],
         )  # fmt: skip
     except HttpProblem as error:
         at = "webhook" if typed["webhook"] and "webhook" in error.detail.lower() else ""
@@ -102,23 +106,28 @@ def add_crawl_page(request: Request) -> Response:
 def edit_crawl_page(request: Request, crawl_id: int) -> Response:
     """The form of the name, the interval and the webhook."""
     crawl = crawl_or_404(request, crawl_id)
-    return _edit(request, crawl, crawl.name, str(crawl.every or ""))
+    day, _, rest = crawl.schedule.partition(" ")
+    at, _, zone = rest.partition(" ")
+    when = {"day": "" if day == DAILY else day, "at": at, "zone": zone, "report_to": crawl.report_to}
+    return _edit(request, crawl, crawl.name, str(crawl.every or ""), when=when)
 
 
 @router.post("/manage/crawls/{crawl_id}/edit")
 def change_crawl_page(request: Request, crawl_id: int) -> Response:
     """Save the form."""
     crawl, given = crawl_or_404(request, crawl_id), SubmittedForm(request)
-    name, every, webhook = given.text("name"), _every(given.text("every")), given.text("webhook")
+    when = given.texts(("every", "day", "at", "zone", "report_to"))
+    name, every, webhook = given.text("name"), _scheduled_interval(when, _every(when["every"])), given.text("webhook")
+    schedule = _schedule(when)
     try:
         control.change(
             service_of(request), actor_of(request), crawl.id, name=name if name != crawl.name else None,
             every=every if every != crawl.every else None, repeats=False if every is None and crawl.every else None,
             webhook="" if given.has("no_webhook") else webhook or None,
+            schedule=schedule if schedule != crawl.schedule and every is not None else None, report_to=when["report_to"],
         )  # fmt: skip
     except HttpProblem as error:
-        typed = name, given.text("every"), webhook
-        return _edit(request, crawl, *typed, problem=error, status=error.status_code)
+        return _edit(request, crawl, name, when["every"], webhook, when=when, problem=error, status=error.status_code)
     return redirect_after(f"{CRAWLS_URL}/{crawl.id}", "crawl_changed")
 
 
@@ -191,6 +200,22 @@ def _every(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 12 and 0 < int(text) <= 10**9 else None
 
 
+def _schedule(typed: Mapping[str, str]) -> str:
+    """The schedule of a form with a time; empty without one."""
+    at = typed["at"][:5]
+    return f"{typed['day'] or DAILY} {at} {typed['zone'] or 'UTC'}" if at else ""
+
+
+def _scheduled_interval(typed: Mapping[str, str], every: int | None) -> int | None:
+    """The interval of a form: a time of day means every day, a weekday every week."""
+    return every if not typed["at"] else 604_800 if typed["day"] else 86_400
+
+
+def _weekday_choices(formatter: Formatter) -> list[tuple[str, str]]:
+    _ = formatter.gettext
+    return [("", _("Every day")), *((name, _(label)) for name, label in zip(WEEKDAYS, _WEEKDAY_LABELS, strict=True))]
+
+
 def _fields(
     job: str, typed: Mapping[str, str], problems: Mapping[str, str], formatter: Formatter, *, admin: bool
 ) -> Iterable[CrawlFormField]:
@@ -219,13 +244,15 @@ def _form(
         values=dict.fromkeys(_OWN, "") | dict(typed), problems=dict.fromkeys(_OWN, "") | dict(problems),
         jobs=[(one, _(JOB_LABELS[one])) for one in JOBS], about=_(_JOB_HINTS[job]), back=CRAWLS_URL,
         basics=[one for one in fields if one.name in BASICS], folded=folded, is_open=any(one.problem for one in folded),
-        intervals=_interval_choices(formatter, None),
+        intervals=_interval_choices(formatter, None), weekdays=_weekday_choices(formatter),
+        default_zone=service_of(request).options.timezone,
     )  # fmt: skip
 
 
 def _edit(
-    request: Request, crawl: ServedCrawl, name: str, every: str, webhook: str = "", *, problem: Problem = "", status: int = 200
-) -> Response:
+    request: Request, crawl: ServedCrawl, name: str, every: str, webhook: str = "", *, when: Mapping[str, str],
+    problem: Problem = "", status: int = 200,
+) -> Response:  # fmt: skip
     """The form of a crawl that exists. The URL of a webhook may be a secret: only its host is shown."""
     formatter = formatter_of(request)
     _ = formatter.gettext
@@ -233,7 +260,8 @@ def _edit(
         request, "crawls/edit.html", status=status, place=CRAWLS_URL, problem=problem, name=name, every=every, webhook=webhook,
         webhook_host=urlsplit(crawl.webhook).hostname or "" if crawl.webhook else "",
         action=f"{CRAWLS_URL}/{crawl.id}/edit", back=f"{CRAWLS_URL}/{crawl.id}", heading=_("Edit {name}", name=crawl.name),
-        intervals=_interval_choices(formatter, crawl.every),
+        intervals=_interval_choices(formatter, crawl.every), when=when, weekdays=_weekday_choices(formatter),
+        default_zone=service_of(request).options.timezone,
     )  # fmt: skip
 
 

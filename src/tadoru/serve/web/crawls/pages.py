@@ -208,6 +208,7 @@ def _rows(runs: Sequence[CrawlRun], lines: Sequence[Trend]) -> list[tuple[dateti
     return [(one.ended_at, [figure(one.figures, line.name) for line in lines]) for one in finished]
 
 
+MAX_SEGMENTS = 8
 FIX_FIRST = 5
 """Checks that are listed as most urgent."""
 
@@ -230,6 +231,8 @@ class OverviewCharts:
     depths: tuple[ChartBar, ...]
     indexability: tuple[ChartBar, ...]
     first: tuple[CheckSummary, ...]
+    segments: tuple[tuple[str, int, int, int], ...]
+    """The largest folders: pages, broken pages, findings."""
 
 
 def overview_charts(opened: OpenedRun, formatter: Formatter) -> OverviewCharts | None:
@@ -263,6 +266,7 @@ def overview_charts(opened: OpenedRun, formatter: Formatter) -> OverviewCharts |
             for one in found.indexability
         ),
         first=tuple(one for one in checks if one.severity in ("error", "warning"))[:FIX_FIRST],
+        segments=crawl_results.list_segments(path)[:MAX_SEGMENTS] if crawl.job != "docs" else (),
     )
 
 

@@ -454,7 +454,11 @@ def exports_page(request: Request, crawl_id: int) -> Response:
             (_(_EXPORT_LABELS[one]), [(name, f"{base}?format={name}&table={one}{of_run}") for name in of_tables])
             for one in tables
         ]
-        return {"rows": rows, "whole": [(_(_EXPORT_LABELS[name]), f"{base}?format={name}{of_run}") for name in whole]}
+        return {
+            "has_report": crawl.job == "audit",
+            "rows": rows,
+            "whole": [(_(_EXPORT_LABELS[name]), f"{base}?format={name}{of_run}") for name in whole],
+        }
 
     return render_tab(request, opened, "exports", "crawls/exports.html", read)
 
