@@ -198,6 +198,8 @@ PAGE_ROUTES: tuple[Route, ...] = (
     _page("POST", "/manage/reviews/{review_id}/fix", Role.EDITOR, "Fill in missing fields and publish."),
     _page("POST", "/manage/reviews/{review_id}/retry", Role.EDITOR, "Re-parse an item."),
     _page("POST", "/manage/reviews/{review_id}/dismiss", Role.EDITOR, "Dismiss a review."),
+    _page("POST", "/manage/reviews/{review_id}/reopen", Role.EDITOR, "Open a review again that was kept separate or dismissed."),
+    _page("POST", "/manage/reviews/resolve", Role.EDITOR, "Give one answer to several reviews."),
     _page("GET", "/manage/merges", Role.VIEWER, "The list of merges."),
     _page("POST", "/manage/merges/{merge_id}/undo", Role.EDITOR, "Undo a merge."),
     _page("GET", "/manage/events", Role.VIEWER, "Events in any state."),

@@ -307,6 +307,18 @@ def test_an_answer_that_comes_too_late_is_said_on_the_page(web_harness: WebHarne
     assert "kept separate" in editor.get("/manage/reviews?which=answered&lang=en").text
 
 
+def test_a_review_is_opened_again_and_several_get_one_answer(web_harness: WebHarness, editor: httpx.Client) -> None:
+    reviews = web_harness.store.reviews
+    assert 'name="review" value="1"' in editor.get("/manage/reviews").text
+    several = token(editor) | {"review": ["1", "999"], "resolution": "dismiss"}
+    assert editor.post("/manage/reviews/resolve", data=several).status_code == 303
+    assert reviews.get(1).resolution == "dismiss"
+    assert "Open again" in editor.get("/manage/reviews/1?lang=en").text
+    assert editor.post("/manage/reviews/1/reopen", data=token(editor)).status_code == 303
+    assert reviews.get(1).resolved_at is None
+    assert editor.post("/manage/reviews/resolve", data=token(editor) | {"resolution": "forget"}).status_code == 404
+
+
 def test_an_event_of_a_persons_own_is_added_and_what_is_missing_is_said(web_harness: WebHarness, editor: httpx.Client) -> None:
     assert editor.post("/manage/events/new", data=token(editor) | {"title": "朝の会"}).status_code == 400
     typed = {"title": "朝の会", "starts": "2026-08-22", "all_day": "yes", "timezone": "Asia/Tokyo", "city": "盛岡市"}

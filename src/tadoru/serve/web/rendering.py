@@ -65,6 +65,8 @@ DONE = {
     "fixed": N_("Event published."),
     "retried": N_("Re-parsed and published."),
     "dismissed": N_("Review dismissed."),
+    "reopened": N_("The review is open again."),
+    "resolved_several": N_("Reviews resolved."),
     "undone": N_("Merge undone."),
     "event_added": N_("Event added."),
     "event_saved": N_("Event saved."),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from fastapi import APIRouter, Request
@@ -167,6 +168,7 @@ def _merges_of(service: Service, review: ReviewItem, formatter: Formatter) -> li
 @router.post("/manage/reviews/{review_id}/fix")
 @router.post("/manage/reviews/{review_id}/retry")
 @router.post("/manage/reviews/{review_id}/dismiss")
+@router.post("/manage/reviews/{review_id}/reopen")
 def resolve_review(request: Request, review_id: int) -> Response:
     """Resolve a review as the last segment of the URL says."""
     service, resolution = service_of(request), request.url.path.rpartition("/")[2]
@@ -200,9 +202,31 @@ def _resolve(request: Request, service: Service, review: ReviewItem, resolution:
                 why = outcome.why if isinstance(outcome, QuarantinedEvent) else ""
                 raise UsageError("The item is still incomplete. {why}", why=why)
             return redirect_after(REVIEWS_URL, "retried")
+        case "reopen":
+            store.reviews.reopen(review.id)
+            return redirect_after(f"{REVIEWS_URL}/{review.id}", "reopened")
         case _:
             store.reviews.dismiss(review.id, by)
             return redirect_after(REVIEWS_URL, "dismissed")
+
+
+@router.post("/manage/reviews/resolve")
+def resolve_several(request: Request) -> Response:
+    """Give one answer to several reviews. Those that it does not fit, or that somebody resolved before, stay as they are."""
+    service, given, by, judge = service_of(request), SubmittedForm(request), caller_of(request).name, EventMatcher()
+    resolution, ids = given.text("resolution"), list(dict.fromkeys(filter(None, map(parse_id, given.all("review")))))[:PAGE_SIZE]
+    answers: dict[str, Callable[[int], object]] = {
+        "merge": lambda number: service.store.reviews.merge(number, judge, by),
+        "keep-apart": lambda number: service.store.reviews.keep_apart(number, judge, by),
+        "dismiss": lambda number: service.store.reviews.dismiss(number, by),
+    }
+    if resolution not in answers:
+        raise HttpProblem(404)
+    note_change(request, "reviews", answer=resolution, ids=ids)
+    for number in ids:
+        with suppress(UsageError):
+            answers[resolution](number)
+    return redirect_after(REVIEWS_URL, "resolved_several")
 
 
 def _found(service: Service, review_id: int) -> ReviewItem:
