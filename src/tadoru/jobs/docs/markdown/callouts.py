@@ -88,6 +88,16 @@ def callout(context: ConversionContext, node: Element) -> list[str]:
     return [context.quoted(f"[!{mark}]\n" + "\n\n".join(blocks))]
 
 
+_ALERT = re.compile(r"\\\[!([A-Za-z]{3,12})\\?\][+-]?[ \n]*+")
+
+
+def with_mark(quoted: str) -> str:
+    """A quotation whose first words are the mark of a callout, which the generator did not know, as that callout."""
+    found = _ALERT.match(quoted)
+    mark = element_kinds.CALLOUTS.get(found[1].lower()) if found else None
+    return f"[!{mark}]\n{quoted[found.end() :]}" if found and mark else quoted
+
+
 def _take_icon(node: Element) -> str:
     """The kind that the sign at the start of a callout stands for; the sign is removed, if it is alone in its element."""
     first: Element | None = node

@@ -267,7 +267,8 @@ def _collect_text(top: Element) -> str:
                 text.new_line()
                 line = f"{line} {len(text.pieces)}"
             waiting.append((following, line, framed))
-            framed = tag in _FRAME_TAGS or (framed and tag not in {"pre", "code", "span", "td"} and not line)
+            holds_block = tag == "td" and node.css_first("pre") is not None  # Hugo has line breaks around it.
+            framed = tag in _FRAME_TAGS or (framed and (holds_block or tag not in {"pre", "code", "span", "td"}) and not line)
             node = node.first_child
             continue
         node = following

@@ -316,7 +316,7 @@ class BlockConverter(ConversionContext):
                 code.code_block(self, node) if code_layout.is_code_block(node, tag, node.attributes) else tables.table(self, node)
             )
         if tag == "blockquote":
-            inner = "\n\n".join(self.blocks(node))
+            inner = callouts.with_mark("\n\n".join(self.blocks(node)))
             return [self.quoted(inner)] if inner else _NOTHING
         if tag == "details":
             return callouts.details(self, node)

@@ -210,13 +210,15 @@ def notes(context: ConversionContext, node: Element) -> list[str] | None:
     _remove_separators(node)
     if node.css_first("h5 a[href^='#DOC']") is not None:
         return _notes_under_headings(context, node)
-    label = node.css_first(".label,.fn-bracket")
+    label = node.css_first(".label:not(col),.fn-bracket")
     if label is None:
         label = _back_link(node)
     if label is None or any(inner.mem_id != node.mem_id for inner in node.css(".footnote,.citation")):
         return None
     name = _LABEL.sub("", label.text() or "")[:60]
     label.decompose()
+    if node.tag == "table" and (cell := node.css_first("td")) is not None:  # docutils, and Sphinx before version 2
+        node = cell
     return [_note(context, node, name).replace("]: . ", "]: ", 1)] if name else None
 
 

@@ -219,7 +219,7 @@ _SURELY_TEX = re.compile(r"\\[A-Za-z]+ ?\{|[_^]\{|\\(?:alpha|beta|gamma|lambda|s
 _MATH_IMAGE = re.compile(r"(?:^|[\s_-])(?:math|tex|latex|formula|equation|katex|mathjax)(?:$|[\s_-])", re.IGNORECASE)
 _MATH_SERVICE = re.compile(r"latex\.codecogs\.com/|/latex\.php\?|[?&]cht=tx&|/math/render/|/cgi-bin/mathtex")
 _TEX_ATTRIBUTES = ("data-tex", "data-latex", "data-math", "data-formula", "data-equation")
-ATTRIBUTES = frozenset({*_TEX_ATTRIBUTES, "data-mathml"})
+ATTRIBUTES = frozenset({*_TEX_ATTRIBUTES, "data-mathml", "data-math-style"})
 """Attributes with the source of a formula."""
 
 
@@ -299,7 +299,8 @@ def inline_math(node: Element, *, display: bool = False) -> str | None:
     if not source:
         return None
     attributes = node.attributes
-    if "display" in (attributes.get("type") or "") or attributes.get("display") in {"block", "true"}:
+    stated = f"{attributes.get('type') or ''} {attributes.get('data-math-style') or ''}"
+    if "display" in stated or attributes.get("display") in {"block", "true"}:
         display = True
     return f"$${source}$$" if display else f"${source}$"
 
@@ -325,7 +326,22 @@ def _source(node: Element, *, lines: bool = False) -> str:
     drawn = node.css_first("mjx-math,[data-mml-node=math]") if inner is None else None
     if drawn is not None:
         return mathml_to_tex(drawn)
-    return _strip_delimiters((node if inner is None else inner).text() or "", lines=lines)
+    shown = node if inner is None else inner
+    raw = _raised_text(shown) if shown.css_first("sup,sub") is not None else shown.text() or ""
+    return _strip_delimiters(raw, lines=lines)
+
+
+def _raised_text(node: Element, depth: int = 0) -> str:
+    """The text of a formula that is laid out with superscripts and subscripts (Pandoc), as TeX."""
+    parts: list[str] = []
+    for child in node.iter(include_text=True):
+        if child.is_text_node:
+            parts.append(child.text_content or "")
+        elif depth < _MAX_DEPTH:
+            inner = _raised_text(child, depth + 1)
+            mark = {"sup": "^", "sub": "_"}.get(child.tag or "", "")
+            parts.append(f"{mark}{_grouped(inner)}" if mark else inner)
+    return "".join(parts)
 
 
 def _stated_source(element: Element) -> str | None:
