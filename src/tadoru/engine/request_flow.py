@@ -1,33 +1,17 @@
-"""Request flows and turns: logic that needs several requests is a generator that yields a URL and receives the answer.
-
-`run_flow` does the sending, so a flow cannot bypass pacing and robots.txt. `follow_redirects` follows redirects hop by hop, and
-sends each hop in the same way. A `HostTurn` is the time in which one request may be sent to a host.
-"""
+"""Redirects that are followed hop by hop, each sent in the same way; and turns, in which one request may be sent to a host."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from tadoru.clock import Clock
 from tadoru.model.web import Answer, Failure, FailureKind, Request, Response
 from tadoru.rules.url import canonical
 
 Send = Callable[[Request], Awaitable[Answer]]
-R = TypeVar("R")
-
-
-async def run_flow(flow: Generator[str, Answer, R], send: Send, template: Request) -> R:
-    """Run a flow to its end; each URL it yields is sent as a copy of the template request."""
-    try:
-        url = next(flow)
-        while True:
-            url = flow.send(await follow_redirects(send, url, template))
-    except StopIteration as end:
-        result: R = end.value
-        return result
 
 
 async def follow_redirects(send: Send, url: str, template: Request, hops: int = 5) -> Answer:
