@@ -187,7 +187,14 @@ LINKS = CrawlTable(
         BrowsedColumn("answer", N_("Status"), "t.status", shown=False, choices=_states("t")),
         BrowsedColumn("url", N_("Linked from"), "p.url", page="p.id", contains=_IN_PAGES.format("r.source_id"), is_exact=True),
         BrowsedColumn("anchor", N_("Anchor text"), "a.text", contains=_IN_TEXTS.format("r.text_id")),
-        BrowsedColumn("position", N_("Position"), "r.position", _INTEGER),
+        BrowsedColumn(
+            "landmark", N_("Part of the page"), "r.landmark", sortable=False, choices={
+                "content": (N_("Content"), "r.landmark = 1"), "nav": (N_("Navigation"), "r.landmark = 2"),
+                "header": (N_("Header"), "r.landmark = 3"), "footer": (N_("Footer"), "r.landmark = 4"),
+                "aside": (N_("Sidebar"), "r.landmark = 5"),
+            },
+        ),
+        BrowsedColumn("position", N_("Position"), "r.position", _INTEGER, shown=False),
         BrowsedColumn("kind", N_("Kind"), "r.kind", shown=False),
         BrowsedColumn("rel", N_("rel"), "rel.text", shown=False, contains=_IN_TEXTS.format("r.rel_id")),
         BrowsedColumn("fragment", N_("Fragment"), "f.text", shown=False),

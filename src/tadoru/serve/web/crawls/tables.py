@@ -336,8 +336,11 @@ def _cell(
     if column.kind is ColumnKind.TIME:
         moment = parse_utc(str(value))
         return TableCell(formatter.timestamp(moment) if moment else "")
-    if column.name == "severity":
-        return TableCell(_(column.choices[value][0]), chip=str(value))
+    if column.name in ("landmark", "severity"):
+        labels = [label for label, _condition in column.choices.values()]
+        if column.name == "severity":
+            return TableCell(_(column.choices[value][0]), chip=str(value))
+        value = _(labels[int(value) - 1]) if 0 < int(value) <= len(labels) else ""
     if column.name == "check":
         return TableCell(str(value), f"{opened.base}/findings/{value}")
     if column.name == "indexable":
