@@ -14,6 +14,10 @@ K = "tests/cluster/test_"
 W = "tests/serve/web/test_"
 GROWS = "tests/acceptance/test_small_pages_that_grow.py::"
 STANDS_FOR: dict[str, tuple[str, ...]] = {
+    # ---- a worker that stands still: its turn is lost in the process of the test instead of another one
+    "tests/engine/test_late_turns.py::test_a_source_is_requested_in_another_turn_when_its_own_is_over": (
+        "tests/engine/test_late_turns.py::test_a_worker_that_stood_still_until_others_had_the_slot_waits_for_another[PostgreSQL]",
+    ),
     # ---- killed in the middle: once at each level instead of twenty times for each command
     "tests/store/test_processes.py": (
         f"{A}kill.py::test_twenty_kills_lose_nothing_and_cost_no_more_than_what_was_in_flight",
