@@ -66,6 +66,7 @@ def on_a_phone(page: Page, name: str) -> Iterator[str]:
     if (width := page.evaluate("document.documentElement.scrollWidth")) > PHONE["width"]:
         yield f"{width} pixels wide"
     yield from page.evaluate(SMALL)
+    yield from axe.violations(page)
     page.set_viewport_size(usual)
 
 

@@ -41,6 +41,7 @@ def titles(page: Page) -> list[str]:
 def test_filters_are_one_click_away_and_a_second_click_removes_them(browser: Browser, priced: WebHarness) -> None:
     with window(browser, priced, locale="en", java_script_enabled=False) as (page, wrong):
         page.goto(priced.url("/"))
+        assert page.get_by_role("button", name="Near me").count() == 0, "it needs a script"
         page.get_by_role("link", name="Next weekend").click()
         assert page.get_by_role("heading", level=1).inner_text() == "Events next weekend"
         assert {"Free walk", "Dinner", "野外上映会"} <= set(titles(page))
