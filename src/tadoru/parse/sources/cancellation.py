@@ -84,12 +84,11 @@ _NOTICE_END = (
     r"(?:(?:する|した)?(?:の|に関する|について)?(?:お知らせ|ご案内|お詫び|ご連絡)(?:とお詫び)?|について|しました|いたしました|いたします|します|"
     r"[にと]なりました|が?決定(?:しました)?|御礼)"
 )
-_NOTICES = tuple(
-    (kind, re.compile(rf"(?:の|を|は|が|、|\s|:)*(?:開催)?(?:の|を)?(?:{words}){_NOTICE_END}[。!]?$"))
-    for kind, words in _NOTICE_WORDS
-)
+_NOTICES = tuple((kind, re.compile(rf"(?:開催)?(?:の|を)?(?:{words}){_NOTICE_END}[。!]?$")) for kind, words in _NOTICE_WORDS)
 _NOTICE_START = re.compile(r"^(?:[【\[(〔<《]?(?:重要|お知らせ|緊急|更新|速報)[】\])〕>》:]\s?)+")
 _QUOTED = re.compile(r"「([^「」]{3,})」(?:の|は)?|『([^『』]{3,})』(?:の|は)?")
+_PARTICLES = "のをはが、: \t\n"
+"""What stands between the title of the event and the notice."""
 _SHORTEST_SUBJECT = 4
 
 
@@ -100,7 +99,7 @@ def find_notice(title: str) -> EventNotice | None:
         found = pattern.search(text)
         if found is None:
             continue
-        before = text[: found.start()].strip()
+        before = text[: found.start()].rstrip(_PARTICLES)
         quoted = _QUOTED.fullmatch(before)
         subject = (quoted[1] or quoted[2]) if quoted else before
         is_certain = kind not in (NoticeKind.CANCELLED, NoticeKind.POSTPONED) or _is_certain(text.replace("お知らせ", ""))
