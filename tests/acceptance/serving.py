@@ -98,7 +98,9 @@ def announced(process: subprocess.Popen[str]) -> RunningService:
     line = b""
     while not line.endswith(b"\n") and (more := os.read(process.stderr.fileno(), 1)):
         line += more
-    assert line.startswith(b"Serving on http"), line.decode() + process.stderr.read()
+    if not line.startswith(b"Serving on http"):
+        process.kill()  # So that all it wrote can be read.
+        raise AssertionError(line.decode() + process.stderr.read())
     return RunningService(process, int(line.split()[2].rstrip(b"/.").rpartition(b":")[2]))
 
 

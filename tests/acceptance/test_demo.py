@@ -52,7 +52,7 @@ def shown(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> DemoOutpu
                 notes.append(note)
                 if served := re.match(r"Serving on http://(\S+)/ ", note):
                     pages = {path: _page(served[1], path) for path in ("/", "/events.ics")}
-                    town = next(one.split()[5] for one in notes if one.startswith("Serving the town of Hoshimachi at"))
+                    town = next(one.split()[6] for one in notes if one.startswith("Serving the town of Hoshimachi at"))
                     pages["town"] = _page(town.removeprefix("http://").strip("/"), "/events.ics")
                     break
             process.send_signal(signal.SIGINT)

@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 LONGEST = 1 << 20
-ALONE = ("pyarrow", "playwright", "greenlet")
-"""Not imported before a fork: they begin threads, or are bound to one."""
+ALONE = ("pyarrow", "playwright", "greenlet", "wordllama")
+"""Not imported before a fork: they begin threads, are bound to one, or configure the logging of the process."""
 
 ROOMS = tuple(str(Path(folder).resolve()) for folder in sys.path if folder.endswith(("src", "site-packages")))
 

@@ -8,7 +8,7 @@ import pytest
 
 from tadoru.errors import UsageError
 from tadoru.store.accounts.audit_log import Actor
-from tadoru.store.served_crawls.annotations import MAX_VIEWS
+from tadoru.store.served_crawls.annotations import MAX_SHARES, MAX_VIEWS, SCHEDULE
 from tadoru.store.served_crawls.register import next_run
 from tadoru.store.served_crawls.schema import next_scheduled
 from tadoru.store.service import ServiceStore
@@ -95,3 +95,22 @@ def test_a_crawl_without_a_schedule_runs_again_after_its_interval() -> None:
     assert next_run(3600, "", now) == now + timedelta(hours=1)
     assert next_run(None, "", now) is None
     assert next_run(86400, "daily 12:00 UTC", now) == now + timedelta(hours=12)
+
+
+def test_reports_by_mail_never_run_out_of_links_and_take_none_from_people(store: ServiceStore) -> None:
+    number = crawl_of(store)
+    mailed = [store.annotations.share(number, SCHEDULE, label="client", days=30) for _ in range(MAX_SHARES + 1)]
+    for _ in range(MAX_SHARES):
+        store.annotations.share(number, BY, label="", days=30)
+    with pytest.raises(UsageError, match="at most 50"):
+        store.annotations.share(number, BY, label="", days=30)
+    assert all(store.annotations.open_share(token) for token in mailed)
+
+
+def test_expired_links_make_room_for_others(store: ServiceStore, clock: FakeClock) -> None:
+    number = crawl_of(store)
+    for _ in range(MAX_SHARES):
+        store.annotations.share(number, BY, label="", days=7)
+    clock.advance(8 * 24 * 3600)
+    store.annotations.share(number, BY, label="later", days=7)
+    assert [one.label for one in store.annotations.shares(number)] == ["later"]

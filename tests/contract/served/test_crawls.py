@@ -101,9 +101,9 @@ def test_a_crawl_that_waits_is_paused_or_stopped_at_once(store: ServiceStore, by
 
 @pytest.mark.parametrize(
     "state, anew",
-    [(CrawlState.FINISHED, True), (CrawlState.FAILED, True), (CrawlState.PAUSED, False), (CrawlState.STOPPED, False)],
+    [(CrawlState.FINISHED, True), (CrawlState.FAILED, True), (CrawlState.STOPPED, True), (CrawlState.PAUSED, False)],
 )
-def test_what_finished_or_failed_begins_anew_and_everything_else_goes_on(
+def test_a_paused_crawl_goes_on_and_one_that_finished_failed_or_was_stopped_begins_anew(
     store: ServiceStore, by: Actor, state: CrawlState, anew: bool
 ) -> None:
     added(store, by)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import email
 import hashlib
 import hmac
 import json
+import socketserver
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -197,6 +201,59 @@ def test_people_are_notified_by_the_addresses_of_the_operator(tmp_path: Path, ho
         assert sorted(notices) == ["Notification sent.", "The notification could not be sent."]
     finally:
         runner.close()
+
+
+class MailServer(socketserver.ThreadingTCPServer):
+    """A mail server on loopback that accepts every message and keeps it."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), MailSession)
+        self.messages: list[str] = []
+
+
+class MailSession(socketserver.StreamRequestHandler):
+    """One connection with the mail server."""
+
+    server: MailServer
+
+    def handle(self) -> None:
+        self.wfile.write(b"220 mail.example\r\n")
+        while line := self.rfile.readline():
+            command = line[:4].upper()
+            if command == b"DATA":
+                self.wfile.write(b"354 go on\r\n")
+                lines = iter(self.rfile.readline, b".\r\n")
+                self.server.messages.append(b"".join(lines).decode())
+            self.wfile.write(b"221 bye\r\n" if command == b"QUIT" else b"250 ok\r\n")
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Of the library that sends, while it is imported.
+def test_the_report_of_a_scheduled_run_is_mailed_with_a_link_that_opens_it(tmp_path: Path) -> None:
+    with MailServer() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        mail = f"mailto://127.0.0.1:{server.server_address[1]}?from=tadoru@example.com"
+        runner = RunnerHarness(tmp_path, notify=(mail,), port=8123)
+        try:
+            number = runner.store.crawls.add(
+                "Shop", "audit", ["https://shop.example/"], {}, BY, every=86400, report_to="client@example.com"
+            ).id
+            runner.store.claims.claim(current(), at_once=99)
+            runner.store.claims.end(number, current(), CrawlState.FINISHED, figures={"pages": 3, "score": 91.5}, changes={})
+            told(runner)
+            assert runner.notices(number) == ["Report sent."]
+            [message] = [email.message_from_string(one) for one in server.messages]
+            parts = [part.get_payload(decode=True) for part in message.walk() if part.get_content_type() == "text/plain"]
+            text = b"".join(part for part in parts if isinstance(part, bytes)).decode()
+            assert (message["To"], "Health score: 91.5 of 100" in text) == ("client@example.com", True)
+            link = text[text.index("http://127.0.0.1:8123/shared?key=") :].split()[0]
+            shared = runner.store.annotations.open_share(unquote(link.partition("key=")[2]))
+            assert shared is not None
+            assert shared.crawl_id == number
+        finally:
+            runner.close()
+            server.shutdown()
 
 
 def test_a_crawl_is_run_again_when_its_time_has_come_and_missed_times_once(tmp_path: Path, site: Site) -> None:

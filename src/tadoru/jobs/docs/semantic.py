@@ -7,6 +7,7 @@ downloaded; without the package everything else works as with it.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -56,7 +57,12 @@ def _found() -> bool:
 
 @lru_cache(1)
 def _model() -> Any:
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
     wordllama: Any = import_module("wordllama")
+    # It configures logging for the whole process when it is imported.
+    root.handlers[:] = handlers
+    root.setLevel(level)
     # It would look for its tokenizer, which it carries, in a cache only, and download it.
     return wordllama.WordLlama.load(cache_dir=Path(str(wordllama.__file__)).parent, disable_download=True)
 

@@ -23,9 +23,10 @@ from tadoru.jobs.launch import NetworkAccess, build_fetcher, run_loop
 from tadoru.model.web import Failure, FailureKind, Headers, Request
 from tadoru.rules.address import Exemptions
 from tadoru.rules.url import parse_typed_url
+from tadoru.serve.auth.http_security import public_url
 from tadoru.serve.crawl_runner.crawl_options import reject_private_url
 from tadoru.serve.service import Service
-from tadoru.store.accounts.audit_log import Actor
+from tadoru.store.served_crawls.annotations import SCHEDULE
 from tadoru.store.served_crawls.register import CrawlNotFound
 from tadoru.store.served_crawls.schema import CrawlRun, ServedCrawl
 
@@ -180,13 +181,11 @@ class WebhookNotifier:
             self._add_notice(crawl, False, "The report could not be sent: start the service with --notify mailto://….")
             return
         to = ",".join(crawl.report_to.split())
-        token = self._service.store.annotations.share(crawl.id, Actor(who="schedule"), label=to[:80], days=REPORT_DAYS)
-        base = (self._service.options.base_url or "").rstrip("/")
+        token = self._service.store.annotations.share(crawl.id, SCHEDULE, label=to[:80], days=REPORT_DAYS)
+        link = f"{public_url(self._service.options).rstrip('/')}/shared?key={token}"
         try:
             send = create_sender([f"{servers[0]}{'&' if '?' in servers[0] else '?'}to={quote(to, safe='@,')}"])
-            is_sent = send is not None and send(
-                f"{crawl.name}: report", report_text(crawl, run, f"{base}/shared?key={token}"), "info"
-            )
+            is_sent = send is not None and send(f"{crawl.name}: report", report_text(crawl, run, link), "info")
         except Exception as error:  # The library of many services may raise anything; crawls continue.
             self._service.log.write("error", "report not sent", crawl_id=crawl.id, error=type(error).__name__)
             is_sent = False

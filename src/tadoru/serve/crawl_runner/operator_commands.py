@@ -42,7 +42,7 @@ def import_crawl(store: ServiceStore, given: str, by: Actor, name: str = "") -> 
             "{path} was not written by `tadoru docs`. Give the folder of a documentation site, or the database of a crawl.",
             path=path,
         )
-    job, starts, counts = asyncio.run(_read_crawl(file))
+    job, starts, counts, overview = asyncio.run(_read_crawl(file))
     if job not in CRAWL_JOBS or (job == "docs") != path.is_dir():
         raise UsageError(
             "{path} contains no crawl that can be added. Give a database of `tadoru audit` or `tadoru links`.", path=path
@@ -53,7 +53,6 @@ def import_crawl(store: ServiceStore, given: str, by: Actor, name: str = "") -> 
     crawl = store.crawls.add(
         name or starts[0], job, starts, {}, by, place=str(path), state=state, progress=progress_counts(counts)
     )
-    overview = crawl_results.read_overview(file)
     if overview.started_at is not None:
         ended = overview.ended_at or overview.started_at
         store.crawls.add_run(crawl.id, state, overview.started_at, ended, _figures(job, file, overview))
@@ -66,17 +65,19 @@ def _figures(job: str, file: Path, overview: CrawlOverview) -> dict[str, float]:
     return {"pages": overview.pages, "errors": overview.states.get("error", 0)}
 
 
-async def _read_crawl(file: Path) -> tuple[str, list[str], CrawlCounts]:
-    """The job of a crawl, its start URLs, and its progress."""
+async def _read_crawl(file: Path) -> tuple[str, list[str], CrawlCounts, CrawlOverview]:
+    """The job of a crawl, its start URLs, its progress, and its figures."""
     store = open_existing(str(file), SystemClock())
     try:
         job, starts = await store.meta.get("job"), json.loads(await store.meta.get("starts") or "[]")
         counts = await store.frontier.counts()
+        # While the store is open: a connection that only reads would leave SQLite's shared memory file behind.
+        overview = crawl_results.read_overview(file)
     finally:
         await store.close()
     if not job or not starts:
         raise UsageError("{file} contains no crawl yet. Start one with `tadoru audit` first.", file=file)
-    return job, starts, counts
+    return job, starts, counts, overview
 
 
 EVENT_FOLDERS = ("snapshots", "runlogs")

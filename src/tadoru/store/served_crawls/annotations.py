@@ -25,7 +25,11 @@ from tadoru.store.served_crawls.schema import (
 )
 
 MAX_VIEWS, MAX_IGNORED, MAX_SHARES = 50, 500, 50
-"""How many a crawl may have of each."""
+"""How many a crawl may have of each; links in reports by e-mail are apart."""
+MAX_MAILED = 1_000
+"""Links in reports by e-mail of a crawl: the oldest ones end when there are more."""
+SCHEDULE = Actor(who="scheduled run")
+"""Who creates the links in reports by e-mail."""
 USED_EVERY = timedelta(minutes=1)
 """How exactly the last use of a link is known: a reader must not cause a write for each request."""
 
@@ -75,16 +79,23 @@ class CrawlAnnotations:
     def shares(self, crawl_id: int) -> tuple[SharedReport, ...]:
         """The links to the report of a crawl, newest first."""
         query = select(*_shared_columns()).where(crawl_shares.c.crawl_id == crawl_id).order_by(crawl_shares.c.id.desc())
+        query = query.limit(2 * MAX_SHARES)
         with self._db.read() as sql:
             return tuple(SharedReport(**row) for row in sql.execute(query).mappings())
 
     def share(self, crawl_id: int, by: Actor, *, label: str, days: int) -> str:
         """The token of a new link, which is shown once. Raises UsageError."""
-        token = new_token()
+        token, now = new_token(), self._db.now()
+        of_crawl = crawl_shares.c.crawl_id == crawl_id
         with self._db.write() as sql:
+            sql.execute(delete(crawl_shares).where(of_crawl, crawl_shares.c.expires_at <= now))
+            if by == SCHEDULE:
+                mailed = select(crawl_shares.c.id).where(of_crawl, crawl_shares.c.created_by == by.who)
+                oldest = mailed.order_by(crawl_shares.c.id.desc()).offset(MAX_MAILED - 1)
+                sql.execute(delete(crawl_shares).where(crawl_shares.c.id.in_(sql.execute(oldest).scalars().all())))
             self._add(
                 sql, crawl_shares, MAX_SHARES, by, crawl_id=crawl_id, token_hash=hash_token(token), label=label,
-                expires_at=self._db.now() + timedelta(days=days),
+                expires_at=now + timedelta(days=days),
             )  # fmt: skip
             add_audit_entry(self._db, sql, by, "crawl.share", f"crawl/{crawl_id}", label=label, days=days)
         return token
@@ -115,7 +126,8 @@ class CrawlAnnotations:
         return found
 
     def _add(self, sql: Any, table: Table, most: int, by: Actor, **values: Any) -> None:
-        if sql.execute(select(func.count()).where(table.c.crawl_id == values["crawl_id"])).scalar_one() >= most:
+        count = select(func.count()).where(table.c.crawl_id == values["crawl_id"], table.c.created_by != SCHEDULE.who)
+        if by != SCHEDULE and sql.execute(count).scalar_one() >= most:
             raise UsageError("A crawl can have at most {limit} of these. Remove some first.", limit=most)
         sql.execute(insert(table).values(created_at=self._db.now(), created_by=by.who, **values))
 
