@@ -26,7 +26,7 @@ from re import _constants as ops  # The inputs have to follow the structure, whi
 from re import _parser
 from typing import Any
 
-FIRST, SHORT, LONG, FULL = 1_000, 4_000, 16_000, 100_000
+SHORT, LONG, FULL = 4_000, 16_000, 100_000
 NOTICED = 0.002
 """Seconds for SHORT from which on growth is measured; a linear expression takes a tenth of it."""
 GROWTH = 8.0
@@ -290,10 +290,6 @@ def slow(expression: Expression, most: int, announce: Callable[[str], None]) -> 
     taken: list[tuple[float, str, Callable[[int], str]]] = []
     for name, text in inputs(expression.pattern).items():
         announce(name)
-        seconds = run(expression, text(min(FIRST, most)))
-        if seconds < NOTICED * (FIRST / SHORT) ** 2:  # Were it quadratic, it would not be noticed with SHORT either.
-            taken.append((seconds * SHORT / FIRST, name, text))
-            continue
         seconds = run(expression, text(min(SHORT, most)))
         if seconds > NOTICED and most >= LONG:
             longer = run(expression, text(LONG))
