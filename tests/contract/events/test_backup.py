@@ -80,6 +80,9 @@ def full(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> Cal
         )
         service.claims.claim(current(), at_once=1)
         service.claims.end(1, current(), CrawlState.FINISHED, figures={"pages": 3}, changes={"regression": True})
+        service.annotations.save_view(1, by, tab="pages", name="Slow", query="response_ms=%3E500")
+        service.annotations.ignore(1, by, check_id="title-missing", subject="", reason="old pages")
+        service.annotations.share(1, by, label="client", days=7)
     return store
 
 
