@@ -40,7 +40,7 @@ from tadoru.store.crawl.findings import FindingRow
 from tests.jobs.audit_crawls import small
 
 CHECKS: list[Check] = [*CheckCatalogue().checks.values(), *SITE_CHECKS.values()]
-SAME_IN_JAPANESE = {"HTML", "%"}
+SAME_IN_JAPANESE = {"HTML", "JavaScript", "%"}
 
 
 def test_every_group_and_unit_has_its_name() -> None:

@@ -162,14 +162,14 @@ def run(context: PageContext) -> Iterator[Finding]:
 def _check_head(page: PageView, raw: PageView) -> Iterator[Finding]:
     before, after = raw.head, page.head
     if after.title and before.title != after.title:
-        yield (TITLE_CHANGED if before.title else TITLE_ADDED).on(page.url, after.title, raw=before.title or "")
+        yield (TITLE_CHANGED if before.title else TITLE_ADDED).on(page.url, after.title, html=before.title or "")
     if after.meta_description and before.meta_description != after.meta_description:
-        yield DESCRIPTION.on(page.url, after.meta_description, raw=before.meta_description or "")
+        yield DESCRIPTION.on(page.url, after.meta_description, html=before.meta_description or "")
     if after.h1 and before.h1 != after.h1:
-        yield H1.on(page.url, after.h1[0], raw=before.h1[0] if before.h1 else "")
+        yield H1.on(page.url, after.h1[0], html=before.h1[0] if before.h1 else "")
     if after.canonical != before.canonical:
         check: Check = CANONICAL_CHANGED if before.canonical else CANONICAL_ADDED
-        yield check.on(page.url, after.canonical or "", raw=before.canonical or "")
+        yield check.on(page.url, after.canonical or "", html=before.canonical or "")
     was, now = listed_languages(raw), listed_languages(page)
     if changed := [one for one in now if one not in was] + [one for one in was if one not in now]:
         yield HREFLANG.among(page.url, changed)
