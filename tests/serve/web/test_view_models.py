@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tadoru.i18n.translation import Formatter
@@ -147,6 +147,8 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(st.text(max_size=5), JSON, max_size=4))
+@example({"a": " "})
+@example({"a": "\x1e"})
 def test_settings_survive_the_form(settings: dict[str, object]) -> None:
     sent = settings_text(settings).replace("\0", "").strip()
     if "\0" not in settings_text(settings):

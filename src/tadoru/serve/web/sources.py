@@ -350,12 +350,12 @@ def settings_text(settings: Mapping[str, Any]) -> str:
     """Settings for the form: lines of `key=value` if they express everything, else JSON."""
     if not settings:
         return ""
-    lines = [f"{key}={value}" for key, value in _flat(settings)]
+    lines = "\n".join(f"{key}={value}" for key, value in _flat(settings))
     try:
-        same = settings_from_pairs(lines) == dict(settings) and not any("\n" in line for line in lines)
+        same = parse_settings_text(lines.strip()) == dict(settings)  # As the form sends it.
     except UsageError:
         same = False
-    return "\n".join(lines) if same else json.dumps(dict(settings), ensure_ascii=False, indent=2)
+    return lines if same else json.dumps(dict(settings), ensure_ascii=False, indent=2)
 
 
 def _flat(settings: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]:
