@@ -153,7 +153,7 @@ _SESSIONS = (
     (re.compile(r"<\?php\b"), "php"),
     (re.compile(r"<\?xml "), "xml"),
     (re.compile(r"<!doctype html", re.IGNORECASE), "html"),
-    (re.compile(r"diff --git |--- [^\n]*\n\+\+\+ [^\n]*\n@@ "), "diff"),
+    (re.compile(r"diff --git |--- [^\n]{0,500}\n\+\+\+ [^\n]{0,500}\n@@ "), "diff"),
     (re.compile(r"(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) \S+ HTTP/\d|HTTP/\d(?:\.\d)? \d{3}\b"), "http"),
     (re.compile(r"apiVersion: \S+\nkind: "), "yaml"),
 )
