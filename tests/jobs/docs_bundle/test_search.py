@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 
 from tadoru.cli.docs.sites import docs_search
 from tadoru.errors import UsageError
-from tadoru.jobs.docs import semantic
 from tadoru.jobs.docs.bundle.model import DocHeading
 from tadoru.jobs.docs.search import index_path, make_snippet, search_site
 from tadoru.store.docs_search import MAX_INDEXED, IndexedPage, IndexedSection, opened
@@ -274,7 +273,6 @@ MEANINGS = (
 )
 
 
-@pytest.mark.skipif(not semantic.is_available(), reason="wordllama is not installed")
 def test_sections_are_found_by_meaning_where_no_word_is_shared(tmp_path: Path) -> None:
     write(tmp_path, [page(at, text) for at, text in enumerate(MEANINGS, 1)])
     with opened(index_path(tmp_path)) as index:
@@ -284,7 +282,6 @@ def test_sections_are_found_by_meaning_where_no_word_is_shared(tmp_path: Path) -
     assert search_site(tmp_path, "automobile vehicles", by_meaning=False).hits == ()
 
 
-@pytest.mark.skipif(not semantic.is_available(), reason="wordllama is not installed")
 def test_vectors_that_are_missing_are_computed_at_the_first_search_and_dropped_with_their_page(tmp_path: Path) -> None:
     docs = [page(at, text) for at, text in enumerate(MEANINGS, 1)]
     write(tmp_path, docs)
@@ -299,7 +296,6 @@ def test_vectors_that_are_missing_are_computed_at_the_first_search_and_dropped_w
         assert len(list(index.vectors())) == 2
 
 
-@pytest.mark.skipif(not semantic.is_available(), reason="wordllama is not installed")
 def test_the_vectors_come_with_the_package_and_nothing_is_downloaded(tmp_path: Path) -> None:
     write(tmp_path, [page(at, text) for at, text in enumerate(MEANINGS, 1)])
     code = (
