@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import pytest
+from lxml import html
 
 from tests.support.auditing import Audit
 from tests.support.exchange import Exchange, Reply
@@ -35,7 +36,6 @@ def installed() -> list[str]:
 
 def rows(name: str, pages: dict[str, bytes], base: str) -> Iterator[tuple[str, str, str]]:
     """Everything that the reader of the test sees: the page, the kind of the fact, and the fact."""
-    html = pytest.importorskip("lxml.html")
     for path, body in pages.items():
         parser = html.HTMLParser(encoding="utf-8")
         tree = html.document_fromstring(body, parser=parser)

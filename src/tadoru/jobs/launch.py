@@ -277,10 +277,11 @@ def stop_on_signals(stop: Callable[[], None]) -> Iterator[Callable[[], bool]]:
 
 
 @contextmanager
-def handle_stop_signals(call: Callable[[], None]) -> Iterator[None]:
-    """Call a function for each stop signal."""
+def handle_stop_signals(call: Callable[[], None], *, interrupts: bool = True) -> Iterator[None]:
+    """Call a function for each stop signal; without `interrupts`, Ctrl-C stays as it is. Loops on Windows handle no signals."""
     loop = asyncio.get_running_loop()
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, *stop_signals())}
+    numbers = (signal.SIGINT, *stop_signals()) if interrupts else stop_signals()
+    before = {number: signal.getsignal(number) for number in numbers}
     with suppress(NotImplementedError):
         for number in before:
             loop.add_signal_handler(number, call)

@@ -127,6 +127,7 @@ async def _collect(config: CollectorConfig) -> None:
     import asyncio
 
     from tadoru.jobs.events.collect.worker_pool import WorkerPool
+    from tadoru.jobs.launch import handle_stop_signals
     from tadoru.store.calendar.store import open_calendar
     from tadoru.store.files import beside, open_files
 
@@ -147,7 +148,6 @@ async def _collect(config: CollectorConfig) -> None:
         pool = WorkerPool(
             store, files, SystemClock(), options, log_stage, also_allowed=Exemptions.from_list(config.private)
         )  # fmt: skip
-        with suppress(NotImplementedError):  # Windows ends the process instead; its leases are taken over.
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, pool.stop)
-        async with pool.running():
-            await pool.run_due(log_run, forever=True)
+        with handle_stop_signals(pool.stop, interrupts=False):
+            async with pool.running():
+                await pool.run_due(log_run, forever=True)
