@@ -5,12 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Response
 from pydantic import ConfigDict, Field
 
-from tadoru.serve.api.events import CurrentPrincipal, CurrentService
 from tadoru.serve.api.models import Json, ResponseModel
-from tadoru.serve.api.responses import json_response, problem_responses
+from tadoru.serve.api.responses import ApiRouter, Call
 from tadoru.serve.service import cluster_status
 from tadoru.store.cluster.records import ClusterCrawlStatus, HostStatus, QueueStatus, WorkerStatus
 
@@ -48,15 +47,15 @@ class ClusterOut(ResponseModel):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [_EXAMPLE]})
 
 
-router = APIRouter(tags=["cluster"])
+router = ApiRouter(tags=["cluster"])
 _NONE: dict[str, Any] = {
     "is_there": False, "at": None, "alive": 0, "rate": 0.0, "workers": [], "crawls": [], "hosts": [],
     "queue": {"waiting": 0, "again": 0, "running": 0, "stalled": 0, "failed": 0},
 }  # fmt: skip
 
 
-@router.get("/api/v1/cluster", response_model=ClusterOut, responses=problem_responses(304), summary="Read the cluster")
-def read_cluster(request: Request, who: CurrentPrincipal, service: CurrentService) -> Response:
+@router.read("/api/v1/cluster", ClusterOut, "Read the cluster")
+def read_cluster(call: Call) -> Response:
     """Workers, crawls, queue, and slow or failing hosts of the cluster in the service's database. At most a few seconds old."""
-    found = cluster_status(service)
-    return json_response(request, who, _NONE if found is None else {"is_there": True, **found.document()})
+    found = cluster_status(call.service)
+    return call.json(_NONE if found is None else {"is_there": True, **found.document()})

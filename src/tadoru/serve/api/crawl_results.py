@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -26,19 +26,8 @@ from tadoru.jobs.audit.export.exporter import parse_statuses
 from tadoru.model.finding import SeverityName
 from tadoru.serve.api import crawl_models as models
 from tadoru.serve.api.crawls import CRAWL_PATH, CrawlId, Limit, get_crawl
-from tadoru.serve.api.events import CurrentPrincipal, CurrentService
 from tadoru.serve.api.models import MAX_NUMBER
-from tadoru.serve.api.responses import (
-    ListPart,
-    StreamResponse,
-    cache_headers,
-    entity_tag,
-    is_not_modified,
-    json_response,
-    list_response,
-    next_page_url,
-    problem_responses,
-)
+from tadoru.serve.api.responses import ApiRouter, Call, ListPart, Responses, StreamResponse, next_page_url, problem_responses
 from tadoru.serve.crawl_runner.crawl_files import run_database, shown_run
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service
@@ -141,125 +130,88 @@ class CrawlExportQuery(_StatusQuery):
         )  # fmt: skip
 
 
-router = APIRouter(tags=["crawls"])
+router = ApiRouter(tags=["crawls"])
 Lang = Annotated[Literal["en", "ja"], Query(description="The language of titles and explanations.")]
 Cursor = Annotated[str | None, Query(max_length=LONGEST, description="Position in the list, from `next`.")]
 CheckId = Annotated[str, Path(max_length=100, description="The id of a check.", examples=["title-missing"])]
 PageId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="ID of a page within its crawl.")]
-READ_RESPONSES = problem_responses(304, 404, 409)
 
 
-@router.get(CRAWL_PATH + "/overview", response_model=CrawlOverview, responses=READ_RESPONSES, summary="Read the overview")
-def read_overview(request: Request, crawl_id: CrawlId, who: CurrentPrincipal, service: CurrentService) -> Response:
+@router.read(CRAWL_PATH + "/overview", CrawlOverview, "Read the overview", 404, 409)
+def read_overview(call: Call, crawl_id: CrawlId) -> Response:
     """States, status codes, response times, indexability, findings by severity, and runs."""
-    with open_crawl(service, crawl_id) as path:
-        return json_response(request, who, crawl_results.read_overview(path))
+    with open_crawl(call.service, crawl_id) as path:
+        return call.json(crawl_results.read_overview(path))
 
 
-@router.get(CRAWL_PATH + "/findings", response_model=models.CrawlFindingsOut, responses=READ_RESPONSES, summary="List findings")
+@router.read(CRAWL_PATH + "/findings", models.CrawlFindingsOut, "List findings", 404, 409)
 def list_findings(
-    request: Request,
+    call: Call,
     crawl_id: CrawlId,
-    who: CurrentPrincipal,
-    service: CurrentService,
     severity: Annotated[SeverityName | None, Query(description="Findings of this severity.")] = None,
     every: Annotated[bool, Query(alias="all", description="Include checks without findings.")] = False,
     lang: Lang = "en",
 ) -> Response:
     """The checks with findings, most severe first, with reasons and fixes."""
-    with open_crawl(service, crawl_id) as path:
-        return json_response(
-            request, who, {"items": crawl_results.list_findings(path, severity=severity, every=every, lang=lang)}
-        )
+    with open_crawl(call.service, crawl_id) as path:
+        return call.json({"items": crawl_results.list_findings(path, severity=severity, every=every, lang=lang)})
 
 
-@router.get(
-    CRAWL_PATH + "/findings/{check}",
-    response_model=models.CrawlAffectedPageOut,
-    responses=READ_RESPONSES,
-    summary="List the pages of a finding",
-)
+@router.read(CRAWL_PATH + "/findings/{check}", models.CrawlAffectedPageOut, "List the pages of a finding", 404, 409)
 def list_affected(
-    request: Request,
-    crawl_id: CrawlId,
-    check: CheckId,
-    who: CurrentPrincipal,
-    service: CurrentService,
-    limit: Limit = 50,
-    cursor: Cursor = None,
-    lang: Lang = "en",
+    call: Call, crawl_id: CrawlId, check: CheckId, limit: Limit = 50, cursor: Cursor = None, lang: Lang = "en"
 ) -> Response:
     """The affected pages of a check, with evidence."""
-    with open_crawl(service, crawl_id) as path:
+    with open_crawl(call.service, crawl_id) as path:
         known = crawl_results.list_findings(path, check=check, every=True, lang=lang)
         found = crawl_results.list_affected(path, check, limit=limit, cursor=cursor) if known else None
         if found is None:
             raise HttpProblem(
                 404, "Crawl {id} has no check {check}. List its checks with /findings?all=true.", id=crawl_id, check=check
             )
-        next_url = next_page_url(request, found[1])
-        return json_response(request, who, {"check": known[0], "items": found[0], "next": next_url}, next_url=next_url)
+        next_url = next_page_url(call.request, found[1])
+        return call.json({"check": known[0], "items": found[0], "next": next_url}, next_url=next_url)
 
 
-@router.get(
-    CRAWL_PATH + "/pages", response_model=models.CrawledPagesOut, responses=READ_RESPONSES, summary="List the pages of a crawl"
-)
-def list_pages(
-    request: Request,
-    crawl_id: CrawlId,
-    query: Annotated[CrawlPagesQuery, Query()],
-    who: CurrentPrincipal,
-    service: CurrentService,
-) -> Response:
+@router.read(CRAWL_PATH + "/pages", models.CrawledPagesOut, "List the pages of a crawl", 404, 409)
+def list_pages(call: Call, crawl_id: CrawlId, query: Annotated[CrawlPagesQuery, Query()]) -> Response:
     """The pages of a crawl, filtered and sorted."""
     falls = None if query.order is None else query.order == "down"
-    with open_crawl(service, crawl_id) as path:
+    with open_crawl(call.service, crawl_id) as path:
         found, more = crawl_results.list_pages(
             path, query.filter(), sort=query.sort, falls=falls, limit=query.limit, cursor=query.cursor
         )
-    return list_response(request, who, ListPart(found, more))
+    return call.list(ListPart(found, more))
 
 
-@router.get(
-    CRAWL_PATH + "/pages/{page_id}",
-    response_model=PageDetail,
-    responses=READ_RESPONSES,
-    summary="Read a page of a crawl",
-)
+@router.read(CRAWL_PATH + "/pages/{page_id}", PageDetail, "Read a page of a crawl", 404, 409)
 def read_page(
-    request: Request, crawl_id: CrawlId, page_id: PageId, who: CurrentPrincipal, service: CurrentService, lang: Lang = "en",
+    call: Call,
+    crawl_id: CrawlId,
+    page_id: PageId,
+    lang: Lang = "en",
     links: Annotated[int, Query(ge=0, le=200, description="Maximum inlinks and outlinks.")] = 25,
-) -> Response:  # fmt: skip
+) -> Response:
     """All data of a page: facts, headings, structured data, headers, redirects, findings, links."""
-    with open_crawl(service, crawl_id) as path:
+    with open_crawl(call.service, crawl_id) as path:
         found = crawl_results.read_page(path, page_id, lang=lang, links=links)
     if found is None:
         raise HttpProblem(404, "Crawl {id} has no page {page}.", id=crawl_id, page=page_id)
-    return json_response(request, who, found)
+    return call.json(found)
 
 
-@router.get(
-    CRAWL_PATH + "/links", response_model=models.CrawledLinksOut, responses=READ_RESPONSES, summary="List the links of a crawl"
-)
-def list_links(
-    request: Request,
-    crawl_id: CrawlId,
-    query: Annotated[CrawlLinksQuery, Query()],
-    who: CurrentPrincipal,
-    service: CurrentService,
-) -> Response:
+@router.read(CRAWL_PATH + "/links", models.CrawledLinksOut, "List the links of a crawl", 404, 409)
+def list_links(call: Call, crawl_id: CrawlId, query: Annotated[CrawlLinksQuery, Query()]) -> Response:
     """The links of a crawl with source, target and anchor text."""
-    with open_crawl(service, crawl_id) as path:
+    with open_crawl(call.service, crawl_id) as path:
         found, more = crawl_results.list_links(path, query.filter(), limit=query.limit, cursor=query.cursor)
-    return list_response(request, who, ListPart(found, more))
+    return call.list(ListPart(found, more))
 
 
-@router.get(CRAWL_PATH + "/compare", response_model=ComparisonResult, responses=READ_RESPONSES, summary="Compare a crawl")
+@router.read(CRAWL_PATH + "/compare", ComparisonResult, "Compare a crawl", 404, 409)
 def compare_crawl(
-    request: Request,
+    call: Call,
     crawl_id: CrawlId,
-    who: CurrentPrincipal,
-    service: CurrentService,
     other: Annotated[int | None, Query(alias="with", ge=1, le=MAX_NUMBER, description="ID of an earlier crawl.")] = None,
     run: Annotated[Literal["previous"] | None, Query(description="Compare with the previous run.")] = None,
     lang: Lang = "en",
@@ -268,11 +220,11 @@ def compare_crawl(
     """What broke, was fixed, added, removed or changed since another crawl or since the previous run (default)."""
     if other is not None and run is not None:
         raise HttpProblem(422, "Use either “with” or “run”, not both.")
-    with open_crawl(service, crawl_id) as path:
+    with open_crawl(call.service, crawl_id) as path:
         if other is None:
-            return json_response(request, who, crawl_results.compare_with_previous(path, lang=lang, shown=shown))
-        with open_crawl(service, other) as before:
-            return json_response(request, who, crawl_results.compare_crawls(before, path, lang=lang, shown=shown))
+            return call.json(crawl_results.compare_with_previous(path, lang=lang, shown=shown))
+        with open_crawl(call.service, other) as before:
+            return call.json(crawl_results.compare_crawls(before, path, lang=lang, shown=shown))
 
 
 @contextmanager
@@ -305,35 +257,32 @@ _ALONE = "default-src 'none'; sandbox"
 """The policy of a drawing that is opened by itself: nothing is allowed."""
 
 
-@router.get(
+@router.read(
     CRAWL_PATH + "/graph",
-    response_model=SiteGraph,
-    responses=READ_RESPONSES | {200: {"content": {SVG: {"schema": {"type": "string"}}}}},
-    summary="Read or draw the graph of a site",
+    SiteGraph,
+    "Read or draw the graph of a site",
+    404,
+    409,
+    other={200: {"content": {SVG: {"schema": {"type": "string"}}}}},
 )
 def read_graph(
-    request: Request,
+    call: Call,
     crawl_id: CrawlId,
-    who: CurrentPrincipal,
-    service: CurrentService,
     most: Annotated[int, Query(ge=1, le=MAX_NODES, description="Maximum number of pages.")] = DEFAULT_NODES,
     lang: Lang = "en",
 ) -> Response:
     """The pages with the highest link score and the links between them; with `Accept: image/svg+xml` as a drawing."""
-    with open_crawl(service, crawl_id) as path:
-        if not _prefers_svg(request):
-            return json_response(request, who, crawl_results.read_graph(path, most=most))
+    with open_crawl(call.service, crawl_id) as path:
+        if not _prefers_svg(call.request):
+            return call.json(crawl_results.read_graph(path, most=most))
         drawing = crawl_results.draw_site_graph(path, most=most, lang=lang)
     if drawing is None:
         raise HttpProblem(409, "Crawl {id} has no pages to draw yet. Try again in a moment.", id=crawl_id)
     data = crawl_results.standalone_svg(drawing.svg).encode(errors="replace")
-    headers = cache_headers(who, entity_tag(data), None) | {"Content-Security-Policy": _ALONE}
-    if is_not_modified(request, headers["ETag"], None):
-        return Response(status_code=304, headers=headers)
-    return Response(data, headers=headers, media_type=SVG)
+    return call.content(data, SVG, {"Content-Security-Policy": _ALONE})
 
 
-def _content(*types: str) -> dict[int | str, dict[str, Any]]:
+def _content(*types: str) -> Responses:
     """The media types of a response for OpenAPI."""
     return {
         200: {"description": "The file.", "content": {one.partition(";")[0]: {"schema": {"type": "string"}} for one in types}}
@@ -347,10 +296,12 @@ def _content(*types: str) -> dict[int | str, dict[str, Any]]:
     | _content(*(form.media_type for form in crawl_results.DOWNLOAD_FORMATS.values()), "application/zip"),
     summary="Export a crawl",
 )
-def export_crawl(crawl_id: CrawlId, query: Annotated[CrawlExportQuery, Query()], service: CurrentService) -> Response:
+def export_crawl(call: Call, crawl_id: CrawlId, query: Annotated[CrawlExportQuery, Query()]) -> Response:
     """The crawl as a file, streamed. A large sitemap is an archive of several."""
-    with open_crawl(service, crawl_id, query.run) as path:
-        made = crawl_results.export_crawl(path, query.form, query.table, query.selection(), now=to_datetime(service.clock.now()))
+    with open_crawl(call.service, crawl_id, query.run) as path:
+        made = crawl_results.export_crawl(
+            path, query.form, query.table, query.selection(), now=to_datetime(call.service.clock.now())
+        )
     tables = query.table[0] if len(query.table) == 1 else "tables"
     what = tables if crawl_results.DOWNLOAD_FORMATS[query.form].of_tables else query.form
     return _download(made, f"crawl-{crawl_id}-{what}{made.suffix}")
@@ -362,9 +313,9 @@ def export_crawl(crawl_id: CrawlId, query: Annotated[CrawlExportQuery, Query()],
     responses=problem_responses(404, 409) | _content("application/vnd.sqlite3"),
     summary="Back up a crawl",
 )
-def back_up_crawl(crawl_id: CrawlId, service: CurrentService) -> Response:
+def back_up_crawl(call: Call, crawl_id: CrawlId) -> Response:
     """A consistent copy of the crawl's database, also while it runs: a SQLite file that every command can read."""
-    with open_crawl(service, crawl_id) as path:
+    with open_crawl(call.service, crawl_id) as path:
         made = crawl_results.back_up_crawl(path)
     return _download(made, f"crawl-{crawl_id}{made.suffix}")
 

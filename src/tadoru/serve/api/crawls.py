@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import Path, Query, Response
 
 from tadoru.serve.api import crawl_models as models
-from tadoru.serve.api.events import CurrentPrincipal, CurrentService
 from tadoru.serve.api.models import MAX_NUMBER
-from tadoru.serve.api.responses import ListPart, json_response, list_part, list_response, problem_responses, uncached_response
-from tadoru.serve.auth.principal import actor_of
+from tadoru.serve.api.responses import ApiRouter, Call, ListPart, list_part, problem_responses, uncached_response
 from tadoru.serve.crawl_runner import control
 from tadoru.serve.crawl_runner.crawl_options import CRAWL_OPTIONS
 from tadoru.serve.problems import HttpProblem
@@ -21,7 +19,7 @@ from tadoru.serve.service import Service
 from tadoru.store.served_crawls.register import CrawlNotFound
 from tadoru.store.served_crawls.schema import CrawlRun, ServedCrawl
 
-router = APIRouter(tags=["crawls"])
+router = ApiRouter(tags=["crawls"])
 CRAWLS_PATH = "/api/v1/crawls"
 CRAWL_PATH = CRAWLS_PATH + "/{crawl_id}"
 CrawlId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="ID of the crawl.")]
@@ -29,61 +27,52 @@ Limit = Annotated[int, Query(ge=1, le=200, description="Maximum number of result
 Before = Annotated[int | None, Query(ge=1, le=MAX_NUMBER, description="Position in the list, from `next`.")]
 
 
-@router.get(CRAWLS_PATH, response_model=models.CrawlPageOut, responses=problem_responses(304), summary="List crawls")
+@router.read(CRAWLS_PATH, models.CrawlPageOut, "List crawls")
 def list_crawls(
-    request: Request,
-    who: CurrentPrincipal,
-    service: CurrentService,
+    call: Call,
     job: Annotated[models.Job | None, Query(description="Crawls of this job.")] = None,
     limit: Limit = 50,
     cursor: Before = None,
 ) -> Response:
     """The crawls of the service, newest first."""
-    return list_response(request, who, crawls_page(service, job=job, limit=limit, cursor=cursor))
+    return call.list(crawls_page(call.service, job=job, limit=limit, cursor=cursor))
 
 
-@router.get(
-    "/api/v1/crawl-options",
-    response_model=models.CrawlOptionsOut,
-    responses=problem_responses(304),
-    summary="List crawl options",
-)
-def list_options(request: Request, who: CurrentPrincipal) -> Response:
+@router.read("/api/v1/crawl-options", models.CrawlOptionsOut, "List crawl options")
+def list_options(call: Call) -> Response:
     """The options of a crawl by job: names, kinds, limits and defaults."""
     names = ("name", "kind", "default", "least", "most", "values", "admin")
     body = {
         job: [{name: getattr(one, name) for name in names} | {"what": one.description} for one in choices]
         for job, choices in CRAWL_OPTIONS.items()
     }
-    return json_response(request, who, body)
+    return call.json(body)
 
 
-@router.post(
-    CRAWLS_PATH, status_code=201, response_model=models.CrawlOut, responses=problem_responses(409), summary="Add a crawl"
-)
-def add_crawl(request: Request, given: models.NewCrawl, who: CurrentPrincipal, service: CurrentService) -> Response:
+@router.change("POST", CRAWLS_PATH, models.CrawlOut, "Add a crawl", 409, status=201)
+def add_crawl(call: Call, given: models.NewCrawl) -> Response:
     """Add a crawl and queue it. It stays within its site and never requests private addresses."""
     crawl = control.add(
-        service, actor_of(request), name=given.name or "", job=given.job, starts=given.starts, options=given.options,
-        every=given.every, webhook=given.webhook, role=who.role,
+        call.service, call.actor, name=given.name or "", job=given.job, starts=given.starts, options=given.options,
+        every=given.every, webhook=given.webhook, role=call.caller.role,
     )  # fmt: skip
     return uncached_response(crawl_json(crawl), status=201, headers={"Location": f"{CRAWLS_PATH}/{crawl.id}"})
 
 
-@router.get(CRAWL_PATH, response_model=models.CrawlOut, responses=problem_responses(304, 404), summary="Read a crawl")
-def one_crawl(request: Request, crawl_id: CrawlId, who: CurrentPrincipal, service: CurrentService) -> Response:
+@router.read(CRAWL_PATH, models.CrawlOut, "Read a crawl", 404)
+def one_crawl(call: Call, crawl_id: CrawlId) -> Response:
     """One crawl and its last progress."""
-    return json_response(request, who, crawl_json(get_crawl(service, crawl_id)))
+    return call.json(crawl_json(get_crawl(call.service, crawl_id)))
 
 
-@router.patch(CRAWL_PATH, response_model=models.CrawlOut, responses=problem_responses(404, 409), summary="Edit a crawl")
-def change_crawl(request: Request, crawl_id: CrawlId, given: models.CrawlEdit, service: CurrentService) -> Response:
+@router.change("PATCH", CRAWL_PATH, models.CrawlOut, "Edit a crawl", 404, 409)
+def change_crawl(call: Call, crawl_id: CrawlId, given: models.CrawlEdit) -> Response:
     """Change the name, interval or webhook; other fields stay."""
     sent = given.model_fields_set
     if not sent or (sent == {"name"} and given.name is None):
         raise HttpProblem(422, "Nothing to change. Send at least one field.")
     crawl = control.change(
-        service, actor_of(request), crawl_id, name=given.name, every=given.every,
+        call.service, call.actor, crawl_id, name=given.name, every=given.every,
         repeats=False if "every" in sent and given.every is None else None,
         webhook=(given.webhook or "") if "webhook" in sent else None,
     )  # fmt: skip
@@ -91,67 +80,50 @@ def change_crawl(request: Request, crawl_id: CrawlId, given: models.CrawlEdit, s
 
 
 @router.delete(CRAWL_PATH, status_code=204, responses=problem_responses(404, 409), summary="Remove a crawl")
-def remove_crawl(request: Request, crawl_id: CrawlId, service: CurrentService) -> Response:
+def remove_crawl(call: Call, crawl_id: CrawlId) -> Response:
     """Remove a crawl that does not run, and its results. Files that an operator added by path stay."""
-    control.remove(service, actor_of(request), crawl_id)
+    control.remove(call.service, call.actor, crawl_id)
     return Response(status_code=204)
 
 
-_ACCEPTED: dict[str, Any] = {"status_code": 202, "response_model": models.CrawlOut, "responses": problem_responses(404, 409)}
-
-
-@router.post(CRAWL_PATH + "/run", summary="Run a crawl", **_ACCEPTED)
-def run_crawl(request: Request, crawl_id: CrawlId, service: CurrentService) -> Response:
+@router.change("POST", CRAWL_PATH + "/run", models.CrawlOut, "Run a crawl", 404, 409, status=202)
+def run_crawl(call: Call, crawl_id: CrawlId) -> Response:
     """Resume a crawl that was paused; any other starts again. The results of earlier runs are kept."""
-    return _accepted(control.run(service, actor_of(request), crawl_id))
+    return _accepted(control.run(call.service, call.actor, crawl_id))
 
 
-@router.post(CRAWL_PATH + "/resume", summary="Resume a crawl", **_ACCEPTED)
-def resume_crawl(request: Request, crawl_id: CrawlId, service: CurrentService) -> Response:
+@router.change("POST", CRAWL_PATH + "/resume", models.CrawlOut, "Resume a crawl", 404, 409, status=202)
+def resume_crawl(call: Call, crawl_id: CrawlId) -> Response:
     """The same as run."""
-    return _accepted(control.run(service, actor_of(request), crawl_id))
+    return _accepted(control.run(call.service, call.actor, crawl_id))
 
 
-@router.post(CRAWL_PATH + "/pause", summary="Pause a crawl", **_ACCEPTED)
-def pause_crawl(request: Request, crawl_id: CrawlId, service: CurrentService) -> Response:
+@router.change("POST", CRAWL_PATH + "/pause", models.CrawlOut, "Pause a crawl", 404, 409, status=202)
+def pause_crawl(call: Call, crawl_id: CrawlId) -> Response:
     """Pause a crawl; requests in flight finish first."""
-    return _accepted(control.pause(service, actor_of(request), crawl_id))
+    return _accepted(control.pause(call.service, call.actor, crawl_id))
 
 
-@router.post(CRAWL_PATH + "/stop", summary="Stop a crawl", **_ACCEPTED)
-def stop_crawl(request: Request, crawl_id: CrawlId, service: CurrentService) -> Response:
+@router.change("POST", CRAWL_PATH + "/stop", models.CrawlOut, "Stop a crawl", 404, 409, status=202)
+def stop_crawl(call: Call, crawl_id: CrawlId) -> Response:
     """Stop a crawl: its run is over, and the next one starts again. Results are kept. To resume later, pause it instead."""
-    return _accepted(control.stop(service, actor_of(request), crawl_id))
+    return _accepted(control.stop(call.service, call.actor, crawl_id))
 
 
-@router.get(
-    CRAWL_PATH + "/runs",
-    response_model=models.CrawlRunPageOut,
-    responses=problem_responses(304, 404),
-    summary="List the runs of a crawl",
-)
-def list_runs(
-    request: Request, crawl_id: CrawlId, who: CurrentPrincipal, service: CurrentService, limit: Limit = 50, cursor: Before = None
-) -> Response:
+@router.read(CRAWL_PATH + "/runs", models.CrawlRunPageOut, "List the runs of a crawl", 404)
+def list_runs(call: Call, crawl_id: CrawlId, limit: Limit = 50, cursor: Before = None) -> Response:
     """The runs of a crawl, newest first, with figures for trends."""
-    get_crawl(service, crawl_id)
-    return list_response(request, who, crawl_runs_page(service, crawl_id, limit=limit, cursor=cursor))
+    get_crawl(call.service, crawl_id)
+    return call.list(crawl_runs_page(call.service, crawl_id, limit=limit, cursor=cursor))
 
 
-@router.get(
-    CRAWL_PATH + "/notices",
-    response_model=models.CrawlNoticesOut,
-    responses=problem_responses(304, 404),
-    summary="List crawl notices",
-)
-def list_notices(
-    request: Request, crawl_id: CrawlId, who: CurrentPrincipal, service: CurrentService, limit: Limit = 50
-) -> Response:
+@router.read(CRAWL_PATH + "/notices", models.CrawlNoticesOut, "List crawl notices", 404)
+def list_notices(call: Call, crawl_id: CrawlId, limit: Limit = 50) -> Response:
     """The last notices of a crawl, oldest first. They are stored for a day; `/ws` sends them live."""
-    get_crawl(service, crawl_id)
-    found = service.store.messages.notices_about(f"crawl/{crawl_id}", limit=limit)
+    get_crawl(call.service, crawl_id)
+    found = call.store.messages.notices_about(f"crawl/{crawl_id}", limit=limit)
     items = [{"at": one.at, "level": one.body.get("level", "info"), "text": one.body.get("text", "")} for one in found]
-    return json_response(request, who, {"items": items})
+    return call.json({"items": items})
 
 
 def crawls_page(service: Service, *, job: str | None, limit: int, cursor: int | None) -> ListPart:

@@ -6,20 +6,21 @@ from functools import partial
 from operator import attrgetter
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import Path, Query, Request, Response
 from fastapi.responses import FileResponse
 
 from tadoru.serve.api import docs_models as models
-from tadoru.serve.api.events import CurrentPrincipal, CurrentService
 from tadoru.serve.api.models import MAX_NUMBER
 from tadoru.serve.api.responses import (
+    ApiRouter,
+    Call,
     ListPart,
+    Responses,
     cache_headers,
+    content_response,
     entity_tag,
     is_not_modified,
-    json_response,
     list_part,
-    list_response,
     problem_responses,
     uncached_response,
 )
@@ -43,7 +44,7 @@ from tadoru.serve.service import Service
 from tadoru.store.crawl.documents import DocumentRunChanges, DocumentVersion
 from tadoru.store.docs_search import IndexedPage
 
-router = APIRouter(tags=["docs-sites"])
+router = ApiRouter(tags=["docs-sites"])
 SITES_PATH = "/api/v1/docs-sites"
 MARKDOWN = "text/markdown"
 MAX_CHANGES = 1_000
@@ -58,137 +59,81 @@ BeforeParam = Annotated[int | None, Query(ge=1, le=MAX_NUMBER, description="Posi
 HitLimit = Annotated[int, Query(ge=1, le=100, description="Maximum number of results.")]
 
 
-@router.get(
-    SITES_PATH,
-    response_model=models.DocsSitePageOut,
-    responses=problem_responses(304),
-    summary="List documentation sites",
-)
-def list_sites(
-    request: Request, who: CurrentPrincipal, service: CurrentService, limit: Limit = 50, cursor: BeforeParam = None
-) -> Response:
+@router.read(SITES_PATH, models.DocsSitePageOut, "List documentation sites")
+def list_sites(call: Call, limit: Limit = 50, cursor: BeforeParam = None) -> Response:
     """The documentation sites, newest first."""
-    return list_response(request, who, sites_page(service, limit=limit, cursor=cursor))
+    return call.list(sites_page(call.service, limit=limit, cursor=cursor))
 
 
-@router.get(
-    SITES_PATH + "/search",
-    response_model=models.DocsHitsOut,
-    responses=problem_responses(304),
-    summary="Search all sites",
-)
-def search_all(
-    request: Request, q: SearchParam, who: CurrentPrincipal, service: CurrentService, limit: HitLimit = 20
-) -> Response:
+@router.read(SITES_PATH + "/search", models.DocsHitsOut, "Search all sites")
+def search_all(call: Call, q: SearchParam, limit: HitLimit = 20) -> Response:
     """The sections of all sites that match a query, best first per site."""
-    return json_response(
-        request, who, _hits(reading.search_sites(list_docs_sites(service, limit=reading.MAX_SEARCHED_SITES), q, limit))
-    )
+    return call.json(_hits(reading.search_sites(list_docs_sites(call.service, limit=reading.MAX_SEARCHED_SITES), q, limit)))
 
 
-@router.get(
-    SITES_PATH + "/{site_id}",
-    response_model=models.DocsSiteDetailOut,
-    responses=problem_responses(304, 404),
-    summary="Read a site",
-)
-def one_site(request: Request, site_id: SiteId, who: CurrentPrincipal, service: CurrentService) -> Response:
+@router.read(SITES_PATH + "/{site_id}", models.DocsSiteDetailOut, "Read a site", 404)
+def one_site(call: Call, site_id: SiteId) -> Response:
     """One documentation site and its files."""
-    site = get_docs_site(service, site_id)
+    site = get_docs_site(call.service, site_id)
     files = [{"name": name, "bytes": size, "url": f"{SITES_PATH}/{site.id}/download/{name}"} for name, size in list_files(site)]
-    return json_response(request, who, site_json(site) | {"files": files})
+    return call.json(site_json(site) | {"files": files})
 
 
-@router.get(
-    SITES_PATH + "/{site_id}/pages",
-    response_model=models.DocsEntriesOut,
-    responses=problem_responses(304, 404),
-    summary="List the pages of a site",
-)
-def list_pages(
-    request: Request,
-    site_id: SiteId,
-    who: CurrentPrincipal,
-    service: CurrentService,
-    limit: Limit = 100,
-    cursor: PositionParam = 0,
-) -> Response:
+@router.read(SITES_PATH + "/{site_id}/pages", models.DocsEntriesOut, "List the pages of a site", 404)
+def list_pages(call: Call, site_id: SiteId, limit: Limit = 100, cursor: PositionParam = 0) -> Response:
     """The pages of a site in reading order."""
-    return list_response(request, who, contents_page(service, site_id, limit=limit, cursor=cursor))
+    return call.list(contents_page(call.service, site_id, limit=limit, cursor=cursor))
 
 
-@router.get(
+@router.read(
     SITES_PATH + "/{site_id}/pages/{number}",
-    response_model=models.DocsPageOut,
-    responses=problem_responses(304, 404) | {200: {"content": {MARKDOWN: {"schema": {"type": "string"}}}}},
-    summary="Read a page",
+    models.DocsPageOut,
+    "Read a page",
+    404,
+    other={200: {"content": {MARKDOWN: {"schema": {"type": "string"}}}}},
 )
-def one_page(request: Request, site_id: SiteId, number: PageNumber, who: CurrentPrincipal, service: CurrentService) -> Response:
+def one_page(call: Call, site_id: SiteId, number: PageNumber) -> Response:
     """One page as JSON with its Markdown; with `Accept: text/markdown` the Markdown itself."""
-    found = reading.get_page(get_docs_site(service, site_id), number)
-    if prefers_markdown(request):
-        return markdown_response(request, who, found.markdown)
+    found = reading.get_page(get_docs_site(call.service, site_id), number)
+    if prefers_markdown(call.request):
+        return markdown_response(call.request, call.caller, found.markdown)
     headings = [{"level": one.level, "path": list(one.path), "anchor": one.anchor} for one in found.sections if one.level]
     body = page_json(found.row) | {
         "markdown": found.markdown, "headings": headings, "previous": found.before.number if found.before else None,
         "next": found.after.number if found.after else None, "versions": [_version(one) for one in found.versions],
     }  # fmt: skip
-    return json_response(request, who, body)
+    return call.json(body)
 
 
-@router.get(
-    SITES_PATH + "/{site_id}/pages/{number}/diff",
-    response_model=models.DocsDifferenceOut,
-    responses=problem_responses(304, 404),
-    summary="Compare a page with an earlier version",
+@router.read(
+    SITES_PATH + "/{site_id}/pages/{number}/diff", models.DocsDifferenceOut, "Compare a page with an earlier version", 404
 )
-def page_diff(
-    request: Request,
-    site_id: SiteId,
-    number: PageNumber,
-    who: CurrentPrincipal,
-    service: CurrentService,
-    version: BeforeParam = None,
-) -> Response:
+def page_diff(call: Call, site_id: SiteId, number: PageNumber, version: BeforeParam = None) -> Response:
     """The difference between a page and an earlier version; default: the latest earlier one. A removed page lost all lines."""
-    return json_response(request, who, _compared(compare_page(get_docs_site(service, site_id), number, version)))
+    return call.json(_compared(compare_page(get_docs_site(call.service, site_id), number, version)))
 
 
-@router.get(
-    SITES_PATH + "/{site_id}/search",
-    response_model=models.DocsHitsOut,
-    responses=problem_responses(304, 404),
-    summary="Search a site",
-)
-def search_one(
-    request: Request, site_id: SiteId, q: SearchParam, who: CurrentPrincipal, service: CurrentService, limit: HitLimit = 20
-) -> Response:
+@router.read(SITES_PATH + "/{site_id}/search", models.DocsHitsOut, "Search a site", 404)
+def search_one(call: Call, site_id: SiteId, q: SearchParam, limit: HitLimit = 20) -> Response:
     """The sections of a site that match a query, best first."""
-    return json_response(request, who, _hits(reading.search_sites([get_docs_site(service, site_id)], q, limit)))
+    return call.json(_hits(reading.search_sites([get_docs_site(call.service, site_id)], q, limit)))
 
 
-@router.get(
-    SITES_PATH + "/{site_id}/changes",
-    response_model=models.DocsRunsOut,
-    responses=problem_responses(304, 404),
-    summary="Read the changes",
-)
+@router.read(SITES_PATH + "/{site_id}/changes", models.DocsRunsOut, "Read the changes", 404)
 def site_changes(
-    request: Request,
+    call: Call,
     site_id: SiteId,
-    who: CurrentPrincipal,
-    service: CurrentService,
     limit: Annotated[int, Query(ge=1, le=50, description="Maximum number of runs.")] = 10,
     cursor: BeforeParam = None,
 ) -> Response:
     """Pages that the last runs added, changed and removed, newest first. The first crawl has no changes."""
-    site = get_docs_site(service, site_id)
+    site = get_docs_site(call.service, site_id)
     with open_site_history(site) as history:
         found = history.changes(runs=limit + 1, pages=MAX_CHANGES, before=cursor)
-    return list_response(request, who, list_part(found, limit, partial(_run, site), attrgetter("run")))
+    return call.list(list_part(found, limit, partial(_run, site), attrgetter("run")))
 
 
-_FILE: dict[int | str, dict[str, Any]] = {200: {"description": "The file.", "content": {
+_FILE: Responses = {200: {"description": "The file.", "content": {
     kind: {"schema": {"type": "string"} if kind != "application/json" else {"type": "object"}}
     for kind in ("text/markdown", "text/plain", "application/json")
 }}}  # fmt: skip
@@ -201,14 +146,12 @@ _FILE: dict[int | str, dict[str, Any]] = {200: {"description": "The file.", "con
     summary="Download a file",
 )
 def download_file(
-    request: Request,
+    call: Call,
     site_id: SiteId,
     file: Annotated[str, Path(max_length=40, description="One of " + ", ".join(SITE_FILES) + ".", examples=["full.md"])],
-    who: CurrentPrincipal,
-    service: CurrentService,
 ) -> Response:
     """A file of the site as the crawl wrote it."""
-    return file_response(request, who, find_file(get_docs_site(service, site_id), file))
+    return file_response(call.request, call.caller, find_file(get_docs_site(call.service, site_id), file))
 
 
 @router.get(
@@ -219,26 +162,16 @@ def download_file(
     summary="Download a chunk",
 )
 def download_chunk(
-    request: Request,
-    site_id: SiteId,
-    number: Annotated[int, Path(ge=1, le=MAX_NUMBER, description="Number of the chunk.")],
-    who: CurrentPrincipal,
-    service: CurrentService,
+    call: Call, site_id: SiteId, number: Annotated[int, Path(ge=1, le=MAX_NUMBER, description="Number of the chunk.")]
 ) -> Response:
     """A chunk of the site, in the chunk size of its crawl."""
-    return file_response(request, who, find_chunk(get_docs_site(service, site_id), number))
+    return file_response(call.request, call.caller, find_chunk(get_docs_site(call.service, site_id), number))
 
 
-@router.post(
-    SITES_PATH + "/{site_id}/refresh",
-    status_code=202,
-    response_model=models.DocsSiteOut,
-    responses=problem_responses(404, 409),
-    summary="Refresh a site",
-)
-def refresh_site(request: Request, site_id: SiteId, service: CurrentService) -> Response:
+@router.change("POST", SITES_PATH + "/{site_id}/refresh", models.DocsSiteOut, "Refresh a site", 404, 409, status=202)
+def refresh_site(call: Call, site_id: SiteId) -> Response:
     """Crawl a site again for changes, without waiting for it."""
-    site = start_refresh(request, get_docs_site(service, site_id))
+    site = start_refresh(call.request, get_docs_site(call.service, site_id))
     return uncached_response(site_json(site), status=202, headers={"Location": f"{SITES_PATH}/{site.id}"})
 
 
@@ -324,11 +257,7 @@ def prefers_markdown(request: Request) -> bool:
 
 def markdown_response(request: Request, who: Principal, markdown: str) -> Response:
     """The Markdown of a page, or 304."""
-    data = markdown.encode("utf-8", "replace")
-    headers = cache_headers(who, entity_tag(data), None)
-    if is_not_modified(request, headers["ETag"], None):
-        return Response(status_code=304, headers=headers)
-    return Response(data, headers=headers, media_type=f"{MARKDOWN}; charset=utf-8")
+    return content_response(request, who, markdown.encode("utf-8", "replace"), f"{MARKDOWN}; charset=utf-8")
 
 
 def file_response(request: Request, who: Principal, found: SiteFile) -> Response:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi import Path, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.convertors import IntegerConvertor, register_url_convertor
@@ -18,18 +18,17 @@ from tadoru.jobs.events.publish.json_documents import event_json, provenance_jso
 from tadoru.model.event import EventStatus
 from tadoru.serve.api.event_queries import EventListQuery, StrictQuery, list_reader_of, read_event_page
 from tadoru.serve.api.models import MAX_NUMBER, EventChange, EventOut, EventPageOut, EventStoryOut, NameListOut, NewEvent
-from tadoru.serve.api.responses import json_response, list_response, problem_responses, uncached_response, usage_errors_as
-from tadoru.serve.auth.principal import Principal, current_principal, note_change
+from tadoru.serve.api.responses import ApiCall, ApiRouter, Call, Responses, api_call, uncached_response, usage_errors_as
+from tadoru.serve.auth.principal import Principal
 from tadoru.serve.problems import HttpProblem, prefers_html
 from tadoru.serve.roles import Role
-from tadoru.serve.service import Service, service_of
+from tadoru.serve.service import Service
 from tadoru.store.calendar.records import EventRecord
 
-router = APIRouter(tags=["events"])
-list_router = APIRouter(tags=["events"])
+router = ApiRouter(tags=["events"])
+list_router = ApiRouter(tags=["events"])
 """Matched before all other routes: the most frequent request."""
 EventId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="ID of the event.")]
-CurrentPrincipal = Annotated[Principal, Depends(current_principal)]
 
 
 class EventIdConvertor(IntegerConvertor):
@@ -39,37 +38,24 @@ class EventIdConvertor(IntegerConvertor):
 
 
 register_url_convertor("int", EventIdConvertor())
+MOVED: Responses = {307: {"description": "The event was merged into the event at Location."}}
 
 
-async def current_service(request: Request) -> Service:
-    """The service; async, since FastAPI runs a plain function in a thread."""
-    return service_of(request)
-
-
-CurrentService = Annotated[Service, Depends(current_service)]
-MOVED: dict[int | str, dict[str, Any]] = {307: {"description": "The event was merged into the event at Location."}}
-
-
-@list_router.get("/api/v1/events", response_model=EventPageOut, responses=problem_responses(304), summary="List events")
+@list_router.read("/api/v1/events", EventPageOut, "List events")
 async def list_events(request: Request) -> Response:
     """Events by date, by update or by relevance. Each event is listed once, at its first matching date."""
-    who = await current_principal(request)
-    return list_response(request, who, await list_reader_of(request).read(_list_query(request, StrictQuery), who))
+    call = await api_call(request)
+    return call.list(await list_reader_of(request).read(_list_query(request, StrictQuery), call.caller))
 
 
-@router.get(
-    "/events",
-    response_model=EventPageOut,
-    responses=problem_responses(304),
-    summary="List events (page for browsers)",
-)
-def seed_events(request: Request, who: CurrentPrincipal, service: CurrentService) -> Response:
+@router.read("/events", EventPageOut, "List events (page for browsers)")
+def seed_events(call: Call) -> Response:
     """The same list; browsers get the page."""
     from tadoru.serve.web.calendar import pages
 
-    if prefers_html(request):
-        return pages.list_page(request)
-    return list_response(request, who, read_event_page(_list_query(request, EventListQuery), who, service))
+    if prefers_html(call.request):
+        return pages.list_page(call.request)
+    return call.list(read_event_page(_list_query(call.request, EventListQuery), call.caller, call.service))
 
 
 def _list_query(request: Request, kind: type[EventListQuery]) -> EventListQuery:
@@ -81,36 +67,26 @@ def _list_query(request: Request, kind: type[EventListQuery]) -> EventListQuery:
         raise RequestValidationError(wrong) from None
 
 
-@router.get(
-    "/api/v1/events/{event_id}",
-    response_model=EventOut,
-    responses=MOVED | problem_responses(304, 404),
-    summary="Read an event",
-)
-def one_event(request: Request, event_id: EventId, who: CurrentPrincipal, service: CurrentService) -> Response:
+@router.read("/api/v1/events/{event_id}", EventOut, "Read an event", 404, other=MOVED)
+def one_event(call: Call, event_id: EventId) -> Response:
     """One event with all of its dates, including archived ones."""
-    return _event_response(request, event_id, who, service)
+    return _event_response(call, event_id)
 
 
-@router.get(
-    "/events/{event_id:int}",
-    response_model=EventOut,
-    responses=MOVED | problem_responses(304, 404),
-    summary="Read an event (page for browsers)",
-)
-def seed_event(request: Request, event_id: EventId, who: CurrentPrincipal, service: CurrentService) -> Response:
+@router.read("/events/{event_id:int}", EventOut, "Read an event (page for browsers)", 404, other=MOVED)
+def seed_event(call: Call, event_id: EventId) -> Response:
     """The same event; browsers get the page."""
     from tadoru.serve.web.calendar import pages
 
-    return pages.event_page(request, event_id) if prefers_html(request) else _event_response(request, event_id, who, service)
+    return pages.event_page(call.request, event_id) if prefers_html(call.request) else _event_response(call, event_id)
 
 
-def _event_response(request: Request, event_id: int, who: Principal, service: Service) -> Response:
-    found = visible_event(event_id, who, service)
+def _event_response(call: ApiCall, event_id: int) -> Response:
+    found = visible_event(event_id, call.caller, call.service)
     if found.event.id != event_id:
-        where = f"{request.url.path.rpartition('/')[0]}/{found.event.id}"
+        where = f"{call.request.url.path.rpartition('/')[0]}/{found.event.id}"
         return Response(status_code=307, headers={"Location": where, "Cache-Control": "no-cache"})
-    return json_response(request, who, event_json(found), modified=found.event.updated_at)
+    return call.json(event_json(found), modified=found.event.updated_at)
 
 
 def visible_event(event_id: int, who: Principal, service: Service) -> EventRecord:
@@ -125,42 +101,29 @@ def visible_event(event_id: int, who: Principal, service: Service) -> EventRecor
     return found
 
 
-@router.get(
-    "/api/v1/events/{event_id}/story",
-    response_model=EventStoryOut,
-    responses=problem_responses(304, 404),
-    summary="Read the history of an event",
-)
-def event_story(request: Request, event_id: EventId, who: CurrentPrincipal, service: CurrentService) -> Response:
+@router.read("/api/v1/events/{event_id}/story", EventStoryOut, "Read the history of an event", 404)
+def event_story(call: Call, event_id: EventId) -> Response:
     """One event with its values by source, edits, merges, reviews and changes."""
-    found = _existing_event(service, event_id)
-    names = {source.id: source.name for source in service.store.sources.list()}
-    return json_response(
-        request, who, provenance_json(service.store.events.provenance(event_id), found, names), modified=found.event.updated_at
-    )
+    found = _existing_event(call.service, event_id)
+    names = {source.id: source.name for source in call.store.sources.list()}
+    return call.json(provenance_json(call.store.events.provenance(event_id), found, names), modified=found.event.updated_at)
 
 
-@router.post(
-    "/api/v1/events", status_code=201, response_model=EventOut, responses=problem_responses(), summary="Add an event"
-)  # fmt: skip
-def add_event(request: Request, given: NewEvent, who: CurrentPrincipal, service: CurrentService) -> Response:
+@router.change("POST", "/api/v1/events", EventOut, "Add an event", status=201)
+def add_event(call: Call, given: NewEvent) -> Response:
     """Add an event. It is published without a check for duplicates."""
-    store = service.store
+    store = call.store
     with usage_errors_as(422):
-        draft = parse_new_event(written_values(given), service.options.timezone, store.db.now())
-    event = store.edits.create(draft, EventMatcher(), who.name)
-    note_change(request, f"event {event.id}", title=event.title)
-    return uncached_response(_document(service, event.id), status=201, headers={"Location": f"/api/v1/events/{event.id}"})
+        draft = parse_new_event(written_values(given), call.service.options.timezone, store.db.now())
+    event = store.edits.create(draft, EventMatcher(), call.caller.name)
+    call.note(f"event {event.id}", title=event.title)
+    return uncached_response(_document(call.service, event.id), status=201, headers={"Location": f"/api/v1/events/{event.id}"})
 
 
-@router.patch(
-    "/api/v1/events/{event_id}", response_model=EventOut, responses=problem_responses(404, 409), summary="Edit an event"
-)  # fmt: skip
-def change_event(
-    request: Request, event_id: EventId, given: EventChange, who: CurrentPrincipal, service: CurrentService
-) -> Response:
+@router.change("PATCH", "/api/v1/events/{event_id}", EventOut, "Edit an event", 404, 409)
+def change_event(call: Call, event_id: EventId, given: EventChange) -> Response:
     """Edit fields of an event. Your edits override sources until you release them."""
-    store, event = service.store, _unmerged_event(service, event_id).event
+    store, event = call.store, _unmerged_event(call.service, event_id).event
     values = written_values(given)
     with usage_errors_as(422):
         released = [resolve_field(name) for name in given.release]
@@ -171,50 +134,46 @@ def change_event(
     _check_not_quarantined(event.status, event_id)
     with usage_errors_as(422):
         now = store.db.now()
-        changes = parse_changes(event, store.events.times(event_id), values, service.options.timezone, now) if values else {}
+        changes = parse_changes(event, store.events.times(event_id), values, call.service.options.timezone, now) if values else {}
     with usage_errors_as(409):
         if released:
-            store.edits.release_fields(event_id, draft_fields(released), EventMatcher(), who.name)
+            store.edits.release_fields(event_id, draft_fields(released), EventMatcher(), call.caller.name)
         if changes:
-            store.edits.edit(event_id, changes, EventMatcher(), who.name)
-    note_change(request, f"event {event_id}", fields=sorted(values), released=sorted(released))
-    return uncached_response(_document(service, event_id))
+            store.edits.edit(event_id, changes, EventMatcher(), call.caller.name)
+    call.note(f"event {event_id}", fields=sorted(values), released=sorted(released))
+    return uncached_response(_document(call.service, event_id))
 
 
-@router.post(
-    "/api/v1/events/{event_id}/hide", response_model=EventOut, responses=problem_responses(404, 409), summary="Hide an event"
-)
-def hide_event(request: Request, event_id: EventId, who: CurrentPrincipal, service: CurrentService) -> Response:
+@router.change("POST", "/api/v1/events/{event_id}/hide", EventOut, "Hide an event", 404, 409)
+def hide_event(call: Call, event_id: EventId) -> Response:
     """Hide an event. Sources do not publish it again."""
-    _check_not_quarantined(_unmerged_event(service, event_id).event.status, event_id)
+    _check_not_quarantined(_unmerged_event(call.service, event_id).event.status, event_id)
     with usage_errors_as(409):
-        service.store.edits.hide(event_id, who.name)
-    note_change(request, f"event {event_id}")
-    return uncached_response(_document(service, event_id))
+        call.store.edits.hide(event_id, call.caller.name)
+    call.note(f"event {event_id}")
+    return uncached_response(_document(call.service, event_id))
 
 
-@router.post(
-    "/api/v1/events/{event_id}/unhide", response_model=EventOut, responses=problem_responses(404, 409), summary="Unhide an event"
-)
-def unhide_event(request: Request, event_id: EventId, who: CurrentPrincipal, service: CurrentService) -> Response:
+@router.change("POST", "/api/v1/events/{event_id}/unhide", EventOut, "Unhide an event", 404, 409)
+def unhide_event(call: Call, event_id: EventId) -> Response:
     """Publish a hidden event again."""
-    _check_not_quarantined(_unmerged_event(service, event_id).event.status, event_id)
+    _check_not_quarantined(_unmerged_event(call.service, event_id).event.status, event_id)
     with usage_errors_as(409):
-        service.store.edits.unhide(event_id, who.name)
-    note_change(request, f"event {event_id}")
-    return uncached_response(_document(service, event_id))
+        call.store.edits.unhide(event_id, call.caller.name)
+    call.note(f"event {event_id}")
+    return uncached_response(_document(call.service, event_id))
 
 
-@router.get("/api/v1/cities", response_model=NameListOut, responses=problem_responses(304), summary="List cities")
-def cities(request: Request, who: CurrentPrincipal, service: CurrentService) -> Response:
+@router.read("/api/v1/cities", NameListOut, "List cities")
+def cities(call: Call) -> Response:
     """The cities of all events."""
-    return json_response(request, who, {"items": list(service.store.events.cities())})
+    return call.json({"items": list(call.store.events.cities())})
 
 
-@router.get("/api/v1/categories", response_model=NameListOut, responses=problem_responses(304), summary="List categories")
-def categories(request: Request, who: CurrentPrincipal, service: CurrentService) -> Response:
+@router.read("/api/v1/categories", NameListOut, "List categories")
+def categories(call: Call) -> Response:
     """The categories of all events."""
-    return json_response(request, who, {"items": list(service.store.events.categories())})
+    return call.json({"items": list(call.store.events.categories())})
 
 
 def written_values(given: NewEvent) -> dict[str, str]:

@@ -1,4 +1,5 @@
-"""Responses of the API: JSON with an entity tag, 304 if the client has it, the link to the next page, and streams.
+"""Operations of the API, and their responses: JSON with an entity tag, 304 if the client has it, the link to the next page,
+and streams.
 
 The tag is a hash of the body, so it is always right; it costs microseconds. Streams (`feeds`) have a tag that is known before
 they are written.
@@ -14,11 +15,11 @@ from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from hashlib import blake2b
 from operator import attrgetter
-from typing import Any
+from typing import Annotated, Any, TypeVar
 from urllib.parse import urlencode
 
 import anyio
-from fastapi import Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic_core import to_json
 from starlette.concurrency import run_in_threadpool
@@ -26,9 +27,12 @@ from starlette.types import Receive, Scope, Send
 
 from tadoru.errors import UsageError
 from tadoru.jobs.events.publish.list_pages import DocumentPage
-from tadoru.serve.auth.principal import Principal
+from tadoru.serve.auth.principal import Principal, actor_of, current_principal, note_change
 from tadoru.serve.problems import MEDIA_TYPE, HttpProblem
 from tadoru.serve.roles import Role
+from tadoru.serve.service import Service, service_of
+from tadoru.store.accounts.audit_log import Actor
+from tadoru.store.service import ServiceStore
 
 VARY = "Accept, Authorization, Cookie"
 _PLAIN = re.compile(r"[A-Za-z0-9%=&_.~+-]*")
@@ -40,7 +44,7 @@ _DESCRIPTIONS = {
 }  # fmt: skip
 
 
-def problem_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def problem_responses(*statuses: int) -> Responses:
     """The error responses of an operation for OpenAPI, including those of every operation; 304 for what can be cached."""
     content = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
     every = sorted({400, 401, 403, 422, 429, 500, 503, *statuses})
@@ -53,19 +57,6 @@ def entity_tag(*parts: bytes) -> str:
     for part in parts:
         digest.update(part)
     return f'"{digest.hexdigest()}"'
-
-
-def json_response(
-    request: Request, caller: Principal, body: Any, *, modified: datetime | None = None, next_url: str | None = None
-) -> Response:
-    """A JSON response with an entity tag, or 304."""
-    data = to_json(body)
-    headers = cache_headers(caller, entity_tag(data), modified)
-    if next_url is not None:
-        headers["Link"] = f'<{next_url}>; rel="next"'
-    if is_not_modified(request, headers["ETag"], None):
-        return Response(status_code=304, headers=headers)
-    return Response(data, headers=headers, media_type="application/json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +74,86 @@ def list_part(
     return ListPart([document(one) for one in found[:limit]], cursor(found[limit - 1]) if len(found) > limit else None)
 
 
-def list_response(request: Request, caller: Principal, part: ListPart | DocumentPage) -> Response:
-    """A page of a list, with the URL of the next one."""
-    next_url = next_page_url(request, part.next_cursor)
-    modified = part.modified if isinstance(part, DocumentPage) else None
-    return json_response(request, caller, {"items": part.items, "next": next_url}, modified=modified, next_url=next_url)
+@dataclass(frozen=True, slots=True)
+class ApiCall:
+    """A request to the API, with its principal and the service."""
+
+    request: Request
+    caller: Principal
+    service: Service
+
+    @property
+    def store(self) -> ServiceStore:
+        return self.service.store
+
+    @property
+    def actor(self) -> Actor:
+        """The principal as the actor of a change in the store."""
+        return actor_of(self.request)
+
+    def note(self, subject: str, **detail: Any) -> None:
+        """Set the subject and details of the audit log entry of this request. Never pass a secret."""
+        note_change(self.request, subject, **detail)
+
+    def content(self, data: bytes, media_type: str, headers: Mapping[str, str]) -> Response:
+        """A response with an entity tag, or 304."""
+        return content_response(self.request, self.caller, data, media_type, headers)
+
+    def json(self, body: Any, *, modified: datetime | None = None, next_url: str | None = None) -> Response:
+        """A JSON response with an entity tag, or 304."""
+        link = {} if next_url is None else {"Link": f'<{next_url}>; rel="next"'}
+        return content_response(self.request, self.caller, to_json(body), "application/json", link, modified)
+
+    def list(self, part: ListPart | DocumentPage) -> Response:
+        """A page of a list, with the URL of the next one."""
+        next_url = next_page_url(self.request, part.next_cursor)
+        modified = part.modified if isinstance(part, DocumentPage) else None
+        return self.json({"items": part.items, "next": next_url}, modified=modified, next_url=next_url)
+
+
+async def api_call(request: Request) -> ApiCall:
+    """A FastAPI dependency; async, since FastAPI runs a plain function in a thread."""
+    return ApiCall(request, await current_principal(request), service_of(request))
+
+
+Call = Annotated[ApiCall, Depends(api_call)]
+Responses = dict[int | str, dict[str, Any]]
+"""Descriptions of responses for OpenAPI."""
+Operation = TypeVar("Operation", bound=Callable[..., Any])
+
+
+class ApiRouter(APIRouter):
+    """A router whose operations state their model, their summary and the errors they can return."""
+
+    def read(
+        self, path: str, model: Any, summary: str, *errors: int, other: Responses | None = None
+    ) -> Callable[[Operation], Operation]:
+        """A GET operation, whose response has an entity tag. `other` describes responses that are neither JSON nor errors."""
+        return self.get(path, response_model=model, responses=problem_responses(304, *errors) | (other or {}), summary=summary)
+
+    def change(
+        self, method: str, path: str, model: Any, summary: str, *errors: int, status: int = 200
+    ) -> Callable[[Operation], Operation]:
+        """An operation that changes something and returns a model."""
+        responses = problem_responses(*errors)
+        return self.api_route(
+            path, methods=[method], status_code=status, response_model=model, responses=responses, summary=summary
+        )
+
+
+def content_response(
+    request: Request,
+    caller: Principal,
+    data: bytes,
+    media_type: str,
+    more: Mapping[str, str] | None = None,
+    modified: datetime | None = None,
+) -> Response:
+    """A response with an entity tag, or 304 if the client has it."""
+    headers = cache_headers(caller, entity_tag(data), modified) | dict(more or {})
+    if is_not_modified(request, headers["ETag"], None):
+        return Response(status_code=304, headers=headers)
+    return Response(data, headers=headers, media_type=media_type)
 
 
 def uncached_response(body: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
