@@ -9,7 +9,7 @@ from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckDefinitions, Limits
 from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, page_finding
 from tadoru.jobs.audit.site_checks.pagination import is_continuation
-from tadoru.jobs.audit.site_checks.sitemaps import is_absent, is_truncated, read_problems
+from tadoru.jobs.audit.site_checks.sitemaps import is_absent, is_truncated
 from tadoru.model.finding import Check
 from tadoru.store.crawl.analysis import SiteFinding
 from tadoru.store.crawl.site.arrays import UrlVerdict
@@ -87,8 +87,8 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
 
 def incomplete_sitemaps(site: SiteView) -> list[str]:
     """The sitemaps that were not read completely: each may contain any URL."""
-    present = [one for one in site.sitemaps() if not is_absent(one)]
-    return [one.url for one in present if one.status != "read" or any(map(is_truncated, read_problems(one)))]
+    present = [one for one in site.sitemaps().values() if not is_absent(one)]
+    return [one.url for one in present if one.status != "read" or any(map(is_truncated, one.problems))]
 
 
 GROUP = SiteCheckSet("sitemap URLs", (*_UNFIT.values(), IN_SEVERAL, LEFT_OUT), run)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -17,7 +16,7 @@ from tadoru.model.finding import MAX_EXAMPLES, Check, Threshold
 from tadoru.store.crawl.analysis import SiteFinding
 
 if TYPE_CHECKING:
-    from tadoru.store.crawl.site.side_tables import SiteSitemap
+    from tadoru.store.crawl.records import SitemapRecord
     from tadoru.store.crawl.site.view import SiteView
 
 _define = CheckDefinitions("sitemaps")
@@ -93,34 +92,29 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     sitemaps = site.sitemaps()
     if not sitemaps:
         return
-    present = [one for one in sitemaps if not is_absent(one)]
+    present = {number: one for number, one in sitemaps.items() if not is_absent(one)}
     if not present:
-        yield site_finding(MISSING, sitemaps[0].url)
+        yield site_finding(MISSING, next(iter(sitemaps.values())).url)
         return
-    roots = [one for one in present if one.level == 0]
+    roots = [one for one in present.values() if one.level == 0]
     if roots and all(one.named_by == "guess" for one in roots):
         yield site_finding(NOT_IN_ROBOTS, roots[0].url)
-    for one in present:
+    for one in present.values():
         yield from _check_file(one, limits)
-    yield from _check_entries(site, {one.number: one for one in present})
+    yield from _check_entries(site, present)
 
 
-def is_absent(one: SiteSitemap) -> bool:
+def is_absent(one: SitemapRecord) -> bool:
     """Whether no sitemap is declared and the guessed URL has none, but an error page, for example."""
     return one.status == "absent" or (one.named_by == "guess" and (one.status == "failed" or _is_no_sitemap(one)))
 
 
-def _is_no_sitemap(one: SiteSitemap) -> bool:
-    return not one.urls and any(text.startswith(_NO_SITEMAP) for text in read_problems(one))
+def _is_no_sitemap(one: SitemapRecord) -> bool:
+    return not one.urls and any(text.startswith(_NO_SITEMAP) for text in one.problems)
 
 
-def read_problems(one: SiteSitemap) -> list[str]:
-    found: list[str] = json.loads(one.problems) if one.problems else []
-    return found
-
-
-def _check_file(one: SiteSitemap, limits: Limits) -> Iterator[SiteFinding]:
-    problems = read_problems(one)
+def _check_file(one: SitemapRecord, limits: Limits) -> Iterator[SiteFinding]:
+    problems = one.problems
     if one.status == "failed" or _is_no_sitemap(one):
         yield site_finding(UNREADABLE, one.url, problems[0] if problems else str(one.status_code or ""), named_by=one.named_by)
         return
@@ -153,7 +147,7 @@ class _EntryProblems:
             self.values.append(value)
 
 
-def _check_entries(site: SiteView, sitemaps: dict[int, SiteSitemap]) -> Iterator[SiteFinding]:
+def _check_entries(site: SiteView, sitemaps: dict[int, SitemapRecord]) -> Iterator[SiteFinding]:
     """Findings about the entries, one for each file and check: one generator writes all entries."""
     problems: dict[tuple[int, str], _EntryProblems] = {}
     checks = {check.id: check for check in (LASTMOD_INVALID, LASTMOD_FUTURE, OTHER_HOST)}

@@ -29,22 +29,6 @@ class SiteResource(NamedTuple):
     error_type: str | None
 
 
-class SiteSitemap(NamedTuple):
-    """A sitemap that was requested."""
-
-    number: int
-    url: str
-    level: int
-    named_by: str
-    status: str
-    kind: str | None
-    status_code: int | None
-    bytes: int
-    urls: int
-    problems: str | None
-    """A JSON list of sentences."""
-
-
 class SiteRobots(NamedTuple):
     """An origin's answer for robots.txt."""
 

@@ -15,7 +15,7 @@ from tadoru.model.web import EVERY_BOT
 from tadoru.rules.url import host_key, origin
 from tadoru.store.crawl.caches import BoundedCache
 from tadoru.store.crawl.connection import SqlConnection, SqlDialect
-from tadoru.store.crawl.records import UNLINKED, SiteFacts
+from tadoru.store.crawl.records import UNLINKED, SiteFacts, SitemapRecord
 from tadoru.store.crawl.resources import DECLARED
 from tadoru.store.crawl.site import side_tables
 from tadoru.store.crawl.site.arrays import PERMANENT, Flags, Floats, Ids, Numbers, PairCollector, PairGroups, UrlVerdict
@@ -256,13 +256,13 @@ class SiteView:
     def fragments(self) -> side_tables.SiteFragments:
         return side_tables.SiteFragments(self.sql, self.pages)
 
-    def sitemaps(self) -> list[side_tables.SiteSitemap]:
-        """Every one that was asked for, by URL."""
+    def sitemaps(self) -> dict[int, SitemapRecord]:
+        """Every one that was asked for, in the order of their URLs, by id."""
         rows = self.sql.execute(
             """SELECT id, url, level, named_by, status, kind, status_code, coalesce(bytes, 0), coalesce(urls, 0), problems
             FROM sitemaps ORDER BY url"""
         )
-        return [side_tables.SiteSitemap._make(row) for row in rows]
+        return {number: SitemapRecord._make((*facts, tuple(json.loads(problems or "[]")))) for number, *facts, problems in rows}
 
     def sitemap_entries(self) -> Iterator[tuple[int, int, str | None]]:
         """(sitemap, page, lastmod) of everything that sitemaps name."""
