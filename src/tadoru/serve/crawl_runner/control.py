@@ -7,10 +7,11 @@ the user has too many queued crawls. The store records each operation in the aud
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
+from typing import Any, Unpack, cast
 
 from tadoru.errors import UsageError
 from tadoru.serve.crawl_runner.crawl_files import remove_crawl_files
@@ -21,7 +22,7 @@ from tadoru.serve.problems import HttpProblem
 from tadoru.serve.roles import Role
 from tadoru.serve.service import Service
 from tadoru.store.accounts.audit_log import Actor
-from tadoru.store.served_crawls.register import CrawlBusy, CrawlNotFound, CrawlQueueFull
+from tadoru.store.served_crawls.register import CrawlBusy, CrawlChanges, CrawlNotFound, CrawlQueueFull
 from tadoru.store.served_crawls.schema import ServedCrawl, next_scheduled
 
 MAX_NAME_LENGTH = 200
@@ -64,7 +65,7 @@ def add(  # noqa: PLR0913 - the fields of a crawl
         given = [starts] if isinstance(starts, str) else starts
         found = validate_start_urls(service, job, given, listed=bool(chosen.get("list")))
         kept = _validate_name(name or found[0][:MAX_NAME_LENGTH])
-        address, interval = validate_webhook(service, webhook), _validate_interval(job, every)
+        address, interval = validate_webhook(service, webhook), None if every is None else _validate_interval(every)
         _check_quota(service)
         crawl = service.store.crawls.add(
             kept, job, found, chosen, by, every=interval, webhook=address, most_queued=service.options.crawls_queued,
@@ -96,29 +97,16 @@ def stop(service: Service, by: Actor, crawl_id: int) -> ServedCrawl:
         return service.store.crawls.stop(crawl_id, by)
 
 
-def change(  # noqa: PLR0913 - the fields of a crawl
-    service: Service,
-    by: Actor,
-    crawl_id: int,
-    *,
-    name: str | None = None,
-    every: int | None = None,
-    repeats: bool | None = None,
-    webhook: str | None = None,
-    schedule: str | None = None,
-    report_to: str | None = None,
-) -> ServedCrawl:
-    """Change the name, interval (`repeats=False` for none) or webhook (empty for none) of a crawl. None keeps a value."""
+def change(service: Service, by: Actor, crawl_id: int, **given: Unpack[CrawlChanges]) -> ServedCrawl:
+    """Change a crawl; what is not given, or None, stays."""
+    validators: dict[str, Callable[[Any], Any]] = {
+        "name": _validate_name, "every": _validate_interval, "repeats": bool, "webhook": partial(validate_webhook, service),
+        "schedule": validate_schedule, "report_to": validate_recipients,
+    }  # fmt: skip
     with _errors_as_problems():
-        found = service.store.crawls.get(crawl_id)
-        kept = None if name is None else _validate_name(name)
-        address = None if webhook is None else validate_webhook(service, webhook)
-        interval = _validate_interval(found.job, every)
-        return service.store.crawls.change(
-            crawl_id, by, name=kept, every=interval, repeats=repeats, webhook=address,
-            schedule=None if schedule is None else validate_schedule(schedule),
-            report_to=None if report_to is None else validate_recipients(report_to),
-        )  # fmt: skip
+        service.store.crawls.get(crawl_id)
+        valid = {name: validators[name](value) for name, value in given.items() if value is not None}
+        return service.store.crawls.change(crawl_id, by, **cast("CrawlChanges", valid))
 
 
 def remove(service: Service, by: Actor, crawl_id: int) -> ServedCrawl:
@@ -136,9 +124,7 @@ def _validate_name(text: str) -> str:
     return kept
 
 
-def _validate_interval(job: str, seconds: int | None) -> int | None:
-    if seconds is None:
-        return None
+def _validate_interval(seconds: int) -> int:
     if not MIN_INTERVAL <= seconds <= MAX_INTERVAL:
         raise UsageError("The interval must be from {least} seconds to one year.", least=f"{MIN_INTERVAL:,}")
     return int(seconds)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from sqlalchemy import Connection, Select, delete, func, insert, select, update
 
@@ -24,6 +24,22 @@ from tadoru.store.served_crawls.schema import CrawlRun, CrawlState, ServedCrawl,
 CLAIM_LOCK = 0x7AD0_0006
 """The advisory lock for queueing and claiming crawls on PostgreSQL."""
 _COLUMNS = [crawls.c[name] for name in ServedCrawl.__dataclass_fields__]
+
+
+class CrawlChanges(TypedDict, total=False):
+    """What can be changed of a crawl. None keeps a value."""
+
+    name: str | None
+    every: int | None
+    """The interval in seconds."""
+    repeats: bool | None
+    """False for no interval."""
+    webhook: str | None
+    """Empty for none."""
+    schedule: str | None
+    """Empty for none."""
+    report_to: str | None
+    """The addresses of people who get reports; empty for none."""
 
 
 class CrawlNotFound(UsageError):
@@ -149,22 +165,10 @@ class CrawlRegister:
                 raise CrawlBusy("Cannot {action} crawl {id}: it is {state}.", action=wanted, id=number, state=found.state.value)
             return read_crawl(sql, number)
 
-    def change(
-        self,
-        number: int,
-        by: Actor,
-        *,
-        name: str | None = None,
-        every: int | None = None,
-        repeats: bool | None = None,
-        webhook: str | None = None,
-        schedule: str | None = None,
-        report_to: str | None = None,
-    ) -> ServedCrawl:
-        """Change the name, the interval (`repeats=False` for none), the webhook, the schedule or who gets reports (empty for
-        none)."""
-        given = {"name": name, "webhook": webhook, "schedule": schedule, "report_to": report_to}
+    def change(self, number: int, by: Actor, **given: Unpack[CrawlChanges]) -> ServedCrawl:
+        """Change a crawl; what is not given, or None, stays."""
         values: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+        repeats, every, schedule = values.pop("repeats", None), values.pop("every", None), values.get("schedule")
         if repeats is False:
             values |= {"every": None, "next_at": None, "schedule": ""}
         elif every is not None or schedule is not None:
