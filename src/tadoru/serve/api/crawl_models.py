@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from tadoru.jobs.audit.crawl_results.models import CheckSummary
-from tadoru.serve.api.models import Json, RequestModel, ResponseModel, ShortText, WholeNumber
+from tadoru.serve.api.models import Json, RequestModel, ResponseModel, ShortText, WholeNumber, page_model
 from tadoru.serve.crawl_runner.crawl_options import MAX_INTERVAL, MAX_LISTED_URLS, MIN_INTERVAL
 from tadoru.store.crawl.browse import AffectedPage, LinkSummary, PageSummary
 
@@ -49,11 +49,7 @@ class CrawlOut(ResponseModel):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [_CRAWL_EXAMPLE]})
 
 
-class CrawlPageOut(ResponseModel):
-    """A page of crawls, newest first."""
-
-    items: list[CrawlOut]
-    next: str | None
+CrawlPageOut = page_model("CrawlPage", CrawlOut, "A page of crawls, newest first.")
 
 
 class NewCrawl(RequestModel):
@@ -93,11 +89,7 @@ class CrawlRunOut(ResponseModel):
     changes: Json = Field(description="Differences from the previous run, and whether they are a regression.")
 
 
-class CrawlRunPageOut(ResponseModel):
-    """A page of runs, newest first."""
-
-    items: list[CrawlRunOut]
-    next: str | None
+CrawlRunPageOut = page_model("CrawlRunPage", CrawlRunOut, "A page of runs, newest first.")
 
 
 class CrawlNoticeOut(ResponseModel):
@@ -149,15 +141,7 @@ class CrawlAffectedPageOut(ResponseModel):
     next: str | None
 
 
-class CrawledPagesOut(ResponseModel):
-    """A page of the list of pages."""
-
-    items: list[PageSummary]
-    next: str | None
+CrawledPagesOut = page_model("CrawledPages", PageSummary, "A page of the list of pages.")
 
 
-class CrawledLinksOut(ResponseModel):
-    """A page of links."""
-
-    items: list[LinkSummary]
-    next: str | None
+CrawledLinksOut = page_model("CrawledLinks", LinkSummary, "A page of links.")

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from tadoru.serve.api.models import ResponseModel
+from tadoru.serve.api.models import ResponseModel, page_model
 
 STATES = Literal["queued", "running", "paused", "stopped", "finished", "failed"]
 KINDS = Literal["added", "changed", "removed"]
@@ -42,11 +42,7 @@ class DocsSiteDetailOut(DocsSiteOut):
     files: list[DocsFileOut]
 
 
-class DocsSitePageOut(ResponseModel):
-    """A page of sites."""
-
-    items: list[DocsSiteOut]
-    next: str | None = Field(examples=["/api/v1/docs-sites?cursor=3"])
+DocsSitePageOut = page_model("DocsSitePage", DocsSiteOut, "A page of sites.", examples=["/api/v1/docs-sites?cursor=3"])
 
 
 class DocsEntryOut(ResponseModel):
@@ -63,11 +59,12 @@ class DocsEntryOut(ResponseModel):
     breadcrumbs: list[str] = Field(examples=[["Guide"]])
 
 
-class DocsEntriesOut(ResponseModel):
-    """A page of the table of contents, in reading order."""
-
-    items: list[DocsEntryOut]
-    next: str | None = Field(examples=["/api/v1/docs-sites/3/pages?cursor=100"])
+DocsEntriesOut = page_model(
+    "DocsEntries",
+    DocsEntryOut,
+    "A page of the table of contents, in reading order.",
+    examples=["/api/v1/docs-sites/3/pages?cursor=100"],
+)
 
 
 class DocsHeadingOut(ResponseModel):
@@ -147,11 +144,9 @@ class DocsRunOut(ResponseModel):
     pages: list[DocsChangeOut] = Field(description="At most 1,000; `counts` has all.")
 
 
-class DocsRunsOut(ResponseModel):
-    """Runs with changes, newest first."""
-
-    items: list[DocsRunOut]
-    next: str | None = Field(examples=["/api/v1/docs-sites/3/changes?cursor=4"])
+DocsRunsOut = page_model(
+    "DocsRuns", DocsRunOut, "Runs with changes, newest first.", examples=["/api/v1/docs-sites/3/changes?cursor=4"]
+)
 
 
 class DocsLineOut(ResponseModel):

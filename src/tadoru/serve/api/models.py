@@ -14,7 +14,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, create_model
 
 LongText = Annotated[str, Field(max_length=20_000)]
 ShortText = Annotated[str, Field(max_length=1_000)]
@@ -53,6 +53,12 @@ class ResponseModel(_Published):
 
 class RequestModel(_Published):
     """An object of a request: an unknown field is an error."""
+
+
+def page_model(name: str, item: Any, about: str, **of_next: Any) -> type[ResponseModel]:
+    """The model of a page of a list: its items, and the URL of the next page. `of_next` is said of the latter."""
+    fields: dict[str, Any] = {"items": (list[item], ...), "next": (str | None, Field(**of_next))}
+    return create_model(name, __base__=ResponseModel, __doc__=about, **fields)
 
 
 @cache
@@ -185,11 +191,7 @@ class ListedEventOut(EventOut):
     matches: list[EventMatchOut] = Field(description="Matches of q; empty without q.")
 
 
-class EventPageOut(ResponseModel):
-    """A page of events."""
-
-    items: list[ListedEventOut]
-    next: str | None = Field(description="URL of the next page; null on the last.")
+EventPageOut = page_model("EventPage", ListedEventOut, "A page of events.", description="URL of the next page; null on the last.")
 
 
 class FieldOwnerOut(ResponseModel, published="Owner"):
@@ -248,11 +250,7 @@ class ReviewOut(ResponseModel):
     detail: Json
 
 
-class ReviewPageOut(ResponseModel):
-    """A page of the review queue."""
-
-    items: list[ReviewOut]
-    next: str | None
+ReviewPageOut = page_model("ReviewPage", ReviewOut, "A page of the review queue.")
 
 
 class ReviewRowOut(ResponseModel):

@@ -17,6 +17,7 @@ from tadoru.serve.api.models import (
     ResponseModel,
     ShortText,
     WholeNumber,
+    page_model,
 )
 
 
@@ -58,11 +59,7 @@ class SourceOut(ResponseModel):
     state: SourceStateOut
 
 
-class SourcePageOut(ResponseModel):
-    """A page of sources."""
-
-    items: list[SourceOut]
-    next: str | None
+SourcePageOut = page_model("SourcePage", SourceOut, "A page of sources.")
 
 
 class SourceFields(RequestModel):
@@ -172,11 +169,7 @@ class RunOut(ResponseModel):
     snapshot_paths: list[str]
 
 
-class RunPageOut(ResponseModel):
-    """A page of runs, newest first."""
-
-    items: list[RunOut]
-    next: str | None
+RunPageOut = page_model("RunPage", RunOut, "A page of runs, newest first.")
 
 
 class AcceptedOut(ResponseModel):
