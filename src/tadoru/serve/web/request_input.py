@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import TypeVar
 
 from fastapi import Request
 from starlette.requests import HTTPConnection
 
+from tadoru.errors import UsageError
 from tadoru.i18n.translation import CALENDAR_LANGUAGES, LANGUAGES, SOURCE_LANGUAGE
-from tadoru.serve.problems import quality_of
+from tadoru.serve.problems import HttpProblem, quality_of
 from tadoru.serve.service import service_of
 
+Found = TypeVar("Found")
 LANGUAGE_COOKIE = "lang"
 COOKIE_MAX_AGE = 365 * 24 * 3600
 LANGUAGE_NAMES = {"en": "English", "ja": "日本語", "de": "Deutsch"}
@@ -109,3 +113,11 @@ def parse_id(text: str | None, *, least: int = 1) -> int | None:
     if not text or not text.isascii() or not text.isdigit() or len(text) > len(str(MAX_ID)):
         return None
     return number if least <= (number := int(text)) < MAX_ID else None
+
+
+def find_or_404(read: Callable[[int], Found | None], number: int) -> Found:
+    """What the store has for an id in a path. Raises HttpProblem."""
+    with suppress(UsageError):
+        if 0 < number < MAX_ID and (found := read(number)) is not None:
+            return found
+    raise HttpProblem(404)

@@ -23,7 +23,7 @@ from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service, service_of
 from tadoru.serve.web.calendar.view_models import format_draft_time, format_event_time
 from tadoru.serve.web.rendering import Problem, caller_of, formatter_of, redirect_after, render
-from tadoru.serve.web.request_input import MAX_ID, PAGE_SIZE, SubmittedForm, parse_id
+from tadoru.serve.web.request_input import MAX_ID, PAGE_SIZE, SubmittedForm, find_or_404, parse_id
 from tadoru.serve.web.sources import actor_name, source_names
 from tadoru.store.calendar.records import MergeRecord, ReviewItem
 from tadoru.store.calendar.review_items import detail_message
@@ -230,13 +230,7 @@ def resolve_several(request: Request) -> Response:
 
 
 def _found(service: Service, review_id: int) -> ReviewItem:
-    try:
-        found = service.store.reviews.get(review_id) if 0 < review_id < MAX_ID else None
-    except UsageError:
-        found = None
-    if found is None:
-        raise HttpProblem(404)
-    return found
+    return find_or_404(service.store.reviews.get, review_id)
 
 
 @router.get("/manage/merges")

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -23,6 +24,7 @@ from tadoru.serve.api.source_actions import (
     get_source,
     preview_source,
     remove_source,
+    source_files,
     start_run,
     visible_change,
     visible_settings,
@@ -32,10 +34,9 @@ from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service, service_of
 from tadoru.serve.web.calendar.view_models import format_draft_time, is_web_url
 from tadoru.serve.web.rendering import Problem, caller_of, formatter_of, redirect_after, render
-from tadoru.serve.web.request_input import MAX_ID, PAGE_SIZE, SubmittedForm, parse_id
+from tadoru.serve.web.request_input import PAGE_SIZE, SubmittedForm, find_or_404, parse_id
 from tadoru.store.calendar.records import CollectionState, EventSource, RunLog
 from tadoru.store.calendar.sources import FREQUENCIES, SourceHealthStats
-from tadoru.store.files import FileStore, beside, open_files
 
 router = APIRouter(include_in_schema=False)
 SOURCES_URL = "/manage/sources"
@@ -226,9 +227,7 @@ def _noted(request: Request, source_id: int) -> EventSource:
 
 
 def _found(service: Service, source_id: int) -> EventSource:
-    if not 0 < source_id < MAX_ID:
-        raise HttpProblem(404)
-    return get_source(service, source_id)
+    return find_or_404(partial(get_source, service), source_id)
 
 
 def _shown(
@@ -387,12 +386,7 @@ def runs_page(request: Request) -> Response:
 def run_page(request: Request, run_id: int) -> Response:
     """One run, with its log."""
     service = service_of(request)
-    try:
-        run = service.store.runs.get(run_id) if 0 < run_id < MAX_ID else None
-    except UsageError:
-        run = None
-    if run is None:
-        raise HttpProblem(404)
+    run = find_or_404(service.store.runs.get, run_id)
     return render(
         request, "sources/run.html", place="/manage/runs", run=source_run_row(run), source=_source(service, run.source_id),
         counts=sorted(run.counts.items()), log=_log(service, run),
@@ -407,15 +401,10 @@ def _source(service: Service, source_id: int) -> EventSource | None:
         return None
 
 
-def snapshot_files(service: Service) -> FileStore:
-    """The store of snapshots and run logs."""
-    return open_files(service.events.files or beside(service.store.db.database))
-
-
 def _log(service: Service, run: RunLog) -> str:
     """The log file of a run, indented."""
     try:
-        content = snapshot_files(service).get(run_log_path(run))
+        content = source_files(service).get(run_log_path(run))
     except (StoreError, OSError):
         content = None
     if content is None:

@@ -22,7 +22,7 @@ from tadoru.serve.roles import Role
 from tadoru.serve.service import Service, service_of
 from tadoru.serve.web.calendar.view_models import format_draft_time, format_event_time, format_place
 from tadoru.serve.web.rendering import Problem, caller_of, formatter_of, redirect_after, render
-from tadoru.serve.web.request_input import MAX_ID, PAGE_SIZE, SubmittedForm, parse_id
+from tadoru.serve.web.request_input import PAGE_SIZE, SubmittedForm, find_or_404, parse_id
 from tadoru.serve.web.reviews import MAX_TEXT, merge_rows
 from tadoru.serve.web.sources import actor_name, source_names
 from tadoru.store.calendar.drafts import zone_or_utc
@@ -151,13 +151,7 @@ def switch_event_page(request: Request, event_id: int) -> Response:
 
 
 def _found(service: Service, event_id: int) -> EventProvenance:
-    try:
-        found = service.store.events.provenance(event_id) if 0 < event_id < MAX_ID else None
-    except UsageError:
-        found = None
-    if found is None:
-        raise HttpProblem(404)
-    return found
+    return find_or_404(service.store.events.provenance, event_id)
 
 
 def _edit(request: Request, story: EventProvenance, typed: Mapping[str, str] | None = None, problem: Problem = "") -> Response:

@@ -17,8 +17,7 @@ from tadoru.serve.crawl_runner.crawl_files import MAX_RUNS, openable_runs, shown
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import service_of
 from tadoru.serve.web.calendar.view_models import is_web_url
-from tadoru.serve.web.request_input import MAX_ID
-from tadoru.store.served_crawls.register import CrawlNotFound
+from tadoru.serve.web.request_input import find_or_404
 from tadoru.store.served_crawls.schema import CrawlRun, CrawlState, ServedCrawl
 
 CRAWLS_URL = "/manage/crawls"
@@ -302,12 +301,7 @@ class StatusChip:
 
 def crawl_or_404(request: Request, crawl_id: int) -> ServedCrawl:
     """The crawl with an id, or 404."""
-    if not 0 < crawl_id < MAX_ID:
-        raise HttpProblem(404)
-    try:
-        return service_of(request).store.crawls.get(crawl_id)
-    except CrawlNotFound:
-        raise HttpProblem(404) from None
+    return find_or_404(service_of(request).store.crawls.get, crawl_id)
 
 
 @dataclass(frozen=True, slots=True)
