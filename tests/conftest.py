@@ -61,3 +61,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def checkout() -> Path:
     """The folder with `pyproject.toml`, `./tadoru` and `src`."""
     return Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The database of a site that was audited twice."""
+    from tests.support.crawled import crawl_twice  # Late: few tests need the engine.
+
+    return crawl_twice(tmp_path_factory.mktemp("audited"))
+
+
+@pytest.fixture(scope="session")
+def linked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The database of the same site as `tadoru links` sees it."""
+    from tests.support.crawled import crawl_links
+
+    return crawl_links(tmp_path_factory.mktemp("linked"))

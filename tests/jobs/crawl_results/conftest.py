@@ -7,19 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.jobs import audit_crawls
-from tests.support.crawled import crawl_links, crawl_twice
-
-
-@pytest.fixture(scope="session")
-def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site that was audited twice."""
-    return crawl_twice(tmp_path_factory.mktemp("audited"))
-
-
-@pytest.fixture(scope="session")
-def linked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same site as `tadoru links` sees it."""
-    return crawl_links(tmp_path_factory.mktemp("linked"))
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,6 @@ import pytest
 
 from tests.serve.api.crawl_harness import CrawlHarness
 from tests.support.calendar import row
-from tests.support.crawled import crawl_links, crawl_twice
 from tests.support.serving import ServiceHarness
 
 TITLES = ["星まつり", "朝市", "写真展", "音楽会", "夜の音楽会"]
@@ -60,18 +59,6 @@ def near_desk(tmp_path: Path) -> Iterator[ServiceHarness]:
     harness = ServiceHarness(tmp_path / "events.db", private=True)
     yield harness
     harness.close()
-
-
-@pytest.fixture(scope="session")
-def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The database of a site that was audited twice."""
-    return crawl_twice(tmp_path_factory.mktemp("audited"))
-
-
-@pytest.fixture(scope="session")
-def linked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The database of the same site as a crawl of links sees it."""
-    return crawl_links(tmp_path_factory.mktemp("linked"))
 
 
 @pytest.fixture
