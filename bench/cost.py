@@ -21,14 +21,14 @@ from typing import NamedTuple
 from bench.read import SITE_URL, SITES, best, read_all, sample
 from tadoru.clock import SystemClock
 from tadoru.engine.job import FetchedPage, PageResult
-from tadoru.engine.page_fetch import page_facts
+from tadoru.engine.page_fetch import found_links, page_facts
 from tadoru.engine.url_filter import UrlFilter
 from tadoru.jobs.audit.job import AuditJob
 from tadoru.jobs.launch import tune_process
 from tadoru.model.web import Response, Timings
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import host_key
-from tadoru.store.crawl.records import CompletedOutcome, FoundLink, Lease
+from tadoru.store.crawl.records import CompletedOutcome, Lease
 from tadoru.store.crawl.sqlite.store import SqliteStore
 
 AT_ONCE = 16
@@ -57,10 +57,7 @@ def handle_all(job: AuditJob, pages: list[Response]) -> tuple[dict[str, tuple[Re
 
 def outcome(lease: Lease, response: Response, found: PageResult, url_filter: UrlFilter) -> CompletedOutcome:
     """As the engine does it."""
-    target = url_filter.target
-    links = [
-        FoundLink(target(url), kind, text, rel, position, fragment) for url, kind, text, rel, position, fragment in found.links
-    ]
+    links = found_links(found.links, url_filter)
     resources = [url_filter.resource(link) for link in found.resources]
     facts = page_facts(response, found)
     return CompletedOutcome(lease=lease, facts=facts, links=links, records=found.records, resources=resources)

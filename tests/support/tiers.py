@@ -173,6 +173,9 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
         "tests/parse/sources/test_ics_bombs.py::test_as_many_components_as_are_read_take_seconds",
         "tests/parse/sources/test_ics_bombs.py::test_many_changes_from_a_date_on_cost_no_more_for_each_date",
     ),
+    "tests/bench/test_budget.py::test_a_job_that_costs_more_than_a_tenth_too_much_is_named": (
+        "tests/bench/test_budget.py::test_a_page_costs_no_more_cpu_than_its_budget",
+    ),
     "tests/parse/test_page_limits.py": (
         "tests/parse/test_content.py::test_a_text_of_many_runs_is_read_as_a_short_one_in_little_memory",
         "tests/bench/test_hostile.py::test_hostile_responses_are_read_within_their_limits",

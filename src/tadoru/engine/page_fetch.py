@@ -33,6 +33,7 @@ from tadoru.engine.notifications import (
 )
 from tadoru.engine.request_flow import Expiry, HostTurn, follow_redirects, redirect_target, slot_hold
 from tadoru.engine.robots_cache import RobotsCache
+from tadoru.engine.url_filter import UrlFilter
 from tadoru.errors import BrowserMissing
 from tadoru.fetch.base import TurnExpired
 from tadoru.model.web import Answer, Failure, FailureKind, Headers, Link, LinkKind, Request, Response
@@ -68,6 +69,17 @@ def page_facts(response: Response, found: PageResult) -> records.PageFacts:
         server=headers.get("server"),
         content_encoding=headers.get("content-encoding"),
     )
+
+
+def found_links(links: Sequence[Link], url_filter: UrlFilter) -> list[records.FoundLink]:
+    """The links of a page with the decisions about their targets, each made once. Pages have hundreds of them."""
+    decide, style = url_filter.target, url_filter.style_target
+    targets = {url: decide(url) for url in {link[0] for link in links}}
+    new, found = tuple.__new__, records.FoundLink  # What a named tuple's own constructor calls: half the price.
+    return [
+        new(found, (targets[url] if kind is not LinkKind.STYLE else style(url), kind, text, rel, position, fragment, landmark))
+        for url, kind, text, rel, position, fragment, landmark in links
+    ]
 
 
 def _ms(seconds: float | None) -> float | None:
@@ -497,7 +509,7 @@ class PageFetch:
             message = "The page could not be parsed because of a bug in Tadoru."
             return records.FailedOutcome(lease=lease, kind=FailureKind.UNPARSABLE, message=message)
         resource = self._url_filter.resource
-        links = self._found_links(found.links)
+        links = found_links(found.links, self._url_filter)
         if found.left_out:
             self._notify(PageTruncated(url=lease.url, reasons=tuple(found.left_out)))
         seconds = (response.timings.ttfb or 0.0) + (response.timings.download or 0.0)
@@ -511,18 +523,6 @@ class PageFetch:
             resources=[resource(link) for link in found.resources],
             left_out=found.left_out,
         )
-
-    def _found_links(self, links: Sequence[Link]) -> list[records.FoundLink]:
-        """The links of a page with the decisions about their targets, each made once. Pages have hundreds of them."""
-        decide, style = self._url_filter.target, self._url_filter.style_target
-        targets = {url: decide(url) for url in {link[0] for link in links}}
-        new, found = tuple.__new__, records.FoundLink  # What a named tuple's own constructor calls: half the price.
-        return [
-            new(
-                found, (targets[url] if kind is not LinkKind.STYLE else style(url), kind, text, rel, position, fragment, landmark)
-            )
-            for url, kind, text, rel, position, fragment, landmark in links
-        ]
 
     async def _handle_page(self, lease: records.Lease, response: Response) -> PageResult:
         page = FetchedPage(url=lease.url, depth=lease.depth, response=response)
