@@ -17,7 +17,8 @@ What a *site* does wrong is not here: a broken response is data (`model.web.Fail
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 _PASSWORD = re.compile(
@@ -133,6 +134,17 @@ class UsageError(TadoruError):
 
     exit_code = 2
     code = "usage"
+
+
+@contextmanager
+def reading_errors(file: object) -> Iterator[None]:
+    """Turn the errors of reading a text file that a user named into a UsageError."""
+    try:
+        yield
+    except UnicodeDecodeError:
+        raise UsageError("Cannot read {file}: it is not UTF-8 text. Save it as UTF-8.", file=file) from None
+    except OSError as error:
+        raise UsageError("Cannot read {file} ({reason}). Check its name.", file=file, reason=error.strerror) from None
 
 
 class ConfigError(UsageError):

@@ -39,7 +39,7 @@ BAD_USAGE = {
     "a baseline that is not there": ([START, "--baseline", "none.db"], "none.db"),
     "suppressions that are not there": (
         [START, "--suppress", "none.txt"],
-        "Cannot read the suppression file none.txt: No such file",
+        "Cannot read none.txt (No such file",
     ),
     "a report of an unknown form": ([START, "--report", "report.pdf"], "report.pdf"),
     "a report without a folder": ([START, "--report", "none/report.html"], "folder none not found"),
@@ -48,7 +48,7 @@ BAD_USAGE = {
     "a database that is a folder": ([START, "-d", "."], "is a folder"),
     "a database that cannot be written": ([START, "-d", "/proc/crawl.db"], "cannot be written"),
     "an empty name for a seed file": (["--seed-file", ""], "--seed-file needs a file name"),
-    "seeds that are not there": (["--seed-file", "none.txt"], "Cannot read the seed file none.txt (No such file"),
+    "seeds that are not there": (["--seed-file", "none.txt"], "Cannot read none.txt (No such file"),
     "a way to render that there is not": ([START, "--render", "sometimes"], "--render must be one of auto, always, never"),
     "a use of sitemaps that there is not": ([START, "--sitemap", "maybe"], "--sitemap must be one of auto, only, off"),
     "a language that there is not": ([START, "--lang", "fr"], "--lang must be one of en, ja"),

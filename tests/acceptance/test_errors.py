@@ -42,13 +42,13 @@ BAD_USAGE = {
     "a proxy that is none": (["example.com", "--proxy", "s3cret"], "The proxy URL is not valid"),
     "cookies that are not there": (
         ["example.com", "--cookies", "none.txt"],
-        "Cannot read the cookie file none.txt: No such file",
+        "Cannot read none.txt (No such file",
     ),
     "suppressions that are not there": (
         ["example.com", "--suppress", "none.txt"],
-        "Cannot read the suppression file none.txt: No such file",
+        "Cannot read none.txt (No such file",
     ),
-    "seeds that are not there": (["--list", "--seed-file", "none.txt"], "Cannot read the seed file none.txt (No such file"),
+    "seeds that are not there": (["--list", "--seed-file", "none.txt"], "Cannot read none.txt (No such file"),
     "an output without a folder": (["example.com", "-o", "none/out.json"], "folder none not found"),
     "an output that is a folder": (["example.com", "-o", "."], "is a folder"),
     "a state without a folder": (["example.com", "--state", "none/crawl.db"], "folder none not found"),

@@ -91,7 +91,7 @@ def test_the_group_of_another_crawler_or_another_file_can_be_tried(tadoru: Tador
     (tadoru.folder / "new.txt").write_text("User-agent: *\nDisallow: /a\n", encoding="utf-8")
     assert explained(tadoru, house.url("/a"), "--robots-file", "new.txt")[:2] == (False, "robots.txt line 2: Disallow: /a")
     missing = tadoru("explain", house.url("/a"), "--robots-file", "none.txt")
-    assert (missing.code, missing.sentence) == (2, "Cannot read none.txt: No such file or directory. Check --robots-file.")
+    assert (missing.code, missing.sentence) == (2, "Cannot read none.txt (No such file or directory). Check its name.")
 
 
 REFUSED = {

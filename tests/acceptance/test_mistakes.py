@@ -92,10 +92,10 @@ MISTAKES: dict[str, tuple[str, int]] = {
     "copy none.db x.db": ("Database none.db not found. Choose the file of a crawl or of a calendar.", 2),
     "explain example.com --state none.db": ("No crawl in none.db. Check --state.", 2),
     "audit example.com --seed-file none.txt": (
-        "Cannot read the seed file none.txt (No such file or directory). Check its name.",
+        "Cannot read none.txt (No such file or directory). Check its name.",
         2,
     ),
-    "links example.com --suppress none.txt": ("none.txt: No such file or directory. Check its name.", 2),
+    "links example.com --suppress none.txt": ("none.txt (No such file or directory). Check its name.", 2),
     "audit example.com --baseline none.db": ("Cannot read --baseline none.db: No such file or directory.", 2),
     "links example.com --config none.yml": ("Configuration file none.yml not found. Check --config.", 2),
     "links example.com --config notes.txt": ("notes.txt", 2),

@@ -103,7 +103,7 @@ def test_a_report_does_not_change_the_crawl(site: Tadoru) -> None:
         ),
         pytest.param(
             ["site.db", "--suppress", "none.txt"],
-            "Cannot read the suppression file none.txt: No such file or directory. Check its name.",
+            "Cannot read none.txt (No such file or directory). Check its name.",
             id="no suppression file",
         ),
         pytest.param(

@@ -129,7 +129,7 @@ async def test_new_is_what_the_last_run_did_not_have(tmp_path: Path) -> None:
         ({"baseline": "other.db@4"}, "Run 4 not found in other.db. Available runs: 1."),
         ({"baseline": "site.db"}, "--baseline site.db is the crawl itself. Use another crawl, or an earlier run of it"),
         ({"baseline": "broken.json"}, "--baseline broken.json is neither a crawl nor a list of findings"),
-        ({"suppress": "none.txt"}, "Cannot read the suppression file none.txt"),
+        ({"suppress": "none.txt"}, "Cannot read none.txt"),
     ],
     ids=str,
 )  # fmt: skip

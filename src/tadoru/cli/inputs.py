@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, reading_errors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,18 +61,11 @@ def _seed_lines(name: str) -> Iterator[tuple[int, str]]:
     """The lines that are neither empty nor a comment, with their numbers."""
     from pathlib import Path  # Late: help and completion do not need it.
 
-    try:
-        with nullcontext(sys.stdin) if name == "-" else Path(name).open(encoding="utf-8") as file:
-            for number, line in enumerate(file, start=1):
-                text = (line.removeprefix("\ufeff") if number == 1 else line).strip()
-                if text and not text.startswith("#"):
-                    yield number, text
-    except UnicodeDecodeError:
-        raise UsageError("Cannot read the seed file {file}: it is not UTF-8 text. Save it as UTF-8.", file=name) from None
-    except OSError as error:
-        raise UsageError(
-            "Cannot read the seed file {file} ({reason}). Check its name.", file=name, reason=error.strerror
-        ) from None
+    with reading_errors(name), nullcontext(sys.stdin) if name == "-" else Path(name).open(encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            text = (line.removeprefix("\ufeff") if number == 1 else line).strip()
+            if text and not text.startswith("#"):
+                yield number, text
 
 
 def _invalid_lines(name: str, bad: list[tuple[int, UsageError]]) -> UsageError:

@@ -21,7 +21,7 @@ from tadoru.engine.crawl import CrawlOutcome
 from tadoru.engine.job import CrawlJob, CrawlPolicy
 from tadoru.engine.notifications import Notify
 from tadoru.engine.url_filter import UrlFilter
-from tadoru.errors import UsageError, quoted
+from tadoru.errors import UsageError, quoted, reading_errors
 from tadoru.fetch.credentials import Credentials
 from tadoru.fetch.guard import DnsCache, private_exemptions
 from tadoru.jobs.launch import CrawlPlan, NetworkAccess, crawl, ignore_notification, pick_processes, run_loop
@@ -204,16 +204,8 @@ def _credentials(options: CrawlOptions, origins: frozenset[str]) -> Credentials:
     for text in options.host_auth:
         credentials = _with_host_auth(credentials, *text.split(maxsplit=1))
     if options.cookies is not None:
-        try:
+        with reading_errors(options.cookies):
             text = Path(options.cookies).read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            raise UsageError(
-                "Cannot read the cookie file {file}: it is not UTF-8 text. Save it as UTF-8.", file=options.cookies
-            ) from None
-        except OSError as error:
-            raise UsageError(
-                "Cannot read the cookie file {file}: {reason}. Check its name.", file=options.cookies, reason=error.strerror
-            ) from None
         credentials = credentials.with_cookie_file(text, SystemClock().now())
     return credentials
 
@@ -320,12 +312,8 @@ def read_robots_file(options: CrawlOptions) -> bytes | None:
     """The robots.txt that the user tries instead of that of the site. Raises UsageError."""
     if options.robots_file is None:
         return None
-    try:
+    with reading_errors(options.robots_file):
         return Path(options.robots_file).read_bytes()
-    except OSError as error:
-        raise UsageError(
-            "Cannot read {file}: {reason}. Check --robots-file.", file=options.robots_file, reason=error.strerror
-        ) from None
 
 
 async def open_for_run(database: str, *, durable: bool = True) -> CrawlDatabase:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, reading_errors
 
 T = TypeVar("T")
 
@@ -32,25 +32,13 @@ class SuppressionLine(NamedTuple):
 
 def read_suppression_file(name: str) -> str:
     """The text of a suppression file. Raises UsageError."""
-    try:
+    with reading_errors(name):
         return Path(name).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise UsageError("Cannot read the suppression file {file}: it is not UTF-8 text. Save it as UTF-8.", file=name) from None
-    except OSError as error:
-        raise UsageError(
-            "Cannot read the suppression file {file}: {reason}. Check its name.", file=name, reason=error.strerror
-        ) from None
 
 
 def read_patterns(name: str) -> tuple[str, ...]:
     """The regular expressions of a file. Raises UsageError."""
-    try:
-        text = Path(name).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise UsageError("Cannot read {file}: it is not UTF-8 text. Save it as UTF-8.", file=name) from None
-    except OSError as error:
-        raise UsageError("Cannot read {file} ({reason}). Check its name.", file=name, reason=error.strerror) from None
-    return parse_suppressions(text, name, lambda line: re.compile(line.body).pattern)
+    return parse_suppressions(read_suppression_file(name), name, lambda line: re.compile(line.body).pattern)
 
 
 def parse_suppressions(text: str, name: str, parse: Callable[[SuppressionLine], T]) -> tuple[T, ...]:

@@ -15,7 +15,7 @@ from tadoru.cli.options import job_options
 from tadoru.cli.output import _, all_of, current_language, format_option, format_time, ngettext, translate_text
 from tadoru.cli.table import table_columns, write_table
 from tadoru.config.options import JOB_SETTINGS
-from tadoru.errors import Message, UsageError, quoted
+from tadoru.errors import Message, UsageError, quoted, reading_errors
 from tadoru.log import printable
 
 if TYPE_CHECKING:
@@ -226,12 +226,8 @@ def import_sources(place: EventsContext, file: Path) -> None:
     from tadoru.jobs.events.collect import source_registry
     from tadoru.jobs.launch import run_loop
 
-    try:
+    with reading_errors(file):
         text = file.read_text("utf-8")
-    except UnicodeDecodeError:
-        raise UsageError("Cannot read {file}: it is not UTF-8 text. Save it as UTF-8.", file=file) from None
-    except OSError as error:
-        raise UsageError("Cannot read {file} ({reason}). Check its name.", file=file, reason=error.strerror) from None
     entries = source_registry.parse_source_file(text, file.name)
     with place.open() as store:
         added, known = run_loop(_import(store, entries))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tadoru.engine.job import KnownCheck
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, reading_errors
 from tadoru.jobs.links.broken import AcceptedCodes
 from tadoru.jobs.reporting.escape import encode_json
 from tadoru.jobs.reporting.output import open_output
@@ -24,12 +24,10 @@ KnownChecks = Mapping[str, KnownCheck]
 
 def read_checks(name: str, oldest: float) -> dict[str, KnownCheck]:
     """The results in a file that were requested at `oldest` or later; none if there is no file. Raises UsageError."""
-    try:
-        lines = Path(name).read_text(encoding="utf-8", errors="replace").splitlines()
-    except FileNotFoundError:
+    if not Path(name).exists():
         return {}
-    except OSError as error:
-        raise UsageError("Cannot read {file} ({reason}). Check its name.", file=name, reason=error.strerror) from None
+    with reading_errors(name):
+        lines = Path(name).read_text(encoding="utf-8", errors="replace").splitlines()
     found: dict[str, KnownCheck] = {}
     for number, line in enumerate(lines, 1):
         try:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -67,6 +68,17 @@ def append_step_summary(write: Callable[[TextIO], object]) -> None:
     if is_github_workflow() and name:
         with Path(name).open("a", encoding="utf-8", newline="") as out:
             write(out)
+
+
+def limit_annotations(found: Iterable[tuple[str, str]], more: Callable[[int], str]) -> Iterator[str]:
+    """The workflow commands that GitHub shows of these, given with their levels, and `more` for the number of the others."""
+    seen: Counter[str] = Counter()
+    for level, command in found:
+        seen[level] += 1
+        if seen[level] <= MAX_ANNOTATIONS:
+            yield command
+    if hidden := sum(max(0, count - MAX_ANNOTATIONS) for count in seen.values()):
+        yield more(hidden)
 
 
 def workflow_command(level: str, title: str, message: str, **place: str | int | None) -> str:

@@ -26,7 +26,7 @@ from tadoru.jobs.reporting.build_formats import (
     write_sarif_log,
 )
 from tadoru.jobs.reporting.escape import printable
-from tadoru.jobs.reporting.output import MAX_ANNOTATIONS, workflow_command
+from tadoru.jobs.reporting.output import limit_annotations, workflow_command
 from tadoru.model.finding import Severity
 
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTICE: "note", Severity.INFO: "note"}
@@ -137,27 +137,26 @@ def write_annotations(found: Iterable[CheckCount], out: TextIO, *, lang: str = "
 def format_annotations(found: Iterable[CheckCount], lang: str = "en") -> Iterator[str]:
     """The workflow commands, checks with the most findings first."""
     _ = translator(lang)
-    seen = dict.fromkeys(_LEVELS.values(), 0)
-    for each in sorted(found, key=lambda each: (-each.count, each.check.id)):
-        level = _LEVELS.get(Severity(each.check.severity))
-        if level is None:
-            continue
-        seen[level] += 1
-        if seen[level] <= MAX_ANNOTATIONS:
-            title = printable((each.check.title_ja if lang == "ja" else "") or each.check.title)
-            text = _.ngettext(
-                "{count} finding ({check}), first {url}",
-                "{count} findings ({check}), first {url}",
-                each.count,
-                check=each.check.id,
-                url=printable(each.url),
-            )
-            yield workflow_command(level, title, text)
-    hidden = sum(max(0, count - MAX_ANNOTATIONS) for count in seen.values())
-    if hidden:
+
+    def annotations() -> Iterator[tuple[str, str]]:
+        for each in sorted(found, key=lambda each: (-each.count, each.check.id)):
+            if level := _LEVELS.get(Severity(each.check.severity)):
+                title = printable((each.check.title_ja if lang == "ja" else "") or each.check.title)
+                text = _.ngettext(
+                    "{count} finding ({check}), first {url}",
+                    "{count} findings ({check}), first {url}",
+                    each.count,
+                    check=each.check.id,
+                    url=printable(each.url),
+                )
+                yield level, workflow_command(level, title, text)
+
+    def more(count: int) -> str:
         text = _.ngettext(
             "{count} more check has findings. The report lists all of them.",
             "{count} more checks have findings. The report lists all of them.",
-            hidden,
+            count,
         )
-        yield workflow_command("notice", _("More checks"), text)
+        return workflow_command("notice", _("More checks"), text)
+
+    return limit_annotations(annotations(), more)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, reading_errors
 from tadoru.jobs.events.enrich.category_model import (
     FEATURE_COUNT,
     CategoryModel,
@@ -253,10 +253,8 @@ def samples_from_tables(
 
 
 def _of_table(path: Path, text: Sequence[str], category: str | None, group: str | None, name: str) -> Iterator[TrainingSample]:
-    try:
+    with reading_errors(path):
         body = path.read_bytes()
-    except OSError as error:
-        raise UsageError("Cannot read {path} ({reason}). Check the path.", path=path, reason=error.strerror) from None
     rows = csv.DictReader(io.StringIO(decode(body).text, newline=""))
     columns = rows.fieldnames or []
     title_column = _column(path, columns, text[0] if text else None, TITLE_COLUMNS, "--text")

@@ -35,7 +35,7 @@ from tadoru.jobs.reporting.escape import (
     url_shortener,
 )
 from tadoru.jobs.reporting.formatting import format_duration
-from tadoru.jobs.reporting.output import MAX_ANNOTATIONS, workflow_command
+from tadoru.jobs.reporting.output import limit_annotations, workflow_command
 
 MAX_CHARACTERS = 45_000
 """Maximum size of the lists in Markdown: a comment on a pull request may have 65,536 characters."""
@@ -268,22 +268,22 @@ def write_annotations(links: Iterable[BrokenLink], out: TextIO, *, lang: str = "
 
 def annotation_commands(links: Iterable[BrokenLink], _: Translator) -> Iterator[str]:
     """The workflow commands, one a line; those of local files appear at their lines."""
-    seen = {"error": 0, "warning": 0}
-    for link in links:
-        rule = RULES[link.kind]
-        seen[rule.level] += 1
-        if seen[rule.level] <= MAX_ANNOTATIONS:
-            first = link.sources[0] if link.sources and link.sources[0].file else None
-            place = {"file": first.file, "line": first.line, "col": first.column} if first is not None else {}
-            yield workflow_command(rule.level, _(rule.title), _annotation_message(link, _), **place)
-    hidden = sum(max(0, count - MAX_ANNOTATIONS) for count in seen.values())
-    if hidden:
+
+    def more(count: int) -> str:
         message = _.ngettext(
             "{count} more link with problems. The report lists all of them.",
             "{count} more links with problems. The report lists all of them.",
-            hidden,
+            count,
         )
-        yield workflow_command("notice", _("More links"), message)
+        return workflow_command("notice", _("More links"), message)
+
+    return limit_annotations(((RULES[link.kind].level, _annotation(link, _)) for link in links), more)
+
+
+def _annotation(link: BrokenLink, _: Translator) -> str:
+    first = link.sources[0] if link.sources and link.sources[0].file else None
+    place = {"file": first.file, "line": first.line, "col": first.column} if first is not None else {}
+    return workflow_command(RULES[link.kind].level, _(RULES[link.kind].title), _annotation_message(link, _), **place)
 
 
 def _annotation_message(link: BrokenLink, _: Translator) -> str:

@@ -21,7 +21,7 @@ from tadoru.serve.api.responses import StreamResponse
 from tadoru.serve.auth.principal import actor_of
 from tadoru.serve.crawl_runner.crawl_files import MAX_RUNS, openable_runs, shown_run
 from tadoru.serve.problems import HttpProblem
-from tadoru.serve.service import Service, service_of
+from tadoru.serve.service import Service, request_origin, service_of
 from tadoru.serve.web.crawls.results import open_tab
 from tadoru.serve.web.crawls.view_models import CRAWLS_URL, crawl_context, figure_formatter, open_run, severity_labels
 from tadoru.serve.web.rendering import Problem, formatter_of, redirect_after, render
@@ -62,7 +62,7 @@ def share_page(request: Request, crawl_id: int) -> Response:
         token = service.store.annotations.share(opened.crawl.id, actor_of(request), label=label, days=int(days))
     except UsageError as error:
         return _shares(request, crawl_id, problem=error, status=422)
-    return _shares(request, crawl_id, link=f"{_own_url(request, service)}{SHARED_URL}?key={quote(token)}")
+    return _shares(request, crawl_id, link=f"{request_origin(request)}{SHARED_URL}?key={quote(token)}")
 
 
 @router.post("/manage/crawls/{crawl_id}/share/{share_id}/revoke")
@@ -84,10 +84,6 @@ def _shares(request: Request, crawl_id: int, *, link: str = "", problem: Problem
         link=link, shares=service.store.annotations.shares(opened.crawl.id), now=now, max_label=MAX_LABEL_LENGTH,
         days=[(str(one), formatter.ngettext("{count} day", "{count} days", one)) for one in DAYS],
     )  # fmt: skip
-
-
-def _own_url(request: Request, service: Service) -> str:
-    return (service.options.base_url or str(request.base_url)).rstrip("/")
 
 
 @router.get(SHARED_URL)
