@@ -1,7 +1,7 @@
 """Extracts the messages of the source, updates every catalogue with them, and compiles the catalogues.
 
 python scripts/messages.py           update src/tadoru/i18n/catalogs
-python scripts/messages.py --check   change nothing; exit with 1 if something is out of date or not translated
+python scripts/messages.py --check   change nothing; print what is out of date or not translated, and exit with 1 if anything is
 """
 
 from __future__ import annotations
@@ -81,10 +81,8 @@ def subclasses(root: str) -> set[str]:
     return found
 
 
-def updated(lang: str, template: Catalog) -> Catalog:
+def updated(known: Catalog, lang: str, template: Catalog) -> Catalog:
     """The catalogue of a language with the messages of the source: translations stay, what is gone goes."""
-    path = po_file(lang)
-    known = read_po(BytesIO(path.read_bytes()), locale=lang) if path.exists() else Catalog(locale=lang)
     catalog = Catalog(locale=lang, domain=DOMAIN, **_HEADER, creation_date=_WRITTEN, revision_date=_WRITTEN, fuzzy=False)
     catalog.header_comment = f"# {catalog.locale.english_name if catalog.locale else lang} messages of Tadoru."
     for message in template:
@@ -120,23 +118,44 @@ def untranslated(catalog: Catalog) -> Iterator[str]:
             yield str(message.id)
 
 
+def differences(before: Catalog, after: Catalog) -> Iterator[str]:
+    """How a catalogue differs from what the source needs."""
+    keys = [{(str(message.id), message.context or "") for message in one if message.id} for one in (before, after)]
+    yield from (f"missing: {text}" for text, _ in sorted(keys[1] - keys[0]))
+    yield from (f"no longer used: {text}" for text, _ in sorted(keys[0] - keys[1]))
+    if keys[0] == keys[1]:
+        yield "the files or the order of its messages have changed, or it is not compiled"
+
+
+def read_catalog(lang: str) -> Catalog:
+    """The catalogue of a language as it is; empty if there is none."""
+    path = po_file(lang)
+    return read_po(BytesIO(path.read_bytes()), locale=lang) if path.exists() else Catalog(locale=lang)
+
+
 def main(check: bool) -> int:
-    template, problems = extract(), []
+    template, problems, is_stale = extract(), [], False
     for lang in CALENDAR_LANGUAGES:
         if lang == SOURCE_LANGUAGE:
             continue
-        catalog, po, mo = updated(lang, template), BytesIO(), BytesIO()
+        before = read_catalog(lang)
+        catalog, po, mo = updated(before, lang, template), BytesIO(), BytesIO()
         write_po(po, catalog, width=120, include_lineno=False, sort_by_file=True)
         write_mo(mo, catalog)
         problems += [f"{lang}: not translated: {message}" for message in untranslated(catalog)]
-        for path, content in ((po_file(lang), po.getvalue()), (po_file(lang).with_suffix(".mo"), mo.getvalue())):
-            if path.exists() and path.read_bytes() == content:
-                continue
-            if check:
-                problems.append(f"{path.name} of {lang} is out of date: run scripts/messages.py")
-            else:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(content)
+        files = ((po_file(lang), po.getvalue()), (po_file(lang).with_suffix(".mo"), mo.getvalue()))
+        changed = [(path, content) for path, content in files if not path.exists() or path.read_bytes() != content]
+        if changed and check:
+            is_stale = True
+            problems += [f"{lang}: {text}" for text in differences(before, catalog)]
+        for path, content in () if check else changed:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+    if is_stale:
+        problems.append("The catalogues are out of date. Run: python scripts/messages.py")
+    elif problems:
+        problems.append(f"Translate these messages in {CATALOGS.relative_to(SOURCE.parent.parent)}, then run it again.")
+    sys.stderr.writelines(f"{problem}\n" for problem in problems)
     return 1 if problems else 0
 
 

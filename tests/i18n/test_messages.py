@@ -8,6 +8,8 @@ import re
 from pathlib import Path
 from types import ModuleType
 
+from babel.messages.catalog import Catalog
+
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "tadoru"
 TEXT = re.compile(r">([^<>{}=]*[A-Za-z]{3,}[^<>{}=]*)<")
@@ -41,3 +43,14 @@ def test_no_text_of_a_page_is_outside_the_catalogues() -> None:
         text = re.sub(r"\{[{%].*?[%}]\}", "", file.read_text("utf-8"))
         found += [f"{file.name}: {one}" for one in TEXT.findall(text) if not set(re.findall(r"[A-Za-z]{3,}", one)) <= NOT_WORDS]
     assert found == []
+
+
+def test_what_is_out_of_date_in_a_catalogue_is_named() -> None:
+    before, after = Catalog(locale="ja"), Catalog(locale="ja")
+    before.add("Old", "古い")
+    before.add("Same", "同じ")
+    after.add("Same", "同じ")
+    after.add(("{count} page", "{count} pages"))
+    differences = _messages().differences
+    assert list(differences(before, after)) == ["missing: ('{count} page', '{count} pages')", "no longer used: Old"]
+    assert list(differences(before, before)) == ["the files or the order of its messages have changed, or it is not compiled"]
