@@ -3,7 +3,8 @@
 A line is the code of the municipality, the row, and the reading as in `japanese_forms` ("-": no day can be read; long series by
 number, first and last). Chosen: the first row with each kind of note of each municipality, then rows without a note, one for each
 kind of columns. Labelled from the columns and the note alone: columns hold, notes complete them; a rule that contradicts its own
-count ("毎週金曜日(11日間)" over twelve Fridays) leaves the period.
+count ("毎週金曜日(11日間)" over twelve Fridays) leaves the period, "on days when it is open" too;
+several times a day leave the days.
 """
 
 LABELS = """
@@ -96,7 +97,7 @@ LABELS = """
 122220 6 2021-03-09/2021-05-09
 122220 9 2021-03-20T13:00/15:00
 122220 11 2021-03-25T10:30/11:30
-122220 12 54 from 2021-01-13T09:00/16:00 to 2021-03-07T09:00/16:00
+122220 12 2021-01-13T09:00/2021-03-07T16:00
 122220 20 2022-01-29T09:00
 122271 6 2022-01-24T13:40/14:20 2022-01-24T14:40/15:20
 122271 9 2022-01-24T10:00/12:00
@@ -146,8 +147,8 @@ LABELS = """
 131083 95 2019-09-08T09:30/15:00
 131083 98 2020-04-01/2021-03-31
 131148 3 2021-04-16T13:00/2022-03-18T16:00
-131148 4 2021-04-22T13:15/2022-03-18T00:00
-131148 5 2021-05-15T14:30/2022-03-12T16:45
+131148 4 2021-04-22/2022-03-17
+131148 5 2021-05-15/2022-03-12
 131148 6 2021-12-02T11:30/2022-02-15T15:30
 131148 7 2022-01-06T12:00/2022-03-21T16:00
 131148 8 2021-12-21/2022-02-13

@@ -12,6 +12,8 @@ from tadoru.parse.dates.phrase import DateGroup, DatePhrase, HourRange
 from tadoru.parse.dates.tokens import DateMark, DayHalf, TimeToken
 
 BEFORE_START = "The end is before the start, and was left out."
+_SHORTEST_DAY = 6 * 60
+"""Minutes from the end of what lasts over night to its start: 13:00 to 12:00 is a slip."""
 _MAIN = frozenset({None, DateMark.START})
 
 
@@ -27,8 +29,8 @@ class DaySession:
 
     @property
     def is_whole_day(self) -> bool:
-        """From 0:00 to 23:59, as forms that insist on a time are filled in."""
-        return self.start == 0 and self.end in {DAY - 1, DAY} and self.start_offset is None
+        """From 0:00 to 23:59 or 0:00, as forms that insist on a time are filled in."""
+        return self.start == 0 and self.end in {0, DAY - 1, DAY} and self.start_offset is None
 
 
 @dataclass(slots=True)
@@ -66,6 +68,7 @@ class AssembledDates:
     def _over_days(self, first: date, last: date, sessions: list[DaySession]) -> Occurrence:
         if len(sessions) > 1:
             self.note("It takes place at several times on each of these days.")
+            return self._whole(first, last)
         ends = [session for session in sessions if session.end is not None]
         opening = sessions[0]
         closing = max(ends, key=lambda session: session.end or 0) if len(ends) == len(sessions) else sessions[-1]
@@ -83,7 +86,7 @@ class AssembledDates:
         start = self._at(day, begin, session.start_offset)
         if end is None:
             return Occurrence(starts_at=start)
-        if end < begin and begin >= NOON and session.end_offset is None:
+        if end < begin and begin >= NOON and begin - end > _SHORTEST_DAY and session.end_offset is None:
             end += DAY
         finish = self._at(day, end, session.end_offset)
         # Not by the clock: clocks that are put back make an hour come twice.

@@ -33,7 +33,8 @@ _OFFSETS |= {"mdt": -360, "pst": -480, "pdt": -420, "hst": -600, "cet": 60, "ces
 _ZONE = "|".join(sorted(_OFFSETS, key=len, reverse=True))
 _AFTER = rf"(?:\s?(?P<after>[ap]\.?m\b\.?|[ap]\.m\.))?(?:\s?(?P<zone>{_ZONE})(?![a-z]))?"
 _COLON = re.compile(
-    rf"{_BEFORE}(?<![\d:.])(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?!\d)(?::\d\d(?:\.\d{{1,9}})?)?(?![\d:]){_AFTER}", re.IGNORECASE
+    rf"{_BEFORE}(?<![\d.])(?<!\d:)(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?!\d)(?::\d\d(?:\.\d{{1,9}})?)?(?![\d:]){_AFTER}",
+    re.IGNORECASE,
 )
 _JI = re.compile(
     rf"{_BEFORE}(?<!\d)(?P<hour>\d{{1,2}})時(?!間)(?:\s?(?P<minute>\d{{1,2}})分|(?P<bare>\d\d)(?![\d時:月日年/])|(?P<thirty>半))?",
@@ -49,7 +50,7 @@ _EUROPEAN = re.compile(
     r"(?<![\d:/.])(?P<hour>\d{1,2})(?:\s?h\s?(?P<minute>\d\d)?(?![a-z\d])|(?:[.:](?P<minute2>\d\d))?\s?(?:Uhr|heures|uur)\b)",
     re.IGNORECASE,
 )
-_NAMED = re.compile(r"正午|お昼(?![\dの])|(?<![a-z])(?:12\s)?(?:noon|midnight)(?![a-z])", re.IGNORECASE)
+_NAMED = re.compile(r"正午|お昼(?![\dの])|(?<![a-z])(?:12\s)?(?:noon|midnight|midi|minuit|mitternacht)(?![a-z])", re.IGNORECASE)
 _COLUMN = re.compile(r"([0-9]{1,2})[.:]?([0-9]{2})|([0-9]{1,2})")
 _PART_OF_DAY = re.compile(r"0?\.[0-9]{1,17}")
 
@@ -98,7 +99,7 @@ def _from_european(found: re.Match[str]) -> tuple[Token, ...]:
 
 
 def _from_name(found: re.Match[str]) -> tuple[Token, ...]:
-    return (TimeToken(found[0], 24 if "mid" in found[0].lower() else 12),)
+    return (TimeToken(found[0], 24 if found[0].lower().endswith(("midnight", "minuit", "mitternacht")) else 12),)
 
 
 _FORMS = (

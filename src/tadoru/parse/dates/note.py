@@ -38,6 +38,8 @@ _CLOSED = re.compile(
     r"休[館園業演場]日?[:は]?\s?(?:毎週)?[月火水木金土日](?:曜日?)?(?:[・、,][月火水木金土日](?:曜日?)?){0,6}"
     r"|(?:毎週)?[月火水木金土日]曜日?(?:[・、,][月火水木金土日]曜日?){0,6}[はが]?\s?(?:定?休[館園業演場みま]?日?|お休み|閉[館園])"
 )
+_MORE_CLOSED = re.compile(r"休[館園業演場]日?[^。)\n]{0,30}\d{1,2}(?:日|/\d)")
+"""Single days on which it is closed."""
 _PARENTHESIS = re.compile(r"\([^()]{1,200}\)")
 _SENTENCE = re.compile(r"[。\n]")
 _FIRST_DAY = re.compile(r"(?:開催|会期|展示)?の?初日")
@@ -86,10 +88,20 @@ class NoteHours:
     exceptions: frozenset[date] = frozenset()
     """Days of which it says that their hours are others."""
 
-    def are_complete(self, first: date, last: date) -> bool:
-        """Whether each day from the first to the last has a start of its own."""
-        length = (last - first).days + 1
-        return len(self.by_day) == length and all(one.start is not None for group in self.by_day.values() for one in group)
+    def are_complete(self, days: tuple[date, ...]) -> bool:
+        """Whether each of these days, and no other, has a start of its own."""
+        return self.by_day.keys() == set(days) and all(one.start is not None for group in self.by_day.values() for one in group)
+
+    def begin_and_end_like(self, sessions: list[DaySession]) -> bool:
+        """Whether they begin on the first day as columns say, and end on the first or the last day as they say."""
+        first, last = self.by_day[min(self.by_day)], self.by_day[max(self.by_day)]
+        return sessions[0].start == first[0].start and sessions[-1].end in {None, last[-1].end, first[-1].end}
+
+
+def every_day(first: date, last: date) -> tuple[date, ...]:
+    """The days of a period; none if it is longer than a rule can be."""
+    length = (last - first).days + 1
+    return tuple(first + timedelta(days=number) for number in range(length)) if length <= MOST else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +126,22 @@ class DateNote:
             return ()
         found = _resolved(self.phrase, first)
         dates = tuple(sorted({day for day in found if day is not None}))
-        fits = len(dates) > 1 and dates[0] == first and last in {None, dates[-1]}
+        is_counted = last is not None and dates and dates[-1] <= last and times_written(self.prepared) == len(dates)
+        fits = len(dates) > 1 and dates[0] == first and (last in {None, dates[-1]} or is_counted)
         return dates if fits and len(dates) <= MOST else ()
+
+    def other_days(self, first: date, last: date | None) -> bool:
+        """Whether it names days between the first and the last without hours of their own."""
+        named = {day for day in _resolved(self.phrase, first) if day is not None}
+        own = {_day_within(one.month, one.day, first, last or first) for one in self.days_with_hours}
+        return any(first < day < (last or first) for day in named - own) or bool(_MORE_CLOSED.search(self.prepared))
+
+    def outside(self, first: date, last: date | None) -> list[str]:
+        """The days that it names as the event's and that are not from the first to the last."""
+        if self.phrase.vague or _BESIDE.search(self.prepared):
+            return []
+        days = zip(self.phrase.days, _resolved(self.phrase, first), strict=False)
+        return [token.text.strip() for (token, _), day in days if day and not first <= day <= (last or first)]
 
     def period(self, first: date, last: date) -> tuple[date, date]:
         """The period that it gives for its rule, when it lies in the event's; else the event's."""
@@ -193,6 +219,8 @@ def _day_within(month: int | None, day: int, first: date, last: date) -> date | 
 
 
 def _resolved(phrase: DatePhrase, near: date) -> tuple[date | None, ...]:
+    if not phrase.days:
+        return ()
     try:
         return resolve(phrase.days, today=near, fiscal=phrase.fiscal).dates
     except NotADate:

@@ -89,16 +89,18 @@ def read_phrase(tokens: list[Token]) -> DatePhrase:
 def _without_asides(tokens: list[Token]) -> list[Token]:
     """Without the dates of deadlines and of bad weather: those after such a word, or the one just before "closes"."""
     out: list[Token] = []
-    skipping = False
+    skipping = is_closed = False
     for position, token in enumerate(tokens):
         mark = token.mark if isinstance(token, MarkToken) else None
         if mark in _SKIPPED:
-            skipping = True
+            skipping, is_closed = True, token.text.startswith(("休", "定休", "閉"))
             if mark is DateMark.DEADLINE and not _has_date_ahead(tokens, position + 1):
                 while out and (isinstance(out[-1], DayToken | TimeToken | YearToken) or _is(out[-1], DateMark.UNTIL)):
                     out.pop()
             continue
-        if skipping and mark in _ENDS_SKIP and not (mark is DateMark.LIST and token.text == "・"):
+        if skipping and is_closed:
+            skipping = mark is not DateMark.START and token.text not in {"。", "\n"}
+        elif skipping and mark in _ENDS_SKIP and not (mark is DateMark.LIST and token.text == "・"):
             skipping = False
         if not skipping:
             out.append(token)
@@ -216,6 +218,8 @@ class _Reader:
         self._open = False
         """The sign was one that also means "until" when nothing is before it."""
         self._ends_later = False
+        self._leading: list[HourRange] = []
+        """Hours before the first day: they are those of every day."""
         self._year: YearToken | None = None
         self._era: int | None = None
         self._century: int | None = None
@@ -277,6 +281,8 @@ class _Reader:
         else:
             if self._group.hours and spans:
                 self._close()
+            elif self._group.hours and not self._phrase.groups:
+                self._leading = list(self._group.hours)
             is_end = self._open and self._last is None
             self._group.spans.append(DaySpan(None, day) if is_end else DaySpan(day))
         self._last, self._linked = day, False
@@ -308,7 +314,7 @@ class _Reader:
         match sign.mark:
             case DateMark.RANGE:
                 self._linked = True
-                self._open = sign.text == "~"
+                self._open = sign.text.lower() in {"~", "bis"}
             case DateMark.UNTIL:
                 self._take_until()
             case DateMark.LIST:
@@ -329,7 +335,9 @@ class _Reader:
     def _take_until(self) -> None:
         """What "まで" ends: a range it already ends, or the only day or time there is."""
         hours, spans = self._group.hours, self._group.spans
-        if isinstance(self._last, TimeToken) and hours and hours[-1].end is None and hours[-1].label is None:
+        if self._last is None:
+            self._open = True  # "until 5 September"
+        elif isinstance(self._last, TimeToken) and hours and hours[-1].end is None and hours[-1].label is None:
             hours[-1] = HourRange(None, hours[-1].start)
         elif isinstance(self._last, DayToken) and spans and spans[-1].last is None:
             spans[-1] = DaySpan(None, spans[-1].first)
@@ -345,6 +353,8 @@ class _Reader:
         groups = self._phrase.groups
         if len(groups) > 1 and not groups[0].spans and not groups[1].hours:
             groups[1].hours = groups.pop(0).hours
+        for group in groups:
+            group.hours = group.hours or list(self._leading)
         if self._year is not None and not self._phrase.days and self._phrase.month is None:
             self._phrase.vague = self._phrase.vague or self._year.text.strip()
         return self._phrase

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from tadoru.model.event import Occurrence
+from tadoru.parse.dates.accounting import account, doubts, unread_words, without_asides
 from tadoru.parse.dates.assemble import AssembledDates, DaySession, as_clock, sessions_of
 from tadoru.parse.dates.clocks import DAY, clock_column, is_possible
 from tadoru.parse.dates.exact import as_tokens, read_exact
-from tadoru.parse.dates.note import DateNote, NoteHours, read_note, with_dates
+from tadoru.parse.dates.note import DateNote, NoteHours, every_day, read_note, with_dates
 from tadoru.parse.dates.phrase import DateGroup, DatePhrase, DaySpan, HourRange, read_phrase
-from tadoru.parse.dates.recurrence import RecurrencePhrase, expand, find_rule, is_holiday, split_exclusions
+from tadoru.parse.dates.recurrence import DATED_WEEKDAY, RecurrencePhrase, expand, find_rule, is_holiday, split_exclusions
 from tadoru.parse.dates.scan import LONGEST, prepare, scan, with_weekdays
 from tadoru.parse.dates.tokens import (
     DateMark,
@@ -43,7 +44,9 @@ _CLOSED = re.compile(
     r"|(?:休[館園業場廊室み]日?|定休日?|閉館日)\s?[:は]?\s?(?:毎週)?([月火水木金土日]曜日?(?:[・,、と]?[月火水木金土日]曜日?){0,6})"
 )
 _HOLIDAY_SEASONS = re.compile(r"(?:夏|冬|春)休み|休日|祝休日|振替休日|連休|休憩")
-_OTHER_DAYS = re.compile(r"毎週|毎月|隔週|全\d{1,2}回|第\d|[月火水木金土日]曜|平日|土日|除く|のみ|異な[りる]")
+_OTHER_DAYS = re.compile(
+    r"毎週|毎月|隔週|全\d{1,2}回|第\d|[月火水木金土日]曜|平日|土日|除く|のみ|異な[りる]|(?:開[館園庁校室場催講]|営業|活動|実施|稽古|練習)日(?![:時程])|不定期|うち"
+)
 """It is not every day."""
 _NOT_DAILY = re.compile(
     r"教室|講座|講習|セミナー|研修|受付|相談|申告|募集|キャンプ|合宿|大会|リーグ|工事|体験|[作つ]く?ろう|class|course|seminar|camp",
@@ -53,6 +56,11 @@ _NOT_DAILY = re.compile(
 _ARRIVAL = re.compile(r"(日(?:\s?\([^()]{1,8}\))?)\s?(?:まで)?\s?[(\[【※]{0,2}\s?(?:必着|消印有効|締め?切り?)[)\]】]?(?:まで)?")
 """The day by which something has to arrive is an end."""
 _DEADLINE = re.compile(r"日(?:\s?\([^()]{1,8}\))?\s?(?:(?:午前|午後)?\s?\d{1,2}(?:時(?:半|\d{1,2}分)?|:\d\d)|正午)?までに")
+_OF_ONE_DAY = re.compile(
+    r"(?:初日|最終日)(?:\s?[（(][^（）()]{1,8}[）)])?(?:のみ|だけ|は)(?:、|は)?\s?(?=午|正午|[\d０-９]{1,2}[時:：])[^。、,()（）\n]{1,30}"
+)
+"""The hours of the first or the last day, as a note has them."""
+_HAS_DEADLINE = re.compile("締め?切|〆切|必着|申し?込|応募|予約|受け?付")
 _OPEN_RANGE = re.compile(r"から[、,]\s?(?=(?:令和|平成)?\s?[\d元]{1,4}[年月日/])")
 """A comma before the end of a range."""
 _EXCEPTED_PERIOD = re.compile(r"\([^()]{0,40}\d日?(?:から|~)[^()]{1,40}除く\)")
@@ -60,7 +68,7 @@ _EXCEPTED_PERIOD = re.compile(r"\([^()]{0,40}\d日?(?:から|~)[^()]{1,40}除く
 _NO_DATE = re.compile(r"\d{1,2}日制|(?<=[名人館所先課室口組枚台])まで")
 """A course of two days, at most four people, call the office."""
 _CONTINUOUS = re.compile(
-    r"(?:時|分|半|正午|:\d\d)\s?(?:から|より|~|-)\s?[、,]?\s?(?:(?:令和|平成)?[\d元]{1,4}年)?\s?\d{1,2}(?:月|/)\s?\d{1,2}"
+    r"(?:時|分|半|正午|:\d\d)\s?(?:から|より|~|-)\s?[、,]?\s?(?:(?:令和|平成)?[\d元]{1,4}年)?\s?\d{1,2}(?:月|/|日)"
 )
 """A time of the first day and one of the last: it goes on from the one to the other."""
 Written = str | date
@@ -89,6 +97,18 @@ def read_when(  # noqa: PLR0913 - each is a column of its own
         return UnreadableDate(str(text)[:200], str(problem))
 
 
+@dataclass(frozen=True, slots=True)
+class _WrittenDate:
+    """A text of a date: its tokens, and what they do not say."""
+
+    tokens: list[Token]
+    rule: RecurrencePhrase | None = None
+    plain: str = ""
+    """The prepared text; empty for a date that a machine wrote."""
+    unread: str = ""
+    """Words that look like dates or times and are in no token."""
+
+
 class _Reading:
     """One parse, with its time zone and current time."""
 
@@ -99,8 +119,11 @@ class _Reading:
 
     def read(self, text: Written, end: Written, start_time: str, end_time: str, note: str) -> ParsedDate:
         begins, end_clocks = self._clocks(start_time), self._clocks(end_time)
-        tokens, rule = self._tokens(text)
-        ends, _ = self._tokens(end)
+        if isinstance(text, str) and (clauses := _OF_ONE_DAY.findall(text)):
+            text, note = _OF_ONE_DAY.sub(" ", text), "、".join([*clauses, note])
+        written = self._tokens(text)
+        tokens, rule = written.tokens, written.rule
+        ends = self._tokens(end).tokens
         tokens = _without_midnight(tokens) if begins else tokens
         ends = _without_midnight(ends) if end_clocks else ends
         shown = " ".join(str(text).split())[:80]
@@ -115,23 +138,24 @@ class _Reading:
         if str(end).strip() and not ends:
             phrase.notes.append("The end could not be read.")
         self._months_of_rule(phrase, rule)
-        return self._occurrences(shown, phrase, rule, note)
+        return self._occurrences(shown, phrase, written, note)
 
-    def _tokens(self, text: Written) -> tuple[list[Token], RecurrencePhrase | None]:
+    def _tokens(self, text: Written) -> _WrittenDate:
         """The tokens of a text, and the rule that stands among them."""
         if not text:
-            return [], None
+            return _WrittenDate([])
         exact = read_exact(text) if isinstance(text, str) else text
         if exact is not None:
-            return list(as_tokens(exact, str(text))), None
-        plain = _EXCEPTED_PERIOD.sub("", prepare(str(text)))
+            return _WrittenDate(list(as_tokens(exact, str(text))))
+        plain = without_asides(_EXCEPTED_PERIOD.sub("", prepare(str(text))))
         if _DEADLINE.search(plain) and "から" not in plain and "~" not in plain:
             raise NotADate(f"“{' '.join(str(text).split())[:80]}” says only when it ends.")
         prepared, excluded = split_exclusions(_OPEN_RANGE.sub("から", _ARRIVAL.sub(r"\1まで", _NO_DATE.sub(" ", plain))))
-        rule = find_rule(prepared, excluded)
+        rule, plain = find_rule(prepared, excluded), prepared
         if rule is not None:
             prepared = f"{prepared[: rule.start]} {prepared[rule.stop :]}"
-        return scan(prepared, order=self._order, today=self._today), rule
+        tokens = scan(prepared, order=self._order, today=self._today)
+        return _WrittenDate(tokens, rule, plain, unread_words(prepared, tokens, order=self._order, today=self._today))
 
     def _clocks(self, text: str) -> list[Token]:
         column = clock_column(text)
@@ -160,10 +184,16 @@ class _Reading:
         span = DaySpan(DayToken(month.text, begin.year, begin.month, 1), DayToken(final.text, finish.year, finish.month, last))
         phrase.groups = [DateGroup([span], [hours for group in phrase.groups for hours in group.hours])]
 
-    def _occurrences(self, shown: str, phrase: DatePhrase, rule: RecurrencePhrase | None, note: str) -> ParsedDate:
-        groups = [group for group in phrase.groups if any(span.first for span in group.spans)]
+    def _occurrences(self, shown: str, phrase: DatePhrase, written: _WrittenDate, note: str) -> ParsedDate:
+        groups, rule = [group for group in phrase.groups if any(span.first for span in group.spans)], written.rule
         if not groups:
             raise NotADate(_why_none(shown, phrase, rule))
+        if (
+            written.plain
+            and not _HAS_DEADLINE.search(shown)
+            and any(not one.first for group in phrase.groups for one in group.spans)
+        ):
+            raise NotADate(f"“{shown}” says also when something else ends.")
         for group in groups:
             group.spans = [span for span in group.spans if span.first]
         phrase.groups = groups
@@ -171,6 +201,10 @@ class _Reading:
         assembly = AssembledDates(self._zone, notes=[*phrase.notes, *resolved.notes])
         days = _dated(groups, resolved)
         is_single = len(days) == 1 and len(days[0]) == 1
+        if written.plain:
+            if is_single and days[0][0][1] is None and _only_ends(groups[0]):
+                raise NotADate(f"“{shown}” says only when it ends.")
+            account(shown, written.plain, written.unread, [pair for pairs in days for pair in pairs])
         said = self._note(note, *days[0][0]) if is_single else self._note(note, date.max, None)
         rule = rule or (said.rule if said else None)
         if is_single:
@@ -185,6 +219,8 @@ class _Reading:
                         continue
                     assembly.add(first, (last or first) if phrase.is_all_day else last, sessions)
         assembly.occurrences = _in_order(assembly.occurrences)
+        if written.plain:
+            assembly.notes += doubts(written.plain, rule, {item.starts_at.date() for item in assembly.occurrences})
         doors = assembly.doors(phrase) or (assembly.doors(said.phrase) if said else None)
         return ParsedDate(
             occurrences=tuple(assembly.occurrences),
@@ -196,6 +232,11 @@ class _Reading:
 
     def _note(self, note: str, first: date, last: date | None) -> DateNote | None:
         return read_note(with_dates(note, first, last), order=self._order, today=self._today) if note else None
+
+
+def _only_ends(group: DateGroup) -> bool:
+    """A day with nothing but "until five o'clock": a deadline."""
+    return bool(group.hours) and all(hours.start is None and hours.label is None for hours in group.hours)
 
 
 def _add_single(
@@ -212,15 +253,20 @@ def _add_single(
     hours = said.hours(first, last) if said else NoteHours([], {})
     dates = _series(first, last, rule, said, assembly)
     is_period = last is not None and last > first
-    if not dates and is_period and last is not None and not sessions and hours.are_complete(first, last):
-        dates = tuple(sorted(hours.by_day))
+    if is_period and last is not None and hours.are_complete(dates or every_day(first, last)):
+        if not sessions or hours.begin_and_end_like(sessions):
+            dates, sessions = tuple(sorted(hours.by_day)), []
+        else:
+            assembly.note("The note has other hours than the columns.")
+    if said and not dates and (others := said.outside(first, last)):
+        assembly.note(f"The note names other days, which were not read: {', '.join(others)}.")
     if is_all_day:
         hours = NoteHours([], {})
     for day in dates:
         assembly.add(day, None, _on_day(day, sessions, hours))
     if dates:
         return
-    is_open_daily = text is not None and last is not None
+    is_open_daily = text is not None and last is not None and not (said and said.other_days(first, last))
     if is_open_daily and (open_days := _open_days(first, last or first, sessions or hours.general, text or "")):
         for day in open_days:
             assembly.add(day, None, _on_day(day, sessions, hours))
@@ -242,7 +288,7 @@ def _open_days(first: date, last: date, sessions: list[DaySession], note: str) -
         return []
     if any(one.start_offset is not None for one in sessions) or _CONTINUOUS.search(prepare(note)):
         return []
-    text = prepare(note)
+    text = DATED_WEEKDAY.sub("日", prepare(note))
     closed = {_WEEKDAYS.index(sign) for found in _CLOSED.finditer(text) for sign in _weekday_signs(found[1] or found[2])}
     if not closed and ("休" in _HOLIDAY_SEASONS.sub("", text) or _OTHER_DAYS.search(text)):
         return []

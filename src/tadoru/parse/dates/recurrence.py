@@ -111,6 +111,11 @@ _WEEKLY = re.compile(
     rf"(?:(?:期間中の?)?毎週|毎|期間中の?|各週の?)\s?の?\s?(?P<days>{_RANGE}|{_SET}){_HOLIDAYS_TOO}(?:の?み)?"
     rf"|(?<![^\s・、,/の()~])(?P<only>{_RANGE}|{_SET})(?P<only_holidays>[・、,\s]?(?:祝日|祝祭日|祝))?の?のみ?の?み(?:の?開催|実施)?"
 )
+_OF_PERIOD = re.compile(
+    r"(?<=[日)でに])の\s?(?P<days>[月火水木金土日](?:曜日?)?\s?(?:~|-|から)\s?[月火水木金土日]曜日?"
+    rf"|(?:[月火水木金土日](?:曜日?)?[・、,と]?){{0,6}}[月火水木金土日]曜日?){_HOLIDAYS_TOO}(?![月火水木金土日は])(?:の?み)?"
+)
+"""Weekdays of a period: "9月5日~26日の土曜日"."""
 _WORKDAYS = re.compile(r"平日(?:の?み|に?(?:開催|実施))")
 _BARE = re.compile(
     rf"^\s?(?P<days>{_RANGE}|[月火水木金土日]曜日?(?:\s?[・、,/と]?\s?{_ONE}){{0,6}}|[月火水木金土日](?:[・、,/]?[月火水木金土日]){{1,6}}(?:曜日?)?)"
@@ -136,6 +141,14 @@ _DOUBT = re.compile(
     r"除[くき]|祝|休館|休園|休み|休業|休止|お休|不定期|以外|原則|年末年始|場合|変更|ただし|但し|または|又は|程度|のうち|いずれか|月\d回|except|holiday|unless",
     re.IGNORECASE,
 )
+_UNPLACED = re.compile(
+    r"\d月(?:は|のみ|だけ|から)|第\s?\d(?=\s?(?:[・、,と]|[月火水木金土日週]|$))|隔週|隔月|(?<!いずれも)(?<!すべて)(?<!全て)[月火水木金土日]曜"
+)
+"""Other rules and weekdays, which the rule does not have."""
+DATED_WEEKDAY = re.compile(
+    r"(?<=\d)日?\s?\((?:[月火水木金土日](?:曜日?)?|祝日?|休日?|[・,、]){1,6}\)|(?<=\d日)\s?[月火水木金土日]曜日?"
+)
+"""The weekday beside a day, which says nothing of other days."""
 _CLOSED = r"お?休み|休[館園業演場講会](?!日)|(?:開催|実施)し(?:ません|ない)|行いません|ありません|なし"
 _NOT_ON = rf"(?:\s?を?除[くき]|以外|は?[、,]?(?:{_CLOSED}))"
 _EXCLUDED_DAYS = re.compile(
@@ -244,7 +257,8 @@ def find_rule(text: str, excluded: ExcludedDates) -> RecurrencePhrase | None:
             break
     if found is None:
         return None
-    doubt = _DOUBT.search(f"{text[: found.start]} {text[found.stop :]}")
+    rest = f"{text[: found.start]} {text[found.stop :]}"
+    doubt = _DOUBT.search(rest) or _UNPLACED.search(DATED_WEEKDAY.sub("日", rest))
     if more := next((match[0] for pattern, _ in _FORMS if (match := pattern.search(text, found.stop))), None):
         reason = f"there is another rule ({more.strip()})"
     else:
@@ -270,7 +284,8 @@ def _weekly(found: re.Match[str], weeks: int = 1) -> RecurrencePhrase:
     written = groups["days"] or groups.get("only") or ""
     weekdays = _range(written) if _ONLY_RANGE.fullmatch(written) else _days(written)
     holidays = bool(groups.get("holidays") or groups.get("only_holidays"))
-    return RecurrencePhrase(found[0].strip(), weekdays, weeks=weeks, start=found.start(), stop=found.end(), on_holidays=holidays)
+    text = found[0].strip().removeprefix("の")
+    return RecurrencePhrase(text, weekdays, weeks=weeks, start=found.start(), stop=found.end(), on_holidays=holidays)
 
 
 def _range(written: str) -> frozenset[int]:
@@ -331,6 +346,7 @@ _FORMS = (
     (_FORTNIGHTLY, _fortnightly),
     (_DAILY, _daily),
     (_WEEKLY, _weekly),
+    (_OF_PERIOD, _weekly),
     (_WORKDAYS, _workdays),
     (_BARE, _bare),
 )

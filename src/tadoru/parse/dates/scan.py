@@ -37,7 +37,7 @@ _SIGNS = str.maketrans(
 _NUMERALS = {sign: value for value, sign in enumerate("〇一二三四五六七八九")} | {"零": 0}
 _TENS = {"十": 10, "百": 100, "千": 1000}
 _KANJI_NUMBER = re.compile(
-    r"[〇零一二三四五六七八九十百千]{1,8}(?=\s?[年月日時分]|\s?[・、~\-]\s?[一二三四五六七八九十]{1,3}[日時])"
+    r"[〇零一二三四五六七八九十百千]{1,8}(?=\s?[年月日時分](?!市|町|村|場(?!所))|\s?[・、~\-]\s?[一二三四五六七八九十]{1,3}[日時])"
 )
 _KANJI_NTH = re.compile(r"(?<=第)[一二三四五](?=[\s・、,と~土日月火水木金週第])")
 _ENUMERATOR = re.compile(r"\(\d{1,2}\)(?!年)")
@@ -48,6 +48,9 @@ _LOST_RANGE = re.compile(r"(?<=[\d月日時分半旬)])\s?\?\s?(?=[\d午正翌�
 _BOTH_YEARS = re.compile(r"((?:19|20)\d\d)\s?\((?:令和|平成|昭和|[RHS])\s?(?:\d{1,2}|元)年?\)\s?年")
 _BOTH_YEARS_TURNED = re.compile(r"((?:令和|平成|昭和|[RHS])\s?(?:\d{1,2}|元))\s?\((?:19|20)\d\d年?\)\s?年")
 _HOURS_SHARED = re.compile(r"(?<![\d:/月])(\d{1,2})\s?([~\-・、])\s?((?:午前|午後)?\s?\d{1,2}時)(?!間)")
+_WEST_HOURS_SHARED = re.compile(
+    r"(?<![\d:/.\-])(\d{1,2}(?:[.:]\d\d)?)\s?(-|~|bis|à)\s?(\d{1,2}(?:[.:]\d\d)?)\s?(Uhr|h(?![a-zà-ÿ\d]))", re.IGNORECASE
+)
 _DAYS_SHARED = re.compile(r"(?<=月)(\d{1,2})((?:\s?[~\-・、,]\s?\d{1,2}(?![月\d])){1,9})日")
 _SLASHES_SHARED = re.compile(
     r"(?<![\d/])(\d{1,2}/)\d{1,2}(?:\([^()]{1,6}\))?((?:[、・]\d{1,2}(?:\([^()]{1,6}\))?(?![\d/月日時分:%~\-])){1,9})"
@@ -78,6 +81,7 @@ def prepare(text: str) -> str:
     text = _ISO_INTERVAL.sub("~", text)
     text = _UNITS_APART.sub("", text)
     text = _HOURS_SHARED.sub(r"\1時\2\3", text)
+    text = _WEST_HOURS_SHARED.sub(r"\1 \4 \2 \3 \4", text)
     return _SLASHES_SHARED.sub(_share_month, _DAYS_SHARED.sub(_share_day, text))
 
 
@@ -123,10 +127,27 @@ Maker = Callable[[re.Match[str], DayMonthOrder], tuple[Token, ...]]
 
 def scan(text: str, *, order: DayMonthOrder, today: date) -> list[Token]:
     """Every token of a prepared text, in order."""
-    return list(_scan(text, order, today))
+    return [token for tokens, _, _ in _scan(text, order, today) for token in tokens]
 
 
-def _scan(text: str, order: DayMonthOrder, today: date) -> Iterator[Token]:
+def rest_of(text: str, *, order: DayMonthOrder, today: date) -> tuple[str, int]:
+    """What of a prepared text is in no token, with a space for each token, and how much of it stands before the first day.
+
+    What stands before a word like "日時" is not counted: the day that follows is named by it.
+    """
+    parts: list[str] = []
+    position, before = 0, -1
+    for tokens, start, end in _scan(text, order, today):
+        parts.append(text[position:start])
+        position = end
+        if before < 0 and any(isinstance(token, DayToken) for token in tokens):
+            before = len("".join(parts))
+        elif before < 0 and isinstance(tokens[0], MarkToken) and tokens[0].mark is DateMark.START:
+            before = 0
+    return " ".join([*parts, text[position:]]), max(before, 0)
+
+
+def _scan(text: str, order: DayMonthOrder, today: date) -> Iterator[tuple[tuple[Token, ...], int, int]]:
     position = 0
     while position < len(text):
         if found := _SKIP.match(text, position):
@@ -135,8 +156,10 @@ def _scan(text: str, order: DayMonthOrder, today: date) -> Iterator[Token]:
         tokens, end = _day_at(text, position, order) or clocks_at(text, position)
         if not tokens:
             tokens, end = word_at(text, position, today)
-        yield from tokens
-        position = max(end, position + 1)
+        end = max(end, position + 1)
+        if tokens:
+            yield tokens, position, end
+        position = end
 
 
 def _day_at(text: str, position: int, order: DayMonthOrder) -> tuple[tuple[Token, ...], int] | None:
@@ -198,6 +221,8 @@ def _from_three(found: re.Match[str], order: DayMonthOrder) -> tuple[Token, ...]
 
 def _from_short_year(found: re.Match[str], order: DayMonthOrder) -> tuple[Token, ...]:
     first, second, third = int(found["first"]), int(found["second"]), int(found["third"])
+    if found["by"] == "-" and len(found[0].lstrip("'")) < len("26-08-01"):
+        return ()  # the numbers of an address: 2-7-16
     if found["mark"] or order is DayMonthOrder.YEAR:
         return (DayToken(found[0], 2000 + first, second, third),)
     if len(found["third"]) < 2:
@@ -221,6 +246,11 @@ def _from_slash(found: re.Match[str], order: DayMonthOrder) -> tuple[Token, ...]
     return tuple(days)
 
 
+def _from_day_and_month(found: re.Match[str], order: DayMonthOrder) -> tuple[Token, ...]:
+    """`30.08.` where the day comes first."""
+    return _from_parts(found, order) if order is DayMonthOrder.DAY and 1 <= int(found["month"]) <= 12 else ()
+
+
 def _from_names(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
     """`1 August 2026`, `August 1-3, 2026`, `1st, 2nd and 8th of August`."""
     month = vocabulary.MONTHS[found["name"].lower().rstrip(".")]
@@ -242,7 +272,7 @@ def _from_month_name(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...
 
 _YMD = r"(?P<month>\d{1,2})\s?(?P=by)\s?(?P<day>\d{1,2})(?!\d)"
 _SHORT_YEAR = re.compile(
-    r"(?<![\d/.\-:])(?P<mark>')?(?P<first>\d{1,2})(?P<by>[/.\-])(?P<second>\d{1,2})(?P=by)(?P<third>\d{1,2})(?![\d/.:])"
+    r"(?<![\d/.\-])(?<!\d:)(?P<mark>')?(?P<first>\d{1,2})(?P<by>[/.\-])(?P<second>\d{1,2})(?P=by)(?P<third>\d{1,2})(?![\d/.:])"
 )
 _DAYS: tuple[tuple[re.Pattern[str], Maker], ...] = (
     (
@@ -277,18 +307,19 @@ _DAYS: tuple[tuple[re.Pattern[str], Maker], ...] = (
     (_SHORT_YEAR, _from_short_year),
     (
         re.compile(
-            r"(?<![\d/.:])(?P<first>\d{1,2})/(?P<second>\d{1,2})(?![\d/:月時分])(?:\s?[\-~]\s?(?P<last>\d{1,2})(?![\d/:.時月日]|\s?[ap]\.?m))?"
+            r"(?<![\d/.])(?<!\d:)(?P<first>\d{1,2})/(?P<second>\d{1,2})(?![\d/:月時分]|\s?(?:以[上下]|未満|程度|ずつ))(?:\s?[\-~]\s?(?P<last>\d{1,2})(?![\d/:.時月日]|\s?[ap]\.?m))?"
         ),
         _from_slash,
     ),
     (
         re.compile(
-            rf"(?<![\d/.:])(?P<month>\d{{1,2}})\.(?P<day>\d{{1,2}})(?=\s?\.?\(?(?:{_W}[)曜・]|(?:mon|tue|wed|thu|fri|sat|sun)))",
+            rf"(?<![\d/.])(?<!\d:)(?P<month>\d{{1,2}})\.(?P<day>\d{{1,2}})(?=\s?\.?\(?(?:{_W}[)曜・]|(?:mon|tue|wed|thu|fri|sat|sun)))",
             re.IGNORECASE,
         ),
         _from_parts,
     ),
-    (re.compile(rf"(?<![\d/.:])(?P<day>\d{{1,2}})(?=\({_W}[)曜・祝])"), _from_parts),
+    (re.compile(rf"(?<![\d/.])(?<!\d:)(?P<day>\d{{1,2}})(?=\({_W}[)曜・祝])"), _from_parts),
+    (re.compile(r"(?<![\d/.:])(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?!\s?\d)"), _from_day_and_month),
     (
         re.compile(
             rf"(?<![\d:./])(?P<days>{_D}(?:{_AND}{_D}){{0,9}})\s?(?:de\s|of\s)?(?P<name>{_MONTH}){_WEST_YEAR}", re.IGNORECASE
@@ -302,22 +333,37 @@ _DAYS: tuple[tuple[re.Pattern[str], Maker], ...] = (
 
 def with_weekdays(tokens: list[Token]) -> list[Token]:
     """Each weekday given to its day: the one just before it, or the one that follows; those of no day are left out."""
+    return place_weekdays(tokens)[0]
+
+
+def place_weekdays(tokens: list[Token]) -> tuple[list[Token], list[WeekdaysToken]]:
+    """The tokens with each weekday given to its day, and the weekdays of no day."""
     out: list[Token] = []
-    waiting: frozenset[int] = frozenset()
+    left: list[WeekdaysToken] = []
+    waiting: WeekdaysToken | None = None
     for token in tokens:
         last = out[-1] if out else None
         if isinstance(token, WeekdaysToken):
             if isinstance(last, DayToken) and not last.weekdays:
                 _give(out, token.days)
+            elif len(out) > 1 and _is_open(last) and isinstance(day := out[-2], DayToken) and not day.weekdays:
+                out[-2] = replace(day, weekdays=frozenset(token.days))  # "17日(月曜日・午前9時から)"
             else:
-                waiting = frozenset(token.days)
+                left += [waiting] if waiting else []
+                waiting = token
         elif isinstance(token, DayToken) and waiting and not token.weekdays:
-            out.append(replace(token, weekdays=waiting))
-            waiting = frozenset()
+            out.append(replace(token, weekdays=frozenset(waiting.days)))
+            waiting = None
         else:
-            waiting = frozenset() if not isinstance(token, YearToken) else waiting
+            if waiting and not isinstance(token, YearToken) and not (isinstance(token, MarkToken) and token.text == ","):
+                left.append(waiting)
+                waiting = None
             out.append(token)
-    return out
+    return out, left + ([waiting] if waiting else [])
+
+
+def _is_open(token: Token | None) -> bool:
+    return isinstance(token, MarkToken) and token.text == "("
 
 
 def _give(tokens: list[Token], weekdays: tuple[int, ...]) -> None:

@@ -119,7 +119,7 @@ _MARKS: tuple[tuple[DateMark, re.Pattern[str]], ...] = (
     (
         DateMark.DEADLINE,
         _words(
-            r"(?:事前)?申し?込み?(?:期限|締め?切り?|期間|開始|受付(?:開始|期間)?|は?(?=:?\s?\d))|締め?切り?|〆切り?|必着|"
+            r"(?:事前)?申し?込み?(?:期限|締め?切り?|期間|開始|受付(?:開始|期間)?|は?[、,]?(?=:?\s?\d))|(?:支払い?|提出|返却|入金)?期限|締め?切り?|〆切り?|必着|"
             r"応募(?:期限|期間|締切)?|予約(?:開始|受付|期間)|発売日?|前売開始|販売(?:開始|期間)|受付(?:期間|締切)|[公更掲][開新載]日",
             r"deadline|(?:register|rsvp|apply) by|posted|updated",
         ),
@@ -133,25 +133,37 @@ _MARKS: tuple[tuple[DateMark, re.Pattern[str]], ...] = (
     (
         DateMark.ENTRY,
         _words(
-            r"(?:当日)?受け?付け?(?:開始|時間)?|集合(?:時間)?|(?:最終)?入[場館園](?:開始|時間)?|来場|チェックイン",
+            r"(?:配信|整列|入場|集合)開始|(?:当日)?受け?付け?(?:開始|時間)?|集合(?:時間)?|(?:最終)?入[場館園](?:開始|時間)?|来場|チェックイン",
             r"registration|check-?in|last (?:entry|admission)",
         ),
     ),
-    (DateMark.DOORS, _words(r"開場(?:時間|時刻)?|会場(?=:?\s?\d)", r"doors(?:\sopen)?(?:\sat)?|open")),
+    (
+        DateMark.DOORS,
+        _words(
+            r"開場(?!開演)(?:時間|時刻)?|会場(?=:?\s?\d)",
+            r"doors(?:\sopen)?(?:\sat)?|open|einlass(?:\sab)?|ouverture(?: des portes)?|portes",
+        ),
+    ),
     (
         DateMark.START,
         _words(
-            r"(?:試合|競技|上映|公演)?開始(?:時間|時刻|日時?)?|開演(?:時間|時刻)?|開会式?|開宴|スタート|開催(?:日時?|期間)?|日時|日程",
-            "starts?|show|begins?|kick-?off",
+            r"(?:試合|競技|上映|公演)?開始(?:時間|時刻|日時?)?|開場開演|開演(?:時間|時刻)?|開会式?|開宴|スタート|開催(?:日時?|期間)?|日時|日程",
+            "starts?|show|begins?|kick-?off|beginn|début",
         ),
     ),
-    (DateMark.END, _words("終演|解散|終了(?:時間|時刻|予定|日時?)?|閉会|閉場", "ends?|close[sd]?")),
-    (DateMark.ALL_DAY, _words("終日|全日", "all[- ]?day")),
+    (DateMark.END, _words("終演|解散|終了(?:時間|時刻|予定|日時?)?|閉会|閉場", "ends?|close[sd]?|ende|fin")),
+    (DateMark.ALL_DAY, _words("(?<!最)終日|全日", "all[- ]?day|ganztägig")),
     (DateMark.VAGUE, _words("[上中下初]旬|頃|ごろ|前半|後半|月末|(?<=月)末|(?<=年)[春夏秋冬]", "early|mid|late")),
     (DateMark.UNSETTLED, _words("未定|未確定|調整中|検討中", "tba|tbd|tbc")),
-    (DateMark.UNTIL, _words("まで|迄", "until|till")),
-    (DateMark.RANGE, _words("~|-|から|より", "to|through|bis|au|al|t/m")),
-    (DateMark.LIST, _words("[・、,;/&+|▽]|(?<![あ-ん])と(?![あ-ん])|及び|および|並びに|ならびに|又は|または", "and|und|et|or")),
+    (DateMark.UNTIL, _words("まで|迄", "until|till|jusqu'(?:au|à)")),
+    (DateMark.RANGE, _words("~|-|から|より", r"to|through|bis|au|al|à(?=\s?(?:\d|mi))|t/m")),
+    (
+        DateMark.LIST,
+        _words(
+            r"[・、,;/&+|▽]|(?<![あ-ん])と(?![あ-ん])|(?<=から)と(?=\s?[\d午正])|及び|および|並びに|ならびに|又は|または",
+            "and|und|et|or",
+        ),
+    ),
     (DateMark.STOP, _words(r"[。\n)(]")),
 )
 

@@ -1,0 +1,134 @@
+"""All of a text is accounted for: what looks like a date or a time and is not understood is said, not left out."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from tadoru.parse.dates import ParsedDate, UnreadableDate, read_when
+from tests.parse.dates.test_prose_labels import shown
+from tests.parse.dates.test_written_forms import TOKYO
+
+NOW = datetime(2026, 7, 1, tzinfo=UTC)
+
+REFUSED = [
+    ("平成20年4月1日以前に生まれた方", "date of birth"),
+    ("令和8年4月1日現在、12歳以上の方", "day of reference"),
+    ("広報9月15日号でお知らせします", "edition"),
+    ("毎年8月15日に行われる例祭", "every year"),
+    ("当初、8月1日開催予定でした", "changed"),
+    ("8月1日から9月5日に変更", "changed"),
+    ("8月12日から16日は休館です", "not a date"),
+    ("8月1日(土)は休講です", "not a date"),
+    ("昭和46年8月1日に市制が施行されました", "the past"),
+    ("8月23日の記念日にちなみ、資料を展示します", "day of reference"),
+    ("初日は8月1日、最終日は8月9日", "“初日” has no place"),
+    ("8月1日から20日の平日午前9時から午後5時まで", "“平日” has no place"),
+    ("8月1日~20日 土曜日は10時から、日曜日は13時から", "has no place"),
+    ("7月20日に種をまき、8月20日までの間、観察します", "something else ends"),
+    ("2月9日開催、12月24日受付開始", "different things"),
+    ("8月5日はこの地域の読書の日、8月5日~12日はこどもの週間です", "different things"),
+    ("8月1日(土)午後5時まで", "only when it ends"),
+    ("vom 5. bis 27. August 2026, täglich außer montags 10-18 Uhr", "“täglich” has no place"),
+    ("bis zum 5. August 2026", "only when it ends"),
+    ("until 5 August 2026", "only when it ends"),
+]
+
+
+@pytest.mark.parametrize("text, reason", REFUSED, ids=[text for text, _ in REFUSED])
+def test_a_text_that_says_more_than_can_be_read_is_refused_with_the_reason(text: str, reason: str) -> None:
+    zone = TOKYO if any(ord(sign) > 0x3000 for sign in text) else ZoneInfo("Europe/Berlin")
+    found = read_when(text, now=NOW, zone=zone)
+    assert isinstance(found, UnreadableDate)
+    assert reason in found.reason
+
+
+READ = [
+    ("日時:8/1(土)10:00~12:00", "0801 10:00-12:00"),
+    ("開催日:8月1日(土) 時間:19:00~21:00(開場18:50)", "0801 19:00-21:00"),
+    ("8月1日(土)午前10時~午後3時(正午~午後1時を除く)", "0801 10:00-15:00"),
+    ("8月1日~22日の土曜日、全4回", "0801,0808,0815,0822"),
+    ("8月1日(土)~3日(月)午前9時~午後4時(最終日は午後1時まで)", "0801 09:00-0803 13:00"),
+    ("8月1日から電話で(午前8時30分~午後5時)", "0801"),
+    ("8月1日(土)、市民会館で午後1時半からと6時半からの2回", "0801 13:30,0801 18:30"),
+    ("8月1日から9月27日 休館日は月曜日と、8月12日、9月16日です", "0801-0927"),
+    ("8月1日(土)、五日市街道で開催", "0801"),
+    ("8月1日(土)、旭町2-7-16の会場で", "0801"),
+    ("8月1日(土) 11時開場開演", "0801 11:00"),
+    ("8月1日(土)開場 16:30 / 配信開始 17:30 / 開演 18:00", "0801 18:00"),
+]
+
+
+@pytest.mark.parametrize("text, expected", READ, ids=[text for text, _ in READ])
+def test_what_stands_beside_a_date_is_read_or_known_to_be_no_part_of_it(text: str, expected: str) -> None:
+    found = read_when(text, now=NOW, zone=TOKYO)
+    assert isinstance(found, ParsedDate)
+    assert shown(found) == expected
+
+
+WESTERN = [
+    ("5. August 2026, 19.30 Uhr, Einlass 18.30 Uhr", "0805 19:30"),
+    ("am Samstag, 29.08., von 16 bis 17 Uhr", "0829 16:00-17:00"),
+    ("samedi 29 août 2026 à 20h30, ouverture des portes 19h", "0829 20:30"),
+    ("5.30pm - 8pm on 24 July, 28 August and 25 September 2026", "0724 17:30-20:00,0828 17:30-20:00,0925 17:30-20:00"),
+    ("5 August 2026 (postponed from 1 July 2026)", "0805"),
+    ("samedi 29 août 2026 de 20h à minuit", "0829 20:00"),
+]
+
+
+@pytest.mark.parametrize("text, expected", WESTERN, ids=[text for text, _ in WESTERN])
+def test_western_labels_and_hours_are_read(text: str, expected: str) -> None:
+    found = read_when(text, now=NOW, zone=ZoneInfo("Europe/Berlin"))
+    assert isinstance(found, ParsedDate)
+    assert shown(found).startswith(expected)
+
+
+@pytest.mark.parametrize(
+    "text, sentence",
+    [
+        ("8月1日(土)ほか", "There are more dates than those that are written."),
+        ("8月1日(土)~(全6回)", "The text says 6 times, and 1 could be read."),
+        ("8月1日(土)開講 毎週土曜日", "Only one date of 毎週土曜日 could be read."),
+    ],
+)
+def test_dates_that_are_counted_or_left_out_are_noted(text: str, sentence: str) -> None:
+    found = read_when(text, now=NOW, zone=TOKYO)
+    assert isinstance(found, ParsedDate)
+    assert sentence in found.notes
+
+
+@pytest.mark.parametrize(
+    "columns, expected",
+    [
+        ({"start_time": "13:00", "end": "2026-08-01", "end_time": "12:00"}, "0801 13:00"),
+        ({"start_time": "22:00", "end": "2026-08-01", "end_time": "5:00"}, "0801 22:00-0802 05:00"),
+        ({"start_time": "00:00", "end": "2026-08-01", "end_time": "00:00"}, "0801"),
+        ({"end": "2026-08-30", "note": "8/1、8、15、22 全4回"}, "0801,0808,0815,0822"),
+        (
+            {"start_time": "10:00", "end": "2026-08-02", "end_time": "16:00", "note": "1日目 10:00~16:00、2日目 9:00~15:00"},
+            "0801 10:00-16:00,0802 09:00-15:00",
+        ),
+        ({"start_time": "10:00", "end": "2026-08-30", "end_time": "16:00", "note": "開館日に開催"}, "0801 10:00-0830 16:00"),
+        (
+            {"start_time": "10:00", "end": "2026-08-30", "end_time": "16:00", "note": "休館日:毎週月曜日、8月12日"},
+            "0801 10:00-0830 16:00",
+        ),
+        (
+            {"start_time": "10:00", "end": "2026-08-30", "end_time": "12:00", "note": "第1、第3土曜日 ※9月は第2"},
+            "0801 10:00-0830 12:00",
+        ),
+        ({"end": "2026-08-30", "note": "午前10時から11時、午後2時から3時"}, "0801-0830"),
+    ],
+)
+def test_columns_hold_where_a_note_cannot_be_placed(columns: dict[str, str], expected: str) -> None:
+    found = read_when("2026-08-01", now=NOW, zone=TOKYO, **columns)  # type: ignore[arg-type]
+    assert isinstance(found, ParsedDate)
+    assert shown(found) == expected
+
+
+def test_days_of_a_note_that_are_not_the_events_are_noted() -> None:
+    found = read_when("2026-08-01", now=NOW, zone=TOKYO, end="2026-08-01", note="8月1日 10時から11時・8月2日 9時から10時")
+    assert isinstance(found, ParsedDate)
+    assert "The note names other days, which were not read: 8月2日." in found.notes
