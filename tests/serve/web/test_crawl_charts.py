@@ -10,14 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tadoru.errors import UsageError
 from tadoru.i18n.stored_texts import regression, regression_changes
 from tadoru.i18n.translation import Formatter
 from tadoru.jobs.audit.crawl_results.models import CheckSummary
 from tadoru.jobs.reporting.charts import MAX_COLUMNS
 from tadoru.jobs.service_crawl import docs_changes, links_changes
+from tadoru.serve.crawl_runner.crawl_tables import parse_view, segment_patterns
+from tadoru.serve.crawl_runner.finding_list import effect_and_effort
 from tadoru.serve.web.crawls.pages import depth_bars
-from tadoru.serve.web.crawls.results import effect_and_effort
-from tadoru.serve.web.crawls.tables import parse_view
 from tadoru.serve.web.crawls.view_models import (
     HEIGHT,
     WIDTH,
@@ -28,7 +29,7 @@ from tadoru.serve.web.crawls.view_models import (
     trend_line,
     trend_lines,
 )
-from tadoru.store.crawl.tables import BROWSED_TABLES, LINKS, PAGES
+from tadoru.store.crawl.tables import BROWSED_TABLES, LINKS, PAGES, SiteSegment
 from tadoru.store.served_crawls.schema import CrawlRun
 
 FIRST = datetime(2026, 8, 1, tzinfo=UTC)
@@ -141,29 +142,36 @@ NAMES = [
 ]
 
 
+def _segment(given: str) -> SiteSegment | None:
+    try:
+        return SiteSegment((ORIGIN,), segment_patterns(given))
+    except UsageError:
+        return None
+
+
 @given(st.lists(st.tuples(st.sampled_from(NAMES), st.text()), max_size=8))
 def test_whatever_an_address_asks_for_is_a_view_that_makes_sense(given: list[tuple[str, str]]) -> None:
     for table in BROWSED_TABLES.values():
-        view = parse_view(table, given, ORIGIN)
+        view = parse_view(table, given, _segment)
         assert view.columns
         assert view.asked.sort == "" or table.column(view.asked.sort) is not None
-        again = parse_view(table, parse_qsl(view.query()), ORIGIN)
+        again = parse_view(table, parse_qsl(view.query()), _segment)
         assert again.query() == view.query()
 
 
 def test_an_address_that_was_made_asks_for_the_same_again() -> None:
     given = {"q": "a b&c", "answer": "4xx", "depth": "2", "indexable": "no", "sort": "size", "segment": "shop/"}
-    view = parse_view(PAGES, [*given.items(), ("col", "url"), ("col", "title")], ORIGIN)
-    assert parse_view(PAGES, parse_qsl(view.query()), ORIGIN) == view
-    assert view.asked.segment == "https://shop.example/shop/"
+    view = parse_view(PAGES, [*given.items(), ("col", "url"), ("col", "title")], _segment)
+    assert parse_view(PAGES, parse_qsl(view.query()), _segment) == view
+    assert view.asked.segment == SiteSegment((ORIGIN,), ("/shop/",))
     assert [one.name for one in view.columns] == ["url", "title"]
     assert (view.asked.filters["depth"], view.asked.filters["answer"], view.asked.sort) == ("2", "4xx", "size")
 
 
 def test_of_one_page_all_links_are_shown_and_else_the_broken_ones() -> None:
-    assert parse_view(LINKS, [], ORIGIN).asked.filters == {"which": "broken"}
-    assert parse_view(LINKS, [("which", "all")], ORIGIN).asked.filters == {}
-    one = parse_view(LINKS, [("target", "3")], ORIGIN).asked
+    assert parse_view(LINKS, [], _segment).asked.filters == {"which": "broken"}
+    assert parse_view(LINKS, [("which", "all")], _segment).asked.filters == {}
+    one = parse_view(LINKS, [("target", "3")], _segment).asked
     assert (one.target, one.filters) == (3, {})
 
 

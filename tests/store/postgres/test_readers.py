@@ -25,7 +25,7 @@ from tadoru.store.crawl.export_reader import ExportSelection
 from tadoru.store.crawl.export_tables import TABLES, ColumnKind
 from tadoru.store.crawl.open import open_store
 from tadoru.store.crawl.records import UNLINKED, CompletedOutcome, PageFacts, PageRecords, StructuredItem
-from tadoru.store.crawl.tables import BROWSED_TABLES, CrawlTable, TableFilter
+from tadoru.store.crawl.tables import BROWSED_TABLES, CrawlTable, SiteSegment, TableFilter
 from tests.contract.crawls import lease_one, started, url
 from tests.export.crawls import GONE, STRAY, audited
 from tests.support.clock import FakeClock
@@ -34,6 +34,8 @@ from tests.support.postgres import server
 
 Reading = Callable[[CrawlDatabase], Any]
 NUMBERS = (ColumnKind.INTEGER, ColumnKind.REAL)
+SITE = url("").rstrip("/")
+PARTS = [SiteSegment((SITE,), one) for one in (("/",), ("/*",), ("/a", "*d*"), ())]
 PAGE_FILTERS = {
     "all": PageFilter(internal=None),
     "external": PageFilter(internal=False),
@@ -91,8 +93,10 @@ def lists() -> dict[str, Reading]:
     found |= _table_readings()
     found["causes"] = lambda crawl: crawl.tables.causes(internal=None, broken=True, limit=9, places=9)
     found["redirect causes"] = lambda crawl: crawl.tables.causes(internal=True, broken=False, limit=9, places=9)
-    found["folders"] = lambda crawl: crawl.tables.folders(url("").rstrip("/"))
-    found["counts of a folder"] = lambda crawl: crawl.tables.check_counts(url(""))
+    found["folders"] = lambda crawl: crawl.tables.folders([SITE])
+    found["counts of a folder"] = lambda crawl: [crawl.tables.check_counts(one) for one in PARTS]
+    found["pages of segments"] = lambda crawl: crawl.tables.segment_counts(PARTS)
+    found["templates"] = lambda crawl: crawl.tables.templates(30)
     return found
 
 
@@ -104,7 +108,7 @@ def _table_readings() -> dict[str, Reading]:
             orders = [TableFilter(sort=column.name, falls=falls, filters={}) for falls in (False, True)]
             given = column.choices or (["1..300", ">0", "<=3"] if column.kind in NUMBERS else ["e", "!e", "=", "=x"])
             filters = [TableFilter(filters={column.name: one}) for one in given]
-            asked = [*orders, *filters, TableFilter(q="a"), TableFilter(segment=url(""))]
+            asked = [*orders, *filters, TableFilter(q="a"), *(TableFilter(segment=one) for one in PARTS)]
             found[f"{table.name} by {column.name}"] = lambda crawl, table=table, asked=asked: [  # type: ignore[misc]
                 _all_rows(crawl, table, one) for one in asked
             ]

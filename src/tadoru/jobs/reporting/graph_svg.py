@@ -57,14 +57,19 @@ class GraphPicture:
 
 
 def draw_dots(
-    dots: Sequence[GraphDot], links: Iterable[Pair], names: Sequence[str], tooltips: Sequence[str], heading: str
+    dots: Sequence[GraphDot],
+    links: Iterable[Pair],
+    names: Sequence[str],
+    tooltips: Sequence[str],
+    heading: str,
+    max_curves: int = MAX_CURVES,
 ) -> GraphDrawing:
     """Draws one or more dots. Each has a name and a tooltip, which the template escapes."""
     from tadoru.jobs.reporting.html_templates import render_template
 
     layout = lay_out_dots(dots)
     pairs = {pair for pair in links if pair[0] != pair[1]}
-    curves, common = _curves(dots, pairs)
+    curves, common = _curves(dots, pairs, max_curves)
     left, top, right, bottom = _extent(layout)
     svg = render_template(
         "graph.svg",
@@ -79,7 +84,7 @@ def draw_dots(
     return GraphDrawing(svg, len(curves), common, len(pairs))
 
 
-def _curves(dots: Sequence[GraphDot], pairs: set[Pair]) -> tuple[list[Pair], int]:
+def _curves(dots: Sequence[GraphDot], pairs: set[Pair], most: int) -> tuple[list[Pair], int]:
     """The links to draw in addition to the tree, and the number of pages whose links are left out.
 
     Links to pages that nearly every page links to, usually a menu, would hide everything else.
@@ -89,9 +94,9 @@ def _curves(dots: Sequence[GraphDot], pairs: set[Pair]) -> tuple[list[Pair], int
     common = {target for target, count in into.items() if count > often}
     tree = {(dot.parent, number) for number, dot in enumerate(dots)}
     kept = sorted(pair for pair in pairs if pair[1] not in common and pair not in tree and pair[::-1] not in tree)
-    if len(kept) > MAX_CURVES:
-        step = len(kept) / MAX_CURVES
-        kept = [kept[int(number * step)] for number in range(MAX_CURVES)]
+    if len(kept) > most:
+        step = len(kept) / most
+        kept = [kept[int(number * step)] for number in range(most)]
     return kept, len(common)
 
 

@@ -82,6 +82,8 @@ DONE = {
     "crawl_changed": N_("Crawl saved."),
     "crawl_removed": N_("Crawl removed."),
     "view_saved": N_("View saved."),
+    "segment_saved": N_("Segment saved."),
+    "segment_removed": N_("Segment removed."),
     "view_removed": N_("View removed."),
     "finding_ignored": N_("The finding is ignored from now on."),
     "finding_open": N_("The finding is open again."),

@@ -12,6 +12,7 @@ from itertools import islice
 from math import ceil
 from typing import Any, ClassVar, Literal, NamedTuple
 
+from tadoru.model.web import LANDMARKS
 from tadoru.store.crawl.connection import CrawlConnection, SqlDialect, listed
 from tadoru.store.crawl.records import UNLINKED
 from tadoru.store.cursors import Key, decode_cursor, encode_cursor
@@ -59,7 +60,7 @@ _FACTS = """p.purpose, p.is_seed, parent.id AS parent_id, parent.url AS parent_u
         d.transferred_bytes, d.body_hash, d.etag, d.charset, d.language, d.title_length, d.title_pixels, d.description_length,
         d.description_pixels, d.h1, d.word_count, d.text_ratio, d.canonical_http, d.x_robots_tag, d.next_url, d.prev_url,
         s.unique_inlinks, s.outlinks, s.external_outlinks, cluster.url AS cluster_url,
-        d.headers, d.headings, d.images, d.directives, d.extracted, d.rendering"""
+        d.template, d.segment, d.headers, d.headings, d.images, d.directives, d.extracted, d.rendering"""
 _FACT_NAMES = tuple(column.strip().rpartition(" ")[2].rpartition(".")[2] for column in _FACTS.split(","))
 _OF_PAGE = """FROM pages p LEFT JOIN page_details d ON d.page_id = p.id LEFT JOIN page_scores s ON s.page_id = p.id
     LEFT JOIN pages parent ON parent.id = p.parent_id LEFT JOIN pages cluster ON cluster.id = s.cluster_id WHERE p.id = ?"""
@@ -226,6 +227,14 @@ class PageBrowser:
         rows = self._of_page("SELECT syntax, type, properties FROM page_items WHERE page_id = ? ORDER BY position", page)
         return [(syntax, kind, read_json(properties, {})) for syntax, kind, properties in rows]
 
+    def page_resources(self, page: int, limit: int) -> list[tuple[Any, ...]]:
+        """URL, kind, status, status code, content type and size of each resource that a page uses."""
+        return self._db.rows(
+            """SELECT x.url, x.kind, x.status, x.status_code, x.content_type, x.content_length FROM resource_uses u
+            JOIN resources x ON x.id = u.resource_id WHERE u.page_id = ? ORDER BY u.position LIMIT ?""",
+            (page, limit),
+        )
+
     def page_found(self, page: int) -> list[tuple[int, str, str, Mapping[str, Any]]]:
         """The number of the check, the subject, the detail and the data of each finding."""
         rows = self._of_page(
@@ -375,7 +384,7 @@ class TotalsBrowser:
 
 
 _COLUMNS = """SELECT r.source_id, s.url, r.target_id, t.url, a.text, rel.text, f.text, r.kind, r.position, t.internal, t.status,
-    t.status_code"""
+    t.status_code, r.landmark"""
 _THE_REST = """{join} texts a ON a.id = r.text_id {join} texts rel ON rel.id = r.rel_id {join} texts f ON f.id = r.fragment_id"""
 # A redirect is broken where it leads: the audit has followed it.
 BROKEN_TARGET = """(t.status = 'error' OR t.status_code >= 400 OR (t.status_code BETWEEN 300 AND 399 AND EXISTS (
@@ -405,6 +414,8 @@ class LinkFilter:
     nofollow: bool | None = None
     q: str = ""
     """In the URL of the target, or in the text of the link."""
+    is_inlink: bool = False
+    """Without links of a page to itself, which are not counted as inlinks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,6 +434,8 @@ class LinkSummary(PublishedRecord, published="CrawledLink"):
     internal: bool
     target_status: str
     target_code: int | None
+    landmark: str = ""
+    """The part of the page that it stands in: content, nav, header, footer, aside; empty if unknown."""
 
 
 class LinkBrowser:
@@ -457,7 +470,7 @@ class LinkBrowser:
             return int(self._db.rows("SELECT count(*) FROM link_relations WHERE source_id = ?", (of,))[0][0])
         rows = self._db.rows("SELECT inlinks FROM page_scores WHERE page_id = ?", (to,))
         if not rows and self.has_link_index():
-            rows = self._db.rows("SELECT count(*) FROM link_relations WHERE target_id = ?", (to,))
+            rows = self._db.rows("SELECT count(*) FROM link_relations WHERE target_id = ? AND source_id <> target_id", (to,))
         return rows[0][0] if rows else None
 
     def has_link_index(self) -> bool:
@@ -471,6 +484,8 @@ def _link_conditions(chosen: LinkFilter, dialect: SqlDialect) -> tuple[list[str]
         found.append(("r.source_id = ?", [chosen.source]))
     if chosen.target is not None:
         found.append(("r.target_id = ?", [chosen.target]))
+    if chosen.is_inlink:
+        found.append(("r.source_id <> r.target_id", []))
     if chosen.internal is not None:
         found.append(("t.internal = ?", [chosen.internal]))
     if chosen.broken:
@@ -484,7 +499,7 @@ def _link_conditions(chosen: LinkFilter, dialect: SqlDialect) -> tuple[list[str]
 
 def _link_row(row: tuple[Any, ...]) -> LinkSummary:
     values = list(row)
-    values[9] = bool(row[9])
+    values[9], values[-1] = bool(row[9]), LANDMARKS[row[-1]] if 0 < (row[-1] or 0) < len(LANDMARKS) else ""
     return LinkSummary(*values)
 
 

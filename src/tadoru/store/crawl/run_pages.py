@@ -107,6 +107,22 @@ class RunPages:
         for row in self._db.stream(f"{text} ORDER BY {order}", {"run": run}):
             yield _page_state(row)
 
+    async def page_state(self, run: int | None, url: str) -> PageState | None:
+        """One page of a run by its URL."""
+        text = (_NOW if run is None else _THEN).format(key="p.url", by="", d=self._db.dialect)
+        text = f"{text} AND {self._db.dialect.is_text('p.url', ':url')}"
+        rows = await self._db.read(lambda sql: sql.execute(text, {"run": run, "url": url}).fetchall())
+        return _page_state(rows[0]) if rows else None
+
+    async def has_finding(self, run: int | None, check_id: str, url: str, subject: str) -> bool:
+        """Whether a run has a finding of a check about a page, or about a subject that is no page (without a URL)."""
+        table, of_run = ("page_findings", "true") if run is None else ("finding_history", "f.run_id = :run")
+        page = f"(SELECT id FROM pages WHERE {self._db.dialect.is_text('url', ':url')})" if url else "0"
+        statement = f"""SELECT 1 FROM {table} f WHERE {of_run} AND f.page_id = {page} AND f.subject = :subject
+            AND f.check_number = (SELECT number FROM checks WHERE id = :check) LIMIT 1"""
+        values = {"run": run, "check": check_id, "url": url, "subject": subject}
+        return bool(await self._db.read(lambda sql: sql.execute(statement, values).fetchall()))
+
     async def stray_findings(self, run: int | None, rewrite: Rewrite | None = None) -> AsyncIterator[StrayFinding]:
         """The findings that belong to no page of `page_states`, by key, check and subject."""
         statement = _STRAYS_NOW if run is None else _STRAYS_THEN

@@ -50,6 +50,16 @@ class BrowsedColumn(NamedTuple):
     """Its value is never NULL, and an index has its order."""
 
 
+class SiteSegment(NamedTuple):
+    """A part of a site: the URLs whose path matches one of the patterns, in which `*` stands for anything.
+
+    A pattern without `*` is the beginning of a path; `/` alone stands for the pages that are in no folder.
+    """
+
+    origins: tuple[str, ...]
+    patterns: tuple[str, ...]
+
+
 class CrawlTable(NamedTuple):
     """A table: its rows, their key, and its columns."""
 
@@ -81,8 +91,7 @@ class TableFilter:
     """By column; a number may be `>500` or `200..299`, a text `!part` (without it) or `=whole`."""
     sort: str = ""
     falls: bool | None = None
-    segment: str = ""
-    """The beginning of URLs."""
+    segment: SiteSegment | None = None
     source: int | None = None
     target: int | None = None
     """Links of one page, by its ID."""
@@ -153,6 +162,7 @@ PAGES = CrawlTable(
         BrowsedColumn("external_outlinks", N_("External links"), "s.external_outlinks", _INTEGER, shown=False, falls=True),
         BrowsedColumn("link_score", N_("Link score"), "s.link_score", _REAL, shown=False, falls=True),
         BrowsedColumn("redirect", N_("Redirects to"), "onward.url", shown=False, page="onward.id"),
+        BrowsedColumn("template", N_("Template"), "d.template", shown=False),
         BrowsedColumn("crawled_at", N_("Crawled"), "p.crawled_at", _TIME, shown=False),
     ),
     ("url", "title"), "p.url", "url",
@@ -206,7 +216,7 @@ _SEVERITIES = "CASE c.severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 WHEN 'n
 FINDINGS = CrawlTable(
     "findings", N_("Findings"),
     """page_findings f {join} checks c ON c.number = f.check_number LEFT JOIN pages p ON p.id = f.page_id
-    LEFT JOIN page_scores s ON s.page_id = f.page_id""",
+    LEFT JOIN page_scores s ON s.page_id = f.page_id LEFT JOIN page_details d ON d.page_id = f.page_id""",
     "true", (("f.page_id", int), ("f.check_number", int), ("f.subject", str)),
     (
         BrowsedColumn("url", N_("Page"), "CASE WHEN f.page_id <> 0 THEN p.url ELSE f.subject END", page="p.id"),
@@ -220,6 +230,7 @@ FINDINGS = CrawlTable(
         BrowsedColumn("group", N_("Group"), "c.check_group", shown=False),
         BrowsedColumn("subject", N_("Subject"), "f.subject"), BrowsedColumn("detail", N_("Evidence"), "f.detail"),
         _CODE, BrowsedColumn("depth", N_("Depth"), _DEPTH, _INTEGER, shown=False), _INLINKS,
+        BrowsedColumn("template", N_("Template"), "d.template", shown=False),
     ),
     ("url", "subject", "detail"), "p.url",
 )  # fmt: skip
@@ -307,27 +318,60 @@ class TableBrowser:
             found.append(LinkCause(target, url, status, code, links, its))
         return found
 
-    def check_counts(self, segment: str) -> dict[int, int]:
-        """The number of findings of each check on pages whose URLs begin so."""
+    def check_counts(self, segment: SiteSegment | None, template: str = "") -> dict[int, int]:
+        """The number of findings of each check on the pages of a segment, a template, or both."""
+        condition, values = _segment_condition("p.url", segment, self._db.dialect) if segment else ("true", [])
+        if template:
+            condition += " AND p.id IN (SELECT page_id FROM page_details WHERE template = ?)"
+            values = [*values, template]
         rows = self._db.rows(
             f"""SELECT f.check_number, count(*) FROM pages p JOIN page_findings f ON f.page_id = p.id
-            WHERE p.url {self._db.dialect.like} ? ESCAPE '\\' GROUP BY 1""",
-            (containing(segment)[1:],),
+            WHERE {condition} GROUP BY 1""",
+            values,
         )
         return dict(rows)
 
-    def folders(self, origin: str) -> list[tuple[str, int, int, int]]:
-        """The first folders of the URLs below an origin: pages, broken pages and findings of each, in one pass."""
+    def segment_counts(self, segments: Sequence[SiteSegment]) -> list[tuple[int, int, int]]:
+        """Pages, broken pages and findings of each segment, in one pass."""
+        sums: list[str] = []
+        values: list[Any] = []
+        for segment in segments:
+            condition, its = _segment_condition("url", segment, self._db.dialect)
+            for figure in ("1", "is_broken", "findings"):
+                sums.append(f"coalesce(sum(CASE WHEN {condition} THEN {figure} ELSE 0 END), 0)")
+                values += its
+        if not sums:
+            return []
+        (row,) = self._db.rows(
+            f"""SELECT {", ".join(sums)} FROM (SELECT p.url AS url, {_FINDING_COUNT} AS findings,
+            CASE WHEN p.status = 'error' OR p.status_code >= 400 THEN 1 ELSE 0 END AS is_broken FROM pages p
+            WHERE {_OF_SITE} AND (p.status = 'completed' OR p.status = 'error')) AS part""",
+            values,
+        )
+        return [(int(row[at]), int(row[at + 1]), int(row[at + 2])) for at in range(0, len(row), 3)]
+
+    def templates(self, limit: int) -> list[tuple[str, str, int, int]]:
+        """The templates of the pages, largest first: the URL of one page, the number of pages, and of findings."""
+        rows = self._db.rows(
+            f"""SELECT d.template, min(p.url), count(*), sum({_FINDING_COUNT}) FROM page_details d
+            JOIN pages p ON p.id = d.page_id WHERE d.template IS NOT NULL
+            GROUP BY d.template ORDER BY count(*) DESC, d.template LIMIT ?""",
+            (limit,),
+        )
+        return [(str(name), str(url), int(pages), int(findings)) for name, url, pages, findings in rows]
+
+    def folders(self, origins: Sequence[str]) -> list[tuple[str, int, int, int]]:
+        """The first folders of the URLs of a site: pages, broken pages and findings of each, in one pass."""
         found: dict[str, list[int]] = {}
         rows = self._db.stream(
             f"""SELECT p.url, p.status, p.status_code, (SELECT count(*) FROM page_findings f WHERE f.page_id = p.id)
             FROM pages p WHERE {_OF_SITE} AND (p.status = 'completed' OR p.status = 'error')"""
         )
         for url, status, code, findings in rows:
-            if not url.startswith(origin):
+            origin = next((one for one in origins if url.startswith(f"{one}/")), None)
+            if origin is None:
                 continue
-            folder, slash, _ = url[len(origin) :].partition("?")[0].partition("#")[0].removeprefix("/").partition("/")
-            counts = found.setdefault(f"/{folder}/" if slash else "/", [0, 0, 0])
+            counts = found.setdefault(_first_folder(url[len(origin) + 1 :]), [0, 0, 0])
             counts[0] += 1
             counts[1] += status == "error" or (code or 0) >= 400
             counts[2] += findings
@@ -346,11 +390,13 @@ class TableBrowser:
             conditions.append(f"({' OR '.join(parts)})")
             values += [containing(chosen.q[:MAX_FILTER_LENGTH])] * len(parts)
         if chosen.segment and table.segment:
-            conditions.append(f"{table.segment} {d.like} ? ESCAPE '\\'")
-            values.append(containing(chosen.segment)[1:])
+            condition, its = _segment_condition(table.segment, chosen.segment, d)
+            conditions.append(condition)
+            values += its
         for name, page in (("source", chosen.source), ("target", chosen.target)):
             if page is not None and table is LINKS:
-                conditions.append(f"r.{name}_id = ?")
+                # Links of a page to itself are no inlinks.
+                conditions.append(f"r.{name}_id = ?" + (" AND r.source_id <> r.target_id" if name == "target" else ""))
                 values.append(page)
         return self._source(table, chosen), conditions, values
 
@@ -393,6 +439,30 @@ class LinkCause(NamedTuple):
     status_code: int | None
     links: int
     places: tuple[LinkPlace, ...]
+
+
+def _first_folder(path: str) -> str:
+    """The first folder of a path without its first slash, as `_segment_condition` tells pages in no folder apart."""
+    first, last, question = path.find("/"), path.rfind("/"), path.find("?")
+    if first < 0 or (0 <= question < last and not first < path.rfind("?")):
+        return "/"
+    return f"/{path[:first]}/"
+
+
+def _segment_condition(column: str, segment: SiteSegment, d: SqlDialect) -> tuple[str, list[str]]:
+    """The condition of a segment and its values."""
+    parts, values = [], []
+    like = f"{column} {d.like} ? ESCAPE '\\'"
+    for origin in segment.origins:
+        for pattern in segment.patterns:
+            escaped = containing(f"{origin}{pattern}")[1:-1].replace("*", "%")
+            if pattern == "/":
+                parts.append(f"({like} AND (NOT {like} OR ({like} AND NOT {like})))")
+                values += [f"{escaped}{rest}" for rest in ("%", "%/%", "%?%/%", "%/%?%")]
+            else:
+                parts.append(like)
+                values.append(escaped if "*" in pattern else f"{escaped}%")
+    return f"({' OR '.join(parts) or 'false'})", values
 
 
 def _order(table: CrawlTable, chosen: TableFilter, *, is_capped: bool) -> tuple[str, list[tuple[str, type]], bool]:

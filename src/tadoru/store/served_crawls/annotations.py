@@ -46,13 +46,14 @@ class CrawlAnnotations:
         with self._db.read() as sql:
             return tuple(SavedView(**row) for row in sql.execute(query.order_by(crawl_views.c.name)).mappings())
 
-    def save_view(self, crawl_id: int, by: Actor, *, tab: str, name: str, query: str) -> None:
+    def save_view(self, crawl_id: int, by: Actor, *, tab: str, name: str, query: str) -> SavedView:
         """Name a view; a view of the same name is replaced. Raises UsageError."""
         same = crawl_views.c.crawl_id == crawl_id, crawl_views.c.tab == tab, crawl_views.c.name == name
         with self._db.write() as sql:
             sql.execute(delete(crawl_views).where(*same))
             self._add(sql, crawl_views, MAX_VIEWS, by, crawl_id=crawl_id, tab=tab, name=name, query=query)
             add_audit_entry(self._db, sql, by, "crawl.view", f"crawl/{crawl_id}", name=name)
+            return SavedView(**sql.execute(select(crawl_views).where(*same)).mappings().one())
 
     def remove_view(self, crawl_id: int, view_id: int, by: Actor) -> None:
         """Remove a view."""

@@ -30,13 +30,23 @@ from tadoru.jobs.audit.crawl_results.queries import (
     list_links,
     list_pages,
     list_segments,
+    list_templates,
     read_charts,
     read_graph,
     read_overview,
     read_page,
+    site_origins,
     standalone_svg,
 )
-from tadoru.jobs.audit.crawl_results.run_comparison import NothingToCompare, compare_crawls, compare_with_previous
+from tadoru.jobs.audit.crawl_results.run_comparison import (
+    EarlierRun,
+    NothingToCompare,
+    compare_crawls,
+    compare_page,
+    compare_with_previous,
+    earlier_run,
+    find_new,
+)
 from tadoru.store.crawl.browse import ORDERS, LinkFilter, PageFilter
 from tadoru.store.crawl.sqlite.store import CrawlNotReadable
 from tadoru.store.cursors import UnknownCursor
@@ -46,6 +56,7 @@ __all__ = [
     "ORDERS",
     "CrawlNotReadable",
     "Download",
+    "EarlierRun",
     "LinkFilter",
     "NothingToCompare",
     "PageFilter",
@@ -54,12 +65,15 @@ __all__ = [
     "back_up_crawl",
     "browse_table",
     "compare_crawls",
+    "compare_page",
     "compare_with_previous",
     "count_in_segment",
     "count_pages",
     "draw_site_graph",
+    "earlier_run",
     "export_crawl",
     "export_view",
+    "find_new",
     "html_report",
     "link_causes",
     "list_affected",
@@ -67,10 +81,12 @@ __all__ = [
     "list_links",
     "list_pages",
     "list_segments",
+    "list_templates",
     "read_charts",
     "read_graph",
     "read_overview",
     "read_page",
     "report_policy",
+    "site_origins",
     "standalone_svg",
 ]

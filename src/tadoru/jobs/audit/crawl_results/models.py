@@ -155,6 +155,18 @@ class PageImage(PublishedRecord, published="CrawledImage"):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PageResource(PublishedRecord, published="CrawledResource"):
+    """A resource that a page uses: an image, a script, a style sheet, a frame."""
+
+    url: str
+    kind: str
+    status: str
+    status_code: int | None
+    content_type: str | None
+    size: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PageAlternate(PublishedRecord, published="CrawledAlternate"):
     """An alternate of a page in another language."""
 
@@ -209,6 +221,7 @@ class PageDetail(PublishedRecord, published="CrawledPageDetail"):
     """Single values by name: texts, directives, timings in milliseconds, the response."""
     headings: tuple[PageHeading, ...]
     images: tuple[PageImage, ...]
+    resources: tuple[PageResource, ...]
     hreflang: tuple[PageAlternate, ...]
     structured_data: tuple[StructuredDataItem, ...]
     headers: tuple[ResponseHeader, ...]

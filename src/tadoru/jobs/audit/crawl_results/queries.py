@@ -23,6 +23,7 @@ from tadoru.jobs.audit.crawl_results.models import (
     PageFinding,
     PageHeading,
     PageImage,
+    PageResource,
     RedirectStep,
     ResponseHeader,
     RunFigures,
@@ -35,14 +36,14 @@ from tadoru.jobs.audit.crawl_results.models import (
 from tadoru.jobs.audit.report.html import draw_page_graph
 from tadoru.jobs.audit.report.summary import TIME_BOUNDS, PageGraph
 from tadoru.jobs.reporting.escape import url_origin
-from tadoru.jobs.reporting.graph_svg import GraphDrawing
+from tadoru.jobs.reporting.graph_svg import MAX_CURVES, GraphDrawing
 from tadoru.model.finding import Severity
 from tadoru.store.crawl.browse import AffectedPage, CrawlTotals, LinkFilter, LinkSummary, PageFilter, PageSummary, parse_utc
 from tadoru.store.crawl.findings import StoredCheck
 from tadoru.store.crawl.records import UNLINKED
 from tadoru.store.crawl.runs import StoredRun
 from tadoru.store.crawl.sqlite.store import ReadOnlyCrawl, at_once, looking_at
-from tadoru.store.crawl.tables import CrawlTable, LinkCause, TableFilter, TablePage
+from tadoru.store.crawl.tables import CrawlTable, LinkCause, SiteSegment, TableFilter, TablePage
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -290,18 +291,42 @@ def link_causes(path: Path | str, *, internal: bool | None = None, broken: bool 
 
 
 @cached_while_unchanged()
-def count_in_segment(path: Path | str, *, segment: str) -> Mapping[str, int]:
-    """The number of findings of each check below a URL."""
+def count_in_segment(path: Path | str, *, segment: SiteSegment | None, template: str = "") -> Mapping[str, int]:
+    """The number of findings of each check in a segment, on the pages of a template, or both."""
     with looking_at(path) as crawl:
-        counts = crawl.tables.check_counts(segment)
+        counts = crawl.tables.check_counts(segment, template)
         return {each.check.id: counts.get(each.number, 0) for each in crawl.findings.stored_checks()}
 
 
 @cached_while_unchanged()
-def list_segments(path: Path | str) -> tuple[tuple[str, int, int, int], ...]:
-    """The first folders of the site: pages, broken pages, findings; largest first."""
+def site_origins(path: Path | str) -> tuple[str, ...]:
+    """The origin of the start URL, and those that it redirects to."""
     with looking_at(path) as crawl:
-        return tuple(crawl.tables.folders(url_origin(crawl.export.start_url() or "")))
+        start = crawl.export.start_url() or ""
+        page = crawl.page_list.page_id(start)
+        steps = crawl.page_list.redirect_steps(page) if page is not None else []
+    return tuple(dict.fromkeys(url_origin(url) for url in (start, *(url for url, _ in steps)) if url))
+
+
+@cached_while_unchanged()
+def list_segments(path: Path | str, *, named: tuple[tuple[str, SiteSegment], ...] = ()) -> tuple[tuple[str, int, int, int], ...]:
+    """The named segments, or else the first folders of the site with the largest first: pages, broken pages, findings."""
+    origins = site_origins(path)
+    with looking_at(path) as crawl:
+        if not named:
+            return tuple(crawl.tables.folders(origins))
+        counts = crawl.tables.segment_counts([segment for _, segment in named])
+    return tuple((name, *its) for (name, _), its in zip(named, counts, strict=True))
+
+
+MAX_TEMPLATES = 30
+
+
+@cached_while_unchanged()
+def list_templates(path: Path | str) -> tuple[tuple[str, str, int, int], ...]:
+    """The largest templates of the pages: the URL of one page, the number of pages, and of findings."""
+    with looking_at(path) as crawl:
+        return tuple(crawl.tables.templates(MAX_TEMPLATES))
 
 
 MAX_LISTED = 500
@@ -322,6 +347,10 @@ def read_page(path: Path | str, which: int | str, *, lang: str = "en", links: in
             facts=_page_facts(facts),
             headings=tuple(PageHeading(level=level, text=text) for level, text, *_ in facts["headings"][:MAX_LISTED]),
             images=tuple(PageImage(src=src, alt=alt) for src, alt, *_ in facts["images"][:MAX_LISTED]),
+            resources=tuple(
+                PageResource(url=url, kind=kind, status=status, status_code=code, content_type=content_type, size=size)
+                for url, kind, status, code, content_type, size in crawl.page_list.page_resources(line.id, MAX_LISTED)
+            ),
             hreflang=tuple(
                 PageAlternate(language=language, url=url, source=source)
                 for language, url, source in crawl.page_list.page_alternates(line.id)[:MAX_LISTED]
@@ -334,7 +363,7 @@ def read_page(path: Path | str, which: int | str, *, lang: str = "en", links: in
             redirects=tuple(RedirectStep(url=url, status_code=code) for url, code in crawl.page_list.redirect_steps(line.id)),
             extracted=facts["extracted"],
             findings=_page_findings(crawl, line.id, lang),
-            inlinks=_page_links(crawl, LinkFilter(target=line.id), links, crawl.link_list.link_total(to=line.id)),
+            inlinks=_page_links(crawl, LinkFilter(target=line.id, is_inlink=True), links, crawl.link_list.link_total(to=line.id)),
             outlinks=_page_links(crawl, LinkFilter(source=line.id), links, crawl.link_list.link_total(of=line.id)),
         )
 
@@ -392,10 +421,13 @@ def read_graph(path: Path | str, *, most: int = DEFAULT_NODES) -> SiteGraph:
 
 
 @cached_while_unchanged(LARGE_CACHE_SIZE)
-def draw_site_graph(path: Path | str, *, most: int = DEFAULT_NODES, lang: str = "en") -> GraphDrawing | None:
+def draw_site_graph(
+    path: Path | str, *, most: int = DEFAULT_NODES, curves: int = MAX_CURVES, lang: str = "en"
+) -> GraphDrawing | None:
     """The drawing of the site graph; None if there is no page yet. A style sheet colours it by class name."""
     graph = _read_graph(path, most=min(most, MAX_NODES))
-    return draw_page_graph(PageGraph(graph.nodes, graph.edges), graph.start_url, translator(lang)) if graph.nodes else None
+    pages = PageGraph(graph.nodes, graph.edges)
+    return draw_page_graph(pages, graph.start_url, translator(lang), curves) if graph.nodes else None
 
 
 def standalone_svg(svg: str) -> str:

@@ -6,17 +6,18 @@ until either database changes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from threading import Lock
+from typing import NamedTuple
 
 from tadoru.errors import UsageError
 from tadoru.i18n.translation import translator
 from tadoru.jobs.audit.compare import comparison
-from tadoru.jobs.audit.compare.changes import REGRESSIONS, ChangeKind, PageChange
+from tadoru.jobs.audit.compare.changes import REGRESSIONS, ChangeKind, PageChange, is_working, page_changes
 from tadoru.jobs.audit.compare.report_formats import check_title
 from tadoru.jobs.audit.compare.run_handles import RunHandle
 from tadoru.jobs.audit.crawl_results.queries import LARGE_CACHE_SIZE, cached_while_unchanged
@@ -93,6 +94,61 @@ class ComparisonResult(PublishedRecord, published="CrawlComparison"):
     changes: Mapping[str, tuple[ChangedPage, ...]]
     """The first changes of pages, by kind."""
     checks: tuple[ChangedCheck, ...]
+
+
+class EarlierRun(NamedTuple):
+    """A run to compare with: its database, and its number there; None for the last run."""
+
+    path: str
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageDifferences:
+    """What changed on one page since an earlier run."""
+
+    changes: tuple[PageChange, ...]
+    new: frozenset[tuple[str, str]]
+    """Findings that the page did not have: check and subject."""
+    fixed: tuple[tuple[str, str], ...]
+    """Check and title of findings that it no longer has."""
+
+
+def earlier_run(path: Path | str) -> EarlierRun | None:
+    """The previous run in the same database; None if it was not kept."""
+    crawl = ReadOnlyCrawl(path)
+    with closing(crawl.sql):
+        kept = [run.number for run in at_once(crawl.runs.all()) if run.kept]
+    return EarlierRun(str(path), kept[-2]) if len(kept) > 1 else None
+
+
+def find_new(earlier: EarlierRun, check: str, places: Sequence[tuple[str, str]]) -> list[bool]:
+    """Whether each finding of a check, given by URL and subject, is new since an earlier run. What an incomplete run has not seen
+    is not new."""
+    crawl = ReadOnlyCrawl(earlier.path)
+    with closing(crawl.sql), crawl.snapshot():
+        run, pages = _open_run(crawl, earlier.number), crawl.run_pages
+        return [
+            not at_once(pages.has_finding(run.number, check, url, subject))
+            and not (run.run.partial and url and at_once(pages.page_state(run.number, url)) is None)
+            for url, subject in places
+        ]
+
+
+def compare_page(earlier: EarlierRun, path: Path | str, url: str, *, lang: str = "en") -> PageDifferences | None:
+    """What changed on a page since an earlier run; None if that one does not have it."""
+    first, second = ReadOnlyCrawl(earlier.path), ReadOnlyCrawl(path)
+    with closing(first.sql), closing(second.sql), first.snapshot(), second.snapshot():
+        run = _open_run(first, earlier.number)
+        was, now = at_once(first.run_pages.page_state(run.number, url)), at_once(second.run_pages.page_state(None, url))
+        if was is None or now is None:
+            return None
+        words = at_once(first.run_pages.check_words())
+        then = comparison.findings_reader(words)(was.findings)
+        today = comparison.findings_reader(at_once(second.run_pages.check_words()))(now.findings)
+        titles = {one.id: check_title(one, translator(lang)) for one in words.values()}
+        fixed = tuple((check, titles[check]) for check, _ in sorted(then - today)) if is_working(now) else ()
+        return PageDifferences(changes=tuple(page_changes(was, now, None)), new=today - then, fixed=fixed)
 
 
 def compare_crawls(before: Path | str, after: Path | str, *, lang: str = "en", shown: int = 20) -> ComparisonResult:

@@ -37,7 +37,14 @@ from tadoru.jobs.audit.score import HIDDEN_FACTOR, SCORE_VERSION, WEIGHTS
 from tadoru.jobs.reporting.charts import ChartSegment, scale_bars
 from tadoru.jobs.reporting.escape import clip, printable, url_host, url_origin, url_shortener
 from tadoru.jobs.reporting.graph_layout import GraphDot, UrlOutcome
-from tadoru.jobs.reporting.graph_svg import GraphDrawing, GraphPicture, describe_common_pages, draw_dots, legend_items
+from tadoru.jobs.reporting.graph_svg import (
+    MAX_CURVES,
+    GraphDrawing,
+    GraphPicture,
+    describe_common_pages,
+    draw_dots,
+    legend_items,
+)
 from tadoru.jobs.reporting.html_templates import write_template
 from tadoru.model.finding import Severity
 from tadoru.store.crawl.summary import GraphPage
@@ -227,14 +234,15 @@ def site_picture(summary: AuditSummary, _: Translator) -> GraphPicture | None:
     return GraphPicture(drawing.svg, " ".join(filter(None, notes)), legend_items(outcomes, _))
 
 
-def draw_page_graph(graph: PageGraph, start_url: str, _: Translator) -> GraphDrawing:
+def draw_page_graph(graph: PageGraph, start_url: str, _: Translator, max_curves: int = MAX_CURVES) -> GraphDrawing:
     """The drawing of a graph that has at least one page."""
     dots, pairs = graph_dots(graph)
     nodes = _in_order(graph.nodes)
     short = url_shortener(url_origin(start_url))
     names = [url_host(start_url) if short(node.url) == "/" else clip(short(node.url), _MAX_NAME) for node in nodes]
     tooltips = [_tooltip(node, name, _) for node, name in zip(nodes, names, strict=True)]
-    return draw_dots(dots, pairs, names, tooltips, _("Site structure") + f": {format_page_count(len(dots), _)}")
+    heading = _("Site structure") + f": {format_page_count(len(dots), _)}"
+    return draw_dots(dots, pairs, names, tooltips, heading, max_curves)
 
 
 def _in_order(nodes: Sequence[GraphPage]) -> list[GraphPage]:

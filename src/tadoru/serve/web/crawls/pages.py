@@ -30,6 +30,8 @@ from tadoru.jobs.reporting.charts import limit_columns
 from tadoru.serve.auth.principal import actor_of
 from tadoru.serve.crawl_runner import control
 from tadoru.serve.crawl_runner.crawl_files import MAX_RUNS, openable_runs
+from tadoru.serve.crawl_runner.crawl_tables import defined_segments, named_segments
+from tadoru.serve.crawl_runner.finding_list import ignored_checks
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service, service_of
 from tadoru.serve.web.crawls.editing import changed_options
@@ -54,7 +56,7 @@ from tadoru.serve.web.crawls.view_models import (
 from tadoru.serve.web.rendering import Problem, formatter_of, redirect_after, render
 from tadoru.serve.web.request_input import PAGE_SIZE, parse_id
 from tadoru.store.served_crawls.live_messages import message_texts
-from tadoru.store.served_crawls.schema import CrawlRun, CrawlState, ServedCrawl
+from tadoru.store.served_crawls.schema import CrawlRun, CrawlState, SavedView, ServedCrawl
 
 router = APIRouter(include_in_schema=False)
 MAX_LOG_LINES = 20
@@ -120,7 +122,7 @@ def _shown(request: Request, crawl_id: int, *, problem: Problem = "", status: in
         runs=[crawl_run_row(one, formatter, can_open=one.id in kept) for one in runs[:MAX_LISTED_RUNS]], trends=lines,
         trend_rows=_rows(runs, lines), is_chosen=opened.is_chosen, shown_run_id=opened.run.id if opened.run else 0,
         chosen=changed_options(crawl, formatter), web_url=web_url, webhook_host=urlsplit(crawl.webhook).hostname or "",
-        overview=overview_charts(opened, formatter),
+        overview=overview_charts(service, opened, formatter),
     )  # fmt: skip
 
 
@@ -232,14 +234,22 @@ class OverviewCharts:
     indexability: tuple[ChartBar, ...]
     first: tuple[CheckSummary, ...]
     segments: tuple[tuple[str, int, int, int], ...]
-    """The largest folders: pages, broken pages, findings."""
+    """The segments, or else the largest folders: pages, broken pages, findings."""
+    templates: tuple[tuple[str, str, int, int], ...]
+    """The largest templates: the URL of a page, pages, findings."""
+    defined: tuple[SavedView, ...]
+    """The segments that somebody defined."""
+    ignored: int
+    """Checks with findings that are ignored; the score counts them."""
 
 
-def overview_charts(opened: OpenedRun, formatter: Formatter) -> OverviewCharts | None:
+def overview_charts(service: Service, opened: OpenedRun, formatter: Formatter) -> OverviewCharts | None:
     """The overview of a run; None if there is nothing to read, or it cannot be read now."""
-    crawl, path = opened.crawl, opened.path
+    crawl, path, has_segments = opened.crawl, opened.path, opened.crawl.job != "docs"
+    ignored = ignored_checks(service.store.annotations.ignored(crawl.id))
     try:
         found = crawl_results.read_overview(path)
+        named = named_segments(service, crawl, path) if has_segments else ()
         checks = crawl_results.list_findings(path, lang=formatter.lang) if found.severities else []
     except (crawl_results.CrawlNotReadable, StoreError):
         return None
@@ -265,8 +275,11 @@ def overview_charts(opened: OpenedRun, formatter: Formatter) -> OverviewCharts |
             (translate_name(INDEXABILITIES, one.reason, translate), one.pages, "good" if one.indexable else "", "")
             for one in found.indexability
         ),
-        first=tuple(one for one in checks if one.severity in ("error", "warning"))[:FIX_FIRST],
-        segments=crawl_results.list_segments(path)[:MAX_SEGMENTS] if crawl.job != "docs" else (),
+        first=tuple(one for one in checks if one.severity in ("error", "warning") and one.id not in ignored)[:FIX_FIRST],
+        segments=crawl_results.list_segments(path, named=named)[: MAX_SEGMENTS if not named else None] if has_segments else (),
+        templates=crawl_results.list_templates(path)[:MAX_SEGMENTS] if crawl.job == "audit" else (),
+        defined=defined_segments(service, crawl),
+        ignored=sum(one.id in ignored for one in checks),
     )
 
 

@@ -5,10 +5,10 @@ Every column can be shown, sorted and filtered; a view can be named and exported
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -18,25 +18,31 @@ from tadoru.errors import UsageError
 from tadoru.i18n.translation import Formatter, translator
 from tadoru.jobs.audit import crawl_results
 from tadoru.jobs.audit.report.messages import INDEXABILITIES, translate_name
-from tadoru.jobs.reporting.escape import url_origin
 from tadoru.serve.api.responses import StreamResponse
 from tadoru.serve.auth.principal import actor_of
+from tadoru.serve.crawl_runner.crawl_tables import (
+    MAX_NAME_LENGTH,
+    SEGMENTS,
+    TABS,
+    TableView,
+    find_segment,
+    parse_view,
+    save_view,
+    segment_names,
+)
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import service_of
-from tadoru.serve.web.crawls.results import open_tab, render_tab, status_colour
-from tadoru.serve.web.crawls.view_models import CRAWLS_URL, OpenedRun, crawl_or_404, one_line, page_state_labels
+from tadoru.serve.web.crawls.results import open_tab, render_tab
+from tadoru.serve.web.crawls.view_models import CRAWLS_URL, OpenedRun, crawl_or_404, one_line, page_state_labels, status_colour
 from tadoru.serve.web.rendering import formatter_of, redirect_after
-from tadoru.serve.web.request_input import MAX_ID, SubmittedForm
+from tadoru.serve.web.request_input import SubmittedForm
 from tadoru.store.crawl.browse import parse_utc
 from tadoru.store.crawl.export_tables import ColumnKind
-from tadoru.store.crawl.tables import BROWSED_TABLES, MAX_FILTER_LENGTH, BrowsedColumn, CrawlTable, TableFilter, TablePage
+from tadoru.store.crawl.tables import BrowsedColumn, CrawlTable, TablePage
 
 router = APIRouter(include_in_schema=False)
 MAX_ROWS, MIN_ROWS, MAX_CELLS = 50, 15, 450
 """Rows of a page: fewer with many columns, so that a page stays small."""
-MAX_SEGMENTS = 30
-MAX_NAME_LENGTH = 80
-MAX_QUERY_LENGTH = 2000
 _NUMBERS = (ColumnKind.INTEGER, ColumnKind.REAL)
 
 
@@ -72,70 +78,6 @@ class TableField:
     options: tuple[tuple[str, str], ...]
     is_number: bool
     is_shown: bool
-
-
-@dataclass(frozen=True, slots=True)
-class TableView:
-    """What the URL asks of a table."""
-
-    table: CrawlTable
-    asked: TableFilter
-    columns: tuple[BrowsedColumn, ...]
-    has_own_columns: bool
-    segment: str
-    """The folder, such as `/shop/`."""
-
-    def query(self, **changed: str | Sequence[str]) -> str:
-        """The query string of this view, with changes; empty values are left out."""
-        asked = self.asked
-        values: dict[str, str | Sequence[str]] = {
-            "q": asked.q, **asked.filters, "segment": self.segment, "sort": asked.sort,
-            "order": "" if asked.falls is None else "down" if asked.falls else "up",
-            "source": str(asked.source or ""), "target_page": str(asked.target or ""),
-            "col": [one.name for one in self.columns] if self.has_own_columns else (),
-        }  # fmt: skip
-        if self.table.name == "links" and "which" not in asked.filters and not asked.source and not asked.target:
-            values["which"] = "all"
-        return urlencode([(name, one) for name, given in (values | changed).items() for one in _each(given) if one])
-
-
-def _each(given: str | Sequence[str]) -> Iterable[str]:
-    return (given,) if isinstance(given, str) else given
-
-
-def parse_view(table: CrawlTable, given: Sequence[tuple[str, str]], origin: str) -> TableView:
-    """The view of a query string; what makes no sense is ignored."""
-    values = dict(given)
-    source, target = _page_id(values.get("source", "")), _page_id(values.get("target_page", ""))
-    if target is None and table.name == "links":
-        target = _page_id(values.get("target", ""))
-    filters = {
-        column.name: text for column in table.columns if (text := values.get(column.name, "").strip()[:MAX_FILTER_LENGTH])
-        and not (target is not None and column.name == "target" and text.isdecimal())
-    }  # fmt: skip
-    if table.name == "links":
-        which = filters.get("which", "" if source or target else "broken")
-        filters = {name: value for name, value in filters.items() if name != "which"} | (
-            {"which": which} if which not in ("", "all") else {}
-        )
-    chosen = [value for name, value in given if name == "col"]
-    columns = tuple(one for one in table.columns if (one.name in chosen if chosen else one.shown))
-    segment = values.get("segment", "").strip()[:MAX_FILTER_LENGTH]
-    segment = f"/{segment.lstrip('/')}" if segment else ""
-    sort = values.get("sort", "")
-    return TableView(
-        table,
-        TableFilter(
-            q=values.get("q", "").strip()[:MAX_FILTER_LENGTH], filters=filters, sort=sort if table.column(sort) else "",
-            falls={"up": False, "down": True}.get(values.get("order", "")), segment=f"{origin}{segment}" if segment else "",
-            source=source, target=target,
-        ),
-        columns or tuple(one for one in table.columns if one.shown), bool(chosen and columns), segment,
-    )  # fmt: skip
-
-
-def _page_id(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 and 0 < int(text) < MAX_ID else None
 
 
 @router.get("/manage/crawls/{crawl_id}/pages")
@@ -175,7 +117,7 @@ def occurrences_page(request: Request, crawl_id: int) -> Response:
 
 def _table_page(request: Request, crawl_id: int, tab: str) -> Response:
     opened, formatter = open_tab(request, crawl_id, tab), formatter_of(request)
-    table = BROWSED_TABLES["findings" if tab == "occurrences" else tab]
+    table = TABS[tab]
     view = _view_of(request, opened, table)
     cursor, service = request.query_params.get("cursor", ""), service_of(request)
 
@@ -183,7 +125,7 @@ def _table_page(request: Request, crawl_id: int, tab: str) -> Response:
         limit = min(MAX_ROWS, max(MIN_ROWS, MAX_CELLS // max(1, len(view.columns))))
         found = crawl_results.browse_table(opened.path, table, view.asked, limit=limit, cursor=cursor or None)
         here, query = f"{opened.base}/{tab}", view.query()
-        segments = [name for name, *_ in crawl_results.list_segments(opened.path)[:MAX_SEGMENTS]] if table.segment else []
+        segments = segment_names(service, opened.crawl, opened.path) if table.segment else []
         return {
             "table_name": table.name, "heading": formatter.gettext(table.label), "heads": _heads(view, here, formatter),
             "rows": _rows(view, found, opened, formatter), "found": found, "fields": _fields(view, formatter),
@@ -204,18 +146,19 @@ def _table_page(request: Request, crawl_id: int, tab: str) -> Response:
 
 
 def _view_of(request: Request, opened: OpenedRun, table: CrawlTable) -> TableView:
-    origin = url_origin(opened.crawl.starts[0]) if opened.crawl.starts else ""
-    return parse_view(table, request.query_params.multi_items(), origin)
+    service = service_of(request)
+    return parse_view(
+        table, request.query_params.multi_items(), lambda given: find_segment(service, opened.crawl, opened.path, given)
+    )
 
 
 @router.get("/manage/crawls/{crawl_id}/export/{tab}")
 @router.get("/manage/crawls/{crawl_id}/runs/{run_id}/export/{tab}")
 def export_view_page(request: Request, crawl_id: int, tab: str) -> Response:
     """The rows and columns of a view as a file."""
-    name = "findings" if tab == "occurrences" else tab
-    if name not in BROWSED_TABLES:
+    if tab not in TABS:
         raise HttpProblem(404)
-    opened, table = open_tab(request, crawl_id, tab), BROWSED_TABLES[name]
+    opened, table = open_tab(request, crawl_id, tab), TABS[tab]
     view, form = _view_of(request, opened, table), request.query_params.get("format", "csv")
     columns, now = [one.name for one in view.columns], to_datetime(service_of(request).clock.now())
     try:
@@ -225,7 +168,7 @@ def export_view_page(request: Request, crawl_id: int, tab: str) -> Response:
     except UsageError as error:
         raise HttpProblem(422, error) from None
     headers = {
-        "Content-Disposition": f'attachment; filename="crawl-{crawl_id}-{name}{made.suffix}"',
+        "Content-Disposition": f'attachment; filename="crawl-{crawl_id}-{table.name}{made.suffix}"',
         "Cache-Control": "private, no-store",
     }  # fmt: skip
     return StreamResponse(made.chunks, headers=headers, media_type=made.media_type)
@@ -235,17 +178,14 @@ def export_view_page(request: Request, crawl_id: int, tab: str) -> Response:
 def save_view_page(request: Request, crawl_id: int) -> Response:
     """Name a view."""
     crawl, form = crawl_or_404(request, crawl_id), SubmittedForm(request)
-    tab, name = form.text("tab"), " ".join(form.text("name").split())[:MAX_NAME_LENGTH]
-    if ("findings" if tab == "occurrences" else tab) not in BROWSED_TABLES or not name or not name.isprintable():
-        raise HttpProblem(422, "Enter a name for the view.")
-    query = urlencode(
-        [one for one in parse_qsl(form.text("query")[:MAX_QUERY_LENGTH]) if one[0] not in ("cursor", "done", "lang")]
-    )
+    tab, name, query = form.text("tab"), form.text("name"), form.text("query")
     try:
-        service_of(request).store.annotations.save_view(crawl.id, actor_of(request), tab=tab, name=name, query=query)
+        saved = save_view(service_of(request), crawl, actor_of(request), tab=tab, name=name, query=query)
     except UsageError as error:
         raise HttpProblem(422, error) from None
-    return redirect_after(f"{CRAWLS_URL}/{crawl.id}/{tab}", "view_saved", **_lists(parse_qsl(query)))
+    if tab == SEGMENTS:
+        return redirect_after(f"{CRAWLS_URL}/{crawl.id}", "segment_saved")
+    return redirect_after(f"{CRAWLS_URL}/{crawl.id}/{tab}", "view_saved", **_lists(parse_qsl(saved.query)))
 
 
 @router.post("/manage/crawls/{crawl_id}/views/{view_id}/remove")
@@ -253,9 +193,9 @@ def remove_view_page(request: Request, crawl_id: int, view_id: int) -> Response:
     """Remove a view."""
     crawl, tab = crawl_or_404(request, crawl_id), SubmittedForm(request).text("tab")
     service_of(request).store.annotations.remove_view(crawl.id, view_id, actor_of(request))
-    return redirect_after(
-        f"{CRAWLS_URL}/{crawl.id}/{tab if tab in (*BROWSED_TABLES, 'occurrences') else 'pages'}", "view_removed"
-    )
+    if tab == SEGMENTS:
+        return redirect_after(f"{CRAWLS_URL}/{crawl.id}", "segment_removed")
+    return redirect_after(f"{CRAWLS_URL}/{crawl.id}/{tab if tab in TABS else 'pages'}", "view_removed")
 
 
 def _lists(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

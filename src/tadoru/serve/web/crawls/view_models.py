@@ -275,6 +275,15 @@ def trend_lines(runs: Sequence[CrawlRun]) -> tuple[Trend, ...]:
     return tuple(drawn)
 
 
+def status_colour(status: str, code: int | None) -> str:
+    """The colour of a status code."""
+    if status == "error":
+        return "bad"
+    if code is None:
+        return ""
+    return "good" if code < 300 else "warn" if code < 400 else "bad"
+
+
 def web_url(url: str) -> str:
     """A URL if it may be a link, else an empty text."""
     return url if is_web_url(url) else ""
