@@ -67,6 +67,8 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
     ),
     f"{A}docs_use.py::test_an_agent_uses_all_five_tools[stdio]": (
         f"{A}docs_use.py::test_an_agent_uses_all_five_tools",
+        "tests/jobs/docs_bundle/test_mcp.py::test_the_official_client_reads_a_site[stdio]",
+        "tests/jobs/docs_bundle/test_mcp.py::test_a_client_that_reads_no_more_is_no_fault",
     ),
     f"{A}audit_options.py::test_a_body_of_400_megabytes_is_not_read_into_memory[text/html-error]": (
         f"{A}audit_options.py::test_a_body_of_400_megabytes_is_not_read_into_memory",
@@ -226,7 +228,7 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
     f"{W}appearance.py::test_what_a_stranger_wrote_is_text_and_never_runs": (f"{W}appearance.py",),
     f"{W}journeys.py::test_from_an_empty_service_to_a_calendar": (f"{W}journeys.py",),
     f"{W}live_updates.py::test_numbers_states_and_notices_of_a_crawl_are_shown_as_they_come": (f"{W}live_updates.py",),
-    f"{W}crawl_pages.py::test_two_crawls_are_compared": (f"{W}crawl_pages.py",),
+    f"{W}crawl_responses.py": (f"{W}crawl_pages.py",),
     f"{W}crawl_desk.py::test_a_failed_run_does_not_hide_the_last_good_one": (f"{W}crawl_desk.py",),
     f"{W}cluster.py::test_the_page_tells_of_workers_crawls_queue_and_hosts": (f"{W}cluster.py",),
     "tests/serve/docs_sites/test_browser.py::test_a_site_that_means_harm_does_nothing": (
@@ -255,6 +257,9 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
         f"{A}serve_hostile.py::test_wrong_keys_are_counted_by_all_processes_together",
     ),
     "tests/serve/live/test_connection.py": (f"{A}serve_live.py",),
+    "tests/serve/auth/test_middleware.py::test_every_request_is_one_line_and_no_secret_is_in_it": (
+        f"{A}serve_hostile.py::test_no_secret_of_a_whole_day_is_in_the_log_an_error_or_the_numbers",
+    ),
     f"{A}serve.py::test_it_answers_and_ends_when_it_is_asked_to": (
         f"{A}serve.py::test_a_request_that_is_under_way_is_answered_before_it_ends",
         f"{A}serve.py::test_a_worker_that_dies_is_replaced",

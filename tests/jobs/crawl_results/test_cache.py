@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mypy import api
 
 from tadoru.jobs.audit.crawl_results.queries import CACHE_SIZE, LARGE_CACHE_SIZE, cached_while_unchanged
 
@@ -76,19 +73,3 @@ def test_only_so_much_is_kept(tmp_path: Path, decorator: Callable[..., Callable[
     read(tmp_path / "one more")
     read(tmp_path / "1")
     assert len(counted) == size + 2
-
-
-def test_types_of_arguments_are_checked_through_the_cache(tmp_path: Path) -> None:
-    # A copy of the module, so that not the whole program is checked.
-    copy = shutil.copy(str(inspect.getsourcefile(cached_while_unchanged)), tmp_path / "cache_copy.py")
-    program = tmp_path / "program.py"
-    program.write_text(
-        "from cache_copy import cached_while_unchanged\n"
-        "@cached_while_unchanged()\n"
-        "def read(path: str, *, lang: str = 'en') -> str: return path\n"
-        "read('crawl.db', lang='ja')\n"
-        "read('crawl.db', 'ja')\n"
-        "read(3)\n"
-    )
-    found, _, _ = api.run([str(copy), str(program), "--no-error-summary", "--config-file=", f"--cache-dir={tmp_path}"])
-    assert [line.split(":")[1] for line in found.splitlines()] == ["5", "6"], found

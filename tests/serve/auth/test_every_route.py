@@ -105,7 +105,8 @@ async def test_people_get_exactly_what_the_table_says(everybody: RoleClients, ro
 
 @pytest.mark.parametrize("route", ROWS)
 async def test_a_key_gets_exactly_what_its_scope_says(everybody: RoleClients, route: Route) -> None:
-    for scope in SCOPES:
+    # What is for everybody needs no scope: one key shows that keys are let in.
+    for scope in SCOPES if route.role is not Role.PUBLIC else [*SCOPES][:1]:
         told = await everybody.ask(route, everybody.key(scope))
         may = route.role is Role.PUBLIC or scope in route.scopes
         assert verdict(told) == (200 if may else 403), (scope, told.text)
