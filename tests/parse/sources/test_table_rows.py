@@ -182,6 +182,18 @@ def test_one_event_more_than_asked_for_is_read_from_a_table() -> None:
     assert len(read_csv(table, None, "https://town.example/", max_events=5).events) == 6
 
 
+def test_of_the_rows_with_one_start_one_more_than_asked_for_is_read_and_those_after_it_count_as_read() -> None:
+    rows = "".join(f"祭り{number},2026-05-01\n" for number in range(20)) + "花火,2026-06-01\n" * 5
+    table = f"イベント名,開始日\n{rows}".encode()
+    found = read_csv(table, None, "https://town.example/", max_events=22, max_same_start=3).events
+    assert [event.start for event in found] == ["2026-05-01"] * 4 + ["2026-06-01"] * 3
+
+
+def test_rows_without_a_start_are_not_counted_as_rows_with_one_start() -> None:
+    table = ("イベント名,開始日,内容\n" + "祭り,,5月1日\n" * 9).encode()
+    assert len(read_csv(table, None, "https://town.example/", max_same_start=3).events) == 9
+
+
 @pytest.mark.parametrize("row", ["祭り{n},2026-05-01\n", "x\n", "祭り,2026-05-01,x,y,z\n"])
 def test_as_many_rows_as_are_read_take_seconds(row: str) -> None:
     table = ("イベント名,開始日\n" + "".join(row.format(n=number) for number in range(100_000))).encode()

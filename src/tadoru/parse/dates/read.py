@@ -6,6 +6,7 @@ import re
 from calendar import monthrange
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from tadoru.model.event import Occurrence
@@ -144,18 +145,10 @@ class _Reading:
         """The tokens of a text, and the rule that stands among them."""
         if not text:
             return _WrittenDate([])
-        exact = read_exact(text) if isinstance(text, str) else text
-        if exact is not None:
-            return _WrittenDate(list(as_tokens(exact, str(text))))
-        plain = without_asides(_EXCEPTED_PERIOD.sub("", prepare(str(text))))
-        if _DEADLINE.search(plain) and "から" not in plain and "~" not in plain:
-            raise NotADate(f"“{' '.join(str(text).split())[:80]}” says only when it ends.")
-        prepared, excluded = split_exclusions(_OPEN_RANGE.sub("から", _ARRIVAL.sub(r"\1まで", _NO_DATE.sub(" ", plain))))
-        rule, plain = find_rule(prepared, excluded), prepared
-        if rule is not None:
-            prepared = f"{prepared[: rule.start]} {prepared[rule.stop :]}"
-        tokens = scan(prepared, order=self._order, today=self._today)
-        return _WrittenDate(tokens, rule, plain, unread_words(prepared, tokens, order=self._order, today=self._today))
+        if not isinstance(text, str):
+            return _WrittenDate(list(as_tokens(text, str(text))))
+        found = _scan_text(text, self._order, self._today)
+        return replace(found, tokens=[*found.tokens])
 
     def _clocks(self, text: str) -> list[Token]:
         column = clock_column(text)
@@ -232,6 +225,23 @@ class _Reading:
 
     def _note(self, note: str, first: date, last: date | None) -> DateNote | None:
         return read_note(with_dates(note, first, last), order=self._order, today=self._today) if note else None
+
+
+@lru_cache(maxsize=1_000)
+def _scan_text(text: str, order: DayMonthOrder, today: date) -> _WrittenDate:
+    """What stands in a text. Events of a source share their dates, so each text is scanned once."""
+    exact = read_exact(text)
+    if exact is not None:
+        return _WrittenDate(list(as_tokens(exact, text)))
+    plain = without_asides(_EXCEPTED_PERIOD.sub("", prepare(text)))
+    if _DEADLINE.search(plain) and "から" not in plain and "~" not in plain:
+        raise NotADate(f"“{' '.join(text.split())[:80]}” says only when it ends.")
+    prepared, excluded = split_exclusions(_OPEN_RANGE.sub("から", _ARRIVAL.sub(r"\1まで", _NO_DATE.sub(" ", plain))))
+    rule, plain = find_rule(prepared, excluded), prepared
+    if rule is not None:
+        prepared = f"{prepared[: rule.start]} {prepared[rule.stop :]}"
+    tokens = scan(prepared, order=order, today=today)
+    return _WrittenDate(tokens, rule, plain, unread_words(prepared, tokens, order=order, today=today))
 
 
 def _only_ends(group: DateGroup) -> bool:

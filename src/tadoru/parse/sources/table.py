@@ -11,6 +11,7 @@ import csv
 import io
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -142,10 +143,17 @@ NO_SETTINGS = TableSettings()
 
 @paused_gc()
 def read_csv(
-    body: bytes, content_type: str | None, url: str, settings: TableSettings = NO_SETTINGS, *, max_events: int = MOST_CELLS
+    body: bytes,
+    content_type: str | None,
+    url: str,
+    settings: TableSettings = NO_SETTINGS,
+    *,
+    max_events: int = MOST_CELLS,
+    max_same_start: int = MOST_CELLS,
 ) -> ParsedSource:
     """Every row of a table as a raw event, or as a problem when it is none; rows without any text are not counted. Nothing is
-    read after one event more than `max_events`, which shows that there are more."""
+    read after one event more than `max_events`, which shows that there are more, and so with `max_same_start` for the events of
+    one start."""
     own = {letters(name) for names in settings.columns.values() for name in names}
     decoded = text_of_table(body, content_type, settings.encoding, lambda cell: is_known_name(cell) or letters(cell) in own)
     problems = ReadProblems(MOST_PROBLEMS)
@@ -153,7 +161,7 @@ def read_csv(
         problems.add("table", Message("Some bytes are not {encoding} and were replaced.", encoding=decoded.encoding))
     delimiters = (settings.delimiter,) if settings.delimiter else tuple(DELIMITERS.values())
     header = find_header(decoded.text, delimiters, settings.header, lambda cell: is_known_name(cell) or letters(cell) in own)
-    layout = TableLayout(header, settings) if header else None
+    layout = TableLayout(header, settings, max_same_start) if header else None
     if header is None or layout is None or not layout.has("title"):
         reason = Message("No row names a column that is the title of an event; name it with the setting columns.title.")
         if not decoded.text.strip():
@@ -175,15 +183,15 @@ def read_csv(
                 break
             if event := layout.read(row, url, problems):
                 events.append(event)
-                if len(events) > max_events:
-                    break
+            if len(events) + layout.skipped > max_events:
+                break
     return ParsedSource(events=tuple(events), problems=problems.all())
 
 
 class TableLayout:
     """The meaning of the columns of one table."""
 
-    def __init__(self, header: TableHeader, settings: TableSettings) -> None:
+    def __init__(self, header: TableHeader, settings: TableSettings, max_same_start: int) -> None:
         self.names = _distinct(header.names)
         self._compared = [letters(name) for name in header.names]
         self._constants = settings.constants
@@ -194,6 +202,10 @@ class TableLayout:
         japanese = sum(is_japanese(header.names[index]) for indexes in self._by_role.values() for index in indexes)
         is_municipal = japanese >= 3 and any(map(is_japanese, titles))
         self._zone = settings.timezone or (MUNICIPAL_ZONE if is_municipal else "")
+        self._starts: Counter[str] = Counter()
+        self._max_same_start = max_same_start
+        self.skipped = 0
+        """Rows that start when too many others do."""
 
     def has(self, role: str) -> bool:
         return bool(self._by_role.get(role))
@@ -214,7 +226,15 @@ class TableLayout:
             is_readable = self._is_in_place(cells)
         if trouble:
             problems.add(position, trouble, ", ".join(cells[:_MOST_SAMPLED]))
-        return self._event(position, cells, url) if is_readable else None
+        return self._event(position, cells, url) if is_readable and not self._is_one_too_many(cells) else None
+
+    def _is_one_too_many(self, cells: list[str]) -> bool:
+        """Whether more rows than are used, and one more, have had the same start."""
+        start = self._start(cells)
+        self._starts[start] += 1
+        is_skipped = bool(start) and self._starts[start] > self._max_same_start + 1
+        self.skipped += is_skipped
+        return is_skipped
 
     def _is_header(self, cells: list[str]) -> bool:
         """Whether the names of the columns stand here once more. The titles are looked at first: nearly always they say no."""
@@ -228,8 +248,12 @@ class TableLayout:
         number = len(cells)
         if not any(index < number and cells[index] for index in self._by_role["title"]):
             return False
-        start = next((cells[index] for index in self._by_role.get("start", ()) if index < number and cells[index]), "")
+        start = self._start(cells)
         return not start or _DIGIT.search(start) is not None
+
+    def _start(self, cells: list[str]) -> str:
+        number = len(cells)
+        return next((cells[index] for index in self._by_role.get("start", ()) if index < number and cells[index]), "")
 
     def _event(self, position: str, cells: list[str], url: str) -> RawEvent:
         cells = cells + [""] * (len(self.names) - len(cells))

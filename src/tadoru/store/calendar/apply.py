@@ -39,7 +39,7 @@ from tadoru.store.calendar.review_items import (
 from tadoru.store.calendar.runs import check_run_open
 from tadoru.store.calendar.schema import event_history, events, sightings, sources
 
-CHUNK_SIZE = 100
+CHUNK_SIZE = 200
 """Rows per transaction, for which other writers wait: less than half a second even if each row is compared with as many events as
 it may. A killed run loses at most one chunk."""
 DROP_SHARE = 0.2

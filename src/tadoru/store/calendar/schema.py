@@ -14,6 +14,7 @@ because it has synced nothing. Migration 0004 creates the full-text index and th
 
 from __future__ import annotations
 
+import contextlib
 import json
 from datetime import UTC, date, datetime
 from math import isfinite
@@ -48,8 +49,8 @@ Blob = LargeBinary()
 
 def storable_text(text: str) -> str:
     """The text without characters that no database stores."""
-    if text.isascii():
-        return text.replace("\x00", "") if "\x00" in text else text
+    if text.isprintable():  # Neither NUL nor half a surrogate pair is: nearly every text ends here.
+        return text
     return text.encode("utf-8", "ignore").decode("utf-8").replace("\x00", "")
 
 
@@ -134,11 +135,20 @@ class JsonValue(TypeDecorator[Any]):
     def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
         if value is None:
             return None
-        kept = _storable_json(value)
-        return json.dumps(kept, ensure_ascii=False, separators=(",", ":")) if dialect.name == "sqlite" else kept
+        if dialect.name != "sqlite":
+            return _storable_json(value)
+        with contextlib.suppress(ValueError):  # for NaN
+            text = _json_text(value, allow_nan=False)
+            if text.isprintable() and "\\u0000" not in text:
+                return text
+        return _json_text(_storable_json(value))
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:
         return json.loads(value) if isinstance(value, str) and dialect.name == "sqlite" else value
+
+
+def _json_text(value: Any, *, allow_nan: bool = True) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=allow_nan)
 
 
 def _storable_json(value: Any) -> Any:

@@ -13,13 +13,15 @@ import pickle
 import subprocess
 import sys
 import threading
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from tadoru.errors import TadoruError
 from tadoru.jobs.events.collect.readers import BUILT_IN, SourceDocument
-from tadoru.jobs.events.collect.source_settings import SourceSettings
 from tadoru.model.event import ParsedSource, SourceType
 from tadoru.signals import yield_cores
+
+if TYPE_CHECKING:  # The process itself gets the settings of its reader only.
+    from tadoru.jobs.events.collect.source_settings import SourceSettings
 
 LARGE_DOCUMENT = 1024 * 1024
 """Bytes of a document from which a separate process is worth its start."""

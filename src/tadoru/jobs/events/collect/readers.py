@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tadoru.model.event import ParsedSource, SourceType
 from tadoru.model.web import Headers
-from tadoru.parse.sources.api import ApiSettings, read_api
-from tadoru.parse.sources.feed import FeedSettings, read_feed
-from tadoru.parse.sources.html_page import HtmlSettings, read_html
-from tadoru.parse.sources.ics import IcsSettings, read_ics
-from tadoru.parse.sources.table import TableSettings, read_csv
+
+if TYPE_CHECKING:
+    from tadoru.parse.sources.api import ApiSettings
+    from tadoru.parse.sources.feed import FeedSettings
+    from tadoru.parse.sources.html_page import HtmlSettings
+    from tadoru.parse.sources.ics import IcsSettings
+    from tadoru.parse.sources.table import TableSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +39,8 @@ class SourceDocument:
     zone: str
     max_events: int = 1_000_000
     """Events that are used at most; a reader need not parse more than one beyond it."""
+    max_same_start: int = 1_000_000
+    """Events with the same start that are used at most, likewise."""
 
 
 class SourceReader(Protocol):
@@ -54,45 +59,65 @@ class SourceReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BuiltInReader:
-    """A reader of Tadoru: the type of its settings, and the function that parses a document."""
+    """A reader of Tadoru: a module of `parse.sources`, the type of its settings, and the function that parses a document.
 
-    settings: Any
+    The module is imported when it is used: a process that parses one large document (`reader_process`) needs no other, and
+    importing all of them takes a fifth of a second.
+    """
+
+    module: str
+    settings: str
     parse: Callable[[SourceDocument, Any], ParsedSource]
 
     def prepare(self, mapping: Mapping[str, Any]) -> Any:
-        return self.settings.from_mapping(mapping)
+        return getattr(import_module(f"tadoru.parse.sources.{self.module}"), self.settings).from_mapping(mapping)
 
     def first(self, url: str, settings: Any) -> str:
-        return settings.paging.first(url) if isinstance(settings, ApiSettings) else url
+        return settings.paging.first(url) if self.module == "api" else url
 
     def read(self, document: SourceDocument, settings: Any) -> ParsedSource:
         return self.parse(document, settings)
 
 
+def _read_feed(document: SourceDocument, settings: FeedSettings) -> ParsedSource:
+    from tadoru.parse.sources.feed import read_feed
+
+    return read_feed(document.body, document.content_type, document.url, settings)
+
+
 def _read_ics(document: SourceDocument, settings: IcsSettings) -> ParsedSource:
+    from tadoru.parse.sources.ics import read_ics
+
     return read_ics(document.body, document.content_type, document.url, settings, now=document.now, zone=document.zone)
 
 
 def _read_api(document: SourceDocument, settings: ApiSettings) -> ParsedSource:
+    from tadoru.parse.sources.api import read_api
+
     body, kind, url = document.body, document.content_type, document.url
     return read_api(body, kind, url, settings, page=document.page, headers=document.headers)
 
 
 def _read_html(document: SourceDocument, settings: HtmlSettings) -> ParsedSource:
+    from tadoru.parse.sources.html_page import read_html
+
     body, kind, url, page, detail = document.body, document.content_type, document.url, document.page, document.is_detail
     return read_html(body, kind, url, settings, page=page, detail=detail, now=document.now, zone=document.zone)
 
 
 def _read_csv(document: SourceDocument, settings: TableSettings) -> ParsedSource:
-    return read_csv(document.body, document.content_type, document.url, settings, max_events=document.max_events)
+    from tadoru.parse.sources.table import read_csv
+
+    body, kind, url, most, same = document.body, document.content_type, document.url, document.max_events, document.max_same_start
+    return read_csv(body, kind, url, settings, max_events=most, max_same_start=same)
 
 
 BUILT_IN: dict[SourceType, SourceReader] = {
-    SourceType.RSS: BuiltInReader(FeedSettings, lambda given, own: read_feed(given.body, given.content_type, given.url, own)),
-    SourceType.ICS: BuiltInReader(IcsSettings, _read_ics),
-    SourceType.API: BuiltInReader(ApiSettings, _read_api),
-    SourceType.HTML: BuiltInReader(HtmlSettings, _read_html),
-    SourceType.CSV: BuiltInReader(TableSettings, _read_csv),
+    SourceType.RSS: BuiltInReader("feed", "FeedSettings", _read_feed),
+    SourceType.ICS: BuiltInReader("ics", "IcsSettings", _read_ics),
+    SourceType.API: BuiltInReader("api", "ApiSettings", _read_api),
+    SourceType.HTML: BuiltInReader("html_page", "HtmlSettings", _read_html),
+    SourceType.CSV: BuiltInReader("table", "TableSettings", _read_csv),
 }
 
 

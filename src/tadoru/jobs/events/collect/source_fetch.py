@@ -348,6 +348,7 @@ class SourceFetcher:
             now=to_datetime(self._clock.now()),
             zone=self._zone,
             max_events=self._settings.limits.events - len(self.found.events),
+            max_same_start=self._settings.limits.same_start,
         )
         # In a thread: a large body takes seconds, and other sources continue meanwhile.
         try:

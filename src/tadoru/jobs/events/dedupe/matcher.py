@@ -41,6 +41,7 @@ from tadoru.jobs.events.dedupe.titles import (
     TitleAgreement,
     TitleSimilarity,
     compare_identity,
+    differing_number,
     dissimilarity,
     format_own_day,
     has_other_script,
@@ -232,11 +233,13 @@ def _gather(a: EventDraft, b: EventDraft, same_source: bool) -> _Evidence | Even
     """Compare all fields, or return the result if one contradiction decides."""
     if a.title == b.title and a == b:
         return _IDENTICAL
+    one, other = split_title(a.title), split_title(b.title)
+    if same_source and (numbers := differing_number(one, other)):  # Most pairs of a source with a numbered list end here.
+        return _different(MatchReason("title", 0.0, _TITLE, ReasonCode.NUMBERS_DIFFER, numbers, DIFFERENT_LIMIT))
     meeting = compare_days(a, b)
     if meeting.days is DayRelation.APART or (same_source and meeting.days in (DayRelation.PART, DayRelation.SLIP)):
         days = (str(a.local_date), str(b.local_date))
         return _different(MatchReason("day", 0.0, _TIME, ReasonCode.DAY_APART, days, DIFFERENT_LIMIT))
-    one, other = split_title(a.title), split_title(b.title)
     page = is_same_page(a.url, b.url)
     if not page and (share := dissimilarity(one, other)) is not None and not has_other_script(a.title, b.title):
         return _different(MatchReason("title", share, _TITLE, ReasonCode.TITLE_FAR, (_percent(share),), DIFFERENT_LIMIT))

@@ -211,6 +211,8 @@ class TitleParts:
     """Words of one character: another character there is another word, not a typo."""
     asides: frozenset[str]
     numbers: tuple[TitleNumber, ...]
+    years: tuple[frozenset[str], frozenset[str]]
+    """Among the numbers: calendar years, and fiscal years."""
     marks: frozenset[str]
 
 
@@ -235,6 +237,7 @@ def split_title(title: str) -> TitleParts:
     beside = sorted(filter(None, (_COUNTED.sub(" ", aside).strip() for aside in asides)))
     whole = " ".join([kept, *beside])
     text = fold_spelling(whole) or fold_spelling(plain) or title.strip()
+    numbers = find_numbers(plain)
     return TitleParts(
         text=text,
         body=fold_spelling(kept),
@@ -244,9 +247,14 @@ def split_title(title: str) -> TitleParts:
         written=bare_letters(whole),
         lone=frozenset(piece for piece in _PIECE.split(whole) if len(piece) == 1),
         asides=frozenset(filter(None, map(fold_spelling, beside))),
-        numbers=find_numbers(plain),
+        numbers=numbers,
+        years=(_years(numbers, "year"), _years(numbers, "fiscal")),
         marks=find_markers(plain),
     )
+
+
+def _years(numbers: tuple[TitleNumber, ...], kind: str) -> frozenset[str]:
+    return frozenset(number.value for number in numbers if number.kind == kind)
 
 
 def dissimilarity(one: TitleParts, other: TitleParts) -> float | None:
@@ -333,8 +341,7 @@ def _explained(word: str, names: str) -> bool:
     return len(bare) >= 2 and bare in names
 
 
-@dataclass(frozen=True, slots=True)
-class TitleAgreement:
+class TitleAgreement(NamedTuple):
     """How the identifying parts of two titles agree: the worst result."""
 
     code: ReasonCode | None = None
@@ -344,6 +351,8 @@ class TitleAgreement:
 
 _AGREED = TitleAgreement()
 _YEARS = frozenset({"year", "fiscal"})
+_PLAIN_NUMBERS = frozenset({"", "count"})
+_TOTAL_OR_EDITION = frozenset({"total", "edition"})
 _WORST_FIRST = (
     ReasonCode.MARKS_DIFFER,
     ReasonCode.ASIDES_DIFFER,
@@ -368,17 +377,28 @@ def compare_identity(
     return next((found[code] for code in _WORST_FIRST if code in found), _AGREED)
 
 
+def differing_number(one: TitleParts, other: TitleParts) -> tuple[str, str] | None:
+    """The only numbers of two titles if they differ and are no part of a date: nothing else can make these one event."""
+    if len(one.numbers) != 1 or len(other.numbers) != 1:
+        return None
+    (mine,), (theirs,) = one.numbers, other.numbers
+    is_plain = mine.kind in _PLAIN_NUMBERS and theirs.kind in _PLAIN_NUMBERS
+    return (mine.value, theirs.value) if is_plain and mine.value != theirs.value else None
+
+
 def _numbers(one: TitleParts, other: TitleParts, day: date) -> TitleAgreement:
     if one.numbers == other.numbers:
         return _AGREED
-    for kind in _YEARS:  # 2021年度 and 2022 may be the same date, 2021 and 2022 are two years
-        years = [{number.value for number in title.numbers if number.kind == kind} for title in (one, other)]
-        if years[0] and years[1] and years[0] != years[1]:
-            return TitleAgreement(ReasonCode.NUMBERS_DIFFER, (min(years[0]), min(years[1])))
+    for mine_years, their_years in zip(one.years, other.years, strict=True):
+        # 2021年度 and 2022 may be the same date, 2021 and 2022 are two years
+        if mine_years and their_years and mine_years != their_years:
+            return TitleAgreement(ReasonCode.NUMBERS_DIFFER, (min(mine_years), min(their_years)))
     mine, theirs = _unmatched(significant_numbers(one.numbers, day), significant_numbers(other.numbers, day))
     if mine and theirs:
-        kinds = [{number.kind for number in left} for left in (mine, theirs)]
-        apart = kinds[0] | kinds[1] == {"total", "edition"} and kinds[0].isdisjoint(kinds[1])
+        kinds = mine[0].kind, theirs[0].kind
+        apart = set(kinds) == _TOTAL_OR_EDITION and all(
+            number.kind == kind for kind, left in zip(kinds, (mine, theirs), strict=True) for number in left
+        )
         return TitleAgreement(
             ReasonCode.NUMBERS_MISSING if apart else ReasonCode.NUMBERS_DIFFER, (mine[0].value, theirs[0].value)
         )
@@ -395,7 +415,7 @@ def _numbers(one: TitleParts, other: TitleParts, day: date) -> TitleAgreement:
             if both
             else TitleAgreement(ReasonCode.NUMBERS_MISSING, (left[0].value,))
         )
-    soft = all(number.kind in {"edition", "total"} for number in left)
+    soft = all(number.kind in _TOTAL_OR_EDITION for number in left)
     return TitleAgreement(ReasonCode.EDITION_MISSING if soft else ReasonCode.NUMBERS_MISSING, (left[0].value,))
 
 
