@@ -226,3 +226,18 @@ async def test_a_page_of_one_host_may_lead_to_another(store: CrawlStore) -> None
     await store.frontier.finish(worker, [done(await lease_one(store, worker), external("checked", check=True))], max_depth=0)
     leased = await store.frontier.lease(worker, {HOST: 5}, new_hosts=5, per_host=1, limit=0)
     assert [(got.host, got.purpose, got.depth) for got in leased.leases] == [("b.example", "check", 1)]
+
+
+async def test_a_crawl_goes_on_as_before_when_a_store_drops_what_it_has_cached(store: CrawlStore) -> None:
+    worker = await started(store, "start")
+    page = await lease_one(store, worker)
+    await store.frontier.finish(worker, [done(page, "x", "y")], max_depth=None)
+    store.release_memory()
+    x, y = await lease(store, worker, 2)
+    await store.frontier.finish(worker, [done(x, "y", "z"), done(y, "start")], max_depth=None)
+    assert {name: (one.depth, one.status) for name, one in (await rows(store)).items()} == {
+        "start": (0, "completed"),
+        "x": (1, "completed"),
+        "y": (1, "completed"),
+        "z": (2, "queued"),
+    }

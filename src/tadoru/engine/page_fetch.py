@@ -105,6 +105,8 @@ def _utc(text: str | None) -> str | None:
 
 LARGE_PAGE = 1024 * 1024
 """Bytes of a body before and after which memory is returned to the system: its tree may take more than all other pages."""
+HUGE_PAGE = 4 * LARGE_PAGE
+"""Bytes of a body before which caches are emptied too: a tree of 150 MiB and caches of 90 would be there at once."""
 HOST_DOWN = records.NOT_ARRIVED
 """Failures of robots.txt that mean that no page of the host can be reached either."""
 BROWSER_TURNS = 3
@@ -547,7 +549,11 @@ class PageFetch:
         try:
             async with self._reading:
                 await asyncio.sleep(0)
-                if is_large := len(page.response.body) >= LARGE_PAGE:
+                size = len(page.response.body)
+                if size >= HUGE_PAGE:
+                    self._url_filter.forget()
+                    self._store.release_memory()
+                if is_large := size >= LARGE_PAGE:
                     release_memory()
                 try:
                     return self._context.job.handle(page)

@@ -38,6 +38,10 @@ class UrlFilter:
     def change_scope(self, scope: Scope) -> None:
         """Use another scope and forget earlier decisions."""
         self.scope = scope
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget earlier decisions, which are made again."""
         self._recent.clear()
         self._resources.clear()
 

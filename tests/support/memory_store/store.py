@@ -330,6 +330,9 @@ class MemoryStore(MemoryLimits, MemorySideWork):
         cut = [trap for trap in self._pages.traps.values() if trap.refused]
         return sorted(cut, key=lambda trap: (-trap.refused, trap.key))
 
+    def release_memory(self) -> None:
+        """Nothing is cached."""
+
     async def close(self) -> None:
         """Nothing to close: the crawl lives as long as the object."""
 

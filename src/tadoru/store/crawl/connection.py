@@ -219,6 +219,10 @@ class CrawlConnection(ABC):
         self._changed: defaultdict[str, int] = defaultdict(int)
         """Counters that the transaction of `write` has changed and not written yet."""
 
+    def release_memory(self) -> None:
+        """Drop what is only cached."""
+        self.forget_cached()
+
     @abstractmethod
     async def write(self, body: Callable[[SqlConnection], T], *, beside: bool = False) -> T:
         """Run `body` as one transaction. It may run in another thread, and again if the database rolled it back.

@@ -65,5 +65,8 @@ class CrawlDatabase:
         """All that is read inside shows the crawl as it was at one moment, also while it goes on."""
         return self.db.snapshot()
 
+    def release_memory(self) -> None:
+        self.db.release_memory()
+
     async def close(self) -> None:
         await self.db.close()

@@ -159,4 +159,8 @@ class CrawlStore(Protocol):
     graph: CrawlGraph
     rescope: Rescope
 
+    def release_memory(self) -> None:
+        """Drop what is only cached; it is read again when it is needed."""
+        ...
+
     async def close(self) -> None: ...

@@ -53,6 +53,10 @@ class Database(CrawlConnection):
                 self.sql.close()
                 raise
 
+    def release_memory(self) -> None:
+        super().release_memory()
+        self.sql.execute("PRAGMA shrink_memory")
+
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self.path, isolation_level=None, timeout=self._patience, cached_statements=256)
 
