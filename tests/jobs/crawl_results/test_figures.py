@@ -177,8 +177,9 @@ def test_the_first_links_of_a_page_say_where_the_list_goes_on(many: Path) -> Non
     assert found is not None
     assert len(found.inlinks.items) == 3
     assert found.inlinks.next is not None
-    more, _ = crawl_results.list_links(many, crawl_results.LinkFilter(target=1), limit=3, cursor=found.inlinks.next)
-    every, _ = crawl_results.list_links(many, crawl_results.LinkFilter(target=1), limit=6)
+    inlinks = crawl_results.LinkFilter(target=1, is_inlink=True)
+    more, _ = crawl_results.list_links(many, inlinks, limit=3, cursor=found.inlinks.next)
+    every, _ = crawl_results.list_links(many, inlinks, limit=6)
     assert [*found.inlinks.items, *more] == every
 
 
