@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
 
+from tadoru.store.crawl.browse import PublishedRecord
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
 from tadoru.store.crawl.metrics import read_counters
 from tadoru.store.crawl.queue_changes import PUT_OFF
@@ -62,8 +64,9 @@ class RunOutcome(StrEnum):
     INTERRUPTED = "interrupted"
 
 
-class StoredRun(NamedTuple):
-    """One crawl or re-crawl."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFigures(PublishedRecord, published="CrawlHistory"):
+    """A run in the crawl's database."""
 
     number: int
     kind: str
@@ -71,12 +74,18 @@ class StoredRun(NamedTuple):
     started_at: datetime
     ended_at: datetime | None
     outcome: str | None
-    """A `RunOutcome`; None while it is running, and when it was killed."""
-    config: Mapping[str, Any]
-    version: str
+    """complete, limit, time or interrupted; null while it runs, or if it was killed."""
     score: float | None
     kept: bool
-    """Whether its pages and findings can still be read."""
+    """Whether it can still be compared."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRun(RunFigures):
+    """One crawl or re-crawl, with what is not published of it."""
+
+    config: Mapping[str, Any]
+    version: str
     score_version: int = 1
     """The version of the model of the score. Scores that were stored without one are of the first."""
 
@@ -151,19 +160,11 @@ class CrawlRuns:
         rows = await self._db.read(lambda sql: sql.execute(_RUNS).fetchall() or sql.execute(_BEFORE_RUNS).fetchall())
         return [
             StoredRun(
-                number,
-                kind,
-                _time(began),
-                _time(ended) if ended else None,
-                outcome,
-                json.loads(config),
-                version,
-                score,
-                bool(kept),
-                score_version or 1,
+                number=number, kind=kind, started_at=_time(began), ended_at=_time(ended) if ended else None, outcome=outcome,
+                config=json.loads(config), version=version, score=score, kept=bool(kept), score_version=score_version or 1,
             )
             for number, kind, began, ended, outcome, config, version, score, score_version, kept in rows
-        ]
+        ]  # fmt: skip
 
     def _last(self, sql: SqlConnection) -> tuple[int, str | None] | None:
         """The number of the last run, and when it ended; nobody else begins one until this transaction ends."""

@@ -12,23 +12,8 @@ from typing import Any
 
 from tadoru.model.finding import SeverityName
 from tadoru.store.crawl.browse import LinkSummary, PageSummary, PublishedRecord
+from tadoru.store.crawl.runs import RunFigures
 from tadoru.store.crawl.summary import GraphPage
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunFigures(PublishedRecord, published="CrawlHistory"):
-    """A run in the crawl's database."""
-
-    number: int
-    kind: str
-    """`crawl` or `recrawl`."""
-    started_at: datetime
-    ended_at: datetime | None
-    outcome: str | None
-    """complete, limit, time or interrupted; null while it runs, or if it was killed."""
-    score: float | None
-    kept: bool
-    """Whether it can still be compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

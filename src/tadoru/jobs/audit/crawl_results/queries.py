@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from functools import lru_cache, wraps
 from math import ceil
 from pathlib import Path
@@ -26,7 +27,6 @@ from tadoru.jobs.audit.crawl_results.models import (
     PageResource,
     RedirectStep,
     ResponseHeader,
-    RunFigures,
     SeverityFigures,
     SiteGraph,
     SkippedCount,
@@ -41,7 +41,7 @@ from tadoru.model.finding import Severity
 from tadoru.store.crawl.browse import AffectedPage, CrawlTotals, LinkFilter, LinkSummary, PageFilter, PageSummary, parse_utc
 from tadoru.store.crawl.findings import StoredCheck
 from tadoru.store.crawl.records import UNLINKED
-from tadoru.store.crawl.runs import StoredRun
+from tadoru.store.crawl.runs import RunFigures, StoredRun
 from tadoru.store.crawl.sqlite.store import ReadOnlyCrawl, at_once, looking_at
 from tadoru.store.crawl.tables import CrawlTable, LinkCause, SiteSegment, TableFilter, TablePage
 
@@ -192,10 +192,7 @@ def _class_of(one: CrawlTotals) -> str:
 
 
 def _run_figures(run: StoredRun) -> RunFigures:
-    return RunFigures(
-        number=run.number, kind=run.kind, started_at=run.started_at, ended_at=run.ended_at, outcome=run.outcome, score=run.score,
-        kept=run.kept,
-    )  # fmt: skip
+    return RunFigures(**{one.name: getattr(run, one.name) for one in fields(RunFigures)})
 
 
 _SEVERITIES = tuple(Severity)

@@ -17,14 +17,7 @@ from tadoru.jobs.links.report.tree import SiteTree
 from tadoru.jobs.links.result import CrawlResult, LinkEdge, UrlInfo
 from tadoru.jobs.reporting.escape import clip, first_directory, printable, url_origin
 from tadoru.jobs.reporting.graph_layout import OUTCOME_NAMES, GraphDot, UrlOutcome
-from tadoru.jobs.reporting.graph_svg import (
-    MAX_CURVES,
-    GraphDrawing,
-    GraphPicture,
-    describe_common_pages,
-    draw_dots,
-    legend_items,
-)
+from tadoru.jobs.reporting.graph_svg import MAX_CURVES, GraphDrawing, GraphPicture, describe_common_pages, draw_dots, legend_items
 
 MAX_DOTS = 400
 _MAX_DIRECTORIES = 40
