@@ -60,13 +60,14 @@ _HTML_START = re.compile(
 class HtmlDocument:
     """A page as a tree; it holds the parser's memory, so read what you need and drop it."""
 
-    __slots__ = ("encoding", "left_out", "size", "tree")
+    __slots__ = ("_bases", "encoding", "left_out", "size", "tree")
 
     def __init__(self, tree: LexborHTMLParser, encoding: str, size: int) -> None:
         self.tree = tree
         self.encoding = encoding
         self.size = size
         """Bytes of the page as UTF-8."""
+        self._bases: dict[str, str] = {}
         self.left_out: dict[str, None] = {}
         """What of the page is over a limit and therefore not read: each a sentence without its full stop, once, in order."""
 
@@ -116,6 +117,11 @@ class HtmlDocument:
 
     def base_url(self, page_url: str) -> str:
         """What the page's references are relative to: the first `<base href>`, when it is usable, else the page."""
+        if page_url not in self._bases:
+            self._bases[page_url] = self._read_base(page_url)
+        return self._bases[page_url]
+
+    def _read_base(self, page_url: str) -> str:
         for base in self.tree.css("base[href]"):
             href = base.attributes.get("href") or ""
             if (found := canonical_base(href, page_url)) is not None:

@@ -30,6 +30,8 @@ _MAX_READ_AGAIN = 2_000_000
 """Bytes of a page that is parsed a second time: both trees are in memory for a moment."""
 _MIN_PARAGRAPH_WORDS = 200
 """Words in paragraphs; if less than a tenth of more of them is found, the page is read again with fewer rules."""
+_PARAGRAPH = re.compile(rb"<p[\s>](?:[^<]++|<(?!/?p[\s>]))*+", re.IGNORECASE)
+"""The markup from the start of a paragraph to its end, or to the start of the next one."""
 _MAX_HEADINGS = 1_000
 """Headings of level 1 that are compared with the title."""
 
@@ -73,11 +75,13 @@ def _read_doc_page(body: bytes, content_type: str | None, url: str, resolver: Ur
     links += [Link(found, LinkKind.A, "", "", len(links) + at, "") for at, found in enumerate(described)]
     base = document.base_url(url)
     main = find_main_content(document, url, resolver)
-    words = len(main.root.text().split())
+    words = len(main.root.text().split(None, _MIN_PARAGRAPH_WORDS))
     if words < _MIN_PARAGRAPH_WORDS and len(body) <= _MAX_READ_AGAIN:
-        again = HtmlDocument.parse(body, content_type, MAX_DOC_TAGS, MAX_DOC_LINKS)
-        if _paragraph_words(again) > max(_MIN_PARAGRAPH_WORDS, 10 * words):
-            document, main = again, find_main_content(again, url, resolver, takes_all=True)
+        enough = max(_MIN_PARAGRAPH_WORDS, 10 * words)
+        if _may_have_words(body, enough):
+            again = HtmlDocument.parse(body, content_type, MAX_DOC_TAGS, MAX_DOC_LINKS)
+            if _paragraph_words(again) > enough:
+                document, main = again, find_main_content(again, url, resolver, takes_all=True)
     first = main.root.css_first("h1,h2,h3,h4")
     repeats = first is not None and _collapsed_text(first).startswith(main.title)
     has_it = any(_collapsed_text(heading) == main.title for heading in main.root.css("h1")[:_MAX_HEADINGS])
@@ -97,6 +101,13 @@ def _read_doc_page(body: bytes, content_type: str | None, url: str, resolver: Ur
         specifications=described,
         left_out=tuple(document.left_out),
     )
+
+
+def _may_have_words(body: bytes, number: int) -> bool:
+    """Whether the paragraphs of a page may have more words than this: a quick check, which counts words of tags too."""
+    if b"\0" in body[:1_000]:  # Not in an encoding that extends ASCII.
+        return True
+    return sum(len(found.group().split()) for found in _PARAGRAPH.finditer(body)) > number
 
 
 def _paragraph_words(document: HtmlDocument) -> int:
@@ -143,13 +154,16 @@ def alternate_url(document: HtmlDocument, url: str, resolver: UrlResolver) -> st
     return None
 
 
-_SPEC_ATTRIBUTES = (
-    ("redoc[spec-url]", "spec-url"),
-    ("rapi-doc[spec-url]", "spec-url"),
-    ("elements-api[apidescriptionurl]", "apidescriptionurl"),
-    ("asyncapi-component[schemaurl]", "schemaurl"),
-    ("script#api-reference[data-url]", "data-url"),
-    ("link[rel~='service-desc'][href]", "href"),
+_SPEC_ATTRIBUTES = {
+    "redoc": "spec-url",
+    "rapi-doc": "spec-url",
+    "elements-api": "apidescriptionurl",
+    "asyncapi-component": "schemaurl",
+    "link": "href",
+}
+_SPEC_ELEMENTS = (
+    "script,redoc[spec-url],rapi-doc[spec-url],elements-api[apidescriptionurl],asyncapi-component[schemaurl],"
+    "link[rel~='service-desc'][href]"
 )
 _VIEWER = re.compile(r"SwaggerUIBundle\s*\(|Redoc\.init\s*\(|createApiReference\s*\(|AsyncApiStandalone\.render\s*\(")
 _SPEC_URL = re.compile(r"""(?:\burl["']?\s*:|Redoc\.init\s*\()\s*(["'])((?:(?!\1)[^\\\n]|\\/){1,2000})\1""")
@@ -164,14 +178,16 @@ def find_specifications(document: HtmlDocument, url: str, resolver: UrlResolver)
     They are in the attributes of elements that a script replaces, in the settings of such a script, or in the head.
     """
     base = document.base_url(url)
-    named = [
-        element.attributes.get(attribute) or ""
-        for selector, attribute in _SPEC_ATTRIBUTES
-        for element in document.select(selector)
-    ]
-    for script in document.select("script:not([src])"):
-        text = script.text(deep=True)[:_MAX_SCRIPT_LENGTH]
-        if _VIEWER.search(text):
-            named += [found[2].replace("\\/", "/") for found in _SPEC_URL.finditer(text)]
+    named: list[str] = []
+    for element in document.select(_SPEC_ELEMENTS):
+        attributes = element.attributes
+        if (attribute := _SPEC_ATTRIBUTES.get(element.tag or "")) is not None:
+            named.append(attributes.get(attribute) or "")
+        elif attributes.get("id") == "api-reference" and attributes.get("data-url"):
+            named.append(attributes["data-url"] or "")
+        elif "src" not in attributes:
+            text = element.text(deep=True)[:_MAX_SCRIPT_LENGTH]
+            if _VIEWER.search(text):
+                named += [found[2].replace("\\/", "/") for found in _SPEC_URL.finditer(text)]
     resolved = (resolver.resolve(name, base) for name in named[:_MAX_SPEC_URLS] if name.strip())
     return list(dict.fromkeys(found[0] for found in resolved if found is not None))[:MAX_SPECIFICATIONS]

@@ -12,6 +12,7 @@ import re
 from tadoru.jobs.docs.content.class_names import NameRating, rate_names
 from tadoru.jobs.docs.content.phrases import (
     MAX_PHRASE_LENGTH,
+    PHRASE_TAGS,
     find_phrases,
     is_closing,
     is_code,
@@ -81,6 +82,8 @@ _HANDLES = " ¶#§🔗⚓\uf0c1"
 _TOP_TARGETS = frozenset({"#", "#top", "#_top"})
 _CHECKED_TAGS = frozenset(tag_ids([*_NOISE_TAGS, "button", "a", "footer", "form", "aside"]))
 """Tags that are checked even without attributes."""
+_NOSCRIPT = next(iter(tag_ids(["noscript"])))
+_MAX_TITLE_DEPTH = 10
 _NOISE_ATTRIBUTES = frozenset({"role", "hidden", "aria-hidden", "style", "class", "id"})
 """Attributes that can make an element of another tag noise."""
 _LARGE_SHARE = 0.4
@@ -99,14 +102,26 @@ def remove_invisible(body: Element) -> None:
 
     Separators in titles that only the style sheet draws (gi-docgen) are replaced by a point.
     """
-    for element in body.css("noscript"):
-        _use_fallback_image(element)
-    for element in reversed(body.css("script,style,template,noscript,svg")):
+    unseen = body.css("script,style,template,noscript,svg")
+    for element in unseen:
+        if element.tag_id == _NOSCRIPT:
+            _use_fallback_image(element)
+    for element in reversed(unseen):
         if not _is_formula(element):
             element.decompose()
-    for between in body.css("h1 span.sep"):
-        if not between.text().strip():
+    for between in body.css("span.sep"):
+        if not between.text().strip() and _is_in_title(between):
             between.replace_with(".")
+
+
+def _is_in_title(element: Element) -> bool:
+    """Whether an element is in a heading of level 1, not far below it."""
+    above = element.parent
+    for _ in range(_MAX_TITLE_DEPTH):
+        if above is None or above.tag == "h1":
+            break
+        above = above.parent
+    return above is not None and above.tag == "h1"
 
 
 def _use_fallback_image(noscript: Element) -> None:
@@ -132,34 +147,58 @@ def _is_formula(element: Element) -> bool:
 def remove_noise(root: Element, extra: str = "") -> None:
     """Remove the noise from a part of a page. `extra`: selectors of further noise."""
     measure = TextMeasure(root)
-    found = [
-        element
-        for element in root.css(":not(span)")
-        if not _is_plain(element, attributes := element.attributes) and _is_noise(element, attributes, measure)
-    ]
+    parts: list[Element] = []
+    found: list[Element] = []
+    for element in root.css(":not(span)"):
+        if (tag := element.tag_id) in PHRASE_TAGS:
+            parts.append(element)
+        if not _is_plain(tag, attributes := element.attributes) and _is_noise(element, attributes, measure):
+            found.append(element)
     found += [element for element in root.css(_SUSPECT_SPANS) if _is_noise(element, element.attributes, measure)]
     if extra:
         found += [element for element in root.css(extra) if not _is_large(element, measure) and not _is_whole_heading(element)]
-    found += find_phrases(root, measure)
+    found += find_phrases(root, parts, measure)
     found += [
         listing for listing in _lists_of_fragments(root) if _is_table_of_contents(listing, measure) and not _is_announced(listing)
     ]
     found += find_decorative_images(root)
-    found += page_furniture(root, measure)
+    found += page_furniture(root, found, measure)
     doomed = {element.mem_id for element in found} - {root.mem_id, *_tab_labels(root)}
     doomed -= _only_contents(root, doomed)
-    # From the end: descendants of a removed element must not be accessed.
-    emptied: list[Element] = []
-    for element in reversed([element for element in root.css("*") if element.mem_id in doomed] if doomed else []):
-        before = _neighbour(element.prev, forward=False)
-        if before is not None and before.tag in _SECTIONS and before.mem_id not in doomed:
-            emptied.append(before)
-        element.decompose()
-    for heading in emptied:
-        if _is_empty_section(heading):
-            heading.decompose()
+    _remove(root, found, doomed)
     for heading in root.css(_HEADINGS_WITH_LINKS):
         _unwrap_self_link(heading)
+
+
+def _remove(root: Element, found: list[Element], doomed: set[int]) -> None:
+    """Remove these elements, and headings above them that nothing follows any more."""
+    # Only the outermost ones: descendants of a removed element must not be accessed.
+    below: dict[int, bool] = {}
+    outer = {each.mem_id: each for each in found if each.mem_id in doomed and not _is_below(each, doomed, below)}
+    emptied: set[int] = set()
+    for element in outer.values():
+        before = _neighbour(element.prev, forward=False)
+        if before is not None and before.tag in _SECTIONS and before.mem_id not in doomed:
+            emptied.add(before.mem_id)
+        element.decompose()
+    for heading in reversed(root.css("h2,h3,h4,h5,h6") if emptied else []):
+        if heading.mem_id in emptied and _is_empty_section(heading):
+            heading.decompose()
+
+
+def _is_below(element: Element, doomed: set[int], below: dict[int, bool]) -> bool:
+    """Whether an element is in one of the doomed ones; `below` has what is known of others, so that each is visited once."""
+    path: list[int] = []
+    answer = False
+    above = element.parent
+    while above is not None and (answer := above.mem_id in doomed) is False:
+        if (known := below.get(above.mem_id)) is not None:
+            answer = known
+            break
+        path.append(above.mem_id)
+        above = above.parent
+    below.update(dict.fromkeys(path, answer))
+    return answer
 
 
 def _is_empty_section(heading: Element) -> bool:
@@ -229,10 +268,12 @@ def _is_large(element: Element, measure: TextMeasure) -> bool:
     return measure.length(element) > _LARGE_SHARE * measure.whole
 
 
-def _is_plain(element: Element, attributes: Attributes) -> bool:
+def _is_plain(tag: int, attributes: Attributes) -> bool:
     """A quick check that passes most elements: no attributes that matter, or only a class with a neutral name."""
-    if element.tag_id in _CHECKED_TAGS:
+    if tag in _CHECKED_TAGS:
         return False
+    if not attributes:
+        return True
     if _NOISE_ATTRIBUTES.isdisjoint(attributes):
         return True
     names = attributes.get("class")

@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 
 from tadoru.jobs.docs.content.score import TextMeasure
-from tadoru.parse.html import Element, collapsed, has_words
+from tadoru.parse.html import Element, collapsed, has_words, tag_ids
 
 MAX_PHRASE_LENGTH = 80
 """Characters; longer texts are not phrases."""
@@ -55,10 +55,11 @@ _STARTS = tuple(
 _STEPS = frozenset(_STARTS)
 _HINTS = tuple(
     (
-        "this page|this article|this doc|this guide|this topic|this section|this file|this chapter|"
+        "pdate|odified|seful?|minute|elpful|this section|"
+        "this page|this article|this doc|this guide|this topic|this file|this chapter|"
         "table of contents|on git|page source|page contents|page outline|page navigation|show source|"
-        "view source|elpful|seful?|eedback|uggest|report a|pdate|odified|opied|opy page|opy link|opy code|"
-        "to top|kip to|xpand all|expand description|ollapse all|min read|minute|ign in|og in|ign up|ump to|"
+        "view source|eedback|uggest|report a|opied|opy page|opy link|opy code|"
+        "to top|kip to|xpand all|expand description|ollapse all|min read|ign in|og in|ign up|ump to|"
         "ieser seite|ette page|esta página|uesta pagina|этой|このページ|この記事|目次|戻る|最終更新|本页|编辑|上次更新"
     ).split("|")
 )
@@ -72,7 +73,8 @@ _CODE_NAMES = frozenset("code-header member-signature type-signature methodSigna
 _TERMS = frozenset({"h2", "h3", "h4", "h5", "h6", "dt"})
 _MAX_ANCESTORS = 12
 """Ancestors of an element that are checked for code."""
-_PARTS = "p,h2,h3,h4,h5,h6,div,span,summary,strong,b,label,li,dt"
+PHRASE_TAGS = frozenset(tag_ids("p h2 h3 h4 h5 h6 div summary strong b label li dt".split()))
+"""The tags of elements that can be a phrase, besides links and spans."""
 _TRIM = " \t\n.:!?…¶#→←»«↑>?？：。！✏📝🔗"
 
 
@@ -103,14 +105,25 @@ def is_step(link: Element, text: str) -> bool:
     return False
 
 
-def find_phrases(root: Element, measure: TextMeasure) -> list[Element]:
-    """The elements, except links, whose text is a phrase. Most pages have none and are skipped by a quick check."""
+def find_phrases(root: Element, parts: list[Element], measure: TextMeasure) -> list[Element]:
+    """The spans and the given elements, in document order, whose text is a phrase. Many pages have none: a quick check."""
     text = measure.text.lower()
     if not any(hint in text for hint in _HINTS):
         return []
-    found = [
-        part for part in root.css(_PARTS) if 0 < len(own := measure.text_of(part) or "") <= MAX_PHRASE_LENGTH and is_phrase(own)
-    ]
+    found: list[Element] = []
+    long: set[int] = set()
+    for part in (*reversed(parts), *reversed(root.css("span"))):
+        if part.mem_id in long:
+            continue
+        length = len(own := part.text())
+        if length > MAX_PHRASE_LENGTH:
+            # What contains it is longer: no text is read twice.
+            above = part.parent
+            while above is not None and above.mem_id not in long:
+                long.add(above.mem_id)
+                above = above.parent
+        elif length and is_phrase(own):
+            found.append(part)
     return [part for part in found if not (part.tag in _TERMS and is_one_word(part.text())) and not is_code(part)]
 
 
@@ -158,30 +171,28 @@ _OTHER_ARTICLES = re.compile(
     r"(?:read|up) next|keep reading|recommended for you",
     re.IGNORECASE,
 )
-_VERSION_BANNER = re.compile(
-    r"(?:warning|note|attention|important)?[:!]?\s*"
+_BANNER_TEXT = re.compile(
     r"(?:you(?:'|’| a)re (?:viewing|reading|looking at|browsing)|this (?:is|page is|document is))\s"
     r"[^.]{0,80}?(?:docs|documentation|manual|version)\b[^.]{0,120}?"
-    r"\b(?:old|older|outdated|previous|unreleased|development|unsupported|archived|no longer (?:supported|maintained))\b",
-    re.IGNORECASE,
+    r"\b(?:old|older|outdated|previous|unreleased|development|unsupported|archived|no longer (?:supported|maintained))"
 )
-_BANNER_HINT = re.compile(
-    r"old(?:er)?\s+version|outdated|unreleased|unsupported|archived|no longer (?:supported|maintained)|development version"
-)
+"""In lower case, as all texts that are compared with it."""
+_VERSION_BANNER = re.compile(rf"(?:warning|note|attention|important)?[:!]?\s*{_BANNER_TEXT.pattern}\b")
+_BANNER_HINTS = "older|old version|outdated|unreleased|unsupported|archived|no longer |development version".split("|")
 _MAX_BANNER = 400
 _MIN_LINKS = 2
 _SECTION_HEADINGS = "h2,h3,h4"
 _UPPER_HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
 
 
-def page_furniture(root: Element, measure: TextMeasure) -> list[Element]:
-    """All such parts of a page."""
+def page_furniture(root: Element, noise: list[Element], measure: TextMeasure) -> list[Element]:
+    """All such parts of a page, on which this noise is already found."""
     return [
         *(table for table in root.css("table") if _is_step_table(table)),
         *_language_menus(root),
         *_other_articles(root, measure),
         *_version_banners(root, measure),
-        *_link_extras(root),
+        *_link_extras(root, noise),
     ]
 
 
@@ -240,29 +251,32 @@ def _other_articles(root: Element, measure: TextMeasure) -> list[Element]:
 
 def _version_banners(root: Element, measure: TextMeasure) -> list[Element]:
     """Banners on pages of another version than the current one, if they start with the usual words."""
-    if _BANNER_HINT.search(measure.text) is None or "ersion" not in measure.text:
+    text = measure.text
+    if (
+        "ersion" not in text
+        or not any(hint in text for hint in _BANNER_HINTS)
+        or _BANNER_TEXT.search(collapsed(text).lower()) is None
+    ):
         return []
     return [
         part
         for part in root.css("div,aside,p,section")
-        if len(text := collapsed(measure.text_of(part) or "", _MAX_BANNER + 1)) <= _MAX_BANNER and _VERSION_BANNER.match(text)
+        if len(text := collapsed(measure.text_of(part) or "", _MAX_BANNER + 1)) <= _MAX_BANNER
+        and _VERSION_BANNER.match(text.lower())
     ]
 
 
-def _link_extras(root: Element) -> list[Element]:
-    """Tooltips in links that have a text beside them, and brackets around links to the source."""
+def _link_extras(root: Element, noise: list[Element]) -> list[Element]:
+    """Tooltips in links that have a text beside them, and brackets around links to the source, which are noise."""
     found: list[Element] = []
     for link in root.css("a.tooltip"):
         first = link.first_child
         if first is not None and first.tag == "span" and first.next is not None and (first.next.text_content or "").strip():
             found.append(first)
-    for link in root.css("a[href*='/blob/'],a[href*='#L']"):
-        around = link.parent
-        text = link.text().strip()
-        if (
-            around is not None
-            and around.text().strip() == f"[{text}]"
-            and leads_to_source(text, link.attributes.get("href") or "")
-        ):
+    for link in noise:
+        around = link.parent if link.tag == "a" else None
+        if around is None or not leads_to_source(text := link.text().strip(), link.attributes.get("href") or ""):
+            continue
+        if around.text().strip() == f"[{text}]":
             found.append(around)
     return found

@@ -15,11 +15,13 @@ from tadoru.jobs.docs.markdown import code_language, code_layout, element_kinds,
 from tadoru.jobs.docs.markdown.conversion import ConversionContext
 from tadoru.parse.html import Element, is_leaf
 
-_NEEDS_WALK = re.compile(
-    r"<(?!/?(?:span|code|pre|a|em|strong|b|i|var|samp|kbd|mark|u|font|small|ins|del|tt)[ >])"
-    r'|<[^>]*(?: class="[^"]*(?:line|lno|gutter|boring|copy|ln\b|lnt|headerlink|anchor|conum|hidden|twoslash|blob)'
+_OTHER_TAG = re.compile(r"<(?!/?(?:span|code|pre|a|em|strong|b|i|var|samp|kbd|mark|u|font|small|ins|del|tt)[ >])")
+_DECORATED_TAG = re.compile(
+    r'<[^<>]*(?: class="[^"]*(?:line|lno|gutter|boring|copy|ln\b|lnt|headerlink|anchor|conum|hidden|twoslash|blob)'
     r'| data-l| style="[^"]*user-select)'
 )
+_DECORATIONS = "line lno gutter boring copy ln anchor conum hidden twoslash blob data-l user-select".split()
+"""One of them is in each decorated tag: looking for them is faster than the expression."""
 _LINE_NUMBER_CLASSES = frozenset(
     "linenos lineno linenumber linenumbers line-number line-numbers ln lnt lnlinks gutter rouge-gutter "
     "hljs-ln-numbers line-numbers-rows "
@@ -87,7 +89,9 @@ def maybe_code_block(context: ConversionContext, node: Element) -> list[str] | N
 
 def _diff_text(node: Element, code: str, language: str) -> str:
     """A block with lines that the page marks as added or removed, with `+` and `-`; empty for any other block."""
-    markup = node.inner_html or ""
+    markup = "" if is_leaf(node) else node.inner_html or ""
+    if "line" not in markup and "<ins" not in markup and "<del" not in markup:
+        return ""
     if _CHANGED.search(markup) is None or (language == "diff" and _SIGNED.search(code)):
         return ""
     lines: list[str] = []
@@ -195,8 +199,8 @@ def _file_name(table: Element) -> str:
 def code_text(node: Element) -> str:
     """The text of a block, line breaks as `\\n`."""
     node = _innermost(node)
-    markup = node.inner_html or ""
-    raw = _collect_text(node) if _NEEDS_WALK.search(markup) else node.text() or ""
+    markup = "" if is_leaf(node) else node.inner_html or ""
+    raw = _collect_text(node) if _needs_walk(markup) else node.text() or ""
     if raw[:1] == "\n" and 'class="boring"' in markup:
         # Lines that mdBook hides start on the line after the tag.
         raw = raw[1:]
@@ -210,6 +214,13 @@ def code_text(node: Element) -> str:
     if "</font>" in raw and node.css_first("span.go") is not None:
         raw = _TERMINAL_COLOUR.sub("", raw)
     return raw.replace("\x00", "") if "\x00" in raw else raw
+
+
+def _needs_walk(markup: str) -> bool:
+    """Whether a block has more than highlighted text."""
+    if _OTHER_TAG.search(markup) is not None:
+        return True
+    return any(word in markup for word in _DECORATIONS) and _DECORATED_TAG.search(markup) is not None
 
 
 def _innermost(node: Element) -> Element:

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from tadoru.parse.html import Element
 from tadoru.parse.page_limits import MAX_LINKS, MAX_MARKDOWN_BLOCKS, MAX_MARKDOWN_CHARACTERS
-from tadoru.rules.url import LONGEST_URL, canonical
+from tadoru.rules.url import LONGEST_URL, UrlResolver, canonical
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +121,7 @@ class ConversionContext(ABC):
         """The number of blocks that may still be written."""
         self._counted = 0
         self._targets: dict[str, str | None] = {}
+        self._resolver = UrlResolver()
 
     @cached_property
     def _page_url(self) -> str | None:
@@ -181,10 +182,13 @@ class ConversionContext(ABC):
 
     def absolute_url(self, reference: str) -> str | None:
         """The absolute URL of a link or image, with its fragment."""
-        url = self._page_url if reference.startswith("#") and len(reference) <= LONGEST_URL else canonical(reference, self.base)
+        front, _, fragment = reference.partition("#")
+        if not front:
+            url = self._page_url if len(reference) <= LONGEST_URL else None
+        else:
+            url = found[0] if (found := self._resolver.resolve(reference, self.base)) is not None else None
         if url is None:
             return None
-        fragment = reference.partition("#")[2]
         self.take(len(url) + len(fragment))
         return f"{url}#{fragment}" if fragment else url
 

@@ -25,7 +25,7 @@ from tadoru.jobs.docs.markdown import (
     tables,
 )
 from tadoru.jobs.docs.markdown.conversion import MAX_DEPTH, ConversionContext, ConvertOptions, MarkdownDocument, MarkdownTooLong
-from tadoru.parse.html import Element
+from tadoru.parse.html import Attributes, Element, tag_ids
 
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _LISTS = frozenset({"ul", "ol", "menu", "dir"})
@@ -37,9 +37,12 @@ _SPECIAL_TAGS = (
 )
 _INLINE_TAGS = frozenset("em strong code b i img br kbd sub sup var cite samp small q abbr time u s".split())
 """Inline elements that contain no blocks on real pages."""
+_CODE_TAGS = frozenset(tag_ids(code_layout.CODE_TAGS))
 _PLAYED = frozenset({"iframe", "video", "audio"})
 _CODE_ATTRIBUTES = frozenset({"style", "data-lang", "data-language", "data-code-language"})
 """Attributes that can make an element of any name a block of code."""
+_RARE_ATTRIBUTES = _CODE_ATTRIBUTES | callouts.ATTRIBUTES | {"role", "hidden"}
+"""Attributes that can make an element something else than its tag and class."""
 _NO_TEXT = "script,style,noscript,template,textarea,select,object,iframe,video,audio"
 _RULE = "---"
 _NO_PART = (_RULE, "#")
@@ -193,7 +196,7 @@ class BlockConverter(ConversionContext):
             self.take(len(text))
         else:
             for at, node in enumerate(run):
-                if node.tag in code_layout.CODE_TAGS and code_layout.is_code_in_lines(node, node.attributes):
+                if node.tag_id in _CODE_TAGS and code_layout.is_code_in_lines(node, node.attributes):
                     before, after = run[:at], run[at + 1 :]
                     self._paragraph(before, out)
                     out.extend(code.code_block(self, node))
@@ -221,15 +224,21 @@ class BlockConverter(ConversionContext):
                 written = self._of_kind(node, tag, kind)
                 if written is not None:
                     return written
-            if not callouts.ATTRIBUTES.isdisjoint(attributes) and callouts.is_marked(tag, attributes):
-                return callouts.callout(self, node)
-            if (role := attributes.get("role")) and (written := self._of_role(node, role)) is not None:
-                return written
-            if _is_hidden(attributes):
-                return _NOTHING
-            if not _CODE_ATTRIBUTES.isdisjoint(attributes) and (block := code.maybe_code_block(self, node)) is not None:
-                return block
+            if not _RARE_ATTRIBUTES.isdisjoint(attributes):
+                written = self._of_attributes(node, tag, attributes)
+                if written is not None:
+                    return written
         return self._special(node, tag) if tag in _SPECIAL_TAGS else self._ordinary(node, tag)
+
+    def _of_attributes(self, node: Element, tag: str, attributes: Attributes) -> list[str] | None:
+        """Convert an element by another attribute than its class; None if it is converted by its tag."""
+        if not callouts.ATTRIBUTES.isdisjoint(attributes) and callouts.is_marked(tag, attributes):
+            return callouts.callout(self, node)
+        if (role := attributes.get("role")) and (written := self._of_role(node, role)) is not None:
+            return written
+        if _is_hidden(attributes):
+            return _NOTHING
+        return code.maybe_code_block(self, node) if not _CODE_ATTRIBUTES.isdisjoint(attributes) else None
 
     def _ordinary(self, node: Element, tag: str) -> list[str]:
         """Convert an element that is a paragraph, inline content or a group of others."""
@@ -393,7 +402,7 @@ def _holds_blocks(node: Element) -> bool:
     return False
 
 
-def _is_hidden(attributes: dict[str, str | None]) -> bool:
+def _is_hidden(attributes: Attributes) -> bool:
     """Whether an element is never shown. What a click shows, such as a tab panel, is not hidden in this sense."""
     hidden = ("hidden" in attributes and attributes["hidden"] != "until-found") or "display:none" in "".join(
         (attributes.get("style") or "").split()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from tadoru.jobs.docs.markdown.conversion import ConversionContext, NoteIndex, child_elements, classes_of
-from tadoru.parse.html import Element
+from tadoru.parse.html import Attributes, Element
 
 _REFERENCES = frozenset({"footnote-ref", "footnote-reference", "citation-reference", "footnoteref", "footnote"})
 _LABEL = re.compile(r"[\[\](){}\s^]+")
@@ -126,7 +126,7 @@ def _is_noted(link: Element, label: str, target: Element, text: str) -> bool:
     return is_item and _NOTE_NAME.search(target.id or "") is not None
 
 
-def reference(context: ConversionContext, node: Element, href: str) -> str | None:
+def reference(context: ConversionContext, node: Element, href: str, attributes: Attributes) -> str | None:
     """`[^1]` for a link to a footnote; None for any other link."""
     page, _, note = href.partition("#")
     if not note:
@@ -134,7 +134,6 @@ def reference(context: ConversionContext, node: Element, href: str) -> str | Non
     if matched := context.note_index.references.get(node.mem_id):
         context.notes[note] = matched
         return f"[^{matched}]"
-    attributes = node.attributes
     known = not _REFERENCES.isdisjoint((attributes.get("class") or "").split()) or "data-footnote-ref" in attributes
     known = known or attributes.get("role") == "doc-noteref"
     if page and not (known and (context.absolute_url(href) or "").partition("#")[0] == context.here):

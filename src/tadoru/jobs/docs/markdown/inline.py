@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from tadoru.jobs.docs.markdown import element_kinds, escape, footnotes, math
 from tadoru.jobs.docs.markdown.conversion import MAX_DEPTH, ConversionContext
-from tadoru.parse.html import Element, has_words, is_leaf
+from tadoru.parse.html import Attributes, Element, has_words, is_leaf
 
 TEXT, CODE, MARKUP, BREAK = "text", "code", "markup", "break"
 InlinePiece = tuple[str, str]
@@ -51,7 +51,7 @@ def exact_span(line: str) -> str:
 
 def join_pieces(pieces: list[InlinePiece], breaks: str, *, bare: bool, in_link: bool) -> str:
     """The pieces as Markdown; with `bare`, without surrounding white space."""
-    merged = _merge_pieces(pieces)
+    merged = _merge_pieces(pieces) if len(pieces) > 1 else pieces
     out: list[str] = []
     spaced = bare
     for index, (kind, content) in enumerate(merged):
@@ -280,7 +280,7 @@ class InlineBuilder:
             if _are_adjacent_labels(node.prev, node, tag, attributes):
                 self.pieces.append((TEXT, " "))
             return True
-        return self._meant(node, tag)
+        return self._link(node, attributes) if tag == "a" else self._meant(node, tag)
 
     def _is_folding(self, node: Element, tag: str) -> bool:
         """Whether a button is the heading of what it expands, and not a copy button."""
@@ -314,8 +314,6 @@ class InlineBuilder:
             self._emphasis(node, _EMPHASIS[tag])
         elif tag in _CODE_TAGS:
             self._code(node)
-        elif tag == "a":
-            return self._link(node)
         elif tag == "br":
             self.pieces.append((BREAK, ""))
         elif tag in _MEDIA_TAGS:
@@ -382,7 +380,7 @@ class InlineBuilder:
     def _code(self, node: Element) -> None:
         only = node.first_child
         if only is not None and only.next is None and only.tag == "a" and not self.context.in_link:
-            target = self._target_of(only)
+            target = self._target_of(only.attributes.get("href"))
             code = code_span(node.text() or "")
             if target and code:
                 self.pieces.append((MARKUP, f"[{code}]({target})"))
@@ -392,8 +390,7 @@ class InlineBuilder:
             raw = node.text(separator=" ") or ""
         self.pieces.append((CODE, raw))
 
-    def _target_of(self, node: Element) -> str | None:
-        href = node.attributes.get("href")
+    def _target_of(self, href: str | None) -> str | None:
         context = self.context
         if not href:
             return None
@@ -403,21 +400,22 @@ class InlineBuilder:
         # Titles have no links: those to parts of the path (rustdoc) are dropped.
         return None if context.in_heading == 1 else target
 
-    def _link(self, node: Element) -> bool:
+    def _link(self, node: Element, attributes: Attributes) -> bool:
         """Write a link; True if it is to be traversed as text."""
         context = self.context
-        href = node.attributes.get("href")
+        href = attributes.get("href")
         if href is None or context.links_left < 0:
             return True
-        if label := footnotes.reference(context, node, href):
-            self.pieces.append((MARKUP, label))
-            return False
-        if is_permalink(node, href):
-            return False
+        if "#" in href:
+            if label := footnotes.reference(context, node, href, attributes):
+                self.pieces.append((MARKUP, label))
+                return False
+            if is_permalink(node, href):
+                return False
         context.links_left -= 1
         if context.links_left < 0:
             return True
-        target = self._target_of(node)
+        target = self._target_of(href)
         if target is None or context.in_link:
             return True
         context.in_link = True
