@@ -253,12 +253,6 @@ class Sessions:
                 sql.execute(update(sessions).where(sessions.c.id == found.id).values(last_seen_at=now))
         return found
 
-    def of_user(self, user_id: int) -> tuple[UserSession, ...]:
-        """The sessions of a user, newest first."""
-        with self._db.read() as sql:
-            query = _with_user().where(sessions.c.user_id == user_id).order_by(sessions.c.id.desc())
-            return tuple(_session(dict(row)) for row in sql.execute(query).mappings())
-
     def end(self, token: str, by: Actor) -> None:
         """End a session."""
         with self._db.write() as sql:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import Connection, RowMapping, and_, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, RowMapping, and_, delete, insert, or_, select, update
 
 from tadoru.store.calendar.database import CalendarDatabase
 from tadoru.store.calendar.records import in_batches, select_in
@@ -86,12 +86,6 @@ class SearchChangeLog:
         query = select(search_changes.c.event_id, search_changes.c.number).where(mine).order_by(search_changes.c.event_id)
         with self._db.read() as sql:
             return {row.event_id: row.number for row in sql.execute(query.limit(limit))}
-
-    def count_pending(self, target: SearchTarget) -> int:
-        query = select(func.count()).where(search_changes.c.target_id == target.id)
-        with self._db.read() as sql:
-            count: int = sql.execute(query).scalar_one()
-            return count
 
     def mark_synced(self, target: SearchTarget, worker: int, sent: Mapping[int, int]) -> bool:
         """Remove the entries that were sent. False: another worker has the target now, and the entries are logged again."""

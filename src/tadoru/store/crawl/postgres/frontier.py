@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, TypeVar, cast
 
-from tadoru.store.crawl import metrics, workers
+from tadoru.store.crawl import metrics, records, workers
 from tadoru.store.crawl.connection import json_text, plain
 from tadoru.store.crawl.metrics import CrawlMetrics
 from tadoru.store.crawl.postgres.database import PgDatabase
@@ -19,18 +19,6 @@ from tadoru.store.crawl.postgres.page_writer import PgPageWriter
 from tadoru.store.crawl.postgres.pool import Statement, retried
 from tadoru.store.crawl.postgres.url_writer import SHARDS, PgUrlWriter, WantedUrl
 from tadoru.store.crawl.queue_changes import widen
-from tadoru.store.crawl.records import (
-    UNLINKED,
-    CrawlCounts,
-    HostState,
-    Lease,
-    LeaseBatch,
-    LinkTarget,
-    NamedPage,
-    Outcome,
-    PageStatus,
-    UrlPurpose,
-)
 from tadoru.store.crawl.sqlite.database import stamp
 from tadoru.store.crawl.sqlite.frontier import HostRow, host_state
 
@@ -39,7 +27,7 @@ LEASING = 0x7AD0_0013
 """The advisory lock of who leases from a crawl with a limit."""
 _IN_TURN = f"SELECT pg_advisory_xact_lock({LEASING}, hashtext(current_schema()))"
 _COUNTS = f"""SELECT name, sum(value)::bigint FROM counters
-    WHERE name IN ({", ".join(f"'{field.name}'" for field in fields(CrawlCounts))}) GROUP BY name"""
+    WHERE name IN ({", ".join(f"'{field.name}'" for field in fields(records.CrawlCounts))}) GROUP BY name"""
 _ALL_COUNTERS = "SELECT name, sum(value)::bigint FROM counters GROUP BY name"
 _SEED = "SELECT 1 FROM pages WHERE is_seed AND status = ANY(%s) LIMIT 1"
 _SITEMAP_ENTRIES = """INSERT INTO sitemap_entries(sitemap_id, page_id, lastmod)
@@ -154,13 +142,15 @@ class PgFrontier:
         values = {"worker": worker}
         return int((await self._db.pool.run((_LOCK_WORKER, values), (_TAKE_BACK, values)))[0][0])
 
-    async def counts(self) -> CrawlCounts:
-        return CrawlCounts(**dict(await self._db.pool.run((_COUNTS, ()))))
+    async def counts(self) -> records.CrawlCounts:
+        return records.CrawlCounts(**dict(await self._db.pool.run((_COUNTS, ()))))
 
     async def metrics(self) -> CrawlMetrics:
         counters: dict[str, int] = dict(await self._db.pool.run((_ALL_COUNTERS, ())))
         ((working,),) = await self._db.pool.run(("SELECT count(*) FROM workers", ()))
-        counts = CrawlCounts(**{name: value for name, value in counters.items() if name in CrawlCounts.__dataclass_fields__})
+        counts = records.CrawlCounts(
+            **{name: value for name, value in counters.items() if name in records.CrawlCounts.__dataclass_fields__}
+        )
         return metrics.read(counts, counters, working)
 
     async def has_open_seeds(self) -> bool:
@@ -169,13 +159,15 @@ class PgFrontier:
     async def has_answered_seeds(self) -> bool:
         return bool(await self._db.pool.run((_SEED, [["completed"]])))
 
-    async def lease(self, worker: int, wants: Mapping[str, int], *, new_hosts: int, per_host: int, limit: int) -> LeaseBatch:
+    async def lease(
+        self, worker: int, wants: Mapping[str, int], *, new_hosts: int, per_host: int, limit: int
+    ) -> records.LeaseBatch:
         # Who waits for the end of a crawl looks before asking: an index may be being made, which locks out who would write.
         if self._was_empty:
             await apply_depth_changes(self._db, worker)
             counts = await self.counts()
             if not counts.queued:
-                return LeaseBatch([], {})
+                return records.LeaseBatch([], {})
             if self._db.bounds.pages_per_host and not counts.processing:
                 await self._db.pool.run(("LOCK TABLE hosts IN SHARE ROW EXCLUSIVE MODE", ()), (_RECOUNT_LEASED, ()))
         values = {
@@ -191,7 +183,7 @@ class PgFrontier:
         self._was_empty = not found.leases
         return found
 
-    async def add(self, targets: Sequence[LinkTarget], *, seed: bool, depth: int = 0) -> int:
+    async def add(self, targets: Sequence[records.LinkTarget], *, seed: bool, depth: int = 0) -> int:
         wanted = {target.url: WantedUrl(target, depth, None, seed=seed) for target in targets}
 
         async def written() -> PgUrlWriter:
@@ -204,16 +196,16 @@ class PgFrontier:
 
         return (await self._finish(written)).inserted if targets else 0
 
-    async def add_named(self, sitemap: int, pages: Sequence[NamedPage]) -> int:
+    async def add_named(self, sitemap: int, pages: Sequence[records.NamedPage]) -> int:
         targets = [page.target for page in pages]
-        wanted = {target.url: WantedUrl(target, UNLINKED, None) for target in targets}
+        wanted = {target.url: WantedUrl(target, records.UNLINKED, None) for target in targets}
 
         async def written() -> PgUrlWriter:
             writer = PgUrlWriter(self._db, 0, None)
             await writer.look_up(targets)
             async with self._db.pool.transaction(*self._db.beginning) as link:
                 numbers = await writer.know(link, wanted)
-                await writer.want(link, [numbers[one.url] for one in targets if one.status is PageStatus.QUEUED])
+                await writer.want(link, [numbers[one.url] for one in targets if one.status is records.PageStatus.QUEUED])
                 rows = [{"page_id": numbers[page.target.url], "lastmod": page.lastmod} for page in pages]
                 await link.execute(_SITEMAP_ENTRIES, [sitemap, json_text(rows)])
                 await writer.flush(link)
@@ -221,7 +213,7 @@ class PgFrontier:
 
         return (await self._finish(written)).inserted if targets else 0
 
-    async def finish(self, worker: int, outcomes: Sequence[Outcome], *, max_depth: int | None) -> int:
+    async def finish(self, worker: int, outcomes: Sequence[records.Outcome], *, max_depth: int | None) -> int:
         async def written() -> PgPageWriter:
             writer = PgPageWriter(self._db, worker, max_depth)
             await writer.prepare(outcomes)
@@ -245,13 +237,13 @@ class PgFrontier:
         return await self._db.write(lambda sql: widen(self._db, sql, max_depth))
 
 
-def _leased(rows: Sequence[tuple[Any, ...]]) -> LeaseBatch:
-    leases: list[Lease] = []
-    hosts: dict[str, HostState] = {}
+def _leased(rows: Sequence[tuple[Any, ...]]) -> records.LeaseBatch:
+    leases: list[records.Lease] = []
+    hosts: dict[str, records.HostState] = {}
     for now, *row in rows:
         host, (page, url, depth, hops, tries, purpose, seed) = row[1], row[_OF_HOST:]
         if host not in hosts:
             hosts[host] = host_state(cast(HostRow, tuple(row[:_OF_HOST])), now)
         if page is not None:
-            leases.append(Lease(page, url, host, depth, hops, tries, UrlPurpose(purpose), seed))
-    return LeaseBatch(leases, hosts)
+            leases.append(records.Lease(page, url, host, depth, hops, tries, records.UrlPurpose(purpose), seed))
+    return records.LeaseBatch(leases, hosts)
