@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -110,3 +111,22 @@ def test_of_crawls_that_ask_at_the_same_moment_one_may(seen: SampleCluster) -> N
         waits = sorted(threads.map(ask, names))
     assert waits[0] == 0
     assert waits[1] > 300, waits
+
+
+def test_a_crawl_that_was_just_added_is_noticed_by_those_that_run(seen: SampleCluster) -> None:
+    seen.crawl("one", HOST)
+
+    async def take_turns(store: PostgresStore, worker: int) -> tuple[float, float]:
+        await store.hosts.begin_pace(HOST, steady(500.0))
+        before = await store.hosts.take_slot(worker, "other.example", HOLD)
+
+        def add_another() -> None:
+            seen.crawl("two", HOST)
+            asking(seen, "two", 500.0)
+
+        await asyncio.to_thread(add_another)
+        return before, await store.hosts.take_slot(worker, HOST, HOLD)
+
+    before, after = at(seen, "one", take_turns)
+    assert before == 0
+    assert after > 0, "both crawls have asked the host at the same moment"

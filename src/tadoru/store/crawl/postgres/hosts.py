@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from tadoru.errors import StoreError
@@ -18,7 +19,7 @@ _GONE = ("42P01", "3F000", "42883")
 FRESH = 2.0
 """Seconds for which the list of other crawls is believed."""
 MOST = 50
-_IS_CLUSTER = "SELECT to_regclass('tadoru_cluster.crawls') IS NOT NULL"
+_IS_CLUSTER = "SELECT to_regclass('tadoru_cluster.crawls') IS NOT NULL, clock_timestamp()"
 _OTHERS = f"""SELECT 'crawl_' || name FROM tadoru_cluster.crawls WHERE 'crawl_' || name <> current_schema()
     AND (ended_at IS NULL OR ended_at > clock_timestamp() - interval '5 minutes')
     AND to_regclass(format('%I.hosts', 'crawl_' || name)) IS NOT NULL ORDER BY added_at DESC LIMIT {MOST}"""
@@ -40,6 +41,8 @@ class SharedHosts:
         self._db = db
         self._seen_at = float("-inf")
         self._carry = ""
+        self.listed_at: datetime | None = None
+        """When the list was read, by the database's clock; None outside a cluster."""
 
     async def before_asking(self, host: str, now: float) -> list[Statement]:
         """What has to be done before a slot is taken, in the same transaction; nothing where a crawl is alone."""
@@ -53,18 +56,21 @@ class SharedHosts:
         self._seen_at = float("-inf")
 
     async def _look(self) -> None:
-        ((is_cluster,),) = await self._db.pool.run((_IS_CLUSTER, ()))
+        ((is_cluster, now),) = await self._db.pool.run((_IS_CLUSTER, ()))
+        self.listed_at = now if is_cluster else None
         others = [row[0] for row in await self._db.pool.run((_OTHERS, ()))] if is_cluster else []
         asked = " UNION ALL ".join(_ASKED.format(crawl=f'"{other}"') for other in others)
         self._carry = _CARRY.format(others=asked) if others else ""
 
 
+# A crawl that was added after the list of others was read may have asked: this one waits until it has read the list again.
+_IS_LISTED = "AND NOT EXISTS (SELECT 1 FROM tadoru_cluster.crawls WHERE added_at > %(listed_at)s)"
 # A wait that is too long to be true was written before the clock was put back.
 _TAKE = f"""WITH moment AS MATERIALIZED (SELECT shared_now() AS now),
     corrected AS (UPDATE hosts SET next_at = now + coalesce(gap, 0) FROM moment
         WHERE name = %(host)s AND next_at - now > greatest(coalesce(gap, 0), {MAX_HOLD})),
     taken AS (UPDATE hosts SET slot_owner = %(worker)s, slot_until = now + %(hold)s FROM moment
-        WHERE name = %(host)s AND next_at <= now AND (slot_owner IS NULL OR slot_until <= now) RETURNING 1)
+        WHERE name = %(host)s AND next_at <= now AND (slot_owner IS NULL OR slot_until <= now) {{is_listed}} RETURNING 1)
     SELECT CASE WHEN EXISTS (SELECT 1 FROM taken) THEN 0
         WHEN slot_owner IS NOT NULL AND slot_until > now THEN greatest(wait, {SHORTEST_WAIT}, least(slot_until - now, pause / 4))
         ELSE greatest(wait, {SHORTEST_WAIT}) END
@@ -124,17 +130,19 @@ class PgHosts:
         return rows[0]
 
     async def take_slot(self, worker: int, host: str, hold: float) -> float:
-        values: dict[str, object] = {"worker": worker, "host": host, "hold": hold}
         try:
-            before = await self._shared.before_asking(host, self._db.clock.monotonic())
-            row = await self._of_host(_TAKE, dict(values), *before)
+            return await self._take(worker, host, hold)
         except StoreError as error:
             if getattr(error.__cause__, "sqlstate", None) not in _GONE:
                 raise
             self._shared.forget()
-            before = await self._shared.before_asking(host, self._db.clock.monotonic())
-            row = await self._of_host(_TAKE, values, *before)
-        return float(row[0])
+            return await self._take(worker, host, hold)
+
+    async def _take(self, worker: int, host: str, hold: float) -> float:
+        before = await self._shared.before_asking(host, self._db.clock.monotonic())
+        values = {"worker": worker, "host": host, "hold": hold, "listed_at": self._shared.listed_at}
+        take = _TAKE.format(is_listed=_IS_LISTED if self._shared.listed_at else "")
+        return float((await self._of_host(take, values, *before))[0])
 
     async def sent(self, worker: int, host: str) -> None:
         await self._db.pool.run((_SENT, {"worker": worker, "host": plain(host)}))
