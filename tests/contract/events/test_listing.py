@@ -260,8 +260,8 @@ def test_the_source_of_higher_priority_is_heard_first(store: CalendarStore, coll
 
 
 def test_free_is_what_costs_nothing_for_everybody(store: CalendarStore, collect: Collector) -> None:
-    free = ("無料", "入場無料", "Free admission", "Kostenlos", "0円", " 0 € ")
-    others = ("", "500円", "大人500円、子ども無料", "一般５００円（小学生無料）", "10 €", "要問合せ")
+    free = ("無料", "入場無料", "Free admission", "Kostenlos", "0円", " 0 € ", "無料（先着50名）", "Free (first 50 people)")
+    others = ("大人500、子ども無料", "", "500円", "大人500円、子ども無料", "一般５００円（小学生無料）", "10 €", "要問合せ")
     found = [replace(draft(f"催し {price}", uid=f"p{n}"), price=price) for n, price in enumerate((*free, *others))]
     collect.run(collect.source(), found)
     assert {one.event.price.strip() for one in store.events.list(EventFilter(free=True), limit=100).items} == {

@@ -11,15 +11,29 @@ from pydantic import ConfigDict, Field
 from tadoru.jobs.audit.crawl_results.models import CheckSummary
 from tadoru.serve.api.models import Json, RequestModel, ResponseModel, ShortText, WholeNumber, page_model
 from tadoru.serve.crawl_runner.crawl_options import MAX_INTERVAL, MAX_LISTED_URLS, MIN_INTERVAL
+from tadoru.serve.crawl_runner.finding_list import RankedCheck
 from tadoru.store.crawl.browse import AffectedPage, LinkSummary, PageSummary
+from tadoru.store.served_crawls.schema import IgnoredFinding, SavedView, SharedReport
 
 Job = Literal["audit", "links", "docs"]
 State = Literal["queued", "running", "paused", "stopped", "finished", "failed"]
 Every = Annotated[WholeNumber, Field(ge=MIN_INTERVAL, le=MAX_INTERVAL, description="Seconds between runs.")]
 Webhook = Annotated[str, Field(max_length=2000, description="URL notified of regressions and recoveries; empty for none.")]
+Schedule = Annotated[
+    str,
+    Field(
+        max_length=100,
+        description="A day (mon to sun, or daily), time and time zone, instead of an interval; empty for none.",
+        examples=["mon 03:00 Asia/Tokyo"],
+    ),
+]
+Recipients = Annotated[
+    str, Field(max_length=1500, description="E-mail addresses that get the report after a scheduled run; empty for none.")
+]
 _CRAWL_EXAMPLE: Json = {
     "id": 12, "name": "Garden Society", "job": "audit", "starts": ["https://garden.example/"], "options": {"limit": 10_000},
-    "state": "running", "wanted": "", "error": "", "every": 604_800, "next_at": None, "has_webhook": False, "has_own_files": True,
+    "state": "running", "wanted": "", "error": "", "every": 604_800, "schedule": "mon 03:00 Asia/Tokyo", "next_at": None,
+    "has_webhook": False, "has_recipients": False, "has_own_files": True,
     "created_at": "2026-08-01T09:00:00Z", "created_by": "mia", "started_at": "2026-08-01T09:00:02Z", "ended_at": None,
     "progress": {"pages": 412, "errors": 1, "queued": 230, "known": 980, "rate": 8.4, "seconds": 49.0},
 }  # fmt: skip
@@ -37,8 +51,10 @@ class CrawlOut(ResponseModel):
     wanted: Literal["", "pause", "stop"] = Field(description="Requested action of a running crawl.")
     error: str = Field(description="Reason of the failure.")
     every: int | None = Field(description="Seconds between runs of a repeating crawl.")
+    schedule: str = Field(description="When it repeats: a day, time and time zone; empty for an interval.")
     next_at: datetime | None
     has_webhook: bool
+    has_recipients: bool = Field(description="Whether somebody gets its report by e-mail.")
     has_own_files: bool = Field(description="False for a crawl that an operator added by path: its files are never removed.")
     created_at: datetime
     created_by: str
@@ -60,7 +76,9 @@ class NewCrawl(RequestModel):
     name: Annotated[str, Field(max_length=200)] | None = Field(None, description="Name; default: the start URL.")
     options: Json = Field(default_factory=dict, description="Options by name; see /api/v1/crawl-options.")
     every: Every | None = None
+    schedule: Schedule | None = None
     webhook: Webhook | None = None
+    report_to: Recipients | None = None
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [
         {"job": "audit", "starts": ["https://garden.example/"], "name": "Garden Society", "options": {"limit": 500},
@@ -73,7 +91,9 @@ class CrawlEdit(RequestModel):
 
     name: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     every: Every | None = None
+    schedule: Schedule | None = None
     webhook: Webhook | None = None
+    report_to: Recipients | None = None
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"name": "Garden Society", "every": 86_400}]})
 
@@ -125,6 +145,94 @@ class CrawlOptionsOut(ResponseModel):
     audit: list[CrawlOptionOut]
     links: list[CrawlOptionOut]
     docs: list[CrawlOptionOut]
+
+
+class CrawlTableOut(ResponseModel):
+    """A page of a table of a crawl."""
+
+    columns: list[str]
+    rows: list[list[Any]] = Field(description="The values of the columns.")
+    total: int = Field(description="Matching rows, up to 50,000.")
+    is_capped: bool = Field(description="There are more rows than `total`, and they are not sorted.")
+    next: str | None
+
+
+class CrawlViewsOut(ResponseModel):
+    """The named views and segments of a crawl."""
+
+    items: list[SavedView]
+
+
+CrawlViewOut = SavedView
+
+
+class NewCrawlView(RequestModel):
+    """A view to name, or a segment to define."""
+
+    tab: Literal["pages", "links", "redirects", "resources", "occurrences", "segments"]
+    name: Annotated[str, Field(min_length=1, max_length=80)]
+    query: Annotated[str, Field(max_length=2000)] = Field(
+        "", description="The query string of a page; for a segment, paths such as /blog/ or /*/products/*."
+    )
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [
+        {"tab": "pages", "name": "Slow pages", "query": "response_ms=>1000&sort=response_ms"},
+        {"tab": "segments", "name": "Blog", "query": "/blog/"},
+    ]})  # fmt: skip
+
+
+class CrawlSegmentOut(ResponseModel):
+    """A segment of a site."""
+
+    name: str
+    pages: int
+    broken: int
+    findings: int
+
+
+class CrawlSegmentsOut(ResponseModel):
+    """The segments of a site."""
+
+    items: list[CrawlSegmentOut]
+
+
+class CrawlPrioritiesOut(ResponseModel):
+    """The checks with findings, by what to fix first."""
+
+    items: list[RankedCheck]
+
+
+class CrawlIgnoredListOut(ResponseModel):
+    """The ignored findings of a crawl."""
+
+    items: list[IgnoredFinding]
+
+
+class NewIgnoredFinding(RequestModel):
+    """A finding to ignore."""
+
+    check: Annotated[str, Field(min_length=1, max_length=100)] = Field(examples=["title-too-long"])
+    url: Annotated[str, Field(max_length=2000)] = Field("", description="Only this page or target; empty for all.")
+    reason: Annotated[str, Field(min_length=1, max_length=300)] = Field(examples=["The archive is no longer edited."])
+
+
+class CrawlSharesOut(ResponseModel):
+    """The links to the report of a crawl."""
+
+    items: list[SharedReport]
+
+
+class NewCrawlShare(RequestModel):
+    """A link to the report of a crawl."""
+
+    label: Annotated[str, Field(max_length=80)] = Field("", examples=["Garden Society"])
+    days: Literal[7, 30, 90, 365] = Field(30, description="How long it works.")
+
+
+class NewCrawlShareOut(ResponseModel):
+    """A new link, which is returned once."""
+
+    url: str
 
 
 class CrawlFindingsOut(ResponseModel):

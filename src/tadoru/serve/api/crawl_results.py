@@ -282,8 +282,8 @@ def read_graph(
     return call.content(data, SVG, {"Content-Security-Policy": _ALONE})
 
 
-def _content(*types: str) -> Responses:
-    """The media types of a response for OpenAPI."""
+def file_responses(*types: str) -> Responses:
+    """The media types of a file for OpenAPI."""
     return {
         200: {"description": "The file.", "content": {one.partition(";")[0]: {"schema": {"type": "string"}} for one in types}}
     }
@@ -293,7 +293,7 @@ def _content(*types: str) -> Responses:
     CRAWL_PATH + "/export",
     response_class=StreamingResponse,
     responses=problem_responses(404, 409)
-    | _content(*(form.media_type for form in crawl_results.DOWNLOAD_FORMATS.values()), "application/zip"),
+    | file_responses(*(form.media_type for form in crawl_results.DOWNLOAD_FORMATS.values()), "application/zip"),
     summary="Export a crawl",
 )
 def export_crawl(call: Call, crawl_id: CrawlId, query: Annotated[CrawlExportQuery, Query()]) -> Response:
@@ -304,23 +304,24 @@ def export_crawl(call: Call, crawl_id: CrawlId, query: Annotated[CrawlExportQuer
         )
     tables = query.table[0] if len(query.table) == 1 else "tables"
     what = tables if crawl_results.DOWNLOAD_FORMATS[query.form].of_tables else query.form
-    return _download(made, f"crawl-{crawl_id}-{what}{made.suffix}")
+    return download(made, f"crawl-{crawl_id}-{what}{made.suffix}")
 
 
 @router.get(
     CRAWL_PATH + "/backup",
     response_class=StreamingResponse,
-    responses=problem_responses(404, 409) | _content("application/vnd.sqlite3"),
+    responses=problem_responses(404, 409) | file_responses("application/vnd.sqlite3"),
     summary="Back up a crawl",
 )
 def back_up_crawl(call: Call, crawl_id: CrawlId) -> Response:
     """A consistent copy of the crawl's database, also while it runs: a SQLite file that every command can read."""
     with open_crawl(call.service, crawl_id) as path:
         made = crawl_results.back_up_crawl(path)
-    return _download(made, f"crawl-{crawl_id}{made.suffix}")
+    return download(made, f"crawl-{crawl_id}{made.suffix}")
 
 
-def _download(made: crawl_results.Download, name: str) -> Response:
+def download(made: crawl_results.Download, name: str) -> Response:
+    """A file, streamed."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "private, no-store"}
     if made.size is not None:
         headers["Content-Length"] = str(made.size)

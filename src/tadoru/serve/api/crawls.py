@@ -54,7 +54,8 @@ def add_crawl(call: Call, given: models.NewCrawl) -> Response:
     """Add a crawl and queue it. It stays within its site and never requests private addresses."""
     crawl = control.add(
         call.service, call.actor, name=given.name or "", job=given.job, starts=given.starts, options=given.options,
-        every=given.every, webhook=given.webhook, role=call.caller.role,
+        every=given.every, webhook=given.webhook, schedule=given.schedule or "", report_to=given.report_to or "",
+        role=call.caller.role,
     )  # fmt: skip
     return uncached_response(crawl_json(crawl), status=201, headers={"Location": f"{CRAWLS_PATH}/{crawl.id}"})
 
@@ -67,7 +68,7 @@ def one_crawl(call: Call, crawl_id: CrawlId) -> Response:
 
 @router.change("PATCH", CRAWL_PATH, models.CrawlOut, "Edit a crawl", 404, 409)
 def change_crawl(call: Call, crawl_id: CrawlId, given: models.CrawlEdit) -> Response:
-    """Change the name, interval or webhook; other fields stay."""
+    """Change the name, interval, schedule, webhook or recipients of the report; other fields stay."""
     sent = given.model_fields_set
     if not sent or (sent == {"name"} and given.name is None):
         raise HttpProblem(422, "Nothing to change. Send at least one field.")
@@ -75,6 +76,8 @@ def change_crawl(call: Call, crawl_id: CrawlId, given: models.CrawlEdit) -> Resp
         call.service, call.actor, crawl_id, name=given.name, every=given.every,
         repeats=False if "every" in sent and given.every is None else None,
         webhook=(given.webhook or "") if "webhook" in sent else None,
+        schedule=(given.schedule or "") if "schedule" in sent else None,
+        report_to=(given.report_to or "") if "report_to" in sent else None,
     )  # fmt: skip
     return uncached_response(crawl_json(crawl))
 
@@ -148,7 +151,8 @@ def crawl_json(crawl: ServedCrawl) -> dict[str, Any]:
     """A crawl as JSON, without the path of its files and the URL of its webhook, which may be a secret."""
     return {
         "id": crawl.id, "name": crawl.name, "job": crawl.job, "starts": crawl.starts, "options": crawl.options,
-        "state": crawl.state.value, "wanted": crawl.wanted, "error": crawl.error, "every": crawl.every, "next_at": crawl.next_at,
+        "state": crawl.state.value, "wanted": crawl.wanted, "error": crawl.error, "every": crawl.every,
+        "schedule": crawl.schedule, "next_at": crawl.next_at, "has_recipients": bool(crawl.report_to),
         "has_webhook": bool(crawl.webhook), "has_own_files": crawl.is_ours, "created_at": crawl.created_at,
         "created_by": crawl.created_by, "started_at": crawl.started_at, "ended_at": crawl.ended_at, "progress": crawl.progress,
     }  # fmt: skip

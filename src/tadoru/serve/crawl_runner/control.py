@@ -23,7 +23,7 @@ from tadoru.serve.roles import Role
 from tadoru.serve.service import Service
 from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.served_crawls.register import CrawlBusy, CrawlChanges, CrawlNotFound, CrawlQueueFull
-from tadoru.store.served_crawls.schema import ServedCrawl, next_scheduled
+from tadoru.store.served_crawls.schema import DAILY, ServedCrawl, next_scheduled
 
 MAX_NAME_LENGTH = 200
 MAX_RECIPIENTS = 5
@@ -65,6 +65,7 @@ def add(  # noqa: PLR0913 - the fields of a crawl
         given = [starts] if isinstance(starts, str) else starts
         found = validate_start_urls(service, job, given, listed=bool(chosen.get("list")))
         kept = _validate_name(name or found[0][:MAX_NAME_LENGTH])
+        every = schedule_interval(schedule) or every
         address, interval = validate_webhook(service, webhook), None if every is None else _validate_interval(every)
         _check_quota(service)
         crawl = service.store.crawls.add(
@@ -105,6 +106,8 @@ def change(service: Service, by: Actor, crawl_id: int, **given: Unpack[CrawlChan
     }  # fmt: skip
     with _errors_as_problems():
         service.store.crawls.get(crawl_id)
+        if interval := schedule_interval(given.get("schedule") or ""):
+            given = {**given, "every": interval}
         valid = {name: validators[name](value) for name, value in given.items() if value is not None}
         return service.store.crawls.change(crawl_id, by, **cast("CrawlChanges", valid))
 
@@ -128,6 +131,11 @@ def _validate_interval(seconds: int) -> int:
     if not MIN_INTERVAL <= seconds <= MAX_INTERVAL:
         raise UsageError("The interval must be from {least} seconds to one year.", least=f"{MIN_INTERVAL:,}")
     return int(seconds)
+
+
+def schedule_interval(schedule: str) -> int | None:
+    """The seconds between runs of a schedule: a day, or a week if it names a weekday; None without one."""
+    return (86_400 if schedule.startswith(f"{DAILY} ") else 604_800) if schedule else None
 
 
 def validate_schedule(text: str) -> str:

@@ -112,6 +112,9 @@ FIELD_ROUTES = {
     "Run.source": f"{_ADMIN}/sources/{{source_id}}", "Review.events": f"{_ADMIN}/reviews/{{review_id}}",
     "crawls": f"{_API}/crawls", "crawl": _CRAWL, "CrawlDetail.runs": f"{_CRAWL}/runs",
     "CrawlDetail.overview": f"{_CRAWL}/overview", "CrawlDetail.findings": f"{_CRAWL}/findings",
+    "CrawlDetail.table": f"{_CRAWL}/tables/{{table}}", "CrawlDetail.views": f"{_CRAWL}/views",
+    "CrawlDetail.segments": f"{_CRAWL}/segments", "CrawlDetail.priorities": f"{_CRAWL}/priorities",
+    "CrawlDetail.ignored": f"{_CRAWL}/ignored", "CrawlDetail.shares": f"{_CRAWL}/shares",
     "CrawlDetail.pages": f"{_CRAWL}/pages", "docsSites": _DOCS, "docsSite": f"{_DOCS}/{{site_id}}",
     "DocsSiteDetail.contents": f"{_DOCS}/{{site_id}}/pages",
 }  # fmt: skip

@@ -15,7 +15,7 @@ from tadoru.jobs.audit import crawl_results
 from tadoru.jobs.audit.crawl_results.models import CheckSummary, CrawlOverview
 from tadoru.jobs.events.publish.json_documents import event_json, review_json, run_json
 from tadoru.model.event import ReviewReason
-from tadoru.serve.api import crawl_models, docs_models, models, source_models
+from tadoru.serve.api import crawl_desk, crawl_models, docs_models, models, source_models
 from tadoru.serve.api import reviews as review_routes
 from tadoru.serve.api import sources as source_routes
 from tadoru.serve.api.crawl_results import CrawlPagesQuery, open_crawl
@@ -25,11 +25,14 @@ from tadoru.serve.api.event_queries import StrictQuery, read_event_page
 from tadoru.serve.api.events import visible_event
 from tadoru.serve.api.responses import ListPart
 from tadoru.serve.api.source_actions import get_run, get_source
+from tadoru.serve.crawl_runner.crawl_tables import MAX_QUERY_LENGTH
+from tadoru.serve.crawl_runner.finding_list import SORTS, RankedCheck
 from tadoru.serve.docs_sites.sites import get_docs_site
 from tadoru.serve.graphql.context import Document, FieldInfo, guarded_field, parse_choice, parse_number
 from tadoru.serve.graphql.limits import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE
 from tadoru.serve.graphql.types import list_type, object_type, page_document, page_type
 from tadoru.store.crawl.browse import PageSummary
+from tadoru.store.served_crawls.schema import IgnoredFinding, SavedView, SharedReport
 
 _JOBS = ("audit", "links", "docs")
 _SEVERITIES = ("error", "warning", "notice", "info")
@@ -88,12 +91,61 @@ def _pages(  # noqa: PLR0913, PLR0917 - one argument per filter
     return page_document(ListPart(found, more))
 
 
+def _table(
+    info: FieldInfo,
+    root: strawberry.Parent[Any],
+    name: str,
+    view: str = "",
+    first: int = DEFAULT_PAGE_SIZE,
+    after: str | None = None,
+) -> Any:
+    """A table (pages, links, redirects, resources or occurrences), with the query string of its page as the view; `next` is the
+    cursor of the next page."""
+    table = parse_choice(name, "name", get_args(crawl_desk.TableName))
+    query = view[:MAX_QUERY_LENGTH]
+    return crawl_desk.read_table_page(info.context.service, root["id"], table, query, limit=_size(first), cursor=after)
+
+
+def _views(info: FieldInfo, root: strawberry.Parent[Any]) -> Any:
+    """Its named views and segments."""
+    return list(info.context.service.store.annotations.views(root["id"]))
+
+
+def _segments(info: FieldInfo, root: strawberry.Parent[Any]) -> Any:
+    """Its segments, or else its first folders, with pages, broken pages and findings."""
+    return crawl_desk.read_segments(info.context.service, root["id"])
+
+
+def _priorities(
+    info: FieldInfo, root: strawberry.Parent[Any], sort: str = "priority", segment: str = "", lang: str = "en"
+) -> Any:  # fmt: skip
+    """The checks with findings by what to fix first: state, effect, effort."""
+    chosen, language = parse_choice(sort, "sort", tuple(SORTS)), parse_choice(lang, "lang", _LANGUAGES)
+    return crawl_desk.read_priorities(info.context.service, root["id"], sort=chosen, segment=segment[:200], lang=language)
+
+
+def _ignored(info: FieldInfo, root: strawberry.Parent[Any]) -> Any:
+    """Its ignored findings, with the reasons."""
+    return list(info.context.service.store.annotations.ignored(root["id"]))
+
+
+def _shares(info: FieldInfo, root: strawberry.Parent[Any]) -> Any:
+    """The links to its report, without their keys."""
+    return list(info.context.service.store.annotations.shares(root["id"]))
+
+
 Crawl = object_type(crawl_models.CrawlOut)
 CrawlDetail = object_type(
     crawl_models.CrawlOut,
     {
         "runs": guarded_field(_runs, page_type(object_type(crawl_models.CrawlRunOut)), "CrawlDetail.runs"),
         "overview": guarded_field(_overview, object_type(CrawlOverview), "CrawlDetail.overview"),
+        "table": guarded_field(_table, object_type(crawl_models.CrawlTableOut, name="CrawlTable"), "CrawlDetail.table"),
+        "views": guarded_field(_views, list_type(object_type(SavedView)), "CrawlDetail.views"),
+        "segments": guarded_field(_segments, list_type(object_type(crawl_models.CrawlSegmentOut)), "CrawlDetail.segments"),
+        "priorities": guarded_field(_priorities, list_type(object_type(RankedCheck)), "CrawlDetail.priorities"),
+        "ignored": guarded_field(_ignored, list_type(object_type(IgnoredFinding)), "CrawlDetail.ignored"),
+        "shares": guarded_field(_shares, list_type(object_type(SharedReport)), "CrawlDetail.shares"),
         "findings": guarded_field(_findings, list_type(object_type(CheckSummary)), "CrawlDetail.findings"),
         "pages": guarded_field(_pages, page_type(object_type(PageSummary), "CrawledPages"), "CrawlDetail.pages"),
     },

@@ -136,15 +136,20 @@ class EventFilter:
 
 _FREE_WORDS = ("無料", "free", "kostenlos", "gratis", "eintritt frei")
 _ZERO_PRICES = ("0", "0円", "0 円", "¥0", "￥0", "0 €", "0€", "€0", "$0", "0.00")
-_PRICED = "123456789１２３４５６７８９"
-"""A price with one of these digits costs something, at least for somebody: 大人500円、子ども無料."""
+_DIGITS = "123456789１２３４５６７８９"
+_PRICE_WORDS = (
+    "円", "¥", "￥", "€", "$", "£", "yen", "eur", "大人", "一般", "子", "小学", "中学", "高校", "学生", "以下", "以上", "歳",
+    "会員", "adult", "child", "kid", "student", "member", "under", "erwachs", "ermäßigt",
+)  # fmt: skip
+"""A price with a digit and one of these costs something for somebody: 大人500円、子ども無料; 無料（先着50名） does not."""
 
 
 def costs_nothing() -> ColumnElement[bool]:
     """The condition that the price of an event says that it is free."""
     price = func.lower(events.c.price)
     is_zero = or_(*(price.contains(word) for word in _FREE_WORDS), func.trim(price).in_(_ZERO_PRICES))
-    return and_(is_zero, *(~price.contains(digit) for digit in _PRICED))
+    has_digit, has_word = (or_(*(price.contains(one) for one in ones)) for ones in (_DIGITS, _PRICE_WORDS))
+    return and_(is_zero, ~and_(has_digit, has_word))
 
 
 class _PageRequest(NamedTuple):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from tadoru.i18n.translation import N_
+from tadoru.model.web import LANDMARKS
 from tadoru.store.crawl.browse import BROKEN_TARGET, MS, containing
 from tadoru.store.crawl.connection import CrawlConnection, SqlDialect
 from tadoru.store.crawl.export_reader import ExportGrid
@@ -180,6 +181,8 @@ REDIRECTS = CrawlTable(
 _IN_PAGES = "{} IN (SELECT id FROM pages WHERE url {{like}} ? ESCAPE '\\')"
 _IN_TEXTS = "{} IN (SELECT id FROM texts WHERE text {{like}} ? ESCAPE '\\')"
 _NOFOLLOW = "r.rel_id IN (SELECT id FROM texts WHERE ' ' || text || ' ' {like} '% nofollow %')"
+_NAMED = " ".join(f"WHEN {at} THEN '{name}'" for at, name in enumerate(LANDMARKS) if name)
+_LANDMARK = f"CASE r.landmark {_NAMED} ELSE '' END"
 LINKS = CrawlTable(
     "links", N_("Links"),
     """link_relations r {by} {join} pages t ON t.id = r.target_id {join} pages p ON p.id = r.source_id
@@ -198,7 +201,7 @@ LINKS = CrawlTable(
         BrowsedColumn("url", N_("Linked from"), "p.url", page="p.id", contains=_IN_PAGES.format("r.source_id"), is_exact=True),
         BrowsedColumn("anchor", N_("Anchor text"), "a.text", contains=_IN_TEXTS.format("r.text_id")),
         BrowsedColumn(
-            "landmark", N_("Part of the page"), "r.landmark", sortable=False, choices={
+            "landmark", N_("Part of the page"), _LANDMARK, sortable=False, choices={
                 "content": (N_("Content"), "r.landmark = 1"), "nav": (N_("Navigation"), "r.landmark = 2"),
                 "header": (N_("Header"), "r.landmark = 3"), "footer": (N_("Footer"), "r.landmark = 4"),
                 "aside": (N_("Sidebar"), "r.landmark = 5"),

@@ -40,9 +40,10 @@ class CrawlAnnotations:
     def __init__(self, db: CalendarDatabase) -> None:
         self._db = db
 
-    def views(self, crawl_id: int, tab: str) -> tuple[SavedView, ...]:
-        """The named views of a table, by name."""
-        query = select(crawl_views).where(crawl_views.c.crawl_id == crawl_id, crawl_views.c.tab == tab)
+    def views(self, crawl_id: int, tab: str = "") -> tuple[SavedView, ...]:
+        """The named views of a table, or of all, by name."""
+        query = select(crawl_views).where(crawl_views.c.crawl_id == crawl_id)
+        query = query.where(crawl_views.c.tab == tab) if tab else query.order_by(crawl_views.c.tab)
         with self._db.read() as sql:
             return tuple(SavedView(**row) for row in sql.execute(query.order_by(crawl_views.c.name)).mappings())
 

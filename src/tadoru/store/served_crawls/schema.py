@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from sqlalchemy import CheckConstraint, Column, Connection, ForeignKey, Index, Table, case, func, select, text, update
 
 from tadoru.store.calendar.schema import Int64, JsonValue, SafeText, UtcDateTime, metadata
+from tadoru.store.crawl.browse import PublishedRecord
 
 
 class CrawlState(StrEnum):
@@ -122,21 +123,21 @@ class CrawlRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SavedView:
-    """A view of a table of a crawl that somebody named."""
+class SavedView(PublishedRecord, published="CrawlView"):
+    """A view of a table of a crawl that somebody named, or a segment of its site."""
 
     id: int
     crawl_id: int
     tab: str
     name: str
     query: str
-    """The query string of its page."""
+    """The query string of its page; the paths of a segment."""
     created_at: datetime
     created_by: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IgnoredFinding:
+class IgnoredFinding(PublishedRecord, published="CrawlIgnored"):
     """A check, or one of its subjects, that somebody decided to ignore."""
 
     id: int
@@ -150,7 +151,7 @@ class IgnoredFinding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SharedReport:
+class SharedReport(PublishedRecord, published="CrawlShare"):
     """A link to the report of a crawl for somebody without an account."""
 
     id: int

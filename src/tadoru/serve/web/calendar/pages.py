@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Request
@@ -154,6 +155,7 @@ def month_page(request: Request, month: str) -> Response:
         request, "calendar/month.html", place="/month", heading=formatter.month(first), weeks=weeks,
         weekdays=formatter.weekdays(), ongoing=ongoing, today=local_today(service), filters=chosen, cities=choices[0],
         categories=choices[1], query=query, action=request.url.path, shown=3, agenda=8,
+        **_beside_dates(request, chosen, formatter),
         before_url=_month_url(shift_month(first, -1), query) if _day_before(service, chosen, first) else "",
         after_url=_month_url(shift_month(first, 1), query) if _day_after(service, chosen, last) else "",
         now_url=_month_url(local_today(service).replace(day=1), query),
@@ -191,6 +193,7 @@ def day_page(request: Request, day: str) -> Response:
         request, "calendar/day.html", place="/day" if wanted == local_today(service_of(request)) else "",
         heading=formatter.day(wanted), starting=starting, ongoing=ongoing, filters=chosen, cities=choices[0],
         categories=choices[1], action=request.url.path, before_url=f"/day/{before}{query}" if before else "",
+        **_beside_dates(request, chosen, formatter),
         after_url=f"/day/{after}{query}" if after else "", month_url=_month_url(wanted, query),
         is_cut=len(found) >= MAX_EVENTS, most=MAX_EVENTS,
         description=formatter.gettext(
@@ -209,14 +212,22 @@ def _period(
     service = service_of(request)
     choices = _choices(service)
     given = parse_filter(request.query_params, choices[0])
-    chosen = CalendarFilter(city=given.city, category=given.category, q=given.q, free=given.free)
+    near = given.near if _circle(given.near) is not None else ""
+    chosen = CalendarFilter(city=given.city, category=given.category, q=given.q, free=given.free, near=near)
     return chosen, choices, _events_between(service, chosen, first, last)
+
+
+def _beside_dates(request: Request, chosen: CalendarFilter, formatter: Formatter) -> dict[str, Any]:
+    """The quick filters of a page that has its own dates."""
+    quick = [one for one in quick_filters(chosen, formatter) if one.name != "when"]
+    return {"quick": quick, "near_url": request.url.path + replace(chosen, near="").query(days=False)}
 
 
 def _period_filter(chosen: CalendarFilter) -> EventFilter:
     return EventFilter(
-        city=chosen.city or None, category=chosen.category or None, q=chosen.q or None, free=bool(chosen.free), archived=None
-    )
+        city=chosen.city or None, category=chosen.category or None, q=chosen.q or None, free=bool(chosen.free),
+        near=_circle(chosen.near), archived=None,
+    )  # fmt: skip
 
 
 def _events_between(service: Service, chosen: CalendarFilter, first: date, last: date) -> list[EventRecord]:

@@ -207,8 +207,8 @@ def _schedule(typed: Mapping[str, str]) -> str:
 
 
 def _scheduled_interval(typed: Mapping[str, str], every: int | None) -> int | None:
-    """The interval of a form: a time of day means every day, a weekday every week."""
-    return every if not typed["at"] else 604_800 if typed["day"] else 86_400
+    """The interval of a form: that of its schedule, if it has a time."""
+    return control.schedule_interval(_schedule(typed)) or every
 
 
 def _weekday_choices(formatter: Formatter) -> list[tuple[str, str]]:

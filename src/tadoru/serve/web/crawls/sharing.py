@@ -7,7 +7,6 @@ key is in the query, which is not logged, and only the hash of it is stored.
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import quote
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -17,11 +16,12 @@ from tadoru.i18n.translation import translator
 from tadoru.jobs.audit import crawl_results
 from tadoru.jobs.audit.crawl_results.run_comparison import ComparisonResult, NothingToCompare
 from tadoru.jobs.audit.report.messages import score_grade
+from tadoru.serve.api.crawl_desk import SHARED_URL, shared_url
 from tadoru.serve.api.responses import StreamResponse
 from tadoru.serve.auth.principal import actor_of
 from tadoru.serve.crawl_runner.crawl_files import MAX_RUNS, openable_runs, shown_run
 from tadoru.serve.problems import HttpProblem
-from tadoru.serve.service import Service, request_origin, service_of
+from tadoru.serve.service import Service, service_of
 from tadoru.serve.web.crawls.results import open_tab
 from tadoru.serve.web.crawls.view_models import CRAWLS_URL, crawl_context, figure_formatter, open_run, severity_labels
 from tadoru.serve.web.rendering import Problem, formatter_of, redirect_after, render
@@ -30,7 +30,6 @@ from tadoru.store.served_crawls.register import CrawlNotFound
 from tadoru.store.served_crawls.schema import ServedCrawl, SharedReport
 
 router = APIRouter(include_in_schema=False)
-SHARED_URL = "/shared"
 DAYS = (7, 30, 90, 365)
 MAX_LABEL_LENGTH = 80
 MAX_SHOWN_CHECKS = 30
@@ -62,7 +61,7 @@ def share_page(request: Request, crawl_id: int) -> Response:
         token = service.store.annotations.share(opened.crawl.id, actor_of(request), label=label, days=int(days))
     except UsageError as error:
         return _shares(request, crawl_id, problem=error, status=422)
-    return _shares(request, crawl_id, link=f"{request_origin(request)}{SHARED_URL}?key={quote(token)}")
+    return _shares(request, crawl_id, link=shared_url(request, token))
 
 
 @router.post("/manage/crawls/{crawl_id}/share/{share_id}/revoke")

@@ -277,10 +277,8 @@ def _cell(
         moment = parse_utc(str(value))
         return TableCell(formatter.timestamp(moment) if moment else "")
     if column.name in ("landmark", "severity"):
-        labels = [label for label, _condition in column.choices.values()]
-        if column.name == "severity":
-            return TableCell(_(column.choices[value][0]), chip=str(value))
-        value = _(labels[int(value) - 1]) if 0 < int(value) <= len(labels) else ""
+        label = _(column.choices[value][0]) if value in column.choices else ""
+        return TableCell(label, chip=str(value) if column.name == "severity" else None)
     if column.name == "check":
         return TableCell(str(value), f"{opened.base}/findings/{value}")
     if column.name == "indexable":
