@@ -472,6 +472,7 @@ def halves(pairs: Iterable[LinkagePair]) -> dict[str, list[LinkagePair]]:
         "municipalities and kinds held out": [pair for pair in made if pair.is_held_out and pair.kind in HELD_OUT_KINDS],
         "written, used": [pair for half, pair in written if half == "dev"],
         "written, held out": [pair for half, pair in written if half == "held"],
+        "written later": [pair for half, pair in written if half == "later"],
     }
 
 

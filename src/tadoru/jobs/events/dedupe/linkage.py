@@ -19,53 +19,52 @@ from tadoru.jobs.events.dedupe.venues import FAR_APART, VenueRelation, bare_city
 from tadoru.model.event import EventDraft
 
 WEIGHTS: dict[str, float] = {
-    "city.differs": -3.49,
-    "city.missing": -0.02,
-    "city.same": -0.07,
+    "city.differs": -3.51,
+    "city.missing": -0.04,
+    "city.same": -0.1,
     "day.instant": -0.01,
-    "day.same": -0.06,
-    "end.differs": -0.79,
-    "end.missing": 0.01,
-    "end.same": 0.17,
-    "prior": -0.53,
-    "time.different": -4.33,
-    "time.none": 0.31,
+    "day.same": -0.09,
+    "end.differs": -0.81,
+    "end.missing": -0.01,
+    "end.same": 0.13,
+    "prior": -0.58,
+    "time.different": -4.37,
+    "time.none": 0.28,
     "time.one": 0.21,
-    "time.same": 0.98,
-    "title.added.more": -2.05,
-    "title.added.to_0": -1.82,
-    "title.added.to_3": -1.91,
-    "title.added.to_8": -0.23,
-    "title.asides_missing": -0.65,
+    "time.same": 0.95,
+    "title.added.more": -2.09,
+    "title.added.to_0": -1.84,
+    "title.added.to_3": -1.9,
+    "title.added.to_8": -0.24,
+    "title.asides_missing": -0.68,
     "title.asides_spelling": -0.23,
-    "title.common.more": -0.01,
-    "title.common.to_13": 0.23,
-    "title.common.to_3": -0.44,
-    "title.common.to_5": -0.32,
-    "title.common.to_8": 0.28,
-    "title.edition_missing": -0.39,
-    "title.marks_missing": 0.0,
-    "title.numbers_missing": 0.28,
-    "title.replaced.kind": 0.17,
-    "title.replaced.more": -1.6,
-    "title.replaced.to_0": 2.75,
-    "title.replaced.to_1": -1.39,
-    "title.replaced.to_2": -3.54,
-    "title.replaced.to_4": -1.81,
-    "title.same": 1.98,
-    "title.spelling": 2.74,
+    "title.common.more": -0.03,
+    "title.common.to_13": 0.22,
+    "title.common.to_3": -0.46,
+    "title.common.to_5": -0.38,
+    "title.common.to_8": 0.26,
+    "title.edition_missing": -0.42,
+    "title.marks_missing": -0.11,
+    "title.numbers_missing": 0.27,
+    "title.replaced.kind": 0.33,
+    "title.replaced.more": -1.66,
+    "title.replaced.to_0": 2.73,
+    "title.replaced.to_1": -1.44,
+    "title.replaced.to_2": -3.56,
+    "title.replaced.to_4": -1.82,
+    "title.same": 1.94,
+    "title.spelling": 2.72,
     "title.translated": -0.97,
-    "venue.alias": 0.91,
-    "venue.different.to_3": -4.62,
-    "venue.different.to_6": -0.51,
-    "venue.different.to_8": 0.15,
-    "venue.room": -0.03,
-    "venue.same": 0.85,
-    "venue.unknown": -0.08,
-    "venue.weak.more": 1.83,
-    "venue.weak.to_3": 0.45,
-    "venue.weak.to_6": 0.59,
-    "venue.weak.to_8": 0.86,
+    "venue.alias": 1.33,
+    "venue.different.to_3": -4.41,
+    "venue.different.to_6": -0.36,
+    "venue.different.to_8": -0.07,
+    "venue.room": 0.03,
+    "venue.same": 1.08,
+    "venue.unknown": 0.13,
+    "venue.weak.to_3": 0.15,
+    "venue.weak.to_6": 0.67,
+    "venue.weak.to_8": 0.96,
 }
 """Natural logarithms of odds. Made by `python -m bench.events_linkage --train`."""
 
@@ -79,6 +78,8 @@ _FOR_A_PERSON = frozenset(
     {"title.translated", "title.replaced.kind", "city.differs", "venue.different.to_3", "venue.different.to_6", "venue.weak.to_3"}
     | {f"title.replaced.{step}" for step in ("to_1", "to_2", "to_4", "more")}
 )
+_OF_NAMES = frozenset("上下新旧東西南北中大小男女初")
+"""One of these more is another name."""
 _FEW, _MANY = 5, 8
 """Characters: a short title within a much longer one (おはなし会) may be that of many events."""
 
@@ -100,6 +101,8 @@ def compare_words(one: TitleParts, other: TitleParts, explained: str) -> TitleWo
     mine, theirs = unmatched_text(one.text, other.text)
     common = len(one.text) - sum(map(len, mine))
     less, more = sorted(sum(map(content_length, rests)) for rests in (mine, theirs))
+    if not less and any(rest in _OF_NAMES for rest in (*mine, *theirs)):
+        less = 1  # 東高校 is another school than 高校
     if less:
         return TitleWords(common, less, more - less, is_other_kind=False)
     # The name of the place adds nothing; but it is another word if the other title has a word instead.
@@ -143,7 +146,7 @@ def scale(likely: float) -> float:
 
 
 def _title(a: EventDraft, b: EventDraft, words: TitleWords, level: TitleSimilarity) -> Iterable[str]:
-    if has_other_script(a.title, b.title):
+    if has_other_script(a.title, b.title) and level is not TitleSimilarity.SPELLING:
         yield "title.translated"
         return
     if level is TitleSimilarity.SAME:

@@ -45,11 +45,20 @@ from tadoru.jobs.events.dedupe.titles import (
     dissimilarity,
     format_own_day,
     has_other_script,
+    is_transliterated,
     share_a_word,
     split_title,
     title_similarity,
 )
-from tadoru.jobs.events.dedupe.venues import FAR_APART, VenueRelation, bare_city_name, compare_venues, distance_km, split_venue
+from tadoru.jobs.events.dedupe.venues import (
+    FAR_APART,
+    VenueRelation,
+    bare_city_name,
+    compare_venues,
+    distance_km,
+    may_be_renamed,
+    split_venue,
+)
 from tadoru.model.event import EventDraft
 from tadoru.parse.sources.cancellation import NoticeKind
 from tadoru.store.calendar.records import MergedDraft, Sighting
@@ -78,6 +87,7 @@ _MODELLED = frozenset(
 )
 """Reasons whose meaning the model knows better than a limit."""
 _CONTRADICTIONS = frozenset({ReasonCode.NUMBERS_DIFFER, ReasonCode.MARKS_DIFFER, ReasonCode.ASIDES_DIFFER})
+_OF_NUMBERS = frozenset({ReasonCode.NUMBERS_DIFFER, ReasonCode.NUMBERS_MISSING, ReasonCode.EDITION_MISSING})
 _SAME_DAYS = frozenset({DayRelation.SAME, DayRelation.INSTANT, DayRelation.SHARED})
 _IDENTICAL = EventComparison(MatchVerdict.SAME, 1.0, (MatchReason("event", 1.0, 1.0, ReasonCode.IDENTICAL),))
 _VERY_CLOSE = 0.92
@@ -145,6 +155,13 @@ class _Evidence:
         city = self.a.city and self.b.city and bare_city_name(self.a.city) == bare_city_name(self.b.city)
         is_long = min(len(self.a.title), len(self.b.title)) > _OWN_TITLE
         return bool(city) and is_long and self.level is TitleSimilarity.SAME and self.times is TimeRelation.SAME
+
+    @property
+    def is_in_renamed_hall(self) -> bool:
+        """The same title at the same minute in two halls of the city, of which one may be another name of the other."""
+        city = bare_city_name(self.a.city or self.b.city)
+        is_same_title = split_title(self.a.title).body == split_title(self.b.title).body or self.level >= TitleSimilarity.PART
+        return is_same_title and self.times is TimeRelation.SAME and may_be_renamed(self.a.venue, self.b.venue, city)
 
 
 def compare_events(a: EventDraft, b: EventDraft, *, same_source: bool) -> EventComparison:
@@ -219,6 +236,8 @@ def observations(a: EventDraft, b: EventDraft) -> tuple[str, ...] | None:
 def _observe(found: _Evidence) -> tuple[TitleWords, tuple[str, ...]]:
     one, other = split_title(found.a.title), split_title(found.b.title)
     words = compare_words(one, other, _explained(found.a, found.b))
+    if is_transliterated(found.a.title, found.b.title):
+        words = TitleWords(min(len(one.text), len(other.text)), 0, 0, is_other_kind=False)
     seen = observe(found.a, found.b, words, found.level, found.times, found.place, found.page)
     return words, (*seen, f"day.{found.meeting.days.value}", *((str(found.known.code),) if found.known.code else ()))
 
@@ -250,9 +269,11 @@ def _gather(a: EventDraft, b: EventDraft, same_source: bool) -> _Evidence | Even
     first = b if b.occurrence.starts_at < a.occurrence.starts_at else a
     hour = first.occurrence.starts_at.hour if first.occurrence.has_time else None
     known = compare_identity(one, other, (first.local_date, hour), explained)
-    if known.code in _CONTRADICTIONS:
+    if known.code in _CONTRADICTIONS and (known.code in _OF_NUMBERS or not is_transliterated(a.title, b.title)):
         return _different(MatchReason("title", 0.0, _TITLE, known.code, known.values, DIFFERENT_LIMIT))
     level, alike, beyond = title_similarity(one, other, explained)
+    if is_transliterated(a.title, b.title):
+        level, alike, known = TitleSimilarity.SPELLING, 0.97, known if known.code in _OF_NUMBERS else TitleAgreement()
     times = compare_times(meeting.one, meeting.other)
     return _Evidence(a, b, same_source, meeting, known, level, alike, beyond, _place(a, b), times, page)
 
@@ -338,7 +359,8 @@ def _title(found: _Evidence) -> MatchReason:
                 found.alike >= _ONE_WORD and found.times is not TimeRelation.DIFFERENT
             )
             known = found.is_same_place and is_timely
-            is_open = (close or known or found.is_same_city_and_minute) and not found.same_source
+            is_open = close or known or found.is_same_city_and_minute or found.is_in_renamed_hall
+            is_open = is_open and not found.same_source
             limit = REVIEW_LIMIT if is_open else DIFFERENT_LIMIT
         case TitleSimilarity.FAR:
             known = (found.page and found.alike >= 0.5) or found.has_same_booking or found.is_translated
@@ -385,7 +407,7 @@ def _venue(found: _Evidence) -> MatchReason:
             return MatchReason("venue", 0.6, _PLACE, ReasonCode.VENUE_WEAK, values, DIFFERENT_LIMIT if strict else REVIEW_LIMIT)
         case VenueRelation.DIFFERENT:
             # A hall may have got another name.
-            is_open = (found.page or found.is_same_long_title_and_minute) and not strict
+            is_open = (found.page or found.is_same_long_title_and_minute or found.is_in_renamed_hall) and not strict
             limit = REVIEW_LIMIT if is_open else DIFFERENT_LIMIT
             return MatchReason("venue", 0.3 if is_open else 0.0, _PLACE, ReasonCode.VENUE_DIFFERS, values, limit)
         case VenueRelation.UNKNOWN:

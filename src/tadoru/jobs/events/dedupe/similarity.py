@@ -62,6 +62,10 @@ _SPELLINGS = (
     (re.compile(r"灯ろう|燈籠|とうろう"), "灯籠"),
     (re.compile(r"はたち"), "20歳"),
     (re.compile(r"集い"), "つどい"),
+    (re.compile(r"高等学校"), "高校"),
+    (re.compile(r"苺|イチゴ"), "いちご"),
+    (re.compile(r"灯[りかし]{0,2}り|明かり|(?<=[竹雪])灯り"), "あかり"),
+    (re.compile(r"(?<=しめ)縄|注連縄"), "なわ"),
 )
 # Katakana to hiragana, small kana to large ones, long marks removed: コンピューター and こんぴゅーた are one word.
 _KANA = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
@@ -75,6 +79,7 @@ _TABLE = {code: _SMALL.get(chr(target), chr(target)) for code, target in _KANA.i
     ord(small): large for small, large in _SMALL.items()
 }
 _TABLE |= {ord(variant): forms[0] for forms in _VARIANTS.split() for variant in forms[1:] if variant != forms[0]}
+_KANA_OR_KANJI = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _KANJI = re.compile(r"[\u3400-\u9fff\U00020000-\U0003ffff]")
 _DASHES = re.compile(r"(?<=[ぁ-んァ-ヶ])[ー‐‑–—―−-]+")
 _SIGNS = re.compile(r"[\W_ー]+")
@@ -114,6 +119,55 @@ def kanji_number(text: str) -> int:
             total += (current or 1) * (100 if sign == "百" else 10)
             current = 0
     return total + current
+
+
+_KANA_SOUNDS = {
+    kana: row.partition(":")[0]
+    for row in (
+        ":あいうえおやゆよわをぁぃぅぇぉゃゅょゎっ k:かきくけこ g:がぎぐげご s:さしすせそ z:ざずぜぞづ j:じぢ t:たつてと "
+        "c:ち d:だでど n:なにぬねのん h:はひへほ f:ふ b:ばびぶべぼ p:ぱぴぷぺぽ m:まみむめも r:らりるれろ"
+    ).split()
+    for kana in row.partition(":")[2]
+}
+_LATIN_SOUNDS = (
+    (re.compile(r"['’]"), ""),
+    (re.compile(r"[^a-z]+"), " "),
+    (re.compile(r"christ(?=mas)"), "kris"),
+    (re.compile(r"ch(?=r)"), "k"),
+    (re.compile(r"\b(?:the|a|an)\b"), ""),
+    (re.compile(r"tion\b|sion\b"), "sn"),
+    (re.compile(r"tch|ch"), "C"),
+    (re.compile(r"sh|th|ts(?=e|u|\b)"), lambda found: "t" if found[0] == "ts" else "s"),
+    (re.compile(r"ph"), "f"),
+    (re.compile(r"gh|\bk(?=n)|\bw(?=r)"), ""),
+    (re.compile(r"dge|g(?=[eiy])"), "j"),
+    (re.compile(r"c(?=[eiy])"), "s"),
+    (re.compile(r"ck|[cq]"), "k"),
+    (re.compile(r"x"), "ks"),
+    (re.compile(r"(?<=[aeiou])r(?![aeiouyr])"), ""),
+    (re.compile(r"l"), "r"),
+    (re.compile(r"v"), "b"),
+    (re.compile(r"[aeiouyw ]"), ""),
+)  # fmt: skip
+_DOUBLED = re.compile(r"(.)\1+")
+
+
+@lru_cache(maxsize=10_000)
+def sound_key(plain: str) -> str:
+    """The consonants of a normalised text in Latin letters or kana: the same for "Jazz Night" and "ジャズナイト". Kanji stay."""
+    text = unicodedata.normalize("NFKC", plain).casefold()
+    if not _KANA_OR_KANJI.search(text):
+        for pattern, sound in _LATIN_SOUNDS:
+            text = pattern.sub(sound, text)
+        return _DOUBLED.sub(r"\1", text.lower())
+    letters = (chr(code - 0x60) if 0x30A1 <= (code := ord(sign)) < 0x30F7 else sign for sign in text.replace("ヴ", "ブ"))
+    return _DOUBLED.sub(r"\1", "".join(_KANA_SOUNDS.get(sign, sign) for sign in letters if sign.isalpha() and sign != "ー"))
+
+
+def sound_alike(one: str, other: str, shortest: int) -> bool:
+    """Whether a text in Latin letters and one in kana are the same words, as far as consonants tell."""
+    mine, theirs = sound_key(one), sound_key(other)
+    return mine == theirs and len(mine) >= shortest
 
 
 MAX_MATCHED_LENGTH = 100

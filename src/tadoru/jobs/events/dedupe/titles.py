@@ -18,7 +18,14 @@ from typing import NamedTuple
 from rapidfuzz import fuzz
 
 from tadoru.jobs.events.dedupe.reasons import ReasonCode
-from tadoru.jobs.events.dedupe.similarity import MIN_TYPO_LENGTH, bare_letters, fold_spelling, is_typo, normalise_text
+from tadoru.jobs.events.dedupe.similarity import (
+    MIN_TYPO_LENGTH,
+    bare_letters,
+    fold_spelling,
+    is_typo,
+    normalise_text,
+    sound_alike,
+)
 
 
 class TitleNumber(NamedTuple):
@@ -122,7 +129,7 @@ def is_implied_by_time(mark: str, day: date, hour: int | None) -> bool:
 _OPEN, _CLOSE = r"(\[{【〔〈《<", r")\]}】〕〉》>"
 _ASIDE = re.compile(rf"[{_OPEN}]([^{_OPEN}{_CLOSE}]*)[{_CLOSE}]")
 _NOISE_ASIDE = re.compile(
-    r"[\s・,、/]*(?:(?:要|事前)?(?:予約|申込み?|申し込み)(?:制|不要|必要|必須|が必要です|受付中)?|参加?無料|入場無料|無料|有料|先着順|定員あり|雨天(?:中止|決行|順延)|"
+    r"[\s・,、/]*(?:(?:要|事前)?(?:予約|申込み?|申し込み)(?:制|不要|必要|必須|が必要です|受付中)?|参加?無料|入場無料|無料|有料|先着順?|定員(?:あり|\d{1,4}[名人組])?|先着\d{1,4}[名人組]|雨天(?:中止|決行|順延)|"
     r"参加者募集中?|募集中?|受付(?:中|終了|開始)|満員(?:御礼)?|締切|開催(?:中止|延期|決定)?|中止|延期|再掲|更新|新着|new|"
     r"仮称|予定|お知らせ|イベント|終了(?:しました)?|抽選|当日(?:受付|参加可?))*[\s!・]*"
 )
@@ -164,6 +171,8 @@ _COMMON_WORDS = re.compile(
     "らいぶ|live|ふえす|体験|講演|講座|教室|大会|競走|催し|学ぶ|公開|一般|市民|恒例|年末|年始|連続|特別|企画|記念|[展会秋春夏冬編員者]"
 )
 """Words that many events have, folded: they do not say which event it is unless the other title has another one."""
+_SHORTEST_SOUND = 4
+"""Consonants: fewer are those of many words."""
 _PARTICLES = re.compile(r"[のをでとにはがへやおごもさ]{0,3}")
 _JAPANESE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _LATIN = re.compile(r"[A-Za-z]{3}")
@@ -228,6 +237,7 @@ def split_title(title: str) -> TitleParts:
             asides.add(_AROUND.sub("", found[1]))
         return " "
 
+    plain = _ASIDE.sub(lambda found: " " if _NOISE_ASIDE.fullmatch(found[1]) else found[0], plain)
     bare = _DATE.sub(" ", plain)
     while (shorter := _ASIDE.sub(put_aside, bare)) != bare:
         bare = shorter
@@ -305,6 +315,15 @@ def content_length(rest: str, explained: str = "", *, with_common: bool = False)
 def has_other_script(one: str, other: str) -> bool:
     """Whether one title is in Latin letters and the other in Japanese."""
     return _is_latin(one) is not _is_latin(other)
+
+
+@lru_cache(maxsize=10_000)
+def is_transliterated(one: str, other: str) -> bool:
+    """Whether one title writes in kana what the other has in Latin letters."""
+    if not has_other_script(one, other):
+        return False
+    plain = [_COUNTED.sub(" ", normalise_text(title)) for title in (one, other)]
+    return sound_alike(plain[0], plain[1], _SHORTEST_SOUND)
 
 
 @lru_cache(maxsize=10_000)
@@ -437,12 +456,19 @@ def _marks(one: TitleParts, other: TitleParts, when: tuple[date, int | None]) ->
     if one.marks == other.marks:
         return _AGREED
     mine, theirs = one.marks - other.marks, other.marks - one.marks
+    mine = frozenset(mark for mark in mine if not _is_gathering_of(mark, other.text))
+    theirs = frozenset(mark for mark in theirs if not _is_gathering_of(mark, one.text))
     left = [mark for mark in sorted(mine | theirs) if not is_implied_by_time(mark, *when)]
     if not left or one.letters == other.letters:  # the same characters in another order make other words at the seams
         return _AGREED
     if mine and theirs:
         return TitleAgreement(ReasonCode.MARKS_DIFFER, (min(mine), min(theirs)))
     return TitleAgreement(ReasonCode.MARKS_MISSING, (left[0],))
+
+
+def _is_gathering_of(mark: str, text: str) -> bool:
+    """Whether the other title has 体験 for 体験会."""
+    return len(mark) == 3 and mark.endswith("会") and mark[:-1] in text
 
 
 def _asides(one: TitleParts, other: TitleParts, explained: Callable[[], str]) -> TitleAgreement:

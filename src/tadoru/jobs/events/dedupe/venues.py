@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
-from tadoru.jobs.events.dedupe.similarity import fold_spelling, is_typo, normalise_text
+from tadoru.jobs.events.dedupe.similarity import fold_spelling, is_typo, normalise_text, sound_alike
 from tadoru.model.event import EventDraft
 
 _ASIDE = re.compile(r"[(\[【「『〈《]([^)\]】」』〉》]*)[)\]】」』〉》]")
@@ -35,13 +35,16 @@ _GENERIC = re.compile(
     r"(?:中央|総合|市民|区民|町民|村民|市立|区立|町立|地域|地区|第\d+|こども|児童|文化|保健|福祉|生涯学習|子育て支援|子育て|すぽつ|健康|総合福祉|市|区|町|村)*"
     r"(?:図書館|公民館|体育館|市役所|区役所|役場|役所|会館|文化会館|せんた|児童館|公園|ほる|集会所|小学校|中学校|博物館|美術館|ぷらざ|庁舎|広場|ぷる|ぐらうんど|運動場)"
 )
-_AREA = re.compile(r"(?<=..)(?:一帯|周辺|付近|ほか|など)$")
+_AREA = re.compile(r"(?<=..)(?:一帯|周辺|付近|ほか|など|(?<!駅)前|境内|構内|敷地内|駐車場)$")
+_HALL = re.compile(r"会館|ほる|ありな|体育館|すたじあむ|競技場|球場|どむ|劇場|せんた|ぷらざ|ぱく|公園|ぷる")
 _PREFECTURE = re.compile(r"^(?:東京都|北海道|(?:京都|大阪)府|.{2,3}?県)(?=.)")
 _COUNTY = re.compile(r"^.{1,4}?郡(?=.+[町村]$)")
 _CITY_END = re.compile(r"(?<=..)[市区町村]$")
 _KM_PER_DEGREE = 111.32
 FAR_APART = 3.0
 """Kilometres between two places that are certainly two."""
+_SHORTEST_SOUND = 3
+"""Consonants of a name in Latin letters and in kana."""
 _DISTINCTIVE_LENGTH = 6
 """Characters: a name of this length hardly ever belongs to two places."""
 
@@ -112,6 +115,8 @@ def compare_venues(one: str, other: str, city: str = "") -> VenueRelation:
         mine.names & theirs.names or mine.last == theirs.building or theirs.last == mine.building
     ):
         best = VenueRelation.ALIAS
+    if best is VenueRelation.DIFFERENT and one.isascii() is not other.isascii() and sound_alike(one, other, _SHORTEST_SOUND):
+        best = VenueRelation.ALIAS
     if best is VenueRelation.DIFFERENT and (_inside(mine, theirs) or _inside(theirs, mine)):
         best = VenueRelation.WEAK
     if best in {VenueRelation.SAME, VenueRelation.ALIAS} and mine.room != theirs.room:
@@ -131,6 +136,9 @@ def _is_one_room(one: str, other: str) -> bool:
 def _buildings(one: str, other: str, city: str) -> VenueRelation:
     if one == other:
         return VenueRelation.SAME
+    one, other = _AREA.sub("", one), _AREA.sub("", other)
+    if one == other or (len(one) >= 4 and one.replace("の", "") == other.replace("の", "")):
+        return VenueRelation.ALIAS
     within = _within_city(one, other, city) if city else VenueRelation.DIFFERENT
     if within is not VenueRelation.DIFFERENT:
         return within
@@ -152,7 +160,7 @@ def _within_city(one: str, other: str, city: str) -> VenueRelation:
     short, long = sorted((_without(one, city), _without(other, city)), key=lambda name: (len(name), name))
     if len(short) < 3 or short not in long:
         return VenueRelation.DIFFERENT
-    return VenueRelation.ALIAS if short == long and len(short) > 3 else VenueRelation.WEAK
+    return VenueRelation.ALIAS if short == long else VenueRelation.WEAK
 
 
 @lru_cache(maxsize=10_000)
@@ -176,6 +184,12 @@ def own_venue_name(venue: str, city: str) -> OwnVenueName:
     whole = (_without(text, city) if city else "") or text
     own = _GENERIC.sub("", whole)
     return OwnVenueName(whole, own if len(own) > 1 or _GENERIC.fullmatch(whole) else text)
+
+
+def may_be_renamed(one: str, other: str, city: str) -> bool:
+    """Whether both are halls that are named after the city: one may be the name that a sponsor gave to the other."""
+    mine, theirs = split_venue(one).building, split_venue(other).building
+    return bool(city) and all(city in name and _HALL.search(name) is not None for name in (mine, theirs))
 
 
 def _inside(part: VenueParts, whole: VenueParts) -> bool:
