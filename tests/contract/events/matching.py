@@ -26,6 +26,7 @@ class PlainMatcher:
     """Same title, day, venue and time: one event. Titles that begin alike: a question. Anything else: two events."""
 
     has_reached_limit = False
+    block_format = 1
 
     def __init__(self) -> None:
         self.compared = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -12,13 +13,15 @@ import pytest
 from sqlalchemy import text
 
 from tadoru.errors import StoreError
+from tadoru.jobs.events.dedupe import EventMatcher
+from tadoru.model.event import RunStatus
 from tadoru.store.calendar import migrate
 from tadoru.store.calendar.backup import copy_calendar
 from tadoru.store.calendar.database import CalendarDatabase
 from tadoru.store.calendar.migrate import VERSIONS
 from tadoru.store.calendar.store import CalendarStore, open_calendar
 from tests.contract.events.conftest import Collector
-from tests.contract.events.matching import PlainMatcher, many
+from tests.contract.events.matching import PlainMatcher, draft, many
 from tests.contract.events.test_opening import later_revisions
 from tests.support.clock import FakeClock
 from tests.support.postgres import PostgresServer
@@ -122,3 +125,29 @@ def test_several_newer_programs_at_once_migrate_it_once(address: str, tmp_path: 
     assert [one.error for one in newer] == [None] * 4
     with psycopg.connect(address) as sql:
         assert sql.execute(f"SELECT * FROM {migrate.VERSION_TABLE}").fetchall() == [("9001", migrate.READABLE_BY)]
+
+
+def test_events_of_the_format_before_get_their_blocking_keys_with_the_next_run_of_their_source(
+    store: CalendarStore, clock: FakeClock
+) -> None:
+    matcher = EventMatcher()
+    old = Collector(store, matcher)  # type: ignore[arg-type]
+    source = old.source()
+    held = draft("秋の大演奏会", venue="桜川アートホール", city="桜川市")
+    old.run(source, [held])
+    with store.db.write() as sql:
+        sql.execute(text("DELETE FROM blocks"))
+        sql.execute(text("DROP TABLE block_formats"))
+        sql.execute(text(f"UPDATE {migrate.VERSION_TABLE} SET version_num = '0008'"))
+    with closing(open_calendar(store.db.database, clock)) as upgraded:
+        again = Collector(upgraded, matcher)  # type: ignore[arg-type]
+        run = again.start(source)
+        assert upgraded.results.fill_blocks(run, matcher) == 1
+        assert upgraded.results.fill_blocks(run, matcher) == 0, "once is enough"
+        upgraded.runs.finish(run, RunStatus.SUCCESS, counts={})
+        with upgraded.db.read() as sql:
+            keys = set(sql.execute(text("SELECT block FROM blocks")).scalars())
+        assert keys == set(matcher.blocks(held))
+        other = again.source("Hall")
+        assert again.run(other, [replace(held, city="")]).inserted == 0, "it is recognised by its venue"
+        assert upgraded.events.count() == 1

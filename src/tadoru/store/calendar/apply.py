@@ -21,12 +21,13 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Connection, RowMapping, Select, and_, exists, insert, or_, select, update
+from sqlalchemy import Connection, RowMapping, Select, and_, delete, exists, insert, or_, select, update
 
 from tadoru.model.event import EventDraft, EventStatus, QuarantinedEvent, RawEvent
 from tadoru.store.calendar.apply_chunk import ChunkApplier, KeyedRow, QuarantinedRow, RowKey, quarantined_keys, row_keys
 from tadoru.store.calendar.database import CalendarDatabase
 from tadoru.store.calendar.drafts import draft_from_json, draft_to_json, raw_to_json
+from tadoru.store.calendar.merging import EventMerger
 from tadoru.store.calendar.records import ApplyResult, Matcher, MissingEventsResult, RunLog, in_batches, insert_all, select_in
 from tadoru.store.calendar.review_items import (
     ROW_GONE,
@@ -37,7 +38,7 @@ from tadoru.store.calendar.review_items import (
     reopen_reviews,
 )
 from tadoru.store.calendar.runs import check_run_open
-from tadoru.store.calendar.schema import event_history, events, sightings, sources
+from tadoru.store.calendar.schema import block_formats, event_history, events, sightings, sources
 
 CHUNK_SIZE = 200
 """Rows per transaction, for which other writers wait: less than half a second even if each row is compared with as many events as
@@ -69,6 +70,7 @@ class RunResults:
     ) -> ApplyResult:
         """Store all rows; `raws` are the raw events of the drafts, in the same order. `progress` is called with the number of
         rows done."""
+        self.fill_blocks(run, matcher)
         rows, bad = row_keys(drafts, matcher), quarantined_keys(quarantined)
         reused = self._reused(run, rows, drafts, matcher)
         keys = {row.key for row in (*rows, *bad)} - reused
@@ -95,6 +97,24 @@ class RunResults:
             done += len(part)
             progress(done)
         return applied
+
+    def fill_blocks(self, run: RunLog, matcher: Matcher, chunk: int = CHUNK_SIZE) -> int:
+        """Write the blocking keys of the upcoming events of a source anew if an earlier version of the matcher wrote them;
+        returns how many events that were."""
+        mine = block_formats.c.source_id == run.source_id
+        with self._db.read() as sql:
+            if sql.execute(select(block_formats.c.format).where(mine)).scalar() == matcher.block_format:
+                return 0
+            event_ids = sorted({row.event_id for row in sql.execute(_upcoming_sightings(run, self._db.now()))})
+        for part in in_batches(event_ids, chunk):
+            with self._db.write_events() as sql:
+                check_run_open(sql, run)
+                EventMerger(sql, matcher, self._db.now(), f"source {run.source_id}").write_blocks(part)
+        with self._db.write_events() as sql:
+            check_run_open(sql, run)
+            sql.execute(delete(block_formats).where(mine))
+            sql.execute(insert(block_formats).values(source_id=run.source_id, format=matcher.block_format))
+        return len(event_ids)
 
     def _reused(self, run: RunLog, rows: Sequence[RowKey], drafts: Sequence[EventDraft], matcher: Matcher) -> set[str]:
         """Row keys that now name another row than before: the source renumbered its rows or reused a UID."""

@@ -133,6 +133,19 @@ class EventMerger:
         insert_all(sql, event_history, self._notes)
         return known
 
+    def write_blocks(self, event_ids: Iterable[int]) -> None:
+        """Write the blocking keys of these events anew, and nothing else."""
+        rows = event_rows(self._sql, event_ids)
+        by_event, owned = sightings_of(self._sql, rows), self._owned(rows)
+        known = {}
+        for event_id in rows:
+            with_draft = [one for one in by_event.get(event_id, ()) if one.draft is not None]
+            if with_draft:
+                live = [one for one in with_draft if one.gone_at is None] or with_draft
+                person = {name: value for name, (_, value) in owned.get(event_id, {}).items()}
+                known[event_id] = with_manual_values(self._merged(live).draft, person)
+        self._write_blocks(known, by_event)
+
     def _merged(self, live: Sequence[Sighting]) -> MergedDraft:
         if len(live) == 1:
             assert live[0].draft is not None

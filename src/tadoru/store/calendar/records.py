@@ -286,6 +286,11 @@ class Matcher(Protocol):
         """Whether a run has compared so many pairs that it compares fewer events, and only those with equal titles."""
         ...
 
+    @property
+    def block_format(self) -> int:
+        """The format of the blocking keys: another number makes the next run of each source write the keys of its events anew."""
+        ...
+
     def key(self, draft: EventDraft) -> str:
         """The dedupe key: title_clean + date + venue."""
         ...

@@ -416,6 +416,12 @@ blocks = _table(
     sqlite_with_rowid=False,
 )
 
+block_formats = _table(
+    "block_formats",
+    _to("source_id", "sources", key=True),
+    _whole("format"),
+)
+
 field_owners = _table(
     "field_owners",
     _to("event_id", "events", key=True),

@@ -265,6 +265,7 @@ class Collector:
     async def _unchanged(self, source: EventSource, run: RunLog, found: SourceContent) -> SourceRun:
         if found.kept:
             await asyncio.to_thread(self._store.schedule.remember, source.id, kept=found.kept)
+        await asyncio.to_thread(self._store.results.fill_blocks, run, self._matcher)
         seen = await asyncio.to_thread(self._store.results.mark_all_seen, run)
         counts = dict.fromkeys(("fetched", "parsed", "upserted", "quarantined", "merged", "review"), 0) | {"unchanged": seen}
         closed = await self._finish(run, RunStatus.SUCCESS, counts, "", tuple(found.snapshots))

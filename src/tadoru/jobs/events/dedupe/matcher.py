@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tadoru.jobs.events.dedupe.field_merge import MergeInput, merge_fields
-from tadoru.jobs.events.dedupe.keys import blocking_keys, dedupe_key, is_same_row, is_unique_uid
+from tadoru.jobs.events.dedupe.keys import BLOCK_FORMAT, blocking_keys, dedupe_key, is_same_row, is_unique_uid
 from tadoru.jobs.events.dedupe.linkage import (
     CERTAINLY_TWO,
     TitleWords,
@@ -473,6 +473,11 @@ class EventMatcher:
     def has_reached_limit(self) -> bool:
         """Whether events are compared only if their titles are equal."""
         return False
+
+    @property
+    def block_format(self) -> int:
+        """The format of the blocking keys."""
+        return BLOCK_FORMAT
 
     def key(self, draft: EventDraft) -> str:
         """The dedupe key: title_clean + date + venue."""
