@@ -4,6 +4,8 @@ Run by an interpreter of its own: an expression that backtracks cannot be interr
 which a timer of CPU time ends. Expressions that a module compiles when it is imported are recorded then; those that stand in the
 arguments of `re.search` and the like are read from the source. The inputs are made of the expression itself: what it begins with,
 then what it repeats, and an end that it does not want.
+
+An expression whose digest is among the known ones was tried before, and is not tried again.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from re import _constants as ops  # The inputs have to follow the structure, which nothing public describes.
 from re import _parser
@@ -49,6 +52,11 @@ class Expression:
     place: str
     pattern: re.Pattern[Any]
     methods: frozenset[str]
+
+    def digest(self, most: int) -> str:
+        """What the result of its trial depends on: the expression, its use, the longest text, this module and Python."""
+        how = [repr(self.pattern.pattern), self.pattern.flags, *sorted(self.methods), most, sys.version_info[:2]]
+        return sha256(f"{how}{Path(__file__).read_text('utf-8')}".encode()).hexdigest()[:16]
 
 
 # --------------------------------------------------------------------------------------------------------- finding them
@@ -305,7 +313,7 @@ def slow(expression: Expression, most: int, announce: Callable[[str], None]) -> 
     return None
 
 
-def tried(found: list[Expression], bounds: dict[str, int]) -> Iterator[str]:
+def tried(found: list[tuple[Expression, int]]) -> Iterator[str]:
     """The slow ones, each with its input; a process that had to be ended is followed by one that continues behind it."""
     now = mmap.mmap(-1, 10_000)  # What the process is at: shared with it, so that it is known when it is ended.
     at = 0
@@ -322,9 +330,9 @@ def tried(found: list[Expression], bounds: dict[str, int]) -> Iterator[str]:
                         now.seek(0)
                         now.write(f"{number} {ascii(name)[:5_000]}\n".encode())
 
-                    most = next((size for place, size in bounds.items() if found[number].place.startswith(place)), FULL)
-                    if problem := slow(found[number], most, announce):
-                        print(f"{found[number].place}: {problem}", file=told, flush=True)
+                    expression, most = found[number]
+                    if problem := slow(expression, most, announce):
+                        print(f"{expression.place}: {problem}", file=told, flush=True)
             os._exit(0)
         os.close(writing)
         with os.fdopen(reading) as told:
@@ -333,7 +341,7 @@ def tried(found: list[Expression], bounds: dict[str, int]) -> Iterator[str]:
         if not os.WIFSIGNALED(status):
             return
         number, name = now[:].decode().partition("\n")[0].split(" ", 1)
-        yield f"{found[int(number)].place}: {name}: ended after {KILLED_AFTER:g} s"
+        yield f"{found[int(number)][0].place}: {name}: ended after {KILLED_AFTER:g} s"
         at = int(number) + 1
 
 
@@ -342,10 +350,15 @@ def named(file: Path, source: Path) -> str:
 
 
 def main() -> None:
-    source, bounds = Path(sys.argv[1]).resolve(), json.loads(sys.argv[2])
+    source, bounds, known = Path(sys.argv[1]).resolve(), json.loads(sys.argv[2]), frozenset(sys.stdin.read().split())
     varying: list[str] = []
-    found = expressions(source, varying)
-    print(json.dumps({"count": len(found), "varying": varying, "slow": list(tried(found, bounds))}))
+    found = [
+        (one, next((size for place, size in bounds.items() if one.place.startswith(place)), FULL))
+        for one in expressions(source, varying)
+    ]
+    digests = [one.digest(most) for one, most in found]
+    new = [one for one, digest in zip(found, digests, strict=True) if digest not in known]
+    print(json.dumps({"varying": varying, "digests": sorted({*digests}), "slow": list(tried(new))}))
 
 
 if __name__ == "__main__":
