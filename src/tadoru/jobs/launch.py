@@ -34,7 +34,6 @@ from tadoru.rules.address import Exemptions
 from tadoru.signals import stop_signals
 from tadoru.store.crawl.interface import CrawlStore
 from tadoru.store.crawl.metrics import CrawlMetrics
-from tadoru.store.crawl.open import open_beside
 
 T = TypeVar("T")
 ProgressCallback = Callable[[CrawlMetrics, float], None]
@@ -135,6 +134,8 @@ async def crawl(
 ) -> CrawlOutcome:
     """Run the part of a crawl that one process does. `on_created` is called with the crawler before it starts, to be able to stop
     it. With an assignment only the assigned hosts are crawled."""
+    from tadoru.store.crawl.open import open_beside  # Other commands use this module too, without a crawl.
+
     clock = clock or SystemClock()
     store = await open_beside(plan.database, clock, durable=plan.durable)
     fetcher = build_fetcher(plan.access, plan.policy.concurrency)

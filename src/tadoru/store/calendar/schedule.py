@@ -15,8 +15,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, delete, exists, func, insert, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, delete, exists, func, insert, or_, select, text, update
 
 from tadoru.errors import Message, UsageError
 from tadoru.model.event import RunStatus
@@ -212,6 +211,10 @@ def _dependency_is_done() -> ColumnElement[bool]:
 SHORTEST_WAIT = 0.05
 """Seconds after which to ask again for a slot that another worker has: it keeps it until the response has arrived."""
 
+_KNOW_HOST = text("INSERT INTO hosts(name) VALUES (:name) ON CONFLICT DO NOTHING").bindparams(
+    bindparam("name", type_=hosts.c.name.type)
+)
+
 
 class HostSlots:
     """Request slots of hosts, and their robots.txt."""
@@ -273,8 +276,7 @@ class HostSlots:
         return query if self._db.is_sqlite else query.with_for_update()
 
     def _know(self, sql: Connection, host: str) -> None:
-        make = sqlite.insert(hosts) if self._db.is_sqlite else postgresql.insert(hosts)
-        sql.execute(make.values(name=host).on_conflict_do_nothing())
+        sql.execute(_KNOW_HOST, {"name": host})
 
     def robots(self, origin: str) -> RobotsRecord | None:
         """The stored robots.txt of an origin, with its age."""
