@@ -10,7 +10,9 @@ import ast
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cache
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
@@ -59,22 +61,38 @@ def extract() -> Catalog:
     return catalog
 
 
+@cache
+def source_nodes() -> dict[str, list[ast.Call | ast.ClassDef]]:
+    """The calls and classes of each file of the source."""
+    return {
+        file.relative_to(SOURCE).as_posix(): [
+            node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Call | ast.ClassDef)
+        ]
+        for file in sorted(SOURCE.rglob("*.py"))
+    }
+
+
+def calls(*names: str) -> Iterator[tuple[str, ast.Call]]:
+    """The calls of these functions and classes, with the files that they stand in."""
+    for file, nodes in source_nodes().items():
+        for node in nodes:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
+                yield file, node
+
+
 def column_headings() -> Iterator[tuple[str, str]]:
     """The headings of the tables of commands, with the files that use them."""
-    for file in sorted((SOURCE / "cli").rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "table_columns":
-                headings = [str(one.value).rstrip(">~") for one in node.args if isinstance(one, ast.Constant)]
-                yield from ((file.relative_to(SOURCE).as_posix(), heading) for heading in headings if heading)
+    for file, node in calls("table_columns"):
+        headings = [str(one.value).rstrip(">~") for one in node.args if isinstance(one, ast.Constant)]
+        yield from ((file, heading) for heading in headings if heading)
 
 
 def subclasses(root: str) -> set[str]:
     """A class of the source and everything that derives from it: errors, whose text is a message."""
     bases: dict[str, set[str]] = {}
-    for file in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                bases.setdefault(node.name, set()).update(base.id for base in node.bases if isinstance(base, ast.Name))
+    for node in chain.from_iterable(source_nodes().values()):
+        if isinstance(node, ast.ClassDef):
+            bases.setdefault(node.name, set()).update(base.id for base in node.bases if isinstance(base, ast.Name))
     found = {root}
     while more := {name for name, of in bases.items() if of & found} - found:
         found |= more
