@@ -67,8 +67,9 @@ class RunLimits:
     """Response bodies after decompression, as saved in snapshots."""
     events: int = 10_000
     """Real calendars stay below it; each event takes about a millisecond to normalise, compare and store."""
-    same_start: int = 1_000
-    """Events with the same start: each of them is compared with others of its day."""
+    same_start: int = 500
+    """Each of them is compared with others of its day. In 33 calendars of Japanese municipalities with up to 340 events, at most
+    14 (8 %) have the same start, so that tables of 5,000 events stay below it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
