@@ -186,6 +186,9 @@ PAGE_ROUTES: tuple[Route, ...] = (
     _page("GET", "/manage/sources/{source_id}", Role.VIEWER, "One source."),
     _page("GET", "/manage/sources/{source_id}/edit", Role.EDITOR, "The form for editing a source."),
     _page("POST", "/manage/sources/{source_id}/edit", Role.EDITOR, "Edit a source."),
+    _page(
+        "POST", "/manage/sources/{source_id}/preview", Role.EDITOR, "Preview settings with the last saved response of a source."
+    ),
     _page("POST", "/manage/sources/{source_id}/test", Role.EDITOR, "Test a source without storing anything."),
     _page("POST", "/manage/sources/{source_id}/run", Role.EDITOR, "Run a source now."),
     _page("POST", "/manage/sources/{source_id}/enable", Role.EDITOR, "Enable a source."),

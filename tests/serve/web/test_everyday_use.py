@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from tadoru.jobs.events.dedupe.matcher import EventMatcher
 from tests.serve.web.test_appearance import window
@@ -65,3 +65,29 @@ def test_a_message_bot_gets_the_page(web_harness: WebHarness, agent: str) -> Non
     assert program.headers["content-type"] == "application/json"
     asked = httpx.get(web_harness.url(path), headers={"user-agent": agent, "accept": "application/json"})
     assert asked.headers["content-type"] == "application/json"
+
+
+def test_settings_of_a_source_are_previewed_while_they_are_typed_and_by_a_button_without_a_script(
+    browser: Browser, web_harness: WebHarness
+) -> None:
+    asked = len(web_harness.site.requests)
+    before = web_harness.store.sources.get(1).settings
+    with window(browser, web_harness, role="editor", locale="en") as (page, wrong):
+        page.goto(web_harness.url("/manage/sources/1/edit"))
+        shown = page.locator("#preview")
+        page.get_by_label("Parser settings").fill("include=朝市")
+        expect(shown.get_by_role("rowheader", name="神子田朝市").first).to_be_visible()
+        page.get_by_label("Parser settings").fill("nothing_known=1")
+        expect(shown.locator(".note.bad")).to_contain_text("nothing_known")
+        page.get_by_label("Parser settings").fill("include=どこにもない催し")
+        expect(shown).to_contain_text("Events: 0")
+    assert wrong == []
+    with window(browser, web_harness, role="editor", locale="en", java_script_enabled=False) as (page, wrong):
+        page.goto(web_harness.url("/manage/sources/1/edit"))
+        page.get_by_label("Parser settings").fill("include=朝市")
+        page.get_by_role("button", name="Preview").click()
+        assert page.locator("#preview").get_by_role("rowheader", name="神子田朝市").first.is_visible()
+        assert page.get_by_label("Parser settings").input_value() == "include=朝市"
+    assert wrong == []
+    assert web_harness.store.sources.get(1).settings == before, "nothing is saved"
+    assert len(web_harness.site.requests) == asked, "nothing is requested"

@@ -22,7 +22,7 @@ from typing import Any
 from tadoru.errors import TadoruError, UsageError
 from tadoru.i18n.translation import N_
 from tadoru.jobs.events.collect import source_registry
-from tadoru.jobs.events.collect.trial import SourceTrial, try_source
+from tadoru.jobs.events.collect.trial import SourceTrial, preview_settings, try_source
 from tadoru.jobs.events.collect.worker_pool import WorkerPool
 from tadoru.jobs.events.publish.json_documents import change_json, source_json
 from tadoru.jobs.launch import run_loop
@@ -228,3 +228,16 @@ def preview_source(service: Service, source_id: int) -> SourceTrial:
     """Test a source: fetch it once and return what would be parsed. Raises HttpProblem."""
     get_source(service, source_id)
     return run_loop(try_source(service.store, source_files(service), service.events, source_id, allowed_addresses(service)))
+
+
+_previewing = threading.BoundedSemaphore(2)
+
+
+def preview_typed(service: Service, source: EventSource) -> SourceTrial:
+    """Parse the last saved response of a source with settings that are being typed, without a request. Raises HttpProblem."""
+    if not _previewing.acquire(blocking=False):
+        raise HttpProblem(503, "Other previews are in progress. Try again later.", {"Retry-After": "5"})
+    try:
+        return preview_settings(service.store, source_files(service), service.events, source, service.clock)
+    finally:
+        _previewing.release()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -23,6 +23,7 @@ from tadoru.serve.api.source_actions import (
     edit_source,
     get_source,
     preview_source,
+    preview_typed,
     remove_source,
     source_files,
     start_run,
@@ -176,6 +177,24 @@ def save_source_page(request: Request, source_id: int) -> Response:
     return _save(request, _found(service_of(request), source_id))
 
 
+@router.post("/manage/sources/{source_id}/preview")
+def preview_source_page(request: Request, source_id: int) -> Response:
+    """Show what the settings of the form find in the last saved response. Nothing is requested and nothing is saved."""
+    service = service_of(request)
+    source = _found(service, source_id)
+    typed = SubmittedForm(request).texts((*_TEXTS, *_NUMBERS, "settings"))
+    try:
+        kind = SourceType(typed["type"])
+        changed = replace(
+            source, type=kind, city=typed["city"], timezone=typed["timezone"], settings=parse_settings_text(typed["settings"])
+        )
+        trial = preview_typed(service, changed)
+    except (HttpProblem, TadoruError, ValueError) as error:
+        problem = error if isinstance(error, HttpProblem | TadoruError) else UsageError("Unknown type of source.")
+        return _form(request, source, typed, problem)
+    return _form(request, source, typed, trial=trial)
+
+
 @router.post("/manage/sources/{source_id}/test")
 def test_source_page(request: Request, source_id: int) -> Response:
     """Fetch the source once and show what a run would save."""
@@ -289,15 +308,24 @@ def _filled(source: EventSource) -> dict[str, Any]:
     return texts | {"settings": settings_text(source.settings), "priority": source.priority, "low_hours": source.low_hours}
 
 
-def _form(request: Request, source: EventSource | None, values: Mapping[str, Any], problem: Problem = "") -> Response:
-    _ = formatter_of(request).gettext
+def _form(
+    request: Request,
+    source: EventSource | None,
+    values: Mapping[str, Any],
+    problem: Problem = "",
+    trial: SourceTrial | None = None,
+) -> Response:
+    formatter = formatter_of(request)
+    _ = formatter.gettext
     return render(
         request, "sources/form.html", status=400 if problem else 200, place=SOURCES_URL, problem=problem, values=values,
         heading=_("Edit {name}", name=source.name) if source else _("Add source"),
         types=[(one.value, _(_TYPE_LABELS[one])) for one in SourceType],
         frequencies=[(one, _(_FREQUENCY_LABELS[one])) for one in FREQUENCIES],
         action=f"{SOURCES_URL}/{source.id}/edit" if source else f"{SOURCES_URL}/new",
-        back=f"{SOURCES_URL}/{source.id}" if source else SOURCES_URL,
+        back=f"{SOURCES_URL}/{source.id}" if source else SOURCES_URL, trial=trial, trial_heading=_("Preview"),
+        preview=f"{SOURCES_URL}/{source.id}/preview" if source else "",
+        draft_time=lambda draft: format_draft_time(draft, formatter),
     )  # fmt: skip
 
 

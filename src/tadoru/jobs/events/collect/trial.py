@@ -1,4 +1,4 @@
-"""Tests a source: fetches, parses and normalises it. Nothing is stored."""
+"""Tests a source: fetches, parses and normalises it, or parses its last saved response with other settings. Nothing is stored."""
 
 from __future__ import annotations
 
@@ -6,20 +6,28 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import Any, TextIO
 
-from tadoru.clock import SystemClock, iso
+from tadoru.clock import Clock, SystemClock, iso, to_datetime
 from tadoru.config.options import EventsOptions
-from tadoru.errors import ConfigError, message_of, quoted
+from tadoru.errors import ConfigError, Message, message_of, quoted
 from tadoru.i18n.translation import SOURCE_LANGUAGE, translator
-from tadoru.jobs.events.collect.collector import read_secret
-from tadoru.jobs.events.collect.source_fetch import FetchContext, SourceFetcher
+from tadoru.jobs.events.collect.collector import Collector, read_secret
+from tadoru.jobs.events.collect.reader_process import ReaderProcess, ReaderTimeout
+from tadoru.jobs.events.collect.readers import SourceDocument
+from tadoru.jobs.events.collect.source_fetch import FetchContext, SourceContent, SourceFetcher
 from tadoru.jobs.events.collect.source_settings import parse_source_settings
 from tadoru.jobs.events.collect.worker_pool import WorkerPool
 from tadoru.log import printable
 from tadoru.model.event import EventDraft, QuarantinedEvent
 from tadoru.rules.address import Exemptions
-from tadoru.store.calendar.records import EventSource
+from tadoru.store.calendar.records import EventSource, Snapshot
 from tadoru.store.calendar.store import CalendarStore
 from tadoru.store.files import FileStore
+
+PREVIEW_SECONDS = 5.0
+"""For which a preview may parse: somebody is waiting for it."""
+PREVIEW_EVENTS = 200
+_RUN_SNAPSHOTS = 200
+"""Snapshots among which the first of a run is looked for."""
 
 
 @dataclass(slots=True)
@@ -117,3 +125,43 @@ async def try_source(
         trial.error, trial.documents, trial.missing = found.error, len(found.documents), found.missing
         trial.drafts, trial.quarantined = normal.drafts, normal.quarantined
     return trial
+
+
+def preview_settings(
+    store: CalendarStore, files: FileStore, options: EventsOptions, source: EventSource, clock: Clock
+) -> SourceTrial:
+    """Parse the last saved response of a source with these settings, without a request."""
+    trial = SourceTrial(source)
+    try:
+        settings = parse_source_settings(source.type, source.settings, secret=source.secret)
+    except ConfigError as error:
+        trial.error = message_of(error)
+        return trial
+    snapshot = _list_snapshot(store, source.id)
+    body = files.get(snapshot.content_path) if snapshot else None
+    if snapshot is None or body is None:
+        trial.error = Message("There is no saved response yet. Save and test the source first.")
+        return trial
+    reader = ReaderProcess(source.type, settings, min(options.timeout, PREVIEW_SECONDS))
+    document = SourceDocument(
+        body=body, content_type=None, url=snapshot.url, headers=(), page=1, is_detail=False, now=to_datetime(clock.now()),
+        zone=source.timezone or options.timezone, max_events=PREVIEW_EVENTS, max_same_start=settings.limits.same_start,
+    )  # fmt: skip
+    try:
+        parsed = reader.read(document)
+    except ReaderTimeout as problem:
+        trial.error = message_of(problem)
+        return trial
+    finally:
+        reader.close()
+    found = SourceContent(events=list(parsed.events[:PREVIEW_EVENTS]), problems=list(parsed.problems))
+    normal = Collector(store, files, clock, 0, options, lambda *_, **__: None).normalise(source, settings, found)
+    trial.documents, trial.drafts, trial.quarantined = 1, normal.drafts, normal.quarantined
+    return trial
+
+
+def _list_snapshot(store: CalendarStore, source_id: int) -> Snapshot | None:
+    """The first document of the newest run that saved one: the list, not the page of an event."""
+    newest = store.runs.snapshots(source_id, limit=_RUN_SNAPSHOTS)
+    of_run = [one for one in newest if one.run_id == newest[0].run_id] if newest else []
+    return min(of_run, key=lambda one: (one.fetched_at, one.id), default=None)
