@@ -228,11 +228,15 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
         f"{C}applying.py::test_a_large_run_holds_the_stored_form_of_only_a_few_rows",
     ),
     # ---- pages of the service: one journey of each kind in a real browser; what they answer is tested without one
-    f"{W}appearance.py::test_what_a_stranger_wrote_is_text_and_never_runs": (f"{W}appearance.py",),
+    f"{W}appearance.py::test_what_a_stranger_wrote_is_text_and_never_runs": (f"{W}appearance.py", f"{W}every_page.py"),
     f"{W}journeys.py::test_from_an_empty_service_to_a_calendar": (f"{W}journeys.py",),
     f"{W}live_updates.py::test_numbers_states_and_notices_of_a_crawl_are_shown_as_they_come": (f"{W}live_updates.py",),
     f"{W}crawl_responses.py": (f"{W}crawl_pages.py",),
-    f"{W}crawl_desk.py::test_a_failed_run_does_not_hide_the_last_good_one": (f"{W}crawl_desk.py",),
+    f"{W}crawl_desk.py::test_a_failed_run_does_not_hide_the_last_good_one": (
+        f"{W}crawl_desk.py",
+        f"{W}task_clicks.py",
+        f"{W}service_defects.py",
+    ),
     f"{W}cluster.py::test_the_page_tells_of_workers_crawls_queue_and_hosts": (f"{W}cluster.py",),
     "tests/serve/docs_sites/test_browser.py::test_a_site_that_means_harm_does_nothing": (
         "tests/serve/docs_sites/test_browser.py",

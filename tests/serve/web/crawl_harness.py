@@ -76,3 +76,19 @@ def crawled(web_harness: WebHarness, job: str = "audit", name: str = "Shop", **o
     start = [web_harness.site.url("/")]
     crawl = control.add(web_harness.service, BY, name=name, job=job, starts=start, options={"delay": "0.1", **options})
     return finished(web_harness, crawl.id)
+
+
+def catalogue_crawl(shop: WebHarness) -> ServedCrawl:
+    """A shop with many links to one missing page and a redirect loop, crawled before and after it got worse."""
+    site, names = shop.site, range(12)
+    for name in names:
+        site.page(f"/shop/item-{name}", title=f"Item {name} of the shop", links=["/catalogue", "/nowhere"])
+    site.page("/catalogue", title="The catalogue", links=["/loop", *(f"/shop/item-{name}" for name in names)])
+    site.redirect("/loop", "/pool")
+    site.redirect("/pool", "/loop")
+    quick = {"delay": 0.0, "resources": 0}
+    crawl = shop.store.crawls.add("Catalogue", "audit", [site.url("/catalogue")], quick, BY)
+    finished(shop, crawl.id)
+    site.reply("/shop/item-3", status=404)
+    control.run(shop.service, BY, crawl.id)
+    return finished(shop, crawl.id)

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 
 from tadoru.serve.crawl_runner import control
 from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
-from tests.serve.web.crawl_harness import finished, opened_shop, until
+from tests.serve.web.crawl_harness import catalogue_crawl, finished, opened_shop, until
 from tests.serve.web.test_appearance import window
 from tests.serve.web.web_harness import BY, WebHarness
 
@@ -37,19 +37,8 @@ def failed(shop: WebHarness) -> ServedCrawl:
 
 @pytest.fixture(scope="module")
 def audit(shop: WebHarness) -> ServedCrawl:
-    """A shop with many links to one missing page and a redirect loop, crawled before and after it got worse."""
-    site, names = shop.site, range(12)
-    for name in names:
-        site.page(f"/shop/item-{name}", title=f"Item {name} of the shop", links=["/catalogue", "/nowhere"])
-    site.page("/catalogue", title="The catalogue", links=["/loop", *(f"/shop/item-{name}" for name in names)])
-    site.redirect("/loop", "/pool")
-    site.redirect("/pool", "/loop")
-    quick = {"delay": 0.0, "resources": 0}
-    crawl = shop.store.crawls.add("Catalogue", "audit", [site.url("/catalogue")], quick, BY)
-    finished(shop, crawl.id)
-    site.reply("/shop/item-3", status=404)
-    control.run(shop.service, BY, crawl.id)
-    return finished(shop, crawl.id)
+    """A catalogue that was crawled before and after it got worse."""
+    return catalogue_crawl(shop)
 
 
 def text(page: Page) -> str:
@@ -202,4 +191,109 @@ def test_a_crawl_is_scheduled_for_a_weekday_an_hour_and_a_time_zone(
     assert found.next_at is not None
     assert found.next_at.astimezone(ZoneInfo("Europe/Berlin")).strftime("%a %H:%M") == "Mon 03:30"
     control.change(shop.service, BY, audit.id, repeats=False)
+    assert wrong == []
+
+
+def test_a_segment_is_defined_once_and_filters_findings_and_tables(
+    browser: Browser, shop: WebHarness, audit: ServedCrawl
+) -> None:
+    path = shop.url(f"/manage/crawls/{audit.id}")
+    with window(browser, shop, role="editor", locale="en", java_script_enabled=False) as (page, wrong):
+        page.goto(path)
+        page.get_by_text("Define segments").click()
+        page.get_by_label("Name", exact=True).fill("Second dozen")
+        page.get_by_label("Paths").fill("/shop/item-1* /catalogue")
+        page.get_by_role("button", name="Save segment").click()
+        assert "Segment saved." in text(page)
+        row = page.get_by_role("region", name="Segments").get_by_role("row").filter(has_text="Second dozen")
+        assert row.get_by_role("cell").first.inner_text() == "4", "item-1, item-10, item-11 and the catalogue"
+        row.get_by_role("link", name="Second dozen").click()
+        assert page.locator("#total").inner_text() == "4 rows"
+        page.goto(f"{path}/findings")
+        page.get_by_label("Segment").select_option("Second dozen")
+        page.get_by_role("button", name="Apply").click()
+        found = page.get_by_role("row").filter(has=page.get_by_text("Broken internal link"))
+        assert found.get_by_role("cell").nth(2).inner_text() == "4"
+        page.goto(f"{path}/links?segment=Second+dozen&which=broken")
+        assert page.locator("#total").inner_text() == "5 rows", "three links to /nowhere, one to /loop, one to item-3"
+        page.goto(path)
+        page.get_by_text("Define segments").click()
+        page.get_by_role("button", name="Remove · Second dozen").click()
+        assert "/shop/" in page.get_by_role("region", name="Segments").inner_text(), "folders again"
+    assert wrong == []
+
+
+def test_each_place_of_a_finding_is_new_or_known(browser: Browser, shop: WebHarness, audit: ServedCrawl) -> None:
+    path = shop.url(f"/manage/crawls/{audit.id}")
+    with window(browser, shop, role="viewer", locale="en", java_script_enabled=False) as (page, wrong):
+        page.goto(f"{path}/findings?state=new&sort=severity")
+        page.get_by_role("link", name="Affected pages · Broken internal link").click()
+        causes = page.get_by_role("region", name="Causes")
+        missing = causes.get_by_role("row").filter(has=page.get_by_role("link", name="/shop/item-3", exact=True))
+        assert "new" in missing.inner_text().split()
+        known = causes.get_by_role("row").filter(has=page.get_by_role("link", name="/nowhere", exact=True))
+        assert "new" not in known.inner_text().split()
+        pages = page.get_by_role("region", name="Affected pages")
+        assert "new" not in pages.inner_text().split(), "each of these pages had a broken link before"
+        page.goto(f"{path}/findings/response-client-error")
+        pages = page.get_by_role("region", name="Affected pages")
+        now = pages.get_by_role("row").filter(has=page.get_by_role("link", name="/shop/item-3", exact=True))
+        assert "new" in now.inner_text().split()
+        now.get_by_role("link", name="/shop/item-3", exact=True).click()
+        assert "Newly broken" in page.get_by_role("region", name="Change since previous run").inner_text()
+        assert "The catalogue" not in text(page)
+        assert page.get_by_role("region", name="Links to this page").get_by_role("link", name="/catalogue").count() == 1
+        assert "link 4" in page.get_by_role("region", name="Links to this page").inner_text()
+    assert wrong == []
+
+
+def test_a_page_says_why_it_is_not_indexable_and_what_it_uses(browser: Browser, shop: WebHarness) -> None:
+    head = '<title>Hidden</title><meta name="robots" content="noindex, follow"><link rel="stylesheet" href="/shop.css">'
+    shop.site.html(
+        "/hidden", f'<html lang="en"><head>{head}</head><body><h1>Hidden</h1><a href="/hidden">Itself</a></body></html>'
+    )
+    crawl = shop.store.crawls.add("Hidden", "audit", [shop.site.url("/hidden")], {"delay": 0.0, "resources": 0}, BY)
+    finished(shop, crawl.id)
+    with window(browser, shop, role="viewer", locale="en", java_script_enabled=False) as (page, wrong):
+        page.goto(shop.url(f"/manage/crawls/{crawl.id}/pages"))
+        page.get_by_role("link", name="/hidden", exact=True).click()
+        facts = page.get_by_role("region", name="Page details").inner_text()
+        assert "not indexable · noindex · Meta robots: noindex, follow" in facts
+        assert "Hidden (6 characters," in facts
+        assert "/shop.css" in page.get_by_role("region", name="Resources").inner_text()
+        assert "No inlinks." in text(page), "a link of a page to itself is none"
+    assert wrong == []
+
+
+def test_the_score_says_that_it_counts_what_is_ignored(browser: Browser, shop: WebHarness, audit: ServedCrawl) -> None:
+    with window(browser, shop, role="viewer", locale="en", java_script_enabled=False) as (page, wrong):
+        page.goto(shop.url(f"/manage/crawls/{audit.id}"))
+        score = page.locator(".score b").inner_text()
+        assert "still counts" not in text(page)
+        assert "Broken internal link" in page.get_by_role("region", name="Fix first").inner_text()
+        shop.store.annotations.ignore(audit.id, BY, check_id="link-broken", subject="", reason="known")
+        page.reload()
+        assert "The score still counts 1 ignored check" in text(page)
+        assert page.locator(".score b").inner_text() == score
+        assert "Broken internal link" not in page.get_by_role("region", name="Fix first").inner_text()
+        page.get_by_role("link", name="Ignored findings").click()
+        assert "known" in text(page)
+    shop.store.annotations.unignore(audit.id, shop.store.annotations.ignored(audit.id)[-1].id, BY)
+    assert wrong == []
+
+
+def test_lists_and_figures_agree_and_links_can_be_exported(browser: Browser, shop: WebHarness, audit: ServedCrawl) -> None:
+    with window(browser, shop, role="viewer", locale="en", java_script_enabled=False) as (page, wrong):
+        page.goto(shop.url(f"/manage/crawls/{audit.id}"))
+        tile = page.locator(".tile", has=page.get_by_role("link", name="pages", exact=True))
+        pages = tile.locator("b").inner_text()
+        tile.get_by_role("link").click()
+        assert page.locator("#total").inner_text() == f"{pages} rows"
+        page.get_by_role("link", name="Links", exact=True).click()
+        total = int(page.locator("#total b").inner_text())
+        with page.expect_download() as download:
+            page.get_by_role("link", name="CSV", exact=True).click()
+        assert len(download.value.path().read_text().splitlines()) == total + 1
+        page.get_by_role("link", name="Site structure").click()
+        assert "each band between two rings is one click further away" in text(page)
     assert wrong == []

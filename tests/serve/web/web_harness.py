@@ -22,6 +22,7 @@ from tadoru.jobs.launch import run_loop
 from tadoru.log import Log
 from tadoru.serve.app import build_app
 from tadoru.serve.live import connection
+from tadoru.serve.server import RequestLineProtocol
 from tadoru.serve.service import Service
 from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.calendar.listing import EventFilter
@@ -156,5 +157,8 @@ def serving(folder: Path, site: Site, lang: str, clock: Clock | None = None, **m
     events = EventsOptions(database=database, timezone="Asia/Tokyo", delay=0.0, allow_private=True)
     options = ServeOptions(database=database, timezone="Asia/Tokyo", lang=lang, rate_limit=0, key_rate_limit=0, **more)
     service = Service(store=store, options=options, events=events, clock=clock, log=Log(io.StringIO(), clock))
-    with listening(build_app(service), more.get("port", 0), **connection.WEBSOCKET_OPTIONS) as (port, _):
+    with listening(build_app(service), more.get("port", 0), http=RequestLineProtocol, **connection.WEBSOCKET_OPTIONS) as (
+        port,
+        _,
+    ):
         yield WebHarness(site, store, service, f"http://127.0.0.1:{port}")

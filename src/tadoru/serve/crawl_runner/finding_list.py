@@ -16,6 +16,7 @@ from tadoru.model.finding import Severity
 from tadoru.serve.crawl_runner.crawl_files import MAX_RUNS, openable_runs
 from tadoru.serve.service import Service
 from tadoru.store.crawl.browse import PublishedRecord
+from tadoru.store.crawl.tables import LinkCause
 from tadoru.store.served_crawls.schema import IgnoredFinding, ServedCrawl
 
 STATES = {"new": N_("New"), "open": N_("Open"), "ignored": N_("Ignored"), "fixed": N_("Fixed")}
@@ -24,6 +25,8 @@ MAX_COMPARED_PAGES = 50_000
 """Pages up to which findings are compared with the previous run whenever they are listed."""
 _RANKS = {name: rank for rank, name in enumerate(LEVELS)}
 _SEVERITIES = list(Severity)
+CAUSES = {"link-broken": True, "page-broken-linked": True, "link-external-broken": False, "link-to-redirect": True}
+"""Checks whose findings have a target as their cause, and whether that is a page of the site."""
 StateName = Literal["new", "open", "ignored", "fixed"]
 LevelName = Literal["high", "medium", "low"]
 
@@ -34,9 +37,9 @@ class RankedCheck(PublishedRecord, published="CrawlFinding"):
 
     check: CheckSummary
     new: int
-    """Findings that the previous run did not have."""
+    """Findings that the previous run did not have; of broken links and links to redirects, targets."""
     fixed: int
-    """Findings of the previous run that are gone."""
+    """Findings or targets of the previous run that are gone."""
     ignored: int
     """Pages and targets of the check that are ignored, each for a reason."""
     state: StateName
@@ -101,6 +104,16 @@ def changed_checks(service: Service, crawl: ServedCrawl, path: Path | str, lang:
     return {one.check: one for one in found.checks}
 
 
+def causes_since(path: Path | str, earlier: EarlierRun | None, check: str) -> tuple[tuple[LinkCause, ...], frozenset[str] | None]:
+    """The targets that cause the findings of a check, and the URLs of those that did so before; None if that is unknown."""
+    if check not in CAUSES:
+        return (), None
+    wanted = {"internal": CAUSES[check], "broken": check != "link-to-redirect"}
+    # The links of an earlier run are only known if its results are a copy of their own.
+    was = crawl_results.link_causes(earlier.path, **wanted) if earlier is not None and earlier.number is None else None
+    return crawl_results.link_causes(path, **wanted), frozenset(one.url for one in was) if was is not None else None
+
+
 def ignored_checks(ignored: tuple[IgnoredFinding, ...]) -> dict[str, str]:
     """The checks that are ignored everywhere, with the reason."""
     return {one.check_id: one.reason for one in ignored if not one.subject}
@@ -118,14 +131,18 @@ def list_finding_rows(
     changes = changed_checks(service, crawl, path, lang) if counts is None else {}
     every = service.store.annotations.ignored(crawl.id)
     whole, rows = ignored_checks(every), []
+    earlier = earlier_of(service, crawl, path) if counts is None else None
     for check in found:
         change = changes.get(check.id)
         new, fixed = (change.new, change.fixed) if change is not None else (0, 0)
+        causes, known = causes_since(path, earlier, check.id) if check.count else ((), None)
+        if known is not None:
+            found_now = {one.url for one in causes}
+            new, fixed = len(found_now - known), len(known - found_now)
         if not check.count and not fixed:
             continue
-        state: StateName = (
-            "ignored" if check.id in whole else "fixed" if not check.count else "new" if new >= check.count else "open"
-        )
+        is_new = new >= (check.count if known is None else len(causes))
+        state: StateName = "ignored" if check.id in whole else "fixed" if not check.count else "new" if is_new else "open"
         effect, effort = effect_and_effort(check, pages)
         subjects = sum(1 for one in every if one.check_id == check.id and one.subject)
         rows.append(

@@ -20,7 +20,7 @@ from tadoru.i18n.translation import N_, Formatter, Translator, translator
 from tadoru.jobs.audit import crawl_results
 from tadoru.jobs.audit.compare.changes import FINDING_CHANGES, REGRESSIONS, ChangeKind, PageChange
 from tadoru.jobs.audit.compare.report_formats import CHANGE_NAMES, describe_change
-from tadoru.jobs.audit.crawl_results import EarlierRun, find_new
+from tadoru.jobs.audit.crawl_results import find_new
 from tadoru.jobs.audit.crawl_results.models import CheckSummary
 from tadoru.jobs.audit.crawl_results.run_comparison import ChangedPage, ComparisonResult, NothingToCompare
 from tadoru.jobs.audit.report.messages import (
@@ -38,6 +38,7 @@ from tadoru.serve.crawl_runner.finding_list import (
     SORTS,
     STATES,
     RankedCheck,
+    causes_since,
     changed_checks,
     earlier_of,
     list_finding_rows,
@@ -61,7 +62,6 @@ from tadoru.serve.web.rendering import formatter_of, redirect_after, render
 from tadoru.serve.web.request_input import PAGE_SIZE, SubmittedForm, parse_id
 from tadoru.store.crawl.browse import AffectedPage
 from tadoru.store.crawl.findings import FindingRow as StoredFinding
-from tadoru.store.crawl.tables import LinkCause
 from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
 
 router = APIRouter(include_in_schema=False)
@@ -103,10 +103,8 @@ def render_tab(
     return render(request, template, place=CRAWLS_URL, **shared, **content)
 
 
-CAUSES = {"link-broken": True, "page-broken-linked": True, "link-external-broken": False, "link-to-redirect": True}
-"""Checks whose findings have a target as their cause, and whether that is a page of the site."""
 MAX_REASON_LENGTH = 300
-MAX_DOTS, MAX_CURVES = 100, 200
+MAX_DOTS, MAX_CURVES = 80, 160
 """Pages and other links that the drawing of a site shows."""
 
 
@@ -201,7 +199,7 @@ def check_page(request: Request, crawl_id: int, check: str) -> Response:
         new = find_new(earlier, check, places) if earlier is not None else [False] * len(places)
         evidence = (describe_evidence(_stored_finding(one), translator(lang)) for one in found[0])
         rows = [*zip(found[0], evidence, new, strict=True)]
-        causes, known_causes = _causes(path, earlier, check) if not cursor else ((), frozenset())
+        causes, known_causes = causes_since(path, earlier, check) if not cursor else ((), frozenset())
         change = changed_checks(service, opened.crawl, path, lang).get(check) if not cursor else None
         return {
             "known_causes": known_causes,
@@ -214,16 +212,6 @@ def check_page(request: Request, crawl_id: int, check: str) -> Response:
         }  # fmt: skip
 
     return render_tab(request, opened, "findings", "crawls/check.html", read)
-
-
-def _causes(path: str, earlier: EarlierRun | None, check: str) -> tuple[tuple[LinkCause, ...], frozenset[str] | None]:
-    """The targets that cause the findings of a check, and the URLs of those that did so before; None if that is unknown."""
-    if check not in CAUSES:
-        return (), None
-    wanted = {"internal": CAUSES[check], "broken": check != "link-to-redirect"}
-    # The links of an earlier run are only known if its results are a copy of their own.
-    was = crawl_results.link_causes(earlier.path, **wanted) if earlier is not None and earlier.number is None else None
-    return crawl_results.link_causes(path, **wanted), frozenset(one.url for one in was) if was is not None else None
 
 
 def _stored_finding(one: AffectedPage) -> StoredFinding:
