@@ -124,6 +124,9 @@ def test_a_page_that_does_not_answer_today_stays(site: Site, book: Handbook, out
     done = read(site, out, diff=True, timeout=0.5, retries=0)
     gate.release()
     assert changed(done, site) == {"added": ["/sign-in"]}
+    failed = {url.removeprefix(site.url("")): cause for url, cause in done.failed}
+    assert {"/part-1": "HTTP 500", "/part-4": "HTTP 403", "/part-5": "HTTP 401"}.items() <= failed.items()
+    assert {"/part-2", "/part-3"} <= failed.keys()
     kept = tree(out)
     assert {name: data for name, data in kept.items() if name in files and name != "full.md"} == {
         name: data for name, data in files.items() if name != "full.md"

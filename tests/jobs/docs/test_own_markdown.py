@@ -66,6 +66,12 @@ def test_a_site_that_has_none_is_asked_on_a_few_pages_only(site: Site, book: Han
     assert set(sources(out, site).values()) == {"html"}
 
 
+def test_markdown_is_not_looked_for_on_pages_that_are_not_included(site: Site, book: Handbook, out: Path) -> None:
+    book.write(4)
+    read(site, out, include=["/part-2"])
+    assert [path for path in site.paths if path.endswith(".md")] == ["/index.md", "/part-2.md"]
+
+
 def test_a_page_for_everything_that_is_not_there_is_no_markdown(site: Site, pages: Handbook, out: Path) -> None:
     site.handle("/*", lambda exchange, _: exchange.send(Reply(200, doc("Not here").encode(), "text/markdown")))
     site.reply("/robots.txt", status=404)

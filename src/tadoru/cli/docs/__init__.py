@@ -147,6 +147,7 @@ def crawl(
                 depth=options.depth,
             )
             sys.stdout.write(text + "\n")
+        _print_failed(finished.result.failed)
     if finished.result.missing:
         raise BrowserMissing(finished.result.missing)
     return 0
@@ -182,6 +183,19 @@ def print_summary(written: BundleSummary, root: Path, *, diff: bool) -> None:
         sys.stdout.write(text + "\n")
     if diff:
         _print_changes(written.changes, root)
+
+
+def _print_failed(failed: Sequence[tuple[str, str]]) -> None:
+    if not failed:
+        return
+    text = ngettext(
+        "{count} page could not be downloaded; its earlier version is kept:",
+        "{count} pages could not be downloaded; their earlier versions are kept:",
+        len(failed),
+    )
+    sys.stdout.write(text + "\n")
+    for url, cause in failed[:MAX_LISTED_CHANGES]:
+        sys.stdout.write(f"  {printable(url)} ({cause})\n")
 
 
 def _print_changes(changes: DocChanges, root: Path) -> None:

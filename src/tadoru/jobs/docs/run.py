@@ -88,6 +88,10 @@ def build_job(options: DocsOptions, scope: Scope, start: str) -> DocsJob:
     )
 
 
+_MAX_FAILED = 1_000
+"""Pages that failed and are listed."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocsOutcome:
     """What a docs run produced."""
@@ -98,6 +102,8 @@ class DocsOutcome:
     """Why pages are incomplete: they need a browser and none is available."""
     deeper: int = 0
     """Pages that are known and lie beyond the depth."""
+    failed: tuple[tuple[str, str], ...] = ()
+    """Pages that could not be downloaded again, with the causes: their earlier versions are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +177,12 @@ class DocsCrawl(crawl_setup.SiteCrawl[DocsOutcome]):
             else:
                 failure = failure or await _start_without_text(store)
             await store.runs.end(prepared.run, outcome, None)
-            result = DocsOutcome(written=written, missing=missing, deeper=dict(store.summary.skip_reasons(100)).get(TOO_DEEP, 0))
+            result = DocsOutcome(
+                written=written,
+                missing=missing,
+                deeper=dict(store.summary.skip_reasons(100)).get(TOO_DEEP, 0),
+                failed=tuple(store.documents.outdated(_MAX_FAILED)),
+            )
             return crawl_setup.FinishedCrawl(prepared=prepared, ended=ended, result=result, start=failure)
         finally:
             await store.close()
@@ -441,6 +452,8 @@ class DocsResult:
     """Whether the crawl stopped before it was complete, for example at its time limit."""
     deeper: int = 0
     """Pages that are known and lie beyond the depth."""
+    failed: tuple[tuple[str, str], ...] = ()
+    """Pages that could not be downloaded again, with the causes: their earlier versions are kept."""
 
     def markdown(self) -> Iterator[tuple[str, str]]:
         """URL and Markdown of each page, in reading order, from the files of its pages; none if they have no files."""
@@ -478,4 +491,5 @@ async def docs_async(url: str, *, notify: Notify | None = None, **options: Any) 
         changes=written.changes if written else DocChanges(),
         stopped=finished.ended.stopped,
         deeper=finished.result.deeper,
+        failed=finished.result.failed,
     )

@@ -20,7 +20,7 @@ from tadoru.parse import links as link_parser
 from tadoru.parse.complexity import PageTooComplex
 from tadoru.parse.decode import decode
 from tadoru.parse.html import HtmlDocument
-from tadoru.rules.scope import Scope
+from tadoru.rules.scope import Admission, Scope
 from tadoru.rules.url import UrlResolver, origin
 
 ACCEPT_MARKDOWN = "text/markdown, text/html;q=0.5, */*;q=0.1"
@@ -76,7 +76,7 @@ class _StartPage:
 
 def _probe_markdown_urls(start: str, scope: Scope, page: _StartPage | None) -> Generator[ExtraRequest, Answer, str]:
     """Whether pages have a `.md` version: requested for the start page and the first pages that it links to."""
-    inside = [start, *(url for url in (page.links if page else ()) if scope.is_internal(url))]
+    inside = [start, *(url for url in (page.links if page else ()) if scope.decide(url).admission is Admission.FOLLOW)]
     candidates = dict.fromkeys(candidate for url in inside if (candidate := site_markdown.markdown_url(url)) is not None)
     for candidate in list(candidates)[:MAX_MARKDOWN_REQUESTS]:
         if _is_markdown_response((yield ExtraRequest(candidate)), (*site_markdown.MARKDOWN_TYPES, "text/plain")):

@@ -292,6 +292,15 @@ class DocumentStore:
         reached = {page for (page,) in self._db.stream(_REACHED.format(step=_STEPS[self._db.dialect.name]))}
         return [place for place in places if place.page_id in reached]
 
+    def outdated(self, most: int) -> list[tuple[str, str]]:
+        """The pages whose last request failed while an earlier version of them is kept: URLs and causes, in order."""
+        rows = self._db.rows(
+            """SELECT p.url, p.status_code, p.last_error_type FROM documents d JOIN pages p ON p.id = d.page_id
+            WHERE p.status = 'error' OR p.status_code >= 400 ORDER BY p.url LIMIT ?""",
+            (most,),
+        )
+        return [(url, f"HTTP {code}" if code and code >= 400 else kind or "") for url, code, kind in rows]
+
     def menus(self) -> Iterator[list[str]]:
         """The menus that pages show, those of the shallowest pages first."""
         return (zlib.decompress(urls).decode().split("\n") for (urls,) in self._db.stream(_MENUS))

@@ -319,11 +319,11 @@ def _is_decoration(node: Element) -> bool:
     if not attributes:
         return False
     words = (attributes.get("class") or "").split()
-    if not _LINE_NUMBER_CLASSES.isdisjoint(words) or element_kinds.element_kind(node.tag or "", " ".join(words)) in {
-        element_kinds.DROP,
-        element_kinds.TITLE,
-        element_kinds.PERMALINK,
-    }:
+    numbers = _LINE_NUMBER_CLASSES.intersection(words)
+    if numbers and (_LINE_CLASSES.isdisjoint(words) or numbers != {"line-number"}):  # Some lines are named for their numbers.
+        return True
+    kind = element_kinds.element_kind(node.tag or "", " ".join(words))
+    if kind in {element_kinds.DROP, element_kinds.TITLE, element_kinds.PERMALINK}:
         return True
     return "user-select" in (attributes.get("style") or "") and (node.text() or "").strip().isdigit()
 

@@ -98,7 +98,7 @@ def language_name(word: str) -> str:
     name = word.strip().lower().split(",")[0].removeprefix("source-").strip()
     if name in _NOT_LANGUAGES or not _LANGUAGE_NAME.match(name):
         return ""
-    return _ALIASES.get(name, name)
+    return "diff" if name.startswith("diff-") else _ALIASES.get(name, name)
 
 
 _FILE_NAME = re.compile(r"(?:[\w.@~\[\]()-]+/)*+[\w.@\[\]()-]*\.([A-Za-z0-9+]{1,12})")

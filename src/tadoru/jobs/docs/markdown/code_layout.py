@@ -103,6 +103,8 @@ def _is_code_box(node: Element, attributes: Attributes) -> bool:
     if "SCodeFlow" in classes:  # Scribble; the lines are paragraphs or a table.
         return True
     text = (node.text() or "").strip()
+    if "\n" not in text and is_label_of_code(node):
+        return False
     if not text or (not is_leaf(node) and node.css_first(_NOT_CODE) is not None):
         return False
     if any(name in attributes for name in _LANGUAGE_ATTRIBUTES) or element_kinds.is_code_name(" ".join(classes)):

@@ -91,7 +91,7 @@ def _note_around(target: Element) -> Element | None:
             return None
         if block.tag in {"td", "th"}:
             return block.parent
-        if block.tag in _NOTE_TAGS:
+        if block.tag in _NOTE_TAGS or (block.tag == "blockquote" and block.mem_id == target.mem_id):
             return block if block.css_first(_BOXES_WITH_MORE) is None else None
         block = block.parent
     return None
