@@ -294,12 +294,18 @@ def _callout_number(image: Element) -> str:
 def _line_kind(node: Element, tag: str) -> str:
     """`block` for an element that is displayed as a line, `line` for one that is a line by its class, else empty."""
     if tag in _LINE_TAGS:
-        return "block"
+        return "" if _is_emptied_box(node) else "block"
     if tag == "span":
         attributes = node.attributes
         if "data-line" in attributes or not _LINE_CLASSES.isdisjoint((attributes.get("class") or "").split()):
             return "line"
     return ""
+
+
+def _is_emptied_box(node: Element) -> bool:
+    """Whether an element is the box of buttons, which are removed, beside the code and not an empty line of it."""
+    beside = (node.next, node.prev)
+    return node.first_child is None and any(other is not None and other.tag == "code" for other in beside)
 
 
 def _end_line(text: _CodeText, line: str) -> None:

@@ -13,6 +13,7 @@ from tadoru.jobs.docs.markdown import element_kinds
 from tadoru.jobs.docs.markdown.conversion import child_elements, classes_of
 from tadoru.parse.html import Attributes, Element, is_leaf
 
+_FILE_NAME = re.compile(r"[\w./@~\[\]()-]*\w\.[A-Za-z][A-Za-z0-9+]{0,11}")
 PREFORMATTED = frozenset({"pre", "listing", "xmp", "plaintext"})
 CODE_TAGS = frozenset({"code", "samp", "tt", "kbd"})
 _LANGUAGE_ATTRIBUTES = ("data-lang", "data-language", "data-code-language")
@@ -209,11 +210,16 @@ def label_before(block: Element) -> str:
             before = before.prev
         if before is not None:
             kind = element_kinds.element_kind(before.tag or "", classes_of(before))
-            if before.tag == "figcaption" or kind is element_kinds.TITLE:
-                return _label_text(before)
-            return ""
+            is_label = before.tag == "figcaption" or kind is element_kinds.TITLE or _is_file_name(before)
+            return _label_text(before) if is_label else ""
         node = node.parent
     return ""
+
+
+def _is_file_name(node: Element) -> bool:
+    """Whether an element has nothing but the name of a file."""
+    text = (node.text() or "").strip() if node.tag in {"div", "p", "span"} else ""
+    return len(text) <= _MAX_LABEL and _FILE_NAME.fullmatch(text) is not None
 
 
 def is_label_of_code(label: Element) -> bool:

@@ -24,7 +24,7 @@ _CLASS_KINDS: dict[str, str] = {
             MathJax_Preview MJX_Assistive_MathML eqno
             footnote-backref footnote-back data-footnote-backref fn-backref backrefs
             linenodiv gutter line-numbers-rows line-numbers-wrapper linenumbers blob-num mw-editsection editsection
-            modern-footnotes-footnote
+            modern-footnotes-footnote source-toolbox
             collapse-toggle twoslash-popup-container test-arrow out-of-band hideme""",
         PERMALINK: """headerlink hash-link header-anchor anchor-link anchorjs-link direct-link permalink heading-anchor
             heading-link header-link anchor hashlink docs-heading-link autolink-header sl-anchor-link headline-link""",
@@ -35,7 +35,7 @@ _CLASS_KINDS: dict[str, str] = {
         CODE: """fragment highlighttable codehilitetable lntable rouge-table hljs-ln js-file-line-container listing_frame
             SVerbatim RktBlk linenums""",
         TITLE: """code-block-caption filename code-title code-block-title codeblock-title file-name code-header-title title-bar
-            topic-title sidebar-title rubric sd-card-title""",
+            topic-title sidebar-title rubric sd-card-title code-with-filename-file""",
         MATH: "katex arithmatex math-inline",
         DRAWN_MATH: "MathJax MathJax_SVG MathJax_CHTML MathJax_Display MathJax_SVG_Display",
         EQUATIONS: "ltx_eqn_table",
@@ -115,7 +115,7 @@ _CODE_NAME = re.compile(
 )
 _MAYBE_CODE = frozenset("code highlight listing snippet screen terminal console hljs chroma prettyprint verbatim".split())
 _CODE_LABEL = re.compile(
-    r"(?:code|snippet|listing|terminal|example|highlight)[a-z]*(?:[-_]+[a-z]+)*[-_]+"
+    r"(?!code-with-filename$)(?:code|snippet|listing|terminal|example|highlight)[a-z]*(?:[-_]+[a-z]+)*[-_]+"
     r"(?:header|title|title-?bar|toolbar|lang|language|label|file-?name|caption)"
 )
 _CODE_LABEL_TAGS = frozenset({"div", "span", "header", "figcaption", "p"})
@@ -243,7 +243,7 @@ def _callout_name(word: str, parts: list[str]) -> tuple[bool, str]:
 
 def _bare_mark(words: list[str]) -> str | None:
     """The kind of a box whose classes are only the kind: `note`, `section warning` (Doxygen), `WARNING` (DocFX)."""
-    rest = words[1:] if words[:1] == ["section"] else words
+    rest = [word.removeprefix("rmd") for word in (words[1:] if words[:1] == ["section"] else words)]  # `rmdwarning`: bookdown
     if not rest or len(rest) > 2 or (rest[0] if not rest[0].isupper() else rest[0].lower()) not in _BARE_CALLOUTS:
         return None
     kinds = {CALLOUTS.get(word.lower()) for word in rest if word.lower() not in _NOT_KINDS or word is rest[0]}
