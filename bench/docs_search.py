@@ -21,7 +21,7 @@ from typing import NamedTuple
 from bench.server import serve
 from bench.site import Site
 from tadoru import docs
-from tadoru.jobs.docs.search import index_path, search_site
+from tadoru.jobs.docs.search import ensure_index, index_path, search_site
 from tadoru.jobs.docs.semantic import is_available
 from tadoru.store.search_terms import asked
 
@@ -58,7 +58,8 @@ class Answer(NamedTuple):
 def crawled(manual: str) -> Path:
     """The folder of a manual, crawled if it is not there."""
     folder = CACHE / "sites" / manual
-    if index_path(folder).exists():
+    if (folder / "index.json").exists():
+        ensure_index(folder)
         return folder
     package, inside = (MANUALS | HELD_OUT)[manual]
     files = CACHE / "packages" / manual

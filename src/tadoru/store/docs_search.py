@@ -6,55 +6,76 @@ Sections and ranking are defined in `jobs/docs/search.py`.
 
 from __future__ import annotations
 
+import atexit
 import json
+import math
+import os
 import sqlite3
-from collections.abc import Container, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 from tadoru.store.errors import translated
 from tadoru.store.search_terms import SearchTerms, indexed, is_single
 
-_FORM = 0x7AD0_0104
+_FORM = 0x7AD0_0105
 """The file's version, and that of `search_terms`: another one, and the index is made again."""
 MAX_INDEXED = 1_000_000
 """Characters of a section whose words are in the index: of text without spaces each takes 20 bytes of memory meanwhile."""
 _PATIENCE = 10.0
+_MOST_IDLE, _CACHE_KIB = 4, 8192
+_COMMON = 0.15
+"""The share of the sections that have a term which is common."""
 _SCHEMA = """
 CREATE TABLE pages(id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE, title TEXT NOT NULL, file TEXT NOT NULL,
     tokens INTEGER NOT NULL, key TEXT NOT NULL, number INTEGER NOT NULL, hash TEXT NOT NULL, crawled_at TEXT NOT NULL,
-    crumbs TEXT NOT NULL, place INTEGER NOT NULL);
+    crumbs TEXT NOT NULL, place INTEGER NOT NULL, lead TEXT NOT NULL, popularity REAL NOT NULL DEFAULT 0);
 CREATE INDEX pages_by_file ON pages(file);
 CREATE INDEX pages_by_number ON pages(number);
 CREATE INDEX pages_by_place ON pages(place);
+CREATE INDEX pages_by_id ON pages(id, url, title, popularity);
 CREATE TABLE sections(id INTEGER PRIMARY KEY, page_id INTEGER NOT NULL, place INTEGER NOT NULL, level INTEGER NOT NULL,
     path TEXT NOT NULL, anchor TEXT, text TEXT NOT NULL);
 CREATE UNIQUE INDEX sections_of_page ON sections(page_id, place);
+CREATE INDEX sections_by_id ON sections(id, page_id);
 CREATE TABLE names(name TEXT NOT NULL, target TEXT NOT NULL, page_id INTEGER NOT NULL,
     PRIMARY KEY (name, target, page_id)) WITHOUT ROWID;
 CREATE INDEX names_of_page ON names(page_id);
 CREATE TABLE vectors(page_id INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE VIRTUAL TABLE words USING fts5(title, path, text, content='', tokenize='porter unicode61 remove_diacritics 2');
+CREATE VIRTUAL TABLE about USING fts5(title, lead, links, content='', tokenize='porter unicode61 remove_diacritics 2');
 """
 _PAGE = "url, title, file, tokens, key, number, hash, crawled_at, crumbs, place"
+_MOST_NAMES, _MOST_REPEATED, _MOST_NAMED = 20, 5, 2_000
+"""Texts of links by which a page is found, how often one counts, and characters of them."""
 # A heading says best what is below it, the title of the page what the page is about. Texts are read only of what is shown.
 # By a call of bm25() only the best rows are sorted, by the column `rank` all.
-_FIND = """SELECT s.id, p.url, p.title, s.path, found.score, s.place
-    FROM (SELECT rowid AS section, bm25(words, 6.0, 6.0, 1.0) AS score FROM words
-        WHERE words MATCH ? ORDER BY score LIMIT ?) AS found
-    JOIN sections s ON s.id = found.section JOIN pages p ON p.id = s.page_id ORDER BY found.score, p.place, s.place"""
+_ROW = "s.id, p.url, p.title, p.popularity"
+_OF_SECTION = """JOIN sections s INDEXED BY sections_by_id ON s.id = found.rowid
+    JOIN pages p INDEXED BY pages_by_id ON p.id = s.page_id"""
+_FIND = f"""SELECT {_ROW}, found.score FROM (SELECT rowid, bm25(words, 6.0, 6.0, 1.0) AS score FROM words
+    WHERE words MATCH ? ORDER BY score LIMIT ?) AS found {_OF_SECTION} ORDER BY found.score, s.id"""
+# What a page says first and what others call it says what it is about, as its title does.
+_FIND_PAGES = f"""SELECT {_ROW}, found.score FROM (SELECT rowid, bm25(about, 5.0, 4.0, 1.0) AS score FROM about
+    WHERE about MATCH ? ORDER BY score LIMIT ?) AS found JOIN pages p INDEXED BY pages_by_id ON p.id = found.rowid
+    JOIN sections s INDEXED BY sections_of_page ON s.page_id = p.id AND s.place = 0 ORDER BY found.score, s.id"""
+_COUNT = "SELECT count(*) FROM words WHERE words MATCH ?"
 _COMPLETE = "SELECT rowid FROM words WHERE words MATCH ? LIMIT 2000"
-_SCAN = """SELECT s.id, p.url, p.title, s.path, 0.0, s.place
-    FROM sections s JOIN pages p ON p.id = s.page_id WHERE {} ORDER BY p.place, s.place LIMIT ?"""
-_READ = """SELECT p.file, s.anchor, s.text, p.number, p.crumbs FROM sections s JOIN pages p ON p.id = s.page_id WHERE s.id = ?"""
+_SCAN = f"""SELECT {_ROW}, 0.0
+    FROM sections s JOIN pages p ON p.id = s.page_id WHERE {{}} ORDER BY p.place, s.place LIMIT ?"""
+_READ = """SELECT p.file, s.path, s.anchor, s.text, p.number, p.crumbs
+    FROM sections s JOIN pages p ON p.id = s.page_id WHERE s.id = ?"""
 _TEXT = "SELECT text FROM sections WHERE id = ?"
-_AT = """SELECT s.id, p.url, p.title, s.path, 0.0, s.place
+_AT = f"""SELECT {_ROW}, 0.0
     FROM sections s JOIN pages p ON p.id = s.page_id WHERE s.page_id = ? AND s.place = ?"""
 _WITHOUT_VECTORS = "SELECT {} FROM pages p LEFT JOIN vectors v ON v.page_id = p.id WHERE v.page_id IS NULL"
 _LINKED = "SELECT target, count(*) FROM names WHERE name = ? GROUP BY target"
+_NAMES = """SELECT p.id, n.name, count(*) FROM names n JOIN pages p ON p.url = n.target
+    GROUP BY p.id, n.name ORDER BY p.id, count(*) DESC, n.name"""
+_LINKING_PAGES = "SELECT p.id, count(DISTINCT n.page_id) FROM names n JOIN pages p ON p.url = n.target GROUP BY p.id"
 _SECTIONS = """SELECT s.level, s.path, s.anchor, s.text FROM pages p JOIN sections s ON s.page_id = p.id
     WHERE p.url = ? ORDER BY s.place"""
 _FORGET = "INSERT INTO words(words, rowid, title, path, text) VALUES ('delete', ?, ?, ?, ?)"
@@ -89,6 +110,8 @@ class IndexedPage:
     """Where the site itself files it."""
     place: int = 0
     """In reading order, from 1; given by whoever puts it in."""
+    lead: str = ""
+    """What it says first."""
 
 
 class SearchHitRow(NamedTuple):
@@ -97,14 +120,11 @@ class SearchHitRow(NamedTuple):
     id: int
     url: str
     title: str
-    heading: str
-    path: str
-    """As JSON."""
+    popularity: float
+    """From 0 to 1, by the number of pages that link to its page."""
     rank: float
     is_complete: bool
     """Whether it has all terms of the query."""
-    is_lead: bool
-    """Whether its page begins with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +132,7 @@ class SectionText:
     """What is shown of a section that matches."""
 
     file: str
+    path: tuple[str, ...]
     anchor: str | None
     text: str
     number: int
@@ -162,10 +183,10 @@ class DocsSearchIndex:
         """Add a page, or put it in the place of what was known of it; `names` are those it gives other pages by its links."""
         self.drop(page.url)
         page_id = self._sql.execute(
-            f"INSERT INTO pages({_PAGE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            f"INSERT INTO pages({_PAGE}, lead) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 page.url, page.title, page.file, page.tokens, page.key, page.number, page.hash, page.crawled_at,
-                json.dumps(page.crumbs, ensure_ascii=False), place,
+                json.dumps(page.crumbs, ensure_ascii=False), place, page.lead,
             ),
         ).lastrowid  # fmt: skip
         for at, section in enumerate(sections):
@@ -193,23 +214,62 @@ class DocsSearchIndex:
             self._sql.execute(f"DELETE FROM {table} WHERE page_id = (SELECT id FROM pages WHERE url = ?)", (url,))
         self._sql.execute("DELETE FROM pages WHERE url = ?", (url,))
 
+    def describe_pages(self) -> None:
+        """Index what each page is about, from its opening and from the links of all others, after pages have changed."""
+        names: dict[int, list[str]] = {}
+        for page_id, name, number in self._sql.execute(_NAMES):
+            found = names.setdefault(page_id, [])
+            if len(found) < _MOST_NAMES:
+                found.append(" ".join([name] * min(number, _MOST_REPEATED)))
+        self._sql.execute("INSERT INTO about(about) VALUES ('delete-all')")
+        pages = self._sql.execute("SELECT id, title, lead FROM pages").fetchall()
+        rows = ((page_id, indexed(title), indexed(lead), indexed(" ".join(names.get(page_id, ()))[:_MOST_NAMED]))
+                for page_id, title, lead in pages)  # fmt: skip
+        self._sql.executemany("INSERT INTO about(rowid, title, lead, links) VALUES (?, ?, ?, ?)", rows)
+        linked = dict(self._sql.execute(_LINKING_PAGES))
+        most = math.log1p(max(linked.values(), default=1))
+        self._sql.executemany(
+            "UPDATE pages SET popularity = ? WHERE id = ?",
+            ((math.log1p(linked.get(page_id, 0)) / most, page_id) for page_id, *_ in pages),
+        )
+
     def optimize(self) -> None:
         """Merge the parts of the full-text index, which makes searches a third faster."""
         self._sql.execute("INSERT INTO words(words) VALUES ('optimize')")
 
-    def find(self, query: SearchTerms, limit: int) -> tuple[str, list[SearchHitRow]]:
-        """The best sections and how they were found: `all` if some have all terms, `any` if none has, `text` without terms."""
+    def find(self, query: SearchTerms, limit: int) -> tuple[str, list[SearchHitRow], list[SearchHitRow]]:
+        """How sections were found, the best of them, and the pages that are about the terms, each with its first section.
+
+        `all` if some sections have all terms, `any` if none has, `text` without terms.
+        """
         with translated(str(self._path)):
             if not query.wanted:
-                return "text", self._scan(query.literal, limit)
-            whole = not any(is_single(term) for term in query.wanted)
-            for prefix in (False, True) if whole else (True,):
-                rows = self._sql.execute(_FIND, (query.expression(every=False, prefix=prefix), limit)).fetchall()
+                return "text", self._scan(query.literal, limit), []
+            for expression in self._expressions(query):
+                rows = self._sql.execute(_FIND, (expression, limit)).fetchall()
                 if rows:
-                    every = query.expression(every=True, prefix=prefix)
-                    complete = {number for (number,) in self._sql.execute(_COMPLETE, (every,))}
-                    return "all" if complete else "any", [_hit(row, complete) for row in rows]
-            return "all", []
+                    pages = self._sql.execute(_FIND_PAGES, (expression, limit)).fetchall()
+                    complete = {number for (number,) in self._sql.execute(_COMPLETE, (query.expression(every=True),))}
+                    return "all" if complete else "any", [_hit(row, complete) for row in rows], [_hit(row, ()) for row in pages]
+            return "all", [], []
+
+    def _expressions(self, query: SearchTerms) -> Iterator[str]:
+        """What is looked for until something is found: terms, related words, beginnings of words."""
+        if not any(is_single(term) for term in query.wanted):
+            if query.identifier or (len(query.wanted) == 1 and not query.related):
+                yield query.expression(every=False)
+            else:
+                yield query.broad_expression(self._common(query.wanted))
+                yield query.related_expression
+        yield query.expression(every=False, prefix=True)
+
+    def _common(self, terms: Sequence[str]) -> frozenset[str]:
+        """The terms that a large share of the sections has."""
+        if len(terms) < 2:
+            return frozenset()
+        most = _COMMON * (self._sql.execute("SELECT max(id) FROM sections").fetchone()[0] or 0)
+        counts = {term: self._sql.execute(_COUNT, (f'"{term}"',)).fetchone()[0] for term in terms if '"' not in term}
+        return frozenset(term for term, number in counts.items() if number > most)
 
     def _scan(self, literal: tuple[str, ...], limit: int) -> list[SearchHitRow]:
         """Signs like `->` are in no index; they are looked for in the text itself."""
@@ -220,8 +280,8 @@ class DocsSearchIndex:
 
     def read(self, section: int) -> SectionText:
         """What is shown of a section."""
-        file, anchor, text, number, crumbs = self._sql.execute(_READ, (section,)).fetchone()
-        return SectionText(file, anchor, text, number, tuple(json.loads(crumbs)))
+        file, path, anchor, text, number, crumbs = self._sql.execute(_READ, (section,)).fetchone()
+        return SectionText(file, tuple(json.loads(path)), anchor, text, number, tuple(json.loads(crumbs)))
 
     def text(self, section: int) -> str:
         """The text of a section."""
@@ -307,14 +367,8 @@ def _page(row: tuple[Any, ...]) -> IndexedPage:
 
 
 def _hit(row: tuple[Any, ...], complete: Container[int]) -> SearchHitRow:
-    section, url, title, path, rank, place = row
-    return SearchHitRow(section, url, title, _last_heading(path), path, rank, section in complete, place == 0)
-
-
-@lru_cache(4096)
-def _last_heading(path: str) -> str:
-    steps = json.loads(path)
-    return steps[-1] if steps else ""
+    section, url, title, popularity, rank = row
+    return SearchHitRow(section, url, title, popularity, rank, section in complete)
 
 
 @contextmanager
@@ -328,6 +382,58 @@ def opened(path: Path, *, writable: bool = False) -> Iterator[DocsSearchIndex]:
             if writable:
                 _prepare(sql)
             yield DocsSearchIndex(sql, path)
+
+
+def _connection_to_keep(path: Path) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    sql = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_PATIENCE, check_same_thread=False)
+    with suppress(sqlite3.DatabaseError):  # Whoever reads it sees that it is no database.
+        sql.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    return sql
+
+
+class IdleConnections:
+    """Connections for searches that are kept for the next one, with what SQLite has read and prepared; a few per process."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._idle: list[tuple[object, sqlite3.Connection]] = []
+        atexit.register(self.close)
+
+    @contextmanager
+    def lent(self, path: Path) -> Iterator[DocsSearchIndex]:
+        """The index in a file, to be read until its end: nothing of a result may be left unread."""
+        with translated(str(path)):
+            status = path.stat()
+            key = (os.getpid(), str(path), status.st_dev, status.st_ino)  # A file that was replaced is opened again.
+            sql = self._take(key) or _connection_to_keep(path)
+            try:
+                yield DocsSearchIndex(sql, path)
+            except BaseException:
+                sql.close()
+                raise
+            self._keep(key, sql)
+
+    def _take(self, key: object) -> sqlite3.Connection | None:
+        with self._lock:
+            at = next((at for at, (known, _) in enumerate(self._idle) if known == key), None)
+            return None if at is None else self._idle.pop(at)[1]
+
+    def _keep(self, key: object, sql: sqlite3.Connection) -> None:
+        with self._lock:
+            self._idle.append((key, sql))
+            # On Windows, a folder with an open file cannot be removed.
+            while len(self._idle) > (0 if os.name == "nt" else _MOST_IDLE):
+                self._idle.pop(0)[1].close()
+
+    def close(self) -> None:
+        """Close the connections that no search uses."""
+        with self._lock:
+            while self._idle:
+                self._idle.pop()[1].close()
+
+
+idle_connections = IdleConnections()
 
 
 def is_current(path: Path) -> bool:
@@ -345,7 +451,7 @@ def _prepare(sql: sqlite3.Connection) -> None:
     sql.execute("PRAGMA cache_size = -65536")  # large enough that readers are held up only by the commit
     sql.execute("BEGIN IMMEDIATE")
     if sql.execute("PRAGMA user_version").fetchone()[0] != _FORM:
-        for name in ("words", "names", "vectors", "sections", "pages"):
+        for name in ("about", "words", "names", "vectors", "sections", "pages"):
             sql.execute(f"DROP TABLE IF EXISTS {name}")
         for statement in _SCHEMA.split(";"):
             sql.execute(statement)

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 from operator import add
 from typing import NamedTuple
 
@@ -34,6 +37,87 @@ _STOP_WORDS = frozenset(
     "way we were what when where which who whose why will with without would you your".split()
 )
 """Words of questions that say nothing about what is looked for."""
+_SYNONYMS = """
+abort cancel stop terminate kill interrupt
+accent diacritic
+accounts roles users
+allow permit
+argument option parameter flag
+author contributor committer people
+backup dump
+batch bulk many
+begin launch start
+big huge large
+block sleep wait
+browse navigate
+cache memoize
+catch handle trap
+change alter edit modify update
+check validate verify
+clone copy duplicate
+column field
+combine concatenate join merge
+compact reduce shrink small smaller
+compare diff difference
+compress zip
+computer host machine
+concurrent parallel simultaneous
+configuration option setting preference
+connect connection session
+consistency corruption integrity
+constant enum enumeration
+convert transform translate
+create add new
+credential passphrase password
+date time timestamp
+deadline timeout
+debug debugger inspect
+delete discard drop erase remove
+deny refuse reject
+dictionary map mapping
+directory folder
+disable deactivate
+display list print show view
+divide separate split
+enable activate
+encrypt cipher encryption
+error exception failure
+execute run
+fast performance quick speed
+find locate lookup search
+function method procedure
+image picture
+import load read
+install installation setup
+integer number numeric
+iterate loop repeat
+library module package
+limit maximum
+link url
+login authenticate authentication
+mail email
+monitor watch
+move rename
+order sort
+permission privilege access
+persist save store
+prompt ask
+publish release
+record row tuple
+reset restore revert rollback undo
+send transmit
+serialize marshal
+slow performance
+temp temporary
+tutorial guide introduction
+unique distinct
+upgrade update migrate
+"""
+"""Groups of words that documentation uses for the same thing: a question may have one, the page that answers it another."""
+_MOST_RELATED = 24
+_NEAR = 4
+"""Words between two terms that are near each other, at most."""
+_ENDINGS = ("ations", "ation", "ings", "ing", "ers", "ies", "ied", "ed", "es", "er", "ly", "s", "e", "y")
 _MOST_LENGTH = 400
 _IDENTIFIER = re.compile(r"^-|[a-z][A-Z]|\w[_.:]\w|^_")
 
@@ -47,6 +131,8 @@ class SearchTerms:
     unwanted: tuple[str, ...]
     literal: tuple[str, ...]
     """The same as the person wrote them, to be found in a text."""
+    related: tuple[str, ...] = ()
+    """Words that mean the same, and two words side by side written as one: `check out` is also `checkout`."""
 
     @property
     def identifier(self) -> str | None:
@@ -59,7 +145,29 @@ class SearchTerms:
         """The query in SQLite's language, of quoted strings only: nothing a person types is syntax."""
         star = "*" if prefix else ""
         joined = (" AND " if every else " OR ").join(f"{_quoted(term)}{star}" for term in self.wanted)
-        return f"({joined})" + "".join(f" NOT {_quoted(term)}" for term in self.unwanted)
+        return f"({joined}){self._exclusions}"
+
+    def broad_expression(self, common: Container[str]) -> str:
+        """Sections with a term that is not common, or a related word, and any term; what counts more is repeated.
+
+        A common term alone says little, and most sections that have it need not be ranked.
+        """
+        rare = [_quoted(term) for term in self.wanted if term not in common]
+        often = [_quoted(term) for term in self.wanted if term in common] if rare else []
+        words = [_quoted(term) for term in self.wanted]
+        near = [f"NEAR({one} {next_one}, {_NEAR})" for one, next_one in pairwise(words)]
+        needed = " OR ".join([*(rare or words), *map(_quoted, self.related)])
+        counted = " OR ".join([*(rare or words), *often, *often, *near])
+        return f"({needed}) AND ({counted}){self._exclusions}"
+
+    @property
+    def related_expression(self) -> str:
+        """Any of the terms or of the related words."""
+        return f"({' OR '.join(map(_quoted, (*self.wanted, *self.related)))}){self._exclusions}"
+
+    @property
+    def _exclusions(self) -> str:
+        return "".join(f" NOT {_quoted(term)}" for term in self.unwanted)
 
 
 def _quoted(term: str) -> str:
@@ -118,7 +226,39 @@ def asked(query: str) -> SearchTerms:
             literal.append(part.said)
     if not literal:  # nothing but exclusions: then they are what is asked for
         return SearchTerms(tuple(unwanted), (), tuple(unwanted))
-    return SearchTerms(tuple(wanted), tuple(unwanted), tuple(literal))
+    return SearchTerms(tuple(wanted), tuple(unwanted), tuple(literal), _related(parts, unwanted))
+
+
+def _related(parts: Sequence[QueryPart], unwanted: Sequence[str]) -> tuple[str, ...]:
+    """Words that mean the same as one of a query, and neighbours of which one is no stop word, written as one word."""
+    words = ["" if part.is_phrase or part.is_excluded else part.said.strip("?!.,;:").lower() for part in parts]
+    known = {stem(word) for word in [*words, *unwanted]}
+    related = {
+        same: None for word, part in zip(words, parts, strict=True) if word and not _is_stop_word(part)
+        for same in _synonyms().get(stem(word), ()) if stem(same) not in known
+    }  # fmt: skip
+    for (word, part), (next_word, next_part) in pairwise(zip(words, parts, strict=True)):
+        if word.isalpha() and next_word.isalpha() and not (_is_stop_word(part) and _is_stop_word(next_part)):
+            related[word + next_word] = None
+    return tuple(related)[:_MOST_RELATED]
+
+
+@cache
+def _synonyms() -> dict[str, list[str]]:
+    """The words that mean the same as one, by its stem."""
+    found: dict[str, list[str]] = {}
+    for group in map(str.split, _SYNONYMS.strip().splitlines()):
+        for word in group:
+            found.setdefault(stem(word), []).extend(other for other in group if other != word)
+    return found
+
+
+def stem(word: str) -> str:
+    """A word without its ending, more roughly than the index does it."""
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word.removesuffix(ending)
+    return word
 
 
 def _is_stop_word(part: QueryPart) -> bool:

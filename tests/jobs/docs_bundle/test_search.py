@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -132,6 +134,36 @@ def test_the_page_that_explains_it_comes_first(tmp_path: Path, query: str, file:
     assert search_site(tmp_path, query).hits[0].url.partition("#")[0] == f"{BASE}{file}"
 
 
+ABOUT = {
+    "index.html": "# Commands\n\n- [tool-mv](https://docs.example.com/mv.html): gives something another name\n",
+    "mv.html": "# tool-mv(1)\n\n## NAME\n\ntool-mv - Move or rename a file\n\n## OPTIONS\n\nNone.\n",
+    "diff.html": "# tool-diff(1)\n\n## NAME\n\ntool-diff - Compare\n\n"
+    + "## Rename\n\nA file that is a rename of a file.\n\n" * 3,
+    "worktree.html": "# tool-worktree(1)\n\nSeveral branches in several directories.\n",
+}
+
+
+@pytest.mark.parametrize(
+    "query, file",
+    [
+        pytest.param("rename a file", "mv.html", id="what a page says first"),
+        pytest.param("branches in folders", "worktree.html", id="another word for the same"),
+        pytest.param("folder", "worktree.html", id="nothing but another word for the same"),
+    ],
+)
+def test_a_page_is_found_by_what_it_is_about(tmp_path: Path, query: str, file: str) -> None:
+    write(tmp_path, [page(number, text, name) for number, (name, text) in enumerate(ABOUT.items(), 1)])
+    assert search_site(tmp_path, query, by_meaning=False).hits[0].url.partition("#")[0] == f"{BASE}{file}"
+
+
+def test_a_page_is_found_by_what_another_says_where_it_links_to_it_as_long_as_that_is_there(tmp_path: Path) -> None:
+    docs = [page(number, text, name) for number, (name, text) in enumerate(ABOUT.items(), 1)]
+    write(tmp_path, docs)
+    assert [hit.title for hit in search_site(tmp_path, "something", by_meaning=False).hits] == ["Commands", "tool-mv(1)"]
+    write(tmp_path, docs[1:])
+    assert search_site(tmp_path, "something", by_meaning=False).hits == ()
+
+
 def test_a_query_of_nothing_but_stop_words_looks_for_them(site: Path) -> None:
     assert asked("what is it").wanted == ("what", "is", "it")
     assert asked('what "is it"').wanted == ("is it",)
@@ -147,6 +179,27 @@ def test_one_page_does_not_crowd_out_the_others(site: Path) -> None:
     titles = [hit.title for hit in search_site(site, "install", 10).hits]
     assert titles.count("Installing everything") == 3
     assert "Install" in titles
+
+
+def test_each_page_has_a_place_before_one_has_two(site: Path) -> None:
+    found = search_site(site, "install", 2, by_meaning=False)
+    assert {hit.title for hit in found.hits} == {"Install", "Installing everything"}
+
+
+def test_a_search_after_a_site_was_replaced_finds_the_new_one(tmp_path: Path) -> None:
+    write(tmp_path / "site", manual())
+    assert search_site(tmp_path / "site", "wizard").hits
+    shutil.rmtree(tmp_path / "site")
+    write(tmp_path / "site", [page(1, "# Penguins\n\nThey swim.\n")])
+    assert not search_site(tmp_path / "site", "wizard", by_meaning=False).hits
+    assert search_site(tmp_path / "site", "penguins").hits
+
+
+def test_searches_in_several_threads_get_their_own_results(site: Path) -> None:
+    queries = ["wizard", "coroutine", "app.toml", "設定"] * 8
+    expected = [search_site(site, query, by_meaning=False) for query in queries]
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(lambda query: search_site(site, query, by_meaning=False), queries)) == expected
 
 
 def test_when_no_section_has_all_words_those_with_some_are_given(site: Path) -> None:
@@ -213,9 +266,14 @@ def test_a_folder_without_a_site_is_said_so(tmp_path: Path) -> None:
     [
         ("# H\n\nbody of it\n", ("nothing",), "body of it"),
         ("# Only\n", (), "# Only"),
+        (
+            "A branch.\n" + "w " * 200 + "Two branches in folders.",
+            ("branch", "folder?"),
+            "…" + "w " * 28 + "Two branches in folders.",
+        ),
         ("w " * 200 + "needle " + "w " * 200, ("Needle",), "…" + "w " * 60 + "needle " + "w " * 55 + "w…"),
     ],
-    ids=["the beginning", "a heading alone", "around the word"],
+    ids=["the beginning", "a heading alone", "where most words are", "around the word"],
 )
 def test_a_snippet(text: str, words: tuple[str, ...], expected: str) -> None:
     found = make_snippet(text, words)

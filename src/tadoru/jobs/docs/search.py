@@ -16,13 +16,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
 
 from tadoru.errors import UsageError
 from tadoru.jobs.docs import semantic
-from tadoru.jobs.docs.bundle.links import named_links
-from tadoru.jobs.docs.bundle.markdown_blocks import anchored_sections
+from tadoru.jobs.docs.bundle.links import link_texts
+from tadoru.jobs.docs.bundle.markdown_blocks import anchored_sections, plain_text, split_blocks
 from tadoru.jobs.docs.bundle.model import DocHeading, SectionChange
 from tadoru.jobs.docs.bundle.output_folder import STATE_FOLDER
 from tadoru.jobs.docs.bundle.page_files import page_body
@@ -33,29 +34,36 @@ from tadoru.store.docs_search import (
     IndexedSection,
     SearchHitRow,
     SectionText,
+    idle_connections,
     is_current,
     opened,
 )
-from tadoru.store.search_terms import SearchTerms, asked
+from tadoru.store.search_terms import SearchTerms, asked, stem
 
 _MAX_HITS_PER_PAGE = 3
-_CANDIDATES = 100
-_COMPLETE, _IN_HEADING, _IS_HEADING, _IN_TITLE, _IS_TITLE, _LEAD, _DEFINED = 0.3, 0.3, 0.2, 0.8, 0.5, 0.3, 2.0
-"""How much more a section is worth whose text has all terms, whose heading has them, whose heading has little else, …"""
+_CANDIDATES = 60
+_COMPLETE, _DEFINED, _IS_TITLE = 0.3, 2.0, 0.5
+"""How much more a section is worth that has all terms or defines the name, and a page whose title is nothing but terms."""
+_ABOUT, _POPULAR = 1.5, 0.6
+"""What counts that a page is about the terms, and how much more the page is worth that most others link to."""
 _OTHER_SECTIONS, _NEXT_SECTION, _MOST_SECTIONS = 0.4, 0.7, 8
 """How much the other sections of a page add to its best one, and each one relative to the one before."""
 _LEAST = 0.5
-"""Where sections with all terms are found, others are left out that are worth less than this share of the best."""
+_SURE_PAGES = 5
+"""Where sections with all terms are found, others are left out that are worth less than this share of the best and are not of
+the first pages."""
 _LINKED = 2.0
 """How much more the page is worth that most others link to by the name that is asked for."""
-_BY_SECTION, _BY_PAGE, _RANK_OFFSET = 0.3, 0.5, 6
+_BY_SECTION, _BY_PAGE, _RANK_OFFSET = 0.2, 0.2, 3
 """What the rank by the nearest section and by the nearest page counts beside that by words, and what is added to ranks."""
 _NEWS = 0.5
 """Release notes mention everything and explain little."""
 _NEWS_TITLE = re.compile(r"\b(?:what.?s new|changelog|change log|release notes?|releases?|news)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
-_ENDINGS = ("ations", "ation", "ings", "ing", "ers", "ies", "ied", "ed", "es", "er", "ly", "s", "e", "y")
-_SNIPPET_RADIUS, _SNIPPET_WINDOW = 120, 600
+_LEAD_SECTIONS, _LEAD_LENGTH = 6, 400
+_score = itemgetter(0)
+_SNIPPET_BEFORE, _SNIPPET_AFTER, _SNIPPET_WINDOW, _SNIPPET_TEXT, _MOST_OCCURRENCES = 60, 180, 600, 10_000, 8
+_PUNCTUATION = "?!.,;:()`'\""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +75,20 @@ class SearchHit:
     title: str
     path: tuple[str, ...]
     file: str
-    snippet: str
     score: float
     """Higher is better; comparable only within one search."""
     text: str
+    words: tuple[str, ...] = ()
+    """The terms of the query, as the person wrote them."""
     number: int = 0
     """The number of the page."""
     crumbs: tuple[str, ...] = ()
     """Where the site itself files the page."""
+
+    @property
+    def snippet(self) -> str:
+        """The passage of the text that matches best."""
+        return make_snippet(self.text, self.words)
 
     def as_json(self) -> dict[str, object]:
         """The hit for JSON output, without the whole text."""
@@ -117,6 +131,8 @@ class SectionIndexer:
         if kind is None:
             for url in self._left:
                 self._index.drop(url)
+            if self._added or self._left:
+                self._index.describe_pages()
             if self._added:
                 self._index.optimize()
         self._stack.__exit__(kind, error, trace)
@@ -127,9 +143,15 @@ class SectionIndexer:
         if self._left.pop(page.url, None) == page.key:
             self._index.move(page.url, self._place)
         else:
-            names = dict.fromkeys((link_name(text), url) for text, url in named_links(_clean_text(markdown)) if url != page.url)
+            host = page.url.partition("://")[2].partition("/")[0]
+            names = dict.fromkeys(
+                (link_name(text), url)
+                for text, url in link_texts(_clean_text(markdown))
+                if url != page.url and url.partition("://")[2].startswith(host)
+            )
             self._added += 1
-            self._index.put(page, self._place, _section_rows(page.title, markdown, headings), names)
+            sections = list(_section_rows(page.title, markdown, headings))
+            self._index.put(replace(page, lead=_lead(sections)), self._place, sections, names)
 
     def changed_sections(self, url: str, title: str, markdown: str, headings: Sequence[DocHeading]) -> tuple[SectionChange, ...]:
         """What differs from the sections of the page that the index has; to be called before `add`."""
@@ -166,8 +188,20 @@ def index_row(page: IndexedPage, headings: Sequence[DocHeading] = ()) -> Indexed
 
 
 def link_name(text: str) -> str:
-    """The name of a program's part as the text of a link gives it: without marks of code and of a call."""
+    """What a link calls its target: without marks of code and of a call."""
     return text.strip("`").removesuffix("()").casefold()
+
+
+def _lead(sections: Sequence[IndexedSection]) -> str:
+    """What a page says first: the beginning of its prose, without headings, code and targets of links."""
+    lines: list[str] = []
+    length = 0
+    for section in sections[:_LEAD_SECTIONS]:
+        for block in split_blocks(section.text[: 2 * _LEAD_LENGTH]):
+            if block.kind == "text" and length < _LEAD_LENGTH:
+                lines.append(plain_text(block.text))
+                length += len(lines[-1])
+    return " ".join(" ".join(lines).split())[:_LEAD_LENGTH]
 
 
 def _section_rows(title: str, markdown: str, headings: Sequence[DocHeading]) -> Iterator[IndexedSection]:
@@ -235,11 +269,11 @@ def open_index(root: Path) -> Iterator[DocsSearchIndex]:
     """The index of a folder to read, built first if it is missing. Raises UsageError if there are no page files."""
     path = index_path(root)
     if path.is_file():
-        with opened(path) as index:
+        with idle_connections.lent(path) as index:
             if index.is_current():
                 yield index
                 return
-    with opened(ensure_index(root)) as index:
+    with idle_connections.lent(ensure_index(root)) as index:
         yield index
 
 
@@ -251,19 +285,25 @@ def search_site(root: Path, query: str, limit: int = 10, *, by_meaning: bool = T
     terms = asked(_clean_text(query))
     candidates = max(_CANDIDATES, limit * _MAX_HITS_PER_PAGE * 2)
     with open_index(root) as index:
-        how, rows = index.find(terms, candidates)
-        ranked = [(0.0, row) for row in rows] if how == "text" else _ranked(rows, terms, index)
+        how, rows, about = index.find(terms, candidates)
+        ranked = [(0.0, row) for row in rows] if how == "text" else _ranked(rows, about, terms, index)
         if by_meaning and how != "text" and not terms.identifier and semantic.is_available():
             near = semantic.nearest(index_path(root), index, query)
             ranked = _merged(ranked, near)
             how = how if rows or not ranked else "meaning"
-        hits: list[SearchHit] = []
-        of_page: dict[str, int] = {}
-        for score, row in ranked:
-            of_page[row.url] = of_page.get(row.url, 0) + 1
-            if of_page[row.url] <= _MAX_HITS_PER_PAGE and len(hits) < limit:
-                hits.append(_hit(row, index.read(row.id), score, terms))
-    return SearchResult(query, how, tuple(hits))
+        hits = tuple(_hit(row, index.read(row.id), score, terms) for score, row in _chosen(ranked, limit))
+    return SearchResult(query, how, hits)
+
+
+def _chosen(ranked: Sequence[tuple[float, SearchHitRow]], limit: int) -> list[tuple[float, SearchHitRow]]:
+    """The best section of each page, and further sections of the pages if there are not enough pages; best first."""
+    of_page: Counter[str] = Counter()
+    places: list[tuple[int, int]] = []
+    for at, (_, row) in enumerate(ranked):
+        of_page[row.url] += 1
+        if of_page[row.url] <= _MAX_HITS_PER_PAGE:
+            places.append((of_page[row.url] > 1, at))
+    return [ranked[at] for at in sorted(at for _, at in sorted(places)[:limit])]
 
 
 def _merged(ranked: list[tuple[float, SearchHitRow]], near: NearestPages) -> list[tuple[float, SearchHitRow]]:
@@ -279,86 +319,103 @@ def _merged(ranked: list[tuple[float, SearchHitRow]], near: NearestPages) -> lis
     for url, score in ranks.items():
         rows = pages.get(url) or [(1.0, near.rows[url])]
         merged += [(score * (own / rows[0][0] if rows[0][0] else 1.0), row) for own, row in rows]
-    return sorted(merged, key=lambda one: -one[0])
+    return sorted(merged, key=_score, reverse=True)
 
 
-def _ranked(rows: Sequence[SearchHitRow], terms: SearchTerms, index: DocsSearchIndex) -> list[tuple[float, SearchHitRow]]:
-    """Sections with their scores, best first."""
-    wanted = [_stems(term) for term in terms.wanted]
+def _ranked(
+    rows: Sequence[SearchHitRow], about: Sequence[SearchHitRow], terms: SearchTerms, index: DocsSearchIndex
+) -> list[tuple[float, SearchHitRow]]:
+    """Sections with their scores, best first; `about` are pages that are about the terms, each with its first section."""
+    wanted = _stems(" ".join(terms.wanted))
     name = terms.identifier
     defined = re.compile(rf"^[^\w\n]*+{re.escape(name)}(?!\w)", re.MULTILINE) if name else None
     linked = index.linked(link_name(name)) if name else {}
     most_linked = max(linked.values(), default=1)
     pages: dict[str, list[tuple[float, SearchHitRow]]] = {}
     for row in rows:
-        score = -row.rank * _boost(wanted, row.heading, _IN_HEADING, _IS_HEADING)
-        score *= (1 + _COMPLETE * row.is_complete) * (1 + _LEAD * row.is_lead)
+        score = -row.rank * (1 + _COMPLETE * row.is_complete)
         if defined and defined.search(index.text(row.id)):
             score *= 1 + _DEFINED
         pages.setdefault(row.url, []).append((score, row))
+    for row in about:
+        pages.setdefault(row.url, [(0.0, row)])
+    ranks = {row.url: -row.rank for row in about}
     ranked: list[tuple[float, SearchHitRow]] = []
     for url, found in pages.items():
-        found.sort(key=lambda one: -one[0])
-        title = found[0][1].title
-        weight = _boost(wanted, title, _IN_TITLE, _IS_TITLE) * (_NEWS if _is_news(title) else 1.0)
-        weight *= 1 + _LINKED * linked.get(url, 0) / most_linked
-        others = sum(score * _NEXT_SECTION**at for at, (score, _) in enumerate(found[1:_MOST_SECTIONS]))
-        page = (found[0][0] + _OTHER_SECTIONS * others) * weight
-        ranked += [(page * score / found[0][0] if found[0][0] else 0.0, row) for score, row in found]
-    ranked.sort(key=lambda one: -one[0])
+        found.sort(key=_score, reverse=True)
+        best, row = found[0]
+        page = best
+        for at, (score, _) in enumerate(found[1:_MOST_SECTIONS]):
+            page += score * _OTHER_SECTIONS * _NEXT_SECTION**at
+        page = (page + _ABOUT * ranks.get(url, 0.0)) * _title_weight(wanted, row.title) * (1 + _POPULAR * row.popularity)
+        page *= 1 + _LINKED * linked.get(url, 0) / most_linked
+        ranked += [(page * score / best if best else page, row) for score, row in found]
+    ranked.sort(key=_score, reverse=True)
     least = _LEAST * ranked[0][0] if ranked and any(row.is_complete for _, row in ranked) else 0.0
-    return [(score, row) for score, row in ranked if row.is_complete or score >= least]
+    sure = set(list(dict.fromkeys(row.url for _, row in ranked))[:_SURE_PAGES])
+    return [(score, row) for score, row in ranked if row.is_complete or score >= least or row.url in sure]
+
+
+def _title_weight(wanted: frozenset[str], title: str) -> float:
+    """How much more a page is worth by the share of its title that the terms are; release notes are worth less."""
+    words, is_news = _title_words(title)
+    return (1 + _IS_TITLE * len(words & wanted) / len(words) if words else 1.0) * (_NEWS if is_news else 1.0)
 
 
 @lru_cache(4096)
-def _is_news(title: str) -> bool:
-    return _NEWS_TITLE.search(title) is not None
+def _title_words(title: str) -> tuple[frozenset[str], bool]:
+    return _stems(title), _NEWS_TITLE.search(title) is not None
 
 
-def _boost(wanted: Sequence[frozenset[str]], line: str, has: float, equals: float) -> float:
-    """What a heading or a title adds: by the share of the terms that it has, and by the share of it that they are."""
-    words = _stems(line)
-    if not words or not wanted:
-        return 1.0
-    found = [term for term in wanted if term and term <= words]
-    if not found:
-        return 1.0
-    covered = len(frozenset().union(*found)) / len(words)
-    return (1 + has * len(found) / len(wanted)) * (1 + equals * covered)
-
-
-@lru_cache(4096)
 def _stems(text: str) -> frozenset[str]:
-    """The words of a heading without their endings."""
-    return frozenset(map(_stem, _WORD.findall(text.lower())))
-
-
-def _stem(word: str) -> str:
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word.removesuffix(ending)
-    return word
+    """The words of a text without their endings."""
+    return frozenset(map(stem, _WORD.findall(text.lower())))
 
 
 def _hit(row: SearchHitRow, shown: SectionText, score: float, terms: SearchTerms) -> SearchHit:
     url = f"{row.url}#{shown.anchor}" if shown.anchor else row.url
-    snippet, path = make_snippet(shown.text, terms.literal), tuple(json.loads(row.path))
-    return SearchHit(url, row.title, path, shown.file, snippet, score, shown.text, shown.number, shown.crumbs)
+    return SearchHit(url, row.title, shown.path, shown.file, score, shown.text, terms.literal, shown.number, shown.crumbs)
 
 
 def make_snippet(text: str, words: Sequence[str]) -> str:
-    """The text around the first occurrence of one of the words, or the start of the text if none occurs literally."""
+    """The text where most of the words are near each other, or its start if none occurs."""
     body = text.partition("\n")[2] if text.startswith("#") else text
-    body = body if body.strip() else text
-    low = body.lower()
-    places = [at for at in (low.find(word.lower()) for word in words) if at >= 0]
-    middle = min(places, default=0)
-    begin = max(0, middle - _SNIPPET_WINDOW) if len(low) == len(body) else 0
+    body = (body if body.strip() else text)[:_SNIPPET_TEXT]
+    middle = _densest_place(body, words)
+    begin = max(0, middle - _SNIPPET_WINDOW)
     flat, at = " ".join(body[begin : middle + _SNIPPET_WINDOW].split()), len(" ".join(body[begin:middle].split()))
-    start, end = max(0, at - _SNIPPET_RADIUS), min(len(flat), at + _SNIPPET_RADIUS)
+    start, end = max(0, at - _SNIPPET_BEFORE), min(len(flat), at + _SNIPPET_AFTER)
     if start and (space := flat.find(" ", start, at)) >= 0:
         start = space + 1
     if end < len(flat) and (space := flat.rfind(" ", at, end)) > at:
         end = space
     is_end = end == len(flat) and not body[middle + _SNIPPET_WINDOW :].strip()
     return f"{'…' if start or begin else ''}{flat[start:end]}{'' if is_end else '…'}"
+
+
+def _densest_place(body: str, words: Sequence[str]) -> int:
+    """Where the passage begins that has most of the words, whatever their endings."""
+    low = body.lower()
+    if len(low) != len(body):
+        return 0
+    stems = {stem(word.strip(_PUNCTUATION).lower()) for word in words} - {""}
+    places = sorted((at, word) for word in stems for at in _occurrences(low, word))
+    last: dict[str, int] = {}
+    best = best_number = 0
+    for at, word in reversed(places):
+        last[word] = at
+        number = sum(near < at + _SNIPPET_AFTER for near in last.values())
+        if number >= best_number:
+            best, best_number = at, number
+    return best
+
+
+def _occurrences(text: str, word: str) -> Iterator[int]:
+    """Where a text has a word that begins so, at most a few."""
+    at = -1
+    for _ in range(_MOST_OCCURRENCES):
+        at = text.find(word, at + 1)
+        if at < 0:
+            return
+        if not (word[0].isascii() and at and text[at - 1].isalnum()):
+            yield at

@@ -142,12 +142,21 @@ def linked_urls(markdown: str) -> Iterator[str]:
     yield from dict.fromkeys(match[1].partition("#")[0] for match in _LINK_TARGET.finditer(markdown))
 
 
-_NAMED_LINK = re.compile(r"(?<!!)\[(`?[^\s\[\]`]{2,80}`?)\]\((https?://[^\s()<>#]++)")
-_NAME = re.compile(r"[._]|[a-z][A-Z]|^`|\(\)$")
+_TEXT_LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,200})\]\((https?://[^\s()<>#]++)[^\s()<>]*+\)")
+_ITEM_START = re.compile(r"[\s>|*+\-\d.)]*+")
+_MAX_ITEM = 200
 
 
-def named_links(markdown: str) -> Iterator[tuple[str, str]]:
-    """The names of programs' parts (`os.path.join`, `readFile()`) that the text links by, each with the URL, without fragment."""
-    for found in _NAMED_LINK.finditer(markdown):
-        if _NAME.search(found[1]):
-            yield found[1], found[2]
+def link_texts(markdown: str) -> Iterator[tuple[str, str]]:
+    """What the text calls the pages that it links to, with their URLs without fragments, once each.
+
+    An entry of a list that begins with its only link describes the page behind it.
+    """
+    found: dict[tuple[str, str], None] = {}
+    for line in markdown.splitlines():
+        links = list(_TEXT_LINK.finditer(line)) if "](" in line else []
+        found.update(((link[1], link[2]), None) for link in links)
+        start = _ITEM_START.match(line)
+        if len(links) == 1 and start and start.end() == links[0].start():
+            found[_TEXT_LINK.sub(r"\1", line[start.end() : links[0].end() + _MAX_ITEM])[:_MAX_ITEM], links[0][2]] = None
+    yield from found
