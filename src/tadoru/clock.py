@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from datetime import UTC, datetime
 from typing import Protocol
@@ -34,6 +33,8 @@ class SystemClock:
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
+        import asyncio  # Late: help and errors of usage need the time only.
+
         await asyncio.sleep(seconds)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -59,6 +58,8 @@ def worker(config_file: str | None, show_config: bool, log_format: str, verbose:
 
 
 def _run_worker(options: WorkerOptions, events: EventsOptions, log_format: str, level: str) -> None:
+    import asyncio
+
     from tadoru.clock import SystemClock
     from tadoru.jobs import launch
 

@@ -14,10 +14,6 @@ from tadoru.cli.options import job_options, resolve_options
 from tadoru.cli.output import N_, _, format_option, ngettext, translate_text, write_json
 from tadoru.config.options import CRAWL_JOBS, JOB_SETTINGS, AuditOptions, CrawlOptions, DocsOptions, LinksOptions
 from tadoru.errors import UsageError, without_passwords
-from tadoru.jobs.audit.run import bounds_for
-from tadoru.jobs.crawl_setup import build_scope, robots_token
-from tadoru.jobs.docs.run import site_folder
-from tadoru.jobs.launch import pick_processes
 from tadoru.jobs.reporting.formatting import pad_text
 from tadoru.log import printable
 from tadoru.rules.url import host_key, parse_typed_url
@@ -64,6 +60,8 @@ def print_plan(
 
 
 def _docs_plan(options: DocsOptions, start: str) -> Rows:
+    from tadoru.jobs.docs.run import site_folder  # Late, like all jobs here: the plan of one needs no other.
+
     kinds = ", ".join(options.variants) or _("none")
     markdown = _("the site's own where it is complete") if options.own_markdown else _("converted from each page")
     return [
@@ -117,6 +115,8 @@ def _start_urls(starts: list[str]) -> Rows:
 
 
 def _bounds(options: AuditOptions) -> Rows:
+    from tadoru.jobs.audit.run import bounds_for
+
     bounds = bounds_for(options)
     rows: Rows = []
     if bounds.pages_per_host:
@@ -135,6 +135,8 @@ def _bounds(options: AuditOptions) -> Rows:
 
 
 def _requests(options: CrawlOptions, starts: list[str], *, listed: bool) -> Rows:
+    from tadoru.jobs.crawl_setup import build_scope
+
     if listed:
         rows = [(_("requests"), _("only these URLs; no links are followed"))]
     else:
@@ -154,6 +156,8 @@ def _requests(options: CrawlOptions, starts: list[str], *, listed: bool) -> Rows
 
 
 def _robots(options: CrawlOptions) -> str:
+    from tadoru.jobs.crawl_setup import robots_token
+
     if options.ignore_robots:
         return _("ignored")
     agent = robots_token(options)
@@ -165,6 +169,8 @@ def _robots(options: CrawlOptions) -> str:
 
 
 def _pace(options: CrawlOptions) -> str:
+    from tadoru.jobs.launch import pick_processes
+
     parts = []
     if options.delay:
         parts.append(_("one request per host every {seconds} s", seconds=f"{options.delay:g}"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -124,6 +123,8 @@ def _check_output(order: ExportRequest) -> None:
 
 @contextmanager
 def _open_crawl(database: str, clock: Clock) -> Iterator[CrawlDatabase]:
+    import asyncio
+
     from tadoru.store.crawl.open import open_existing
 
     store = open_existing(database, clock)

@@ -163,6 +163,8 @@ def links(
             "--state on the command line, or name the file with --config.",
             file=settled.sources["state"],
         )
+    if not given and not (options.state and Path(options.state).is_file()):
+        raise UsageError("Start URL missing. Give one, such as https://example.com/.")
     from tadoru.jobs.links.local_input import find_local_input
 
     local = find_local_input(given, options)
@@ -188,8 +190,6 @@ def _check(options: LinksOptions, urls: tuple[str, ...], local: LocalInput | Non
     starts = [parse_typed_url(url) for url in urls] if local is None else [local.root_url]
     if len(starts) > 1 and not options.list:
         raise UsageError("Give a single start URL, or --list to request several URLs without following links.")
-    if not starts and not (options.state and Path(options.state).is_file()):
-        raise UsageError("Start URL missing. Give one, such as https://example.com/.")
     build_scope(options, starts)
     read_robots_file(options)
     broken_link_rules(options)

@@ -7,10 +7,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from tadoru.errors import UsageError
-from tadoru.model.web import SEARCH_BOTS, LinkKind
+
+if TYPE_CHECKING:
+    from tadoru.model.web import LinkKind
 
 T = TypeVar("T")
 
@@ -153,6 +155,8 @@ def one_of(*options: str) -> Parser[str]:
 @_parser("KINDS")
 def parse_link_kinds(value: Any) -> str:
     """Kinds of references, separated by commas: `all`, those to check, or with a minus those not to check."""
+    from tadoru.model.web import LinkKind  # Late: help needs no value of an option.
+
     names = [name.strip() for name in str(value).lower().split(",")]
     choices = [str(kind) for kind in LinkKind]
     if names != ["all"] and not {name.removeprefix("-") for name in names} <= set(choices):
@@ -162,6 +166,8 @@ def parse_link_kinds(value: Any) -> str:
 
 def link_kinds(text: str) -> frozenset[LinkKind]:
     """The kinds that a value of `parse_link_kinds` names."""
+    from tadoru.model.web import LinkKind
+
     names = text.split(",")
     wanted = {name for name in names if not name.startswith("-")} - {"all"}
     unwanted = {name[1:] for name in names if name.startswith("-")}
@@ -171,6 +177,8 @@ def link_kinds(text: str) -> frozenset[LinkKind]:
 @_parser("BOTS")
 def parse_search_bots(value: Any) -> str:
     """Names of crawlers, separated by commas, or `none`."""
+    from tadoru.model.web import SEARCH_BOTS
+
     names = [name.strip() for name in str(value).lower().split(",")]
     if names != ["none"] and not set(names) <= set(SEARCH_BOTS):
         raise UsageError("must be none or a list of {choices}", choices=", ".join(SEARCH_BOTS))

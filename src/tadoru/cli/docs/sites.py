@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -158,6 +157,8 @@ def mcp(folders: tuple[str, ...], http: bool, host: str, port: int) -> None:
 
 def serve_sites(roots: list[Path], *, http: bool, host: str, port: int, refresh: RefreshSite | None = None) -> None:
     """Serve until the client disconnects or the process is stopped."""
+    import asyncio
+
     from tadoru.jobs.docs.library import DocsLibrary
     from tadoru.jobs.docs.mcp import build_server, serve_http, serve_stdio
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import traceback
 from collections.abc import Awaitable, Callable
@@ -206,6 +205,8 @@ def _collect(
     is_worker: bool = False,
 ) -> CycleResult:
     """Run until done; the first signal lets work in flight finish, the second stops immediately."""
+    import asyncio
+
     from tadoru.clock import SystemClock
     from tadoru.jobs.events.collect.worker_pool import WorkerPool
     from tadoru.jobs.launch import run_loop, stop_on_signals, tune_process

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import sys
 from contextlib import closing
@@ -24,7 +23,6 @@ from tadoru.config.options import JOB_SETTINGS, EventsOptions
 from tadoru.errors import Message, TadoruError, UsageError, without_passwords
 
 if TYPE_CHECKING:
-    from tadoru.config.options import EventsOptions
     from tadoru.jobs.doctor import DoctorCheck
 
 
@@ -214,6 +212,8 @@ _SEARCH_SETTINGS = tuple(setting.name for setting in JOB_SETTINGS["events"] if s
 @click.pass_obj
 def search_sync(place: EventsContext, /, full: bool, forget: bool, quiet: bool, **given: Any) -> int:
     """Send the changes since the last synchronisation to a search engine, or everything the first time."""
+    import asyncio
+
     from tadoru.clock import SystemClock
     from tadoru.jobs.events.search.engine import engine_for
     from tadoru.jobs.events.search.index_sync import sync_once

@@ -10,16 +10,18 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, TextIO, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TextIO, TypeVar
 
 from tadoru.errors import UsageError, quoted
 from tadoru.jobs.audit.export.atomic_files import AtomicFiles, gzip_stream, text_stream
 from tadoru.jobs.audit.export.dot import DEFAULT_NODES
 from tadoru.jobs.reporting.escape import url_origin
-from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.export_reader import ExportGrid, ExportSelection, unused_filters
 from tadoru.store.crawl.export_tables import TABLES
 from tadoru.store.crawl.records import PageStatus
+
+if TYPE_CHECKING:  # Help of the command needs no database.
+    from tadoru.store.crawl.crawl_database import CrawlDatabase
 
 _CODES = re.compile(r"(?P<one>[1-9]\d\d)(?:\.\.(?P<last>[1-9]\d\d))?|(?P<hundred>[1-9])xx", re.IGNORECASE)
 
