@@ -1,7 +1,7 @@
 """No regular expression takes more than linear time, whatever it is given: crawled text is written by strangers.
 
 To try all takes more than a minute, so `./test` tries those that are new or have changed since all were tried, and `./test --all`
-tries all. `python -m tests.architecture.test_patterns_are_linear` tries all and records them.
+tries all. `python -m tests.architecture.test_patterns_are_linear` tries those and records them.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def test_an_expression_that_is_made_by_a_function_is_named(tmp_path: Path) -> No
 
 
 if __name__ == "__main__":
-    result = tried(Path("src").resolve(), BOUNDS)
+    result = tried(Path("src").resolve(), BOUNDS, TRIED.read_text())
     if result["slow"]:
         sys.exit("\n".join(result["slow"]))
     TRIED.write_text("\n".join(result["digests"]) + "\n")
