@@ -10,12 +10,12 @@ from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
 from tadoru.store.crawl.documents import DocumentStore
 from tadoru.store.crawl.export_reader import ExportReader
 from tadoru.store.crawl.findings import CheckCatalogueStore, FindingReader
-from tadoru.store.crawl.interface import CrawlHostStore, CrawlRobotsStore, FrontierStore
+from tadoru.store.crawl.interface import CrawlHostStore, FrontierStore
 from tadoru.store.crawl.meta import CrawlMeta, SingletonTasks
 from tadoru.store.crawl.queue_changes import CrawlLimits
 from tadoru.store.crawl.reader import CrawlGraph
 from tadoru.store.crawl.rescope import Rescope, StalePages
-from tadoru.store.crawl.resources import ResourceTable, SitemapTable
+from tadoru.store.crawl.resources import ResourceTable, RobotsTable, SitemapTable
 from tadoru.store.crawl.run_pages import RunPages
 from tadoru.store.crawl.runs import CrawlRuns
 from tadoru.store.crawl.summary import SummaryReader
@@ -25,11 +25,11 @@ from tadoru.store.crawl.tables import TableBrowser
 class CrawlDatabase:
     """One crawl. The parts that are leased and written all the time are a backend's own; the others are the same for all."""
 
-    def __init__(self, db: CrawlConnection, *, frontier: FrontierStore, hosts: CrawlHostStore, robots: CrawlRobotsStore) -> None:
+    def __init__(self, db: CrawlConnection, *, frontier: FrontierStore, hosts: CrawlHostStore) -> None:
         self.db = db
         self.frontier = frontier
         self.hosts = hosts
-        self.robots = robots
+        self.robots = RobotsTable(db)
         self.limits = CrawlLimits(db)
         self.meta = CrawlMeta(db)
         self.tasks = SingletonTasks(db)

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from tadoru.rules.pace import Pace
 from tadoru.store.crawl.metrics import CrawlMetrics
-from tadoru.store.crawl.records import CrawlCounts, LeaseBatch, LinkTarget, NamedPage, Outcome, RobotsRecord
+from tadoru.store.crawl.records import CrawlCounts, LeaseBatch, LinkTarget, NamedPage, Outcome
 
 if TYPE_CHECKING:
     from tadoru.store.crawl.meta import CrawlMeta, SingletonTasks
     from tadoru.store.crawl.queue_changes import CrawlLimits
     from tadoru.store.crawl.reader import CrawlGraph
     from tadoru.store.crawl.rescope import Rescope
-    from tadoru.store.crawl.resources import ResourceTable, SitemapTable
+    from tadoru.store.crawl.resources import ResourceTable, RobotsTable, SitemapTable
 
 
 class FrontierStore(Protocol):
@@ -128,29 +128,12 @@ class CrawlHostStore(Protocol):
         ...
 
 
-class CrawlRobotsStore(Protocol):
-    """The answers for robots.txt."""
-
-    async def claim(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
-        """What robots.txt of an origin answered; True: it is ours to fetch now; False: somebody else is at it, ask again.
-
-        An answer that forbade everything because the server was failing is kept for a minute only.
-        """
-        ...
-
-    async def forget_failed(self) -> None:
-        """Ask every origin again whose robots.txt could not be had."""
-        ...
-
-    async def put(self, origin: str, record: RobotsRecord) -> None: ...
-
-
 class CrawlStore(Protocol):
     """One crawl, by part. Parts that are the same for both databases are their own contract."""
 
     frontier: FrontierStore
     hosts: CrawlHostStore
-    robots: CrawlRobotsStore
+    robots: RobotsTable
     limits: CrawlLimits
     meta: CrawlMeta
     tasks: SingletonTasks

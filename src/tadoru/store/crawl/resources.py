@@ -1,4 +1,4 @@
-"""Sitemaps, and resources to check: leased like pages, once the pages are done."""
+"""robots.txt, sitemaps, and resources to check: leased like pages, once the pages are done."""
 
 from __future__ import annotations
 
@@ -8,8 +8,65 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
-from tadoru.store.crawl.records import LinkTarget, PageStatus, ResourceLease, ResourceResult, SitemapRecord
+from tadoru.store.crawl.records import (
+    FAILED_ROBOTS_AGE,
+    LinkTarget,
+    PageStatus,
+    ResourceLease,
+    ResourceResult,
+    RobotsRecord,
+    SitemapRecord,
+)
 from tadoru.store.crawl.sqlite.database import stamp
+
+# Unless an answer is young enough, or somebody is getting one.
+_CLAIM_ROBOTS = """INSERT INTO robots(origin, owner, claimed_until) VALUES (:origin, :worker, :until)
+    ON CONFLICT (origin) DO UPDATE SET status = NULL, failure = NULL, message = '', body = NULL, fetched_at = NULL,
+        owner = excluded.owner, claimed_until = excluded.claimed_until
+    WHERE NOT coalesce(CASE WHEN robots.fetched_at IS NULL THEN robots.claimed_until > :now
+        WHEN robots.status < 500 AND robots.status <> 429 THEN robots.fetched_at >= :settled
+        ELSE robots.fetched_at >= :failed END, false)
+    RETURNING 1"""
+_ROBOTS = "SELECT status, failure, message, body, fetched_at FROM robots WHERE origin = ?"
+_PUT_ROBOTS = """INSERT INTO robots(origin, status, failure, message, body, fetched_at) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (origin) DO UPDATE SET status = excluded.status, failure = excluded.failure, message = excluded.message,
+        body = excluded.body, fetched_at = excluded.fetched_at, owner = NULL, claimed_until = NULL"""
+_FORGET_ROBOTS = "DELETE FROM robots WHERE fetched_at IS NOT NULL AND (status IS NULL OR status >= 500 OR status = 429)"
+
+
+class RobotsTable:
+    """The answers for robots.txt."""
+
+    def __init__(self, db: CrawlConnection) -> None:
+        self._db = db
+
+    async def claim(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
+        """What robots.txt of an origin answered; True: it is ours to fetch now; False: somebody else is at it, ask again.
+
+        An answer that forbade everything because the server was failing is kept for a minute only.
+        """
+
+        def body(sql: SqlConnection) -> RobotsRecord | bool:
+            now = self._db.clock.now()
+            ages = {"settled": now - max_age, "failed": now - min(max_age, FAILED_ROBOTS_AGE)}
+            claim = {"origin": origin, "worker": worker, "until": now + hold, "now": now, **ages}
+            if sql.execute(_CLAIM_ROBOTS, claim).fetchone() is not None:
+                return True
+            row = sql.execute(_ROBOTS, (origin,)).fetchone()
+            if row is None or row[4] is None:
+                return False
+            status, failure, message, text, fetched_at = row
+            return RobotsRecord(status, failure, message, text or b"", now - fetched_at)
+
+        return await self._db.write(body, beside=True)
+
+    async def forget_failed(self) -> None:
+        """Ask every origin again whose robots.txt could not be had."""
+        await self._db.write(lambda sql: sql.execute(_FORGET_ROBOTS), beside=True)
+
+    async def put(self, origin: str, record: RobotsRecord) -> None:
+        values = (origin, record.status, record.failure, record.message, record.body, self._db.clock.now() - record.age)
+        await self._db.write(lambda sql: sql.execute(_PUT_ROBOTS, values), beside=True)
 
 
 class SitemapTable:

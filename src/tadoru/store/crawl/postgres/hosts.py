@@ -1,4 +1,4 @@
-"""Hosts on PostgreSQL: pace, slots and robots.txt, one statement and one locked row each, also between crawls of one database."""
+"""Hosts on PostgreSQL: pace and slots, one statement and one locked row each, also between crawls of one database."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tadoru.rules.pace import MAX_HOLD, Pace
 from tadoru.store.crawl.connection import plain
 from tadoru.store.crawl.postgres.database import PgDatabase
 from tadoru.store.crawl.postgres.pool import Statement
-from tadoru.store.crawl.records import FAILED_ROBOTS_AGE, SHORTEST_WAIT, RobotsRecord
+from tadoru.store.crawl.records import SHORTEST_WAIT
 
 PACING = 0x7AD0_0015
 """The advisory lock of who takes a slot of a host that others may ask, too."""
@@ -91,29 +91,6 @@ _SET = """UPDATE hosts SET gap = greatest(%(gap)s, coalesce(base, 0)), base = gr
     WHERE name = %(host)s RETURNING 1"""
 
 
-def _is_held(now: str) -> str:
-    """Whether an answer is young enough, or somebody is getting one."""
-    settled = "robots.status < 500 AND robots.status <> 429"
-    return f"""(robots.fetched_at IS NULL AND robots.claimed_until > {now}) OR {now} - robots.fetched_at <= CASE
-        WHEN {settled} THEN %(max_age)s ELSE least(%(max_age)s, {FAILED_ROBOTS_AGE}) END"""
-
-
-_CLAIM = f"""WITH moment AS MATERIALIZED (SELECT shared_now() AS now),
-    kept AS MATERIALIZED (SELECT status, failure, message, body, fetched_at, now FROM robots, moment
-        WHERE origin = %(origin)s AND ({_is_held("moment.now")})),
-    claimed AS (INSERT INTO robots(origin, owner, claimed_until) SELECT %(origin)s, %(worker)s, now + %(hold)s FROM moment
-        WHERE NOT EXISTS (SELECT 1 FROM kept)
-        ON CONFLICT (origin) DO UPDATE SET status = NULL, failure = NULL, message = '', body = NULL, fetched_at = NULL,
-            owner = EXCLUDED.owner, claimed_until = EXCLUDED.claimed_until
-        WHERE NOT coalesce({_is_held("(EXCLUDED.claimed_until - %(hold)s)")}, false) RETURNING 1)
-    SELECT EXISTS (SELECT 1 FROM claimed), kept.* FROM (SELECT 1) AS one LEFT JOIN kept ON true"""
-_PUT = """INSERT INTO robots(origin, status, failure, message, body, fetched_at)
-    VALUES (%(origin)s, %(status)s, %(failure)s, %(message)s, %(body)s, shared_now() - %(age)s)
-    ON CONFLICT (origin) DO UPDATE SET status = EXCLUDED.status, failure = EXCLUDED.failure, message = EXCLUDED.message,
-        body = EXCLUDED.body, fetched_at = EXCLUDED.fetched_at, owner = NULL, claimed_until = NULL"""
-_FORGET = "DELETE FROM robots WHERE fetched_at IS NOT NULL AND (status IS NULL OR status >= 500 OR status = 429)"
-
-
 class PgHosts:
     """Slots and paces of hosts on PostgreSQL."""
 
@@ -156,24 +133,3 @@ class PgHosts:
 
     async def lower_paces(self, delay: float) -> None:
         await self._db.pool.run((_LOWER, {"delay": delay}))
-
-
-class PgRobots:
-    """The answers for robots.txt on PostgreSQL."""
-
-    def __init__(self, db: PgDatabase) -> None:
-        self._db = db
-
-    async def claim(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
-        values = {"origin": plain(origin), "worker": worker, "hold": hold, "max_age": max_age}
-        [(is_ours, status, failure, message, body, fetched_at, now)] = await self._db.pool.run((_CLAIM, values))
-        if fetched_at is not None:
-            return RobotsRecord(status, failure, message, body or b"", now - fetched_at)
-        return bool(is_ours)
-
-    async def forget_failed(self) -> None:
-        await self._db.pool.run((_FORGET, ()))
-
-    async def put(self, origin: str, record: RobotsRecord) -> None:
-        values = {"origin": origin, **record._asdict()}
-        await self._db.pool.run((_PUT, {name: plain(value) for name, value in values.items()}))

@@ -7,7 +7,7 @@ from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.postgres.database import PgDatabase
 from tadoru.store.crawl.postgres.depths import PgGraph, PgLimits
 from tadoru.store.crawl.postgres.frontier import PgFrontier
-from tadoru.store.crawl.postgres.hosts import PgHosts, PgRobots
+from tadoru.store.crawl.postgres.hosts import PgHosts
 from tadoru.store.crawl.sqlite.database import LOCK_PATIENCE
 
 
@@ -18,7 +18,7 @@ class PostgresStore(CrawlDatabase):
         self, path: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE, new: bool = True
     ) -> None:
         db = PgDatabase(path, clock, durable=durable, patience=patience, new=new)
-        super().__init__(db, frontier=PgFrontier(db), hosts=PgHosts(db), robots=PgRobots(db))
+        super().__init__(db, frontier=PgFrontier(db), hosts=PgHosts(db))
         self.db: PgDatabase = db
         self.limits = PgLimits(db)
         self.graph = PgGraph(db)

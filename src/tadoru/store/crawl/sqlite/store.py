@@ -14,7 +14,7 @@ from tadoru.errors import UsageError
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.sqlite.database import LOCK_PATIENCE, SCHEMA_VERSION, Database
 from tadoru.store.crawl.sqlite.frontier import SqliteFrontier
-from tadoru.store.crawl.sqlite.hosts import SqliteHosts, SqliteRobots
+from tadoru.store.crawl.sqlite.hosts import SqliteHosts
 from tadoru.store.errors import is_read_only
 
 
@@ -23,7 +23,7 @@ class SqliteStore(CrawlDatabase):
 
     def __init__(self, path: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE) -> None:
         db = Database(path, clock, durable=durable, patience=patience)
-        super().__init__(db, frontier=SqliteFrontier(db), hosts=SqliteHosts(db), robots=SqliteRobots(db))
+        super().__init__(db, frontier=SqliteFrontier(db), hosts=SqliteHosts(db))
         self.db: Database = db
 
 
@@ -96,7 +96,7 @@ class ReadOnlyCrawl(CrawlDatabase):
 
     def __init__(self, path: Path | str) -> None:
         db = ReadOnlyDatabase(path)
-        super().__init__(db, frontier=SqliteFrontier(db), hosts=SqliteHosts(db), robots=SqliteRobots(db))
+        super().__init__(db, frontier=SqliteFrontier(db), hosts=SqliteHosts(db))
         self.db: Database = db
 
     def copy_to(self, path: Path) -> None:
