@@ -46,6 +46,10 @@ LINES: dict[str, tuple[str, str]] = {
     "text beside blocks": ("<div>a<p>b</p>c</div>", "a\n\nb\n\nc"),
     "spans between words": ("<p>a<span> </span>b<span>c</span></p>", "a bc"),
     "words that only the style keeps apart": ('<p><span class="name">id</span><span class="type">string</span></p>', "id string"),
+    "words in spans that only the style keeps apart": (
+        '<p><span class="name"><span>amount</span></span><span class="type">integer</span></p>',
+        "amount integer",
+    ),
     "parts of a word": ('<p><span class="a">dis</span>able <span>x</span><span>y</span></p>', "disable xy"),
     "comments": ("<p>a<!-- x -->b</p><!-- y -->", "ab"),
     "scripts and styles": (

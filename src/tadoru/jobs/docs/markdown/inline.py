@@ -196,6 +196,8 @@ _EMPHASIS = {
 }
 _CODE_TAGS = frozenset({"code", "tt", "samp", "kbd"})
 _SCRIPT_TAGS = frozenset({"sub", "sup"})
+_MAX_LABEL_DEPTH = 3
+"""Spans in a span that may be around the text of a label."""
 _MEDIA_TAGS = frozenset({"img", "picture", "video", "audio", "iframe"})
 _PERMALINK_SIGNS = frozenset({"¶", "#", "🔗", "§", "", "◆", "◆\u00a0", "⚓", "⚓︎", "∞", "\uf0c1", "link", "Link"})
 
@@ -458,6 +460,9 @@ def _are_adjacent_labels(before: Element | None, node: Element, tag: str, attrib
     if not own or not other or own == other:
         return False
     first, last = node.first_child, before.last_child
+    for _ in range(_MAX_LABEL_DEPTH):
+        first = first.first_child if first is not None and first.tag == "span" else first
+        last = last.last_child if last is not None and last.tag == "span" else last
     if first is None or last is None or not first.is_text_node or not last.is_text_node:
         return False
     return (last.text_content or "")[-1:].isalnum() and (first.text_content or "")[:1].isalnum()
