@@ -46,6 +46,7 @@ LINES: dict[str, tuple[str, str]] = {
     "text beside blocks": ("<div>a<p>b</p>c</div>", "a\n\nb\n\nc"),
     "spans between words": ("<p>a<span> </span>b<span>c</span></p>", "a bc"),
     "words that only the style keeps apart": ('<p><span class="name">id</span><span class="type">string</span></p>', "id string"),
+    "paragraphs in emphasis, as in tag soup": ("<b><i><p>a</p><p>b</p></i></b>", "a\n\nb"),
     "words in spans that only the style keeps apart": (
         '<p><span class="name"><span>amount</span></span><span class="type">integer</span></p>',
         "amount integer",

@@ -13,6 +13,10 @@ from functools import lru_cache
 from tadoru.jobs.docs.content.score import TextMeasure
 from tadoru.parse.html import Element, collapsed, has_words, tag_ids
 
+_MIN_PHRASE = 4
+"""Characters of the shortest phrase in English."""
+_ONE_WORD = frozenset({"copy", "copied"})
+"""The phrases of one word: most texts of highlighted code are others."""
 MAX_PHRASE_LENGTH = 80
 """Characters; longer texts are not phrases."""
 
@@ -122,7 +126,9 @@ def find_phrases(root: Element, parts: list[Element], measure: TextMeasure) -> l
             while above is not None and above.mem_id not in long:
                 long.add(above.mem_id)
                 above = above.parent
-        elif length and is_phrase(own):
+        elif own.isascii() and (length < _MIN_PHRASE or (own.isidentifier() and own.lower() not in _ONE_WORD)):
+            continue
+        elif is_phrase(own):
             found.append(part)
     return [part for part in found if not (part.tag in _TERMS and is_one_word(part.text())) and not is_code(part)]
 

@@ -37,6 +37,8 @@ _SPECIAL_TAGS = (
 )
 _INLINE_TAGS = frozenset("em strong code b i img br kbd sub sup var cite samp small q abbr time u s".split())
 """Inline elements that contain no blocks on real pages."""
+_STYLES = frozenset({"b", "i", "em", "strong", "small"})
+"""Of these, those that tag soup has around whole articles."""
 _CODE_TAGS = frozenset(tag_ids(code_layout.CODE_TAGS))
 _PLAYED = frozenset({"iframe", "video", "audio"})
 _CODE_ATTRIBUTES = frozenset({"style", "data-lang", "data-language", "data-code-language"})
@@ -247,7 +249,7 @@ class BlockConverter(ConversionContext):
             self._paragraph(list(node.iter(include_text=True)), written)
             return written or _NOTHING
         if tag in _INLINE_TAGS:
-            return _INLINE
+            return _WALK_THROUGH if tag in _STYLES and _holds_blocks(node) else _INLINE
         if tag in _PLAYED:
             return [media] if (media := inline.convert_media(self, node, tag)) else _NOTHING
         if tag == "a":
