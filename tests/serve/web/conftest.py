@@ -35,6 +35,15 @@ def web_harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebHarness
 
 
 @pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebHarness]:
+    """A service beside the shop that it crawls; it runs nothing by itself that a test did not ask for."""
+    from tests.serve.web.crawl_harness import opened_shop  # Late: few modules crawl.
+
+    with opened_shop(tmp_path_factory.mktemp("shop")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 

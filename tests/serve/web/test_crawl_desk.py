@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -10,15 +9,9 @@ from playwright.sync_api import Browser, Page
 
 from tadoru.serve.crawl_runner import control
 from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
-from tests.serve.web.crawl_harness import catalogue_crawl, finished, opened_shop, until
+from tests.serve.web.crawl_harness import catalogue_crawl, finished, until
 from tests.serve.web.test_appearance import window
 from tests.serve.web.web_harness import BY, WebHarness
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebHarness]:
-    with opened_shop(tmp_path_factory.mktemp("shop")) as web_harness:
-        yield web_harness
 
 
 @pytest.fixture(scope="module")

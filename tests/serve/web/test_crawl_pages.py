@@ -4,7 +4,6 @@ keyboard, and with a site that tries to get its markup into our pages."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -14,19 +13,13 @@ from tadoru.serve.crawl_runner import control
 from tadoru.serve.crawl_runner.crawl_files import crawl_path
 from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
 from tests.serve.web import axe
-from tests.serve.web.crawl_harness import crawled, finished, opened_shop, until, worsen
+from tests.serve.web.crawl_harness import crawled, finished, until, worsen
 from tests.serve.web.screenshots import keep_picture
 from tests.serve.web.test_appearance import PHONE, check_tab_order, window
 from tests.serve.web.web_harness import BY, EVIL, WebHarness
 from tests.support.programs import needs_node
 
 PATIENCE = 60_000
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebHarness]:
-    with opened_shop(tmp_path_factory.mktemp("shop")) as web_harness:
-        yield web_harness
 
 
 @pytest.fixture(scope="module")

@@ -14,19 +14,12 @@ import pytest
 from tadoru.serve.crawl_runner import control
 from tadoru.serve.crawl_runner.crawl_options import CRAWL_OPTIONS, JOBS
 from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
-from tests.serve.web.crawl_harness import ATTACK, crawled, opened_shop
+from tests.serve.web.crawl_harness import ATTACK, crawled
 from tests.serve.web.test_responses import ENGLISH, token
 from tests.serve.web.web_harness import BY, EVIL, WebHarness
 
 TABS = ("findings", "pages", "links", "graph", "compare", "exports")
 FOLDED = re.compile(r"<details(?P<open> open)?><summary>Advanced")
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebHarness]:
-    """A service that has crawled the shop once; it runs nothing by itself that a test did not ask for."""
-    with opened_shop(tmp_path_factory.mktemp("shop")) as web_harness:
-        yield web_harness
 
 
 @pytest.fixture(scope="module")

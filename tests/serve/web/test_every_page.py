@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, Request
 from tadoru.i18n.translation import LANGUAGES
 from tadoru.store.served_crawls.schema import ServedCrawl
 from tests.serve.web import axe
-from tests.serve.web.crawl_harness import catalogue_crawl, opened_shop
+from tests.serve.web.crawl_harness import catalogue_crawl
 from tests.serve.web.screenshots import keep_picture
 from tests.serve.web.test_appearance import PHONE, desk_pages, public_pages, window
 from tests.serve.web.web_harness import BY, WebHarness
@@ -23,12 +23,6 @@ TABS = (
     "/links", "/redirects", "/resources", "/occurrences", "/graph", "/compare", "/exports", "/share", "/edit", "/remove",
     "/pages?status_code=200..299&sort=inlinks",
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebHarness]:
-    with opened_shop(tmp_path_factory.mktemp("shop")) as web_harness:
-        yield web_harness
 
 
 @pytest.fixture(scope="module")

@@ -5,27 +5,19 @@ from __future__ import annotations
 
 import shutil
 import socket
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import pytest
 from playwright.sync_api import Browser, expect
 
 from tadoru.config.options import ServeOptions
 from tadoru.serve.crawl_runner.crawl_files import crawl_database
 from tadoru.serve.crawl_runner.operator_commands import import_crawl
-from tests.serve.web.crawl_harness import PATIENCE, crawled, opened_shop
+from tests.serve.web.crawl_harness import PATIENCE, crawled
 from tests.serve.web.test_appearance import window
 from tests.serve.web.web_harness import BY, WebHarness
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebHarness]:
-    with opened_shop(tmp_path_factory.mktemp("shop")) as web_harness:
-        yield web_harness
 
 
 def test_a_refused_private_address_names_the_option_that_allows_it(browser: Browser, shop: WebHarness) -> None:

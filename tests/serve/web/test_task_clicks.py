@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 
 from tadoru.jobs.events.dedupe.matcher import EventMatcher
 from tadoru.store.served_crawls.schema import ServedCrawl
-from tests.serve.web.crawl_harness import catalogue_crawl, opened_shop
+from tests.serve.web.crawl_harness import catalogue_crawl
 from tests.serve.web.test_appearance import window
 from tests.serve.web.web_harness import WebHarness
 
@@ -156,12 +156,6 @@ CALENDAR_TASKS: dict[str, tuple[str, str, Callable[[CountedPage], bool]]] = {
     "Subscribe to the events of a city": ("", "/", subscribe_to_a_city),
     "Undo a merge": ("editor", "/manage", undo_a_merge),
 }
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebHarness]:
-    with opened_shop(tmp_path_factory.mktemp("shop")) as web_harness:
-        yield web_harness
 
 
 @pytest.fixture(scope="module")
