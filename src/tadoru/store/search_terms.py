@@ -30,11 +30,14 @@ _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _ASKED = re.compile(rf'(-(?=[^-\s]{{3}}|[{_UNSPACED}]))?(?:"([^"]*)"?|(\S+))')
 _MOST_TERMS = 24
 _STOP_WORDS = frozenset(
-    "a about again all also am an and any are as at be been being both but by can could did do does doing done down each "
-    "few for from get gets got had has have here how i if in into is it its just made make makes may me might more most "
-    "must my need needs no not of off on once one only or other our out over own please same shall she should show so some "
-    "such tell than that the their them then there these they this those to too under up us use used using very want was "
-    "way we were what when where which who whose why will with without would you your".split()
+    "a about again all also although always am an and another any anything are as at be because been being both but by can "
+    "cannot certain could did do does doing done down each either else even ever every everything few for from get gets got had "
+    "has have here how however i if in instead into is it its just let lets like made make makes may maybe me might more most "
+    "much must my need needs neither never no nothing not now of off often on once one only or other our out over own perhaps "
+    "please quite rather really same shall she should show since so some somehow something still such tell than that the their "
+    "them then there these they thing things this those though through to too under until up us use used using very want was "
+    "way we were what whatever when where whether which while who whole whose why will with within without would yet you "
+    "your".split()
 )
 """Words of questions that say nothing about what is looked for."""
 _SYNONYMS = """

@@ -85,6 +85,16 @@ def test_a_search_goes_through_all_sites_or_one(library: DocsLibrary) -> None:
         library.search("x", "three")
 
 
+def test_a_site_with_all_words_comes_before_one_with_some_and_partial_matches_are_called_so(tmp_path: Path) -> None:
+    write(tmp_path / "a", [page(1, "# Kettles\n\nFill the kettle.\n"), page(2, "# Tea\n\nTea in a kettle.\n", "tea.html")])
+    write(tmp_path / "b", [page(1, "# Descale\n\nDescale a kettle with vinegar.\n")])
+    library = DocsLibrary([tmp_path])
+    answer = library.search("descale kettle vinegar")
+    assert answer.startswith("Between the two marks")
+    assert answer.index("Descale a kettle") < answer.index("Fill the kettle")
+    assert library.search("descale tea", "a").startswith("No section contains all words. These contain some of them.")
+
+
 @pytest.mark.parametrize("most", [-5, 300, 1000, 4000])
 def test_no_answer_is_longer_than_asked_for(library: DocsLibrary, most: int) -> None:
     for answer in (library.search("part words", None, most), library.page(f"{BASE}p1.html", None, None, most)):

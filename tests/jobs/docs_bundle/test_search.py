@@ -294,6 +294,20 @@ def test_the_command_prints_lines_or_json(site: Path) -> None:
     assert list(answer["hits"][0]) == ["url", "title", "path", "file", "snippet", "score"]
 
 
+@pytest.mark.parametrize(
+    "query, note",
+    [
+        ("wizard", ""),
+        ("wizard coroutine", "No section contains all words. Showing partial matches.\n"),
+        ("automobile vehicles", "No section contains the words. Showing sections with a similar meaning.\n"),
+    ],
+    ids=["all words", "some of them", "none of them"],
+)
+def test_the_command_says_when_no_section_has_all_words(tmp_path: Path, query: str, note: str) -> None:
+    write(tmp_path, [*manual(), page(4, EXTRA, "api.html"), page(5, MEANINGS[0], "lorries.html")])
+    assert CliRunner().invoke(docs_search, [str(tmp_path), query], standalone_mode=False).stderr == note
+
+
 def test_the_command_refuses_a_folder_that_is_not_there(tmp_path: Path) -> None:
     result = CliRunner().invoke(docs_search, [str(tmp_path / "no"), "x"], standalone_mode=False)
     assert isinstance(result.exception, UsageError)

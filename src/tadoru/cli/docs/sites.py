@@ -119,6 +119,10 @@ def docs_search(folder: str, words: tuple[str, ...], limit: int, form: str) -> N
         return
     if not found.hits:
         sys.stderr.write(_("No results. Try fewer or other words.") + "\n")
+    elif found.how == "any":
+        sys.stderr.write(_("No section contains all words. Showing partial matches.") + "\n")
+    elif found.how == "meaning":
+        sys.stderr.write(_("No section contains the words. Showing sections with a similar meaning.") + "\n")
     for hit in found.hits:
         place = " › ".join(hit.path) or hit.title
         sys.stdout.write(f"{printable(place)}\n  {printable(hit.url)}\n  {hit.file}\n  {printable(hit.snippet)}\n\n")

@@ -21,7 +21,7 @@ from tadoru.jobs.docs.bundle.markdown_blocks import MarkdownBlock, split_blocks
 from tadoru.jobs.docs.bundle.model import one_line
 from tadoru.jobs.docs.bundle.output_folder import OWNER_LINE
 from tadoru.jobs.docs.bundle.tokens import estimate_tokens, round_tokens
-from tadoru.jobs.docs.search import SearchHit, ensure_index, index_path, search_site
+from tadoru.jobs.docs.search import WAYS, SearchHit, ensure_index, index_path, search_site
 from tadoru.store.docs_search import IndexedPage, IndexedSection, opened
 
 DEFAULT_TOKENS = 4_000
@@ -29,6 +29,10 @@ MIN_TOKENS, MAX_TOKENS = 300, 50_000
 _OVERHEAD_TOKENS = 150
 """Tokens reserved for the text around the content of a page."""
 _MAX_HITS = 8
+_FOUND_NOTES = {
+    "any": "No section contains all words. These contain some of them.\n\n",
+    "meaning": "No section contains the words. These have a similar meaning.\n\n",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +100,17 @@ class DocsLibrary:
     def search(self, query: str, site: str | None = None, max_tokens: int = DEFAULT_TOKENS) -> str:
         """The sections that match a query, best first, as many as fit."""
         cards = [self.site(site)] if site else self.sites()
-        ranked: list[tuple[int, float, str, FoundSection]] = []
+        ranked: list[tuple[int, int, float, str, FoundSection]] = []
         for card in cards:
-            hits = search_site(card.folder, query, _MAX_HITS).hits
-            ranked += [(at, -hit.score, card.name, FoundSection(card, hit)) for at, hit in enumerate(hits)]
-        ranked.sort(key=lambda row: row[:3])  # Ranks of two indexes are not comparable, so the best hits of each site come first.
+            found = search_site(card.folder, query, _MAX_HITS)
+            way = WAYS.index(found.how)
+            ranked += [(way, at, -hit.score, card.name, FoundSection(card, hit)) for at, hit in enumerate(found.hits)]
+        # Scores of two indexes are not comparable, so the best hits of each site come first.
+        ranked.sort(key=lambda row: row[:4])
         if not ranked:
             return f"Nothing found for {json.dumps(one_line(query, 200), ensure_ascii=False)}. Try fewer or other words."
-        return _format_hits(_merge_versions([found for *_, found in ranked])[:_MAX_HITS], _clamp_tokens(max_tokens))
+        hits = _merge_versions([section for *_, section in ranked])[:_MAX_HITS]
+        return _FOUND_NOTES.get(WAYS[ranked[0][0]], "") + _format_hits(hits, _clamp_tokens(max_tokens))
 
     def page(self, page: str, section: str | None = None, site: str | None = None, max_tokens: int = DEFAULT_TOKENS) -> str:
         """A page, or one section of it, with its breadcrumb and the URL of its heading. Raises UsageError."""

@@ -62,7 +62,7 @@ _NEWS_TITLE = re.compile(r"\b(?:what.?s new|changelog|change log|release notes?|
 _WORD = re.compile(r"[^\W_]+")
 _LEAD_SECTIONS, _LEAD_LENGTH = 6, 400
 _score = itemgetter(0)
-_SNIPPET_BEFORE, _SNIPPET_AFTER, _SNIPPET_WINDOW, _SNIPPET_TEXT, _MOST_OCCURRENCES = 60, 180, 600, 10_000, 8
+_SNIPPET_BEFORE, _SNIPPET_AFTER, _SNIPPET_WINDOW, _SNIPPET_TEXT, _MOST_OCCURRENCES = 60, 180, 600, 6_000, 5
 _PUNCTUATION = "?!.,;:()`'\""
 
 
@@ -107,6 +107,10 @@ class SearchResult:
     """`all`: some sections have every term; `any`: none has all of them; `text`: found by text search, without the index;
     `meaning`: none has any term."""
     hits: tuple[SearchHit, ...]
+
+
+WAYS = ("all", "any", "text", "meaning")
+"""How hits are found, best first: what one site finds with all terms comes before what another finds with some."""
 
 
 class SectionIndexer:

@@ -111,7 +111,9 @@ class DocsHitOut(ResponseModel):
 class DocsHitsOut(ResponseModel):
     """Search results, best first."""
 
-    how: Literal["all", "any", "text"] = Field(description="Match with all words, with any word, or as exact text.")
+    how: Literal["all", "any", "text", "meaning"] = Field(
+        description="Match with all words, with any word, as exact text, or by meaning only."
+    )
     items: list[DocsHitOut]
 
 

@@ -17,7 +17,7 @@ from tadoru.errors import UsageError
 from tadoru.jobs.docs.bundle.model import one_line
 from tadoru.jobs.docs.library import SiteSummary, read_site_summary
 from tadoru.jobs.docs.run import crawl_database_path
-from tadoru.jobs.docs.search import SearchHit, ensure_index, make_snippet, search_site
+from tadoru.jobs.docs.search import WAYS, SearchHit, ensure_index, make_snippet, search_site
 from tadoru.serve.auth.principal import actor_of
 from tadoru.serve.crawl_runner import control
 from tadoru.serve.crawl_runner.crawl_files import crawl_path
@@ -249,7 +249,7 @@ class DocsSearchResult:
     """The hits of a query in several sites."""
 
     how: str
-    """`all`, `any` or `text`, as in `SearchResult`."""
+    """`all`, `any`, `text` or `meaning`, as in `SearchResult`."""
     hits: tuple[DocsSiteHit, ...]
 
 
@@ -260,21 +260,19 @@ def strip_markdown(markdown: str) -> str:
 
 
 def search_sites(found_in: Sequence[DocsSite], query: str, limit: int) -> DocsSearchResult:
-    """The best sections for a query. Ranks of two sites are not comparable, so the best hits of each site come first."""
-    ranked: list[tuple[int, int, DocsSiteHit]] = []
-    ways: set[str] = set()
+    """The best sections for a query: of sites that have all words first, then the best of each site, because scores of two
+    sites are not comparable."""
+    ranked: list[tuple[int, int, int, DocsSiteHit]] = []
     words = asked(query).literal
     for at, site in enumerate(found_in[:MAX_SEARCHED_SITES]):
         try:
             found = search_site(site.folder, query, limit)
         except UsageError:  # Not crawled yet.
             continue
-        if found.hits:
-            ways.add(found.how)
-        ranked += [(rank, at, DocsSiteHit(site, hit, words)) for rank, hit in enumerate(found.hits)]
-    ranked.sort(key=lambda row: row[:2])
-    how = next((way for way in ("all", "any", "text") if way in ways), "all")
-    return DocsSearchResult(how, tuple(one for _, _, one in ranked[:limit]))
+        way = WAYS.index(found.how)
+        ranked += [(way, rank, at, DocsSiteHit(site, hit, words)) for rank, hit in enumerate(found.hits)]
+    ranked.sort(key=lambda row: row[:3])
+    return DocsSearchResult(WAYS[ranked[0][0]] if ranked else WAYS[0], tuple(one for *_, one in ranked[:limit]))
 
 
 MAX_INDENT = 3
