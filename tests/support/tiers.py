@@ -122,6 +122,7 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
     f"{W}public_calendar.py::test_filters_are_one_click_away_and_a_second_click_removes_them": (
         f"{W}public_calendar.py::test_dates_replace_a_quick_filter",
         f"{W}public_calendar.py::test_events_near_the_reader",
+        f"{W}public_calendar.py::test_a_month_and_a_day_are_filtered_by_free_and_near",
         f"{W}public_calendar.py::test_a_phone_shows_an_event_without_scrolling",
         f"{W}public_calendar.py::test_addresses_are_copied",
         f"{W}public_calendar.py::test_a_page_is_small_and_needs_few_requests",

@@ -89,6 +89,24 @@ def test_events_near_the_reader(browser: Browser, priced: WebHarness) -> None:
     assert wrong == []
 
 
+def test_a_month_and_a_day_are_filtered_by_free_and_near(browser: Browser, priced: WebHarness) -> None:
+    place = {"latitude": 39.65, "longitude": 141.16}
+    with window(browser, priced, locale="en", geolocation=place, permissions=["geolocation"]) as (page, wrong):
+        page.goto(priced.url("/month/2026-08"))
+        page.get_by_role("button", name="Free", exact=True).click()
+        page.wait_for_url("**/month/2026-08?*free=true*")
+        assert page.get_by_role("link", name="Free walk").count() > 0
+        assert page.get_by_role("link", name="盛岡花火の祭典").count() == 0
+        page.goto(priced.url("/month/2026-08"))
+        page.get_by_role("button", name="Near me").click()
+        page.wait_for_url("**/month/2026-08?near=39.65*")
+        assert page.get_by_role("link", name="盛岡花火の祭典").count() > 0
+        assert page.get_by_role("link", name="Free walk").count() == 0
+        page.goto(priced.url("/day/2026-08-08?free=true"))
+        assert sorted(titles(page)) == ["Free walk", "Open garden"]
+    assert wrong == []
+
+
 def test_an_event_of_several_days_is_drawn_across_them(browser: Browser, priced: WebHarness) -> None:
     with window(browser, priced, locale="en") as (page, _):
         page.goto(priced.url("/month/2026-08"))
@@ -118,7 +136,7 @@ def test_addresses_are_copied(browser: Browser, priced: WebHarness) -> None:
     with window(browser, priced, locale="en", permissions=["clipboard-read", "clipboard-write"]) as (page, _):
         page.goto(priced.url("/subscribe?city=盛岡"))
         page.get_by_role("button", name="Copy URL Calendar (ICS)").click()
-        assert page.get_by_role("button", name="Copied").is_visible()
+        page.get_by_role("button", name="Copied").wait_for()
         copied = page.evaluate("navigator.clipboard.readText()")
         assert copied == page.locator("code.address").first.inner_text()
         assert page.get_by_text("Embed in a website").count() == 0, "no site may embed this calendar"
