@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tadoru.parse.sources.cancellation import NoticeKind, find_notice
+from tadoru.parse.sources.cancellation import NoticeKind, cancellation_sentence, find_notice
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,30 @@ def test_a_notice_names_its_event(title: str, kind: NoticeKind, subject: str) ->
 )
 def test_other_titles_are_no_notices(title: str) -> None:
     assert find_notice(title) is None
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "飲食ブースは中止します",
+        "5月から延期になった公演です",
+        "屋台の出店は中止となりました",
+        "運動を中止してください",
+        "雨天のため中止になることもあります",
+        "キャンセルは3日前まで",
+        "Cancelled if it rains",
+        "Last year's event was cancelled",
+        "雨天中止",
+        "参加者が5名に満たない場合は中止",
+    ],
+)
+def test_a_part_a_condition_or_another_time_cancels_nothing(note: str) -> None:
+    assert cancellation_sentence(note) == ""
+
+
+@pytest.mark.parametrize(
+    "note",
+    ["中止", "【中止】", "台風接近のため中止", "開催延期", "This event has been cancelled.", "Postponed until further notice"],
+)
+def test_a_note_that_says_nothing_else_is_a_cancellation(note: str) -> None:
+    assert cancellation_sentence(note)

@@ -46,10 +46,22 @@ _PART = re.compile(
     r"(?:提供|試食|飲食|販売|受付|受け付け|募集|申込み?|予約|入場|見学|配布|体験|派遣|貸出|貸し出し|調理|コーナー|屋台|出店|模擬店|パレード|の部|"
     r"利用|抽選会|\d日目|初日|最終日|第\d{1,2}回)[はをの]?(?:当面|当分)?、?(?:中止|延期|取り)"
 )
+_SUBJECT = re.compile(r"([^\s、。]{2,20}?)[はを]、?(?:全て|すべて|やむなく)?(?:中止|延期|取り)")
+_WHOLE_EVENT = re.compile(
+    r"イベント|催し|事業|開催|行事|大会|講座|教室|公演|コンサート|[祭会展式」』]$|まつり|フェス|セミナー|上映|実施|"
+    r"今年|今回|本年|令和|年度|ため|より|伴い"
+)
+"""What stops if the event does: another subject (飲食ブースは中止) is a part of it."""
 _OTHER_TIME = re.compile(
     r"昨年|前年|前回|一昨年|去年|(?:中止|延期)[^。、]{0,12}(?:でしたが|ましたが)|(?:中止|延期)(?:とな[っり]|にな[っり]|し)た?(?:もの|分|[^。、]{1,30}を(?:開催|実施))"
-    r"|(?:中止|延期)[^。、]{1,30}の振り?替え?"
+    r"|(?:中止|延期)[^。、]{1,30}の振り?替え?|(?:中止|延期)(?:とな|にな)った[^。、]{1,20}(?:です|として|になります)"
 )
+_WHOLE_NOTE = re.compile(
+    r"[【\[(※*]?(?:[^。、]{2,30}(?:のため|により|に伴い))?(?:開催)?(?:は|を)?(?:中止|延期)[】\])]?"
+    r"|(?:this event (?:has been|is|was) |event )?(?:cancell?ed|postponed)(?: due to [^.]{2,60}| until [^.]{2,40})?\.?",
+    re.IGNORECASE,
+)
+"""A note that says nothing else."""
 _NOT_CERTAIN = (_CONDITION, _ANNOUNCEMENT, _DENIAL, _PART, _OTHER_TIME)
 _SENTENCE_END = re.compile(r"[。！!]|\n[^\S\n]{0,9}(?=[\n※*・●○■◆□◇【(（<＜])")
 """A line that goes on in the next belongs to its sentence: the condition is often in the line before."""
@@ -130,8 +142,10 @@ def cancellation_mark(title: str) -> str:
 
 def cancellation_sentence(note: str) -> str:
     """The sentence of a note that says that the event does not take place; empty if there is none."""
-    if not re.search("中止|延期|取りやめ|取り止め|取止め", note):
+    if not re.search("中止|延期|取りやめ|取り止め|取止め|cancel|postpone", note, re.IGNORECASE):
         return ""
+    if _WHOLE_NOTE.fullmatch(whole := _folded(note)) and _is_certain(whole):
+        return whole
     sentences = (re.sub(r"\s+", "", part) for part in _SENTENCE_END.split(_folded(note)))
     return next((one for one in sentences if _SENTENCE_OF_NOTE.search(one) and _is_certain(one)), "")
 
@@ -139,7 +153,9 @@ def cancellation_sentence(note: str) -> str:
 def _is_certain(sentence: str) -> bool:
     if _WEATHER.search(sentence) and not _DECIDED.search(sentence):
         return False
-    return not any(pattern.search(sentence) for pattern in _NOT_CERTAIN)
+    subject = _SUBJECT.search(sentence)
+    is_whole = subject is None or _WHOLE_EVENT.search(subject[1]) is not None
+    return is_whole and not any(pattern.search(sentence) for pattern in _NOT_CERTAIN)
 
 
 def _folded(text: str) -> str:

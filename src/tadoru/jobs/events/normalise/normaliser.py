@@ -355,7 +355,7 @@ def _over(occurrence: Occurrence) -> datetime:
 def _cancelled_or_postponed(raw: RawEvent, title: str) -> tuple[bool, bool]:
     """Whether it is cancelled and whether it is postponed: from the reader, from status columns, or from a mark in the title."""
     states = [value for name, value in raw.extra.items() if _is_status(name)]
-    said = (cancellation_mark(title), cancellation_sentence(raw.when_note or ""))
+    said = (cancellation_mark(title), cancellation_sentence(without_repeats(raw.when_note or "")))
     postponed = any(map(says_postponed, states)) or any("延期" in text or "postponed" in text.lower() for text in said)
     cancelled = raw.is_cancelled or any(said) or any(map(says_cancelled, states))
     return cancelled or postponed, postponed
