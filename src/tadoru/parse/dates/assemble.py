@@ -75,7 +75,10 @@ class AssembledDates:
         start = self._at(first, opening.start or 0, opening.start_offset)
         # Without a time for the end, the last day is known all the same.
         is_midnight = closing.end == 0 and bool(opening.start) and (last - first).days > 1
-        end = self._at(last, DAY if closing.end is None or is_midnight else closing.end, closing.end_offset)
+        minute = DAY if closing.end is None or is_midnight else closing.end
+        if minute > DAY and (last - first).days == 1:
+            minute -= DAY  # "13:00 to 12:00 of the next day", which is the last day
+        end = self._at(last, minute, closing.end_offset)
         if end.timestamp() <= start.timestamp():
             self.note(BEFORE_START)
             return Occurrence(starts_at=start)

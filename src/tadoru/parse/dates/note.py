@@ -48,7 +48,7 @@ _NTH_DAY = re.compile(r"(?<!\d)(\d{1,2})日目")
 _MOST_NUMBERED = 10
 """Days of an event that are counted: the second day of a course is not the day after the first."""
 _ONE_DAY = re.compile(
-    r"(?:(?P<month>\d{1,2})(?:月|/))?(?<!\d)(?P<day>\d{1,2})(?:日(?![間目程曜分本数以前後])|(?=\())(?:\([^()]{1,8}\))?"
+    r"(?:(?P<month>\d{1,2})(?:月|/))?(?<!\d)(?P<day>\d{1,2})(?:日(?![間目程曜分本数以前後])|(?=\()|(?:(?<=/\d)|(?<=/\d\d))(?=のみ|だけ|に限り|は))(?:\([^()]{1,8}\))?"
     r"\s?(?P<only>のみ|だけ|に限り|は|には)?(?:は|、)?[\s:]{0,2}(?=午|正午|朝|夜|夕|\d{1,2}[時:])"
 )
 _LISTED = re.compile(r"(?:日|/\d{1,2}|\([月火水木金土日祝休・]{1,5}\))\s?(?:・|、|,|~|-|と|及び|から|より)\s?$")
@@ -96,6 +96,11 @@ class NoteHours:
         """Whether they begin on the first day as columns say, and end on the first or the last day as they say."""
         first, last = self.by_day[min(self.by_day)], self.by_day[max(self.by_day)]
         return sessions[0].start == first[0].start and sessions[-1].end in {None, last[-1].end, first[-1].end}
+
+    @property
+    def are_starts(self) -> bool:
+        """Whether the days have a start each, and no end."""
+        return all(len(group) == 1 and group[0].end is None for group in self.by_day.values())
 
 
 def every_day(first: date, last: date) -> tuple[date, ...]:

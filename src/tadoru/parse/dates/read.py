@@ -46,7 +46,7 @@ _CLOSED = re.compile(
 )
 _HOLIDAY_SEASONS = re.compile(r"(?:夏|冬|春)休み|休日|祝休日|振替休日|連休|休憩")
 _OTHER_DAYS = re.compile(
-    r"毎週|毎月|隔週|全\d{1,2}回|第\d|[月火水木金土日]曜|平日|土日|除く|のみ|異な[りる]|(?:開[館園庁校室場催講]|営業|活動|実施|稽古|練習)日(?![:時程])|不定期|うち"
+    r"毎週|毎月|隔週|全\d{1,2}回|第\d|[月火水木金土日]曜|平日|土日|除く|のみ|異な[りる]|\d月中?は|休み(?:期間)?中|(?:ただし|但し)(?![、,]?\s?(?:初|最終)日)|(?:開[館園庁校室場催講]|営業|活動|実施|稽古|練習)日(?![:時程])|不定期|うち"
 )
 """It is not every day."""
 _NOT_DAILY = re.compile(
@@ -125,6 +125,8 @@ class _Reading:
         written = self._tokens(text)
         tokens, rule = written.tokens, written.rule
         ends = self._tokens(end).tokens
+        if not end_clocks and _is_filled_in(begins, tokens):
+            begins = []
         tokens = _without_midnight(tokens) if begins else tokens
         ends = _without_midnight(ends) if end_clocks else ends
         shown = " ".join(str(text).split())[:80]
@@ -266,6 +268,9 @@ def _add_single(
     if is_period and last is not None and hours.are_complete(dates or every_day(first, last)):
         if not sessions or hours.begin_and_end_like(sessions):
             dates, sessions = tuple(sorted(hours.by_day)), []
+        elif len(sessions) == 1 and hours.are_starts and sessions[0].start == hours.by_day[first][0].start:
+            by_day = {day: sessions if own[0].start == sessions[0].start else own for day, own in hours.by_day.items()}
+            dates, sessions, hours = tuple(sorted(by_day)), [], NoteHours([], by_day)
         else:
             assembly.note("The note has other hours than the columns.")
     if said and not dates and (others := said.outside(first, last)):
@@ -366,6 +371,13 @@ def _called_end(clocks: list[Token]) -> list[Token]:
     if not clocks or not isinstance(clock := clocks[0], TimeToken) or clock.label:
         return clocks
     return [replace(clock, label=DateMark.END), *clocks[1:]]
+
+
+def _is_filled_in(begins: list[Token], tokens: list[Token]) -> bool:
+    """Whether 0:00 alone stands in the column of the start, as forms that insist on a time are filled in; not at New Year."""
+    day = tokens[0] if tokens else None
+    is_new_year = isinstance(day, DayToken) and (day.month, day.day) in {(1, 1), (12, 31)}
+    return bool(begins) and not _without_midnight(begins) and not is_new_year
 
 
 def _without_midnight(tokens: list[Token]) -> list[Token]:

@@ -147,11 +147,11 @@ _MARKS: tuple[tuple[DateMark, re.Pattern[str]], ...] = (
     (
         DateMark.START,
         _words(
-            r"(?:試合|競技|上映|公演)?開始(?:時間|時刻|日時?)?|開場開演|開演(?:時間|時刻)?|開会式?|開宴|スタート|開催(?:日時?|期間)?|日時|日程",
+            r"(?:試合|競技|上映|公演)?開始(?:時間|時刻|日時?)?|開場開演|点灯|開演(?:時間|時刻)?|開会式?|開宴|スタート|開催(?:日時?|期間)?|日時|日程",
             "starts?|show|begins?|kick-?off|beginn|début",
         ),
     ),
-    (DateMark.END, _words("終演|解散|終了(?:時間|時刻|予定|日時?)?|閉会|閉場", "ends?|close[sd]?|ende|fin")),
+    (DateMark.END, _words("終演|解散|消灯|終了(?:時間|時刻|予定|日時?)?|閉会|閉場", "ends?|close[sd]?|ende|fin")),
     (DateMark.ALL_DAY, _words("(?<!最)終日|全日", "all[- ]?day|ganztägig")),
     (DateMark.VAGUE, _words("[上中下初]旬|頃|ごろ|前半|後半|月末|(?<=月)末|(?<=年)[春夏秋冬]", "early|mid|late")),
     (DateMark.UNSETTLED, _words("未定|未確定|調整中|検討中", "tba|tbd|tbc")),
