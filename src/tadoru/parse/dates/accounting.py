@@ -40,7 +40,14 @@ _NO_EVENT = (
         ),
         "is about the past",
     ),
-    (re.compile(r"(?:は|が|~|から|より)[^。\d、]{0,14}(?:休[館講業園演止](?!日)|お?休み)"), "is about when it is closed"),
+    (
+        re.compile(rf"{_DAY_END}(?:に|付け?)?(?:掲載|更新|公開|投稿|発行)(?![^。]{{0,4}}(?:開始|講座|録))"),
+        "is about when it was published",
+    ),
+    (
+        re.compile(r"(?:は|が|~|から|より|のみ|だけ)[^。\d、]{0,14}(?:休[館講業園演止](?!日)|お?休み)"),
+        "is about when it is closed",
+    ),
     (re.compile(r"\d日?(?:・\d{1,2}日?)?(?:合併)?号"), "is about an edition"),
     (
         re.compile(r"毎年[^。]{0,20}\d月|every year|each year|jedes Jahr|chaque année", re.IGNORECASE),
@@ -56,7 +63,7 @@ _MOVED = re.compile(
 )
 _UNREAD = re.compile(
     r"\d{1,2}月(?!号|分|齢|の)|\d{1,2}日(?![間目制分以程前後本数])|\d{1,2}時(?!間)|\d{1,2}:\d\d|[月火水木金土日]曜|平日|"
-    r"毎[週月日](?!新聞)|隔[週月]|第\d[月火水木金土日週]|除[くき]|初日|最終日|\d日目|"
+    r"(?:^|\s)[.・]\d{1,2}(?!\d)|毎[週月日](?!新聞)|隔[週月]|第\d[月火水木金土日週]|除[くき]|初日|最終日|\d日目|"
     r"(?<![a-zà-ÿ])(?:except|excluding|other than|außer|ausgenommen|sauf|excepté|every|each|jeden?|jede[mrns]|chaque|"
     r"tou(?:s|tes) les|alternate|fortnightly|täglich|wöchentlich|monatlich)(?![a-zà-ÿ])",
     re.IGNORECASE,
