@@ -308,3 +308,13 @@ RAWS = [
 def test_what_a_source_said_is_kept_as_it_said_it(raw: RawEvent) -> None:
     assert raw_from_json(raw_to_json(raw)) == raw
     assert FIRST.tzinfo is TOKYO
+
+
+def test_an_incomplete_item_is_neither_merged_nor_kept_apart(store: CalendarStore, collect: Collector) -> None:
+    collect.run(collect.source(), [], (bad(),))
+    asked = store.reviews.list()[0].id
+    with pytest.raises(UsageError, match="is about one incomplete item"):
+        store.reviews.merge(asked, collect.matcher, "ann")
+    with pytest.raises(UsageError, match="is about one incomplete item"):
+        store.reviews.keep_apart(asked, collect.matcher, "ann")
+    assert [one.id for one in store.reviews.list()] == [asked]

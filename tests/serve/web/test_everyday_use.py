@@ -91,3 +91,22 @@ def test_settings_of_a_source_are_previewed_while_they_are_typed_and_by_a_button
     assert wrong == []
     assert web_harness.store.sources.get(1).settings == before, "nothing is saved"
     assert len(web_harness.site.requests) == asked, "nothing is requested"
+
+
+def test_an_answer_to_several_reviews_says_which_it_did_not_fit_and_can_be_taken_back(
+    browser: Browser, web_harness: WebHarness
+) -> None:
+    with window(browser, web_harness, role="editor", locale="en", java_script_enabled=False) as (page, wrong):
+        page.goto(web_harness.url("/manage/reviews"))
+        page.get_by_role("button", name="Keep separate").click()
+        assert page.get_by_role("status").inner_text() == "Select the reviews that you want to resolve."
+        for box in page.get_by_role("checkbox").all():
+            box.check()
+        page.get_by_role("button", name="Keep separate").click()
+        assert page.get_by_role("status").inner_text().startswith("Some of the reviews stay as they are")
+        assert page.get_by_text("Missing fields").count() == 1
+        page.get_by_role("link", name="Resolved").click()
+        page.get_by_role("link", name="盛岡花火の祭典").click()
+        page.get_by_role("button", name="Open again").click()
+        assert page.get_by_role("status").inner_text() == "The review is open again."
+    assert wrong == []

@@ -67,6 +67,8 @@ DONE = {
     "dismissed": N_("Review dismissed."),
     "reopened": N_("The review is open again."),
     "resolved_several": N_("Reviews resolved."),
+    "resolved_some": N_("Some of the reviews stay as they are: this answer does not fit them, or somebody resolved them before."),
+    "resolved_none": N_("Select the reviews that you want to resolve."),
     "undone": N_("Merge undone."),
     "event_added": N_("Event added."),
     "event_saved": N_("Event saved."),

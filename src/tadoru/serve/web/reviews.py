@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 from fastapi import APIRouter, Request
@@ -223,10 +222,13 @@ def resolve_several(request: Request) -> Response:
     if resolution not in answers:
         raise HttpProblem(404)
     note_change(request, "reviews", answer=resolution, ids=ids)
+    left = 0
     for number in ids:
-        with suppress(UsageError):
+        try:
             answers[resolution](number)
-    return redirect_after(REVIEWS_URL, "resolved_several")
+        except UsageError:
+            left += 1
+    return redirect_after(REVIEWS_URL, "resolved_none" if not ids else "resolved_some" if left else "resolved_several")
 
 
 def _found(service: Service, review_id: int) -> ReviewItem:

@@ -62,7 +62,7 @@ class ReviewQueue:
     def merge(self, review_id: int, matcher: Matcher, by: str, *, keep: int | None = None) -> int:
         """Merge the candidates. Returns the event that is kept: the oldest, unless given."""
         with self._db.write_events() as sql:
-            found, now = self._open(sql, review_id), self._db.now()
+            found, now = self._open_pair(sql, review_id), self._db.now()
             if keep is not None and keep not in found.candidate_ids:
                 raise UsageError(
                     "Review {id} is not about event {event}, but about {events}.",
@@ -82,7 +82,7 @@ class ReviewQueue:
     def keep_apart(self, review_id: int, matcher: Matcher, by: str) -> tuple[int, ...]:
         """Mark the candidates as different events, or split a row off its event. Returns the events."""
         with self._db.write_events() as sql:
-            found = self._open(sql, review_id)
+            found = self._open_pair(sql, review_id)
             if (sighting := found.detail.get("sighting")) is not None:
                 ids = self._split_off(sql, sighting, matcher, by)
             else:
@@ -94,6 +94,13 @@ class ReviewQueue:
             keep_apart(sql, ids, by, self._db.now())
             self._close(sql, review_id, "keep-apart", by)
             return tuple(ids)
+
+    def _open_pair(self, sql: Connection, review_id: int) -> ReviewItem:
+        """An open review that asks whether events are one."""
+        found = self._open(sql, review_id)
+        if found.reason is not ReviewReason.DEDUPE_CONFLICT:
+            raise UsageError("Review {id} is about one incomplete item. Complete it or dismiss it.", id=review_id)
+        return found
 
     def _split_off(self, sql: Connection, sighting: int, matcher: Matcher, by: str) -> Sequence[int]:
         """Give a row an event of its own, unless it is the only one of its event."""
