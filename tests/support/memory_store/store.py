@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -287,7 +287,7 @@ class MemoryStore(MemoryLimits, MemorySideWork):
         return CrawlCounts(**{str(name): number for name, number in self._pages.tally.items()})
 
     async def metrics(self) -> CrawlMetrics:
-        return read(await self.counts(), self._measured, len(self._workers))
+        return read({**asdict(await self.counts()), **self._measured}, len(self._workers))
 
     async def get_meta(self, key: str) -> str | None:
         return self._meta.get(key)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from tadoru.store.crawl.connection import SqlConnection
 from tadoru.store.crawl.records import CrawlCounts, PageFacts
@@ -16,6 +16,10 @@ from tadoru.store.crawl.records import CrawlCounts, PageFacts
 _BOUNDS = tuple(round(1.5**step, 1) for step in range(40))
 """Milliseconds: 1 to over two hours."""
 _STATUS, _ERROR, _RESPONSE = "status:", "error:", "ms:"
+COUNTED = tuple(field.name for field in fields(CrawlCounts))
+COUNTED_IN_SQL = ", ".join(f"'{name}'" for name in COUNTED)
+_COUNTERS = "SELECT name, CAST(sum(value) AS BIGINT) FROM counters {} GROUP BY name"
+ALL_COUNTERS = _COUNTERS.format("")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,10 +69,10 @@ def measure(tally: MutableMapping[str, int], facts: PageFacts) -> None:
 def read_counters(sql: SqlConnection, *names: str) -> dict[str, int]:
     """The values of these counters, or of all. A counter may have several rows."""
     where = f"WHERE name IN ({', '.join('?' * len(names))})" if names else ""
-    return dict(sql.execute(f"SELECT name, CAST(sum(value) AS BIGINT) FROM counters {where} GROUP BY name", names).fetchall())
+    return dict(sql.execute(_COUNTERS.format(where), names).fetchall())
 
 
-def read(counts: CrawlCounts, counters: Mapping[str, int], workers: int) -> CrawlMetrics:
+def read(counters: Mapping[str, int], workers: int) -> CrawlMetrics:
     """From the store's counters."""
 
     def numbered(prefix: str) -> dict[int, int]:
@@ -76,7 +80,7 @@ def read(counts: CrawlCounts, counters: Mapping[str, int], workers: int) -> Craw
 
     errors = {name.removeprefix(_ERROR): value for name, value in counters.items() if name.startswith(_ERROR)}
     return CrawlMetrics(
-        counts=counts,
+        counts=CrawlCounts(**{name: counters[name] for name in COUNTED if name in counters}),
         statuses=numbered(_STATUS),
         errors=errors,
         responses=numbered(_RESPONSE),

@@ -7,7 +7,6 @@ last. So two leases take different pages, and no deadlock can arise. Only with a
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import fields
 from typing import Any, TypeVar, cast
 
 from tadoru.store.crawl import metrics, records, workers
@@ -26,9 +25,7 @@ W = TypeVar("W", bound=PgUrlWriter)
 LEASING = 0x7AD0_0013
 """The advisory lock of who leases from a crawl with a limit."""
 _IN_TURN = f"SELECT pg_advisory_xact_lock({LEASING}, hashtext(current_schema()))"
-_COUNTS = f"""SELECT name, sum(value)::bigint FROM counters
-    WHERE name IN ({", ".join(f"'{field.name}'" for field in fields(records.CrawlCounts))}) GROUP BY name"""
-_ALL_COUNTERS = "SELECT name, sum(value)::bigint FROM counters GROUP BY name"
+_COUNTS = f"SELECT name, sum(value)::bigint FROM counters WHERE name IN ({metrics.COUNTED_IN_SQL}) GROUP BY name"
 _SEED = "SELECT 1 FROM pages WHERE is_seed AND status = ANY(%s) LIMIT 1"
 _SITEMAP_ENTRIES = """INSERT INTO sitemap_entries(sitemap_id, page_id, lastmod)
     SELECT %s, page_id, lastmod FROM json_to_recordset(%s) AS e(page_id bigint, lastmod text) ON CONFLICT DO NOTHING"""
@@ -146,12 +143,9 @@ class PgFrontier:
         return records.CrawlCounts(**dict(await self._db.pool.run((_COUNTS, ()))))
 
     async def metrics(self) -> CrawlMetrics:
-        counters: dict[str, int] = dict(await self._db.pool.run((_ALL_COUNTERS, ())))
+        counters: dict[str, int] = dict(await self._db.pool.run((metrics.ALL_COUNTERS, ())))
         ((working,),) = await self._db.pool.run(("SELECT count(*) FROM workers", ()))
-        counts = records.CrawlCounts(
-            **{name: value for name, value in counters.items() if name in records.CrawlCounts.__dataclass_fields__}
-        )
-        return metrics.read(counts, counters, working)
+        return metrics.read(counters, working)
 
     async def has_open_seeds(self) -> bool:
         return bool(await self._db.pool.run((_SEED, [["queued", "processing"]])))

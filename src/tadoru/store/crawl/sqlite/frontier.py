@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 
 from tadoru.rules.budget import Budget
 from tadoru.rules.pace import Pace
@@ -40,7 +39,6 @@ _NAMED = f"{_HOST} INDEXED BY sqlite_autoindex_hosts_1 WHERE name IN ({', '.join
 _WAITING_HOSTS = f"""{_HOST} WHERE queued > 0 AND (? = 0 OR asked + leased < ?) AND EXISTS (
     SELECT 1 FROM pages INDEXED BY pages_frontier WHERE host_id = hosts.id AND status = 'queued' AND not_before <= ?)
     ORDER BY max(next_at, turn_at), id LIMIT ?"""
-_COUNTED = ", ".join(f"'{field.name}'" for field in fields(CrawlCounts))
 HostRow = tuple[int, str, float | None, float | None, float | None, float | None, int, float, int, int]
 
 
@@ -135,15 +133,14 @@ class SqliteFrontier:
         return batch.recorded
 
     async def counts(self) -> CrawlCounts:
-        rows = self._db.rows(f"SELECT name, value FROM counters WHERE name IN ({_COUNTED})")
+        rows = self._db.rows(f"SELECT name, value FROM counters WHERE name IN ({metrics.COUNTED_IN_SQL})")
         return CrawlCounts(**{str(name): value for name, value in rows})
 
     async def metrics(self) -> CrawlMetrics:
         with translated(self._db.path):
             counters = metrics.read_counters(self._db.sql)
             (workers,) = self._db.sql.execute("SELECT count(*) FROM workers").fetchone()
-        counts = CrawlCounts(**{name: value for name, value in counters.items() if name in CrawlCounts.__dataclass_fields__})
-        return metrics.read(counts, counters, workers)
+        return metrics.read(counters, workers)
 
     async def has_open_seeds(self) -> bool:
         return self._has_seed("status = 'queued' OR status = 'processing'")
