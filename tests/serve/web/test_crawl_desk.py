@@ -137,6 +137,22 @@ def test_a_finding_is_ignored_with_a_reason_and_opened_again(browser: Browser, s
     assert wrong == []
 
 
+def test_one_place_of_a_finding_is_ignored_where_it_is_listed(browser: Browser, shop: WebHarness, audit: ServedCrawl) -> None:
+    with window(browser, shop, role="editor", locale="en", java_script_enabled=False) as (page, wrong):
+        page.goto(shop.url(f"/manage/crawls/{audit.id}/findings/title-too-short"))
+        pages = page.get_by_role("region", name="Affected pages")
+        name = "/shop/item-11"
+        pages.get_by_role("link", name=f"Ignore · {name}").click()
+        assert page.get_by_label("Only this URL").input_value().endswith(name)
+        page.get_by_label("Reason").fill("the name of the item")
+        page.get_by_role("button", name="Ignore", exact=True).click()
+        assert name not in pages.inner_text().split()
+        assert name in page.get_by_role("region", name="Ignored").inner_text()
+        page.get_by_role("button", name="Reopen").click()
+        assert name in pages.inner_text().split()
+    assert wrong == []
+
+
 def test_somebody_without_an_account_sees_the_report_and_nothing_else(
     browser: Browser, shop: WebHarness, audit: ServedCrawl
 ) -> None:

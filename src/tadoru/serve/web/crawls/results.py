@@ -208,7 +208,7 @@ def check_page(request: Request, crawl_id: int, check: str) -> Response:
             "web_url": web_url, "status_colour": status_colour, "causes": [one for one in causes if one.url not in subjects],
             "ignored": ignored, "own": f"{CRAWLS_URL}/{opened.crawl.id}", "is_ignored": any(not one.subject for one in ignored),
             "next_url": f"{here}?cursor={found[1]}" if found[1] else "", "first_url": here if cursor else "",
-            "max_reason": MAX_REASON_LENGTH,
+            "max_reason": MAX_REASON_LENGTH, "ignore_url": web_url(request.query_params.get("ignore", "")[:2000]),
         }  # fmt: skip
 
     return render_tab(request, opened, "findings", "crawls/check.html", read)
