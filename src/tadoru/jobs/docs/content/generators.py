@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tadoru.parse.html import Element, HtmlDocument
 
-_NAMED_ELEMENTS = ":not(span)"
+_NAMED_ELEMENTS = ":is([class],[id],meta[content]):not(span)"
 """Spans are most elements of a page with code, and no generator is recognised by one."""
 
 

@@ -13,10 +13,8 @@ from functools import lru_cache
 from tadoru.jobs.docs.content.score import TextMeasure
 from tadoru.parse.html import Element, collapsed, has_words, tag_ids
 
-_MIN_PHRASE = 4
-"""Characters of the shortest phrase in English."""
 _ONE_WORD = frozenset({"copy", "copied"})
-"""The phrases of one word: most texts of highlighted code are others."""
+"""The phrases of one English word."""
 MAX_PHRASE_LENGTH = 80
 """Characters; longer texts are not phrases."""
 
@@ -82,9 +80,15 @@ PHRASE_TAGS = frozenset(tag_ids("p h2 h3 h4 h5 h6 div summary strong b label li 
 _TRIM = " \t\n.:!?…¶#→←»«↑>?？：。！✏📝🔗"
 
 
-@lru_cache(maxsize=8_192)
 def is_phrase(text: str) -> bool:
     """Whether a whole text is one of the phrases."""
+    if " " not in text and text.isascii() and text.isprintable():  # Most texts of links and of highlighted code are one word.
+        return text.strip(_TRIM).lower() in _ONE_WORD
+    return _is_phrase(text)
+
+
+@lru_cache(maxsize=8_192)
+def _is_phrase(text: str) -> bool:
     return _PHRASES.fullmatch(" ".join(text.split()).strip(_TRIM).lower()) is not None
 
 
@@ -126,9 +130,7 @@ def find_phrases(root: Element, parts: list[Element], measure: TextMeasure) -> l
             while above is not None and above.mem_id not in long:
                 long.add(above.mem_id)
                 above = above.parent
-        elif own.isascii() and (length < _MIN_PHRASE or (own.isidentifier() and own.lower() not in _ONE_WORD)):
-            continue
-        elif is_phrase(own):
+        elif length and is_phrase(own):
             found.append(part)
     return [part for part in found if not (part.tag in _TERMS and is_one_word(part.text())) and not is_code(part)]
 
@@ -165,6 +167,7 @@ def is_code(part: Element) -> bool:
     return part.css_first("pre,code,samp,kbd") is not None
 
 
+_LINK = next(iter(tag_ids(["a"])))
 _MAX_ROW_TEXT = 400
 """Characters of a row of links; a longer one has descriptions."""
 _STEP = re.compile(
@@ -177,13 +180,17 @@ _OTHER_ARTICLES = re.compile(
     r"(?:read|up) next|keep reading|recommended for you",
     re.IGNORECASE,
 )
-_BANNER_TEXT = re.compile(
-    r"(?:you(?:'|’| a)re (?:viewing|reading|looking at|browsing)|this (?:is|page is|document is))\s"
-    r"[^.]{0,80}?(?:docs|documentation|manual|version)\b[^.]{0,120}?"
-    r"\b(?:old|older|outdated|previous|unreleased|development|unsupported|archived|no longer (?:supported|maintained))"
+_BANNER_END = (
+    r"\s[^.]{0,80}?(?:docs|documentation|manual|version)\b[^.]{0,120}?"
+    r"\b(?:old|older|outdated|previous|unreleased|development|unsupported|archived|no\s+longer\s+(?:supported|maintained))"
 )
-"""In lower case, as all texts that are compared with it."""
-_VERSION_BANNER = re.compile(rf"(?:warning|note|attention|important)?[:!]?\s*{_BANNER_TEXT.pattern}\b")
+_BANNER_STARTS = (
+    r"you(?:'|’|\s+a)re\s+(?:viewing|reading|looking\s+at|browsing)",
+    r"this\s+(?:is|page\s+is|document\s+is)",
+)
+_BANNER_TEXTS = tuple(re.compile(start + _BANNER_END) for start in _BANNER_STARTS)
+"""In lower case, as all texts that are compared with them; one by one, because they are found faster by their first word."""
+_VERSION_BANNER = re.compile(rf"(?:warning|note|attention|important)?[:!]?\s*(?:{'|'.join(_BANNER_STARTS)}){_BANNER_END}\b")
 _BANNER_HINTS = "older|old version|outdated|unreleased|unsupported|archived|no longer |development version".split("|")
 _MAX_BANNER = 400
 _MIN_LINKS = 2
@@ -258,11 +265,10 @@ def _other_articles(root: Element, measure: TextMeasure) -> list[Element]:
 def _version_banners(root: Element, measure: TextMeasure) -> list[Element]:
     """Banners on pages of another version than the current one, if they start with the usual words."""
     text = measure.text
-    if (
-        "ersion" not in text
-        or not any(hint in text for hint in _BANNER_HINTS)
-        or _BANNER_TEXT.search(collapsed(text).lower()) is None
-    ):
+    if "ersion" not in text or not any(hint in text for hint in _BANNER_HINTS):
+        return []
+    lowered = text.lower()
+    if not any(banner.search(lowered) for banner in _BANNER_TEXTS):
         return []
     return [
         part
@@ -280,9 +286,10 @@ def _link_extras(root: Element, noise: list[Element]) -> list[Element]:
         if first is not None and first.tag == "span" and first.next is not None and (first.next.text_content or "").strip():
             found.append(first)
     for link in noise:
-        around = link.parent if link.tag == "a" else None
-        if around is None or not leads_to_source(text := link.text().strip(), link.attributes.get("href") or ""):
+        href = (link.attributes.get("href") or "") if link.tag_id == _LINK else "#"
+        if href.startswith("#") or not leads_to_source(text := link.text().strip(), href):
             continue
-        if around.text().strip() == f"[{text}]":
+        around = link.parent
+        if around is not None and around.text().strip() == f"[{text}]":
             found.append(around)
     return found

@@ -56,6 +56,8 @@ def visible_text(raw: str) -> str:
         raw = _INVISIBLE.sub("", raw)
     elif not raw.isprintable():
         raw = _INVISIBLE.sub("", raw)
+    elif "  " not in raw:
+        return raw
     words = " ".join(raw.split())
     if not words:
         return " " if raw else ""

@@ -28,7 +28,8 @@ _PUNCTUATION = ".,:;!?、。，．：；！？「」『』（）()【】〈〉�
 
 def code_span(raw: str) -> str:
     """Inline code in as many backticks as needed; empty for empty code."""
-    code = _DISCARDED.sub("", _SPACES.sub(" ", raw)).strip(" ")
+    is_plain = raw.isprintable() and "  " not in raw  # Soft hyphens and the like are not printable.
+    code = (raw if is_plain else _DISCARDED.sub("", _SPACES.sub(" ", raw))).strip(" ")
     if not code:
         return ""
     if "`" not in code:
