@@ -10,6 +10,7 @@ import pytest
 from tadoru.errors import ConfigError
 from tadoru.model.event import ParsedSource, RawEvent
 from tadoru.parse.sources.feed import FeedSettings, read_feed
+from tadoru.parse.sources.feed_item import written_date
 
 URL = "https://town.test/feeds/all.xml"
 SPACES = " ".join(
@@ -326,3 +327,18 @@ def test_a_setting_that_does_not_fit_is_named_with_what_is_allowed(mapping: dict
     with pytest.raises(ConfigError) as error:
         FeedSettings.from_mapping(mapping)
     assert all(word in str(error.value) for word in words)
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("9月5日～26日の毎週土曜日 全4回 10:00～12:00 会場：東公民館", "9月5日～26日の毎週土曜日 全4回 10:00～12:00"),
+        (
+            "9月5日から11月28日までの毎月第1・第3土曜日（10月3日を除く）10時から",
+            "9月5日から11月28日までの毎月第1・第3土曜日（10月3日を除く）10時",
+        ),
+        ("8月1日の夕方に集合", "8月1日"),
+    ],
+)
+def test_the_rule_of_a_series_is_a_part_of_its_written_date(text: str, expected: str) -> None:
+    assert written_date(text) == expected

@@ -49,6 +49,7 @@ NAMES = {
     "of three parts": ("/x.test/America/Argentina/Buenos_Aires", "America/Argentina/Buenos_Aires"),
     "escaped": (r"Asia\/Tokyo", "Asia/Tokyo"),
     "as outlook shows it": ('"(UTC+09:00) Osaka, Sapporo, Tokyo"', "Asia/Tokyo"),
+    "as outlook shows it, not quoted": (r"(UTC+09:00) Osaka\, Sapporo\, Tokyo", "Asia/Tokyo"),
     "as outlook shows it, escaped": (r'"(UTC+01:00) Amsterdam\, Berlin\, Bern\, Rome"', "Europe/Amsterdam"),
     "as outlook shows the east of america": ('"(UTC-05:00) Eastern Time (US & Canada)"', "America/New_York"),
     "as older ones show it": ('"(GMT+09.00) Seoul"', "Asia/Seoul"),

@@ -55,6 +55,8 @@ _TIME = "|".join(
 _MORE = (
     rf"{_DATE}|{_TIME}|{_WEEKDAY}|{_KANJI}{{1,3}}日(?![本間])|[〜～~\-–—－−・,、,／]|から|より|まで|に|開場|開演|開始|終了|受付|(?:at|to|from|until|and)\s"
     r"|(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,?(?!\w)|[(（][^)）]{0,6}[祝休][^)）]{0,4}[)）]"
+    rf"|の(?=(?:毎[週月]|隔週|第{_DIGIT}|[月火水木金土日]曜))|毎[週月]|隔週|第{_DIGIT}(?=[・、第月火水木金土日])|[(（]?全{_DIGIT}{{1,2}}回[)）]?"
+    r"|[(（][^()（）]{1,24}除く[)）]"
 )
 _WRITTEN = re.compile(rf"(?:{_DATE})(?:[\s　]{{0,3}}(?:{_MORE})){{0,16}}", re.IGNORECASE)
 _HINT = re.compile(rf"{_DIGIT}+|月")

@@ -13,7 +13,10 @@ from tadoru.parse.decode import decode, feed_text, sniff
 from tadoru.parse.sources.raw_fields import ReadProblems
 
 _NAME = re.compile(r"([A-Za-z0-9-]++)[ \t]*+")
-_PARAMETER = re.compile(r';[ \t]*+([A-Za-z0-9-]*+)[ \t]*+(?:=[ \t]*+((?:"[^"]*+"|[^";:]++)*+))?')
+_PARAMETER = re.compile(
+    r';[ \t]*+([A-Za-z0-9-]*+)[ \t]*+(?:=[ \t]*+((?:"[^"]*+"|\((?:UTC|GMT)[+-][0-9]{2}:[0-9]{2}\)|[^";:]++)*+))?'
+)
+"""An offset in a name of Outlook that is not quoted has a colon of its own: TZID=(UTC+09:00) Osaka."""
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _STAMP = re.compile(
     r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})(?:[T ]([0-9]{2}):?([0-9]{2})(?::?([0-9]{2}))?(?:\.[0-9]{1,9})?(Z)?)?", re.IGNORECASE
