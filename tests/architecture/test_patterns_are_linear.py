@@ -26,7 +26,6 @@ BOUNDS = {
 VARYING = {
     "tadoru/jobs/audit/compare/run_handles.py:parse_rewrites": "typed at a terminal",
     "tadoru/jobs/docs/content/class_names.py:_name_pattern": "called when the module is imported, so tried with the rest",
-    "tadoru/jobs/docs/search.py:_ranked": "an escaped name at the beginning of a line",
     "tadoru/jobs/events/dedupe/venues.py:_without": "an escaped name",
     "tadoru/jobs/links/broken.py:compile_patterns": "typed for a crawl, which is a process of its own",
     "tadoru/jobs/links/suppressions.py:_parse_entry": "typed at a terminal",

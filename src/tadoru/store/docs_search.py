@@ -78,6 +78,8 @@ _NAMES = """SELECT p.id, n.name, count(*) FROM names n JOIN pages p ON p.url = n
 _LINKING_PAGES = "SELECT p.id, count(DISTINCT n.page_id) FROM names n JOIN pages p ON p.url = n.target GROUP BY p.id"
 _SECTIONS = """SELECT s.level, s.path, s.anchor, s.text FROM pages p JOIN sections s ON s.page_id = p.id
     WHERE p.url = ? ORDER BY s.place"""
+_HEADINGS = """SELECT p.url, s.level, s.path, s.anchor FROM sections s JOIN pages p ON p.id = s.page_id
+    WHERE s.level > 0 ORDER BY s.page_id, s.place"""
 _FORGET = "INSERT INTO words(words, rowid, title, path, text) VALUES ('delete', ?, ?, ?, ?)"
 
 
@@ -445,6 +447,18 @@ def is_current(path: Path) -> bool:
             return DocsSearchIndex(sql, path).is_current()
     except sqlite3.DatabaseError:
         return False
+
+
+def stored_headings(path: Path) -> dict[str, list[tuple[int, str, str | None]]]:
+    """Level, text and fragment of the headings of each page, from an index of this or an earlier form that can be read."""
+    found: dict[str, list[tuple[int, str, str | None]]] = {}
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as sql:
+            for url, level, steps, anchor in sql.execute(_HEADINGS):
+                found.setdefault(url, []).append((int(level), str(json.loads(steps)[-1]), anchor))
+    except (sqlite3.DatabaseError, ValueError, IndexError, TypeError):
+        return {}
+    return found
 
 
 def _prepare(sql: sqlite3.Connection) -> None:

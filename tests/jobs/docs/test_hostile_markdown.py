@@ -14,9 +14,9 @@ from tadoru.jobs.docs.bundle.links import rewrite_links, with_local_links
 from tadoru.jobs.docs.bundle.markdown_blocks import split_sections
 from tadoru.jobs.docs.bundle.model import StoredSpec
 from tadoru.jobs.docs.markdown.math import split_formulas
+from tadoru.jobs.docs.search import strip_markdown
 from tadoru.rules.url import UrlResolver
 from tadoru.serve.docs_sites.markdown_html import render_markdown
-from tadoru.serve.docs_sites.sites import strip_markdown
 from tests.support.handbook import Handbook, entries, read
 from tests.support.site import Site
 

@@ -109,7 +109,7 @@ def test_the_best_section_is_found(site: Path, query: str, path: tuple[str, ...]
 def test_a_hit_says_where_it_is(site: Path) -> None:
     hit = search_site(site, "coroutine").hits[0]
     assert (hit.url, hit.title, hit.file) == (f"{BASE}api.html#run", "API", "pages/page-004-api.md")
-    assert hit.snippet == "Runs a coroutine. Returns `x -> y`."
+    assert hit.snippet == "Runs a coroutine. Returns x -> y."
 
 
 RANKED = {
@@ -247,6 +247,13 @@ def test_an_index_that_can_not_be_used_is_made_again_from_the_pages(tmp_path: Pa
         with closing(sqlite3.connect(path)) as sql:
             sql.execute("PRAGMA user_version = 1")
     assert search_site(tmp_path, "設定").hits[0].url == f"{BASE}ja/設定/"
+
+
+def test_an_index_of_an_earlier_form_leaves_its_fragments(tmp_path: Path) -> None:
+    write(tmp_path, [page(1, EXTRA, "api.html", headings=(DocHeading(1, "API", "api"), DocHeading(2, "asyncio.run()", "run")))])
+    with closing(sqlite3.connect(index_path(tmp_path))) as sql:
+        sql.execute("PRAGMA user_version = 1")
+    assert search_site(tmp_path, "coroutine").hits[0].url == f"{BASE}api.html#run"
 
 
 def test_an_unusable_index_is_made_again_by_a_crawl_that_changed_nothing(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tadoru.serve.docs_sites.sites import strip_markdown
+from tadoru.jobs.docs.search import strip_markdown
 from tadoru.serve.roles import Role
 from tadoru.store.served_crawls.schema import CrawlState
 from tests.serve.docs_sites.docs_harness import API, AUDIT, BOOK, BY, COMING, EVIL, DocsHarness

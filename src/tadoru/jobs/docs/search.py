@@ -37,6 +37,7 @@ from tadoru.store.docs_search import (
     idle_connections,
     is_current,
     opened,
+    stored_headings,
 )
 from tadoru.store.search_terms import SearchTerms, asked, stem
 
@@ -59,10 +60,18 @@ _BY_SECTION, _BY_PAGE, _RANK_OFFSET = 0.2, 0.2, 3
 _NEWS = 0.5
 """Release notes mention everything and explain little."""
 _NEWS_TITLE = re.compile(r"\b(?:what.?s new|changelog|change log|release notes?|releases?|news)\b", re.IGNORECASE)
+_WORD_CHARACTER = re.compile(r"\w")
+_MOST_SIGNS = 50
 _WORD = re.compile(r"[^\W_]+")
 _LEAD_SECTIONS, _LEAD_LENGTH = 6, 400
 _score = itemgetter(0)
 _SNIPPET_BEFORE, _SNIPPET_AFTER, _SNIPPET_WINDOW, _SNIPPET_TEXT, _MOST_OCCURRENCES = 60, 180, 600, 6_000, 5
+_LINK = re.compile(r"!?(?<!\\)\[((?:[^\[\]\\]|\\.){0,500})\]\((?:[^()\s]|\([^()\s]{0,300}\)){0,2000}(?:\s+\"[^\"]{0,300}\")?\)")
+_FENCE = r"(?:`{3,}+|~{3,}+)[^\n]{0,200}"
+_RULE = r"\|?[ \t]*+:?---[-:| \t]*+"
+_CALLOUT = r">[ \t]?(?:\[![A-Z]+\])?"
+_MARKS = re.compile(rf"^[ \t]{{0,12}}(?:{_FENCE}|{_CALLOUT}|{_RULE})$|^[ \t]{{0,12}}>(?!>>)[ \t]?|^#{{1,6}}[ \t]", re.M)
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _PUNCTUATION = "?!.,;:()`'\""
 
 
@@ -88,7 +97,8 @@ class SearchHit:
     @property
     def snippet(self) -> str:
         """The passage of the text that matches best."""
-        return make_snippet(self.text, self.words)
+        heading, _, body = self.text.partition("\n")
+        return make_snippet(strip_markdown(body if heading.startswith("#") and body.strip() else self.text), self.words)
 
     def as_json(self) -> dict[str, object]:
         """The hit for JSON output, without the whole text."""
@@ -234,6 +244,7 @@ def ensure_index(root: Path) -> Path:
             "No crawled site in {folder}. Pass a folder that `tadoru docs URL` has written, or crawl the site first.", folder=root
         )
     path.parent.mkdir(exist_ok=True)
+    headings = stored_headings(path)  # Files of pages have no fragments.
     with SectionIndexer(root) as index:
         for file in files:
             text = file.read_text("utf-8")
@@ -247,7 +258,7 @@ def ensure_index(root: Path) -> Path:
                 number=_page_number(file.name), hash=digest, crawled_at=str(fields.get("crawledAt", "")),
                 crumbs=tuple(map(str, crumbs)) if isinstance(crumbs, list) else (),
             )  # fmt: skip
-            index.add(index_row(row), body)
+            index.add(index_row(row), body, [DocHeading(*heading) for heading in headings.get(row.url, ())])
     return path
 
 
@@ -332,13 +343,12 @@ def _ranked(
     """Sections with their scores, best first; `about` are pages that are about the terms, each with its first section."""
     wanted = _stems(" ".join(terms.wanted))
     name = terms.identifier
-    defined = re.compile(rf"^[^\w\n]*+{re.escape(name)}(?!\w)", re.MULTILINE) if name else None
     linked = index.linked(link_name(name)) if name else {}
     most_linked = max(linked.values(), default=1)
     pages: dict[str, list[tuple[float, SearchHitRow]]] = {}
     for row in rows:
         score = -row.rank * (1 + _COMPLETE * row.is_complete)
-        if defined and defined.search(index.text(row.id)):
+        if name and _is_defined(name, index.text(row.id)):
             score *= 1 + _DEFINED
         pages.setdefault(row.url, []).append((score, row))
     for row in about:
@@ -360,6 +370,18 @@ def _ranked(
     return [(score, row) for score, row in ranked if row.is_complete or score >= least or row.url in sure]
 
 
+def _is_defined(name: str, text: str) -> bool:
+    """Whether a line of a text begins with a name, behind signs only."""
+    at = text.find(name)
+    while at >= 0:
+        end = at + len(name)
+        before = text[max(text.rfind("\n", 0, at) + 1, at - _MOST_SIGNS) : at]
+        if not _WORD_CHARACTER.search(before) and not _WORD_CHARACTER.match(text, end):
+            return True
+        at = text.find(name, end)
+    return False
+
+
 def _title_weight(wanted: frozenset[str], title: str) -> float:
     """How much more a page is worth by the share of its title that the terms are; release notes are worth less."""
     words, is_news = _title_words(title)
@@ -379,6 +401,12 @@ def _stems(text: str) -> frozenset[str]:
 def _hit(row: SearchHitRow, shown: SectionText, score: float, terms: SearchTerms) -> SearchHit:
     url = f"{row.url}#{shown.anchor}" if shown.anchor else row.url
     return SearchHit(url, row.title, shown.path, shown.file, score, shown.text, terms.literal, shown.number, shown.crumbs)
+
+
+def strip_markdown(markdown: str) -> str:
+    """Markdown without its syntax: no link targets, fences, table rules and emphasis marks."""
+    text = _LINK.sub(r"\1", _MARKS.sub(" ", markdown[: 2 * _SNIPPET_TEXT]))
+    return _ESCAPED.sub(r"\1", text.replace("**", "").replace("`", ""))
 
 
 def make_snippet(text: str, words: Sequence[str]) -> str:

@@ -214,7 +214,7 @@ def _hits(found: reading.DocsSearchResult) -> dict[str, Any]:
     items = [
         {
             "site": one.site.id, "number": one.hit.number, "url": one.hit.url, "title": one.hit.title, "path": list(one.hit.path),
-            "snippet": one.snippet,
+            "snippet": one.hit.snippet,
         }
         for one in found.hits
     ]  # fmt: skip

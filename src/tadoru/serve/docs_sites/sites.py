@@ -17,7 +17,7 @@ from tadoru.errors import UsageError
 from tadoru.jobs.docs.bundle.model import one_line
 from tadoru.jobs.docs.library import SiteSummary, read_site_summary
 from tadoru.jobs.docs.run import crawl_database_path
-from tadoru.jobs.docs.search import WAYS, SearchHit, ensure_index, make_snippet, search_site
+from tadoru.jobs.docs.search import WAYS, SearchHit, ensure_index, search_site
 from tadoru.serve.auth.principal import actor_of
 from tadoru.serve.crawl_runner import control
 from tadoru.serve.crawl_runner.crawl_files import crawl_path
@@ -26,7 +26,6 @@ from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service, service_of
 from tadoru.store.crawl.documents import DocumentHistory, DocumentVersion, open_history
 from tadoru.store.docs_search import DocsSearchIndex, IndexedPage, IndexedSection, opened
-from tadoru.store.search_terms import asked
 from tadoru.store.served_crawls.register import CrawlNotFound
 from tadoru.store.served_crawls.schema import ServedCrawl
 
@@ -153,13 +152,6 @@ def start_refresh(request: Request, site: DocsSite) -> DocsSite:
 
 MAX_SEARCHED_SITES = 200
 """Sites that one search covers."""
-_MAX_SECTION_LENGTH = 200_000
-_LINK = re.compile(r"!?(?<!\\)\[((?:[^\[\]\\]|\\.){0,500})\]\((?:[^()\s]|\([^()\s]{0,300}\)){0,2000}(?:\s+\"[^\"]{0,300}\")?\)")
-_FENCE = r"(?:`{3,}+|~{3,}+)[^\n]{0,200}"
-_RULE = r"\|?[ \t]*+:?---[-:| \t]*+"
-_CALLOUT = r">[ \t]?(?:\[![A-Z]+\])?"
-_MARKS = re.compile(rf"^[ \t]{{0,12}}(?:{_FENCE}|{_CALLOUT}|{_RULE})$|^[ \t]{{0,12}}>(?!>>)[ \t]?|^#{{1,6}}[ \t]", re.M)
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _SAFE_CHARACTERS = "!#$%&'()*+,/:;=?@[]~"
 
 
@@ -235,13 +227,6 @@ class DocsSiteHit:
 
     site: DocsSite
     hit: SearchHit
-    words: tuple[str, ...]
-    """The search terms."""
-
-    @property
-    def snippet(self) -> str:
-        """The text around the search terms, without Markdown syntax."""
-        return make_snippet(strip_markdown(self.hit.text), self.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,24 +238,17 @@ class DocsSearchResult:
     hits: tuple[DocsSiteHit, ...]
 
 
-def strip_markdown(markdown: str) -> str:
-    """Markdown without its syntax: no link targets, fences, table rules and emphasis marks."""
-    text = _LINK.sub(r"\1", _MARKS.sub(" ", markdown[:_MAX_SECTION_LENGTH]))
-    return _ESCAPED.sub(r"\1", text.replace("**", "").replace("`", ""))
-
-
 def search_sites(found_in: Sequence[DocsSite], query: str, limit: int) -> DocsSearchResult:
     """The best sections for a query: of sites that have all words first, then the best of each site, because scores of two
     sites are not comparable."""
     ranked: list[tuple[int, int, int, DocsSiteHit]] = []
-    words = asked(query).literal
     for at, site in enumerate(found_in[:MAX_SEARCHED_SITES]):
         try:
             found = search_site(site.folder, query, limit)
         except UsageError:  # Not crawled yet.
             continue
         way = WAYS.index(found.how)
-        ranked += [(way, rank, at, DocsSiteHit(site, hit, words)) for rank, hit in enumerate(found.hits)]
+        ranked += [(way, rank, at, DocsSiteHit(site, hit)) for rank, hit in enumerate(found.hits)]
     ranked.sort(key=lambda row: row[:3])
     return DocsSearchResult(WAYS[ranked[0][0]] if ranked else WAYS[0], tuple(one for *_, one in ranked[:limit]))
 

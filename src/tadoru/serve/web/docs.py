@@ -234,7 +234,7 @@ def _hit(one: reading.DocsSiteHit) -> DocsHitRow:
     anchor = local_fragment(urldefrag(hit.url).fragment)
     url = f"{DOCS_URL}/{one.site.id}/pages/{hit.number}" + (f"#{anchor}" if anchor else "")
     path = " › ".join(step for step in hit.path if step != hit.title)
-    return DocsHitRow(url, hit.title, path, highlight(one.snippet, one.words), one.site)
+    return DocsHitRow(url, hit.title, path, highlight(hit.snippet, hit.words), one.site)
 
 
 def highlight(text: str, words: Sequence[str]) -> Markup:
