@@ -207,7 +207,7 @@ LINKS = CrawlTable(
                 "aside": (N_("Sidebar"), "r.landmark = 5"),
             },
         ),
-        BrowsedColumn("position", N_("Position"), "r.position", _INTEGER, shown=False),
+        BrowsedColumn("position", N_("Position"), "r.position + 1", _INTEGER, shown=False),
         BrowsedColumn("kind", N_("Kind"), "r.kind", shown=False),
         BrowsedColumn("rel", N_("rel"), "rel.text", shown=False, contains=_IN_TEXTS.format("r.rel_id")),
         BrowsedColumn("fragment", N_("Fragment"), "f.text", shown=False),
