@@ -68,6 +68,11 @@ _SCAN = f"""SELECT {_ROW}, 0.0
     FROM sections s JOIN pages p ON p.id = s.page_id WHERE {{}} ORDER BY p.place, s.place LIMIT ?"""
 _READ = """SELECT p.file, s.path, s.anchor, s.text, p.number, p.crumbs
     FROM sections s JOIN pages p ON p.id = s.page_id WHERE s.id = ?"""
+_READ_NEXT = """SELECT p.file, s.path, s.anchor, s.text, p.number, p.crumbs
+    FROM sections heading JOIN sections s ON s.page_id = heading.page_id AND s.place > heading.place
+    JOIN pages p ON p.id = s.page_id
+    WHERE heading.id = ? AND heading.level > 0 AND s.level > heading.level AND instr(trim(s.text, char(10)), char(10)) > 0
+    ORDER BY s.place LIMIT 1"""
 _TEXT = "SELECT text FROM sections WHERE id = ?"
 _AT = f"""SELECT {_ROW}, 0.0
     FROM sections s JOIN pages p ON p.id = s.page_id WHERE s.page_id = ? AND s.place = ?"""
@@ -280,9 +285,12 @@ class DocsSearchIndex:
         where = " AND ".join(["instr(s.text, ?) > 0"] * len(literal))
         return [_hit(row, ()) for row in self._sql.execute(_SCAN.format(where), (*literal, limit))]
 
-    def read(self, section: int) -> SectionText:
-        """What is shown of a section."""
-        file, path, anchor, text, number, crumbs = self._sql.execute(_READ, (section,)).fetchone()
+    def read(self, section: int, *, below: bool) -> SectionText:
+        """What is shown of a section; with `below`, of one that is nothing but a heading the first text below it."""
+        row = self._sql.execute(_READ, (section,)).fetchone()
+        if below and "\n" not in row[3].strip():
+            row = self._sql.execute(_READ_NEXT, (section,)).fetchone() or row
+        file, path, anchor, text, number, crumbs = row
         return SectionText(file, tuple(json.loads(path)), anchor, text, number, tuple(json.loads(crumbs)))
 
     def text(self, section: int) -> str:

@@ -177,8 +177,15 @@ def test_an_excluded_word_is_not_there(site: Path) -> None:
 
 def test_one_page_does_not_crowd_out_the_others(site: Path) -> None:
     titles = [hit.title for hit in search_site(site, "install", 10).hits]
-    assert titles.count("Installing everything") == 3
+    assert titles.count("Installing everything") == 2  # Its title, without text, and the first step are one.
     assert "Install" in titles
+
+
+def test_a_heading_without_text_shows_what_is_below_it_once(tmp_path: Path) -> None:
+    write(tmp_path, [page(1, "# tool(1)\n\n## NAME\n\ntool - shows a kettle\n\n## OPTIONS\n\nNone of them.\n", "tool.html")])
+    hits = search_site(tmp_path, "tool", by_meaning=False).hits
+    assert (hits[0].path, hits[0].snippet) == (("tool(1)", "NAME"), "tool - shows a kettle")
+    assert len({hit.path for hit in hits}) == len(hits)
 
 
 def test_each_page_has_a_place_before_one_has_two(site: Path) -> None:

@@ -306,8 +306,10 @@ def search_site(root: Path, query: str, limit: int = 10, *, by_meaning: bool = T
             near = semantic.nearest(index_path(root), index, query)
             ranked = _merged(ranked, near)
             how = how if rows or not ranked else "meaning"
-        hits = tuple(_hit(row, index.read(row.id), score, terms) for score, row in _chosen(ranked, limit))
-    return SearchResult(query, how, hits)
+        below = not terms.unwanted  # They may be in what is below a heading.
+        hits = [_hit(row, index.read(row.id, below=below), score, terms) for score, row in _chosen(ranked, limit)]
+    first = {(hit.url, hit.path): hit for hit in reversed(hits)}
+    return SearchResult(query, how, tuple(hit for hit in hits if first[hit.url, hit.path] is hit))
 
 
 def _chosen(ranked: Sequence[tuple[float, SearchHitRow]], limit: int) -> list[tuple[float, SearchHitRow]]:
