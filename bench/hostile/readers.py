@@ -22,7 +22,7 @@ from tadoru.jobs.docs.bundle.boilerplate import RepeatedBlocks
 from tadoru.jobs.docs.bundle.model import BundleOptions, BundleSite, StoredDoc
 from tadoru.jobs.docs.bundle.writer import write_bundle
 from tadoru.jobs.docs.job import DocsJob
-from tadoru.jobs.docs.search import search_site
+from tadoru.jobs.docs.search import search_site, strip_markdown
 from tadoru.jobs.events.collect.readers import BUILT_IN, SourceDocument
 from tadoru.jobs.events.collect.source_registry import parse_source_file
 from tadoru.jobs.events.enrich.llm import LARGEST_ANSWER, LlmQuestion, completion_text, parse_answer
@@ -38,7 +38,7 @@ from tadoru.parse.extract import Extraction
 from tadoru.rules import retry, robots
 from tadoru.rules.scope import Scope
 from tadoru.serve.docs_sites.markdown_html import render_markdown
-from tadoru.serve.docs_sites.sites import diff_markdown, strip_markdown
+from tadoru.serve.docs_sites.sites import diff_markdown
 
 URL = "http://127.0.0.1:8080/case/page.html"
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

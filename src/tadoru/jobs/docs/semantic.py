@@ -30,6 +30,8 @@ _MAX_SECTIONS = 200
 _NEAREST = 60
 _LEAST_SIMILARITY = 0.2
 """The cosine below which a text is not about the query."""
+_TEXTS_AT_ONCE = 8
+"""Texts that are embedded together: as matrices of 1,500 tokens, 64 of them would take 98 MB."""
 _PAGES_AT_ONCE = 200
 
 
@@ -71,7 +73,7 @@ def _embed(texts: Sequence[str]) -> Any:
     """The vectors of texts, of length 1, one per row."""
     import numpy
 
-    found = _model().embed([text or " " for text in texts])
+    found = _model().embed([text or " " for text in texts], batch_size=_TEXTS_AT_ONCE)
     return found / numpy.maximum(numpy.linalg.norm(found, axis=1, keepdims=True), 1e-9)
 
 
