@@ -23,6 +23,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from re import _constants as ops  # The inputs have to follow the structure, which nothing public describes.
@@ -54,9 +55,18 @@ class Expression:
     methods: frozenset[str]
 
     def digest(self, most: int) -> str:
-        """What the result of its trial depends on: the expression, its use, the longest text, this module and Python."""
-        how = [repr(self.pattern.pattern), self.pattern.flags, *sorted(self.methods), most, sys.version_info[:2]]
-        return sha256(f"{how}{Path(__file__).read_text('utf-8')}".encode()).hexdigest()[:16]
+        """What the result of its trial depends on: the expression, its use, the longest text, how it is tried, and Python."""
+        how = [repr(self.pattern.pattern), self.pattern.flags, *sorted(self.methods), most, sys.version_info[:2], _limits()]
+        return sha256(f"{how}{_way_of_trying()}".encode()).hexdigest()[:16]
+
+
+def _limits() -> tuple[object, ...]:
+    return SHORT, LONG, FULL, NOTICED, GROWTH, BUDGET, LEAST, KILLED_AFTER, COMMON
+
+
+@cache
+def _way_of_trying() -> str:
+    return inspect.getsource(inputs) + inspect.getsource(slow)
 
 
 # --------------------------------------------------------------------------------------------------------- finding them
@@ -100,13 +110,24 @@ def expressions(source: Path, varying: list[str]) -> list[Expression]:
     return [*found.values(), *itertools.chain.from_iterable(inline)]
 
 
+@cache
+def names_of(tree: ast.Module) -> tuple[dict[ast.Name, str], dict[str, list[ast.Name]]]:
+    """The attributes that are read of names, and where each name is read."""
+    nodes = list(ast.walk(tree))
+    called = {node.value: node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)}
+    loaded: dict[str, list[ast.Name]] = {}
+    for node in nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            loaded.setdefault(node.id, []).append(node)
+    return called, loaded
+
+
 def used(trees: list[ast.Module], name: str, others: set[str]) -> frozenset[str]:
     """The methods that are called on a name, or on what has no name when it is handed on or has none itself."""
     methods: set[str] = set()
     for tree in trees:
-        nodes = list(ast.walk(tree))
-        called = {node.value: node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)}
-        loads = [node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id == name]
+        called, loaded = names_of(tree)
+        loads = loaded.get(name, [])
         methods |= {called[node] for node in loads if node in called}
         if not name or any(node not in called for node in loads):
             handed = {method for node, method in called.items() if node.id not in others | {"re"} and method in METHODS}
