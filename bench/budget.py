@@ -20,8 +20,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
+import numpy as np
 from selectolax.lexbor import LexborHTMLParser
 
 from bench.cost import TIMES, handle_all, store_all
@@ -60,8 +62,9 @@ def pages(cache: Path) -> list[Response]:
 
 
 def calibration(corpus: list[Response]) -> None:
-    """Parse each page, walk its tree, read its attributes by a regular expression, count them, and store the counts."""
+    """Parse each page, walk its tree, read its attributes by a regular expression, count them and its words, and store the counts."""
     counts: dict[bytes, int] = {}
+    kept: list[list[tuple[str, int, int]]] = []
     for page in corpus:
         tree = LexborHTMLParser(page.body)
         for element in tree.root.traverse() if tree.root is not None else ():
@@ -70,6 +73,11 @@ def calibration(corpus: list[Response]) -> None:
         for name, value in _ATTRIBUTE.findall(page.body):
             key = name + b" " + value.partition(b"#")[0]
             counts[key] = counts.get(key, 0) + 1
+        words = tree.text(separator=" ").split()
+        counts[sha256(" ".join(words).encode()).digest()] = len(
+            np.unique(np.frombuffer(page.body, np.uint16, len(page.body) // 2))
+        )
+        kept.append([(word, len(word), position) for position, word in enumerate(words)])
     database = sqlite3.connect(":memory:")
     database.execute("CREATE TABLE counts (name BLOB PRIMARY KEY, number INTEGER) WITHOUT ROWID")
     database.executemany("INSERT INTO counts VALUES (?, ?)", counts.items())
