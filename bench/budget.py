@@ -3,8 +3,8 @@
 A time of one machine says nothing on another; its ratio to a calibration on the same machine at the same moment nearly does.
 The calibration is work of the same kind (a parser, regular expressions, dictionaries, SQLite) without a line of Tadoru, so that
 only a change of Tadoru or of a library changes the ratio. Rounds of everything take turns, and of each piece the best counts, so
-that other programs matter little. `budget.json` holds the ratios of each version of Python; `tests/bench/test_budget.py` fails
-when one has grown by more than `TOLERANCE`.
+that other programs matter little. `budget.json` holds the ratios of each version of Python, measured beside six other processes:
+on a quiet machine they are up to 7 % lower. `tests/bench/test_budget.py` fails when one has grown by more than `TOLERANCE`.
 
     python -m bench.budget [--rounds 12] [--write]
 """
@@ -62,7 +62,7 @@ def pages(cache: Path) -> list[Response]:
 
 
 def calibration(corpus: list[Response]) -> None:
-    """Parse each page, walk its tree, read its attributes by a regular expression, count them and its words, and store the counts."""
+    """Parse each page, walk its tree, read attributes by a regular expression, count them and the words, and store the counts."""
     counts: dict[bytes, int] = {}
     kept: list[list[tuple[str, int, int]]] = []
     for page in corpus:
