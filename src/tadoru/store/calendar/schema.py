@@ -47,9 +47,16 @@ Float64: TypeEngine[float] = Double().with_variant(REAL(), "sqlite")
 Blob = LargeBinary()
 
 
+_SHORT_TEXT = 200
+
+
 def storable_text(text: str) -> str:
-    """The text without characters that no database stores."""
-    if text.isprintable():  # Neither NUL nor half a surrogate pair is: nearly every text ends here.
+    """The text without characters that no database stores.
+
+    A long text is copied unless it is ASCII: SQLite's driver makes its UTF-8 form, which stays as long as the text does, and the
+    texts of a run stay until its end.
+    """
+    if text.isprintable() and (text.isascii() or len(text) <= _SHORT_TEXT):  # Neither NUL nor half a surrogate pair is printable.
         return text
     return text.encode("utf-8", "ignore").decode("utf-8").replace("\x00", "")
 
