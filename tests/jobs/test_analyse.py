@@ -6,6 +6,7 @@ import random
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -355,8 +356,8 @@ async def test_scores_of_different_models_are_not_compared() -> None:
     await store.runs.begin("crawl", {}, "1")
     await judge(store)
     [now] = await store.runs.all()
-    assert score_change(now._replace(score=90.0), now) == 10.0
-    assert score_change(now._replace(score=90.0, score_version=1), now) is None
+    assert score_change(replace(now, score=90.0), now) == 10.0
+    assert score_change(replace(now, score=90.0, score_version=1), now) is None
     store.sql.execute("UPDATE runs SET score_version = NULL")
     assert [(run.score, run.score_version) for run in await store.runs.all()] == [(100.0, 1)]
 
