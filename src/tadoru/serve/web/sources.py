@@ -279,7 +279,7 @@ def _shown(
         settings=settings_text(visible_settings(source.settings, caller)),
         runs=[source_run_row(one) for one in runs], history=history,
         draft_time=lambda draft: format_draft_time(draft, formatter), is_running=bool(runs) and runs[0].finished_at is None,
-        trial=trial, web_url=source.url if is_web_url(source.url) else "",
+        trial=trial, trial_heading=_("Test result"), web_url=source.url if is_web_url(source.url) else "",
         overdue_note=overdue_note(service, [health], formatter),
     )  # fmt: skip
 
