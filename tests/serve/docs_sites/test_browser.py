@@ -65,7 +65,7 @@ def test_a_site_is_browsed_searched_and_compared(browser: Browser, library: Docs
         page.keyboard.press("Enter")
         assert page.locator("mark").first.inner_text().lower() == "whistle"
         page.get_by_role("link", name="Whistle").click()
-        page.get_by_role("button", name="日本語").click()
+        page.get_by_role("banner").get_by_role("button", name="日本語").click()
         assert page.get_by_role("link", name="Markdownを表示").is_visible()
         assert page.get_by_role("link", name="Markdownを表示").get_attribute("href") == library.page("/whistle", "/markdown")
     assert wrong == []
