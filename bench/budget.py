@@ -3,8 +3,9 @@
 A time of one machine says nothing on another; its ratio to a calibration on the same machine at the same moment nearly does.
 The calibration is work of the same kind (a parser, regular expressions, dictionaries, SQLite) without a line of Tadoru, so that
 only a change of Tadoru or of a library changes the ratio. Rounds of everything take turns, and of each piece the best counts, so
-that other programs matter little. `budget.json` holds the ratios of each version of Python, measured beside six other processes:
-on a quiet machine they are up to 7 % lower. `tests/bench/test_budget.py` fails when one has grown by more than `TOLERANCE`.
+that other programs matter little. `budget.json` holds the ratios, measured beside six other processes: on a quiet machine they
+are up to 7 % lower, and with Python 3.13 within 3 % of those of 3.11. `tests/bench/test_budget.py` fails when one has grown by
+more than `TOLERANCE`.
 
     python -m bench.budget [--rounds 12] [--write]
 """
@@ -16,7 +17,6 @@ import asyncio
 import json
 import re
 import sqlite3
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -41,7 +41,6 @@ from tadoru.rules.scope import Scope
 
 ROOT = Path(__file__).resolve().parent.parent
 BASELINE = ROOT / "bench" / "budget.json"
-PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 TOLERANCE = 1.10
 PAGES = 40
 AT_ONCE = 4
@@ -144,9 +143,9 @@ class Budget:
         self._best[name, part] = min(seconds, self._best.get((name, part), seconds))
 
 
-def baseline() -> dict[str, float] | None:
-    """The committed ratios of this version of Python."""
-    ratios: dict[str, float] | None = json.loads(BASELINE.read_text()).get(PYTHON)
+def baseline() -> dict[str, float]:
+    """The committed ratios."""
+    ratios: dict[str, float] = json.loads(BASELINE.read_text())
     return ratios
 
 
@@ -162,18 +161,17 @@ def exceeded(ratios: dict[str, float], allowed: dict[str, float]) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.budget", description="Compare the CPU of a page with its budget.")
     parser.add_argument("--rounds", type=int, default=12)
-    parser.add_argument("--write", action="store_true", help="make the ratios the new baseline of this version of Python")
+    parser.add_argument("--write", action="store_true", help="make the ratios the new baseline")
     given = parser.parse_args()
     tune_process()
     with tempfile.TemporaryDirectory() as folder:
         ratios = Budget(ROOT / ".bench", Path(folder)).measure(given.rounds)
-    known = baseline() or {}
+    allowed = baseline()
     for name, ratio in ratios.items():
-        print(f"{name:5} {ratio:.3f} of the calibration" + (f", {ratio / known[name]:.2f} of the baseline" if known else ""))
+        print(f"{name:5} {ratio:.3f} of the calibration, {ratio / allowed[name]:.2f} of the baseline")
     if given.write:
-        stored = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
-        BASELINE.write_text(json.dumps(stored | {PYTHON: ratios}, indent=2, sort_keys=True) + "\n")
-    elif found := exceeded(ratios, known):
+        BASELINE.write_text(json.dumps(ratios, indent=2, sort_keys=True) + "\n")
+    elif found := exceeded(ratios, allowed):
         raise SystemExit("\n".join(found))
 
 

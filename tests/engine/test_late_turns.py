@@ -62,7 +62,7 @@ async def test_a_worker_that_stood_still_until_others_had_the_slot_waits_for_ano
         try:
             await asyncio.to_thread(os.waitid, os.P_PID, late.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
             while (wait := await store.hosts.take_slot(worker, host, 60.0)) > 0:
-                await asyncio.sleep(wait)
+                await asyncio.sleep(wait)  # What the store asks every worker to wait, on its own clock.
                 await store.frontier.recover(worker)
             fetcher = HttpFetcher(user_agent="other", exemptions=Exemptions(allow_all=True))
             await fetcher.fetch(Request(url=site.url("/")))

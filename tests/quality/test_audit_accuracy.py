@@ -1,4 +1,4 @@
-"""What an audit stores of Debian's manuals, compared with an independent reader (lxml and urllib): every page, row by row.
+"""What an audit stores of a generated site and of Debian's manuals, compared row by row with lxml and urllib.
 
 `tests/jobs/test_audit_checks.py` and `tests/parse/test_page.py` show the same on pages of a few lines.
 """
@@ -16,6 +16,7 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 import pytest
 from lxml import html
 
+from bench.site import build
 from tests.support.auditing import Audit
 from tests.support.exchange import Exchange, Reply
 from tests.support.site import Site
@@ -26,6 +27,7 @@ MANUALS = (
 )  # fmt: skip
 """Folders of `/usr/share/doc`; those that are installed are read."""
 DOC = Path("/usr/share/doc")
+GENERATED = "generated"
 MOST = 700
 """Pages of one manual."""
 
@@ -34,7 +36,7 @@ def installed() -> list[str]:
     return [name for name in MANUALS if (DOC / name).is_dir() and any((DOC / name).glob("*.html"))]
 
 
-def rows(name: str, pages: dict[str, bytes], base: str) -> Iterator[tuple[str, str, str]]:
+def rows(pages: dict[str, bytes], base: str) -> Iterator[tuple[str, str, str]]:
     """Everything that the reader of the test sees: the page, the kind of the fact, and the fact."""
     for path, body in pages.items():
         parser = html.HTMLParser(encoding="utf-8")
@@ -68,11 +70,10 @@ def stored(audit: Audit, base: str) -> Iterator[tuple[str, str, str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not installed(), reason="no manual of Debian is installed")
-@pytest.mark.parametrize("name", installed())
+@pytest.mark.parametrize("name", [GENERATED, *installed()])
 async def test_what_is_stored_is_what_an_independent_reader_sees(name: str, tmp_path: Path) -> None:
     """The smaller tests are those of `tests/parse/test_page.py`."""
-    folder = (DOC / name).resolve()
+    folder = build(tmp_path / "built", 40, seed=1).root if name == GENERATED else (DOC / name).resolve()
 
     async def file(exchange: Exchange, _: str) -> None:
         path = folder / unquote(exchange.seen.path.partition("?")[0]).lstrip("/")
@@ -90,7 +91,7 @@ async def test_what_is_stored_is_what_an_independent_reader_sees(name: str, tmp_
         crawled = audit.column("url FROM audited_pages WHERE status_code = 200 AND word_count IS NOT NULL")
         read = {path: (folder / unquote(path).lstrip("/").partition("?")[0]).read_bytes() for path in crawled}
         ours = Counter(_bounded(stored(audit, base)))
-        theirs = Counter(_bounded(rows(name, read, base)))
+        theirs = Counter(_bounded(rows(read, base)))
     assert len(read) > 3
     for kind in ("title", "h1", "image", "link"):
         found = Counter({row: count for row, count in ours.items() if row[1] == kind})

@@ -251,6 +251,7 @@ class Site:
             tasks = list(self._tasks)
             for task in tasks:
                 task.cancel()
+            # A turn of the loop even if there is no task yet: a connection that was just accepted becomes one in it.
             await asyncio.gather(*tasks, asyncio.sleep(0), return_exceptions=True)
         self._server.close()
         await self._server.wait_closed()
