@@ -377,7 +377,7 @@ def _is_defined(name: str, text: str) -> bool:
     at = text.find(name)
     while at >= 0:
         end = at + len(name)
-        before = text[max(text.rfind("\n", 0, at) + 1, at - _MOST_SIGNS) : at]
+        before = text[max(0, at - _MOST_SIGNS) : at].rpartition("\n")[2]
         if not _WORD_CHARACTER.search(before) and not _WORD_CHARACTER.match(text, end):
             return True
         at = text.find(name, end)
