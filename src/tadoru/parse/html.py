@@ -81,7 +81,9 @@ class HtmlDocument:
         """
         data, encoding = as_utf8(body, content_type)
         size = len(data)
-        is_large = data.count(b"<") - data.count(b"</") > (max_tags if max_links is None else max_tags // 2)
+        most = max_tags if max_links is None else max_tags // 2
+        # A start tag has at least two bytes: most pages need not be counted.
+        is_large = size > 2 * most and data.count(b"<") - data.count(b"</") > most
         is_cut = is_large and (end := _end_of_tags(data, max_tags, max_links)) < size
         if is_cut:
             data = data[:end]

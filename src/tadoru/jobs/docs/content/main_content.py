@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from operator import itemgetter
 
 from tadoru.jobs.docs.content import navigation, noise, page_info, score
 from tadoru.jobs.docs.content.generators import DocsGenerator, ElementNames, recognise_generator
@@ -66,7 +67,8 @@ def find_main_content(
     version = page_info.read_version(element_names, document.title() or "")
     menu = navigation.read_navigation(document, generator.navigation if generator else _ANY_NAVIGATION, base, resolver)
     next_url, prev_url = navigation.read_next_and_previous(document, url, base, resolver)
-    _move_footnotes(document)
+    if element_names.has("#content") and element_names.has("#footnotes"):
+        _move_footnotes(document)
     is_tool = generator is not None and generator.tools != "" and bool(document.select(generator.tools))
     if takes_all:
         choice = ContentChoice(
@@ -75,8 +77,11 @@ def find_main_content(
     else:
         choice = _generator_content(document, generator) or score.choose_content(document, body)
         noise.remove_noise(choice.element, generator.noise if generator else "")
-    title = page_info.read_title(document, choice.element)
-    page_info.drop_site_name(document, choice.element, title)
+    headings = choice.element.css(noise.ANY_HEADING)
+    if not takes_all:
+        noise.unwrap_self_links(headings)
+    title = page_info.read_title(document, choice.element, headings, element_names)
+    page_info.drop_site_name(document, headings, title)
     return MainContent(
         root=choice.element,
         generator=generator.name if generator else None,
@@ -106,14 +111,11 @@ def _generator_content(document: HtmlDocument, generator: DocsGenerator | None) 
     if generator is None:
         return None
     for selectors in generator.content:
-        found = [element for element in document.select(selectors) if len(element.text()) >= _MIN_TEXT_LENGTH]
-        if found:
-            return ContentChoice(max(found, key=_length), GENERATOR_CONFIDENCE, f"content area of {generator.name} ({selectors})")
+        lengths = [(len(element.text()), element) for element in document.select(selectors)]
+        length, element = max(lengths, key=itemgetter(0), default=(0, None))
+        if element is not None and length >= _MIN_TEXT_LENGTH:
+            return ContentChoice(element, GENERATOR_CONFIDENCE, f"content area of {generator.name} ({selectors})")
     return None
-
-
-def _length(element: Element) -> int:
-    return len(element.text())
 
 
 _END_COMMENT = "/$"

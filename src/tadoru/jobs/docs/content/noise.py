@@ -12,7 +12,8 @@ import re
 from tadoru.jobs.docs.content.class_names import NameRating, rate_names
 from tadoru.jobs.docs.content.phrases import (
     MAX_PHRASE_LENGTH,
-    PHRASE_TAGS,
+    PARTS,
+    PageParts,
     find_phrases,
     is_closing,
     is_code,
@@ -38,7 +39,7 @@ _PLAYERS = re.compile(
 _NOISE_ROLES = frozenset(
     "navigation search banner contentinfo dialog alertdialog menu menubar toolbar tooltip doc-toc doc-pagefooter".split()
 )
-_SUSPECT_SPANS = "span[aria-hidden],span[hidden],span[class*=hidden],span[class*=sr-],span[class*=screen],span[class*=edit]"
+_SUSPECT_SPANS = "span:is([aria-hidden],[hidden],[class*=hidden],[class*=sr-],[class*=screen],[class*=edit])"
 """Highlighted code has thousands of spans: only those that can be noise are checked."""
 _BLOCKS = "pre,table,h1,h2,h3,p,img,dl"
 _MAX_TAB_ROWS = 100
@@ -48,9 +49,7 @@ _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt"})
 _CONTENT_TAGS = _HEADINGS | frozenset("body html main article pre code table tr td th tbody span".split())
 """Tags that are content whatever their class."""
 _TITLES = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-_ANY_HEADING = ",".join(sorted(_TITLES))
-_HEADINGS_WITH_LINKS = ",".join(f"{tag}:has(a)" for tag in sorted(_TITLES))
-_CONTENTS = "[class*=toc]"
+ANY_HEADING = ",".join(sorted(_TITLES))
 _MAX_ANCESTORS = 60
 """Ancestors that are checked; real pages are not nested deeper."""
 _MIN_LETTERS = 30
@@ -82,7 +81,7 @@ _HANDLES = " ¶#§🔗⚓\uf0c1"
 _TOP_TARGETS = frozenset({"#", "#top", "#_top"})
 _CHECKED_TAGS = frozenset(tag_ids([*_NOISE_TAGS, "button", "a", "footer", "form", "aside"]))
 """Tags that are checked even without attributes."""
-_NOSCRIPT = next(iter(tag_ids(["noscript"])))
+_NOSCRIPT, _SPAN = tag_ids(["noscript", "span"])
 _MAX_TITLE_DEPTH = 10
 _NOISE_ATTRIBUTES = frozenset({"role", "hidden", "aria-hidden", "style", "class", "id"})
 """Attributes that can make an element of another tag noise."""
@@ -102,16 +101,16 @@ def remove_invisible(body: Element) -> None:
 
     Separators in titles that only the style sheet draws (gi-docgen) are replaced by a point.
     """
-    unseen = body.css("script,style,template,noscript,svg")
+    unseen = body.css("script,style,template,noscript,svg,span.sep")
     for element in unseen:
         if element.tag_id == _NOSCRIPT:
             _use_fallback_image(element)
     for element in reversed(unseen):
-        if not _is_formula(element):
+        if element.tag_id == _SPAN:
+            if not element.text().strip() and _is_in_title(element):
+                element.replace_with(".")
+        elif not _is_formula(element):
             element.decompose()
-    for between in body.css("span.sep"):
-        if not between.text().strip() and _is_in_title(between):
-            between.replace_with(".")
 
 
 def _is_in_title(element: Element) -> bool:
@@ -147,27 +146,28 @@ def _is_formula(element: Element) -> bool:
 def remove_noise(root: Element, extra: str = "") -> None:
     """Remove the noise from a part of a page. `extra`: selectors of further noise."""
     measure = TextMeasure(root)
-    parts: list[Element] = []
+    parts = PageParts()
     found: list[Element] = []
     for element in root.css(":not(span)"):
-        if (tag := element.tag_id) in PHRASE_TAGS:
-            parts.append(element)
-        if not _is_plain(tag, attributes := element.attributes) and _is_noise(element, attributes, measure):
+        tag, attributes = element.tag_id, element.attributes
+        if tag in PARTS:
+            parts.add(tag, element, attributes)
+        if not _is_plain(tag, attributes) and _is_noise(element, attributes, measure):
             found.append(element)
     found += [element for element in root.css(_SUSPECT_SPANS) if _is_noise(element, element.attributes, measure)]
     if extra:
         found += [element for element in root.css(extra) if not _is_large(element, measure) and not _is_whole_heading(element)]
-    found += find_phrases(root, parts, measure)
+    found += find_phrases(root, parts.phrases, measure)
     found += [
-        listing for listing in _lists_of_fragments(root) if _is_table_of_contents(listing, measure) and not _is_announced(listing)
+        listing
+        for listing in _lists_of_fragments(root, parts.fragment_links)
+        if _is_table_of_contents(listing, measure) and not _is_announced(listing)
     ]
-    found += find_decorative_images(root)
-    found += page_furniture(root, found, measure)
+    found += find_decorative_images(parts.images)
+    found += page_furniture(root, parts, found, measure)
     doomed = {element.mem_id for element in found} - {root.mem_id, *_tab_labels(root)}
-    doomed -= _only_contents(root, doomed)
+    doomed -= _only_contents(root, found, doomed)
     _remove(root, found, doomed)
-    for heading in root.css(_HEADINGS_WITH_LINKS):
-        _unwrap_self_link(heading)
 
 
 def _remove(root: Element, found: list[Element], doomed: set[int]) -> None:
@@ -213,9 +213,9 @@ def _is_empty_section(heading: Element) -> bool:
     return after.tag in _TITLES and (after.tag or "") <= (heading.tag or "")
 
 
-def _only_contents(root: Element, doomed: set[int]) -> set[int]:
+def _only_contents(root: Element, found: list[Element], doomed: set[int]) -> set[int]:
     """The tables of contents of a page without other content: the page of a chapter that lists its sections."""
-    listings = [element for element in root.css(_CONTENTS) if element.mem_id in doomed]
+    listings = [each for each in found if each.mem_id in doomed and "toc" in (each.attributes.get("class") or "")]
     if not any(_leads_on(listing) for listing in listings):
         return set()
     left = _letters(root)
@@ -249,19 +249,21 @@ def _letters(element: Element) -> int:
 
 def _tab_labels(root: Element) -> list[int]:
     """The labels of tabs. Some have the classes and targets of a menu (Bootstrap)."""
-    rows = root.css(".nav-tabs,[role=tablist]")[:_MAX_TAB_ROWS]
-    labels = [element for row in rows for element in row.css("li,a")]
-    return [element.mem_id for element in (*labels, *root.css(".nav-tabs"))]
+    rows = root.css(".nav-tabs,[role=tablist]")
+    labels = [element for row in rows[:_MAX_TAB_ROWS] for element in row.css("li,a")]
+    lists = [row for row in rows if "nav-tabs" in (row.attributes.get("class") or "").split()]
+    return [element.mem_id for element in (*labels, *lists)]
 
 
-def _unwrap_self_link(heading: Element) -> None:
-    """Unwrap the link of a heading that consists of a link to itself."""
-    link = heading.css_first("a")
-    if link is None or not _is_whole_heading(link):
-        return
-    attributes = link.attributes
-    if (attributes.get("href") or "").startswith("#") and not attributes.get("id") and not attributes.get("name"):
-        link.unwrap()
+def unwrap_self_links(headings: list[Element]) -> None:
+    """Unwrap the links of headings that consist of a link to themselves."""
+    for heading in headings:
+        link = None if is_leaf(heading) else heading.css_first("a")
+        if link is None or not _is_whole_heading(link):
+            continue
+        attributes = link.attributes
+        if (attributes.get("href") or "").startswith("#") and not attributes.get("id") and not attributes.get("name"):
+            link.unwrap()
 
 
 def _is_large(element: Element, measure: TextMeasure) -> bool:
@@ -329,7 +331,9 @@ def _is_permalink(element: Element, attributes: Attributes) -> bool:
     if len(text) <= MAX_PHRASE_LENGTH and text and (is_phrase(text) or is_step(element, text)):
         is_word = is_one_word(text) and is_in_a_sentence(element)
         return not is_code(element) and not is_word and not _is_word_of_a_line(element)
-    names = " ".join(name for name in (attributes.get("class") or "").split() if "tooltip" not in name.lower())
+    names = attributes.get("class") or ""
+    if "tooltip" in names.lower():
+        names = " ".join(name for name in names.split() if "tooltip" not in name.lower())
     if rate_names(names) is not NameRating.STRONG or len(text) >= _SHORT or not _has_no_blocks(element):
         return False
     return not _is_whole_heading(element)
@@ -410,10 +414,10 @@ def _is_named_noise(element: Element, attributes: Attributes, tag: str, measure:
 
 def _rate_id(element: Element, own_id: str) -> NameRating:
     """The rating of an id. Ids of sections are made from their headings: a section on cookies is not a cookie banner."""
-    if element.tag not in _BOXES and (is_leaf(element) or element.css_first(_ANY_HEADING) is None):
+    if element.tag not in _BOXES and (is_leaf(element) or element.css_first(ANY_HEADING) is None):
         return NameRating.NEUTRAL
     rating = rate_names(own_id)
-    if rating is NameRating.STRONG and element.css_first(_ANY_HEADING) is not None:
+    if rating is NameRating.STRONG and element.css_first(ANY_HEADING) is not None:
         return NameRating.WEAK
     return rating if element.tag in _BOXES else NameRating.NEUTRAL
 
@@ -426,11 +430,11 @@ def _looks_empty(element: Element, measure: TextMeasure) -> bool:
     return not length or measure.linked(element) > 0.5 * length or (length < _SHORT and _has_no_blocks(element))
 
 
-def _lists_of_fragments(root: Element) -> list[Element]:
-    """The lists with a link to a fragment of the same page. Each ancestor of such a link is visited once."""
+def _lists_of_fragments(root: Element, links: list[Element]) -> list[Element]:
+    """The lists with one of these links to fragments of the same page. Each ancestor of such a link is visited once."""
     found: list[Element] = []
     seen = {root.mem_id}
-    for link in root.css('a[href^="#"]'):
+    for link in links:
         above = link.parent
         while above is not None and above.mem_id not in seen:
             seen.add(above.mem_id)
@@ -485,12 +489,12 @@ _MIN_ALT_LENGTH = 8
 """Characters; shorter alternative texts repeat by chance."""
 
 
-def find_decorative_images(root: Element) -> list[Element]:
+def find_decorative_images(images: list[Element]) -> list[Element]:
     """Images without information: icons, avatars, badges, and the dark one of two variants."""
     idle: list[Element] = []
     last: Element | None = None
     last_alt = ""
-    for image in root.css("img"):
+    for image in images:
         attributes = image.attributes
         alt = (attributes.get("alt") or "").strip()
         if _is_icon(attributes, alt.strip("[]() ")) or _is_arrow(image, alt):

@@ -29,42 +29,52 @@ _VERSION = re.compile(r"v?\d+(?:\.\d+)*(?:\.x)?[\w.+-]{0,20}")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 
 
-def read_title(document: HtmlDocument, root: Element) -> str:
-    """The heading of the main content; else the part of the page's title or headings that names the page, not the site."""
+def read_title(document: HtmlDocument, root: Element, elements: list[Element], names: ElementNames) -> str:
+    """The heading of the main content; else the part of the page's title or headings that names the page, not the site.
+
+    `elements` are the headings in the main content.
+    """
     title = document.title() or ""
     # Doxygen and Haddock have the title above sections that may have headings of level 1.
-    module = root.css_first("#module-header")
-    heading_box = root.css_first("div.headertitle") if module is None else module.css_first(".caption")
+    module = root.css_first("#module-header") if names.has("#module-header") else None
+    if module is not None:
+        heading_box = module.css_first(".caption")
+    else:
+        heading_box = root.css_first("div.headertitle") if names.has(".headertitle") else None
     if heading_box is not None and (text := _heading_text(heading_box)):
         return text
-    headings = [text for heading in root.css("h1")[:_MAX_HEADINGS] if (text := _heading_text(heading))]
+    headings = [text for heading in _of_level(elements, "h1")[:_MAX_HEADINGS] if (text := _heading_text(heading))]
     stated = next(
         (
             text
-            for heading in document.select("h1.title")[:_MAX_HEADINGS]
+            for heading in (document.select("h1.title")[:_MAX_HEADINGS] if names.has(".title") else ())
             if _letters_and_digits(text := _heading_text(heading)) == _letters_and_digits(title)
         ),
         "",
     )
     if len(headings) == 1:
-        return _below_site_name(title, headings[0], root) or stated or headings[0]
+        return _below_site_name(title, headings[0], elements) or stated or headings[0]
     if headings:  # Every section has one, or the site name is one.
         return _named_in_title(title, headings) or stated or page_part(title) or headings[0]
     others = document.select("h1") or document.select("h2.title,div.title")
     outside = [text for heading in others[:_MAX_HEADINGS] if (text := _heading_text(heading))]
-    first = next((text for heading in root.css("h2,h3,h4")[:1] if (text := _heading_text(heading))), "")
+    first = next((text for heading in _of_level(elements, "h2", "h3", "h4")[:1] if (text := _heading_text(heading))), "")
     named = _named_in_title(title, [first, *outside] if first else outside)
     if named in outside and _is_site_name(named, title) and first and collapsed(root.text()[:_MOST_BEFORE]).startswith(first):
         return first  # The text starts with its own heading, below that of the site.
-    return named or (outside[0] if outside else _opening_heading(root)) or page_part(title) or first
+    return named or (outside[0] if outside else _opening_heading(root, elements)) or page_part(title) or first
 
 
-def _below_site_name(title: str, name: str, root: Element) -> str:
+def _of_level(headings: list[Element], *tags: str) -> list[Element]:
+    return [heading for heading in headings if heading.tag in tags]
+
+
+def _below_site_name(title: str, name: str, elements: list[Element]) -> str:
     """The heading below a heading of level 1 that the page's title does not have: that one names the site."""
     own, whole = _without_chapter(page_part(title)), _letters_and_digits(title)
     if not own or _letters_and_digits(name) in whole or _letters_and_digits(title) in _letters_and_digits(name):
         return ""
-    lower = (_heading_text(heading) for heading in root.css("h2,h3")[:_MAX_LOWER_HEADINGS])
+    lower = (_heading_text(heading) for heading in _of_level(elements, "h2", "h3")[:_MAX_LOWER_HEADINGS])
     return next((text for text in lower if _without_chapter(text) == own), "")
 
 
@@ -73,9 +83,9 @@ def _without_chapter(text: str) -> str:
     return _letters_and_digits(_NUMBER.sub("", _CHAPTER.sub("", text), count=1))
 
 
-def _opening_heading(root: Element) -> str:
+def _opening_heading(root: Element, elements: list[Element]) -> str:
     """The heading that the text starts with if no other has its level: a chapter that is a page (Texinfo)."""
-    headings = root.css("h2,h3,h4,h5")
+    headings = _of_level(elements, "h2", "h3", "h4", "h5")
     if not headings or any((other.tag or "") <= (headings[0].tag or "") for other in headings[1:]):
         return ""
     title = _heading_text(headings[0])
@@ -112,11 +122,11 @@ def _letters_and_digits(text: str) -> str:
     return "".join(char for char in text.casefold() if char.isalnum())
 
 
-def drop_site_name(document: HtmlDocument, root: Element, title: str) -> None:
+def drop_site_name(document: HtmlDocument, headings: list[Element], title: str) -> None:
     """Remove the headings above the title that only name the site and link to its first page."""
     names = (document.title() or "").casefold()
-    is_lower = any(_heading_text(heading) == title for heading in root.css("h2,h3")[:_MAX_LOWER_HEADINGS])
-    for heading in root.css("h1")[:_MAX_HEADINGS]:
+    is_lower = any(_heading_text(heading) == title for heading in _of_level(headings, "h2", "h3")[:_MAX_LOWER_HEADINGS])
+    for heading in _of_level(headings, "h1")[:_MAX_HEADINGS]:
         text = _heading_text(heading)
         if not text or text == title:
             return

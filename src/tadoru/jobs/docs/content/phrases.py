@@ -8,10 +8,11 @@ previous page, menus of languages, lists of other articles, banners about the ve
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from tadoru.jobs.docs.content.score import TextMeasure
-from tadoru.parse.html import Element, collapsed, has_words, tag_ids
+from tadoru.parse.html import Attributes, Element, collapsed, has_words, tag_ids
 
 _ONE_WORD = frozenset({"copy", "copied"})
 """The phrases of one English word."""
@@ -75,9 +76,47 @@ _CODE_NAMES = frozenset("code-header member-signature type-signature methodSigna
 _TERMS = frozenset({"h2", "h3", "h4", "h5", "h6", "dt"})
 _MAX_ANCESTORS = 12
 """Ancestors of an element that are checked for code."""
-PHRASE_TAGS = frozenset(tag_ids("p h2 h3 h4 h5 h6 div summary strong b label li dt".split()))
+_PHRASE_TAGS = frozenset(tag_ids("p h2 h3 h4 h5 h6 div summary strong b label li dt".split()))
 """The tags of elements that can be a phrase, besides links and spans."""
+_LINK, _IMAGE, _TABLE = tag_ids(["a", "img", "table"])
+_SECTION_HEADINGS = frozenset(tag_ids(["h2", "h3", "h4"]))
+PARTS = _PHRASE_TAGS | {_LINK, _IMAGE, _TABLE}
+"""The tags of `PageParts`."""
+_SPANS = "span:not(pre span,code span,.sig span)"
+"""Spans that are not in code, which has most of them and no phrases (`is_code`)."""
 _TRIM = " \t\n.:!?…¶#→←»«↑>?？：。！✏📝🔗"
+
+
+@dataclass(slots=True)
+class PageParts:
+    """The elements of a page that rules are about, in document order, gathered in one walk: each selector would be a walk."""
+
+    phrases: list[Element] = field(default_factory=list)
+    """Those that can be a phrase, besides links and spans."""
+    headings: list[Element] = field(default_factory=list)
+    fragment_links: list[Element] = field(default_factory=list)
+    """Links to a part of the same page."""
+    language_links: list[Element] = field(default_factory=list)
+    tooltips: list[Element] = field(default_factory=list)
+    """Links with a tooltip."""
+    images: list[Element] = field(default_factory=list)
+    tables: list[Element] = field(default_factory=list)
+
+    def add(self, tag: int, element: Element, attributes: Attributes) -> None:
+        """Add an element with one of the tags in `PARTS`."""
+        if tag == _LINK:
+            if (attributes.get("href") or "").startswith("#"):
+                self.fragment_links.append(element)
+            if "hreflang" in attributes:
+                self.language_links.append(element)
+            if "tooltip" in (attributes.get("class") or "").split():
+                self.tooltips.append(element)
+        elif tag in _PHRASE_TAGS:
+            self.phrases.append(element)
+            if tag in _SECTION_HEADINGS:
+                self.headings.append(element)
+        else:
+            (self.images if tag == _IMAGE else self.tables).append(element)
 
 
 def is_phrase(text: str) -> bool:
@@ -120,7 +159,7 @@ def find_phrases(root: Element, parts: list[Element], measure: TextMeasure) -> l
         return []
     found: list[Element] = []
     long: set[int] = set()
-    for part in (*reversed(parts), *reversed(root.css("span"))):
+    for part in (*reversed(parts), *reversed(root.css(_SPANS))):
         if part.mem_id in long:
             continue
         length = len(own := part.text())
@@ -167,7 +206,6 @@ def is_code(part: Element) -> bool:
     return part.css_first("pre,code,samp,kbd") is not None
 
 
-_LINK = next(iter(tag_ids(["a"])))
 _MAX_ROW_TEXT = 400
 """Characters of a row of links; a longer one has descriptions."""
 _STEP = re.compile(
@@ -194,18 +232,17 @@ _VERSION_BANNER = re.compile(rf"(?:warning|note|attention|important)?[:!]?\s*(?:
 _BANNER_HINTS = "older|old version|outdated|unreleased|unsupported|archived|no longer |development version".split("|")
 _MAX_BANNER = 400
 _MIN_LINKS = 2
-_SECTION_HEADINGS = "h2,h3,h4"
 _UPPER_HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
 
 
-def page_furniture(root: Element, noise: list[Element], measure: TextMeasure) -> list[Element]:
+def page_furniture(root: Element, parts: PageParts, noise: list[Element], measure: TextMeasure) -> list[Element]:
     """All such parts of a page, on which this noise is already found."""
     return [
-        *(table for table in root.css("table") if _is_step_table(table)),
-        *_language_menus(root),
-        *_other_articles(root, measure),
+        *(table for table in parts.tables if _is_step_table(table)),
+        *_language_menus(parts.language_links),
+        *_other_articles(parts.headings, measure),
         *_version_banners(root, measure),
-        *_link_extras(root, noise),
+        *_link_extras(parts.tooltips, noise),
     ]
 
 
@@ -222,10 +259,10 @@ def _is_step_table(table: Element) -> bool:
     return not rest.strip(_BETWEEN_LINKS)
 
 
-def _language_menus(root: Element) -> list[Element]:
+def _language_menus(links_to_languages: list[Element]) -> list[Element]:
     """The elements that consist of links to the same page in other languages."""
     found: dict[int, Element] = {}
-    for link in root.css("a[hreflang]"):
+    for link in links_to_languages:
         around = link.parent
         if around is None or around.mem_id in found:
             continue
@@ -242,10 +279,10 @@ def _language_menus(root: Element) -> list[Element]:
     return list(found.values())
 
 
-def _other_articles(root: Element, measure: TextMeasure) -> list[Element]:
+def _other_articles(headings: list[Element], measure: TextMeasure) -> list[Element]:
     """A heading such as "Related articles" and the links below it, up to the next heading."""
     found: list[Element] = []
-    for heading in root.css(_SECTION_HEADINGS):
+    for heading in headings:
         if len(text := collapsed(heading.text())) > 40 or _OTHER_ARTICLES.fullmatch(text.strip(" :")) is None:
             continue
         below: list[Element] = []
@@ -278,10 +315,10 @@ def _version_banners(root: Element, measure: TextMeasure) -> list[Element]:
     ]
 
 
-def _link_extras(root: Element, noise: list[Element]) -> list[Element]:
+def _link_extras(tooltips: list[Element], noise: list[Element]) -> list[Element]:
     """Tooltips in links that have a text beside them, and brackets around links to the source, which are noise."""
     found: list[Element] = []
-    for link in root.css("a.tooltip"):
+    for link in tooltips:
         first = link.first_child
         if first is not None and first.tag == "span" and first.next is not None and (first.next.text_content or "").strip():
             found.append(first)

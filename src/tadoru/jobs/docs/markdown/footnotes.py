@@ -154,9 +154,8 @@ def _is_raised(node: Element) -> bool:
     )
 
 
-def inline_note(context: ConversionContext, node: Element) -> str | None:
-    """`[^1]` for a note in brackets in the text, or for a reference to such a note (AsciiDoc)."""
-    words = classes_of(node)
+def inline_note(context: ConversionContext, node: Element, words: str) -> str | None:
+    """`[^1]` for a note in brackets in the text, or for a reference to such a note (AsciiDoc); `words` are its classes."""
     if words == "footnoteref":
         link = node.css_first("a[href]")
         known = context.notes.get((link.attributes.get("href") or "")[1:]) if link is not None else None

@@ -276,12 +276,16 @@ class InlineBuilder:
                     and "hidden" not in attributes
                     and tag != "a"
                 )
-        if tag == "span" and (label := footnotes.inline_note(self.context, node)):
-            self.pieces.append((MARKUP, label))
-            return False
-        if tag == "span" or (tag not in _HANDLED and tag not in element_kinds.BLOCK_TAGS):
-            if _are_adjacent_labels(node.prev, node, tag, attributes):
+        if tag == "span":
+            if not (classes := attributes.get("class")):
+                return True
+            if label := footnotes.inline_note(self.context, node, classes):
+                self.pieces.append((MARKUP, label))
+                return False
+            if _are_adjacent_labels(node.prev, node, classes):
                 self.pieces.append((TEXT, " "))
+            return True
+        if tag not in _HANDLED and tag not in element_kinds.BLOCK_TAGS:
             return True
         return self._link(node, attributes) if tag == "a" else self._meant(node, tag)
 
@@ -453,12 +457,9 @@ class InlineBuilder:
         return join_pieces(self.pieces, breaks, bare=bare, in_link=self.context.in_link)
 
 
-def _are_adjacent_labels(before: Element | None, node: Element, tag: str, attributes: dict[str, str | None]) -> bool:
+def _are_adjacent_labels(before: Element | None, node: Element, classes: str) -> bool:
     """Whether two spans are words that only the style sheet separates, such as a name and its type."""
-    if before is None or tag != "span" or before.tag != "span":
-        return False
-    own, other = attributes.get("class"), before.attributes.get("class")
-    if not own or not other or own == other:
+    if before is None or before.tag != "span" or (before.attributes.get("class") or classes) == classes:
         return False
     first, last = node.first_child, before.last_child
     for _ in range(_MAX_LABEL_DEPTH):

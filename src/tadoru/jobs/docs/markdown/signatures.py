@@ -69,9 +69,12 @@ def _sphinx_line(term: Element) -> str:
     """The text of a term; parameters on separate lines stay there."""
     for added in term.css(_DROPPED):
         added.decompose()
-    for line_break in term.css("br"):
-        line_break.replace_with(" ")
-    params = term.css("dd")
+    params: list[Element] = []
+    for element in term.css("br,dd"):
+        if element.tag == "dd":
+            params.append(element)
+        else:
+            element.replace_with(" ")
     if not params:
         return " ".join((term.text() or "").split())
     listed = [" ".join((param.text() or "").split()) for param in params]
