@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 import trustme
@@ -20,6 +21,7 @@ from tadoru.fetch.guard import DnsCache, private_exemptions
 from tadoru.fetch.http import HttpFetcher
 from tadoru.model.web import Answer, Failure, FailureKind, Request, Response
 from tadoru.rules.address import Exemptions
+from tests.acceptance.command import Tadoru
 from tests.support.exchange import Exchange, Reply
 from tests.support.site import Site
 from tests.support.turns import SingleTurn
@@ -575,6 +577,35 @@ async def test_a_name_that_a_person_typed_and_that_only_the_proxy_knows_is_hande
         answer = await fetcher.fetch(Request(url="http://far.example/"))
     assert (failed(answer).kind if kind else good(answer).body) == (kind or b"ok")
     assert site.connections == (0 if kind else 1)
+
+
+def test_a_lookup_that_hangs_does_not_hold_up_the_end_of_the_process(tmp_path: Path) -> None:
+    program = """
+import asyncio, socket, threading
+from tadoru.clock import SystemClock
+from tadoru.fetch.guard import DnsCache
+
+looking = threading.Event()
+
+def hang(*_, **__):
+    looking.set()
+    threading.Event().wait()
+
+socket.getaddrinfo = hang
+
+async def main():
+    names = DnsCache(SystemClock())
+    lookup = asyncio.create_task(names.resolve("slow.example"))
+    await asyncio.to_thread(looking.wait)
+    await names.close()
+    print(*await asyncio.gather(lookup, return_exceptions=True))
+
+asyncio.run(main())
+print("end")
+"""
+    done = Tadoru(tmp_path).python(program)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines()[-1] == "end"
 
 
 async def test_a_proxy_that_wants_a_password_or_refuses_to_connect_is_a_proxy_failure(site: Site, proxy: str) -> None:

@@ -30,8 +30,6 @@ MAX_RETRY_WAIT = 90.0
 """Seconds to wait before a retry, at most; a host that asks for more is requested in the next run."""
 MAX_HOST_WAIT = 300.0
 """Seconds to wait for the turn of a host, at most: one that asked for a longer pause is requested when it is over."""
-MAX_STOPPING_WAIT = 5.0
-"""The same after a request to stop."""
 LATE_WAIT = 0.05
 """Seconds after which a request asks for another turn that could not be sent in its own."""
 UNSETTLED_ROBOTS_AGE = 60.0
@@ -41,7 +39,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PausedHost(Failure):
-    """No request was sent: the host asked for a pause, or the worker stops."""
+    """No request was sent: the host asked for a pause."""
 
     retry_after: float
 
@@ -85,8 +83,6 @@ class PoliteClientContext:
         self.lease: Expiry | None = None
         """Until when nobody can have declared this worker dead."""
         self.policy = policy
-        self.stopping = asyncio.Event()
-        """Set when no long wait shall begin or go on."""
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._paused: dict[str, float] = {}
 
@@ -97,19 +93,6 @@ class PoliteClientContext:
     def pause_left(self, host: str) -> float:
         """Seconds until the pause of a host is over; 0 if there is none."""
         return max(self._paused.get(host, 0.0) - self.clock.monotonic(), 0.0)
-
-    async def wait(self, seconds: float) -> bool:
-        """Wait; False if the worker stops before the end."""
-        if seconds <= MAX_STOPPING_WAIT:
-            await self.clock.sleep(seconds)
-            return True
-        pause, stopping = asyncio.ensure_future(self.clock.sleep(seconds)), asyncio.ensure_future(self.stopping.wait())
-        try:
-            await asyncio.wait([pause, stopping], return_when=asyncio.FIRST_COMPLETED)
-            return pause.done()
-        finally:
-            pause.cancel()
-            stopping.cancel()
 
     def host_lock(self, host: str) -> asyncio.Lock:
         """The lock of a host: requests of this worker wait here and do not poll the database."""
@@ -179,8 +162,7 @@ class PoliteClient:
                 return answer
             attempt += 1
             request = replace(request, timeout=self._context.policy.timeout * decision.timeout_factor)
-            if not await self._context.wait(decision.after):
-                return answer
+            await clock.sleep(decision.after)
 
     async def _check_robots(self, url: str) -> tuple[float, Failure | None]:
         """The gap that robots.txt asks for, or the failure if it disallows the URL."""
@@ -209,15 +191,14 @@ class PoliteClient:
             while answer is None:
                 turn = await self._take_turn(host, slot_hold(gap, request.timeout), gap)
                 if not isinstance(turn, HostTurn):
-                    if turn > max(MAX_HOST_WAIT, 2 * gap) or not await context.wait(turn):
+                    if turn > max(MAX_HOST_WAIT, 2 * gap):
                         return self._paused(request.url, host, turn)
+                    await context.clock.sleep(turn)
                     continue
                 try:
                     answer = await (fetcher or self._fetcher).fetch(request, turn)
                 except TurnExpired:  # Another worker may have the slot by now: the request waits for a new turn.
-                    if context.stopping.is_set():
-                        return self._paused(request.url, host, gap)
-                    await context.wait(LATE_WAIT)
+                    await context.clock.sleep(LATE_WAIT)
                 finally:
                     await turn.end()
                     await context.call(store.give_back, worker, host)

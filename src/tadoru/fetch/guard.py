@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import threading
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from ipaddress import ip_address
 
 from tadoru.clock import Clock
@@ -110,7 +111,7 @@ class DnsCache:
 
     def __init__(self, clock: Clock, resolver: ResolveHost | None = None) -> None:
         self._clock = clock
-        self._threads = None if resolver else ThreadPoolExecutor(DNS_THREADS, thread_name_prefix="dns")
+        self._slots = asyncio.Semaphore(DNS_THREADS)
         self._resolver = resolver or self._resolve_by_system
         self._cache: dict[str, tuple[float, Sequence[str]]] = {}
         self._lookups: dict[str, asyncio.Task[Sequence[str]]] = {}
@@ -145,9 +146,13 @@ class DnsCache:
         return answer
 
     async def _resolve_by_system(self, host: str) -> Sequence[str]:
-        # Separate threads: the default executor has few, and slow lookups would block everything else that uses it.
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, _look_up, host)
+        # Threads of our own: the default executor has few, and slow lookups would block everything else that uses it. Nobody
+        # joins them, so that one which hangs in a lookup does not hold up the end of the process.
+        async with self._slots:
+            answer: Future[Sequence[str]] = Future()
+            answer.set_running_or_notify_cancel()  # From now on it cannot be cancelled: the thread sets it in any case.
+            threading.Thread(target=_look_up, args=(host, answer), name="dns", daemon=True).start()
+            return await asyncio.wrap_future(answer)
 
     async def close(self) -> None:
         """Cancel the lookups that are under way."""
@@ -155,14 +160,14 @@ class DnsCache:
         for task in lookups:
             task.cancel()
         await asyncio.gather(*lookups, return_exceptions=True)
-        if self._threads is not None:
-            # Idle threads end at once; one that hangs in a lookup is not waited for.
-            self._threads.shutdown(wait=not lookups, cancel_futures=True)
 
 
-def _look_up(host: str) -> list[str]:
-    answers = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
-    return list(dict.fromkeys(str(answer[4][0]) for answer in answers))
+def _look_up(host: str, answer: Future[Sequence[str]]) -> None:
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
+        answer.set_result(list(dict.fromkeys(str(one[4][0]) for one in found)))
+    except Exception as error:
+        answer.set_exception(error)
 
 
 def _retrieve(task: asyncio.Task[Sequence[str]]) -> None:

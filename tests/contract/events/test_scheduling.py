@@ -148,10 +148,25 @@ def test_a_source_that_takes_its_worker_down_each_time_waits_its_turn(
         store.schedule.lease(worker, source.id)
         store.runs.start(source.id, worker)
         store.schedule.set_due(source.id, 3600)
-        store.schedule.leave(worker)
+        let_pass(61)
+        store.schedule.reap()
     assert store.schedule.due() == ()
     let_pass(3600)
     assert names(store.schedule.due()) == ["City"]
+
+
+def test_a_worker_that_ends_in_the_middle_of_a_run_leaves_its_source_due_and_without_a_failure(
+    store: CalendarStore, collect: Collector
+) -> None:
+    source = collect.source()
+    worker = store.schedule.join(60)
+    store.schedule.lease(worker, source.id)
+    store.runs.start(source.id, worker)
+    store.schedule.set_due(source.id, 3600)
+    store.schedule.leave(worker)
+    assert names(store.schedule.due()) == ["City"]
+    assert store.schedule.state(source.id).failures == 0
+    assert [run.status for run in store.runs.list()] == ["fail"]
 
 
 WORK = """

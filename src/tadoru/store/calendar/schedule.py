@@ -60,9 +60,9 @@ class SourceSchedule:
             return done.rowcount == 1
 
     def leave(self, worker: int) -> None:
-        """Release everything of a worker and close its unfinished runs."""
+        """Release everything of a worker that ends and close its unfinished runs. Their sources have not failed: they are due."""
         with self._db.write() as sql:
-            self._remove_workers(sql, [worker], self._db.shared_now(sql))
+            self._remove_workers(sql, [worker], self._db.shared_now(sql), have_failed=False)
 
     def has_worker(self) -> bool:
         """Whether a worker is alive."""
@@ -166,7 +166,7 @@ class SourceSchedule:
             now = self._db.shared_now(sql)
             return self._remove_workers(sql, lost(sql.execute(_identities(now)).all()), now)
 
-    def _remove_workers(self, sql: Connection, dead: list[int], now: datetime) -> int:
+    def _remove_workers(self, sql: Connection, dead: list[int], now: datetime, *, have_failed: bool = True) -> int:
         if not dead:
             return 0
         mine = and_(run_logs.c.worker_id.in_(dead), run_logs.c.finished_at.is_(None))
@@ -177,10 +177,10 @@ class SourceSchedule:
         runs = sql.execute(update(run_logs).where(mine).values(closed).returning(run_logs)).mappings().all()
         left = [row["source_id"] for row in runs]
         # The first time it is retried immediately; a source that kills its worker every time waits for its schedule.
-        first = and_(source_state.c.source_id.in_(left), source_state.c.failures == 0)
-        sql.execute(update(source_state).where(first).values(next_run_at=now))
-        failed = update(source_state).where(source_state.c.source_id.in_(left))
-        sql.execute(failed.values(failures=source_state.c.failures + 1, last_error=WORKER_STOPPED))
+        their = update(source_state).where(source_state.c.source_id.in_(left))
+        sql.execute((their.where(source_state.c.failures == 0) if have_failed else their).values(next_run_at=now))
+        if have_failed:
+            sql.execute(their.values(failures=source_state.c.failures + 1, last_error=WORKER_STOPPED))
         sql.execute(update(source_state).where(source_state.c.lease_worker.in_(dead)).values(lease_worker=None))
         sql.execute(update(hosts).where(hosts.c.slot_worker.in_(dead)).values(slot_worker=None, slot_until=None))
         sql.execute(delete(workers).where(workers.c.id.in_(dead)))

@@ -11,9 +11,9 @@ import json
 import os
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from tadoru.clock import Clock, iso, to_datetime
@@ -37,12 +37,21 @@ if TYPE_CHECKING:
     from tadoru.jobs.events.enrich.enricher import Enricher
 
 
+T = TypeVar("T")
 HOUR = 3600.0
 PERIODS = {"high": 3 * HOUR, "normal": 12 * HOUR}
 MAX_INTERVAL = 7 * 24 * HOUR
 """Maximum interval: however often a source fails, it is tried once a week."""
 MAX_TTL = 24 * HOUR
 """Maximum interval that a source can ask for itself."""
+
+
+STOPPING_GRACE = 5.0
+"""Seconds for which a source may still be fetched when its worker shall end."""
+
+
+class CollectionStopped(Exception):
+    """A source was given up because its worker ends. Its run stays open, and is closed with the worker."""
 
 
 def run_interval(source: EventSource) -> float:
@@ -110,11 +119,13 @@ class Collector:
         self._log_stage = log_stage
         self._accept_drops = accept_drops
         self._enricher = enricher
+        self.stopping = asyncio.Event()
+        """Set when the worker shall end: what is not fetched soon is given up."""
         self._matcher = EventMatcher()
         self._random = random.Random()
 
     async def collect(self, source: EventSource, client: PoliteClient) -> SourceRun:
-        """Run a source that is leased to this worker. Raises only for problems of the database or the disk."""
+        """Run a source that is leased to this worker. Raises for problems of the database or the disk, and CollectionStopped."""
         store = self._store
         run = await asyncio.to_thread(store.runs.start, source.id, self._worker)
         # Already now, so that a source which kills its worker is not due again immediately.
@@ -125,7 +136,7 @@ class Collector:
         except RunClosed as error:
             self._log_duration(source, run, "run", began, str(error))
             return SourceRun(source, await asyncio.to_thread(store.runs.get, run.id))
-        except StoreError:
+        except (StoreError, CollectionStopped):
             raise
         except TadoruError as error:
             return await self._failed(source, run, SourceContent(error=message_of(error)), began)
@@ -144,7 +155,7 @@ class Collector:
             timeout=self._options.timeout, enriched_by=self._enricher.signature if self._enricher else "",
         )  # fmt: skip
         fetcher = SourceFetcher(source, settings, state, context, lambda document: self._remember_snapshot(source, run, document))
-        found = await fetcher.fetch()
+        found = await self._unless_stopped(fetcher.fetch())
         self._log_duration(source, run, "fetch", began, found.error)
         if found.error:
             return await self._failed(source, run, found, began)
@@ -157,8 +168,25 @@ class Collector:
             # Nothing could be parsed: the source is broken, not its events.
             return await self._failed(source, run, found, began, normal)
         if self._enricher is not None:
-            normal = await self._enrich(self._enricher, source, run, found, normal)
+            normal = await self._unless_stopped(self._enrich(self._enricher, source, run, found, normal))
         return await self._store_all(source, run, found, normal)
+
+    async def _unless_stopped(self, requests: Coroutine[Any, Any, T]) -> T:
+        """The result of requests. Raises CollectionStopped if the worker ends and it is not there soon, whatever it waits for."""
+        task, giving_up = asyncio.create_task(requests), asyncio.create_task(self._stopped_for(STOPPING_GRACE))
+        try:
+            await asyncio.wait([task, giving_up], return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                raise CollectionStopped
+            return await task
+        finally:
+            task.cancel()
+            giving_up.cancel()
+            await asyncio.gather(task, giving_up, return_exceptions=True)
+
+    async def _stopped_for(self, seconds: float) -> None:
+        await self.stopping.wait()
+        await self._clock.sleep(seconds)
 
     def zone_of(self, source: EventSource) -> str:
         return source.timezone or self._options.timezone

@@ -18,7 +18,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from tadoru.clock import Clock, to_datetime
-from tadoru.engine.polite_client import PausedHost, PoliteClient
+from tadoru.engine.polite_client import MAX_RETRY_WAIT, PausedHost, PoliteClient
 from tadoru.errors import Message
 from tadoru.jobs.events.collect.reader_process import ReaderProcess, ReaderTimeout
 from tadoru.jobs.events.collect.readers import SourceDocument
@@ -310,8 +310,15 @@ class SourceFetcher:
             return answer
         if answer.status != 200:
             self.found.is_gone = answer.status == 410 and not self.found.documents
-            self.found.retry_after = parse_retry_after(answer.header("retry-after"), self._clock.now())
-            return Message("The server returned status {status}.", status=answer.status)
+            self.found.retry_after = wait = parse_retry_after(answer.header("retry-after"), self._clock.now())
+            if wait is None or wait <= MAX_RETRY_WAIT:
+                return Message("The server returned status {status}.", status=answer.status)
+            until = to_datetime(self._clock.now() + wait)
+            return Message(
+                "The server returned status {status} and asked for a pause until {time}.",
+                status=answer.status,
+                time=f"{until:%Y-%m-%d %H:%M} UTC",
+            )
         if not self.found.documents and hops and set(hops) <= _PERMANENT:
             self.found.moved_to = self._credentials.redact(answer.url)
         self.found.fetched += 1

@@ -23,7 +23,7 @@ from tadoru.engine.request_flow import Expiry
 from tadoru.errors import StoreError
 from tadoru.fetch import http
 from tadoru.jobs.events import notify
-from tadoru.jobs.events.collect.collector import Collector, SourceRun, StageLog, run_log_path, write_run_log
+from tadoru.jobs.events.collect.collector import CollectionStopped, Collector, SourceRun, StageLog, run_log_path, write_run_log
 from tadoru.jobs.events.search.engine import SearchEngineError, engine_for
 from tadoru.jobs.events.search.index_sync import IndexSync
 from tadoru.rules.address import Exemptions
@@ -97,11 +97,9 @@ class WorkerPool:
         self._client_context: PoliteClientContext | None = None
 
     def stop(self) -> None:
-        """Start nothing new, and end long waits for hosts."""
+        """Start nothing new, and give up sources that are not fetched soon."""
         self._stop.set()
         self._wake.set()
-        if self._client_context is not None:
-            self._client_context.stopping.set()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -124,6 +122,7 @@ class WorkerPool:
             store, self._files, self._clock, self.worker, self._options, self._log_stage,
             accept_drops=self._accept_drops, enricher=enricher,
         )  # fmt: skip
+        self.collector.stopping = self._stop
         keep_alive = asyncio.create_task(self._keep_alive())
         try:
             yield
@@ -261,6 +260,8 @@ class WorkerPool:
     async def _collect(self, source: EventSource, result: CycleResult, done: OnCollected) -> None:
         try:
             collected = await self.collector.collect(source, self.client_for(source))
+        except CollectionStopped:
+            return
         finally:
             await asyncio.to_thread(self._store.schedule.release, self.worker, source.id)
         if collected.run.parsed_count > LARGE_RUN:
