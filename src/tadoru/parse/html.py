@@ -155,9 +155,10 @@ class HtmlDocument:
                 found.add(attributes.get("name"))
         return frozenset(name for name in found if name)
 
-    def style_texts(self) -> list[str]:
-        """The style sheets in the page, then those in attributes, that name a URL."""
-        sheets = [element.text() for element in self.tree.css("style")]
+    def style_texts(self, sheets: Iterable[str] | None = None) -> list[str]:
+        """The style sheets in the page, then those in attributes, that name a URL. `sheets`: the texts of `<style>`."""
+        if sheets is None:
+            sheets = [element.text() for element in self.tree.css("style")]
         found = [text for text in sheets if "url(" in text or "import" in text]
         return found + [each.attributes.get("style") or "" for each in self.tree.css('[style*="url("]')]
 

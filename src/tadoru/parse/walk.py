@@ -106,6 +106,7 @@ class ElementWalk:
         self.has_password = False
         self.blocking_scripts: list[str] = []
         self.scripts: list[Element] = []
+        self._sheets: list[str] = []
         self.script_bytes = self.style_bytes = self.data_uri_bytes = 0
         self.deprecated: dict[str, None] = {}
         self.parts: list[Picked] = []
@@ -116,7 +117,7 @@ class ElementWalk:
             if (take := _TAKERS.get(tag)) is not None:
                 take(self, tag, element, element.attributes)
         self.links.read(found, landmarks=landmarks_of(found, marked))
-        self.links.read_styles(document.style_texts())
+        self.links.read_styles(document.style_texts(self._sheets))
         self._look_at_anchors()
 
     def _keep(self, found: list[_T], one: _T, what: str) -> None:
@@ -234,7 +235,8 @@ class ElementWalk:
 
     def _style(self, tag: str, element: Element, attributes: Attributes) -> None:
         self.parts.append((tag, element))
-        self.style_bytes += len(element.text())
+        self._sheets.append(text := element.text())
+        self.style_bytes += len(text)
 
     def _resource(self, tag: str, element: Element, attributes: Attributes) -> None:
         if src := attributes.get("src"):
