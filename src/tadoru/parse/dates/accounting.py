@@ -1,7 +1,7 @@
 """Accounts for all of a written date: whatever looks like a date or a time, or changes what one means, has to be read.
 
-A text that says more than was read from it is refused with the words that were not understood, or read with a note if only its
-hours are in doubt. A date that is no event's (a birthday, an edition, a day of reference) is refused as well.
+A text that says more than was read from it is refused with the words that were not understood. A date that is no event's
+ (a birthday, an edition, a day of reference) is refused as well.
 """
 
 from __future__ import annotations
@@ -11,32 +11,51 @@ from datetime import date
 from itertools import pairwise
 
 from tadoru.parse.dates.recurrence import RecurrencePhrase
-from tadoru.parse.dates.scan import place_weekdays, rest_of
-from tadoru.parse.dates.tokens import NotADate, Token
-from tadoru.parse.dates.vocabulary import DayMonthOrder
+from tadoru.parse.dates.scan import Places, place_weekdays
+from tadoru.parse.dates.tokens import DateMark, DayToken, MarkToken, NotADate, TimeToken, Token
 
-_DAY_END = r"(?:\d日|\d/\d{1,2}|\d(?=\())(?:\s?\([^()]{1,8}\))?\s?"
+_DAY_END = r"(?:\d日|\d/\d{1,2}|\d(?=\())(?:\s?\([^()]{1,8}\)|[月火水木金土日]曜日?)?\s?"
+_HOUR_END = r"(?:\d時|\d分|時半|正午|:\d\d)\s?"
+_HELD = (
+    r"開催|実施|行[いうわっなえ]|執り行|開[きくか](?![館設])|催[しす]|上演|上映|公演|演奏|出演|登場|展示|開[演会講幕場校]|始ま|スタート|集合|披露|"
+    r"講演|オープン|放送|配信|巡行|打ち?上げ"
+)
+"""What is said of an event."""
+_APPLYING = (
+    r"申し?込|予約|応募|募集|締め?切|〆切|必着|消印|エントリー|先着|整理券|前売|発売|販売|チケット|抽選(?!会)|当選|結果|"
+    r"発表(?!会)|発送|郵送|配[布付]|掲[載示]|公開|更新|発行|納付|納期|支払|提出|返却|電話|メール|ファク[スシ]|FAX|ハガキ|はがき|来館|窓口|電子申請|フォーム|直接|連絡|ダウンロード|貸し?出"
+)
+"""What is said of how to take part."""
+_CHANGED = "is about a date that was changed"
+_TAKING_PART = "is about how to take part"
+_NAMED = re.compile(r"日時|日程|会期|(?:開催|実施)(?:日|期間)|\d日(?:\s?\([^()]{1,8}\))?\s?(?:に|から)?(?:開催|実施)|とき:")
+"""The day of the event has a name, so that others are told from it."""
 _NO_EVENT = (
     (
-        re.compile(rf"{_DAY_END}(?:以[前後降])?(?:に|から)?(?:[^\d。、]{{0,12}}まで)?に?(?:生まれ|出生|誕生)"),
+        re.compile(
+            rf"{_DAY_END}(?:以[前後降])?(?:に|から)?(?:[^\d。、]{{0,12}}まで)?に?(?:生まれ|出生|誕生)|生まれ(?!変わ)|生年月日"
+        ),
         "is about a date of birth",
     ),
     (
-        re.compile(rf"{_DAY_END}(?:現在|時点|[^。、\d]{{0,10}}にちな[みん]|を?基準日?|付け?で|付の|以前)|基準日"),
+        re.compile(rf"{_DAY_END}(?:現在|時点|[^。、\d]{{0,10}}にちな[みん]|を?基準日?|付け?で?|付の|以前)|基準日"),
         "is about a day of reference",
     ),
     (
         re.compile(
-            r"当初[、,は]|予定(?:でし|だっ|と?して(?:い|おり)(?:まし)?|されて(?:い|おり)(?:まし)?)た|originally|ursprünglich|initialement"
-            r"|(?:から|より|→|~)[^。]{0,20}[にへ](?:変更|延期|順延|振替)",
+            r"当初[、,は]|時間を[^。]{1,30}に変更|予定(?:でし|だっ|と?して(?:い|おり)(?:まし)?|されて(?:い|おり)(?:まし)?)た|originally|ursprünglich|initialement"
+            r"|(?<!時は)(?<!場合は)(?<!天)(?:から|より|→|~)(?:(?!雨|荒天|場合)[^。]){0,20}[にへ](?:変更|延期|振替)",
             re.IGNORECASE,
         ),
-        "is about a date that was changed",
+        _CHANGED,
     ),
     (
         re.compile(
             rf"{_DAY_END}(?:に|から|を|より)?[^。、\d]{{0,12}}(?:施行され|制定|創立|創業|設立|竣工|就任|発足|着工|着手)"
-            r"|(?:開[校館店設業園]|オープン)し(?:た|まし)"
+            r"|(?:開[校館店設業園]|オープン)し(?:た|まし)|(?:昭和|大正|明治|平成)[^。]{0,16}日に(?:開[校館店設業園]|オープン|誕生)"
+            r"|(?:前回|昨年|去年|一昨年|先日|過去|以前)[はの]|"
+            r"(?:(?:開催|実施|(?<!受付を)(?<!申込を)(?<!販売を)(?<!募集を)終了|閉幕|完了|公演|上演|上映)(?:いた)?し|行い|行われ|終わり)まし(?:た|て)"
+            r"|でした|was held|were held|took place|fand(?:en)? "
         ),
         "is about the past",
     ),
@@ -45,17 +64,44 @@ _NO_EVENT = (
         "is about when it was published",
     ),
     (
-        re.compile(r"(?:は|が|~|から|より|のみ|だけ)[^。\d、]{0,14}(?:休[館講業園演止](?!日)|お?休み)"),
+        re.compile(
+            r"(?:は|が|~|から|より|のみ|だけ)[^。\d、]{0,14}(?:休[館講業園演止](?!日)|お?休み)|(?:をもって|を最後に|で)[^。\d、]{0,10}(?:終了|閉[館店園校])"
+        ),
         "is about when it is closed",
     ),
-    (re.compile(r"\d日?(?:・\d{1,2}日?)?(?:合併)?号"), "is about an edition"),
+    (re.compile(r"\d日?(?:・\d{1,2}日?)?(?:合併)?号(?![室館車])"), "is about an edition"),
     (
-        re.compile(r"毎年[^。]{0,20}\d月|every year|each year|jedes Jahr|chaque année", re.IGNORECASE),
+        re.compile(r"毎年[^。]{0,20}\d月|例年|every year|each year|jedes Jahr|chaque année", re.IGNORECASE),
         "is about a day of every year",
     ),
-    (re.compile(r"いずれか(?:の日)?(?:1日|一日)|どちらか1日"), "leaves open on which of the days"),
+    (
+        re.compile(
+            r"いずれか|どちらか|もしくは|(?:\d日|\))\s?(?:又は|または|か)\s?(?=\d)"
+            r"|(?<![a-z])(?:or|oder|ou)\s(?=(?:on |am |le )?\d)",
+            re.IGNORECASE,
+        ),
+        "leaves open on which of the days",
+    ),
+    (re.compile(rf"{_DAY_END}(?:前後|頃|ごろ|以降|以後)"), "names no day that is certain"),
+    (
+        re.compile(
+            rf"(?:{_DAY_END}|{_HOUR_END})\)?(?:から|より|まで|までに|に|以降|~)(?:(?!{_HELD})[^。\n\d]){{0,60}}?(?:{_APPLYING})"
+            rf"|(?:{_DAY_END}|{_HOUR_END})\)?(?:から|より|まで)[^。\n\d]{{0,12}}受け?付(?![^。\n]{{0,20}}\d)"
+            rf"|(?:{_APPLYING}|受け?付け?)(?:日|期[間日限]|開始日?|方法|時期)?(?:は|が|:)\s?(?:[^\d。\n]{{0,6}})\d{{1,4}}[年月日/]"
+        ),
+        _TAKING_PART,
+    ),
 )
 """What a sentence is about, if it is not about when an event takes place."""
+_TAKES_PLACE = re.compile(_HELD)
+_TELLS = re.compile(rf"{_DAY_END}(?:から|より|まで)?[にはをがで][^。\n]{{0,80}}(?:ま[すし]|ません|下?さい)[たで]?[)。!]?\s?$")
+"""A sentence that tells what is done on a day."""
+_NO_MATTER = re.compile(
+    r"要(?:事前)?(?:申し?込み?|予約|電話|整理券)|(?:事前)?(?:申し?込み?|予約|整理券|チケット)は?(?:不要|必要|制|可|優先|なし)|(?:先着順?|抽選)(?:\d{1,4}[名人組])?(?=[)\s。、]|$)"
+)
+"""Whether one has to apply, without a date."""
+_SOLD_OUT = re.compile(r"満[席員]|完売|売り?切れ|定員に達し")
+_SENTENCE = re.compile(r"[^。\n※]{0,400}(?:。|\n|※|$)")
 _MOVED = re.compile(
     r"延期|順延(?!な)|変更(?!の?場合)|繰り?[上下]げ|振り?替え?(?!休)|→|postponed|rescheduled|moved (?:to|from)|verschoben|"
     "reporté",
@@ -72,9 +118,15 @@ _UNREAD = re.compile(
 _OFFICE_HOURS = re.compile(r"(?<=電話)[^。、,\d()]{0,6}\([^()]{1,60}\)|(?<=[直窓][接口])[^。、,\d()]{0,6}\([^()]{1,60}\)")
 """When the office can be called or visited."""
 _BESIDE = re.compile(
-    r"(?:時|分|半|:\d\d|正午)を?除|休憩|平日の?み?(?=\s?[午\d])|電話|窓口|問い?合わ?せ|要予約|入替|except|postponed|rescheduled",
+    r"(?:時|分|半|:\d\d|正午)を?除|休憩|祝日?の場合|休日の場合|月曜日の場合|翌平?日|平日の?み?(?=\s?[午\d])|電話|窓口|問い?合わ?せ|要予約|入替|except|postponed|rescheduled",
     re.IGNORECASE,
 )
+_DURATION = re.compile(
+    r"(?:約|およそ|各[回枠]?|1(?:回|枠|コマ|組)(?:あたり)?|一人|所要時間:?|上映時間:?|公演時間:?は?)[約\s]{0,2}\d{1,3}(?:時間(?:半|\d{1,2}分)?|分(?!前))(?:間|程度|ほど)?"
+    r"|\(\s?\d{1,3}(?:時間(?:半|\d{1,2}分)?|分(?!前))(?:間|程度|ほど)?\s?\)|(?:duration|durée|dauer|duración|durata|duur):?\s(?:ca?\.\s)?\d{1,2}\s?h?\s?\d{0,2}(?:\s?(?:min(?:utes)?|hours?|h|stunden?|heures?))?",
+    re.IGNORECASE,
+)
+"""How long it takes."""
 _PARENTHESIS = re.compile(r"\([^()]{1,100}\)")
 _CLOSED = re.compile(
     r"休[館園業演場]日?[:は]?\s?(?:毎週)?(?:[月火水木金土日][・、,]){0,6}[月火水木金土日]曜日?(?:[・、,][月火水木金土日]曜日?){0,6}"
@@ -84,6 +136,23 @@ _CLOSED = re.compile(
 _DAY = r"(?:(?:令和|平成)?\s?[\d元]{1,4}年)?\s?(?:\d{1,2}月)?\d{1,2}日(?:\([^()]{1,8}\))?"
 _CLOSED_PERIOD = re.compile(rf"{_DAY}\s?(?:から|~|-)\s?{_DAY}(?:まで)?[はが][^。\d()]{{0,6}}(?:休[館園業講演止]|お?休み|閉館)")
 _TIMES = re.compile(r"(?:全|計)\s?(\d{1,3})\s?回|(?<![\d第])(\d{1,3})回(?:シリーズ|連続|コース)")
+_JOINING = re.compile(
+    r"(?:[\s:;,.、。・/()\[\]「」*※!…?■□●○◆◇★☆▼▲|&+]|[のはにもでとがや]|第?\d{1,2}[部回期]目?|\d{1,2}回目|[午昼夜朝夕][前後]?の?(?:部|回|コース|クラス|枠)|[A-Z]\s?(?:コース|クラス|グループ|班|組)|[午昼夜朝]前?後?公演|"
+    r"各[日回]?|両日|いずれも|ともに?|すべて|全て|同じく|さらに|続けて|時間帯?|時刻|会期|期間|前期|後期|前半|後半|展示|予定|約|です|より|公演|上映|本番|"
+    r"(?<![a-zà-ÿ])(?:on|at|from|the|of|and|between|am|um|von|vom|zum|ab|der|den|dem|die|das|le|la|les|l|du|de|des|da|dal|del|al|alle|ore|el|los|las|il|"
+    r"van|tot|om|op|o'clock|hrs?|time|date|uhr|uur|each|both|day|days|local|jeweils|sowie|and then|again|heures?)"
+    r"(?![a-zà-ÿ])){0,60}",
+    re.IGNORECASE,
+)
+"""Words and signs between two dates or times that change neither."""
+_TITLE = re.compile(r"[^はがをにへ。\n]{1,200}$|[^。\n]{1,200}[(\-:]\s?$")
+"""Words before a day that tell nothing, or whose day is set apart from them."""
+_LONGEST_TITLE = 80
+_NAME = re.compile(r"[一-龠ァ-ヶー]{2,8}\s?:?\s?$")
+"""What follows the reception: "受付12:30~ 式典13:00~"."""
+_NUMBER = re.compile(r"\d")
+_LONGEST_NAME = 12
+_LABELS = frozenset({DateMark.START, DateMark.END, DateMark.DOORS, DateMark.ENTRY})
 _MOST_BEFORE = 24
 """Characters before the day: in a longer sentence it is not clear what the day is about."""
 _MORE_DATES = re.compile(rf"{_DAY_END}(?:から)?(?:ほか|他|など|等(?![々級])|以外にも|and more|u\.\s?a\.)")
@@ -92,44 +161,131 @@ _LONGEST_GAP = 183
 
 
 def without_asides(plain: str) -> str:
-    """A prepared text without the parentheses, and the closed days, that say nothing of when it takes place."""
-    plain = _OFFICE_HOURS.sub(" ", _CLOSED.sub(" ", _CLOSED_PERIOD.sub(" ", plain)))
+    """A prepared text without the parentheses and the closed days that say nothing of when it takes place."""
+    plain = _DURATION.sub(" ", plain)
+    plain = _OFFICE_HOURS.sub(" ", _CLOSED.sub(" ", _CLOSED_PERIOD.sub(" ", _NO_MATTER.sub(" ", plain))))
     return _PARENTHESIS.sub(lambda found: " " if _BESIDE.search(found[0]) else found[0], plain)
 
 
-def unread_words(plain: str, tokens: list[Token], *, order: DayMonthOrder, today: date) -> str:
-    """The words of a prepared text that look like dates or times and are in no token, or the weekdays of no day."""
-    rest, before = rest_of(plain, order=order, today=today)
+def of_the_event(plain: str) -> str:
+    """The sentences of a prepared text that are about when an event takes place; raises `NotADate` if none of them has a date."""
+    kept, reason = [], ""
+    for sentence in _sentences(plain):
+        subject = _subject(sentence) if _NUMBER.search(sentence) else ""
+        if subject == _CHANGED:
+            break
+        reason = reason or subject
+        kept.append("\n" if subject else sentence)
+    else:
+        subject = ""
+    text = "" if subject else "".join(kept)
+    reason = subject or reason
+    if reason and not _NUMBER.search(text):
+        raise NotADate(f"“{' '.join(plain.split())[:80]}” {reason}.")
+    return text
+
+
+def _sentences(plain: str) -> list[str]:
+    """The sentences and lines of a text; a short line without a number names the one that follows."""
+    found, held = [], ""
+    for match in _SENTENCE.finditer(plain):
+        held += match[0]
+        if len(held) > _LONGEST_NAME or _NUMBER.search(held):
+            found.append(held)
+            held = ""
+    return [*found, held]
+
+
+def _subject(sentence: str) -> str:
+    """What a sentence with a date is about, if not about when an event takes place."""
+    if _SOLD_OUT.search(sentence):
+        return ""
+    for pattern, subject in _NO_EVENT:
+        if pattern.search(sentence) and not (subject == _TAKING_PART and _NAMED.search(sentence)):
+            return subject
+    return "does not say that something takes place" if _TELLS.search(sentence) and not _TAKES_PLACE.search(sentence) else ""
+
+
+def unread_words(plain: str, places: Places) -> str:
+    """The words of a prepared text that have no place in what is read from it; empty if there are none.
+
+    They look like dates or times and are in no token, they are the weekdays of no day, they stand between two dates or times
+    that they may keep apart, or there are too many of them before the first day (a word like "日時" names the day that follows).
+    """
+    parts: list[str] = []
+    position, before, stray = 0, -1, ""
+    between, last, label = "", None, None
+    is_aside = was_entry = False
+    for tokens, start, end in places:
+        words, token = plain[position:start], tokens[0]
+        parts.append(words)
+        between += words
+        position = end
+        if isinstance(token, DayToken | TimeToken):
+            if before < 0 and isinstance(token, DayToken):
+                before = len("".join(parts))
+            if last is not None and not is_aside and (isinstance(last, TimeToken) or isinstance(token, DayToken)):
+                is_named = was_entry and isinstance(token, TimeToken)
+                stray = stray or _unknown(_NAME.sub("", between) if is_named else between)
+            was_entry = isinstance(token, TimeToken) and label in {DateMark.DOORS, DateMark.ENTRY}
+            between, last, is_aside, label = "", tokens[-1], False, None
+        elif isinstance(token, MarkToken):
+            between = "" if token.mark in _LABELS else f"{between} "
+            if token.mark is DateMark.START and before < 0:
+                before = 0
+            label = token.mark if token.mark in _LABELS else label
+            is_aside = is_aside or token.mark in {DateMark.DEADLINE, DateMark.ASIDE}
+    rest = " ".join([*parts, plain[position:]])
     if found := _UNREAD.search(rest):
         return found[0]
-    if before > _MOST_BEFORE:
+    if before > (_LONGEST_TITLE if _TITLE.match(rest[:before]) else _MOST_BEFORE):
         return plain[:_MOST_BEFORE].strip()
-    left = place_weekdays(tokens)[1]
-    return left[0].text if left else ""
+    left = place_weekdays([token for tokens, _, _ in places for token in tokens])[1]
+    return left[0].text if left else stray
+
+
+def tokens_of(plain: str, places: Places) -> list[Token]:
+    """The tokens of a prepared text, with a sign that ends a range, or the name of a time, where other words stand in between."""
+    found: list[Token] = []
+    position = 0
+    for tokens, start, end in places:
+        last = found[-1] if found else None
+        is_open = isinstance(last, TimeToken) or (isinstance(last, MarkToken) and last.mark is DateMark.RANGE)
+        if is_open and start > position and _unknown(plain[position:start]):
+            found.append(MarkToken(plain[position:start], DateMark.LIST))
+        found += tokens
+        position = end
+    return found
+
+
+def _unknown(words: str) -> str:
+    """The words between two dates or times that are not known to join them."""
+    return "" if _JOINING.fullmatch(words) else " ".join(words.split())[:_MOST_BEFORE]
 
 
 def account(shown: str, plain: str, unread: str, dates: list[tuple[date, date | None]]) -> None:
     """Raise `NotADate` if a prepared text is not about when an event takes place, or if that is not all that it says."""
-    for pattern, subject in _NO_EVENT:
-        if pattern.search(plain):
-            raise NotADate(f"“{shown}” {subject}.")
     if unread:
         raise NotADate(f"“{shown}” says more than could be read: “{unread}” has no place in it.")
     if len(dates) > 1 and _MOVED.search(plain):
         raise NotADate(f"“{shown}” says that a date was changed, and names more than one.")
+    earlier = {first for first, last in dates[:1] if last is None}
     for (one, last), (other, other_last) in pairwise(dates):
         is_twice = one == other and (last is None) != (other_last is None)
+        if other in earlier and other_last is None:
+            continue  # a day of the list, to say more of it
+        earlier.add(other)
         if other < one or is_twice or (other - (last or one)).days > _LONGEST_GAP:
             raise NotADate(f"“{shown}” names dates of different things: they are out of order, or too far apart.")
 
 
-def doubts(plain: str, rule: RecurrencePhrase | None, days: set[date]) -> list[str]:
-    """What a reader should know of dates that a prepared text counts or leaves out."""
+def left_out(plain: str, rule: RecurrencePhrase | None, days: set[date]) -> str:
+    """What a prepared text says of dates that could not be read from it; empty if nothing."""
     counted = _TIMES.search(plain)
     if counted and (count := int(counted[1] or counted[2])) != len(days):
-        return [f"The text says {count} times, and {len(days)} could be read."]
+        return f"says {count} times, and {len(days)} could be read"
     if _MORE_DATES.search(plain):
-        return ["There are more dates than those that are written."]
+        return "says that there are more dates than those that are written"
     if rule is not None and len(days) == 1:
-        return [f"Only one date of {rule.text} could be read."]
-    return []
+        return f"has only one date of {rule.text} that could be read"
+    return ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
@@ -60,6 +60,14 @@ class AssembledDates:
             self.occurrences.append(self._over_days(first, last, timed))
         else:
             self.occurrences += [self._within_day(first, session) for session in timed]
+
+    def end_at(self, occurrence: Occurrence, minute: int) -> bool:
+        """Give one occurrence another end; False if that is not after its start."""
+        end = self._at(occurrence.starts_at.date(), minute)
+        if end <= occurrence.starts_at:
+            return False
+        self.occurrences = [replace(one, ends_at=end) if one is occurrence else one for one in self.occurrences]
+        return True
 
     def _whole(self, first: date, last: date | None) -> Occurrence:
         end = self._midnight(last + timedelta(days=1)) if last is not None else None
@@ -147,6 +155,9 @@ def sessions_of(group: DateGroup) -> list[DaySession]:
     ends = [hours for hours in group.hours if hours.label is DateMark.END and hours.end]
     for hours, closing in zip(reversed(main), reversed(ends), strict=False):
         hours.end = hours.end or closing.end
+    entries = [hours for hours in group.hours if hours.label is DateMark.ENTRY and hours.start]
+    if not main and entries and ends:
+        main = [HourRange(entries[0].start, ends[-1].end)]
     if not main:
         main = ends
     sessions: list[DaySession] = []

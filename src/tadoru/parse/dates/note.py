@@ -17,11 +17,11 @@ from tadoru.parse.dates.assemble import DaySession, sessions_of
 from tadoru.parse.dates.phrase import DatePhrase, read_phrase
 from tadoru.parse.dates.recurrence import MOST, RecurrencePhrase, find_rule, split_exclusions, times_written
 from tadoru.parse.dates.scan import prepare, scan, with_weekdays
-from tadoru.parse.dates.tokens import DayToken, NotADate, TimeToken, WeekdaysToken
+from tadoru.parse.dates.tokens import DateMark, DayToken, NotADate, TimeToken, WeekdaysToken
 from tadoru.parse.dates.vocabulary import DayMonthOrder
 from tadoru.parse.dates.years import resolve
 
-_REPEATED = re.compile(r"^\s{0,99}+(?:開始日|終了日|開始時[刻間]|終了時[刻間])\s?[:：].*$", re.MULTILINE)
+_REPEATED = re.compile(r"^\s{0,99}+(開始日|終了日|開始時|終了時)[刻間]?\s?[:：](.*)$", re.MULTILINE)
 """Lines in which an export repeats its own columns."""
 _SAYS_SOMETHING = re.compile(r"[\d毎曜隔日祝]|[月火水木金土][・、のみ]|正午|noon|every|each|daily", re.IGNORECASE)
 _REMARK = re.compile(r"[※*]|注記|注意|ただし|但し|なお|備考")
@@ -34,6 +34,7 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 """A sentence or a parenthesis with these is about something else than the hours of the event."""
+_RECEPTION = re.compile("受け?付|集合|開場|入場|入館|来場")
 _CLOSED = re.compile(
     r"休[館園業演場]日?[:は]?\s?(?:毎週)?[月火水木金土日](?:曜日?)?(?:[・、,][月火水木金土日](?:曜日?)?){0,6}"
     r"|(?:毎週)?[月火水木金土日]曜日?(?:[・、,][月火水木金土日]曜日?){0,6}[はが]?\s?(?:定?休[館園業演場みま]?日?|お休み|閉[館園])"
@@ -59,6 +60,12 @@ _CLAUSE_START, _CLAUSE_END = re.compile(r"[。\n※(、]"), re.compile(r"[。\n�
 def without_repeats(note: str) -> str:
     """A note without the columns that are repeated in it."""
     return _REPEATED.sub("", note).strip()
+
+
+def as_columns(text: str) -> dict[str, str]:
+    """What a text says in such lines, by the name of the column; empty if it has no line with a first day."""
+    found = {name: value.strip() for name, value in _REPEATED.findall(text)}
+    return found if found.get("開始日") else {}
 
 
 def with_dates(note: str, first: date, last: date | None) -> str:
@@ -97,6 +104,11 @@ class NoteHours:
         first, last = self.by_day[min(self.by_day)], self.by_day[max(self.by_day)]
         return sessions[0].start == first[0].start and sessions[-1].end in {None, last[-1].end, first[-1].end}
 
+    def refine(self, session: DaySession) -> bool:
+        """Whether they begin as a session without an end does, and say more of it: its end, or the sessions after it."""
+        is_open = session.end is None and session.start_offset is None
+        return bool(self.general) and is_open and self.general[0].start == session.start
+
     @property
     def are_starts(self) -> bool:
         """Whether the days have a start each, and no end."""
@@ -119,6 +131,18 @@ class DateNote:
     days_with_hours: tuple[_DayWithHours, ...]
     order: DayMonthOrder
     today: date
+
+    @property
+    def has_reception(self) -> bool:
+        """Whether it tells when people are received, so that its hours may be those."""
+        return _RECEPTION.search(self.prepared) is not None
+
+    @property
+    def has_hours(self) -> bool:
+        """Whether it tells hours of the event, whenever they hold."""
+        own = {None, DateMark.START}
+        has_own = any(hours.label in own for group in self.phrase.groups for hours in group.hours)
+        return has_own and not _BESIDE.search(self.prepared)
 
     def dates(self, first: date, last: date | None) -> tuple[date, ...]:
         """The dates that it lists, when they are the event's: from its first day to its last."""

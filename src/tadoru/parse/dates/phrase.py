@@ -64,6 +64,8 @@ class DatePhrase:
     doors: TimeToken | None = None
     doors_before: int | None = None
     is_all_day: bool = False
+    goes_on: bool = False
+    """From a time of the first day to one of the last, not at the same hours each day."""
     vague: str = ""
     fiscal: int | None = None
     notes: list[str] = field(default_factory=list)
@@ -220,6 +222,7 @@ class _Reader:
         self._ends_later = False
         self._leading: list[HourRange] = []
         """Hours before the first day: they are those of every day."""
+        self._month: MonthToken | None = None
         self._year: YearToken | None = None
         self._era: int | None = None
         self._century: int | None = None
@@ -266,17 +269,22 @@ class _Reader:
         elif self._linked:
             self._phrase.vague = self._phrase.vague or month.text.strip()
         self._phrase.month = self._phrase.month or month
-        self._year = None
+        self._month, self._year = month, None
 
     def _take_day(self, day: DayToken) -> None:
         if self._year is not None and day.year is None:
             day = replace(day, year=self._year.value)
         self._year = None
+        if day.month is None and self._month is not None and not self._phrase.days and not self._group.spans:
+            day = replace(day, month=self._month.month, year=day.year or self._month.year)  # "6月の木曜日(4・11日)"
+        elif day.month is None and not self._linked and not self._group.hours and self._names_again(day):
+            self._close()
         if len(self._phrase.days) + len(self._group.spans) >= MOST_DAYS:
             raise NotADate(f"There are more than {MOST_DAYS} dates in it.")
         spans = self._group.spans
         if self._linked and spans and spans[-1].last is None and self._last is not None:
             self._ends_later = isinstance(self._last, TimeToken)
+            self._phrase.goes_on = self._phrase.goes_on or self._ends_later
             spans[-1].last = day
         else:
             if self._group.hours and spans:
@@ -286,6 +294,11 @@ class _Reader:
             is_end = self._open and self._last is None
             self._group.spans.append(DaySpan(None, day) if is_end else DaySpan(day))
         self._last, self._linked = day, False
+
+    def _names_again(self, day: DayToken) -> bool:
+        """ "8月1日・2日 1日は10時から": a day of the list, to say more of it."""
+        spans = self._group.spans
+        return len(spans) > 1 and any(span.first and span.first.day == day.day and span.last is None for span in spans)
 
     def _take_clock(self, clock: TimeToken) -> None:
         if not is_possible(clock):
@@ -318,7 +331,8 @@ class _Reader:
             case DateMark.UNTIL:
                 self._take_until()
             case DateMark.LIST:
-                self._linked = self._ends_later = False
+                is_after_end = sign.text == "," and isinstance(self._last, DayToken)  # "Dec 31, 9 pm - Jan 1, 1 am"
+                self._linked, self._ends_later = False, self._ends_later and is_after_end
             case DateMark.STOP:
                 self._linked = self._linked and sign.text == "\n"
             case DateMark.ALL_DAY:

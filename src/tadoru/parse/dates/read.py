@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from tadoru.model.event import Occurrence
-from tadoru.parse.dates.accounting import account, doubts, unread_words, without_asides
+from tadoru.parse.dates.accounting import account, left_out, of_the_event, tokens_of, unread_words, without_asides
 from tadoru.parse.dates.assemble import AssembledDates, DaySession, as_clock, sessions_of
 from tadoru.parse.dates.clocks import DAY, clock_column, is_possible
 from tadoru.parse.dates.exact import as_tokens, read_exact
-from tadoru.parse.dates.note import DateNote, NoteHours, every_day, read_note, with_dates
+from tadoru.parse.dates.note import DateNote, NoteHours, as_columns, every_day, read_note, with_dates, without_repeats
 from tadoru.parse.dates.phrase import DateGroup, DatePhrase, DaySpan, HourRange, read_phrase
-from tadoru.parse.dates.recurrence import DATED_WEEKDAY, RecurrencePhrase, expand, find_rule, is_holiday, split_exclusions
-from tadoru.parse.dates.scan import LONGEST, prepare, scan, with_weekdays
+from tadoru.parse.dates.recurrence import (
+    DATED_WEEKDAY,
+    ExcludedDates,
+    RecurrencePhrase,
+    counted,
+    expand,
+    find_rule,
+    is_holiday,
+    split_exclusions,
+)
+from tadoru.parse.dates.scan import LONGEST, prepare, scan, scan_places, with_weekdays
 from tadoru.parse.dates.tokens import (
     DateMark,
     DayToken,
@@ -38,6 +48,7 @@ _LONG_PERIOD, _LONGEST_PERIOD = 6, 400
 """Days between the first and the last of a period with opening hours: nothing goes on for a week without a break."""
 _OPENING_HOURS = 4 * 60
 """Minutes: what is open for less is a course or a meeting, which is hardly held every day."""
+_MOST_COUNTED = 60
 _WEEKDAYS = "月火水木金土日"
 _CLOSING = re.compile(r"休[館園業場廊室みむ]|定休|閉[館園場]")
 _CLOSED = re.compile(
@@ -46,7 +57,7 @@ _CLOSED = re.compile(
 )
 _HOLIDAY_SEASONS = re.compile(r"(?:夏|冬|春)休み|休日|祝休日|振替休日|連休|休憩")
 _OTHER_DAYS = re.compile(
-    r"毎週|毎月|隔週|全\d{1,2}回|第\d|[月火水木金土日]曜|平日|土日|除く|のみ|異な[りる]|\d月中?は|休み(?:期間)?中|(?:ただし|但し)(?![、,]?\s?(?:初|最終)日)|(?:開[館園庁校室場催講]|営業|活動|実施|稽古|練習)日(?![:時程])|不定期|うち"
+    r"毎週|毎月|隔週|全\d{1,2}回|第\d|[月火水木金土日]曜|平日|土日|除く|のみ|異な[りる]|\d月中?は|休み(?:期間)?中|(?:ただし|但し)(?![、,]?\s?(?:初日|最終日|\d{1,2}[月/]\d{1,2}|\d{1,2}日))|(?:開[館園庁校室場催講]|営業|活動|実施|稽古|練習)日(?![:時程])|不定期|うち"
 )
 """It is not every day."""
 _NOT_DAILY = re.compile(
@@ -62,10 +73,8 @@ _OF_ONE_DAY = re.compile(
 )
 """The hours of the first or the last day, as a note has them."""
 _HAS_DEADLINE = re.compile("締め?切|〆切|必着|申し?込|応募|予約|受け?付")
-_OPEN_RANGE = re.compile(r"から[、,]\s?(?=(?:令和|平成)?\s?[\d元]{1,4}[年月日/])")
+_OPEN_RANGE = re.compile(r"から[、,]\s?(?=(?:令和|平成)?\s?[\d元]{1,4}[年月日/][^。は]{0,30}まで)")
 """A comma before the end of a range."""
-_EXCEPTED_PERIOD = re.compile(r"\([^()]{0,40}\d日?(?:から|~)[^()]{1,40}除く\)")
-"""Days without a break that are left out of a period."""
 _NO_DATE = re.compile(r"\d{1,2}日制|(?<=[名人館所先課室口組枚台])まで")
 """A course of two days, at most four people, call the office."""
 _CONTINUOUS = re.compile(
@@ -92,6 +101,10 @@ def read_when(  # noqa: PLR0913 - each is a column of its own
     title tells opening hours from the hours of a course."""
     reader = _Reading(now.astimezone(zone).date(), zone, order or day_month_order(zone), _NOT_DAILY.search(title) is None)
     text, end = (written[:LONGEST] if isinstance(written, str) else written for written in (text, end or ""))
+    if isinstance(text, str) and not end and (columns := as_columns(text)):
+        note = "\n".join(filter(None, [without_repeats(text), note]))
+        text, end = columns["開始日"], columns.get("終了日", "")
+        start_time, end_time = start_time or columns.get("開始時"), end_time or columns.get("終了時")
     try:
         return reader.read(text, end, (start_time or "")[:LONGEST], (end_time or "")[:LONGEST], (note or "")[:_LONGEST_NOTE])
     except NotADate as problem:
@@ -108,6 +121,7 @@ class _WrittenDate:
     """The prepared text; empty for a date that a machine wrote."""
     unread: str = ""
     """Words that look like dates or times and are in no token."""
+    excluded: ExcludedDates = ExcludedDates()
 
 
 class _Reading:
@@ -205,7 +219,8 @@ class _Reading:
         if is_single:
             sessions = [] if phrase.is_all_day else sessions_of(groups[0])
             text = f"{shown} {note}" if self._may_be_daily else None
-            _add_single(assembly, *days[0][0], sessions, rule, said, phrase.is_all_day, text)
+            within = _Within(rule, written.excluded, bool(written.plain) and not phrase.goes_on)
+            _add_single(assembly, *days[0][0], sessions, within, said, phrase.is_all_day, text)
         else:
             for position, group in enumerate(groups):
                 sessions = [] if phrase.is_all_day else sessions_of(group)
@@ -213,9 +228,9 @@ class _Reading:
                     if position and last is None and _is_remark(first, sessions, assembly, len(days[position - 1]) > 1):
                         continue
                     assembly.add(first, (last or first) if phrase.is_all_day else last, sessions)
-        assembly.occurrences = _in_order(assembly.occurrences)
-        if written.plain:
-            assembly.notes += doubts(written.plain, rule, {item.starts_at.date() for item in assembly.occurrences})
+        assembly.occurrences = _in_order(_with_hours(assembly.occurrences))
+        if written.plain and (doubt := left_out(written.plain, rule, {item.starts_at.date() for item in assembly.occurrences})):
+            raise NotADate(f"“{shown}” {doubt}.")
         doors = assembly.doors(phrase) or (assembly.doors(said.phrase) if said else None)
         return ParsedDate(
             occurrences=tuple(assembly.occurrences),
@@ -235,15 +250,16 @@ def _scan_text(text: str, order: DayMonthOrder, today: date) -> _WrittenDate:
     exact = read_exact(text)
     if exact is not None:
         return _WrittenDate(list(as_tokens(exact, text)))
-    plain = without_asides(_EXCEPTED_PERIOD.sub("", prepare(text)))
+    plain, excluded = split_exclusions(without_asides(prepare(text)))
+    plain = of_the_event(plain)
     if _DEADLINE.search(plain) and "から" not in plain and "~" not in plain:
         raise NotADate(f"“{' '.join(text.split())[:80]}” says only when it ends.")
-    prepared, excluded = split_exclusions(_OPEN_RANGE.sub("から", _ARRIVAL.sub(r"\1まで", _NO_DATE.sub(" ", plain))))
+    prepared = _OPEN_RANGE.sub("から", _ARRIVAL.sub(r"\1まで", _NO_DATE.sub(" ", plain)))
     rule, plain = find_rule(prepared, excluded), prepared
     if rule is not None:
         prepared = f"{prepared[: rule.start]} {prepared[rule.stop :]}"
-    tokens = scan(prepared, order=order, today=today)
-    return _WrittenDate(tokens, rule, plain, unread_words(prepared, tokens, order=order, today=today))
+    places = scan_places(prepared, order=order, today=today)
+    return _WrittenDate(tokens_of(prepared, places), rule, plain, unread_words(prepared, places), excluded)
 
 
 def _only_ends(group: DateGroup) -> bool:
@@ -256,15 +272,17 @@ def _add_single(
     first: date,
     last: date | None,
     sessions: list[DaySession],
-    rule: RecurrencePhrase | None,
+    within: _Within,
     said: DateNote | None,
     is_all_day: bool,
     text: str | None,
 ) -> None:
     """One day or one period: its dates by the rule or the note beside it, and the hours of the columns or of the note."""
     hours = said.hours(first, last) if said else NoteHours([], {})
-    dates = _series(first, last, rule, said, assembly)
+    dates = _series(first, last, within.rule, said, assembly) or within.dates(first, last, sessions, hours.general)
     is_period = last is not None and last > first
+    if len(sessions) == 1 and not is_period and said and not said.has_reception and hours.refine(sessions[0]):
+        sessions = hours.general
     if is_period and last is not None and hours.are_complete(dates or every_day(first, last)):
         if not sessions or hours.begin_and_end_like(sessions):
             dates, sessions = tuple(sorted(hours.by_day)), []
@@ -273,12 +291,13 @@ def _add_single(
             dates, sessions, hours = tuple(sorted(by_day)), [], NoteHours([], by_day)
         else:
             assembly.note("The note has other hours than the columns.")
-    if said and not dates and (others := said.outside(first, last)):
-        assembly.note(f"The note names other days, which were not read: {', '.join(others)}.")
+    if said:
+        assembly.notes += _unplaced(said, first, last, hours, sessions, has_dates=bool(dates))
     if is_all_day:
         hours = NoteHours([], {})
-    for day in dates:
-        assembly.add(day, None, _on_day(day, sessions, hours))
+    is_plain = within.rule is None and not sessions and not said
+    for begin, finish in _runs(dates) if is_plain else [(day, None) for day in dates]:
+        assembly.add(begin, finish, _on_day(begin, sessions, hours))
     if dates:
         return
     is_open_daily = text is not None and last is not None and not (said and said.other_days(first, last))
@@ -286,9 +305,61 @@ def _add_single(
         for day in open_days:
             assembly.add(day, None, _on_day(day, sessions, hours))
     elif is_period and last is not None:
+        if hours.general and not sessions and (last - first).days >= _LONG_PERIOD:
+            assembly.note("The note has hours, but not on which of these days they hold.")
         assembly.add(first, last, _over_period(sessions or hours.general, hours, first, last, assembly))
     else:
         assembly.add(first, (last or first) if is_all_day else last, sessions or hours.by_day.get(first) or hours.general)
+
+
+def _unplaced(
+    said: DateNote, first: date, last: date | None, hours: NoteHours, sessions: list[DaySession], *, has_dates: bool
+) -> Iterator[str]:
+    """What the note says and the reading does not."""
+    if not has_dates and (others := said.outside(first, last)):
+        yield f"The note names other days, which were not read: {', '.join(others)}."
+    if said.has_hours and not hours.general and not hours.by_day and all(one.end is None for one in sessions):
+        yield "The note has hours that could not be placed."
+
+
+@dataclass(frozen=True, slots=True)
+class _Within:
+    """On which days of a period it takes place, as its text says."""
+
+    rule: RecurrencePhrase | None
+    excluded: ExcludedDates
+    is_by_day: bool
+    """Hours beside the period are those of each day."""
+
+    def dates(self, first: date, last: date | None, sessions: list[DaySession], noted: list[DaySession]) -> tuple[date, ...]:
+        """The days of the period without those that are excluded; none if it goes on without a break."""
+        if last is None or last <= first or self.rule is not None:
+            return ()
+        if self.excluded:
+            days = every_day(first, last)
+            if not days or self.excluded.are_doubtful(days):
+                raise NotADate("It has an exception near one of its dates.")
+            return tuple(day for day in days if day not in self.excluded)
+        hours = sessions if self.is_by_day else [] if sessions else noted
+        is_short = (last - first).days < _LONG_PERIOD
+        return every_day(first, last) if hours and is_short and all(map(_is_of_one_day, hours)) else ()
+
+
+def _is_of_one_day(session: DaySession) -> bool:
+    return (
+        session.start is not None and session.end is not None and session.start < session.end <= DAY and not session.is_whole_day
+    )
+
+
+def _runs(dates: tuple[date, ...]) -> list[tuple[date, date | None]]:
+    """Days without a break between them, as the first and the last of each run."""
+    runs: list[tuple[date, date | None]] = []
+    for day in dates:
+        if runs and day - (runs[-1][1] or runs[-1][0]) == timedelta(days=1):
+            runs[-1] = runs[-1][0], day
+        else:
+            runs.append((day, None))
+    return runs
 
 
 def _open_days(first: date, last: date, sessions: list[DaySession], note: str) -> list[date]:
@@ -390,6 +461,8 @@ def _series(
 ) -> tuple[date, ...]:
     """The dates that the note lists or the rule gives within the period; none when it is one day or one period."""
     listed = said.dates(first, last) if said else ()
+    if not listed and rule is not None and last is None and rule.count and 1 < rule.count <= _MOST_COUNTED:
+        return counted(rule, first)
     if listed or rule is None or last is None or last <= first:
         return listed
     begin, finish = said.period(first, last) if said else (first, last)
@@ -406,6 +479,8 @@ def _is_remark(day: date, sessions: list[DaySession], assembly: AssembledDates, 
         return False
     shown = f"{day.day} {day:%B}"
     if all(session.start is None for session in sessions):
+        if len(there) == 1 and there[0].starts_at.date() == day and (end := sessions[-1].end) is not None:
+            return assembly.end_at(there[0], end)
         assembly.note(f"On {shown} it ends at {as_clock(sessions[-1].end or 0)}.")
         return True
     if any(item.starts_at.date() != day for item in there):
@@ -419,6 +494,12 @@ def _is_remark(day: date, sessions: list[DaySession], assembly: AssembledDates, 
 def _covers(occurrence: Occurrence, day: date) -> bool:
     start, end = occurrence.starts_at, occurrence.ends_at
     return start.date() == day or (end is not None and end.date() > start.date() and start.date() <= day <= end.date())
+
+
+def _with_hours(occurrences: list[Occurrence]) -> list[Occurrence]:
+    """Without the whole days of which hours are told as well: "8月1日・2日 1日は10時から、2日は9時から"."""
+    timed = {item.starts_at.date() for item in occurrences if item.has_time}
+    return [item for item in occurrences if item.has_time or item.ends_at is not None or item.starts_at.date() not in timed]
 
 
 def _in_order(occurrences: list[Occurrence]) -> list[Occurrence]:

@@ -112,11 +112,11 @@ _WEEKLY = re.compile(
     rf"|(?<![^\s・、,/の()~])(?P<only>{_RANGE}|{_SET})(?P<only_holidays>[・、,\s]?(?:祝日|祝祭日|祝))?の?のみ?の?み(?:の?開催|実施)?"
 )
 _OF_PERIOD = re.compile(
-    r"(?<=[日)でに])の\s?(?P<days>[月火水木金土日](?:曜日?)?\s?(?:~|-|から)\s?[月火水木金土日]曜日?"
+    r"(?<=[日月)でに])の\s?(?P<days>[月火水木金土日](?:曜日?)?\s?(?:~|-|から)\s?[月火水木金土日]曜日?"
     rf"|(?:[月火水木金土日](?:曜日?)?[・、,と]?){{0,6}}[月火水木金土日]曜日?){_HOLIDAYS_TOO}(?![月火水木金土日は])(?:の?み)?"
 )
 """Weekdays of a period: "9月5日~26日の土曜日"."""
-_WORKDAYS = re.compile(r"平日(?:の?み|に?(?:開催|実施))")
+_WORKDAYS = re.compile(r"平日(?:の?み|に?(?:開催|実施))|(?<=[日)]の)平日|(?<=[)日\s(])平日(?=[\s)、(]|の?\d|の?午|$)")
 _BARE = re.compile(
     rf"^\s?(?P<days>{_RANGE}|[月火水木金土日]曜日?(?:\s?[・、,/と]?\s?{_ONE}){{0,6}}|[月火水木金土日](?:[・、,/]?[月火水木金土日]){{1,6}}(?:曜日?)?)"
     rf"{_HOLIDAYS_TOO}(?:に?(?:開催|実施))?(?=[\s、,・(]{{0,3}}(?:全\s?\d{{1,3}}\s?[回日]|午[前後]|\d{{1,2}}[時:]|$))"
@@ -138,22 +138,22 @@ _ENGLISH_MONTHLY = re.compile(
     re.IGNORECASE,
 )
 _DOUBT = re.compile(
-    r"除[くき]|祝|休館|休園|休み|休業|休止|お休|不定期|以外|原則|年末年始|場合|変更|ただし|但し|または|又は|程度|のうち|いずれか|月\d回|except|holiday|unless",
+    r"除[くき]|祝|休館|休園|(?<![夏冬春])休み|休業|休止|お休|不定期|以外|原則|年末年始|場合|変更|ただし|但し|または|又は|程度|のうち|いずれか|月\d回|except|holiday|unless",
     re.IGNORECASE,
 )
 _UNPLACED = re.compile(
-    r"\d月(?:は|のみ|だけ|から)|第\s?\d(?=\s?(?:[・、,と]|[月火水木金土日週]|$))|隔週|隔月|(?<!いずれも)(?<!すべて)(?<!全て)[月火水木金土日]曜"
+    r"\d月(?:は|のみ|だけ|から(?![^。]{0,8}\d月))|第\s?\d(?=\s?(?:[・、,と]|[月火水木金土日週]|$))|隔週|隔月|(?<!いずれも)(?<!すべて)(?<!全て)[月火水木金土日]曜"
 )
 """Other rules and weekdays, which the rule does not have."""
 DATED_WEEKDAY = re.compile(
-    r"(?<=\d)日?\s?\((?:[月火水木金土日](?:曜日?)?|祝日?|休日?|[・,、]){1,6}\)|(?<=\d日)\s?[月火水木金土日]曜日?"
+    r"(?<=\d)日?\s?\((?:[月火水木金土日](?:曜日?)?|祝日?|振替?休日?|休日?|[・,、/]){1,6}\)|(?<=\d日)\s?[月火水木金土日]曜日?"
 )
 """The weekday beside a day, which says nothing of other days."""
 _CLOSED = r"お?休み|休[館園業演場講会](?!日)|(?:開催|実施)し(?:ません|ない)|行いません|ありません|なし"
-_NOT_ON = rf"(?:\s?を?除[くき]|以外|は?[、,]?(?:{_CLOSED}))"
+_NOT_ON = rf"(?:\s?[をは]?除[くき]|以外|は?[、,]?(?:{_CLOSED}))"
 _EXCLUDED_DAYS = re.compile(
     r"[(、,※]?\s?(?:ただし、?|但し、?)?"
-    r"(?P<days>(?:(?:(?:(?:\d{4}年)?\d{1,2}月)?\d{1,2}日|\d{1,2}/\d{1,2})(?:\([^()]{1,6}\))?[・、,と]?){1,9})"
+    r"(?P<days>(?:(?:(?:(?:\d{4}年)?\d{1,2}月)?\d{1,2}日|\d{1,2}/\d{1,2})(?:\([^()]{1,6}\))?(?:まで)?(?:[・、,と~\-]|から)?){1,9})"
     rf"{_NOT_ON}\)?"
 )
 _EXCLUDED_MONTHS = re.compile(
@@ -163,8 +163,13 @@ _EXCLUDED_HOLIDAYS = re.compile(
     r"[(、,※]?\s?(?:ただし、?|但し、?)?(?:国民の)?(?:祝日|祝祭日|休日)(?:[・、,]?(?:祝日|休日|振替休日))?"
     rf"(?P<year_end>[・、,と及びおよび]{{0,3}}年末年始)?{_NOT_ON}\)?"
 )
+_EXCLUDED_WEEKDAYS = re.compile(
+    rf"[(、,※]?\s?(?:ただし、?|但し、?)?(?<![一-龠\d])(?:毎週)?"
+    rf"(?P<days>[月火水木金土日](?:曜日?)?(?:[・、,と]?[月火水木金土日](?:曜日?)?){{0,6}})(?<!\d日)"
+    rf"(?P<holidays>[・、,と及びおよび]{{0,3}}(?:祝日?|休日|祝祭日|祝休日))?(?P<year_end>[・、,と及びおよび]{{0,3}}年末年始)?(?:{_NOT_ON}|定休)\)?"
+)
 _EXCLUDED_YEAR_END = re.compile(rf"[(、,※]?\s?(?:ただし、?|但し、?)?年末年始{_NOT_ON}\)?")
-_EXCLUDED_DAY = re.compile(r"(?:(?P<month>\d{1,2})(?:月|/))?(?P<day>\d{1,2})(?:日|(?=[(・、,と]|$))")
+_EXCLUDED_DAY = re.compile(r"(?:(?P<month>\d{1,2})(?:月|/))?(?P<day>\d{1,2})(?:日|(?=[(・、,と~\-か]|$))(?P<on>~|-|から)?")
 _TIMES = re.compile(r"(?:全|計)\s?(?P<all>\d{1,3})\s?[回日]|[(]\s?(?P<so>\d{1,3})\s?[回日]間?\s?[)]")
 
 
@@ -175,12 +180,17 @@ class ExcludedDates:
     days: frozenset[tuple[int | None, int]] = frozenset()
     """Month, if it is written, and day."""
     months: frozenset[int] = frozenset()
+    weekdays: frozenset[int] = frozenset()
     holidays: bool = False
     year_end: bool = False
 
+    def __bool__(self) -> bool:
+        return bool(self.days or self.months or self.weekdays or self.holidays or self.year_end)
+
     def __contains__(self, day: date) -> bool:
         return (
-            (day.month, day.day) in self.days
+            day.weekday() in self.weekdays
+            or (day.month, day.day) in self.days
             or (None, day.day) in self.days
             or day.month in self.months
             or (self.holidays and is_holiday(day))
@@ -196,6 +206,19 @@ class ExcludedDates:
 _YEAR_END = frozenset({(12, 29), (12, 30), (12, 31), (1, 1), (1, 2), (1, 3)})
 
 
+def _leap_date(month: int | None, day: int) -> date | None:
+    """A day of a year that has all of them."""
+    try:
+        return date(2000, month or 0, day)
+    except ValueError:
+        return None
+
+
+def _days_between(first: date, last: date) -> list[date]:
+    """The days from one to another, over the end of the year if the other is earlier."""
+    return [first + timedelta(days=number) for number in range((last - first).days % 366 + 1)]
+
+
 def split_exclusions(text: str) -> tuple[str, ExcludedDates]:
     """A prepared text without the dates on which it does not take place, and these dates."""
     days: set[tuple[int | None, int]] = set()
@@ -203,9 +226,13 @@ def split_exclusions(text: str) -> tuple[str, ExcludedDates]:
 
     def take_days(found: re.Match[str]) -> str:
         month: int | None = None
-        for day in _EXCLUDED_DAY.finditer(re.sub(r"\([^()]*\)|\d{4}年", "", found["days"])):
+        begin: date | None = None
+        for day in _EXCLUDED_DAY.finditer(re.sub(r"\([^()]*\)|\d{4}年|まで", "", found["days"])):
             month = int(day["month"]) if day["month"] else month
             days.add((month, int(day["day"])))
+            if begin is not None and (last := _leap_date(month, int(day["day"]))) is not None:
+                days.update((one.month, one.day) for one in _days_between(begin, last))
+            begin = _leap_date(month, int(day["day"])) if day["on"] else None
         return " "
 
     def take_months(found: re.Match[str]) -> str:
@@ -213,11 +240,16 @@ def split_exclusions(text: str) -> tuple[str, ExcludedDates]:
         return " "
 
     text = _EXCLUDED_MONTHS.sub(take_months, _EXCLUDED_DAYS.sub(take_days, text))
+    weekdays = _EXCLUDED_WEEKDAYS.search(text)
+    text = _EXCLUDED_WEEKDAYS.sub(" ", text, count=1)
     holidays = _EXCLUDED_HOLIDAYS.search(text)
     text = _EXCLUDED_HOLIDAYS.sub(" ", text)
-    year_end = bool(holidays and holidays["year_end"]) or _EXCLUDED_YEAR_END.search(text) is not None
+    year_end = any(found and found["year_end"] for found in (weekdays, holidays)) or _EXCLUDED_YEAR_END.search(text) is not None
     text = _EXCLUDED_YEAR_END.sub(" ", text)
-    return text, ExcludedDates(frozenset(days), frozenset(months), holidays is not None, year_end)
+    no_holidays = holidays is not None or bool(weekdays and weekdays["holidays"])
+    return text, ExcludedDates(
+        frozenset(days), frozenset(months), _days(weekdays["days"]) if weekdays else frozenset(), no_holidays, year_end
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,6 +416,14 @@ def expand(rule: RecurrencePhrase, first: date, last: date) -> tuple[tuple[date,
     if len(dates) > MOST:
         return (), f"The rule {rule.text} is not expanded: it gives more than {MOST} dates."
     return dates, ""
+
+
+def counted(rule: RecurrencePhrase, first: date) -> tuple[date, ...]:
+    """As many dates of the rule as the text says there are, from the first day on; none if the rule does not begin there."""
+    count = rule.count or 0
+    days = 31 * count if rule.nths or rule.month_days else 7 * rule.weeks * count
+    dates = expand(replace(rule, count=None), first, first + timedelta(days=days + 62))[0][:count]
+    return dates if len(dates) == count and dates[0] == first else ()
 
 
 def _dates(rule: RecurrencePhrase, first: date, last: date) -> Iterator[date]:

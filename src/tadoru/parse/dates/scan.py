@@ -51,7 +51,7 @@ _HOURS_SHARED = re.compile(r"(?<![\d:/月])(\d{1,2})\s?([~\-・、])\s?((?:午�
 _WEST_HOURS_SHARED = re.compile(
     r"(?<![\d:/.\-])(\d{1,2}(?:[.:]\d\d)?)\s?(-|~|bis|à)\s?(\d{1,2}(?:[.:]\d\d)?)\s?(Uhr|h(?![a-zà-ÿ\d]))", re.IGNORECASE
 )
-_DAYS_SHARED = re.compile(r"(?<=月)(\d{1,2})((?:\s?[~\-・、,]\s?\d{1,2}(?![月\d])){1,9})日")
+_DAYS_SHARED = re.compile(r"(?<=[月(])(\d{1,2})((?:\s?[~\-・、,]\s?\d{1,2}(?![月\d])){1,9})日")
 _SLASHES_SHARED = re.compile(
     r"(?<![\d/])(\d{1,2}/)\d{1,2}(?:\([^()]{1,6}\))?((?:[、・]\d{1,2}(?:\([^()]{1,6}\))?(?![\d/月日時分:%~\-])){1,9})"
 )
@@ -62,7 +62,7 @@ _ELSEWHERE = re.compile(
 _KOREAN = re.compile(r"(?<=\d)\s?([년월일시분])")
 _KOREAN_UNITS = dict(zip("년월일시분", "年月日時分", strict=True))
 _CHINESE_HOUR = re.compile(r"(?<=[前後]\d)点|(?<=[前後]\d\d)点")
-_ISO_INTERVAL = re.compile(r"(?<=[\dZ])/(?=\d{4}-\d\d-\d\d)")
+_ISO_INTERVAL = re.compile(r"(?<=[\dZ])/(?=\d{4}-\d\d-\d\d)|(?<=T\d\d:\d\d)/(?=\d\d:\d\d)")
 _SPACES = re.compile(r"[^\S\n]{1,50}")
 
 
@@ -127,24 +127,16 @@ Maker = Callable[[re.Match[str], DayMonthOrder], tuple[Token, ...]]
 
 def scan(text: str, *, order: DayMonthOrder, today: date) -> list[Token]:
     """Every token of a prepared text, in order."""
-    return [token for tokens, _, _ in _scan(text, order, today) for token in tokens]
+    return [token for tokens, _, _ in scan_places(text, order=order, today=today) for token in tokens]
 
 
-def rest_of(text: str, *, order: DayMonthOrder, today: date) -> tuple[str, int]:
-    """What of a prepared text is in no token, with a space for each token, and how much of it stands before the first day.
+Places = list[tuple[tuple[Token, ...], int, int]]
+"""Tokens that stand in one place of a text, and where it begins and ends."""
 
-    What stands before a word like "日時" is not counted: the day that follows is named by it.
-    """
-    parts: list[str] = []
-    position, before = 0, -1
-    for tokens, start, end in _scan(text, order, today):
-        parts.append(text[position:start])
-        position = end
-        if before < 0 and any(isinstance(token, DayToken) for token in tokens):
-            before = len("".join(parts))
-        elif before < 0 and isinstance(tokens[0], MarkToken) and tokens[0].mark is DateMark.START:
-            before = 0
-    return " ".join([*parts, text[position:]]), max(before, 0)
+
+def scan_places(text: str, *, order: DayMonthOrder, today: date) -> Places:
+    """Every token of a prepared text with its place."""
+    return list(_scan(text, order, today))
 
 
 def _scan(text: str, order: DayMonthOrder, today: date) -> Iterator[tuple[tuple[Token, ...], int, int]]:

@@ -16,6 +16,8 @@ LOOKING_BACK = timedelta(days=90)
 """A day without a year that was less than this ago is meant, not the one of next year."""
 _NEAR = 2
 """Years around now in which a weekday decides: at most one of five years in a row has it on that day."""
+_LATE, _EARLY = 21, 15
+"""A day without a month after a later one is of the next month only from the end of one to the beginning of another."""
 FIRST_YEAR, LAST_YEAR = 1868, 2199
 
 
@@ -65,7 +67,7 @@ def _chain(days: list[tuple[DayToken, bool]], year: int) -> list[date | None]:
     last: date | None = None
     for day, is_end in days:
         try:
-            current = _date(day, *_year_and_month(day, is_end, last, year))
+            current = _date(day, *_year_and_month(day, is_end, last, year, found))
         except NotADate:
             if not (is_end and last):
                 raise
@@ -76,11 +78,15 @@ def _chain(days: list[tuple[DayToken, bool]], year: int) -> list[date | None]:
     return found
 
 
-def _year_and_month(day: DayToken, is_end: bool, last: date | None, year: int) -> tuple[int, int]:
+def _year_and_month(day: DayToken, is_end: bool, last: date | None, year: int, found: list[date | None]) -> tuple[int, int]:
     if last is None:
         return day.year or year, day.month or 0
     if day.month is None:
+        if not is_end and (named := next((one for one in found if one and one.day == day.day), None)):
+            return named.year, named.month  # "8月1日・2日、1日は10時から"
         carries = day.day is not None and day.day < last.day
+        if carries and not is_end and not (last.day >= _LATE and (day.day or 0) <= _EARLY):
+            raise NotADate(f"{day.text.strip()} after {last.day} may be of the same month or of the next.")
         months = last.year * 12 + last.month - 1 + carries
         return day.year or months // 12, months % 12 + 1
     if day.year is not None:
@@ -129,8 +135,10 @@ def _infer(days: list[tuple[DayToken, bool]], today: date) -> tuple[list[date | 
         raise NotADate(problem)
     if any(day.weekdays and day.nth is None for day, _ in days):
         fitting = [dates for dates in candidates if not _misfits(days, dates)]
-        if fitting:
-            return fitting[0], YearSource.WEEKDAY
+        if not fitting:
+            text = next(iter(_misfits(days, candidates[len(candidates) // 2])), days[0][0].text.strip())
+            raise NotADate(f"The weekday beside {text} fits no year near now.")
+        return fitting[0], YearSource.WEEKDAY
     current = [dates for dates in candidates if max(found for found in dates if found) >= today - LOOKING_BACK]
     return (current or candidates[-1:])[0], YearSource.NEAREST
 
