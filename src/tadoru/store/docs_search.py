@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from tadoru.store.errors import translated
 from tadoru.store.search_terms import SearchTerms, indexed, is_single
 
-_FORM = 0x7AD0_0105
+_FORM = 0x7AD0_0106
 """The file's version, and that of `search_terms`: another one, and the index is made again."""
 MAX_INDEXED = 1_000_000
 """Characters of a section whose words are in the index: of text without spaces each takes 20 bytes of memory meanwhile."""

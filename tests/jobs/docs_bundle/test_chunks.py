@@ -1,4 +1,4 @@
-"""A page in chunks: by headings and a budget of tokens, or at headings of level 1; code and tables stay whole."""
+"""A page in chunks: by headings and a budget of tokens, or at headings of level 1; code and tables are divided between lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tadoru.jobs.docs.bundle.chunks import ChunkedPage, DocChunk, chunk_files, split_at_titles, split_by_tokens
 from tadoru.jobs.docs.bundle.markdown_blocks import split_blocks
-from tadoru.jobs.docs.bundle.model import DocHeading
+from tadoru.jobs.docs.bundle.model import DEFINITION_LEVEL, DocHeading
 from tadoru.jobs.docs.bundle.tokens import estimate_tokens
 
 URL = "https://x.example/"
@@ -65,12 +65,49 @@ def test_chunks_keep_to_the_budget_and_lose_nothing(parts: list[str], budget: in
     text = "# Page\n\n" + "".join(parts)
     made = files(text, "Page", budget)
     bodies = [file.partition("\n\n")[2] for file in made]
-    assert "".join("".join(bodies).split()) == "".join(text.split())
+    assert [line for line in "".join(bodies).splitlines() if _is_content(line)] == [
+        line for line in text.splitlines() if _is_content(line)
+    ]
     for file, body in zip(made, bodies, strict=True):
         assert file.startswith(f"> Source: {URL}\n> Path: Page")
-        assert estimate_tokens(file) <= budget or len([block for block in split_blocks(body) if block.kind != "heading"]) == 1
-        assert body.count("```") % 2 == 0
-        assert body.count("| --- |") * 6 == body.count("| some words |")
+        assert estimate_tokens(file) <= budget
+        assert body.count("```") == 2 * body.count("```sh")
+        assert not body.count("| some words |") or "| a | b |\n| --- |" in body
+
+
+def _is_content(line: str) -> bool:
+    """Whether a line is none of those that are repeated where a block is divided, and not empty."""
+    return bool(line) and not line.startswith(("```", "| a |", "| --- |"))
+
+
+def test_a_code_block_larger_than_the_budget_is_divided_into_fences_of_the_same_language() -> None:
+    code = "".join(f"rule_{number}: first_token second_token | 'literal {number}'\n\n" for number in range(200))
+    made = split(f"# Grammar\n\nThe rules:\n\n```peg\n{code}```\n\nThe end.\n", "Grammar", 300)
+    fences = [block.text for chunk in made for block in split_blocks(chunk.text) if block.kind == "code"]
+    assert len(fences) > 5
+    assert "".join(fence.partition("\n")[2].rpartition("```")[0] for fence in fences) == code
+    assert all(fence.startswith("```peg\n") for fence in fences)
+    assert max(estimate_tokens(chunk.text) for chunk in made) <= 300
+
+
+def test_a_chunk_that_begins_at_a_definition_has_its_fragment() -> None:
+    entries = "".join(f"```python\nos.call{number}(path, *, flag=None)\n```\n\n{PROSE}" for number in range(6))
+    options = "".join(f"- **--option-{number}**\n  {PROSE.strip()}\n" for number in range(6))
+    text = f"# os\n\n## Files\n\n{PROSE}{entries}## Options\n\n{options}"
+    headings = (
+        DocHeading(1, "os", "module-os"), DocHeading(2, "Files", "files"), DocHeading(2, "Options", None),
+        *(DocHeading(DEFINITION_LEVEL, f"os.call{number}(path, *, flag=None)", f"os.call{number}") for number in range(6)),
+        *(DocHeading(DEFINITION_LEVEL, f"**--option-{number}**", f"opt-{number}") for number in range(6)),
+    )  # fmt: skip
+    made = rows(text, headings)
+    assert "".join(row["text"] for row in made).split() == text.split()
+    fragments = ["files", *(f"os.call{number}" for number in range(1, 6)), "opt-0", "opt-2", "opt-4"]
+    assert [row["fragment"] for row in made] == fragments
+    assert made[-1]["path"] == ["Guide", "os", "Options", "--option-4"]
+    again = rows(
+        text.replace("os.call0(path, *, flag=None)\n```\n\n", f"os.call0(path, *, flag=None)\n```\n\n{PROSE * 4}"), headings
+    )
+    assert {row["id"] for row in made[-4:]} <= {row["id"] for row in again}
 
 
 def test_a_chunk_names_the_headings_that_lead_to_it() -> None:

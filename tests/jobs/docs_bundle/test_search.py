@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from tadoru.cli.docs.sites import docs_search
 from tadoru.errors import UsageError
-from tadoru.jobs.docs.bundle.model import DocHeading
+from tadoru.jobs.docs.bundle.model import DEFINITION_LEVEL, DocHeading
 from tadoru.jobs.docs.search import index_path, make_snippet, search_site
 from tadoru.store.docs_search import MAX_INDEXED, IndexedPage, IndexedSection, opened
 from tadoru.store.search_terms import asked, indexed
@@ -261,6 +261,23 @@ def test_an_index_of_an_earlier_form_leaves_its_fragments(tmp_path: Path) -> Non
     with closing(sqlite3.connect(index_path(tmp_path))) as sql:
         sql.execute("PRAGMA user_version = 1")
     assert search_site(tmp_path, "coroutine").hits[0].url == f"{BASE}api.html#run"
+
+
+def test_a_definition_is_found_with_its_own_fragment_also_after_the_index_was_made_again(tmp_path: Path) -> None:
+    entries = ("os.walk(top)\n```\n\nList a tree.", "os.stat(path)\n```\n\nRead the status.")
+    text = "# os\n\nSystem calls.\n" + "".join(f"\n```python\n{entry}\n" for entry in entries)
+    headings = (
+        DocHeading(1, "os", "os"), DocHeading(DEFINITION_LEVEL, "os.walk(top)", "os.walk"),
+        DocHeading(DEFINITION_LEVEL, "os.stat(path)", "os.stat"),
+    )  # fmt: skip
+    write(tmp_path, [page(1, text, "os.html", headings=headings)])
+    for form in (None, 1):
+        if form:
+            with closing(sqlite3.connect(index_path(tmp_path))) as sql:
+                sql.execute(f"PRAGMA user_version = {form}")
+        hit = search_site(tmp_path, "tree").hits[0]
+        assert (hit.url, hit.path) == (f"{BASE}os.html#os.walk", ("os", "os.walk(top)"))
+        assert hit.text.strip().endswith("List a tree.")
 
 
 def test_an_unusable_index_is_made_again_by_a_crawl_that_changed_nothing(tmp_path: Path) -> None:

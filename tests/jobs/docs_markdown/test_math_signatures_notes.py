@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.jobs.docs_markdown.pages import markdown
+from tests.jobs.docs_markdown.pages import converted, markdown
 
 KATEX = (
     '<span class="katex"><span class="katex-mathml"><math><semantics><mrow><mi>x</mi></mrow>'
@@ -174,3 +174,16 @@ NOTES: dict[str, tuple[str, str]] = {
 @pytest.mark.parametrize("body, expected", NOTES.values(), ids=NOTES)
 def test_a_footnote_and_its_reference_have_one_label(body: str, expected: str) -> None:
     assert markdown(body) == expected
+
+
+def test_signatures_and_terms_keep_their_fragments() -> None:
+    found = converted(
+        '<dl class="py class"><dt class="sig" id="m.Box">class m.Box(size)<a class="headerlink" href="#m.Box">¶</a></dt>'
+        "<dd><p>A box.</p>"
+        '<dl class="py method"><dt class="sig" id="m.Box.open">open()</dt><dd><p>Open it.</p></dd></dl></dd></dl>'
+        '<dl><dt><a name="opt-f"></a><code>-f</code></dt><dt><code>--force</code></dt><dd>Overwrite files.</dd>'
+        "<dt><code>-v</code></dt><dd>Verbose.</dd></dl>"
+    )
+    assert [(one.text, one.anchor) for one in found.definitions] == [
+        ("class m.Box(size)", "m.Box"), ("open()", "m.Box.open"), ("`-f`, `--force`", "opt-f"),
+    ]  # fmt: skip

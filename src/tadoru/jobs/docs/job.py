@@ -230,7 +230,7 @@ def _document(doc: DocPage, source: str, *, listings: bool) -> DocumentRecord | 
         version=main.version,
         confidence=main.confidence,
         metadata=doc.metadata,
-        headings=[(heading.level, heading.text, heading.anchor) for heading in markdown.headings],
+        headings=[(heading.level, heading.text, heading.anchor) for heading in (*markdown.headings, *markdown.definitions)],
         breadcrumbs=main.breadcrumbs,
         navigation=[item.url for item in main.navigation],
         next_url=main.next_url,

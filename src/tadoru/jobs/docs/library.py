@@ -18,7 +18,7 @@ from urllib.parse import urldefrag, urljoin
 from tadoru.errors import UsageError
 from tadoru.jobs.docs.bundle.links import KEEP, rewrite_links
 from tadoru.jobs.docs.bundle.markdown_blocks import MarkdownBlock, split_blocks
-from tadoru.jobs.docs.bundle.model import one_line
+from tadoru.jobs.docs.bundle.model import DEFINITION_LEVEL, one_line
 from tadoru.jobs.docs.bundle.output_folder import OWNER_LINE
 from tadoru.jobs.docs.bundle.tokens import estimate_tokens, round_tokens
 from tadoru.jobs.docs.search import WAYS, SearchHit, ensure_index, index_path, search_site
@@ -136,7 +136,7 @@ class DocsLibrary:
             f"{'  ' * max(0, len(part.path) - 1)}- {one_line(part.path[-1], 200)}{f' #{part.anchor}' if part.anchor else ''}"
             f" ({round_tokens(estimate_tokens(part.text))} tokens)"
             for part in parts
-            if part.path
+            if part.path and part.level < DEFINITION_LEVEL
         ]
         text, is_cut = truncate_markdown("\n".join(lines) + "\n", MAX_TOKENS - _OVERHEAD_TOKENS)
         answer = quote_untrusted(f"{one_line(row.title, 200)}\n{row.url} · {row.tokens} tokens\n\n{text}")

@@ -25,6 +25,7 @@ from tadoru.fetch.base import BrowserOptions
 from tadoru.jobs import crawl_setup
 from tadoru.jobs.docs import site_markdown
 from tadoru.jobs.docs.bundle.model import (
+    DEFINITION_LEVEL,
     BundleOptions,
     BundleSite,
     BundleSummary,
@@ -335,7 +336,10 @@ def _named_page(doc: StoredDoc, shared: frozenset[str]) -> StoredDoc:
     """A page with a title of its own, if its title is one that most pages have."""
     if doc.title not in shared:
         return doc
-    named = [page_part(doc.metadata.title or ""), *(heading.text for heading in doc.headings[:_MAX_TITLES])]
+    named = [
+        page_part(doc.metadata.title or ""),
+        *(heading.text for heading in doc.headings[:_MAX_TITLES] if heading.level < DEFINITION_LEVEL),
+    ]
     better = next((name for name in named if name and name not in shared), "")
     if not better:
         return doc

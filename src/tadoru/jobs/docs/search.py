@@ -24,7 +24,7 @@ from tadoru.errors import UsageError
 from tadoru.jobs.docs import semantic
 from tadoru.jobs.docs.bundle.links import link_texts
 from tadoru.jobs.docs.bundle.markdown_blocks import anchored_sections, plain_text, split_blocks
-from tadoru.jobs.docs.bundle.model import DocHeading, SectionChange
+from tadoru.jobs.docs.bundle.model import DEFINITION_LEVEL, DocHeading, SectionChange
 from tadoru.jobs.docs.bundle.output_folder import STATE_FOLDER
 from tadoru.jobs.docs.bundle.page_files import page_body
 from tadoru.jobs.docs.semantic import NearestPages
@@ -169,8 +169,10 @@ class SectionIndexer:
 
     def changed_sections(self, url: str, title: str, markdown: str, headings: Sequence[DocHeading]) -> tuple[SectionChange, ...]:
         """What differs from the sections of the page that the index has; to be called before `add`."""
-        before, after = self._index.sections(url), list(_section_rows(title, markdown, headings))
-        return _section_changes(before, after) if before else ()
+        before = self._index.sections(url)
+        if not any(section.level == DEFINITION_LEVEL for section in before):  # An earlier version had none.
+            headings = [heading for heading in headings if heading.level < DEFINITION_LEVEL]
+        return _section_changes(before, list(_section_rows(title, markdown, headings))) if before else ()
 
 
 def _section_changes(before: Sequence[IndexedSection], after: Sequence[IndexedSection]) -> tuple[SectionChange, ...]:

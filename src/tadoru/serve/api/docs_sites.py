@@ -97,7 +97,7 @@ def one_page(call: Call, site_id: SiteId, number: PageNumber) -> Response:
     found = reading.get_page(get_docs_site(call.service, site_id), number)
     if prefers_markdown(call.request):
         return markdown_response(call.request, call.caller, found.markdown)
-    headings = [{"level": one.level, "path": list(one.path), "anchor": one.anchor} for one in found.sections if one.level]
+    headings = [{"level": one.level, "path": list(one.path), "anchor": one.anchor} for one in found.headings]
     body = page_json(found.row) | {
         "markdown": found.markdown, "headings": headings, "previous": found.before.number if found.before else None,
         "next": found.after.number if found.after else None, "versions": [_version(one) for one in found.versions],

@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
 from fastapi import Request
 
 from tadoru.errors import UsageError
-from tadoru.jobs.docs.bundle.model import one_line
+from tadoru.jobs.docs.bundle.model import DEFINITION_LEVEL, one_line
 from tadoru.jobs.docs.library import SiteSummary, read_site_summary
 from tadoru.jobs.docs.run import crawl_database_path
 from tadoru.jobs.docs.search import WAYS, SearchHit, ensure_index, search_site
@@ -171,9 +171,14 @@ class DocsSitePage:
         return "".join(section.text for section in self.sections)
 
     @property
+    def headings(self) -> list[IndexedSection]:
+        """The sections that begin with a heading."""
+        return [section for section in self.sections if 0 < section.level < DEFINITION_LEVEL]
+
+    @property
     def anchors(self) -> list[str | None]:
         """The fragment of each heading on the original site."""
-        return [section.anchor for section in self.sections if section.level]
+        return [section.anchor for section in self.headings]
 
 
 def list_pages(site: DocsSite, *, after: int = 0, limit: int = -1) -> list[IndexedPage]:

@@ -1,7 +1,8 @@
 """Splits a page into chunks that can be read on their own: by headings and a token budget, or at each heading of level 1.
 
 A chunk begins with a heading where it can: a section that does not fit behind the ones before it begins a new chunk, with
-everything below it. No chunk starts or ends inside code or a table: if one of these is larger than the budget, so is its chunk.
+everything below it. Code or a table that is larger than the budget is divided between its lines into several of the same kind; a
+line is never divided, so a chunk with a longer one is larger.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tadoru.jobs.docs.bundle.markdown_blocks import MarkdownBlock, MarkdownSection, anchored_sections, split_blocks
-from tadoru.jobs.docs.bundle.model import DocHeading, one_line
+from tadoru.jobs.docs.bundle.model import DEFINITION_LEVEL, DocHeading, one_line
 from tadoru.jobs.docs.bundle.tokens import TokenCounter, round_tokens
 
 _ANOTHER_TITLE = re.compile(r"\n {0,3}(?:#[ \t\r\n]|=)")
@@ -24,11 +25,13 @@ _MAX_HEADING_LENGTH = 500
 _FULL_ENOUGH = 0.25
 """The share of the budget from which a chunk is closed for the sake of a section that fits into the next one as a whole."""
 _ID_LINE_TOKENS = 16
+_FENCES = ("```", "~~~")
+_TABLE_RULE = re.compile(r"\|?[ \t]*+:?-")
 
 
 @dataclass(frozen=True, slots=True)
 class DocChunk:
-    """A part of a page: its text, the headings that lead to it, and the fragment of its first heading."""
+    """A part of a page: its text, the headings that lead to it, and the fragment of its first heading or definition."""
 
     path: tuple[str, ...]
     anchor: str | None
@@ -104,6 +107,7 @@ def split_by_tokens(
     sections = anchored_sections(markdown, page.title, headings)
     held = _OpenChunk((page.title,))
     lead, lead_weight = "", 0.0
+    heading: tuple[tuple[str, ...], str | None] = held.path, None
     weights = [weigh(section.text) for section, _ in sections]
     wholes = _subtree_weights([section for section, _ in sections], weights)
     for (section, anchor), own, whole in zip(sections, weights, wholes, strict=True):
@@ -114,16 +118,24 @@ def split_by_tokens(
             yield held.closed()
         if all(block.kind == "heading" for block in section.blocks):
             lead += section.text  # A heading stays with what follows it.
+            heading = section.path, anchor
             continue
-        top = weigh(page.header(section.path, anchor)) + _ID_LINE_TOKENS
+        place = section.path, anchor
+        if lead and section.level == DEFINITION_LEVEL:
+            place = heading[0], heading[1] or anchor
+        top = weigh(page.header(*place)) + _ID_LINE_TOKENS
         for at, (part, heavy) in enumerate(_split_section(section, own, lead, budget - top, weigh)):
             if held.parts and held.weight + heavy > budget:
                 yield held.closed()
             if not held.parts:
-                held.path, held.anchor, held.weight, held.is_rest = section.path, anchor, top, at > 0
+                held.path, held.anchor = place
+                held.weight, held.is_rest = top, at > 0
             held.parts.append(part)
             held.weight += heavy
         lead = ""
+    if held.parts and lead and held.weight + weigh(lead) > budget:
+        yield held.closed()
+        held.path, held.anchor = heading
     held.parts.append(lead)
     if "".join(held.parts).strip():
         yield held.closed()
@@ -184,23 +196,41 @@ def _split_section(
 
 
 def _split_block(block: MarkdownBlock, weight: float, budget: float, weigh: TokenCounter) -> Iterator[tuple[str, float]]:
-    """A block of `weight` tokens, or its lines in groups if it is prose that does not fit into a chunk; each with its tokens."""
-    lines = block.text.splitlines(keepends=True) if block.kind == "text" and weight > budget else []
+    """A block of `weight` tokens, or its lines in groups if it does not fit into a chunk; each with its tokens.
+
+    Each group of lines of code is a fence of its own, each group of rows a table with the same header.
+    """
+    head, lines, tail = _divided(block) if weight > budget else ("", [], "")
     if len(lines) < 2:
         yield block.text, weight
         return
+    around = weigh(head + tail) if head else 0.0
     held: list[str] = []
-    weight = 0.0
+    weight = around
     for line in lines:
         heavy = weigh(line)
         if held and weight + heavy > budget:
-            yield _weighed(held, weight, weigh)
-            held, weight = [], 0.0
+            yield _weighed([head, *held, tail], weight, weigh)
+            held, weight = [], around
         held.append(line)
         weight += heavy
-    yield _weighed(held, weight, weigh)
+    yield _weighed([head, *held, tail], weight, weigh)
 
 
-def _weighed(lines: list[str], weight: float, weigh: TokenCounter) -> tuple[str, float]:
+def _divided(block: MarkdownBlock) -> tuple[str, list[str], str]:
+    """What each part of a block begins with, its lines, and what each part ends with."""
+    lines = block.text.splitlines(keepends=True)
+    if block.kind == "text":
+        return "", lines, ""
+    last = max((at for at, line in enumerate(lines) if line.strip()), default=0)
+    if block.kind == "code" and lines[0].startswith(_FENCES) and not lines[last].strip().strip(lines[0][0]):
+        return lines[0], lines[1:last], lines[last].rstrip("\n") + "\n\n"
+    if block.kind == "table" and last > 1 and _TABLE_RULE.match(lines[1]):
+        return lines[0] + lines[1], lines[2 : last + 1], "\n"
+    return "", [], ""
+
+
+def _weighed(parts: list[str], weight: float, weigh: TokenCounter) -> tuple[str, float]:
     """Lines as one text with its tokens, which for several lines may differ a little from their sum."""
-    return (lines[0], weight) if len(lines) == 1 else ("".join(lines), weigh("".join(lines)))
+    filled = [part for part in parts if part]
+    return (filled[0], weight) if len(filled) == 1 else ("".join(filled), weigh("".join(filled)))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from tadoru.jobs.docs.bundle.markdown_blocks import find_code_spans, replace_outside_code, split_blocks
-from tadoru.jobs.docs.bundle.model import DocHeading
+from tadoru.jobs.docs.bundle.model import DEFINITION_LEVEL, DocHeading
 
 KEEP, SHORT, NONE = "keep", "short", "none"
 
@@ -33,6 +33,8 @@ def linked_file(file: str, headings: Iterable[DocHeading]) -> LinkedFile:
     fragments: dict[str, str] = {}
     seen: Counter[str] = Counter()
     for heading in headings:
+        if heading.level == DEFINITION_LEVEL:
+            continue
         slug = _NOT_IN_SLUG.sub("", heading.text.lower()).replace(" ", "-")
         repeated = seen[slug]
         seen[slug] += 1

@@ -7,11 +7,11 @@ quotes, unclosed fences, indented code, both forms of headings. It does not rend
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from tadoru.jobs.docs.bundle.model import DocHeading
+from tadoru.jobs.docs.bundle.model import DEFINITION_LEVEL, DocHeading
 
 BlockKind = Literal["heading", "code", "table", "text"]
 
@@ -33,6 +33,7 @@ _CONTAINER_STARTS = ("", *" \t>-*+`~0123456789")
 _HEADING_STARTS = ("#", " ")
 _DIGITS = frozenset("0123456789")
 _MAX_HEADING_LENGTH = 1_000
+_MAX_NAME_LENGTH = 120
 
 
 class MarkdownBlock(NamedTuple):
@@ -231,28 +232,93 @@ def split_sections(text: str, title: str = "") -> Iterator[MarkdownSection]:
 def anchored_sections(text: str, title: str, headings: Sequence[DocHeading]) -> list[tuple[MarkdownSection, str | None]]:
     """The sections of a page, each with the fragment of its heading; `headings` are those of the page, in order.
 
-    A heading that the text does not have is passed over, as is one of the text that is not among them.
+    A heading that the text does not have is passed over, as is one of the text that is not among them. A definition begins a
+    section of its own, below that of its heading.
     """
-    sections = list(split_sections(text, title))
+    definitions = [heading for heading in headings if heading.level == DEFINITION_LEVEL]
+    found = _headed_sections(
+        list(split_sections(text, title)), [heading for heading in headings if heading.level < DEFINITION_LEVEL]
+    )
+    return list(_split_at_definitions(found, definitions)) if definitions else found
+
+
+def _headed_sections(sections: list[MarkdownSection], headings: Sequence[DocHeading]) -> list[tuple[MarkdownSection, str | None]]:
     levels = [section.level for section in sections if section.level]
     if levels == [heading.level for heading in headings]:
         anchors = iter(headings)
         return [(section, next(anchors).anchor if section.level else None) for section in sections]
-    places: dict[tuple[int, str], list[int]] = {}
-    for at, heading in reversed(list(enumerate(headings))):
-        places.setdefault((heading.level, _comparable(heading.text)), []).append(at)
+    known = _OrderedHeadings((heading.level, _comparable(heading.text)) for heading in headings)
     found: list[tuple[MarkdownSection, str | None]] = []
-    last = -1
     for section in sections:
-        known = places.get((section.level, _comparable(section.path[-1])), []) if section.level and section.path else []
-        while known and known[-1] <= last:
-            known.pop()
-        if known:
-            last = known.pop()
-            found.append((section, headings[last].anchor))
-        else:
-            found.append((section, None))
+        at = known.next((section.level, _comparable(section.path[-1]))) if section.level and section.path else None
+        found.append((section, None if at is None else headings[at].anchor))
     return found
+
+
+class _OrderedHeadings:
+    """Finds headings or definitions in the order of the page."""
+
+    def __init__(self, keys: Iterable[Hashable]) -> None:
+        self._places: dict[Hashable, list[int]] = {}
+        for at, key in reversed(list(enumerate(keys))):
+            self._places.setdefault(key, []).append(at)
+        self._last = -1
+
+    def next(self, key: Hashable) -> int | None:
+        """The place of the next one with this key behind the last that was found."""
+        places = self._places.get(key, [])
+        while places and places[-1] <= self._last:
+            places.pop()
+        if not places:
+            return None
+        self._last = places.pop()
+        return self._last
+
+
+def _split_at_definitions(
+    sections: Iterable[tuple[MarkdownSection, str | None]], definitions: Sequence[DocHeading]
+) -> Iterator[tuple[MarkdownSection, str | None]]:
+    """The sections, with one more for each definition that begins a block or an item in them."""
+    known = _OrderedHeadings(_definition_key(one.text) for one in definitions)
+    for section, heading_anchor in sections:
+        path, level, anchor = section.path, section.level, heading_anchor
+        held: list[MarkdownBlock] = []
+        for block in section.blocks:
+            for part in _definition_parts(block):
+                name = _defined_name(part)
+                at = known.next(_definition_key(name)) if name else None
+                if at is not None:
+                    if held:
+                        yield MarkdownSection(path, level, tuple(held)), anchor
+                    held, path, level = [], (*section.path, plain_text(name)[:_MAX_NAME_LENGTH]), DEFINITION_LEVEL
+                    anchor = definitions[at].anchor
+                held.append(part)
+        yield MarkdownSection(path, level, tuple(held)), anchor
+
+
+def _definition_parts(block: MarkdownBlock) -> Iterator[MarkdownBlock]:
+    """A block, or the items of a list without empty lines."""
+    if block.kind != "text" or not block.text.startswith("- ") or "\n- " not in block.text:
+        yield block
+        return
+    at = 0
+    while at < len(block.text):
+        end = block.text.find("\n- ", at) + 1 or len(block.text)
+        yield MarkdownBlock("text", block.text[at:end])
+        at = end
+
+
+def _defined_name(block: MarkdownBlock) -> str:
+    """The signature or term that a block may begin with."""
+    if block.text.startswith("- "):
+        return block.text[2 : 2 + _MAX_HEADING_LENGTH].partition("\n")[0]
+    if block.kind == "code" and block.text.startswith(("```", "~~~")):
+        return block.text[: 2 * _MAX_HEADING_LENGTH].partition("\n")[2].partition("\n")[0]
+    return ""
+
+
+def _definition_key(text: str) -> str | None:
+    return _comparable(plain_text(text))[:_MAX_NAME_LENGTH] or None
 
 
 def _comparable(text: str) -> str:

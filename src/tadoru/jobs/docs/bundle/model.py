@@ -12,9 +12,13 @@ from tadoru.clock import to_datetime
 MarkdownOrigin = Literal["html", "rendered", "markdown", "llms-full"]
 
 
+DEFINITION_LEVEL = 7
+"""The level of a signature or term that has a fragment: below all headings."""
+
+
 @dataclass(frozen=True, slots=True)
 class DocHeading:
-    """A heading of a page as plain text, and its fragment."""
+    """A heading of a page as plain text, or a definition as Markdown, and its fragment."""
 
     level: int
     text: str
@@ -49,6 +53,7 @@ class StoredDoc:
     links: tuple[str, ...] = ()
     metadata: PageMetadata = PageMetadata()
     headings: tuple[DocHeading, ...] = ()
+    """The headings in order, then the definitions in order."""
     breadcrumbs: tuple[str, ...] = ()
     language: str | None = None
     generator: str | None = None

@@ -39,7 +39,7 @@ from tadoru.store.docs_search import IndexedPage, is_current
 
 StoredSpecs = Callable[[], Iterable[StoredSpec]]
 ChangeCallback = Callable[[DocChanges], None]
-_FORMAT_VERSION = "3"
+_FORMAT_VERSION = "4"
 """Incremented when the same pages are to be written differently."""
 
 

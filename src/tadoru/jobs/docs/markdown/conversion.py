@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from tadoru.parse.html import Element
+from tadoru.jobs.docs.bundle.model import DEFINITION_LEVEL
+from tadoru.parse.html import Element, is_leaf
 from tadoru.parse.page_limits import MAX_LINKS, MAX_MARKDOWN_BLOCKS, MAX_MARKDOWN_CHARACTERS
 from tadoru.rules.url import LONGEST_URL, UrlResolver, canonical
 
@@ -64,6 +65,8 @@ class MarkdownDocument:
     """Whether its end was left out."""
     left_out: tuple[str, ...] = ()
     """The limits that it exceeds: as `HtmlDocument.left_out`."""
+    definitions: tuple[MarkdownHeading, ...] = ()
+    """Signatures and terms that have a fragment, as Markdown, with the level `DEFINITION_LEVEL`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,8 @@ class NoteIndex:
     """The links in notes, which are not references of others."""
 
 
+_MAX_DEFINITION_LENGTH = 500
+"""Characters of a signature or term by which it is found in the Markdown."""
 MAX_DEPTH = 40
 """Nesting depth of blocks (lists in quotes in tables…); deeper elements are written as text."""
 _UNSAFE_IN_LINK = re.compile(r"[\s<>\\()]")
@@ -97,6 +102,7 @@ class ConversionContext(ABC):
         self.options = options
         self.here = base.partition("#")[0]
         self.headings: list[MarkdownHeading] = []
+        self.definitions: list[MarkdownHeading] = []
         self.links: dict[str, None] = {}
         self.code_blocks = 0
         self.tables = 0
@@ -122,6 +128,13 @@ class ConversionContext(ABC):
         self._counted = 0
         self._targets: dict[str, str | None] = {}
         self._resolver = UrlResolver()
+
+    def define(self, text: str, term: Element) -> None:
+        """Note the fragment of a signature or term, which is written as this text."""
+        inside = None if term.id or is_leaf(term) else term.css_first("[id],a[name]")
+        anchor = term.id or (inside.id or inside.attributes.get("name") if inside is not None else None)
+        if anchor:
+            self.definitions.append(MarkdownHeading(DEFINITION_LEVEL, text.partition("\n")[0][:_MAX_DEFINITION_LENGTH], anchor))
 
     @cached_property
     def _page_url(self) -> str | None:

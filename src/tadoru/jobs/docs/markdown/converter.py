@@ -77,6 +77,7 @@ def convert(root: Element, *, base: str, options: ConvertOptions) -> MarkdownDoc
         links=tuple(page.links),
         is_cut=is_cut,
         left_out=page.left_out(),
+        definitions=tuple(page.definitions),
     )
 
 

@@ -129,7 +129,7 @@ def definitions(context: ConversionContext, node: Element) -> list[str]:
     pairs = _pairs(node)
     if _is_outline(pairs):
         return _outline(context, pairs)
-    entries: list[tuple[list[str], list[str]]] = []
+    entries: list[tuple[list[str], list[str], Element]] = []
     described = True
     for child in pairs:
         if child.tag == "dt":
@@ -138,16 +138,20 @@ def definitions(context: ConversionContext, node: Element) -> list[str]:
             term = " ".join(context.blocks(child))
             if term:
                 if described:
-                    entries.append(([], []))
+                    entries.append(([], [], child))
                 entries[-1][0].append(term if _is_marked(term) else f"**{term}**")
                 described = False
             continue
         described = True
         if blocks := context.blocks(child):
             if not entries or not entries[-1][0]:
-                entries.append(([], []))
+                entries.append(([], [], child))
             entries[-1][1].extend(blocks)
-    written = [item for terms, blocks in entries for item in _entry(context, terms, blocks)]
+    written: list[str] = []
+    for terms, blocks, element in entries:
+        items = _entry(context, terms, blocks)
+        context.define(items[0][2:], element)
+        written += items
     loose = any("\n\n" in item for item in written)
     return [("\n\n" if loose else "\n").join(written)] if written else []
 

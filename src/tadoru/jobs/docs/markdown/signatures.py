@@ -47,7 +47,10 @@ def signature_entries(context: ConversionContext, node: Element) -> list[str]:
     for child in child_elements(node):
         if child.tag == "dt":
             # Without a category, Texinfo leaves its colon.
-            lines.append(_python_arrow(_sphinx_line(child).removeprefix(": "), language))
+            line = _python_arrow(_sphinx_line(child).removeprefix(": "), language)
+            if line and not any(lines):
+                context.define(line, child)
+            lines.append(line)
         elif child.tag == "dd":
             blocks.extend(_signature_code(lines, language))
             lines = []
