@@ -2,6 +2,7 @@
 
 A fixed mix of 200 pages that Debian ships: 100 of Sphinx (`python3-doc`), 60 of mdBook and 40 of rustdoc (`rust-doc`). Times are
 CPU times, for each page the best of several rounds, so that a busy machine spoils little; the ratio to the peers is what counts.
+The process is tuned as that of a crawl.
 
     python -m bench.docs_convert [--rounds 3] [--peers]
 """
@@ -22,6 +23,7 @@ from typing import NamedTuple
 from bench.install import Unavailable, environment, version
 from tadoru.jobs.docs.content import find_main_content
 from tadoru.jobs.docs.markdown import ConvertOptions, convert
+from tadoru.jobs.launch import tune_process
 from tadoru.parse.html import HtmlDocument
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -119,6 +121,7 @@ def main() -> None:
     pages = mix()
     if not pages:
         sys.exit("The pages are missing: `apt-get install python3-doc rust-doc` brings them.")
+    tune_process()
     if options.profile:
         return _profile(pages)
     costs = [best(page, options.rounds) for page in pages]

@@ -68,13 +68,14 @@ def fence(code: str, language: str = "") -> str:
 def code_block(context: ConversionContext, node: Element) -> list[str]:
     """A code block with its file name before it; nothing if it is empty or only has the line numbers of another."""
     title = _file_name(node) if node.tag == "table" else code_layout.take_label(node)
-    code = code_text(node)
+    markup = "" if is_leaf(node) else node.inner_html or ""
+    code = code_text(node, markup)
     if not code.strip() or code_layout.is_gutter_beside_code(node):
         return []
     context.code_blocks += 1
     label = title or code_layout.label_before(node)
     language = code_language.language_of(node) or code_language.language_of_label(label)
-    if changes := _diff_text(node, code, language):
+    if changes := _diff_text(node, markup, code, language):
         written = fence(changes, "diff")
     else:
         written = fence(code, language or code_language.guess_language(code, node))
@@ -87,9 +88,8 @@ def maybe_code_block(context: ConversionContext, node: Element) -> list[str] | N
     return code_block(context, node) if code_layout.is_code_block(node, node.tag or "", node.attributes) else None
 
 
-def _diff_text(node: Element, code: str, language: str) -> str:
+def _diff_text(node: Element, markup: str, code: str, language: str) -> str:
     """A block with lines that the page marks as added or removed, with `+` and `-`; empty for any other block."""
-    markup = "" if is_leaf(node) else node.inner_html or ""
     if "line" not in markup and "<ins" not in markup and "<del" not in markup:
         return ""
     if _CHANGED.search(markup) is None or (language == "diff" and _SIGNED.search(code)):
@@ -196,10 +196,10 @@ def _file_name(table: Element) -> str:
     return title
 
 
-def code_text(node: Element) -> str:
-    """The text of a block, line breaks as `\\n`."""
-    node = _innermost(node)
-    markup = "" if is_leaf(node) else node.inner_html or ""
+def code_text(node: Element, markup: str | None = None) -> str:
+    """The text of a block, line breaks as `\\n`; `markup` is the HTML in it, if it is known."""
+    if (inner := _innermost(node)) is not node or markup is None:
+        node, markup = inner, "" if is_leaf(inner) else inner.inner_html or ""
     raw = _collect_text(node) if _needs_walk(markup) else node.text() or ""
     if raw[:1] == "\n" and 'class="boring"' in markup:
         # Lines that mdBook hides start on the line after the tag.

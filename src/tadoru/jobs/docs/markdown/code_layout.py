@@ -11,7 +11,7 @@ import re
 
 from tadoru.jobs.docs.markdown import element_kinds
 from tadoru.jobs.docs.markdown.conversion import child_elements, classes_of
-from tadoru.parse.html import Attributes, Element, is_leaf
+from tadoru.parse.html import Attributes, Element, is_leaf, tag_ids
 
 _FILE_NAME = re.compile(r"[\w./@~\[\]()-]*\w\.[A-Za-z][A-Za-z0-9+]{0,11}")
 PREFORMATTED = frozenset({"pre", "listing", "xmp", "plaintext"})
@@ -20,6 +20,7 @@ _LANGUAGE_ATTRIBUTES = ("data-lang", "data-language", "data-code-language")
 _NOT_CODE = "p,pre,ul,ol,dl,table,h1,h2,h3,h4,h5,h6,blockquote,details,img,form"
 """Elements that do not occur in code outside `<pre>`: a box that has one is a frame around code, or it is not code."""
 _LINES = "br,pre,table,div,p,li"
+_LINE_TAGS = frozenset(tag_ids(_LINES.split(",")))
 _BLOCK_CODE = re.compile(r"(?:^|\s)(?:block|code-?block|(?:lang|language)-\S+|hljs|shiki|prettyprint)(?:\s|$)", re.IGNORECASE)
 _CODE_CELL = re.compile(r"(?<![a-z])(?:code|line|blob|hljs)(?![a-z])", re.IGNORECASE)
 _INDENTED = re.compile(r"\n(?: {2}|\t|\xa0)")
@@ -54,7 +55,7 @@ def is_code_in_lines(node: Element, attributes: Attributes) -> bool:
         if "\n" not in (text := (node.text() or "").strip("\n")):
             return False
     else:
-        inner = node.css_first(_LINES)
+        inner = next((element for element in node.traverse() if element.tag_id in _LINE_TAGS), None)
         if inner is not None and (inner.tag != "br" or _is_alone(node)):
             return inner.tag in {"pre", "table", "br"} or len(node.css(_LINES)) > 1
         text = (node.text() or "").strip("\n")

@@ -54,10 +54,11 @@ def visible_text(raw: str) -> str:
         if "\n" in raw:
             raw = _WIDE_BREAK.sub("", raw)
         raw = _INVISIBLE.sub("", raw)
-    elif not raw.isprintable():
+    elif raw.isprintable():
+        if "  " not in raw:
+            return raw
+    elif not raw.replace("\n", " ").isprintable():
         raw = _INVISIBLE.sub("", raw)
-    elif "  " not in raw:
-        return raw
     words = " ".join(raw.split())
     if not words:
         return " " if raw else ""

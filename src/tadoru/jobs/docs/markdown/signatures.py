@@ -70,14 +70,15 @@ def _signature_code(lines: list[str], language: str) -> list[str]:
 
 def _sphinx_line(term: Element) -> str:
     """The text of a term; parameters on separate lines stay there."""
-    for added in term.css(_DROPPED):
-        added.decompose()
-    params: list[Element] = []
-    for element in term.css("br,dd"):
-        if element.tag == "dd":
-            params.append(element)
-        else:
+    found = term.css(_DROPPED + ",br,dd")
+    if dropped := [element for element in found if element.tag not in {"br", "dd"}]:
+        for element in dropped:
+            element.decompose()
+        found = term.css("br,dd")
+    for element in found:
+        if element.tag == "br":
             element.replace_with(" ")
+    params = [element for element in found if element.tag == "dd"]
     if not params:
         return " ".join((term.text() or "").split())
     listed = [" ".join((param.text() or "").split()) for param in params]
