@@ -17,7 +17,7 @@ What a *site* does wrong is not here: a broken response is data (`model.web.Fail
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -108,6 +108,15 @@ def restore_message(text: str, stored: object) -> str:
     except (AttributeError, KeyError, TypeError, ValueError):
         return text
     return message if message == text else text
+
+
+def describe_unknown(problem: Message, name: object, known: Iterable[object]) -> Message:
+    """A message about an unknown name, with the closest known one."""
+    from difflib import get_close_matches  # Only now: few commands end with an error.
+
+    if near := get_close_matches(str(name), map(str, known), n=1):
+        return Message("{problem}; did you mean “{near}”?", problem=problem, near=near[0])
+    return Message("{problem}.", problem=problem)
 
 
 class TadoruError(Exception):

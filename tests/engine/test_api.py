@@ -75,7 +75,7 @@ async def test_the_temporary_files_go_away(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     "url, options, words",
     [
-        ("http://127.0.0.1:1/", {"dept": 3}, "dept"),
+        ("http://127.0.0.1:1/", {"dept": 3}, "did you mean “depth”"),
         ("http://127.0.0.1:1/", {"scope": "galaxy"}, "scope"),
         ("http://127.0.0.1:1/", {"exclude": ("(",)}, "exclude"),
         ("http://127.0.0.1:1/", {"auth_type": "basic"}, "auth-username"),

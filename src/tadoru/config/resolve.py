@@ -6,7 +6,6 @@ LinkTadoru's flat keys are accepted in `linktadoru.yml`, in a `config.yaml` with
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -16,7 +15,7 @@ from typing import Any, TypeVar
 
 from tadoru.config.options import JOB_SETTINGS, CrawlOptions, EventsOptions, ServeOptions, WorkerOptions
 from tadoru.config.settings import Setting, SettingRole
-from tadoru.errors import ConfigError, Message, UsageError, without_passwords
+from tadoru.errors import ConfigError, Message, UsageError, describe_unknown, without_passwords
 
 DISCOVERED_FILES = ("tadoru.yml", "tadoru.toml", "linktadoru.yml", "linktadoru.yaml")
 LINKTADORU_CONFIG = "config.yaml"
@@ -230,7 +229,7 @@ def _unknown_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Warnings about unknown `TADORU_*` variables: a misspelt one would be ignored silently."""
     every = {f"TADORU_{setting.name.upper()}" for group in JOB_SETTINGS.values() for setting in group} | {BROWSER_VARIABLE}
     return tuple(
-        _unknown(Message("Unknown variable {name}", name=name), name, every)
+        describe_unknown(Message("Unknown variable {name}", name=name), name, every)
         for name in sorted(environ)
         if name.startswith("TADORU_") and name not in every
     )
@@ -251,7 +250,7 @@ def _from_file(
     for section, content in data.items():
         if section not in SECTIONS:
             raise ConfigError(
-                _unknown(Message("{file}: unknown section “{section}”", file=path, section=section), section, SECTIONS)
+                describe_unknown(Message("{file}: unknown section “{section}”", file=path, section=section), section, SECTIONS)
             )
         if content is not None and not isinstance(content, Mapping):
             raise ConfigError("{file}: the section “{section}” must contain keys and values.", file=path, section=section)
@@ -263,7 +262,7 @@ def _from_file(
                 continue  # For the jobs that have it.
             if name not in settings:
                 unknown = Message("{file}: unknown key “{key}” in [{section}]", file=path, key=key, section=section)
-                raise ConfigError(_unknown(unknown, name, settings))
+                raise ConfigError(describe_unknown(unknown, name, settings))
             values[name] = _parse_value(settings[name], value, f"{path}: {section}.{key}")
     return values, {}
 
@@ -283,7 +282,7 @@ def _from_docs_config(path: Path, data: Mapping[str, Any], settings: Mapping[str
         if name == "respect_robots":
             values["ignore_robots"] = not _parse_value(settings["ignore_robots"], value, where)
         elif name not in settings:
-            raise ConfigError(_unknown(Message("{file}: unknown key “{key}”", file=path, key=key), name, settings))
+            raise ConfigError(describe_unknown(Message("{file}: unknown key “{key}”", file=path, key=key), name, settings))
         else:
             is_number = name in _MILLISECONDS and isinstance(value, (int, float)) and not isinstance(value, bool)
             values[name] = _parse_value(settings[name], f"{value}ms" if is_number else value, where)
@@ -314,7 +313,7 @@ def _from_linktadoru(
             values["ignore_robots"] = not _parse_value(settings["ignore_robots"], value, f"{path}: {key}")
         elif key not in _LINKTADORU_KEYS:
             unknown = Message("{file}: unknown key “{key}”", file=path, key=key)
-            raise ConfigError(_unknown(unknown, key, _LINKTADORU_KEYS))
+            raise ConfigError(describe_unknown(unknown, key, _LINKTADORU_KEYS))
     if (schemes := flat.get("allowed_schemes")) and "exclude" in settings:
         values["exclude"] = (*values.get("exclude", ()), *_excluded_schemes(schemes, f"{path}: allowed_schemes"))
     return values, lent
@@ -386,13 +385,3 @@ def _load(path: Path) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise ConfigError("{file} must contain keys and values.", file=path)
     return data
-
-
-def _unknown(problem: Message, name: Any, known: Any) -> Message:
-    """A message about an unknown name, with the closest known one."""
-    near = difflib.get_close_matches(str(name), [str(one) for one in known], n=1)
-    return (
-        Message("{problem}; did you mean “{near}”?", problem=problem, near=near[0])
-        if near
-        else Message("{problem}.", problem=problem)
-    )

@@ -21,7 +21,7 @@ from tadoru.engine.crawl import CrawlOutcome
 from tadoru.engine.job import CrawlJob, CrawlPolicy
 from tadoru.engine.notifications import Notify
 from tadoru.engine.url_filter import UrlFilter
-from tadoru.errors import UsageError, quoted, reading_errors
+from tadoru.errors import Message, UsageError, describe_unknown, quoted, reading_errors
 from tadoru.fetch.credentials import Credentials
 from tadoru.fetch.guard import DnsCache, private_exemptions
 from tadoru.jobs.launch import CrawlPlan, NetworkAccess, crawl, ignore_notification, pick_processes, run_loop
@@ -258,7 +258,7 @@ def parse_options(job: str, kind: type[Options], options: dict[str, Any]) -> Opt
     found: dict[str, Any] = {}
     for name, value in options.items():
         if name not in known:
-            raise UsageError("{job}() has no option {name}.", job=job, name=name)
+            raise UsageError(describe_unknown(Message("{job}() has no option {name}", job=job, name=name), name, known))
         try:
             found[name] = None if value is None else known[name].convert(value)
         except UsageError as error:
