@@ -49,6 +49,13 @@ LAYOUTS: dict[str, str] = {
     "lines as a list": '<ol class="linenums"><li>brew {</li><li><span>  steep 3</span></li><li>}</li></ol>',
     "breaks in tt": "<tt>brew {<br>&nbsp;&nbsp;steep 3<br>}</tt>",
     "breaks and lines of the source in tt": "<tt>brew {<br>\n   &nbsp;&nbsp;steep 3<br>\n   }</tt>",
+    "code that a script numbers": f'<pre><code class="language-x line-numbers">{BREW}</code></pre>',
+    "numbers in elements before the lines": (
+        '<pre><a name="l1">  1: </a><b>brew</b> {\n<a name="l2">  2: </a>  steep 3\n<a name="l3">  3: </a>}\n</pre>'
+    ),
+    "types that a pointer shows": (
+        '<pre><span class="annot"><span class="annottext">brew :: Cup</span><a href="#b">brew</a></span> {\n  steep 3\n}\n</pre>'
+    ),
     "Scribble verbatim": (
         '<table cellspacing="0" class="SVerbatim"><tbody><tr><td><p><span class="stt">brew {</span></p></td></tr><tr><td><p>'
         '<span class="hspace">&nbsp;&nbsp;</span><span class="stt">steep 3</span></p></td></tr>'
@@ -82,6 +89,16 @@ PROSE = {
 @pytest.mark.parametrize("body", PROSE.values(), ids=PROSE)
 def test_prose_that_looks_like_code_stays_prose(body: str) -> None:
     assert fences(markdown(body)) == []
+
+
+def test_a_numbered_list_in_highlighted_code_keeps_its_numbers() -> None:
+    body = '<pre><span class="m">1.</span> warm\n<span class="m">2.</span> pour\n<span class="m">3.</span> wait\n</pre>'
+    assert fences(markdown(body)) == [("", "1. warm\n2. pour\n3. wait\n")]
+
+
+def test_a_box_of_several_lines_of_code_adds_no_empty_line_after_it() -> None:
+    body = '<pre>import tea\n\n<div class="block">def pour():\n    return tea</div>\n\npour()\n</pre>'
+    assert fences(markdown(body))[0][1] == "import tea\n\ndef pour():\n    return tea\n\npour()\n"
 
 
 def test_the_code_of_scribble_keeps_its_indentation_and_its_prompts() -> None:

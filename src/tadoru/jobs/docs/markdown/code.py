@@ -17,17 +17,20 @@ from tadoru.parse.html import Element, is_leaf
 
 _OTHER_TAG = re.compile(r"<(?!/?(?:span|code|pre|a|em|strong|b|i|var|samp|kbd|mark|u|font|small|ins|del|tt)[ >])")
 _DECORATED_TAG = re.compile(
-    r'<[^<>]*(?: class="[^"]*(?:line|lno|gutter|boring|copy|ln\b|lnt|headerlink|anchor|conum|hidden|twoslash|blob)'
+    r'<[^<>]*(?: class="[^"]*(?:line|lno|gutter|boring|copy|ln\b|lnt|headerlink|anchor|conum|hidden|twoslash|annottext|blob)'
     r'| data-l| style="[^"]*user-select)'
 )
-_DECORATIONS = "line lno gutter boring copy ln anchor conum hidden twoslash blob data-l user-select".split()
+_DECORATIONS = "line lno gutter boring copy ln anchor conum hidden twoslash annottext blob data-l user-select".split()
 """One of them is in each decorated tag: looking for them is faster than the expression."""
 _LINE_NUMBER_CLASSES = frozenset(
     "linenos lineno linenumber linenumbers line-number line-numbers ln lnt lnlinks gutter rouge-gutter "
     "hljs-ln-numbers line-numbers-rows "
     "listing_lines blob-num react-code-text-number boring hide linenodiv cl-number line-numbers-wrapper "
-    "twoslash-popup-container twoslash-meta-line headerlink".split()
+    "twoslash-popup-container twoslash-meta-line annottext headerlink".split()
 )
+_NUMBERED_LINE = re.compile(r"(?:<[a-z]++(?: [^<>]*+)?>)++([ \t]*+(\d{1,7})[ \t]*+[:|]?[ \t]*+)</")
+"""A line whose number is in an element of its own."""
+_MIN_NUMBERED = 3
 _SKIPPED = element_kinds.SKIPPED_TAGS | {"svg"}
 _LINE_TAGS = frozenset({"div", "tr", "li", "p"})
 _LINE_CLASSES = frozenset({"line", "token-line", "code-line", "ec-line", "view-line", "react-code-text"})
@@ -204,6 +207,8 @@ def code_text(node: Element, markup: str | None = None) -> str:
     if raw[:1] == "\n" and 'class="boring"' in markup:
         # Lines that mdBook hides start on the line after the tag.
         raw = raw[1:]
+    if markup and raw[:12].lstrip()[:1].isdecimal():
+        raw = _without_numbers(raw, markup)
     if "\xa0" in raw:
         raw = _EMPTY_LINE.sub("", raw)  # Doxygen has one in each empty line.
         # Where white space collapses they stand for spaces; rustdoc indents with them, which compilers do not accept.
@@ -214,6 +219,18 @@ def code_text(node: Element, markup: str | None = None) -> str:
     if "</font>" in raw and node.css_first("span.go") is not None:
         raw = _TERMINAL_COLOUR.sub("", raw)
     return raw.replace("\x00", "") if "\x00" in raw else raw
+
+
+def _without_numbers(raw: str, markup: str) -> str:
+    """Code without line numbers that are elements before its lines: they count, and only empty lines may lack one."""
+    lines, marked = raw.strip("\n").split("\n"), markup.strip("\n").split("\n")
+    numbered = [_NUMBERED_LINE.match(line) for line in marked]
+    found = [(at, number) for at, number in enumerate(numbered) if number]
+    if len(lines) != len(marked) or len(found) < _MIN_NUMBERED or len({int(number[2]) - at for at, number in found}) > 1:
+        return raw
+    if any(number is None and line.strip() for line, number in zip(lines, numbered, strict=True)):
+        return raw
+    return "\n".join(line.removeprefix(number[1]) if number else "" for line, number in zip(lines, numbered, strict=True))
 
 
 def _needs_walk(markup: str) -> bool:
@@ -256,7 +273,7 @@ def _collect_text(top: Element) -> str:
             if not waiting:
                 return "".join(text.pieces)
             node, closing, framed = waiting.pop()
-            if closing:
+            if closing and not (top.tag == "pre" and _has_own_break(text, closing, node)):
                 _end_line(text, closing)
             continue
         following = node.next
@@ -315,6 +332,13 @@ def _end_line(text: _CodeText, line: str) -> None:
         text.add("\n")
 
 
+def _has_own_break(text: _CodeText, line: str, after: Element | None) -> bool:
+    """Whether the break after a box of several lines is in the text after it (Sphinx, around the parts of a module)."""
+    if after is None or not after.is_text_node or not (after.text_content or "").startswith("\n"):
+        return False
+    return any("\n" in piece for piece in text.pieces[int(line.partition(" ")[2]) :])
+
+
 def _is_decoration(node: Element) -> bool:
     """Whether an element is a decoration of the code: a line number, a button, a popup."""
     if node.tag in _SKIPPED:
@@ -326,6 +350,8 @@ def _is_decoration(node: Element) -> bool:
         return False
     words = (attributes.get("class") or "").split()
     numbers = _LINE_NUMBER_CLASSES.intersection(words)
+    if numbers and node.tag in {"code", "pre"} and not code_layout.is_gutter(node):
+        numbers = frozenset()  # Code that a script numbers (Prism).
     if numbers and (_LINE_CLASSES.isdisjoint(words) or numbers != {"line-number"}):  # Some lines are named for their numbers.
         return True
     kind = element_kinds.element_kind(node.tag or "", " ".join(words))
