@@ -80,6 +80,15 @@ CALLOUTS: dict[str, tuple[str, str]] = {
     "mdBook": ('<div class="warning"><p>Mind it.</p></div>', "> [!WARNING]\n> Mind it."),
     "Doxygen": ('<dl class="section note"><dt>Note</dt><dd>Mind it.</dd></dl>', "> [!NOTE]\n> Mind it."),
     "Nextra": ('<div class="nextra-callout warning"><div>Mind it.</div></div>', "> [!WARNING]\n> Mind it."),
+    "the first words are the title": (
+        '<div class="admonition note"><p><b>Note: </b>Mind <i>it</i>.</p></div>',
+        "> [!NOTE]\n> Mind *it*.",
+    ),
+    "the first words are the kind": ('<div class="admonition"><p><b>Warning:</b> Mind it.</p></div>', "> [!WARNING]\n> Mind it."),
+    "the first words are a part of the sentence": (
+        '<div class="note"><p><b>Note that</b> it is hot.</p></div>',
+        "> [!NOTE]\n> **Note that** it is hot.",
+    ),
     "one inside another": (
         '<div class="admonition note"><p class="admonition-title">Note</p><p>a</p>'
         '<div class="admonition tip"><p class="admonition-title">Tip</p><p>b</p></div></div>',

@@ -163,6 +163,12 @@ NOTES: dict[str, tuple[str, str]] = {
         '<li id="user-content-fn-x"><p>note <a href="#r" data-footnote-backref>↩</a></p></li></ol></section>',
         "a[^1]\n\n[^1]: note",
     ),
+    "a bold reference": (
+        '<p>a<sup><strong><a class="reference internal" href="#footnote-x">[1]</a></strong></sup></p>'
+        '<div class="footnote-group"><div id="footnote-x"><div class="footnote-label"><sup><strong><a href="#footnote-x">[1]</a>'
+        "</strong></sup></div> &ensp; note</div></div>",
+        "a[^1]\n\n[^1]: note",
+    ),
     "several paragraphs": (
         '<section class="footnotes"><ol><li id="fn-1"><p>one</p><p>two</p></li><li id="fn-2">three</li></ol></section>',
         "[^1]: one\n\n    two\n\n[^2]: three",

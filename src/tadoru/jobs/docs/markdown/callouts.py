@@ -29,6 +29,8 @@ _ICONS = {
 }
 _MAX_ICON = 4
 """Characters: a sign with its modifiers."""
+_LABEL = re.compile(r"\*\*([A-Za-z ]{3,20}):?\*\*:? ++(?=\S)")
+"""The title of a callout that is written as the first words of its text."""
 _COMMON_TITLES = frozenset(element_kinds.CALLOUTS) | {
     "notes",
     "warnings",
@@ -70,6 +72,9 @@ def callout(context: ConversionContext, node: Element) -> list[str]:
     blocks = context.blocks(content if content is not None else node)
     if title[:1] in _ICONS:
         icon, title = icon or _ICONS[title[0]], title[1:].lstrip("\ufe0f ")
+    label = _LABEL.match(blocks[0]) if blocks and not title else None
+    if label and label[1].lower() in _COMMON_TITLES:  # The title is the first words of the text (Qt).
+        title, blocks[0] = label[1], blocks[0][label.end() :]
     name = title.lower().strip(" :!.*")
     mark = (
         _stated_mark(node.attributes)

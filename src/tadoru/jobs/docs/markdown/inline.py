@@ -380,7 +380,8 @@ class InlineBuilder:
         if core:
             if written[0].isspace():
                 self.pieces.append((TEXT, " "))
-            self.pieces.append((mark, core))
+            is_reference = core.startswith("[^") and core.endswith("]") and " " not in core
+            self.pieces.append((MARKUP if is_reference else mark, core))
             if written[-1].isspace():
                 self.pieces.append((TEXT, " "))
 
@@ -395,7 +396,7 @@ class InlineBuilder:
         raw = node.text() or ""
         if only is not None and only.next is not None and node.css_first("br") is not None:
             raw = node.text(separator=" ") or ""
-        self.pieces.append((CODE, raw))
+        self.pieces.append((CODE, raw) if raw.strip() else (TEXT, " " if raw else ""))
 
     def _target_of(self, href: str | None) -> str | None:
         context = self.context
