@@ -29,6 +29,27 @@ FURNITURE = {
         '<table><tr><td>[ <a href="a.html">&lt;&lt; Rests</a> ]</td><td>[<a href="i.html">Top</a>][<a href="x.html">Index</a>]'
         '</td><td>[ <a href="b.html">Chords &gt;&gt;</a> ]</td></tr></table>'
     ),
+    "a row of steps": (
+        '<div class="n"><span><a href="/">top</a> <a href="t.html">contents</a></span> <span>← prev <a href="u.html">up</a> '
+        '<a href="b.html">next →</a></span></div>'
+    ),
+    "a row of steps in brackets": (
+        '<div>&nbsp;<a href="0.html">[Top of Book]</a>&nbsp; <a href="1.html">[Previous Chapter]</a>&nbsp; '
+        '<a href="3.html">[Next Chapter]</a></div>'
+    ),
+    "words before the links of a row": (
+        '<div><b>Next:</b> <a href="b.html">Pots</a> <b>Up:</b> <a href="i.html">Tea</a> <b>Previous:</b> '
+        '<a href="a.html">Cups</a></div>'
+    ),
+    "numbers of chapters": (
+        '<div><span>Goto Chapter: </span><a href="0.html">Top</a> <a href="1.html">1</a> <a href="2.html">2</a> '
+        '<a href="3.html">3</a></div>'
+    ),
+    "an arrow of signs": '<a class="p" href="a.html">&lt;-previous</a><a class="n" href="b.html">next-&gt;</a>',
+    "a sign between links that were removed": (
+        '<p class="navi"><a class="prevPage" href="a.html">Boiling</a> <span>◦</span> '
+        '<a class="nextPage" href="b.html">Pouring</a></p>'
+    ),
     "a menu of languages": (
         '<div class="toplang"><p><span>Available Languages: </span><a href="../de/t.html" hreflang="de">&nbsp;de&nbsp;</a> |\n'
         '<a href="../fr/t.html" hreflang="fr">&nbsp;fr&nbsp;</a></p></div>'
@@ -76,6 +97,10 @@ CONTENT = {
     "code of Docutils": (
         '<p>The <span class="docutils literal"><span class="pre">--boil</span></span> option.</p>',
         "The `--boil` option.",
+    ),
+    "a sentence of two links": (
+        '<p>Go <a href="up.html">up</a> or <a href="home.html">home</a>.</p>',
+        "Go [up](https://docs.example/guide/up.html) or [home](https://docs.example/guide/home.html).",
     ),
     "a sentence about versions": ("<p>This is supported by older versions too.</p>", "This is supported by older versions too."),
     "a table of links": (

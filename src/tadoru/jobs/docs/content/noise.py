@@ -81,7 +81,8 @@ _HANDLES = " ¶#§🔗⚓\uf0c1"
 _TOP_TARGETS = frozenset({"#", "#top", "#_top"})
 _CHECKED_TAGS = frozenset(tag_ids([*_NOISE_TAGS, "button", "a", "footer", "form", "aside"]))
 """Tags that are checked even without attributes."""
-_NOSCRIPT, _SPAN = tag_ids(["noscript", "span"])
+_LINK, _NOSCRIPT, _SPAN = tag_ids(["a", "noscript", "span"])
+_MAX_SIGNS = 3
 _MAX_TITLE_DEPTH = 10
 _NOISE_ATTRIBUTES = frozenset({"role", "hidden", "aria-hidden", "style", "class", "id"})
 """Attributes that can make an element of another tag noise."""
@@ -176,14 +177,25 @@ def _remove(root: Element, found: list[Element], doomed: set[int]) -> None:
     below: dict[int, bool] = {}
     outer = {each.mem_id: each for each in found if each.mem_id in doomed and not _is_below(each, doomed, below)}
     emptied: set[int] = set()
+    lines: dict[int, Element] = {}
     for element in outer.values():
+        if element.tag_id == _LINK and (line := element.parent) is not None and line.tag in {"p", "div"}:
+            lines[line.mem_id] = line
         before = _neighbour(element.prev, forward=False)
         if before is not None and before.tag in _SECTIONS and before.mem_id not in doomed:
             emptied.add(before.mem_id)
         element.decompose()
+    for line in lines.values():
+        if line.mem_id != root.mem_id and 0 < len(signs := line.text().strip()) <= _MAX_SIGNS and _is_separator(line, signs):
+            line.decompose()
     for heading in reversed(root.css("h2,h3,h4,h5,h6") if emptied else []):
         if heading.mem_id in emptied and _is_empty_section(heading):
             heading.decompose()
+
+
+def _is_separator(line: Element, signs: str) -> bool:
+    """Whether only a sign between removed links is left of a line."""
+    return not any(map(str.isalnum, signs)) and line.css_first("img,video,pre,code") is None
 
 
 def _is_below(element: Element, doomed: set[int], below: dict[int, bool]) -> bool:

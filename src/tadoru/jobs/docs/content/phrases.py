@@ -8,6 +8,7 @@ previous page, menus of languages, lists of other articles, banners about the ve
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -84,6 +85,7 @@ PARTS = _PHRASE_TAGS | {_LINK, _IMAGE, _TABLE}
 """The tags of `PageParts`."""
 _SPANS = "span:not(pre span,code span,.sig span)"
 """Spans that are not in code, which has most of them and no phrases (`is_code`)."""
+_STEP_SIGNS = " \t\n\xa0.:<>-…→←»«"
 _TRIM = " \t\n.:!?…¶#→←»«↑>?？：。！✏📝🔗"
 
 
@@ -96,6 +98,8 @@ class PageParts:
     headings: list[Element] = field(default_factory=list)
     fragment_links: list[Element] = field(default_factory=list)
     """Links to a part of the same page."""
+    links: list[Element] = field(default_factory=list)
+    """Links to other pages."""
     language_links: list[Element] = field(default_factory=list)
     tooltips: list[Element] = field(default_factory=list)
     """Links with a tooltip."""
@@ -105,8 +109,10 @@ class PageParts:
     def add(self, tag: int, element: Element, attributes: Attributes) -> None:
         """Add an element with one of the tags in `PARTS`."""
         if tag == _LINK:
-            if (attributes.get("href") or "").startswith("#"):
+            if (href := attributes.get("href") or "").startswith("#"):
                 self.fragment_links.append(element)
+            elif href:
+                self.links.append(element)
             if "hreflang" in attributes:
                 self.language_links.append(element)
             if "tooltip" in (attributes.get("class") or "").split():
@@ -134,8 +140,8 @@ def _is_phrase(text: str) -> bool:
 def is_step(link: Element, text: str) -> bool:
     """Whether a link starts with a word for the next or previous page as a separate caption."""
     if not text.lower().startswith(_STARTS):
-        return False
-    if text.lower().strip(_TRIM) in {"next", "previous", "prev"} or text.strip() in {"←", "→", "«", "»"}:
+        return text[:1] == "<" and text.lower().strip(_STEP_SIGNS) in {"next", "previous", "prev"}
+    if text.lower().strip(_STEP_SIGNS) in {"next", "previous", "prev"} or text.strip() in {"←", "→", "«", "»"}:
         return True
     node: Element | None = link.first_child
     for _ in range(12):
@@ -211,6 +217,17 @@ _MAX_ROW_TEXT = 400
 _STEP = re.compile(
     r"[\[(]?\s*(?:<|«|←|‹|&lt;|prev\b|previous\b|next\b|up\b|up:|top\b|home\b|contents\b)|.*(?:>|»|→|›)\s*[\])]?$", re.IGNORECASE
 )
+_ROW_STEP = re.compile(
+    r"[\[(<«←‹\s-]*+(?:prev|previous|next|up|top|home|contents|index|bib|ind|\d{1,3}|table of contents)\b"
+    r"(?: (?:page|chapter|section|of book|topic))?[\])>»→›\s-]*+$",
+    re.IGNORECASE,
+)
+_ROW_WORD = re.compile(r"(?<!\w)(?:prev|previous|next|up|top|home|contents|index)(?!\w)", re.IGNORECASE)
+_ROW_LABEL = re.compile(r"(?:[A-Za-z]+ ){0,2}[A-Za-z]{1,12}:")
+_ROW_TAGS = frozenset({"div", "p", "span", "center", "b", "small", "form"})
+_MAX_ROWS = 10
+"""Elements with links at the start and at the end of a page that are looked at."""
+_MAX_ROW_DEPTH = 4
 _BETWEEN_LINKS = " \t\n\xa0[]()|<>«»←→‹›·•/-–—:,"
 _LANGUAGE_MENU = re.compile(r"(?:available )?languages?|translations?|read (?:this )?in|in other languages", re.IGNORECASE)
 _OTHER_ARTICLES = re.compile(
@@ -239,6 +256,7 @@ def page_furniture(root: Element, parts: PageParts, noise: list[Element], measur
     """All such parts of a page, on which this noise is already found."""
     return [
         *(table for table in parts.tables if _is_step_table(table)),
+        *_rows_of_steps(root, parts.links),
         *_language_menus(parts.language_links),
         *_other_articles(parts.headings, measure),
         *_version_banners(root, measure),
@@ -257,6 +275,49 @@ def _is_step_table(table: Element) -> bool:
     for text in links:
         rest = rest.replace(text, "", 1)
     return not rest.strip(_BETWEEN_LINKS)
+
+
+def _rows_of_steps(root: Element, links: list[Element]) -> list[Element]:
+    """The rows of links to the next, previous, upper or numbered pages among the first and last links of a page."""
+    found: dict[int, Element] = {}
+    for link in (*_in_rows(links), *_in_rows(reversed(links))):
+        around: Element | None = link
+        row: Element | None = None
+        for _ in range(_MAX_ROW_DEPTH):
+            around = around.parent if around is not None else None
+            if around is None or around.mem_id == root.mem_id or around.tag not in _ROW_TAGS or not _is_step_row(around):
+                break
+            row = around
+        if row is not None:
+            found[row.mem_id] = row
+    return list(found.values())
+
+
+def _in_rows(links: Iterable[Element]) -> Iterator[Element]:
+    """The first link of each of the first rows."""
+    seen: set[int] = set()
+    for link in links:
+        if len(seen) == _MAX_ROWS:
+            return
+        around = link.parent
+        if around is not None and around.mem_id not in seen:
+            seen.add(around.mem_id)
+            yield link
+
+
+def _is_step_row(row: Element) -> bool:
+    """Whether an element has only links, at least two of which are steps or have such a word before them."""
+    if len(whole := row.text()) > _MAX_ROW_TEXT or row.css_first("h1,h2,h3,h4,pre,code,li") is not None:
+        return False
+    texts = [link.text() for link in row.css("a")]
+    rest = whole
+    for text in texts:
+        rest = rest.replace(text, " ", 1)
+    words = _ROW_WORD.findall(rest)
+    steps = sum(_ROW_STEP.match(text.strip()) is not None for text in texts)
+    if _ROW_WORD.sub("", rest).strip(_BETWEEN_LINKS):
+        return steps == len(texts) > _MIN_LINKS and _ROW_LABEL.fullmatch(rest.strip()) is not None
+    return bool(texts) and steps + len(words) > _MIN_LINKS - 1
 
 
 def _language_menus(links_to_languages: list[Element]) -> list[Element]:
