@@ -53,6 +53,34 @@ def test_a_title_that_most_pages_share_is_not_the_title_of_a_page(site: Site, ou
     assert (out / found["/33"]["file"]).read_text().split("---\n\n", 1)[1].startswith("# 33. Boiling water\n")
 
 
+def test_a_heading_that_some_pages_share_gives_way_to_their_own_names(site: Site, out: Path) -> None:
+    names = {"/a": "Boiling", "/b": "Pouring", "/c": "Waiting"}
+    others = {f"/o{at}": f"Page {at}" for at in range(4)}
+    links = "".join(f'<a href="{path}">{name}</a> ' for path, name in (names | others).items())
+    site.html("/", page("Start", f"<h1>Start</h1><p>{PROSE}</p><p>{links}</p>"))
+    for path, name in names.items():
+        site.html(path, page(f"{name} - Kettle", f"<h1>The Kettle</h1><p>{PROSE} {name}</p>"))
+    for path, name in others.items():
+        site.html(path, page("Manual", f"<h1>{name}</h1><p>{PROSE} {name}</p>"))
+
+    read(site, out)
+
+    found = entries(out, site)
+    assert [found[path]["title"] for path in (*names, *others)] == [*names.values(), *others.values()]
+
+
+def test_pages_that_share_their_title_and_their_name_keep_both(site: Site, out: Path) -> None:
+    paths = ["/a", "/b", "/c"]
+    links = "".join(f'<a href="{path}">x</a> ' for path in paths)
+    site.html("/", page("Start", f"<h1>Start</h1><p>{PROSE}</p><p>{links}</p>"))
+    for path in paths:
+        site.html(path, page("Kettle docs", f"<h1>Examples</h1><p>{PROSE} {path}</p>"))
+
+    read(site, out)
+
+    assert [entries(out, site)[path]["title"] for path in paths] == ["Examples"] * 3
+
+
 def test_local_links_lead_to_the_headings_of_the_files(site: Site, out: Path) -> None:
     site.html("/", page("Start", f'<h1>Start</h1><p>{PROSE}</p><a href="/pots#s2">a</a> <a href="/pots#gone">b</a>'))
     site.html(

@@ -254,6 +254,22 @@ def test_a_heading_above_all_others_at_the_top_of_the_text_is_the_title(heading:
     assert found(page).title == title
 
 
+def test_an_index_at_the_end_is_not_the_title() -> None:
+    page = f"<title>The kettle</title><main><div>The kettle</div><h2>1 Water</h2><p>{TEXT}</p><h1>Index</h1><p>{TEXT}</p></main>"
+
+    assert found(page).title == "The kettle"
+
+
+def test_a_title_is_not_cut_within_brackets() -> None:
+    assert found(f"<title>Kettle (Index - K)</title><main><p>{TEXT}</p></main>").title == "Kettle (Index - K)"
+
+
+def test_a_letter_of_an_index_is_not_the_title() -> None:
+    page = f"<title>Kettle: Globals</title><main><h3>- b -</h3><p>{TEXT}</p></main>"
+
+    assert found(page).title == "Kettle: Globals"
+
+
 def test_one_of_many_headings_is_not_the_title() -> None:
     page = f"<title>Filling: a guide</title><main><h2>Water</h2><p>{TEXT}</p><h2>Lid</h2><p>{TEXT}</p></main>"
 

@@ -177,6 +177,15 @@ def test_text_above_the_first_of_smaller_headings_has_the_title_above_it() -> No
     assert doc.markdown.text.startswith(f"# 1.0 The Kettle\n\n{TEXT}\n\n## 1.0 The Kettle\n")
 
 
+def test_a_title_below_a_short_line_is_moved_up_with_its_sections() -> None:
+    doc = page_of(
+        f"<title>3 Tea</title><main><p>8.7</p><h3>3<tt>&nbsp;</tt>Tea</h3><p>{TEXT}</p><h4>Lid</h4><p>{TEXT}</p></main>"
+    )
+
+    assert doc.markdown.text == f"# 3 Tea\n\n8.7\n\n{TEXT}\n\n## Lid\n\n{TEXT}\n"
+    assert [(heading.level, heading.text) for heading in doc.markdown.headings] == [(1, "3 Tea"), (2, "Lid")]
+
+
 def test_tables_of_javadoc_in_a_list_are_sections() -> None:
     table = "<table><tr><th>Class</th><th>Is</th></tr><tr><td>{0}</td><td>hot</td></tr></table>"
     body = (

@@ -39,7 +39,7 @@ from tadoru.jobs.docs.bundle.model import (
 )
 from tadoru.jobs.docs.bundle.output_folder import STATE_FOLDER, check_folder
 from tadoru.jobs.docs.bundle.writer import write_bundle
-from tadoru.jobs.docs.content.page_info import page_part
+from tadoru.jobs.docs.content.page_info import page_part, title_parts
 from tadoru.jobs.docs.job import DocsJob
 from tadoru.jobs.docs.library import quote_untrusted
 from tadoru.jobs.docs.reading_order import reading_order
@@ -256,6 +256,7 @@ async def write_site(store: CrawlDatabase, root: Path, options: DocsOptions, sta
     """Write the files of a stored site, and record what this run changed in them."""
     places, copies = _drop_duplicates(store.documents.places(), store)
     shared = _shared_titles(places)
+    own = _own_titles(places, shared, store)
     numbers = {place.url: place.page_id for place in places}
     onward = {place.url: place.next_url for place in places if place.next_url}
     onward |= {place.prev_url: place.url for place in places if place.prev_url and place.prev_url not in onward}
@@ -265,7 +266,7 @@ async def write_site(store: CrawlDatabase, root: Path, options: DocsOptions, sta
 
     def docs() -> Iterator[StoredDoc]:
         for row in store.documents.read(pages):
-            yield _named_page(_stored_doc(row, options), shared)
+            yield _named_page(_stored_doc(row, options), shared, own)
 
     def specs() -> Iterator[StoredSpec]:
         for url, content_type, body in store.documents.specifications():
@@ -332,14 +333,26 @@ def _shared_titles(places: list[DocumentPlace]) -> frozenset[str]:
     return frozenset(title for title, count in counts.items() if count > max(2, len(places) // 2))
 
 
-def _named_page(doc: StoredDoc, shared: frozenset[str]) -> StoredDoc:
-    """A page with a title of its own, if its title is one that most pages have."""
-    if doc.title not in shared:
+def _own_titles(places: list[DocumentPlace], shared: frozenset[str], store: CrawlDatabase) -> dict[str, str]:
+    """The names, by URL, that only one page has in its `<title>`, for pages whose heading is that of several."""
+    counts = Counter(place.title for place in places)
+    alike = [place.page_id for place in places if place.title and counts[place.title] > _MAX_ALIKE]
+    named: list[tuple[str, str]] = []
+    for row in store.documents.read(alike):
+        parts = [page_part(row.metadata.get("title") or "")]
+        if row.title in shared:
+            parts += title_parts(row.metadata.get("title") or "")
+        named += [(row.url, name) for name in dict.fromkeys(parts) if name and name not in counts]
+    pages = Counter(name for _, name in named)
+    return {url: name for url, name in reversed(named) if pages[name] == 1}
+
+
+def _named_page(doc: StoredDoc, shared: frozenset[str], own: Mapping[str, str]) -> StoredDoc:
+    """A page with a title of its own, if its title is that of several pages."""
+    if doc.title not in shared and doc.url not in own:
         return doc
-    named = [
-        page_part(doc.metadata.title or ""),
-        *(heading.text for heading in doc.headings[:_MAX_TITLES] if heading.level < DEFINITION_LEVEL),
-    ]
+    named = [own.get(doc.url, "")]
+    named += [heading.text for heading in doc.headings[:_MAX_TITLES] if heading.level < DEFINITION_LEVEL]
     better = next((name for name in named if name and name not in shared), "")
     if not better:
         return doc
@@ -352,6 +365,8 @@ def _named_page(doc: StoredDoc, shared: frozenset[str]) -> StoredDoc:
     return replace(doc, title=better, markdown=markdown, headings=headings, hash=sha256(markdown.encode()).hexdigest())
 
 
+_MAX_ALIKE = 2
+"""Pages that may have the same heading by chance."""
 _MAX_TITLES = 4
 """Headings at the start of a page that may be its title."""
 

@@ -17,6 +17,8 @@ _HEADING = re.compile("#{1,6} ")
 _DEEPEST = 6
 _MAX_TEXT_ABOVE = 1_000
 """Characters of text above a title that it is moved past: a package name, a table of authors."""
+_MAX_LINES_ABOVE = 200
+"""Characters above a heading of a lower level that is the title: a version, links to other pages."""
 
 
 def apply_title(markdown: MarkdownDocument, title: str, *, begins_with_it: bool, has_it: bool) -> MarkdownDocument:
@@ -39,6 +41,9 @@ def _begin_with_title(markdown: MarkdownDocument, title: str) -> MarkdownDocumen
         return markdown if has_it or is_it or not markdown.text.startswith("# ") else _prepend_title(markdown, title)
     above: list[str] = []
     for block in split_blocks(markdown.text):
+        is_lower = block.kind == "heading" and block.level > 1
+        if is_lower and (block.level >= min(levels[1:], default=7) or sum(map(len, above)) > _MAX_LINES_ABOVE):
+            break  # It is a section with the name of the page.
         if (block.kind == "heading" or len(above) < 3) and _is_title(block, title):
             return _move_title_up(markdown, "".join(above), block, title)
         above.append(block.text)
@@ -56,15 +61,20 @@ def _is_similar(heading: str, title: str) -> bool:
 
 def _is_title(block: MarkdownBlock, title: str) -> bool:
     if block.kind == "heading":
-        return block.level == 1 and block.title == title
+        return block.title == title
     return block.kind == "text" and block.text.count("\n") < 3 and plain_text(block.text.strip()) == title
 
 
 def _move_title_up(markdown: MarkdownDocument, above: str, block: MarkdownBlock, title: str) -> MarkdownDocument:
     rest = markdown.text[len(above) + len(block.text) :]
-    headings = markdown.headings if block.kind == "heading" else (MarkdownHeading(1, title, None), *markdown.headings)
-    line = block.text.strip().removeprefix("# ")
-    return replace(markdown, text=f"# {line}\n\n{above}{rest}".rstrip("\n") + "\n", headings=headings)
+    headings = markdown.headings
+    if block.kind != "heading":
+        headings = (MarkdownHeading(1, title, None), *headings)
+    line = block.text.strip().lstrip("#" if block.kind == "heading" else "").strip()
+    if "](" in line or line.startswith("**"):  # A title has no links, and is not bold.
+        line = escape.heading_end(escape.text(title))
+    moved = replace(markdown, text=f"# {line}\n\n{above}{rest}".rstrip("\n") + "\n", headings=headings)
+    return _raise_sections(moved) if block.kind == "heading" and block.level > 1 else moved
 
 
 def _prepend_title(markdown: MarkdownDocument, title: str) -> MarkdownDocument:
@@ -83,7 +93,12 @@ def _raise_first_heading(markdown: MarkdownDocument) -> MarkdownDocument:
         return markdown
     line, _, rest = markdown.text[first.level + 1 :].partition("\n")
     words = escape.heading_end(escape.text(first.text)) if "](" in line else line  # A title has no links.
-    raised = replace(markdown, text=f"# {words}\n{rest}", headings=(replace(first, level=1), *markdown.headings[1:]))
+    return _raise_sections(replace(markdown, text=f"# {words}\n{rest}"))
+
+
+def _raise_sections(markdown: MarkdownDocument) -> MarkdownDocument:
+    """A page whose first heading is of level 1 now, with its sections at level 2 if they are all lower."""
+    raised = replace(markdown, headings=(replace(markdown.headings[0], level=1), *markdown.headings[1:]))
     highest = min((heading.level for heading in markdown.headings[1:]), default=2)
     return _shift_headings(raised, 2 - highest) if highest > 2 else raised
 

@@ -53,12 +53,15 @@ def read_title(document: HtmlDocument, root: Element, elements: list[Element], n
         "",
     )
     if len(headings) == 1:
+        if page_part(title) and _is_last_section(headings[0], title, elements):
+            return page_part(title)
         return _below_site_name(title, headings[0], elements) or stated or headings[0]
     if headings:  # Every section has one, or the site name is one.
         return _named_in_title(title, headings) or stated or page_part(title) or headings[0]
     others = document.select("h1") or document.select("h2.title,div.title")
     outside = [text for heading in others[:_MAX_HEADINGS] if (text := _heading_text(heading))]
-    first = next((text for heading in _of_level(elements, "h2", "h3", "h4")[:1] if (text := _heading_text(heading))), "")
+    lower = _of_level(elements, "h2", "h3", "h4")[:1]
+    first = next((text for heading in lower if (text := _heading_text(heading)) and not _is_letter(text)), "")
     named = _named_in_title(title, [first, *outside] if first else outside)
     if named in outside and _is_site_name(named, title) and first and collapsed(root.text()[:_MOST_BEFORE]).startswith(first):
         return first  # The text starts with its own heading, below that of the site.
@@ -67,6 +70,17 @@ def read_title(document: HtmlDocument, root: Element, elements: list[Element], n
 
 def _of_level(headings: list[Element], *tags: str) -> list[Element]:
     return [heading for heading in headings if heading.tag in tags]
+
+
+def _is_last_section(name: str, title: str, elements: list[Element]) -> bool:
+    """Whether the only heading of level 1 is below all others and no part of the page's title: an index at its end."""
+    is_named = _letters_and_digits(name) in _letters_and_digits(title)
+    return not is_named and len(elements) > 1 and elements[-1].tag == "h1"
+
+
+def _is_letter(heading: str) -> bool:
+    """Whether a heading is a letter of an index (Doxygen)."""
+    return heading.startswith("- ") and heading.endswith(" -")
 
 
 def _below_site_name(title: str, name: str, elements: list[Element]) -> str:
@@ -89,6 +103,8 @@ def _opening_heading(root: Element, elements: list[Element]) -> str:
     if not headings or any((other.tag or "") <= (headings[0].tag or "") for other in headings[1:]):
         return ""
     title = _heading_text(headings[0])
+    if _is_letter(title):
+        return ""
     return title if root.text().lstrip().startswith(headings[0].text().strip()) else ""
 
 
@@ -159,9 +175,14 @@ def page_part(title: str) -> str:
         return first
     for separator in _SEPARATORS:
         first, found, rest = title.partition(separator)
-        if found:
+        if found and first.count("(") == first.count(")"):
             return first.strip() if len(first.strip()) > 3 else _VERSION_FIRST.sub("", rest.strip(), count=1)
     return title
+
+
+def title_parts(title: str) -> list[str]:
+    """The parts of a page's `<title>`, which names the page and the site."""
+    return [part.strip() for part in _PARTS.split(title)]
 
 
 def read_breadcrumbs(element_names: ElementNames) -> tuple[str, ...]:
