@@ -7,6 +7,7 @@ The two differ by about a factor of two, so a ratio to "Scrapy" says little unle
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from bench.install import environment, version
@@ -54,6 +55,8 @@ def kept(job: Job) -> StoredSize:
     )
 
 
+LINES_AUDIT = replace(ORDINARY, name="Scrapy-lines", repeats=True)
+"""What an audit is compared with that keeps no database."""
 ORDINARY_AUDIT = Peer(
     name="Scrapy",
     work="a CrawlSpider that keeps url, status, title, description, canonical, robots, hash, sizes, times and every link in "
