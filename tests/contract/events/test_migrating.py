@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
@@ -127,14 +128,17 @@ def test_several_newer_programs_at_once_migrate_it_once(address: str, tmp_path: 
         assert sql.execute(f"SELECT * FROM {migrate.VERSION_TABLE}").fetchall() == [("9001", migrate.READABLE_BY)]
 
 
-def test_events_of_the_format_before_get_their_blocking_keys_with_the_next_run_of_their_source(
+def test_events_of_the_format_before_past_and_written_ones_too_get_their_blocking_keys_with_the_next_run(
     store: CalendarStore, clock: FakeClock
 ) -> None:
     matcher = EventMatcher()
     old = Collector(store, matcher)  # type: ignore[arg-type]
     source = old.source()
     held = draft("秋の大演奏会", venue="桜川アートホール", city="桜川市")
-    old.run(source, [held])
+    past = draft("春の大演奏会", datetime(2020, 4, 1, 10, tzinfo=UTC), venue="桜川アートホール", city="桜川市")
+    written = draft("町内の茶話会", venue="桜川集会所", city="桜川市")
+    old.run(source, [held, past])
+    store.edits.create(written, matcher, "mika")
     with store.db.write() as sql:
         sql.execute(text("DELETE FROM blocks"))
         sql.execute(text("DROP TABLE block_formats"))
@@ -142,12 +146,12 @@ def test_events_of_the_format_before_get_their_blocking_keys_with_the_next_run_o
     with closing(open_calendar(store.db.database, clock)) as upgraded:
         again = Collector(upgraded, matcher)  # type: ignore[arg-type]
         run = again.start(source)
-        assert upgraded.results.fill_blocks(run, matcher) == 1
+        assert upgraded.results.fill_blocks(run, matcher) == 3
         assert upgraded.results.fill_blocks(run, matcher) == 0, "once is enough"
         upgraded.runs.finish(run, RunStatus.SUCCESS, counts={})
         with upgraded.db.read() as sql:
             keys = set(sql.execute(text("SELECT block FROM blocks")).scalars())
-        assert keys == set(matcher.blocks(held))
+        assert keys == {key for one in (held, past, written) for key in matcher.blocks(one)}
         other = again.source("Hall")
         assert again.run(other, [replace(held, city="")]).inserted == 0, "it is recognised by its venue"
-        assert upgraded.events.count() == 1
+        assert upgraded.events.count() == 3

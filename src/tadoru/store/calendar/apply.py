@@ -99,13 +99,20 @@ class RunResults:
         return applied
 
     def fill_blocks(self, run: RunLog, matcher: Matcher, chunk: int = CHUNK_SIZE) -> int:
-        """Write the blocking keys of the upcoming events of a source anew if an earlier version of the matcher wrote them;
-        returns how many events that were."""
+        """Write the blocking keys of the events of a source anew if an earlier version of the matcher wrote them, in the first
+        run of all also those of events that no source will list again; returns how many events that were."""
         mine = block_formats.c.source_id == run.source_id
         with self._db.read() as sql:
-            if sql.execute(select(block_formats.c.format).where(mine)).scalar() == matcher.block_format:
+            formats = {row.source_id: row.format for row in sql.execute(select(block_formats))}
+            if formats.get(run.source_id) == matcher.block_format:
                 return 0
-            event_ids = sorted({row.event_id for row in sql.execute(_upcoming_sightings(run, self._db.now()))})
+            whose = sightings.c.source_id == run.source_id
+            if matcher.block_format not in formats.values():
+                is_disabled = sightings.c.source_id.in_(select(sources.c.id).where(sources.c.enabled == False))  # noqa: E712
+                whose = or_(whose, sightings.c.source_id.is_(None), is_disabled)
+            known = select(sightings.c.event_id).join(events, events.c.id == sightings.c.event_id).distinct()
+            query = known.where(whose, sightings.c.draft.is_not(None), events.c.archived_at.is_(None))
+            event_ids = sorted(sql.execute(query).scalars())
         for part in in_batches(event_ids, chunk):
             with self._db.write_events() as sql:
                 check_run_open(sql, run)

@@ -437,3 +437,51 @@ def test_numbers_of_groups_and_rooms_are_never_taken_for_a_slip(one: str, other:
 @pytest.mark.parametrize("title", ["第" + "一" * 5000, "一" * 5000 + "回", "その" + "九" * 5000])
 def test_a_title_of_thousands_of_digits_can_be_compared(title: str) -> None:
     assert normalise_text(title)
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        pytest.param("企画展「みどりの縄文」", "企画展「みどりの縄文」記念講演会", id="a lecture of an exhibition"),
+        pytest.param("みどりハーフマラソン", "みどりハーフマラソン ナンバーカード引換", id="the registration of a race"),
+        pytest.param("みどり産業まつり", "みどり産業まつり 子ども職業体験", id="a part of a festival"),
+        pytest.param("成人のつどい", "成人のつどい 実行委員会", id="a meeting about an event"),
+        pytest.param("Men's Basketball Final", "Women's Basketball Final", id="men and women"),
+        pytest.param("Morning Bird Walk", "Morning Bat Walk", id="one word of three"),
+        pytest.param("Yoga für Anfänger", "Yoga für Fortgeschrittene", id="levels in German"),
+    ],
+)
+def test_what_belongs_to_an_event_or_has_another_word_is_never_merged_into_it(one: str, other: str) -> None:
+    assert verdict(draft(one), draft(other)) is not SAME
+
+
+def test_the_same_title_at_the_same_minute_in_the_northern_and_the_southern_library_is_two_events() -> None:
+    assert verdict(draft("おはなし会", venue="北図書館"), draft("おはなし会", venue="南図書館")) is not SAME
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        pytest.param("おはなし会（乳幼児向け）", "おはなし会【乳幼児】8/1", id="for whom, and the date"),
+        pytest.param("斎藤茂吉没後七十余年記念講演会", "齋藤茂吉 没後70余年 記念講演会", id="numerals"),
+        pytest.param("落語名人会", "落語名人会（開場9:30 開演10:00）", id="doors"),
+        pytest.param("Concert de Noël", "Concert de Noel (1 August)", id="accents, and an English date"),
+        pytest.param("もちつき大会", "もちつき大会（みどり市民会館）", id="the venue in the title"),
+    ],
+)
+def test_spellings_of_one_title_are_one_event(one: str, other: str) -> None:
+    assert verdict(draft(one), draft(other)) is SAME
+
+
+@pytest.mark.parametrize(
+    "one, other, expected",
+    [
+        pytest.param("冬鳥観察会in谷津干潟", "谷津干潟 冬鳥ウォッチング", REVIEW, id="another wording"),
+        pytest.param("プロバスケットボール公式戦 第14節", "B2リーグ第14節 ホームゲーム", REVIEW, id="the same edition"),
+        pytest.param("名画座「東京物語」", "名画座「生きる」", DIFFERENT, id="two films"),
+    ],
+)
+def test_two_names_at_one_time_in_one_hall_that_share_a_word_are_asked_about(
+    one: str, other: str, expected: MatchVerdict
+) -> None:
+    assert verdict(draft(one), draft(other)) is expected

@@ -69,7 +69,7 @@ def is_same_row(known: EventDraft, read: EventDraft) -> bool:
     return level > TitleSimilarity.FAR or known.occurrence.has_time
 
 
-BLOCK_FORMAT = 1
+BLOCK_FORMAT = 2
 """Another number when `blocking_keys` returns other keys: those of stored events are written anew then."""
 _SIGNATURE = 3
 _OWN_VENUE = 5

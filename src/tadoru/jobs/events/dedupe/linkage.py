@@ -7,14 +7,15 @@ and the sum of the weights is the logarithm of the odds. The weights are learned
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from math import exp
 from typing import NamedTuple
 
-from tadoru.jobs.events.dedupe.similarity import unmatched_text
+from tadoru.jobs.events.dedupe.similarity import is_typo, unmatched_text
 from tadoru.jobs.events.dedupe.times import TimeRelation
-from tadoru.jobs.events.dedupe.titles import TitleParts, TitleSimilarity, content_length, has_other_script
+from tadoru.jobs.events.dedupe.titles import TitleParts, TitleSimilarity, content_length, has_other_script, is_within
 from tadoru.jobs.events.dedupe.venues import FAR_APART, VenueRelation, bare_city_name, distance_km, own_venue_name
 from tadoru.model.event import EventDraft
 
@@ -78,8 +79,11 @@ _FOR_A_PERSON = frozenset(
     {"title.translated", "title.replaced.kind", "city.differs", "venue.different.to_3", "venue.different.to_6", "venue.weak.to_3"}
     | {f"title.replaced.{step}" for step in ("to_1", "to_2", "to_4", "more")}
 )
+_DIGITS = re.compile(r"\d+")
 _OF_NAMES = frozenset("上下新旧東西南北中大小男女初")
 """One of these more is another name."""
+_LETTERS = 3
+"""Letters that say as much as one Japanese character."""
 _FEW, _MANY = 5, 8
 """Characters: a short title within a much longer one (おはなし会) may be that of many events."""
 
@@ -94,10 +98,16 @@ class TitleWords(NamedTuple):
     """Of the title that adds more, beyond that."""
     is_other_kind: bool
     """Both have common words that the other does not have: a lecture and a concert."""
+    is_within: bool = False
+    """One may be a part of the programme of the other."""
+    is_mostly_common: bool = False
+    """Both are words with spaces between, and share more of them than not."""
 
 
 def compare_words(one: TitleParts, other: TitleParts, explained: str) -> TitleWords:
     """Compare the words of two titles in any order; `explained` has names that a title may repeat."""
+    if one.words and other.words:
+        return _compare_latin(one, other, explained)
     mine, theirs = unmatched_text(one.text, other.text)
     common = len(one.text) - sum(map(len, mine))
     less, more = sorted(sum(map(content_length, rests)) for rests in (mine, theirs))
@@ -108,7 +118,21 @@ def compare_words(one: TitleParts, other: TitleParts, explained: str) -> TitleWo
     # The name of the place adds nothing; but it is another word if the other title has a word instead.
     added = max(sum(content_length(rest, explained) for rest in rests) for rests in (mine, theirs))
     kinds = [any(content_length(rest, explained, with_common=True) for rest in rests) for rests in (mine, theirs)]
-    return TitleWords(common, 0, added, is_other_kind=all(kinds))
+    return TitleWords(common, 0, added, is_other_kind=all(kinds), is_within=is_within(one, other))
+
+
+def _compare_latin(one: TitleParts, other: TitleParts, explained: str) -> TitleWords:
+    """The same for titles with spaces between words: another word is another word, however many letters both share."""
+    mine, theirs = (sorted(words) for words in (one.words - other.words, other.words - one.words))
+    for word in mine[:]:
+        if spelling := next((each for each in theirs if is_typo(word, each) or f"{word}s" == each or word == f"{each}s"), None):
+            mine.remove(word)
+            theirs.remove(spelling)
+    common = sum(map(len, one.words & other.words)) // 2
+    less, more = sorted(-(-sum(map(len, words)) // _LETTERS) for words in (mine, theirs))
+    if not less:
+        more = -(-sum(len(word) for word in (*mine, *theirs) if word not in explained) // _LETTERS)
+    return TitleWords(common, less, more - less, is_other_kind=False, is_mostly_common=common > less + more)
 
 
 def observe(
@@ -128,7 +152,7 @@ def observe(
 def is_for_a_person(words: TitleWords, observations: Iterable[str]) -> bool:
     """Whether two events with these observations are never merged without a person: another word may be another event."""
     is_short_part = words.common <= _FEW and words.added > _MANY
-    return is_short_part or not _FOR_A_PERSON.isdisjoint(observations)
+    return is_short_part or words.is_within or not _FOR_A_PERSON.isdisjoint(observations)
 
 
 def probability(observations: Iterable[str]) -> float:
@@ -194,6 +218,11 @@ def venue_likeness(one: str, other: str, city: str) -> float:
 
 def _likeness(one: str, other: str) -> float:
     rests = unmatched_text(*sorted((one, other)))
+    if all(rests) and any(rest in _OF_NAMES for name in rests for rest in name):
+        return 0.0  # 北図書館 and 南図書館
+    numbers = [set(_DIGITS.findall(name)) for name in (one, other)]
+    if not (numbers[0] <= numbers[1] or numbers[1] <= numbers[0]):
+        return 0.0
     return 1 - sum(len(rest) for name in rests for rest in name) / len(one + other)
 
 

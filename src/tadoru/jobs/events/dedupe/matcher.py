@@ -45,8 +45,10 @@ from tadoru.jobs.events.dedupe.titles import (
     dissimilarity,
     format_own_day,
     has_other_script,
+    have_other_quotes,
     is_transliterated,
     share_a_word,
+    share_content,
     split_title,
     title_similarity,
 )
@@ -133,14 +135,16 @@ class _Evidence:
         """Both occupy the same venue for exactly the same time and their titles share a word: one event with two names."""
         ends = {self.a.occurrence.ends_at, self.b.occurrence.ends_at}
         taken = self.place in {VenueRelation.SAME, VenueRelation.ALIAS} and len(ends) == 1 and None not in ends
-        return taken and share_a_word(split_title(self.a.title), split_title(self.b.title))
+        if taken and share_a_word(split_title(self.a.title), split_title(self.b.title)):
+            return True
+        return _is_one_booking(self.a, self.b, self.same_source)
 
     @property
     def is_translated(self) -> bool:
         """Both occupy the same venue for exactly the same time, one with a title in Latin letters, one in Japanese."""
         ends = {self.a.occurrence.ends_at, self.b.occurrence.ends_at}
         is_taken = self.place in {VenueRelation.SAME, VenueRelation.ALIAS} and self.times is TimeRelation.SAME and len(ends) == 1
-        return is_taken and has_other_script(self.a.title, self.b.title)
+        return (is_taken or (self.page and self.times is TimeRelation.SAME)) and has_other_script(self.a.title, self.b.title)
 
     @property
     def is_same_city_and_minute(self) -> bool:
@@ -150,11 +154,18 @@ class _Evidence:
         return self.place is VenueRelation.UNKNOWN and bool(city) and self.times is TimeRelation.SAME and long
 
     @property
+    def has_same_span(self) -> bool:
+        """Both are over the same days."""
+        last = [last_day((draft.occurrences or (draft.occurrence,))[-1]) for draft in (self.a, self.b)]
+        return last[0] == last[1] not in (None, self.a.local_date)
+
+    @property
     def is_same_long_title_and_minute(self) -> bool:
-        """A title that hardly two events have, in one city at the same minute."""
+        """A title that hardly two events have, in one city at the same minute or over the same days."""
         city = self.a.city and self.b.city and bare_city_name(self.a.city) == bare_city_name(self.b.city)
-        is_long = min(len(self.a.title), len(self.b.title)) > _OWN_TITLE
-        return bool(city) and is_long and self.level is TitleSimilarity.SAME and self.times is TimeRelation.SAME
+        length = min(len(self.a.title), len(self.b.title))
+        is_own = (length > _OWN_TITLE and self.times is TimeRelation.SAME) or (length > _COMMON_TITLE and self.has_same_span)
+        return bool(city) and is_own and self.level is TitleSimilarity.SAME
 
     @property
     def is_in_renamed_hall(self) -> bool:
@@ -216,7 +227,8 @@ def _linked(found: _Evidence, by_rules: EventComparison) -> EventComparison:
     share = MatchReason("event", likely, 0.0, ReasonCode.PROBABILITY, (_percent(likely),))
     reasons = (*by_rules.reasons, share)
     score = scale(likely)
-    if by_rules.verdict is not MatchVerdict.DIFFERENT and likely >= CERTAINLY_TWO:
+    is_doubtful = by_rules.verdict is not MatchVerdict.DIFFERENT or (found.is_near_place and words.is_mostly_common)
+    if is_doubtful and (likely >= CERTAINLY_TWO or found.page):
         score = max(score, REVIEW_SCORE)
     modelled = _MODELLED
     if found.is_same_place and found.times is TimeRelation.SAME and words.common >= _COMMON_TITLE:
@@ -260,7 +272,11 @@ def _gather(a: EventDraft, b: EventDraft, same_source: bool) -> _Evidence | Even
         days = (str(a.local_date), str(b.local_date))
         return _different(MatchReason("day", 0.0, _TIME, ReasonCode.DAY_APART, days, DIFFERENT_LIMIT))
     page = is_same_page(a.url, b.url)
-    if not page and (share := dissimilarity(one, other)) is not None and not has_other_script(a.title, b.title):
+    if (
+        not page
+        and (share := dissimilarity(one, other)) is not None
+        and not (has_other_script(a.title, b.title) or _is_one_booking(a, b, same_source))
+    ):
         return _different(MatchReason("title", share, _TITLE, ReasonCode.TITLE_FAR, (_percent(share),), DIFFERENT_LIMIT))
 
     def explained() -> str:
@@ -276,6 +292,15 @@ def _gather(a: EventDraft, b: EventDraft, same_source: bool) -> _Evidence | Even
         level, alike, known = TitleSimilarity.SPELLING, 0.97, known if known.code in _OF_NUMBERS else TitleAgreement()
     times = compare_times(meeting.one, meeting.other)
     return _Evidence(a, b, same_source, meeting, known, level, alike, beyond, _place(a, b), times, page)
+
+
+def _is_one_booking(a: EventDraft, b: EventDraft, same_source: bool) -> bool:
+    """Whether two sources have something at the same minute in the same venue, with a word in common."""
+    is_timely = a.occurrence.has_time and b.occurrence.has_time and a.occurrence.starts_at == b.occurrence.starts_at
+    if same_source or not is_timely or not a.venue or not b.venue or have_other_quotes(a.title, b.title):
+        return False
+    may_be_one_place = _place(a, b) in {VenueRelation.SAME, VenueRelation.ALIAS, VenueRelation.WEAK}
+    return may_be_one_place and share_content(split_title(a.title), split_title(b.title), _explained(a, b))
 
 
 def _different(reason: MatchReason) -> EventComparison:
@@ -368,8 +393,9 @@ def _title(found: _Evidence) -> MatchReason:
         case TitleSimilarity.SAME:
             pass
     values = (found.beyond,) if found.level is TitleSimilarity.PART else (_percent(found.alike),)
-    # What a translation has in common with its original cannot be seen.
-    score = max(found.alike, 0.5) if found.is_translated else found.alike
+    # What a translation or another name has in common with the title cannot be seen.
+    is_other_name = found.level is TitleSimilarity.FAR and limit == REVIEW_LIMIT
+    score = max(found.alike, 0.5) if is_other_name else found.alike
     return MatchReason("title", score, _TITLE, SIMILARITY_CODES[found.level], values, limit)
 
 

@@ -18,7 +18,7 @@ _ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "r": 2018, "h": 1988}
 _ERA = re.compile(r"(令和|平成|昭和|(?<![a-z])[rh](?=\d))\s*(元|\d{1,2})(?=\s*年|[./]\d)")
 _DIGITS = {digit: value for value, digit in enumerate("〇一二三四五六七八九")} | {"零": 0}
 _COUNTED = (
-    "回|日目|日間|歳|才|年|月|部|期|級|組|班|号|限|時|分|人|名|丁目|階|周年|週|段|章|話|幕|ヶ月|ヵ月|か月|カ月|ケ月|"
+    "回|日目|日間|歳|才|余?年|月|部|期|級|組|班|号|限|時|分|人|名|丁目|階|周年|週|段|章|話|幕|ヶ月|ヵ月|か月|カ月|ケ月|"
     "会議|研修|学習|集会|体育"
 )
 _KANJI_NUMBER = re.compile(
@@ -79,6 +79,7 @@ _TABLE = {code: _SMALL.get(chr(target), chr(target)) for code, target in _KANA.i
     ord(small): large for small, large in _SMALL.items()
 }
 _TABLE |= {ord(variant): forms[0] for forms in _VARIANTS.split() for variant in forms[1:] if variant != forms[0]}
+_TABLE |= {code: plain for code in range(0xC0, 0x180) if (plain := unicodedata.normalize("NFD", chr(code))[0]) != chr(code)}
 _KANA_OR_KANJI = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _KANJI = re.compile(r"[\u3400-\u9fff\U00020000-\U0003ffff]")
 _DASHES = re.compile(r"(?<=[ぁ-んァ-ヶ])[ー‐‑–—―−-]+")

@@ -64,6 +64,9 @@ _MARK = re.compile(
     + "|".join(sorted(map(re.escape, _MARKS), key=len, reverse=True))
     + r"|[北南東西春夏秋冬](?=の部|コース|会場|地区|図書館|公民館|児童館|体育館|センター|支所|分館|小学校|中学校|クラス|部)"
     + r"|(?<![a-z0-9])[a-h](?![a-z0-9])"
+    + r"|\b(?:beginner|intermediate|advanced|adult|kid|child(?=ren)|teen|tween|toddler|bab(?=y|ies)|preschool|senior|junior|"
+    r"youth|famil(?=y|ies)|m[ae]n|wom[ae]n|boy|girl|ladies|online|virtual|in-person|anfänger|fortgeschrittene|kinder|jugendliche|"
+    r"erwachsene|frauen|männer|débutant|enfant|adulte|femme|homme)(?=(?:s|e?n|ren|y|ies|innen|[’']s)?\b)"
 )
 _WEEKDAYS = "月火水木金土日"
 
@@ -130,6 +133,7 @@ _OPEN, _CLOSE = r"(\[{【〔〈《<", r")\]}】〕〉》>"
 _ASIDE = re.compile(rf"[{_OPEN}]([^{_OPEN}{_CLOSE}]*)[{_CLOSE}]")
 _NOISE_ASIDE = re.compile(
     r"[\s・,、/]*(?:(?:要|事前)?(?:予約|申込み?|申し込み)(?:制|不要|必要|必須|が必要です|受付中)?|参加?無料|入場無料|無料|有料|先着順?|定員(?:あり|\d{1,4}[名人組])?|先着\d{1,4}[名人組]|雨天(?:中止|決行|順延)|"
+    r"ハイブリッド|(?:会場|対面)[・&＆と]オンライン|オンライン(?=併用|同時|[・&＆と](?:会場|対面))|(?<=オンライン)[・&＆と](?:会場|対面)|併用|同時(?:開催|配信)?|"
     r"参加者募集中?|募集中?|受付(?:中|終了|開始)|満員(?:御礼)?|締切|開催(?:中止|延期|決定)?|中止|延期|再掲|更新|新着|new|"
     r"仮称|予定|お知らせ|イベント|終了(?:しました)?|抽選|当日(?:受付|参加可?))*[\s!・]*"
 )
@@ -142,12 +146,27 @@ _OPENING = re.compile(r"^[\s☆★♪◎●■◆▼▲※・!]*(?:イベント|
 _SUBTITLE = re.compile(r"[~〜\-–—―－][^~〜]{2,}$|[~〜][^~〜]{2,}[~〜]")
 _COUNTED = re.compile(r"[第全]\s*\d+\s*[回期]目?(?!食)|vol\.?\s*\d+|(?:19|20)\d\d\s*年度?|(?<!\d)20\d\d(?!\d)")
 """Editions and years, which are compared as numbers; a title without them is the same text."""
-_SHORT_DATE = re.compile(r"(?<!\d)(1[0-2]|0?[1-9])\s*[/.]\s*(3[01]|[12]\d|0?[1-9])(?!\d)(?=\s*\([月火水木金土日]|\s*[\]】)])")
-"""1/28(金), [01.28]; not 1/2, which may be a half."""
+_SHORT_DATE = re.compile(
+    r"(?<!\d)(1[0-2]|0?[1-9])\s*[/.]\s*(3[01]|[12]\d|0?[1-9])(?!\d)"
+    r"(?=\s*\([月火水木金土日]|\s*[\]】)]|(?:公演|開催|実施)|$)"
+)
+"""1/28(金), [01.28], 12/3 at the end; not 1/2 elsewhere, which may be a half."""
+_MONTHS = {
+    "jan": 1, "feb": 2, "fév": 2, "mar": 3, "mär": 3, "apr": 4, "avr": 4, "mai": 5, "may": 5, "jun": 6, "juin": 6, "juil": 7,
+    "jul": 7, "aug": 8, "aoû": 8, "sep": 9, "oct": 10, "okt": 10, "nov": 11, "dec": 12, "dez": 12, "déc": 12,
+}  # fmt: skip
+_MONTH = f"({'|'.join(_MONTHS)})[a-zéû]{{0,7}}"
+_LATIN_DATE = re.compile(rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th|\.)?\s(?:of\s)?{_MONTH}|{_MONTH}\.?\s(\d{{1,2}})(?:st|nd|rd|th)?)\b")
 _DATE = re.compile(r"\d{1,2}月\d{1,2}日(?:\s*\([月火水木金土日](?:曜日?)?(?:[・,]?祝日?)?\))?(?:に?(?:開催|実施))?")
 """A date, which is also compared as numbers, and ignored if it is the date of the event."""
 _AROUND = re.compile(r"^(?:会場|場所|於|主催)\s*:?\s*|^(?:in|at)\s+")
+_FOR_WHOM = re.compile(r"(?:の方)?(?:向け?|対象|限定|のみ)$")
 _PIECE = re.compile(r"[\W_]+")
+_LATIN_PIECE = re.compile(r"[’'](?=s\b)|[^\w’']+")
+_JOINING = frozenset(
+    "the an of in at on by to for with and or from de du des la le et en au der die das dem den und im am mit für von zu al del "
+    "della delle dei di il lo gli el los las con por para da do van het een och".split()
+)
 _UNLIKE = 0.45
 _SHARED_PAIRS = 0.6
 """Of the pairs of letters of the shorter title: it may be in the longer one, with other words between."""
@@ -155,27 +174,46 @@ _CLOSE_ENOUGH = 0.64
 _CLOCK = r"\d{1,2}(?::\d\d|時(?:\d{1,2}分|半)?)"
 _TIME_OF_DAY = re.compile(rf"(\d日(?:\s?\([^()]{{1,5}}\))?)\s?{_CLOCK}(?:\s?[~～〜-]\s?(?:{_CLOCK})?|から)?")
 """The time behind a date in a title: when the event is, not which one."""
+_OPENS = "(?:開場|開演|開会|開始|受付|集合)"
+_DOORS = re.compile(
+    rf"{_OPENS}\s?:?\s?{_CLOCK}(?:\s?[~～〜-])?|{_CLOCK}\s?(?:{_OPENS}|スタート)"
+    r"|\b(?:ore|um|at|à)\s\d{1,2}(?:[:.h]\d\d)?(?:\s?(?:uhr|h|am|pm))?\b"
+)
 _ANNOUNCEMENT = re.compile(
     "|".join(
         (
             "のお知らせ 開きます 参加無料 入場無料 参加者 受講者 出演者 募集中 受付中 要予約 お知らせ presents ぷれぜんつ "
             "開催 開講 募集 参加 受付 予約 申込 無料 定員 先着 講師 先生 出演 主催 共催 後援 案内 します 年度 令和 周年 "
-            "による さん さま feat with the of in at 第 回 目 年 氏 名 ん 市 町 区 村 立 県"
+            "のための 向け による さん さま feat with the of in at 第 回 目 年 氏 名 ん 市 町 区 村 立 県"
         ).split()
     )
     + r"|\d+"
 )
 """What announces an event, repeats its year or names people in it, folded: it does not say which event it is."""
-_COMMON_WORDS = re.compile(
+_COMMON = (
     "体験教室|わくすつぷ|市民公開|無料開放|体験会|講習会|講演会|演奏会|いべんと|ふえすた|夏休み|冬休み|春休み|はじめて|初めて|みんな|楽しむ|楽しい|せみな|まつり|"
-    "らいぶ|live|ふえす|体験|講演|講座|教室|大会|競走|催し|学ぶ|公開|一般|市民|恒例|年末|年始|連続|特別|企画|記念|[展会秋春夏冬編員者]"
+    "らいぶ|live|ふえす|体験|講演|講座|教室|大会|競走|催し|学ぶ|公開|一般|市民|恒例|年末|年始|連続|特別|企画|記念"
 )
+_COMMON_WORDS = re.compile(f"{_COMMON}|[展会秋春夏冬編員者]")
 """Words that many events have, folded: they do not say which event it is unless the other title has another one."""
 _SHORTEST_SOUND = 4
 """Consonants: fewer are those of many words."""
 _PARTICLES = re.compile(r"[のをでとにはがへやおごもさ]{0,3}")
+_KINDS = (
+    "会(?![館場議])|展|式|祭|つどい|まつり|講座|教室|講習|講演|公演|体験|見学|引換|引き換え|受付|販売|即売|抽選|配布|上映|相談|練習|準備|交流|発表|実演|撮影|表彰|"
+    "つあ|とく|とくしよ|こんてすと|らいぶ|こんさと|わくしよつぷ|ぱれど|せみな|りはさる|くいず|らり|ふえすた|ふえあ|ふえす|ふえすていばる|まらそん|まるしえ|"
+    "まけつと|ぱてい"
+)
+_KIND = re.compile(_KINDS)
+_KIND_AT_END = re.compile(f"(?:{_KINDS}|市|展示|募集)$")
+"""The kind of an event, folded; at the end of a title it is that of the whole."""
 _JAPANESE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_QUOTED = re.compile(r"[「『]([^「『」』]{1,60})[」』]")
 _LATIN = re.compile(r"[A-Za-z]{3}")
+_TWO_KANJI = re.compile(r"[\u3400-\u9fff]{2}")
+
+
+_MANY_HAVE = re.compile(f"{_ANNOUNCEMENT.pattern}|{_COMMON}|{_KINDS}|全?年齢(?:のかた)?|対象")
 
 
 class TitleSimilarity(IntEnum):
@@ -216,6 +254,8 @@ class TitleParts:
     """The sorted words of `text`."""
     written: str
     """`text` without spelling variants folded: a typo may be in a word that folding changes."""
+    words: frozenset[str]
+    """The words of a title without Japanese, apart from those that join others."""
     lone: frozenset[str]
     """Words of one character: another character there is another word, not a typo."""
     asides: frozenset[str]
@@ -229,12 +269,13 @@ class TitleParts:
 def split_title(title: str) -> TitleParts:
     """Split a title into its parts."""
     plain = _SHORT_DATE.sub(lambda found: f"{int(found[1])}月{int(found[2])}日", _OPENING.sub("", normalise_text(title)))
-    plain = _TIME_OF_DAY.sub(r"\1", plain)
+    plain = _LATIN_DATE.sub(_japanese_date, plain)
+    plain = _DOORS.sub(" ", _TIME_OF_DAY.sub(r"\1", plain))
     asides: set[str] = set()
 
     def put_aside(found: re.Match[str]) -> str:
         if not _NOISE_ASIDE.fullmatch(found[1]):
-            asides.add(_AROUND.sub("", found[1]))
+            asides.add(_FOR_WHOM.sub("", _AROUND.sub("", found[1])))
         return " "
 
     plain = _ASIDE.sub(lambda found: " " if _NOISE_ASIDE.fullmatch(found[1]) else found[0], plain)
@@ -244,7 +285,7 @@ def split_title(title: str) -> TitleParts:
     kept = _COUNTED.sub(" ", bare).strip()
     while (shorter := _NOISE.sub("", kept).strip()) not in {kept, ""}:
         kept = shorter
-    beside = sorted(filter(None, (_COUNTED.sub(" ", aside).strip() for aside in asides)))
+    beside = sorted({rest for aside in asides if (rest := _COUNTED.sub(" ", aside).strip()) and rest not in {"大会", "公演"}})
     whole = " ".join([kept, *beside])
     text = fold_spelling(whole) or fold_spelling(plain) or title.strip()
     numbers = find_numbers(plain)
@@ -255,12 +296,24 @@ def split_title(title: str) -> TitleParts:
         letters="".join(sorted(text)),
         ordered="".join(sorted(fold_spelling(piece) for piece in _PIECE.split(whole))),
         written=bare_letters(whole),
+        words=_latin_words(whole),
         lone=frozenset(piece for piece in _PIECE.split(whole) if len(piece) == 1),
         asides=frozenset(filter(None, map(fold_spelling, beside))),
         numbers=numbers,
         years=(_years(numbers, "year"), _years(numbers, "fiscal")),
         marks=find_markers(plain),
     )
+
+
+def _japanese_date(found: re.Match[str]) -> str:
+    """5 December as 12月5日, which is compared and left out like any date."""
+    return f" {_MONTHS[found[2] or found[3]]}月{int(found[1] or found[4])}日 "
+
+
+def _latin_words(whole: str) -> frozenset[str]:
+    if _JAPANESE.search(whole):
+        return frozenset()
+    return frozenset(word for word in map(bare_letters, _LATIN_PIECE.split(whole)) if len(word) > 1 and word not in _JOINING)
 
 
 def _years(numbers: tuple[TitleNumber, ...], kind: str) -> frozenset[str]:
@@ -299,6 +352,24 @@ def title_similarity(one: TitleParts, other: TitleParts, explained: Callable[[],
     return (TitleSimilarity.CLOSE if alike >= _CLOSE_ENOUGH else TitleSimilarity.FAR), alike, ""
 
 
+def share_content(one: TitleParts, other: TitleParts, explained: str) -> bool:
+    """Whether both have an edition, or a word that neither many events nor the place have: two kanji or four other letters."""
+    if any(number.kind == "edition" and number in other.numbers for number in one.numbers):
+        return True
+    mine, theirs = (_MANY_HAVE.sub("\0", part.body) for part in (one, other))
+    words = {mine[place : place + length] for place in range(len(mine) - 1) for length in (2, 4)}
+    return any(
+        "\0" not in word and word in theirs and word not in explained and (len(word) == 4 or _TWO_KANJI.fullmatch(word))
+        for word in words
+    )
+
+
+def have_other_quotes(one: str, other: str) -> bool:
+    """Whether both titles quote something else: two films, two subjects of one course."""
+    mine, theirs = ("\0".join(_QUOTED.findall(title)) for title in (one, other))
+    return bool(mine and theirs) and not any(mine[place : place + 2] in theirs for place in range(len(mine) - 1))
+
+
 def share_a_word(one: TitleParts, other: TitleParts) -> bool:
     """Whether five consecutive characters occur in both, without brackets."""
     return any(one.body[place : place + 5] in other.body for place in range(len(one.body) - 4))
@@ -310,6 +381,15 @@ def content_length(rest: str, explained: str = "", *, with_common: bool = False)
         return 0
     bare = _ANNOUNCEMENT.sub("", rest) if with_common else _COMMON_WORDS.sub("", _ANNOUNCEMENT.sub("", rest))
     return 0 if _PARTICLES.fullmatch(bare) else len(bare)
+
+
+def is_within(one: TitleParts, other: TitleParts) -> bool:
+    """Whether one title has a kind of event behind the whole of the other: a talk in an exhibition, a draw at a festival."""
+    short, long = sorted((one.head, other.head), key=len)
+    if not short or not long.startswith(short) or not _KIND.search(short):
+        return False
+    rest = _ANNOUNCEMENT.sub("", long[len(short) :])
+    return rest not in {"講座", "教室"} and _KIND_AT_END.search(rest) is not None
 
 
 def has_other_script(one: str, other: str) -> bool:
@@ -392,7 +472,7 @@ def compare_identity(
     numbers = _numbers(one, other, when[0])
     if numbers.code is ReasonCode.NUMBERS_DIFFER:
         return numbers
-    found = {result.code: result for result in (numbers, _marks(one, other, when), _asides(one, other, explained))}
+    found = {result.code: result for result in (numbers, _marks(one, other, when, explained), _asides(one, other, explained))}
     return next((found[code] for code in _WORST_FIRST if code in found), _AGREED)
 
 
@@ -452,12 +532,16 @@ def _unmatched(one: tuple[TitleNumber, ...], other: tuple[TitleNumber, ...]) -> 
     return mine, theirs
 
 
-def _marks(one: TitleParts, other: TitleParts, when: tuple[date, int | None]) -> TitleAgreement:
+def _marks(one: TitleParts, other: TitleParts, when: tuple[date, int | None], explained: Callable[[], str]) -> TitleAgreement:
     if one.marks == other.marks:
         return _AGREED
     mine, theirs = one.marks - other.marks, other.marks - one.marks
     mine = frozenset(mark for mark in mine if not _is_gathering_of(mark, other.text))
     theirs = frozenset(mark for mark in theirs if not _is_gathering_of(mark, one.text))
+    known = explained()
+    mine, theirs = (
+        frozenset(mark for mark in marks if len(mark) < 2 or fold_spelling(mark) not in known) for marks in (mine, theirs)
+    )
     left = [mark for mark in sorted(mine | theirs) if not is_implied_by_time(mark, *when)]
     if not left or one.letters == other.letters:  # the same characters in another order make other words at the seams
         return _AGREED

@@ -24,7 +24,9 @@ _ROOM_KINDS = (
     "大ホール|中ホール|小ホール|メインホール|サブホール|イベントホール|多目的ホール|メインアリーナ|サブアリーナ|アリーナ|ロビー|講堂|ギャラリー|コーナー|ラウンジ"
 )
 _ROOM = re.compile(
-    rf"(?:地下|b)?\d+\s*(?:階|f(?![a-z])).*$|\s+\S.*$|(?<=.{{3}})(?:第?\d+|[a-h]|大|中|小|特別|第?\d+[・,]\d+)?(?:{_ROOM_KINDS}).{{0,6}}$"
+    r"(?:地下|b)?\d+\s*(?:階|f(?![a-z])).*$|(?<=[^\x00-\u024f])\s+\S.*$"
+    r"|(?<=[a-z\u00c0-\u024f.])(?:,| [-–—/|] | (?:room|hall|studio|floor|raum|saal|salle) ).*$"
+    rf"|(?<=.{{3}})(?:第?\d+|[a-h]|大|中|小|特別|第?\d+[・,]\d+)?(?:{_ROOM_KINDS}).{{0,6}}$"
 )
 _FLOOR = re.compile(r"(?:地下|b)?\d+(?:階|f(?![a-z]))")
 _AROUND = re.compile(r"^\s*(?:会場|場所|於|開催場所)\s*:\s*|にて\s*$")
@@ -117,7 +119,9 @@ def compare_venues(one: str, other: str, city: str = "") -> VenueRelation:
         best = VenueRelation.ALIAS
     if best is VenueRelation.DIFFERENT and one.isascii() is not other.isascii() and sound_alike(one, other, _SHORTEST_SOUND):
         best = VenueRelation.ALIAS
-    if best is VenueRelation.DIFFERENT and (_inside(mine, theirs) or _inside(theirs, mine)):
+    if best is VenueRelation.DIFFERENT and (
+        _inside(mine, theirs) or _inside(theirs, mine) or mine.text == theirs.room or theirs.text == mine.room
+    ):
         best = VenueRelation.WEAK
     if best in {VenueRelation.SAME, VenueRelation.ALIAS} and mine.room != theirs.room:
         if mine.room and theirs.room and not _is_one_room(mine.room, theirs.room):
@@ -143,6 +147,8 @@ def _buildings(one: str, other: str, city: str) -> VenueRelation:
     if within is not VenueRelation.DIFFERENT:
         return within
     short, long = sorted((one, other), key=lambda name: (len(name), name))
+    if len(short) == 2 and long.endswith(short):
+        return VenueRelation.WEAK
     if len(short) >= 3 and short in long:
         before, _, after = long.partition(short)
         if not after and (_OWNER.fullmatch(before) or before in {city, city + "市", city + "区"}):
