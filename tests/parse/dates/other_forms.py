@@ -81,7 +81,7 @@ ENGLISH: tuple[Form, ...] = (
     ("tomorrow 10am", "2026-07-16T10:00"),
     ("every Saturday, 1 August 2026 - 15 August 2026", "2026-08-01 2026-08-08 2026-08-15"),
     ("second Wednesday of the month, August 1, 2026 - October 31, 2026", "2026-08-12 2026-09-09 2026-10-14"),
-    ("every Saturday", None),
+    ("every day", None),
     ("August 2026", None),
     ("late August", None),
     ("TBA", None),

@@ -201,7 +201,7 @@ def test_what_was_left_out_is_said_in_one_sentence(text: str, beside: dict[str, 
     [
         ("", "There is no date."),
         ("8月31日まで", "“8月31日まで” says only when it ends."),
-        ("毎週土曜日", "“毎週土曜日” says how often, but not from when to when."),
+        ("毎日", "“毎日” says how often, but not from when to when."),
         ("8月上旬", "“8月上旬” names no day: it is not settled, or only a part of a month or year."),
         ("2026年8月", "“2026年8月” names a month, but no day."),
         ("10時～", "“10時～” is a time without a date."),
@@ -247,3 +247,11 @@ def test_a_day_on_which_the_clocks_change_ends_at_its_midnight() -> None:
     first = read("2026-10-25", BERLIN, end="2026-10-25").first
     assert first.ends_at is not None
     assert (first.starts_at.isoformat(), first.ends_at.isoformat()) == ("2026-10-25T00:00:00+02:00", "2026-10-26T00:00:00+01:00")
+
+
+def test_a_rule_without_a_period_gives_its_next_dates_and_says_so() -> None:
+    found = read("毎週土曜日(8月15日を除く) 10時~11時")
+    assert [f"{item.starts_at:%m%d}" for item in found.occurrences[:6]] == ["0718", "0725", "0801", "0808", "0822", "0829"]
+    assert found.year is YearSource.RELATIVE
+    assert found.recurrence == "毎週土曜日"
+    assert found.notes == ("No first and no last date is written: these are the next dates.",)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from tadoru.model.event import RawEvent
-from tadoru.parse.dates import UnreadableDate, read_when, without_repeats
+from tadoru.parse.dates import UnreadableDate, YearSource, read_when, without_repeats
 from tadoru.parse.sources.table import TableSettings, read_csv
 from tests.parse.dates.municipal_labels import LABELS
 from tests.parse.dates.test_written_forms import TOKYO, show
@@ -30,7 +30,7 @@ def reading(raw: RawEvent) -> str:
         note=note if raw.start else None,
         title=raw.title or "",
     )
-    if isinstance(found, UnreadableDate):
+    if isinstance(found, UnreadableDate) or (not raw.start and found.year is YearSource.RELATIVE):
         return "-"
     shown = show(found)
     dates = [one for one in shown.split() if not one.startswith("d")]

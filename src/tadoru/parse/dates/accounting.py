@@ -10,9 +10,10 @@ import re
 from datetime import date
 from itertools import pairwise
 
-from tadoru.parse.dates.recurrence import RecurrencePhrase
+from tadoru.parse.dates.recurrence import ExcludedDates, RecurrencePhrase, listed_days
 from tadoru.parse.dates.scan import Places, place_weekdays
 from tadoru.parse.dates.tokens import DateMark, DayToken, MarkToken, NotADate, TimeToken, Token
+from tadoru.parse.dates.vocabulary import WEEKDAYS
 
 _DAY_END = r"(?:\d日|\d/\d{1,2}|\d(?=\())(?:\s?\([^()]{1,8}\)|[月火水木金土日]曜日?)?\s?"
 _HOUR_END = r"(?:\d時|\d分|時半|正午|:\d\d)\s?"
@@ -22,8 +23,8 @@ _HELD = (
 )
 """What is said of an event."""
 _APPLYING = (
-    r"申し?込|予約|応募|募集|締め?切|〆切|必着|消印|エントリー|先着|整理券|前売|発売|販売|チケット|抽選(?!会)|当選|結果|"
-    r"発表(?!会)|発送|郵送|配[布付]|掲[載示]|公開|更新|発行|納付|納期|支払|提出|返却|電話|メール|ファク[スシ]|FAX|ハガキ|はがき|来館|窓口|電子申請|フォーム|直接|連絡|ダウンロード|貸し?出"
+    r"申し?込み?|予約|応募|募集|締め?切|〆切|必着|消印|エントリー|先着|整理券|前売|発売|販売|チケット|抽選(?!会)|当選|結果|"
+    r"発表(?!会)|発送|郵送|配[布付]|掲[載示]|更新|発行|納付|納期|支払|提出|返却|電話|メール|ファク[スシ]|FAX|ハガキ|はがき|来館|窓口|電子申請|フォーム|直接|連絡|ダウンロード|貸し?出"
 )
 """What is said of how to take part."""
 _CHANGED = "is about a date that was changed"
@@ -65,7 +66,7 @@ _NO_EVENT = (
     ),
     (
         re.compile(
-            r"(?:は|が|~|から|より|のみ|だけ)[^。\d、]{0,14}(?:休[館講業園演止](?!日)|お?休み)|(?:をもって|を最後に|で)[^。\d、]{0,10}(?:終了|閉[館店園校])"
+            r"(?:は|が|~|から|より|のみ|だけ)[^。\d]{0,30}(?:休[館講業園演止](?!日)|お?休み|閉[館園鎖])|(?:をもって|を最後に|で)[^。\d、]{0,10}(?:終了|閉[館店園校])"
         ),
         "is about when it is closed",
     ),
@@ -86,6 +87,8 @@ _NO_EVENT = (
     (
         re.compile(
             rf"(?:{_DAY_END}|{_HOUR_END})\)?(?:から|より|まで|までに|に|以降|~)(?:(?!{_HELD})[^。\n\d]){{0,60}}?(?:{_APPLYING})"
+            rf"|^\s?\([^()]{{0,12}}(?:{_APPLYING})[^()]{{0,6}}\)|{_DAY_END}まで\s?受け?付"
+            rf"|{_DAY_END}[^。\n\d]{{0,6}}(?:受け?付け?|申込み?|予約|発売|販売|募集)開始"
             rf"|(?:{_DAY_END}|{_HOUR_END})\)?(?:から|より|まで)[^。\n\d]{{0,12}}受け?付(?![^。\n]{{0,20}}\d)"
             rf"|(?:{_APPLYING}|受け?付け?)(?:日|期[間日限]|開始日?|方法|時期)?(?:は|が|:)\s?(?:[^\d。\n]{{0,6}})\d{{1,4}}[年月日/]"
         ),
@@ -98,6 +101,8 @@ _TELLS = re.compile(rf"{_DAY_END}(?:から|より|まで)?[にはをがで][^。
 """A sentence that tells what is done on a day."""
 _NO_MATTER = re.compile(
     r"要(?:事前)?(?:申し?込み?|予約|電話|整理券)|(?:事前)?(?:申し?込み?|予約|整理券|チケット)は?(?:不要|必要|制|可|優先|なし)|(?:先着順?|抽選)(?:\d{1,4}[名人組])?(?=[)\s。、]|$)"
+    r"|(?<![a-z])(?:each (?:day|evening|night|date|session)|(?:both|all) days|per day|jeden tag)(?![a-z])|(?<=min )each(?![a-z])",
+    re.IGNORECASE,
 )
 """Whether one has to apply, without a date."""
 _SOLD_OUT = re.compile(r"満[席員]|完売|売り?切れ|定員に達し")
@@ -115,26 +120,56 @@ _UNREAD = re.compile(
     re.IGNORECASE,
 )
 """What must not be left over."""
+_JAPANESE = re.compile("[぀-ヿ一-龠]")
+_LATIN_NUMBERS = re.compile(
+    r"[€$£]\s?\d{1,6}(?:[.,]\d{1,2})?|\d{1,6}(?:[.,]\d{1,2}|,-)?\s?(?:€|eur|euros?|£|\$|usd|gbp|chf|%|km|m(?![a-z])|people|persons?|personen|places|seats|plazas|"
+    r"posti|plaatsen|years?|yrs|ans|jahren?|años|anni|jaar|min(?:utes|uten|utos|uti)?|hours?|stunden?|weeks?|sessions?|times)(?![a-z])|"
+    r"(?:room|raum|saal|salle|sala|zaal|hall|stage|no\.?|nr\.?|n°|level|floor|ages?|aged|grades?|class|vol\.?|part|teil|#|gate|platform|track|route|u)\s?\d{1,4}[a-z]?(?![\d:.])|"
+    r"\d{1,4}(?:st|nd|rd|th|e|ème|\.)\s(?=[A-Za-z])|\d{3}[\d\s/\-]{3,14}",
+    re.IGNORECASE,
+)
+"""Numbers that are no dates and no times: prices, ages, editions, telephones."""
+_LATIN_UNREAD = re.compile(
+    r"\d{1,4}|(?<![a-zà-ÿ])(?:two|three|four|five|six|seven|eight|nine|ten|twelve) (?:weeks|sessions|days|times)|"
+    r"(?<![a-zà-ÿ])(?:mon|tues?|wed|thurs?|fri|sat|sun)(?![a-zà-ÿ])|"
+    r"(?<![a-zà-ÿ])(?:not on|hors|nicht (?:am|in|an)|geschlossen|closed|fermé|cerrado|chiuso|gesloten|cancelled if|"
+    r"if wet|alternate|fortnight(?:ly)?|"
+    r"biweekly|bi-weekly|14-tägig|quinzaine|zweiwöchig|(?:every|alle|jede) \w+ (?:weeks?|wochen)|hal[bf] (?:\w{3,9})|"
+    r"half past|quarter (?:to|past)|viertel|kwart|term.?time|school holidays?|schulferien)(?![a-zà-ÿ])",
+    re.IGNORECASE,
+)
+"""What must not be left over of a text in Latin letters."""
 _OFFICE_HOURS = re.compile(r"(?<=電話)[^。、,\d()]{0,6}\([^()]{1,60}\)|(?<=[直窓][接口])[^。、,\d()]{0,6}\([^()]{1,60}\)")
 """When the office can be called or visited."""
 _BESIDE = re.compile(
-    r"(?:時|分|半|:\d\d|正午)を?除|休憩|祝日?の場合|休日の場合|月曜日の場合|翌平?日|平日の?み?(?=\s?[午\d])|電話|窓口|問い?合わ?せ|要予約|入替|except|postponed|rescheduled",
+    r"(?:時|分|半|:\d\d|正午)を?除|休憩|\((?:was|instead of|previously|originally|statt|anstatt|ursprünglich|"
+    r"initialement|au lieu)|rain|regen|pluie|lluvia|pioggia|祝日?の場合|休日の場合|月曜日の場合|翌平?日|"
+    r"平日の?み?(?=\s?[午\d])|電話|窓口|問い?合わ?せ|要予約|入替|except|postponed|rescheduled",
     re.IGNORECASE,
 )
 _DURATION = re.compile(
     r"(?:約|およそ|各[回枠]?|1(?:回|枠|コマ|組)(?:あたり)?|一人|所要時間:?|上映時間:?|公演時間:?は?)[約\s]{0,2}\d{1,3}(?:時間(?:半|\d{1,2}分)?|分(?!前))(?:間|程度|ほど)?"
-    r"|\(\s?\d{1,3}(?:時間(?:半|\d{1,2}分)?|分(?!前))(?:間|程度|ほど)?\s?\)|(?:duration|durée|dauer|duración|durata|duur):?\s(?:ca?\.\s)?\d{1,2}\s?h?\s?\d{0,2}(?:\s?(?:min(?:utes)?|hours?|h|stunden?|heures?))?",
+    r"|\(\s?\d{1,3}(?:時間(?:半|\d{1,2}分)?|分(?!前))(?:間|程度|ほど)?\s?\)"
+    r"|(?<![a-z])(?:duration|durée|dauer|duración|durata|duur):?\s(?:ca?\.\s)?\d{1,3}\s?(?:h\s?\d{0,2}|min(?:utes|uten|utos)?|hours?|stunden?|heures?|uur|ore|['′])",
     re.IGNORECASE,
 )
 """How long it takes."""
+_INNER = re.compile(
+    r"((?:~|-|から)\s?(?:午前|午後)?\d{1,2}(?:時(?:半|\d{1,2}分)?|:\d\d)(?:まで)?\s?)\(([^()\d]{2,16}?)\s?(?:午前|午後)?\d{1,2}(?:時|:)[^()]{0,24}\)"
+)
+_HAS_LABEL = re.compile(
+    "受け?付|集合|開場|開演|開始|終了|入場|入館|入園|最終|のみ|だけ|[はが日]$|除|休|雨|翌|まで|open|door|start|entry",
+    re.IGNORECASE,
+)
 _PARENTHESIS = re.compile(r"\([^()]{1,100}\)")
 _CLOSED = re.compile(
-    r"休[館園業演場]日?[:は]?\s?(?:毎週)?(?:[月火水木金土日][・、,]){0,6}[月火水木金土日]曜日?(?:[・、,][月火水木金土日]曜日?){0,6}"
+    r"休[館園業演場]日?[:は]?\s?(?:毎週)?(?:[月火水木金土日][・、,]){0,6}[月火水木金土日]曜日?(?:[・、,と][月火水木金土日]曜日?){0,6}"
     r"(?:\((?:但し|ただし)[^()]{1,60}開[館園]\))?(?:[と及びおよび、,・\s]{1,4}(?:\d{1,2}月)?\d{1,2}(?:日|/\d{1,2})(?:\([^()]{1,8}\))?){0,6}"
     r"|(?:毎週)?[月火水木金土日]曜日?(?:[・、,][月火水木金土日]曜日?){0,6}[はが]?\s?(?:定?休[館園業演場みま]?日?|お休み|閉[館園])"
 )
 _DAY = r"(?:(?:令和|平成)?\s?[\d元]{1,4}年)?\s?(?:\d{1,2}月)?\d{1,2}日(?:\([^()]{1,8}\))?"
 _CLOSED_PERIOD = re.compile(rf"{_DAY}\s?(?:から|~|-)\s?{_DAY}(?:まで)?[はが][^。\d()]{{0,6}}(?:休[館園業講演止]|お?休み|閉館)")
+_MOVES = re.compile(r"(?:祝日?|休日|祝休日)[^。)]{0,4}の?場合[^。)]{0,6}(?:翌|開館|開園)")
 _TIMES = re.compile(r"(?:全|計)\s?(\d{1,3})\s?回|(?<![\d第])(\d{1,3})回(?:シリーズ|連続|コース)")
 _JOINING = re.compile(
     r"(?:[\s:;,.、。・/()\[\]「」*※!…?■□●○◆◇★☆▼▲|&+]|[のはにもでとがや]|第?\d{1,2}[部回期]目?|\d{1,2}回目|[午昼夜朝夕][前後]?の?(?:部|回|コース|クラス|枠)|[A-Z]\s?(?:コース|クラス|グループ|班|組)|[午昼夜朝]前?後?公演|"
@@ -145,10 +180,13 @@ _JOINING = re.compile(
     re.IGNORECASE,
 )
 """Words and signs between two dates or times that change neither."""
+_WORDS_ASIDE = re.compile(r"\([^()\d]{1,12}\)")
+_NUMBERED = re.compile(r"第\s?\d{1,2}\s?回(?:目)?[はの:\s]{0,3}$|^\)\s?\n[^\n()]{1,60}\($")
+"""What ends the title of one date and names the next: its number, or a line of its own with the date in parentheses."""
 _TITLE = re.compile(r"[^はがをにへ。\n]{1,200}$|[^。\n]{1,200}[(\-:]\s?$")
 """Words before a day that tell nothing, or whose day is set apart from them."""
 _LONGEST_TITLE = 80
-_NAME = re.compile(r"[一-龠ァ-ヶー]{2,8}\s?:?\s?$")
+_NAME = re.compile(r"(?:[一-龠ァ-ヶー]{2,8}|[A-Za-zà-ÿ][A-Za-zà-ÿ ]{2,24})\s?:?\s?$")
 """What follows the reception: "受付12:30~ 式典13:00~"."""
 _NUMBER = re.compile(r"\d")
 _LONGEST_NAME = 12
@@ -162,9 +200,41 @@ _LONGEST_GAP = 183
 
 def without_asides(plain: str) -> str:
     """A prepared text without the parentheses and the closed days that say nothing of when it takes place."""
-    plain = _DURATION.sub(" ", plain)
-    plain = _OFFICE_HOURS.sub(" ", _CLOSED.sub(" ", _CLOSED_PERIOD.sub(" ", _NO_MATTER.sub(" ", plain))))
-    return _PARENTHESIS.sub(lambda found: " " if _BESIDE.search(found[0]) else found[0], plain)
+    plain = _INNER.sub(_without_part, _DURATION.sub(" ", plain))
+    plain = _OFFICE_HOURS.sub(" ", _CLOSED_PERIOD.sub(" ", _NO_MATTER.sub(" ", plain)))
+    return _PARENTHESIS.sub(lambda found: " " if _BESIDE.search(found[0]) or _is_other(found[0]) else found[0], plain)
+
+
+def closed_days(plain: str) -> tuple[str, ExcludedDates]:
+    """A prepared text without its closed days, and these: "休館日:月曜日(但し7/20は開館)、7/21"."""
+    weekdays: set[int] = set()
+    days: set[tuple[int | None, int]] = set()
+    opened: set[tuple[int | None, int]] = set()
+
+    def take(found: re.Match[str]) -> str:
+        for aside in re.findall(r"\([^()]{1,60}開[館園]\)", found[0]):
+            opened.update(listed_days(aside[1:-1]))
+        listed = re.sub(r"\([^()]{1,60}\)", "", found[0])
+        named = re.findall(
+            r"[月火水木金土日](?=曜|[・、,と][月火水木金土日])", re.sub(r"[休定閉][休館園業演場]{0,2}日?", "", listed)
+        )
+        weekdays.update(WEEKDAYS[sign] for sign in named)
+        days.update(listed_days(listed))
+        return " "
+
+    rest = _CLOSED.sub(take, plain)
+    moves = bool(weekdays) and _MOVES.search(plain) is not None
+    return rest, ExcludedDates(frozenset(days), weekdays=frozenset(weekdays), opened=frozenset(opened), moves=moves)
+
+
+def _is_other(aside: str) -> bool:
+    """Whether a parenthesis has a date of something else."""
+    return _NUMBER.search(aside) is not None and _subject(aside[1:-1]) == _TAKING_PART
+
+
+def _without_part(found: re.Match[str]) -> str:
+    """A part of the event that has a name and hours within its own: "16時~21時(花火 19時半~)"."""
+    return found[0] if _JOINING.fullmatch(found[2]) or _HAS_LABEL.search(found[2]) else found[1]
 
 
 def of_the_event(plain: str) -> str:
@@ -230,14 +300,16 @@ def unread_words(plain: str, places: Places) -> str:
             was_entry = isinstance(token, TimeToken) and label in {DateMark.DOORS, DateMark.ENTRY}
             between, last, is_aside, label = "", tokens[-1], False, None
         elif isinstance(token, MarkToken):
-            between = "" if token.mark in _LABELS else f"{between} "
+            between = "" if token.mark in _LABELS else between + (token.text if token.mark is DateMark.STOP else " ")
             if token.mark is DateMark.START and before < 0:
                 before = 0
             label = token.mark if token.mark in _LABELS else label
             is_aside = is_aside or token.mark in {DateMark.DEADLINE, DateMark.ASIDE}
     rest = " ".join([*parts, plain[position:]])
-    if found := _UNREAD.search(rest):
-        return found[0]
+    if found := _UNREAD.search(rest) or (
+        _LATIN_UNREAD.search(_LATIN_NUMBERS.sub(" ", rest)) if not _JAPANESE.search(plain) else None
+    ):
+        return found[0].strip()
     if before > (_LONGEST_TITLE if _TITLE.match(rest[:before]) else _MOST_BEFORE):
         return plain[:_MOST_BEFORE].strip()
     left = place_weekdays([token for tokens, _, _ in places for token in tokens])[1]
@@ -260,7 +332,11 @@ def tokens_of(plain: str, places: Places) -> list[Token]:
 
 def _unknown(words: str) -> str:
     """The words between two dates or times that are not known to join them."""
-    return "" if _JOINING.fullmatch(words) else " ".join(words.split())[:_MOST_BEFORE]
+    return (
+        ""
+        if _JOINING.fullmatch(_WORDS_ASIDE.sub(" ", words)) or _NUMBERED.search(words)
+        else " ".join(words.split())[:_MOST_BEFORE]
+    )
 
 
 def account(shown: str, plain: str, unread: str, dates: list[tuple[date, date | None]]) -> None:

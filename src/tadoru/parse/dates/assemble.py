@@ -148,7 +148,9 @@ class AssembledDates:
 def sessions_of(group: DateGroup) -> list[DaySession]:
     """The hours of a group that are the event's own: those called the start when there are any, else those without a name."""
     main = [hours for hours in group.hours if hours.label in _MAIN]
-    begun = [hours for hours in main if hours.label is DateMark.START and hours.start]
+    # "open 11:00-17:00": open as long as it lasts.
+    main = main or [hours for hours in group.hours if hours.label is DateMark.DOORS and hours.end]
+    begun = [hours for hours in main if hours.label is DateMark.START and hours.start and not (hours.end and len(main) > 1)]
     if begun and len(begun) < len(main):
         _lend_end(begun, main)
         main = begun

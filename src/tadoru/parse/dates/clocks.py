@@ -47,7 +47,7 @@ _ENGLISH = re.compile(
 )
 _PREFIXED = re.compile(r"(?<![a-z])(?P<half>[ap])\.?m\.?\s?(?P<hour>\d{1,2})(?![\d:/.時]|\s?[ap]\.?m)", re.IGNORECASE)
 _EUROPEAN = re.compile(
-    r"(?<![\d:/.])(?P<hour>\d{1,2})(?:\s?h\s?(?P<minute>\d\d)?(?![a-z\d])|(?:[.:](?P<minute2>\d\d))?\s?(?:Uhr|heures|uur)\b)",
+    r"(?<![\d:/.])(?P<hour>\d{1,2})(?:\s?h\s?(?P<minute>\d\d)?(?![a-z\d])|(?:[.:](?P<minute2>\d\d))?\s?(?:Uhr|heures|uur|horas|hrs|h(?![a-zà-ÿ\d]))\b)",
     re.IGNORECASE,
 )
 _NAMED = re.compile(r"正午|お昼(?![\dの])|(?<![a-z])(?:12\s)?(?:noon|midnight|midi|minuit|mitternacht)(?![a-z])", re.IGNORECASE)

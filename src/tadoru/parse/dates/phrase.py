@@ -171,7 +171,8 @@ def _label(tokens: list[Token]) -> list[Token]:
                 continue
             if isinstance(token, DayToken) and held is DateMark.END:
                 out.append(MarkToken("~", DateMark.RANGE))
-            if not _is(token, DateMark.RANGE) and not isinstance(token, YearToken):
+            is_between = _is(token, DateMark.RANGE) or (_is(token, DateMark.STOP) and token.text in {"\n", ")"})
+            if not is_between and not isinstance(token, YearToken):
                 held = None
             out.append(token)
     return out
@@ -327,9 +328,9 @@ class _Reader:
         match sign.mark:
             case DateMark.RANGE:
                 self._linked = True
-                self._open = sign.text.lower() in {"~", "bis"}
+                self._open = sign.text == "~" or sign.text.lower().startswith(("bis", "tot"))
             case DateMark.UNTIL:
-                self._take_until()
+                self._take_until(is_behind=sign.text in {"まで", "迄"})
             case DateMark.LIST:
                 is_after_end = sign.text == "," and isinstance(self._last, DayToken)  # "Dec 31, 9 pm - Jan 1, 1 am"
                 self._linked, self._ends_later = False, self._ends_later and is_after_end
@@ -346,11 +347,14 @@ class _Reader:
             case _:
                 pass
 
-    def _take_until(self) -> None:
+    def _take_until(self, *, is_behind: bool) -> None:
         """What "まで" ends: a range it already ends, or the only day or time there is."""
         hours, spans = self._group.hours, self._group.spans
         if self._last is None:
             self._open = True  # "until 5 September"
+        elif not is_behind:
+            self._linked, self._open = True, False  # "from 10am till 4pm"
+            return
         elif isinstance(self._last, TimeToken) and hours and hours[-1].end is None and hours[-1].label is None:
             hours[-1] = HourRange(None, hours[-1].start)
         elif isinstance(self._last, DayToken) and spans and spans[-1].last is None:
@@ -369,6 +373,8 @@ class _Reader:
             groups[1].hours = groups.pop(0).hours
         for group in groups:
             group.hours = group.hours or list(self._leading)
+        if self._linked and self._phrase.month is not None and self._last is None and self._phrase.last_month is None:
+            self._phrase.vague = self._phrase.vague or self._phrase.month.text.strip()  # "4月から", and nobody says until when
         if self._year is not None and not self._phrase.days and self._phrase.month is None:
             self._phrase.vague = self._phrase.vague or self._year.text.strip()
         return self._phrase

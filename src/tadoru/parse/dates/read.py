@@ -11,7 +11,7 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from tadoru.model.event import Occurrence
-from tadoru.parse.dates.accounting import account, left_out, of_the_event, tokens_of, unread_words, without_asides
+from tadoru.parse.dates.accounting import account, closed_days, left_out, of_the_event, tokens_of, unread_words, without_asides
 from tadoru.parse.dates.assemble import AssembledDates, DaySession, as_clock, sessions_of
 from tadoru.parse.dates.clocks import DAY, clock_column, is_possible
 from tadoru.parse.dates.exact import as_tokens, read_exact
@@ -38,6 +38,7 @@ from tadoru.parse.dates.tokens import (
     TimeToken,
     Token,
     UnreadableDate,
+    YearSource,
 )
 from tadoru.parse.dates.vocabulary import DayMonthOrder, day_month_order
 from tadoru.parse.dates.years import ResolvedDates, resolve
@@ -49,13 +50,14 @@ _LONG_PERIOD, _LONGEST_PERIOD = 6, 400
 _OPENING_HOURS = 4 * 60
 """Minutes: what is open for less is a course or a meeting, which is hardly held every day."""
 _MOST_COUNTED = 60
+_AHEAD = timedelta(days=91)
 _WEEKDAYS = "月火水木金土日"
 _CLOSING = re.compile(r"休[館園業場廊室みむ]|定休|閉[館園場]")
 _CLOSED = re.compile(
     r"((?:[月火水木金土日][・,、と]?){0,6}[月火水木金土日]曜日?(?:[・,、と]?[月火水木金土日]曜日?){0,6})(?:は|が|\s)?(?:休[館園業場廊室み]|定休|閉[館園場])"
     r"|(?:休[館園業場廊室み]日?|定休日?|閉館日)\s?[:は]?\s?(?:毎週)?([月火水木金土日]曜日?(?:[・,、と]?[月火水木金土日]曜日?){0,6})"
 )
-_HOLIDAY_SEASONS = re.compile(r"(?:夏|冬|春)休み|休日|祝休日|振替休日|連休|休憩")
+_HOLIDAY_SEASONS = re.compile(r"(?:夏|冬|春)休み|無休|休日|祝休日|振替休日|連休|休憩")
 _OTHER_DAYS = re.compile(
     r"毎週|毎月|隔週|全\d{1,2}回|第\d|[月火水木金土日]曜|平日|土日|除く|のみ|異な[りる]|\d月中?は|休み(?:期間)?中|(?:ただし|但し)(?![、,]?\s?(?:初日|最終日|\d{1,2}[月/]\d{1,2}|\d{1,2}日))|(?:開[館園庁校室場催講]|営業|活動|実施|稽古|練習)日(?![:時程])|不定期|うち"
 )
@@ -85,6 +87,13 @@ Written = str | date
 """A date in words, or one that was read already (a `datetime` too)."""
 
 
+_YMD = re.compile(r"(\d{4})[/-](\d{1,2})[/-](\d{1,2})")
+
+
+def _as_iso(found: re.Match[str]) -> str:
+    return f"{found[1]}-{int(found[2]):02}-{int(found[3]):02}"
+
+
 def read_when(  # noqa: PLR0913 - each is a column of its own
     text: Written,
     *,
@@ -103,7 +112,7 @@ def read_when(  # noqa: PLR0913 - each is a column of its own
     text, end = (written[:LONGEST] if isinstance(written, str) else written for written in (text, end or ""))
     if isinstance(text, str) and not end and (columns := as_columns(text)):
         note = "\n".join(filter(None, [without_repeats(text), note]))
-        text, end = columns["開始日"], columns.get("終了日", "")
+        text, end = (_YMD.sub(_as_iso, columns.get(name, "")) for name in ("開始日", "終了日"))
         start_time, end_time = start_time or columns.get("開始時"), end_time or columns.get("終了時")
     try:
         return reader.read(text, end, (start_time or "")[:LONGEST], (end_time or "")[:LONGEST], (note or "")[:_LONGEST_NOTE])
@@ -194,7 +203,10 @@ class _Reading:
         phrase.groups = [DateGroup([span], [hours for group in phrase.groups for hours in group.hours])]
 
     def _occurrences(self, shown: str, phrase: DatePhrase, written: _WrittenDate, note: str) -> ParsedDate:
-        groups, rule = [group for group in phrase.groups if any(span.first for span in group.spans)], written.rule
+        rule = written.rule
+        if rule is not None and not phrase.days and not phrase.vague and not written.unread and rule.is_open:
+            return self._open_rule(shown, rule, phrase)
+        groups = [group for group in phrase.groups if any(span.first for span in group.spans)]
         if not groups:
             raise NotADate(_why_none(shown, phrase, rule))
         if (
@@ -240,6 +252,19 @@ class _Reading:
             notes=tuple(dict.fromkeys(assembly.notes)),
         )
 
+    def _open_rule(self, shown: str, rule: RecurrencePhrase, phrase: DatePhrase) -> ParsedDate:
+        """The next dates of a rule that says neither from when nor until when."""
+        dates, reason = expand(rule, self._today, self._today + _AHEAD * (2 if rule.nths or rule.month_days else 1))
+        if not dates:
+            raise NotADate(f"“{shown}” says how often, but not from when to when. {reason}")
+        assembly = AssembledDates(self._zone, notes=phrase.notes)
+        sessions = [session for group in phrase.groups for session in sessions_of(group)]
+        for day in dates:
+            assembly.add(day, None, sessions)
+        notes = (*assembly.notes, "No first and no last date is written: these are the next dates.")
+        occurrences = tuple(_in_order(assembly.occurrences))
+        return ParsedDate(occurrences=occurrences, year=YearSource.RELATIVE, recurrence=rule.text, notes=notes)
+
     def _note(self, note: str, first: date, last: date | None) -> DateNote | None:
         return read_note(with_dates(note, first, last), order=self._order, today=self._today) if note else None
 
@@ -250,7 +275,16 @@ def _scan_text(text: str, order: DayMonthOrder, today: date) -> _WrittenDate:
     exact = read_exact(text)
     if exact is not None:
         return _WrittenDate(list(as_tokens(exact, text)))
-    plain, excluded = split_exclusions(without_asides(prepare(text)))
+    plain, closed = closed_days(prepare(text))
+    plain, excluded = split_exclusions(without_asides(plain))
+    if closed:
+        excluded = replace(
+            excluded,
+            days=excluded.days | closed.days,
+            weekdays=excluded.weekdays | closed.weekdays,
+            opened=closed.opened,
+            moves=closed.moves,
+        )
     plain = of_the_event(plain)
     if _DEADLINE.search(plain) and "から" not in plain and "~" not in plain:
         raise NotADate(f"“{' '.join(text.split())[:80]}” says only when it ends.")
@@ -340,7 +374,7 @@ class _Within:
             if not days or self.excluded.are_doubtful(days):
                 raise NotADate("It has an exception near one of its dates.")
             return tuple(day for day in days if day not in self.excluded)
-        hours = sessions if self.is_by_day else [] if sessions else noted
+        hours = noted if not sessions else sessions if self.is_by_day else []
         is_short = (last - first).days < _LONG_PERIOD
         return every_day(first, last) if hours and is_short and all(map(_is_of_one_day, hours)) else ()
 
@@ -461,8 +495,12 @@ def _series(
 ) -> tuple[date, ...]:
     """The dates that the note lists or the rule gives within the period; none when it is one day or one period."""
     listed = said.dates(first, last) if said else ()
-    if not listed and rule is not None and last is None and rule.count and 1 < rule.count <= _MOST_COUNTED:
-        return counted(rule, first)
+    if not listed and rule is not None and last is None and not said:
+        dates = counted(rule, first) if rule.count else expand(rule, first, first + _AHEAD)[0] if rule.is_open else ()
+        if dates and dates[0] == first and len(dates) <= _MOST_COUNTED:
+            if not rule.count:
+                assembly.note("No last date is written: these are the dates of three months.")
+            return dates
     if listed or rule is None or last is None or last <= first:
         return listed
     begin, finish = said.period(first, last) if said else (first, last)
@@ -498,6 +536,8 @@ def _covers(occurrence: Occurrence, day: date) -> bool:
 
 def _with_hours(occurrences: list[Occurrence]) -> list[Occurrence]:
     """Without the whole days of which hours are told as well: "8月1日・2日 1日は10時から、2日は9時から"."""
+    if len(occurrences) == 1:
+        return occurrences
     timed = {item.starts_at.date() for item in occurrences if item.has_time}
     return [item for item in occurrences if item.has_time or item.ends_at is not None or item.starts_at.date() not in timed]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache
 
-from tadoru.parse.dates.vocabulary import WEEKDAY_NAMES, WEEKDAYS
+from tadoru.parse.dates.vocabulary import MONTHS, SHORT_WEEKDAYS, WEEKDAY_NAMES, WEEKDAYS
 
 _FIRST_YEAR, _LAST_YEAR = 2007, 2099
 """The law of 2007 decides about substitutes, and the formula of the equinoxes holds until 2099."""
@@ -87,7 +87,7 @@ MOST = 400
 
 _ONE = r"[月火水木金土日](?:曜日?|(?=[月火水木金土日・、,/と祝開のにはを)(\s~]|$))"
 _SET = rf"{_ONE}(?:\s?[・、,/と]?\s?(?:毎週)?{_ONE}){{0,6}}"
-_RANGE = r"[月火水木金土日](?:曜日?)?\s?(?:~|-|から)\s?[月火水木金土日]曜日?(?:まで)?"
+_RANGE = r"[月火水木金土日](?:曜日?)?\s?(?:~|-|から)\s?[月火水木金土日](?:曜日?|(?![月火水木金土日曜本程時間]))(?:まで)?"
 _ONLY_RANGE = re.compile(_RANGE)
 _NTHS = r"第\s?\d(?:\s?[・、,/と~\-]\s?第?\s?\d){0,4}"
 _MONTHLY_NTH = re.compile(
@@ -122,23 +122,81 @@ _BARE = re.compile(
     rf"{_HOLIDAYS_TOO}(?:に?(?:開催|実施))?(?=[\s、,・(]{{0,3}}(?:全\s?\d{{1,3}}\s?[回日]|午[前後]|\d{{1,2}}[時:]|$))"
 )
 """Weekdays alone: a rule only when the period begins on one of them."""
-_DAILY = re.compile(r"毎日(?!曜)|(?<![a-z])(?:every ?day|daily)(?![a-z])", re.IGNORECASE)
-_NAME = "(?:" + "|".join(sorted((name for name in WEEKDAY_NAMES if name.isascii()), key=len, reverse=True)) + ")s?"
-_AND = r"\s?(?:,|and|&)\s?"
-_ENGLISH_WEEKLY = re.compile(
-    r"(?<![a-z])(?:every|each|weekly on)\s(?P<other>other\s|second\s(?=\w+day\b(?!\s(?:of|in))))?"
-    rf"(?P<days>{_NAME}(?:{_AND}{_NAME}){{0,6}})(?![a-z])",
+_DAILY = re.compile(
+    r"毎日(?!曜)|(?<![a-zà-ÿ])(?:every ?day|daily|täglich|tous les jours|chaque jour|todos los días|ogni giorno|"
+    r"tutti i giorni|dagelijks|elke dag)(?![a-zà-ÿ])",
     re.IGNORECASE,
 )
-_ORDINALS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "last": -1}
-_ORDINAL = "|".join(_ORDINALS)
-_ENGLISH_MONTHLY = re.compile(
-    rf"(?<![a-z])(?:(?:on )?the |every )?(?P<nths>(?:{_ORDINAL})(?:{_AND}(?:{_ORDINAL})){{0,3}})\s(?P<days>{_NAME})"
-    r"\s(?:of|in)\s(?:the|each|every)\s?month",
+_ALL_NAMES = WEEKDAY_NAMES | SHORT_WEEKDAYS
+_NAME = (
+    "(?:"
+    + "|".join(sorted(WEEKDAY_NAMES, key=len, reverse=True))
+    + ")(?:e?s|en|i)?(?:morgens?|middag|avond|abends?|vormittags?|nachmittags?)?\\.?"
+)
+_ANY_NAME = "(?:" + "|".join(sorted(_ALL_NAMES, key=len, reverse=True)) + ")s?\\.?"
+_PLURAL = "(?:" + "|".join(sorted((name for name in WEEKDAY_NAMES if len(name) > 4), key=len, reverse=True)) + ")(?:s|en)"
+_AND = r"\s?(?:,|and|&|und|et|y|e|en|sowie|/)\s?(?:(?:le|les|los|il|la|el)\s)?"
+_TO = r"\s?(?:-|~|to|through|bis|au|al?|alla|t/m|tot(?: en met)?)\s?"
+_LATIN_RANGE = rf"(?<![^\W_]){_ANY_NAME}{_TO}{_ANY_NAME}(?![a-zà-ÿ\d]|\s?\d{{1,2}}\.?\s?[A-Za-zé])"
+_EVERY = (
+    r"every|each|weekly on|jede[nrs]?|immer|tous les|toutes les|chaque|todos los|todas las|cada|ogni|tutti i|tutte le|"
+    r"elke|iedere|"
+    r"any|wöchentlich(?: am)?|wekelijks(?: op)?"
+)
+_LATIN_WEEKLY = re.compile(
+    rf"(?<![a-zà-ÿ])(?:(?:{_EVERY})\s(?P<other>(?:other|second|zweiten?|2\.|deux|altra|andere|tweede)\s(?!{_NAME}\s(?:of|in|im|des|du|del|van)\s))?"
+    rf"(?P<days>{_NAME}(?:{_AND}{_NAME}){{0,6}})|(?:on |am |le |les |los |"
+    rf"op )?(?P<only>{_PLURAL}(?:{_AND}{_PLURAL}){{0,6}}))(?![a-zà-ÿ])",
+    re.IGNORECASE,
+)
+_LATIN_DAYS = re.compile(
+    rf"(?P<days>{_LATIN_RANGE})|(?<![^\W_])(?P<list>{_NAME}(?:{_AND}{_NAME}){{1,6}})(?![a-zà-ÿ]|[.,]?\s?\d)", re.IGNORECASE
+)
+_ORDINALS = {
+    word: number
+    for number, words in (
+        (1, "first 1st 1. 1er 1ère ersten erste erster premier première primer primera primo prima eerste"),
+        (2, "second 2nd 2. 2e 2ème zweiten zweite zweiter deuxième segundo segunda secondo seconda tweede"),
+        (3, "third 3rd 3. 3e 3ème dritten dritte dritter troisième tercer tercera terzo terza derde"),
+        (4, "fourth 4th 4. 4e 4ème vierten vierte vierter quatrième cuarto cuarta quarto quarta vierde"),
+        (-1, "last letzten letzte letzter dernier dernière último última ultimo ultima laatste"),
+    )
+    for word in words.split()
+}
+_ORDINAL = "|".join(re.escape(word) for word in sorted(_ORDINALS, key=len, reverse=True))
+_LATIN_MONTHLY = re.compile(
+    rf"(?<![a-zà-ÿ\d])(?:(?:on |an )?(?:the|jede[nrms]?|am|le|les|el|los|cada|chaque|il|la|ogni|de|elke|iedere|every|each|"
+    rf"tous les|todos los)\s)?"
+    rf"(?P<nths>(?:{_ORDINAL})(?:{_AND}(?:{_ORDINAL})){{0,3}})\s(?P<days>{_NAME})"
+    r"\s(?:(?:of|in)\s(?:the|each|every)\s?|im |eines jeden |jeden |des |du |de chaque |de cada |del |di ogni |"
+    r"van de |van elke |in de )"
+    r"(?:month|monate?s?|mois|mes|mese|maand)(?![a-zà-ÿ])",
+    re.IGNORECASE,
+)
+_LATIN_EXCEPT = re.compile(
+    r"[(,;]?\s?(?<![a-zà-ÿ])(?:closed|except|excluding|außer|ausgenommen|geschlossen|sauf|fermé(?:e|s|es)?|excepto|salvo|cerrad[oa]s?|tranne|chius[oai]|"
+    rf"behalve|gesloten)(?: on| am| le| les| el| los| il| la|"
+    rf" op)?\s(?P<days>{_ANY_NAME}(?:{_AND}{_ANY_NAME}){{0,4}})(?![a-zà-ÿ])\)?"
+    rf"|[(,;]?\s?(?<![a-zà-ÿ])(?P<before>{_NAME}(?:{_AND}{_NAME}){{0,4}})\s(?:closed|geschlossen|ruhetag|fermé|cerrado|chiuso|gesloten)(?![a-zà-ÿ])\)?",
+    re.IGNORECASE,
+)
+_MONTH_NAME = "(?:" + "|".join(sorted(MONTHS, key=len, reverse=True)) + ")\\.?"
+_LATIN_EXCEPT_DAY = re.compile(
+    r"[(,;.]?\s?(?<![a-zà-ÿ])(?:closed|except|excluding|no class|not|außer|ausgenommen|geschlossen|sauf|fermé|excepto|"
+    r"salvo|cerrado|tranne|chiuso|behalve|"
+    rf"gesloten)(?: on| am| le| el| il| op)?\s(?:(?:(?P<extra>\d{{1,2}})(?:er|st|nd|rd|th|\.)?\s?(?:,|und|and|et|y|e|"
+    rf"en)\s)?(?P<day>\d{{1,2}})(?:er|st|nd|rd|th|\.)?\s(?:de )?(?P<month>{_MONTH_NAME})|"
+    rf"(?P<first>{_MONTH_NAME})\s(?P<second>\d{{1,2}})(?:st|nd|rd|th)?)(?![a-zà-ÿ\d])\)?",
+    re.IGNORECASE,
+)
+_LATIN_EXCEPT_MONTH = re.compile(
+    r"[(,;]?\s?(?<![a-zà-ÿ])(?:except|excluding|not|außer|sauf|excepto|salvo|tranne|behalve)(?: in| im| en)?\s"
+    rf"(?P<months>{_MONTH_NAME}(?:{_AND}{_MONTH_NAME}){{0,3}})(?![a-zà-ÿ]|\s?\d)\)?",
     re.IGNORECASE,
 )
 _DOUBT = re.compile(
-    r"除[くき]|祝|休館|休園|(?<![夏冬春])休み|休業|休止|お休|不定期|以外|原則|年末年始|場合|変更|ただし|但し|または|又は|程度|のうち|いずれか|月\d回|except|holiday|unless",
+    r"除[くき]|祝|休館|休園|(?<![夏冬春])休み|休業|休止|お休|不定期|以外|原則|年末年始|場合|変更|ただし|但し|または|又は|程度|のうち|いずれか|(?<!毎)月\d回|except|holiday|unless|term.?time|school|ferien|vacances|vacaciones|vacanze|vakantie|außer|sauf|salvo|tranne|"
+    r"behalve|closed|geschlossen|fermé|cerrado|chiuso|gesloten",
     re.IGNORECASE,
 )
 _UNPLACED = re.compile(
@@ -153,14 +211,14 @@ _CLOSED = r"お?休み|休[館園業演場講会](?!日)|(?:開催|実施)し(?:
 _NOT_ON = rf"(?:\s?[をは]?除[くき]|以外|は?[、,]?(?:{_CLOSED}))"
 _EXCLUDED_DAYS = re.compile(
     r"[(、,※]?\s?(?:ただし、?|但し、?)?"
-    r"(?P<days>(?:(?:(?:(?:\d{4}年)?\d{1,2}月)?\d{1,2}日|\d{1,2}/\d{1,2})(?:\([^()]{1,6}\))?(?:まで)?(?:[・、,と~\-]|から)?){1,9})"
+    r"(?P<weekdays>(?:[月火水木金土日]曜日?[・、,と]){0,3})(?P<days>(?:(?:(?:(?:\d{4}年)?\d{1,2}月)?\d{1,2}日|\d{1,2}/\d{1,2}|(?<=[~\-])\d{1,2}(?=を))(?:\([^()]{1,6}\))?(?:まで)?(?:[・、,と~\-]|から)?){1,9})"
     rf"{_NOT_ON}\)?"
 )
 _EXCLUDED_MONTHS = re.compile(
     rf"[(、,※]?\s?(?:ただし、?|但し、?)?(?P<months>(?:(?<!年)\d{{1,2}}月[・、,と]?){{1,6}}){_NOT_ON}\)?"
 )
 _EXCLUDED_HOLIDAYS = re.compile(
-    r"[(、,※]?\s?(?:ただし、?|但し、?)?(?:国民の)?(?:祝日|祝祭日|休日)(?:[・、,]?(?:祝日|休日|振替休日))?"
+    r"[(、,※]?\s?(?:ただし、?|但し、?)?(?:国民の)?(?:祝日|祝祭日|休日)(?:[・、,]?(?:祝日|休日|振替休日))?(?:と重な[るっ]た?場合|に当たる場合)?"
     rf"(?P<year_end>[・、,と及びおよび]{{0,3}}年末年始)?{_NOT_ON}\)?"
 )
 _EXCLUDED_WEEKDAYS = re.compile(
@@ -170,7 +228,11 @@ _EXCLUDED_WEEKDAYS = re.compile(
 )
 _EXCLUDED_YEAR_END = re.compile(rf"[(、,※]?\s?(?:ただし、?|但し、?)?年末年始{_NOT_ON}\)?")
 _EXCLUDED_DAY = re.compile(r"(?:(?P<month>\d{1,2})(?:月|/))?(?P<day>\d{1,2})(?:日|(?=[(・、,と~\-か]|$))(?P<on>~|-|から)?")
-_TIMES = re.compile(r"(?:全|計)\s?(?P<all>\d{1,3})\s?[回日]|[(]\s?(?P<so>\d{1,3})\s?[回日]間?\s?[)]")
+_TIMES = re.compile(
+    r"(?:全|計)\s?(?P<all>\d{1,3})\s?[回日]|[(]\s?(?P<so>\d{1,3})\s?[回日]間?\s?[)]|"
+    r"(?<![\d:.])(?P<west>\d{1,2})\s(?:weeks?|sessions?|lessons?|evenings|termine|abende|séances|sesiones|incontri|lezioni|lessen|keer)(?![a-zà-ÿ])",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,13 +245,22 @@ class ExcludedDates:
     weekdays: frozenset[int] = frozenset()
     holidays: bool = False
     year_end: bool = False
+    opened: frozenset[tuple[int | None, int]] = frozenset()
+    """Days on which it takes place all the same."""
+    moves: bool = False
+    """A weekday that is a public holiday is not excluded, but the day after it."""
 
     def __bool__(self) -> bool:
         return bool(self.days or self.months or self.weekdays or self.holidays or self.year_end)
 
     def __contains__(self, day: date) -> bool:
+        if (day.month, day.day) in self.opened:
+            return False
+        before = day - timedelta(days=1)
+        is_moved = self.moves and before.weekday() in self.weekdays and is_holiday(before)
         return (
-            day.weekday() in self.weekdays
+            is_moved
+            or (day.weekday() in self.weekdays and not (self.moves and is_holiday(day)))
             or (day.month, day.day) in self.days
             or (None, day.day) in self.days
             or day.month in self.months
@@ -203,7 +274,22 @@ class ExcludedDates:
         return edge or (self.holidays and not all(map(has_holidays, dates)))
 
 
+_MAY_EXCLUDE = re.compile("除|休|以外|ません|ない|なし|[A-Za-z]{2}")
 _YEAR_END = frozenset({(12, 29), (12, 30), (12, 31), (1, 1), (1, 2), (1, 3)})
+
+
+def listed_days(text: str) -> set[tuple[int | None, int]]:
+    """The days that a list names: the month, if it is written, and the day."""
+    days: set[tuple[int | None, int]] = set()
+    month: int | None = None
+    begin: date | None = None
+    for day in _EXCLUDED_DAY.finditer(re.sub(r"\([^()]*\)|\d{4}年|まで", "", text)):
+        month = int(day["month"]) if day["month"] else month
+        days.add((month, int(day["day"])))
+        if begin is not None and (last := _leap_date(month, int(day["day"]))) is not None:
+            days.update((one.month, one.day) for one in _days_between(begin, last))
+        begin = _leap_date(month, int(day["day"])) if day["on"] else None
+    return days
 
 
 def _leap_date(month: int | None, day: int) -> date | None:
@@ -221,18 +307,15 @@ def _days_between(first: date, last: date) -> list[date]:
 
 def split_exclusions(text: str) -> tuple[str, ExcludedDates]:
     """A prepared text without the dates on which it does not take place, and these dates."""
+    if _MAY_EXCLUDE.search(text) is None:
+        return text, ExcludedDates()
     days: set[tuple[int | None, int]] = set()
     months: set[int] = set()
+    listed: set[int] = set()
 
     def take_days(found: re.Match[str]) -> str:
-        month: int | None = None
-        begin: date | None = None
-        for day in _EXCLUDED_DAY.finditer(re.sub(r"\([^()]*\)|\d{4}年|まで", "", found["days"])):
-            month = int(day["month"]) if day["month"] else month
-            days.add((month, int(day["day"])))
-            if begin is not None and (last := _leap_date(month, int(day["day"]))) is not None:
-                days.update((one.month, one.day) for one in _days_between(begin, last))
-            begin = _leap_date(month, int(day["day"])) if day["on"] else None
+        days.update(listed_days(found["days"]))
+        listed.update(_days(found["weekdays"]))
         return " "
 
     def take_months(found: re.Match[str]) -> str:
@@ -247,9 +330,22 @@ def split_exclusions(text: str) -> tuple[str, ExcludedDates]:
     year_end = any(found and found["year_end"] for found in (weekdays, holidays)) or _EXCLUDED_YEAR_END.search(text) is not None
     text = _EXCLUDED_YEAR_END.sub(" ", text)
     no_holidays = holidays is not None or bool(weekdays and weekdays["holidays"])
-    return text, ExcludedDates(
-        frozenset(days), frozenset(months), _days(weekdays["days"]) if weekdays else frozenset(), no_holidays, year_end
-    )
+    closed = frozenset(listed) | (_days(weekdays["days"]) if weekdays else frozenset())
+    if _LATIN.search(text) is None:
+        return text, ExcludedDates(frozenset(days), frozenset(months), closed, no_holidays, year_end)
+    for found in _LATIN_EXCEPT_DAY.finditer(text):
+        month = MONTHS[(found["month"] or found["first"]).lower().rstrip(".")]
+        days.update((month, int(found[part])) for part in ("extra", "day", "second") if found[part])
+    text = _LATIN_EXCEPT_DAY.sub(" ", text)
+    for found in _LATIN_EXCEPT_MONTH.finditer(text):
+        months.update(
+            MONTHS[name.lower()] for name in re.findall(_MONTH_NAME.removesuffix("\\.?"), found["months"], re.IGNORECASE)
+        )
+    text = _LATIN_EXCEPT_MONTH.sub(" ", text)
+    if (western := _LATIN_EXCEPT.search(text)) is not None:
+        closed |= _named(western["days"] or western["before"])
+        text = _LATIN_EXCEPT.sub(" ", text, count=1)
+    return text, ExcludedDates(frozenset(days), frozenset(months), closed, no_holidays, year_end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,11 +375,17 @@ class RecurrencePhrase:
     """A rule only if the first day of the period is one of its dates."""
     excluded: ExcludedDates = ExcludedDates()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it makes sense without a period: some days of each week or month, not the opening hours of every day."""
+        return not (self.must_begin or self.on_workdays or self.count or self.doubt) and len(self.weekdays) < 7
+
 
 def find_rule(text: str, excluded: ExcludedDates) -> RecurrencePhrase | None:
     """The rule in a prepared text without its exclusions; None when there is none."""
     found: RecurrencePhrase | None = None
-    for pattern, make in _FORMS:
+    forms = _LATIN_FORMS + _FORMS if _LATIN.search(text) else _FORMS
+    for pattern, make in forms:
         if (match := pattern.search(text)) and not _is_closed(text, match):
             found = make(match)
             break
@@ -291,7 +393,7 @@ def find_rule(text: str, excluded: ExcludedDates) -> RecurrencePhrase | None:
         return None
     rest = f"{text[: found.start]} {text[found.stop :]}"
     doubt = _DOUBT.search(rest) or _UNPLACED.search(DATED_WEEKDAY.sub("日", rest))
-    if more := next((match[0] for pattern, _ in _FORMS if (match := pattern.search(text, found.stop))), None):
+    if more := next((match[0] for pattern, _ in forms if (match := pattern.search(text, found.stop))), None):
         reason = f"there is another rule ({more.strip()})"
     else:
         reason = f"it has an exception ({doubt[0]})" if doubt else ""
@@ -301,7 +403,7 @@ def find_rule(text: str, excluded: ExcludedDates) -> RecurrencePhrase | None:
 def times_written(text: str) -> int | None:
     """How often a prepared text says that it takes place: "全8回"."""
     times = _TIMES.search(text)
-    return int(times["all"] or times["so"]) if times else None
+    return int(times["all"] or times["so"] or times["west"]) if times else None
 
 
 def _is_closed(text: str, found: re.Match[str]) -> bool:
@@ -358,20 +460,31 @@ def _daily(found: re.Match[str]) -> RecurrencePhrase:
     return RecurrencePhrase(found[0].strip(), frozenset(range(7)), start=found.start(), stop=found.end())
 
 
-def _english_weekly(found: re.Match[str]) -> RecurrencePhrase:
-    return RecurrencePhrase(
-        found[0].strip(), _named(found["days"]), weeks=2 if found["other"] else 1, start=found.start(), stop=found.end()
-    )
+def _latin_weekly(found: re.Match[str]) -> RecurrencePhrase:
+    days, weeks = _named(found["days"] or found["only"]), 2 if found["other"] else 1
+    return RecurrencePhrase(found[0].strip(), days, weeks=weeks, start=found.start(), stop=found.end())
 
 
-def _english_monthly(found: re.Match[str]) -> RecurrencePhrase:
+def _latin_range(found: re.Match[str]) -> RecurrencePhrase:
+    if found["list"]:
+        return RecurrencePhrase(found[0].strip(), _named(found["list"]), start=found.start(), stop=found.end())
+    first, *_, last = (_ALL_NAMES[name] for name in _names(found["days"]))
+    days = frozenset((first + step) % 7 for step in range((last - first) % 7 + 1))
+    return RecurrencePhrase(found[0].strip(), days, start=found.start(), stop=found.end())
+
+
+def _latin_monthly(found: re.Match[str]) -> RecurrencePhrase:
     nths = frozenset(_ORDINALS[word] for word in re.findall(_ORDINAL, found["nths"].lower()))
     return RecurrencePhrase(found[0].strip(), _named(found["days"]), nths, start=found.start(), stop=found.end())
 
 
+_LATIN = re.compile("[A-Za-z]{2}")
+_LATIN_FORMS = (
+    (_LATIN_MONTHLY, _latin_monthly),
+    (_LATIN_WEEKLY, _latin_weekly),
+    (_LATIN_DAYS, _latin_range),
+)
 _FORMS = (
-    (_ENGLISH_MONTHLY, _english_monthly),
-    (_ENGLISH_WEEKLY, _english_weekly),
     (_NTHS_OF_MONTH, _monthly_nth),
     (_MONTHLY_NTH, _monthly_nth),
     (_MONTHLY_DAY, _monthly_day),
@@ -389,12 +502,14 @@ def _days(written: str) -> frozenset[int]:
 
 
 def _named(written: str) -> frozenset[int]:
-    words = re.findall(r"[a-z]+", written.lower())
-    return frozenset(
-        WEEKDAY_NAMES[name]
-        for word in words
-        if (name := word if word in WEEKDAY_NAMES else word.removesuffix("s")) in WEEKDAY_NAMES
-    )
+    return frozenset(_ALL_NAMES[name] for name in _names(written))
+
+
+def _names(written: str) -> list[str]:
+    """The names of weekdays in a text, without the ending of a plural."""
+    words = re.findall(r"[a-zà-ÿ]+", written.lower())
+    found = ((word, word.removesuffix("s"), word.removesuffix("en"), word.removesuffix("es")) for word in words)
+    return [name for forms in found if (name := next((form for form in forms if form in _ALL_NAMES), None))]
 
 
 def expand(rule: RecurrencePhrase, first: date, last: date) -> tuple[tuple[date, ...], str]:

@@ -49,8 +49,33 @@ _BOTH_YEARS = re.compile(r"((?:19|20)\d\d)\s?\((?:令和|平成|昭和|[RHS])\s?
 _BOTH_YEARS_TURNED = re.compile(r"((?:令和|平成|昭和|[RHS])\s?(?:\d{1,2}|元))\s?\((?:19|20)\d\d年?\)\s?年")
 _HOURS_SHARED = re.compile(r"(?<![\d:/月])(\d{1,2})\s?([~\-・、])\s?((?:午前|午後)?\s?\d{1,2}時)(?!間)")
 _WEST_HOURS_SHARED = re.compile(
-    r"(?<![\d:/.\-])(\d{1,2}(?:[.:]\d\d)?)\s?(-|~|bis|à)\s?(\d{1,2}(?:[.:]\d\d)?)\s?(Uhr|h(?![a-zà-ÿ\d]))", re.IGNORECASE
+    r"(?<![\d:/.\-])(\d{1,2}(?:[.:]\d\d)?)\s?(?:-|~|bis|à|a|tot|to|y|und|and|et|e|en)\s?(\d{1,2}(?:[.:]\d\d)?)\s?"
+    r"(?:Uhr|uur|hrs|horas|heures|[hu](?![a-zà-ÿ\d]))",
+    re.IGNORECASE,
 )
+_WEST_HOURS_NAMED = re.compile(
+    r"(?<![^\W_])(?:(?:dalle|alle)(?: ore)?|ore|de las|a las|a la|desde las|kl\.?)\s(\d{1,2})(?:[.:,](\d\d))?(?!\d|"
+    r"[.:]\d)(?:\s?(?:h|horas)(?![a-zà-ÿ]))?"
+    r"(?:\s?(?:-|~|/|alle(?: ore)?|fino alle|a|a las|hasta las|y las)\s?(?:las )?(\d{1,2})(?:[.:,](\d\d))?(?!\d|"
+    r"[.:]\d)(?:\s?(?:h|horas)(?![a-zà-ÿ]))?)?",
+    re.IGNORECASE,
+)
+"""Hours of languages that name them before the number: "dalle 10 alle 19", "a las 19.30 h"."""
+_BETWEEN = re.compile(
+    r"(?<![^\W_])(?:between|zwischen|entre|tra|tussen)\s([^.;()\n]{1,16}?\d[^.;()\n]{0,12}?)\s(?:and|und|et|y|e|en)\s(?=\d)",
+    re.IGNORECASE,
+)
+_FOR = re.compile(r"(\d{1,2}(?:[:.]\d\d)?\s?(?:[ap]\.?m\.?)?)\sfor\s(?=\d{1,2}(?:[:.]\d\d)?\s?(?:[ap]\.?m|$|\)))", re.IGNORECASE)
+"""Guests arrive at the first of two times: "7:00 for 7:30 pm"."""
+_DOTTED_RANGE = re.compile(
+    r"(?<![\d:/.\-])(\d{1,2})\.(00|[1-5]\d)\s?-\s?(\d{1,2})\.(00|[1-5]\d)(?![\d:/.\-])(?=[^\d]{0,3}(?:$|[^\d.]))"
+)
+"""9.30-18.30: no month has these numbers."""
+_BARE_HOURS = re.compile(r"(?<![\d/.:\-~])(?<!\d )([7-9]|1[0-2])\s?-\s?([1-9])(?![\d/.:%\-~]|\s?[A-Za-zà-ÿ])")
+"""11-6: no days and no ages, which do not count down."""
+_NEW_YEAR = re.compile("(?<![一-龠])元[日旦](?=[\\s(、午0-9])")
+_COLON_HOUR = re.compile(r"(?<=\d:\d\d)\s?(?:h|hrs|uhr|uur|horas)(?![a-zà-ÿ\d])", re.IGNORECASE)
+_LATIN = re.compile(r"[A-Za-z]{2}")
 _DAYS_SHARED = re.compile(r"(?<=[月(])(\d{1,2})((?:\s?[~\-・、,]\s?\d{1,2}(?![月\d])){1,9})日")
 _SLASHES_SHARED = re.compile(
     r"(?<![\d/])(\d{1,2}/)\d{1,2}(?:\([^()]{1,6}\))?((?:[、・]\d{1,2}(?:\([^()]{1,6}\))?(?![\d/月日時分:%~\-])){1,9})"
@@ -81,8 +106,35 @@ def prepare(text: str) -> str:
     text = _ISO_INTERVAL.sub("~", text)
     text = _UNITS_APART.sub("", text)
     text = _HOURS_SHARED.sub(r"\1時\2\3", text)
-    text = _WEST_HOURS_SHARED.sub(r"\1 \4 \2 \3 \4", text)
+    text = _NEW_YEAR.sub("1月1日", text).replace("大晦日", "12月31日")
+    if _LATIN.search(text):
+        text = _prepare_latin(text)
     return _SLASHES_SHARED.sub(_share_month, _DAYS_SHARED.sub(_share_day, text))
+
+
+def _prepare_latin(text: str) -> str:
+    """Hours in words of European languages as `10:00~19:00`."""
+    text = _BETWEEN.sub(r"\1 ~ ", _FOR.sub(" ", text))
+    text = _WEST_HOURS_NAMED.sub(lambda found: f" {_range(*found.groups())} ", text)
+    text = _WEST_HOURS_SHARED.sub(lambda found: _range(*_parts(found[1]), *_parts(found[2])), text)
+    text = _BARE_HOURS.sub(_afternoon, text)
+    text = _DOTTED_RANGE.sub(r"\1:\2~\3:\4", text)
+    return _COLON_HOUR.sub("", text)
+
+
+def _afternoon(found: re.Match[str]) -> str:
+    first, last = int(found[1]), int(found[2])
+    return f"{first}:00~{last + 12}:00" if last < first else found[0]
+
+
+def _parts(clock: str) -> tuple[str, str | None]:
+    hour, _, minute = clock.replace(".", ":").partition(":")
+    return hour, minute or None
+
+
+def _range(hour: str, minute: str | None, last_hour: str | None, last_minute: str | None) -> str:
+    first = f"{hour}:{minute or '00'}"
+    return f"{first}~{last_hour}:{last_minute or '00'}" if last_hour else first
 
 
 def _share_day(found: re.Match[str]) -> str:
@@ -111,11 +163,20 @@ def _digits(numeral: str) -> str:
 
 _ERA_SHORT = r"(?:明治|大正|昭和|平成|令和|[明大昭平令](?=\s?\d)|(?<![A-Za-z])[MTSHR])"
 _MONTH = "(?:" + "|".join(sorted(vocabulary.MONTHS, key=len, reverse=True)) + r")(?![^\W\d_])\.?"
+_LONG_MONTH = (
+    "(?:"
+    + "|".join(sorted((name for name in vocabulary.MONTHS if len(name) > 4), key=len, reverse=True))
+    + r"|juin|juli|mai(?=\s|$))(?![^\W_])"
+)
 _ORDINAL = r"(?:st|nd|rd|th|er|º|ª|°|\.)?"
 _D = rf"\d{{1,2}}(?!\d|:\d|\s?[ap]\.?m\b|\s?h\d|\s?Uhr){_ORDINAL}"
+_D2 = rf"(?!\d{{1,2}}\s?[-~]\s?\d{{1,2}}(?::\d\d|\s?[ap]\.?m)){_D}"
+"""A day of a list, which is not the first of two hours: "Nov. 9, 4-5:30 p.m."."""
 _AND = r"\s?(?:-|~|–|,|、|/|&|\+|\bto\b|\bbis\b|\bau\b|\bal?\b|\band\b|\bund\b|\bet\b|\by\b|\be\b|\ben\b|\bt/m\b|\bthrough\b)\s?"
 _RANGES = re.compile(r"-|~|\b(?:to|bis|au|al?|t/m|through)\b", re.IGNORECASE)
-_WEST_YEAR = r"(?:,?\s?(?:de\s|del\s|of\s)?(?P<year>(?:19|20)\d\d)(?!\d|:))?"
+_WEST_YEAR = r"(?:,?\s?(?:de\s|del\s|of\s)?(?P<year>(?:19|20)\d\d)(?!\d|:\d))?"
+_WEEKDAY_NUMBERS = vocabulary.WEEKDAY_NAMES | vocabulary.SHORT_WEEKDAYS
+_DAY_NAMES = "|".join(sorted(_WEEKDAY_NUMBERS, key=len, reverse=True))
 _W = "[月火水木金土日]"
 _SKIP = re.compile(
     r"(?:[^\S\n]|は、|[:…※*「」!！いうえくけこさしすせそたつてでにぬねのはひふへほみむめもゆらりるれろわをんア-オカ-コサシセソタツ-ヺ]){1,50}"
@@ -259,7 +320,14 @@ def _from_names(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
 
 
 def _from_month_name(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
-    return (MonthToken(found[0], vocabulary.MONTHS[found["name"].lower().rstrip(".")], int(found["year"])),)
+    year = int(found["year"]) if found["year"] else None
+    return (MonthToken(found[0], vocabulary.MONTHS[found["name"].lower().rstrip(".")], year),)
+
+
+def _from_weekday_and_day(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
+    """`Sat 11` of "Sat 11 & Sun 12 July"."""
+    weekday = _WEEKDAY_NUMBERS[found["weekday"].lower()]
+    return (DayToken(found[0], None, None, int(found["day"]), weekdays=frozenset({weekday})),)
 
 
 _YMD = r"(?P<month>\d{1,2})\s?(?P=by)\s?(?P<day>\d{1,2})(?!\d)"
@@ -291,7 +359,7 @@ _DAYS: tuple[tuple[re.Pattern[str], Maker], ...] = (
         _from_parts,
     ),
     (re.compile(r"(?<!\d)(?P<month>\d{1,2})月"), _from_month),
-    (re.compile(r"(?<!\d)(?P<day>\d{1,2})日(?!間|目|程|曜|分|本|数|以|前|後|\d)"), _from_parts),
+    (re.compile(r"(?<!\d)(?P<day>\d{1,2})日(?!間|目|程|曜|分|本|数|以|前|後|\d(?!\d?月))"), _from_parts),
     (
         re.compile(r"(?<![\d/.\-])(?P<first>\d{1,2})(?P<by>[/.\-])(?P<second>\d{1,2})(?P=by)(?P<year>(?:19|20)\d\d)(?!\d)"),
         _from_three,
@@ -314,12 +382,26 @@ _DAYS: tuple[tuple[re.Pattern[str], Maker], ...] = (
     (re.compile(r"(?<![\d/.:])(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?!\s?\d)"), _from_day_and_month),
     (
         re.compile(
-            rf"(?<![\d:./])(?P<days>{_D}(?:{_AND}{_D}){{0,9}})\s?(?:de\s|of\s)?(?P<name>{_MONTH}){_WEST_YEAR}", re.IGNORECASE
+            rf"(?<![\d:./])(?P<days>{_D}(?:{_AND}{_D2}){{0,9}})\s?(?:de\s|of\s)?(?P<name>{_MONTH}){_WEST_YEAR}", re.IGNORECASE
         ),
         _from_names,
     ),
-    (re.compile(rf"(?<![^\W_])(?P<name>{_MONTH})\s?(?P<days>{_D}(?:{_AND}{_D}){{0,9}}){_WEST_YEAR}", re.IGNORECASE), _from_names),
+    (
+        re.compile(
+            rf"(?<![^\W_])(?P<name>{_MONTH})\s?(?P<days>{_D}(?:{_AND}{_D2}){{0,9}})(?!\s?(?:de\s)?{_MONTH}){_WEST_YEAR}",
+            re.IGNORECASE,
+        ),
+        _from_names,
+    ),
     (re.compile(rf"(?<![^\W_])(?P<name>{_MONTH}),?\s?(?:de\s)?(?P<year>(?:19|20)\d\d)(?!\d)", re.IGNORECASE), _from_month_name),
+    (re.compile(rf"(?<![^\W_])(?P<name>{_LONG_MONTH})(?!\s?\d)(?P<year>)", re.IGNORECASE), _from_month_name),
+    (
+        re.compile(
+            rf"(?<![^\W_])(?P<weekday>{_DAY_NAMES})[.,]{{0,2}}\s(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?(?={_AND}(?:{_DAY_NAMES})[.,]{{0,2}}\s\d)",
+            re.IGNORECASE,
+        ),
+        _from_weekday_and_day,
+    ),
 )
 
 
@@ -333,6 +415,8 @@ def place_weekdays(tokens: list[Token]) -> tuple[list[Token], list[WeekdaysToken
     out: list[Token] = []
     left: list[WeekdaysToken] = []
     waiting: WeekdaysToken | None = None
+    more: list[int] = []
+    """Weekdays of the days that follow: "Sa/So 28./29. November"."""
     for token in tokens:
         last = out[-1] if out else None
         if isinstance(token, WeekdaysToken):
@@ -344,8 +428,11 @@ def place_weekdays(tokens: list[Token]) -> tuple[list[Token], list[WeekdaysToken
                 left += [waiting] if waiting else []
                 waiting = token
         elif isinstance(token, DayToken) and waiting and not token.weekdays:
-            out.append(replace(token, weekdays=frozenset(waiting.days)))
+            weekday, *more = waiting.days
+            out.append(replace(token, weekdays=frozenset({weekday})))
             waiting = None
+        elif isinstance(token, DayToken) and more and not token.weekdays:
+            out.append(replace(token, weekdays=frozenset({more.pop(0)})))
         else:
             if waiting and not isinstance(token, YearToken) and not (isinstance(token, MarkToken) and token.text == ","):
                 left.append(waiting)

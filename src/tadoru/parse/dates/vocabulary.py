@@ -44,17 +44,23 @@ december dec dezember dez décembre decembre déc diciembre dic dicembre dezembr
 MONTHS = {name: number for number, names in enumerate(_MONTHS.strip().splitlines(), 1) for name in names.split()}
 
 _WEEKDAYS = """
-monday mon montag lundi lunes lunedì maandag
-tuesday tues tue dienstag mardi martes martedì dinsdag
-wednesday wed mittwoch mercredi miércoles miercoles mercoledì woensdag
-thursday thurs thur thu donnerstag jeudi jueves giovedì donderdag
-friday fri freitag vendredi viernes venerdì vrijdag
+monday mon montag lundi lunes lunedì lunedi maandag
+tuesday tues tue dienstag mardi martes martedì martedi dinsdag
+wednesday wed mittwoch mercredi miércoles miercoles mercoledì mercoledi woensdag
+thursday thurs thur thu donnerstag jeudi jueves giovedì giovedi donderdag
+friday fri freitag vendredi viernes venerdì venerdi vrijdag
 saturday sat samstag sonnabend samedi sábado sabado sabato zaterdag
 sunday sun sonntag dimanche domingo domenica zondag
 """
 WEEKDAY_NAMES = {name: number for number, names in enumerate(_WEEKDAYS.strip().splitlines()) for name in names.split()}
-SHORT_WEEKDAYS = {"mo": 0, "di": 1, "mi": 2, "do": 3, "fr": 4, "sa": 5, "so": 6}
-"""German; words of other languages too, so they count only before a number."""
+SHORT_WEEKDAYS = {
+    name: number
+    for number, names in enumerate(
+        ("mo lun ma", "di mar", "mi mer wo mié mie", "do jeu gio jue", "fr ven vr vie", "sa sam sab sáb za", "so dim dom zo")
+    )
+    for name in names.split()
+}
+"""Words of other languages too, so they count only before a number, or as one end of a range of weekdays."""
 
 _AMERICAN = frozenset(
     "New_York Chicago Denver Los_Angeles Phoenix Anchorage Detroit Boise Juneau Sitka Nome Metlakatla Yakutat Adak Menominee "
@@ -99,12 +105,15 @@ _AHEAD = {"本日": 0, "今日": 0, "きょう": 0, "today": 0, "tonight": 0, "�
 _AHEAD |= {"明後日": 2, "あさって": 2, "昨日": -1, "yesterday": -1}
 _STEPS = {"今": 0, "来": 1, "再": 2, "先": -1}
 _WEEKDAY_WORDS = "|".join(sorted(WEEKDAY_NAMES, key=len, reverse=True))
+_ANY_WEEKDAY = "|".join(sorted(WEEKDAY_NAMES | SHORT_WEEKDAYS, key=len, reverse=True))
+_PAIR = rf"(?:{_ANY_WEEKDAY})\.?\s?[/&+]\s?(?:{_ANY_WEEKDAY})"
 _WEEKDAY = re.compile(
-    rf"\(\s?(?:{_OFF}[・、,/\s]?)?(?P<set>{_W}(?:曜日?)?(?:\s?[・、,/]?\s?{_W}(?:曜日?)?){{0,6}})(?:[\s・、,/]{{0,2}}{_OFF}){{0,2}}\s?\)"
+    rf"(?<![^\W_])(?P<pair>{_PAIR})(?=[.,]?\s?\d)|\(\s?(?:{_OFF}[・、,/\s]?)?(?P<set>{_W}(?:曜日?)?(?:\s?[・、,/]?\s?{_W}(?:曜日?)?){{0,6}})(?:[\s・、,/]{{0,2}}{_OFF}){{0,2}}\s?\)"
     rf"|(?P<long>{_W})曜日?(?:[・(]?(?:祝日?|休日?)\)?)?"
     rf"|(?<=[\d日])\s?(?P<bare>[月火水木金土日])(?=[\s~\-・、,)]|$)"
     rf"|\(?(?<![a-zà-ÿ])(?P<name>{_WEEKDAY_WORDS})(?![a-zà-ÿ])\.?\)?"
-    r"|(?<![^\W_])(?P<short>mo|di|mi|do|fr|sa|so)(?=[.,]\s?\d)\.?|星期(?P<chinese>[一二三四五六日])",
+    rf"|(?<![^\W_])(?P<short>{'|'.join(sorted(SHORT_WEEKDAYS, key=len, reverse=True))})(?:[.,]{{1,2}}\s?|"
+    rf"\s)(?=\d{{1,2}}(?:[.\s/]|$))|星期(?P<chinese>[一二三四五六日])",
     re.IGNORECASE,
 )
 
@@ -121,7 +130,15 @@ _MARKS: tuple[tuple[DateMark, re.Pattern[str]], ...] = (
         _words(
             r"(?:事前)?申し?込み?(?:期限|締め?切り?|期間|開始|受付(?:開始|期間)?|は?[、,]?(?=:?\s?\d))|(?:支払い?|提出|返却|入金)?期限|締め?切り?|〆切り?|必着|"
             r"応募(?:期限|期間|締切)?|予約(?:開始|受付|期間)|発売日?|前売開始|販売(?:開始|期間)|受付(?:期間|締切)|[公更掲][開新載]日",
-            r"deadline|(?:register|rsvp|apply) by|posted|updated",
+            r"(?:closing |application |entry )?deadline|closing date|(?:register|rsvp|apply|book|order|"
+            r"reply)(?: online)? (?:by|before)|(?:last )?(?:posted|updated)"
+            r"|(?:bookings?|registrations?|applications?|entries|tickets?|sales) (?:opens?|closes?|starts?|ends?|"
+            r"go on sale|on sale|by|until|from)|on sale"
+            r"|anmelde(?:schluss|frist)|anmeldung(?:en)?(?: bis| ab)?|bewerbungs(?:schluss|frist)|einsendeschluss|"
+            r"(?:karten)?vorverkauf|vvk|stand:|veröffentlicht"
+            r"|date limite|clôture|inscriptions?|réservations?|inscripci(?:ón|ones)|reservas?|plazo|fecha límite|"
+            r"iscrizion[ei]|prenotazion[ei]|scadenza|entro"
+            r"|aanmeld(?:en|ing)|inschrijv(?:en|ing)|reserveren|opgeven|uiterlijk|kaartverkoop|publi(?:é|shed|cado)|pubblicato|gepubliceerd",
         ),
     ),
     (
@@ -135,34 +152,37 @@ _MARKS: tuple[tuple[DateMark, re.Pattern[str]], ...] = (
         DateMark.ENTRY,
         _words(
             r"(?:配信|整列|入場|集合)開始|(?:当日)?受け?付け?(?:開始|時間)?|集合(?:時間)?|(?:最終)?入[場館園](?!無料|料|券|可|自由|制限|口)(?:開始|時間)?|来場|チェックイン",
-            r"registration|check-?in|last (?:entry|admission)",
+            r"registration|arrival|check-?in|last (?:entry|admission|orders)|letzter einlass|dernière entrée|"
+            r"última entrada|ultimo ingresso|inloop|ontvangst|accueil",
         ),
     ),
     (
         DateMark.DOORS,
         _words(
             r"開場(?!開演)(?:時間|時刻)?|会場(?=:?\s?\d)",
-            r"doors(?:\sopen)?(?:\sat)?|open|einlass(?:\sab)?|ouverture(?: des portes)?|portes",
+            r"(?:doors|gates)(?:\sopen)?(?:\sat)?|open|einlass(?:\sab)?|ouverture(?: des portes)?|portes|"
+            r"apertura(?: (?:de puertas|porte|sala))?|puertas"
+            r"|(?:zaal|deur(?:en)?)(?: open)?",
         ),
     ),
     (
         DateMark.START,
         _words(
-            r"(?:試合|競技|上映|公演)?開始(?:時間|時刻|日時?)?|開場開演|点灯|開演(?:時間|時刻)?|開会式?|開宴|スタート|開催(?:日時?|期間)?|日時|日程",
-            "starts?|show|begins?|kick-?off|beginn|début",
+            r"(?:試合|競技|上映|公演)?開始(?:時間|時刻|日時?)?|開場開演|点灯|開演(?:時間|時刻)?|開会式?|開宴|スタート|開催(?:日時?|期間)?|(?:実施|開講|公演|上映|試験)(?:日時?|期間)|期日|日時|日程",
+            "starts?|starting|show|begins?|beginning|kick-?off|beginn|début|inicio|comienzo|inizio|aanvang|concert|konzert",
         ),
     ),
-    (DateMark.END, _words("終演|解散|消灯|終了(?:時間|時刻|予定|日時?)?|閉会|閉場", "ends?|close[sd]?|ende|fin")),
+    (DateMark.END, _words("終演|解散|消灯|終了(?:時間|時刻|予定|日時?)?|閉会|閉場", "ends?|finish(?:es)?|ende|einde|fine|fin")),
     (DateMark.ALL_DAY, _words("(?<!最)終日|全日", "all[- ]?day|ganztägig")),
     (DateMark.VAGUE, _words("[上中下初]旬|頃|ごろ|前半|後半|月末|(?<=月)末|(?<=年)[春夏秋冬]", "early|mid|late")),
     (DateMark.UNSETTLED, _words("未定|未確定|調整中|検討中", "tba|tbd|tbc")),
-    (DateMark.UNTIL, _words("まで|迄", "until|till|jusqu'(?:au|à)")),
-    (DateMark.RANGE, _words("~|-|から|より", r"to|through|bis|au|al|à(?=\s?(?:\d|mi))|t/m")),
+    (DateMark.UNTIL, _words("まで|迄", "until|till|jusqu'(?:au|à)|hasta(?: el| las)?|fino (?:al?|alle|alla)")),
+    (DateMark.RANGE, _words("~|-|から|より", r"to|through|thru|bis(?: zum)?|au|al?|alle|à(?=\s?(?:\d|mi))|t/m|tot(?: en met)?")),
     (
         DateMark.LIST,
         _words(
             r"[・、,;/&+|▽]|(?<![あ-ん])と(?![あ-ん])|(?<=から)と(?=\s?[\d午正])|及び|および|並びに|ならびに|又は|または",
-            "and|und|et|or",
+            "and|und|et|or|y|e|en|sowie",
         ),
     ),
     (DateMark.STOP, _words(r"[。\n)(]")),
@@ -202,6 +222,9 @@ def _from_weekday(found: re.Match[str]) -> WeekdaysToken:
     if found["name"] or found["short"]:
         name = (found["name"] or found["short"]).lower()
         return WeekdaysToken(found[0], ((WEEKDAY_NAMES | SHORT_WEEKDAYS)[name],))
+    if found["pair"]:
+        names = (name.strip(" .").lower() for name in re.split("[/&+]", found["pair"]))
+        return WeekdaysToken(found[0], tuple((WEEKDAY_NAMES | SHORT_WEEKDAYS)[name] for name in names))
     if found["chinese"]:
         return WeekdaysToken(found[0], ("一二三四五六日".index(found["chinese"]),))
     written = found["set"] or found["long"] or found["bare"]
