@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tadoru.errors import NothingToCrawl
-from tadoru.jobs.docs.run import crawl_database_path
+from tadoru.jobs.docs.bundle.output_folder import crawl_database_path
 from tests.support.handbook import Handbook, entries, read
 from tests.support.site import Site
 

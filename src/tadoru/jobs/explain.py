@@ -15,9 +15,10 @@ from tadoru.errors import Message
 from tadoru.fetch.guard import DnsCache, private_exemptions
 from tadoru.i18n.stored_texts import skip_reason
 from tadoru.jobs.crawl_setup import access_for, build_cleaner, build_scope, read_robots_file, robots_token
+from tadoru.jobs.docs.bundle.output_folder import crawl_database_path
 from tadoru.jobs.docs.content.variants import detect_edition
 from tadoru.jobs.docs.run import build_job as docs_job
-from tadoru.jobs.docs.run import crawl_database_path, site_folder
+from tadoru.jobs.docs.run import site_folder
 from tadoru.jobs.launch import build_fetcher
 from tadoru.jobs.reporting.formatting import format_count
 from tadoru.model.web import Request, Response

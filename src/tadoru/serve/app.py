@@ -25,7 +25,7 @@ from starlette.types import Receive, Scope, Send
 
 from tadoru.errors import StoreError, TadoruError
 from tadoru.serve import api, graphql, problems, web
-from tadoru.serve.api import events, feeds, openapi
+from tadoru.serve.api import events, openapi
 from tadoru.serve.auth.guard import bind_routes, guard
 from tadoru.serve.auth.rate_limits import RateLimits
 from tadoru.serve.crawl_runner.dispatcher import start_dispatcher
@@ -109,7 +109,8 @@ _SOURCE_METRICS: tuple[tuple[str, str, Callable[[SourceHealthStats], float | Non
 )  # fmt: skip
 
 
-ROUTERS = (events.list_router, monitoring_router, api.router, feeds.router, web.router, live_room.router, graphql.router)
+# Each router by itself: FastAPI builds the routes of a router that includes others once more.
+ROUTERS = (events.list_router, monitoring_router, *api.ROUTERS, *web.ROUTERS, live_room.router, graphql.router)
 
 
 def build_app(service: Service, routers: Iterable[APIRouter] = ROUTERS, routes: Iterable[Route] = ROUTES) -> FastAPI:
@@ -168,7 +169,7 @@ def _guarded_routes(routers: Iterable[APIRouter]) -> list[BaseRoute]:
     """The routes of these routers, each behind the guard."""
     guarded = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, dependencies=[Depends(guard)])
     for router in routers:
-        guarded.include_router(router)
+        guarded.include_router(router, dependencies=[Depends(web.note_live_position)] if router in web.ROUTERS else None)
     return guarded.router.routes
 
 

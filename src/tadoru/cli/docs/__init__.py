@@ -99,7 +99,8 @@ def docs(url: str, dry_run: bool, config_file: str | None, show_config: bool, **
 
 def _stored_crawl(options: DocsOptions, url: str) -> str:
     """The database of the crawl in the folder of the site."""
-    from tadoru.jobs.docs.run import crawl_database_path, site_folder
+    from tadoru.jobs.docs.bundle.output_folder import crawl_database_path
+    from tadoru.jobs.docs.run import site_folder
     from tadoru.rules.url import parse_typed_url
 
     return str(crawl_database_path(site_folder(options, parse_typed_url(url))))

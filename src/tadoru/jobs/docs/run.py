@@ -37,7 +37,7 @@ from tadoru.jobs.docs.bundle.model import (
     StoredSpec,
     one_line,
 )
-from tadoru.jobs.docs.bundle.output_folder import STATE_FOLDER, check_folder
+from tadoru.jobs.docs.bundle.output_folder import STATE_FOLDER, check_folder, crawl_database_path
 from tadoru.jobs.docs.bundle.writer import write_bundle
 from tadoru.jobs.docs.content.page_info import page_part, title_parts
 from tadoru.jobs.docs.job import DocsJob
@@ -68,11 +68,6 @@ def site_folder(options: DocsOptions, url: str) -> Path:
     if options.output:
         return Path(options.output)
     return Path(DEFAULT_FOLDER) / (site_folder_name(url) + (f"@{options.label}" if options.label else ""))
-
-
-def crawl_database_path(root: Path) -> Path:
-    """The path of the crawl database in a site's folder."""
-    return root / STATE_FOLDER / "crawl.db"
 
 
 def build_job(options: DocsOptions, scope: Scope, start: str) -> DocsJob:

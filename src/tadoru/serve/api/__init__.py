@@ -7,11 +7,9 @@ entity tags and pages, `openapi` publishes the description. Permissions are in `
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from tadoru.serve.api import cluster, crawl_desk, crawl_results, crawls, docs_sites, events, feeds, reviews, sources
 
-from tadoru.serve.api import cluster, crawl_desk, crawl_results, crawls, docs_sites, events, reviews, sources
-
-router = APIRouter()
-for one in (events, sources, reviews, docs_sites, crawls, crawl_results, crawl_desk, cluster):
-    router.include_router(one.router)
-router.include_router(sources.runs_router)
+ROUTERS = (
+    events.router, sources.router, reviews.router, docs_sites.router, crawls.router, crawl_results.router, crawl_desk.router,
+    cluster.router, sources.runs_router, feeds.router,
+)  # fmt: skip

@@ -17,15 +17,12 @@ import threading
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tadoru.errors import TadoruError, UsageError
 from tadoru.i18n.translation import N_
 from tadoru.jobs.events.collect import source_registry
-from tadoru.jobs.events.collect.trial import SourceTrial, preview_settings, try_source
-from tadoru.jobs.events.collect.worker_pool import WorkerPool
 from tadoru.jobs.events.publish.json_documents import change_json, source_json
-from tadoru.jobs.launch import run_loop
 from tadoru.rules.address import Exemptions
 from tadoru.serve.api.responses import usage_errors_as
 from tadoru.serve.auth.principal import Principal
@@ -35,6 +32,11 @@ from tadoru.serve.service import Service
 from tadoru.store.calendar.records import EventSource, RunLog, SourceFieldChange
 from tadoru.store.files import FileStore, beside, open_files
 
+if TYPE_CHECKING:
+    from tadoru.jobs.events.collect.trial import SourceTrial
+    from tadoru.jobs.events.collect.worker_pool import WorkerPool
+
+T = TypeVar("T")
 _LOCATION_FIELDS = frozenset({"url", "type", "settings"})
 _COMMAND_LINE_FIELDS = frozenset({"secret", "allow_private", "named_host"})
 HIDDEN = "***"
@@ -129,13 +131,20 @@ def source_files(service: Service) -> FileStore:
     return open_files(service.events.files or beside(service.store.db.database))
 
 
+def _run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine. The crawler and the HTTP client are imported with the first one, so that pages do not wait for them."""
+    from tadoru.jobs.launch import run_loop
+
+    return run_loop(work)
+
+
 def _save(service: Service, values: Mapping[str, Any], save: Callable[..., Coroutine[Any, Any, EventSource]]) -> EventSource:
     if refused := sorted(values.keys() & _COMMAND_LINE_FIELDS):
         raise HttpProblem(422, "{field} can only be set on the command line. Remove it.", field=refused[0])
 
     given = dict(values)
     try:
-        return run_loop(save(given, allowed=allowed_addresses(service)))
+        return _run(save(given, allowed=allowed_addresses(service)))
     except UsageError as error:
         raise HttpProblem(409 if isinstance(error, source_registry.DuplicateSource) else 422, error) from None
 
@@ -185,7 +194,7 @@ class SourceCollector:
 
     def _work(self, source: EventSource) -> None:
         try:
-            run_loop(self._collect(source))
+            _run(self._collect(source))
         except TadoruError as error:
             self._service.log.write("error", "run failed", source_id=source.id, error=str(error))
         finally:
@@ -193,6 +202,8 @@ class SourceCollector:
                 self._runs.pop(source.id, None)
 
     async def _collect(self, source: EventSource) -> None:
+        from tadoru.jobs.events.collect.worker_pool import WorkerPool
+
         service = self._service
         allowed = allowed_addresses(service)
         crew = WorkerPool(service.store, source_files(service), service.clock, service.events, self._say, allowed=allowed)
@@ -226,8 +237,10 @@ def start_run(service: Service, source_id: int) -> None:
 
 def preview_source(service: Service, source_id: int) -> SourceTrial:
     """Test a source: fetch it once and return what would be parsed. Raises HttpProblem."""
+    from tadoru.jobs.events.collect.trial import try_source
+
     get_source(service, source_id)
-    return run_loop(try_source(service.store, source_files(service), service.events, source_id, allowed_addresses(service)))
+    return _run(try_source(service.store, source_files(service), service.events, source_id, allowed_addresses(service)))
 
 
 _previewing = threading.BoundedSemaphore(2)
@@ -235,6 +248,8 @@ _previewing = threading.BoundedSemaphore(2)
 
 def preview_typed(service: Service, source: EventSource) -> SourceTrial:
     """Parse the last saved response of a source with settings that are being typed, without a request. Raises HttpProblem."""
+    from tadoru.jobs.events.collect.trial import preview_settings
+
     if not _previewing.acquire(blocking=False):
         raise HttpProblem(503, "Other previews are in progress. Try again later.", {"Retry-After": "5"})
     try:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tadoru.jobs.docs.run import crawl_database_path
+from tadoru.jobs.docs.bundle.output_folder import crawl_database_path
 from tadoru.store.copy_crawl import copy_crawl
 from tadoru.store.crawl.sqlite.store import CrawlNotReadable, at_once, looking_at
 from tadoru.store.files import beside

@@ -19,7 +19,6 @@ from tadoru.clock import iso
 from tadoru.config.options import USER_AGENT
 from tadoru.errors import StoreError, UsageError
 from tadoru.jobs.events.notify import Send, create_sender
-from tadoru.jobs.launch import NetworkAccess, build_fetcher, run_loop
 from tadoru.model.web import Failure, FailureKind, Headers, Request
 from tadoru.rules.address import Exemptions
 from tadoru.rules.url import parse_typed_url
@@ -79,6 +78,8 @@ def sign_message(secret: str, moment: str, body: bytes) -> str:
 
 def post_webhook(service: Service, address: str, message: dict[str, Any]) -> tuple[bool, str]:
     """Send a message to a webhook once: whether a retry is pointless, and the error (empty if it succeeded)."""
+    from tadoru.jobs.launch import NetworkAccess, build_fetcher, run_loop  # Late: pages do not wait for the HTTP client.
+
     body = json.dumps(message, ensure_ascii=False).encode()
     headers: Headers = (("Content-Type", "application/json"),)
     if service.options.webhook_secret:

@@ -19,7 +19,7 @@ from tadoru.errors import StoreError, UsageError
 from tadoru.jobs.audit import crawl_results
 from tadoru.jobs.audit.crawl_results.models import CrawlOverview
 from tadoru.jobs.audit.trend import audit_figures
-from tadoru.jobs.docs.run import crawl_database_path
+from tadoru.jobs.docs.bundle.output_folder import crawl_database_path
 from tadoru.serve.crawl_runner.crawl_files import crawl_path_in, data_folder, run_file
 from tadoru.serve.crawl_runner.process_messages import progress_counts
 from tadoru.store.accounts.audit_log import Actor

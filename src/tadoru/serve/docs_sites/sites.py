@@ -15,8 +15,8 @@ from fastapi import Request
 
 from tadoru.errors import UsageError
 from tadoru.jobs.docs.bundle.model import DEFINITION_LEVEL, one_line
+from tadoru.jobs.docs.bundle.output_folder import crawl_database_path
 from tadoru.jobs.docs.library import SiteSummary, read_site_summary
-from tadoru.jobs.docs.run import crawl_database_path
 from tadoru.jobs.docs.search import WAYS, SearchHit, ensure_index, search_site
 from tadoru.serve.auth.principal import actor_of
 from tadoru.serve.crawl_runner import control

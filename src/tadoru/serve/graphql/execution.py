@@ -1,7 +1,4 @@
-"""The HTTP endpoint of GraphQL: runs queries and formats errors.
-
-There is one query per request, by GET, or by POST as `application/json`, which a form of another site cannot send. It is
-read-only, so GET is safe and nothing is recorded in the audit log. Neither queries nor variables are logged.
+"""Runs queries and formats errors. Neither queries nor variables are logged.
 
 A query is parsed, measured (`limits`), validated and executed; a query that is rejected before execution gets status 400. The
 measuring of the library follows each fragment wherever it is used, which a short query can make take forever; ours runs before
@@ -12,32 +9,25 @@ and logged without their message, which may contain user input.
 
 from __future__ import annotations
 
-import json
 import traceback
-from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any
+from typing import Any
 
 import strawberry
-from fastapi import APIRouter, Depends, Request, Response
 from graphql import DocumentNode, GraphQLError, GraphQLSchema, OperationDefinitionNode, build_schema, parse
 from pydantic import ValidationError
-from pydantic_core import to_json
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from strawberry.types import ExecutionContext
 
-from tadoru.errors import Message, StoreError, TadoruError, message_of, quoted
+from tadoru.errors import Message, StoreError, TadoruError, message_of
 from tadoru.i18n.translation import Translator
 from tadoru.log import Log
-from tadoru.serve.auth.principal import Principal, current_principal
+from tadoru.serve.graphql import GraphqlRequest
 from tadoru.serve.graphql.context import GraphqlContext
 from tadoru.serve.graphql.limits import MAX_QUERY_LENGTH, MAX_TOKENS, QueryTooLarge, check_query_limits
 from tadoru.serve.graphql.schema import Query
 from tadoru.serve.graphql.types import CONFIG
-from tadoru.serve.problems import LANGUAGE_VARY, HttpProblem, database_unavailable, message_params
-from tadoru.serve.service import service_of
-from tadoru.serve.web.request_input import api_language
+from tadoru.serve.problems import HttpProblem, database_unavailable, message_params
 
 ERROR_CODES = {
     400: "BAD_REQUEST", 401: "UNAUTHENTICATED", 403: "FORBIDDEN", 404: "NOT_FOUND", 409: "CONFLICT", 422: "BAD_VALUE",
@@ -136,15 +126,6 @@ def _core_schema() -> GraphQLSchema:
     return build_schema(graphql_schema().as_str())
 
 
-@dataclass(frozen=True, slots=True)
-class GraphqlRequest:
-    """A GraphQL request."""
-
-    query: str
-    variables: dict[str, Any]
-    operation: str | None = None
-
-
 def execute_query(request: GraphqlRequest, context: GraphqlContext) -> tuple[int, dict[str, Any]]:
     """The status and the body of the response."""
     try:
@@ -205,67 +186,3 @@ def _execute(request: GraphqlRequest, context: GraphqlContext) -> tuple[int, dic
 def _invalid(error: GraphQLError, messages: Translator) -> dict[str, Any]:
     locations = [{"line": one.line, "column": one.column} for one in error.locations or ()]
     return rejected_query(error.message, INVALID, messages, locations)
-
-
-router = APIRouter(include_in_schema=False)
-OWN_TYPE, JSON_TYPE = "application/graphql-response+json", "application/json"
-_FIELDS = frozenset({"query", "variables", "operationName", "extensions"})
-
-
-@router.get("/graphql")
-async def query_by_get(request: Request, who: Annotated[Principal, Depends(current_principal)]) -> Response:
-    """A query in the URL."""
-    given = dict(request.query_params)
-    return await _respond(request, who, _request_from(given | {"variables": _object(given.get("variables"))}))
-
-
-@router.post("/graphql")
-async def query_by_post(request: Request, who: Annotated[Principal, Depends(current_principal)]) -> Response:
-    """A query in the body."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON_TYPE:
-        raise HttpProblem(415, "Send the query as application/json, in the field “query”.")
-    body = _parsed(await request.body())
-    if isinstance(body, list):
-        raise HttpProblem(400, "Batches are not supported. Send one query per request.")
-    if not isinstance(body, dict):
-        raise HttpProblem(400, "The body must be a JSON object with the field “query”.")
-    return await _respond(request, who, _request_from(body))
-
-
-def _request_from(given: dict[str, Any]) -> GraphqlRequest:
-    if unknown := sorted(given.keys() - _FIELDS):
-        raise HttpProblem(
-            400, "Unknown field {name}. A request has query, variables and operationName.", name=quoted(unknown[0][:100])
-        )
-    query, variables, name = given.get("query"), given.get("variables"), given.get("operationName")
-    if not isinstance(query, str) or not query.strip():
-        raise HttpProblem(400, "Missing “query”.")
-    if not isinstance(variables, dict | None):
-        raise HttpProblem(400, "“variables” must be an object.")
-    if not isinstance(name, str | None):
-        raise HttpProblem(400, "“operationName” must be a string.")
-    return GraphqlRequest(query=query, variables=variables or {}, operation=name or None)
-
-
-def _object(text: str | None) -> Any:
-    return _parsed(text) if text else None
-
-
-def _parsed(text: str | bytes) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise HttpProblem(400, "The request is not valid JSON.") from None
-
-
-async def _respond(request: Request, who: Principal, wanted: GraphqlRequest) -> Response:
-    status, body = await run_in_threadpool(execute_query, wanted, GraphqlContext(service_of(request), who, api_language(request)))
-    media = OWN_TYPE if OWN_TYPE in request.headers.get("accept", "") else JSON_TYPE
-    return Response(_dump_json(body), status, headers={"Cache-Control": "no-store", "Vary": LANGUAGE_VARY}, media_type=media)
-
-
-def _dump_json(body: dict[str, Any]) -> bytes:
-    try:
-        return to_json(body)
-    except ValueError:  # A lone surrogate of the query in an error message.
-        return json.dumps(body).encode()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Depends
-
 from tadoru.serve.web import docs, reviews, sources
 from tadoru.serve.web.admin import accounts, api_reference, cluster, dashboard
 from tadoru.serve.web.calendar import editing, pages, site_files
@@ -12,12 +10,10 @@ from tadoru.serve.web.crawls import page_view, results, sharing, tables
 from tadoru.serve.web.crawls import pages as crawl_pages
 from tadoru.serve.web.rendering import error_page, note_live_position
 
-__all__ = ["error_page", "router"]
+__all__ = ["ROUTERS", "error_page", "note_live_position"]
 
-router = APIRouter(include_in_schema=False, dependencies=[Depends(note_live_position)])
 # `/manage/crawls/new` comes before `/manage/crawls/{crawl_id}`.
-for _module in (
+ROUTERS = tuple(module.router for module in (
     pages, site_files, api_reference, accounts, dashboard, sources, reviews, editing, crawl_editing, crawl_pages, results, tables,
     page_view, sharing, cluster, docs,
-):  # fmt: skip
-    router.include_router(_module.router)
+))  # fmt: skip

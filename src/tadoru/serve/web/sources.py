@@ -7,16 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from tadoru.errors import StoreError, TadoruError, UsageError
 from tadoru.i18n.translation import N_, Formatter
-from tadoru.jobs.events.collect.collector import run_log_path
 from tadoru.jobs.events.collect.source_settings import settings_from_pairs
-from tadoru.jobs.events.collect.trial import SourceTrial
 from tadoru.model.event import RunStatus, SourceType
 from tadoru.serve.api.source_actions import (
     add_source,
@@ -38,6 +36,9 @@ from tadoru.serve.web.rendering import Problem, caller_of, formatter_of, redirec
 from tadoru.serve.web.request_input import PAGE_SIZE, SubmittedForm, find_or_404, parse_id
 from tadoru.store.calendar.records import CollectionState, EventSource, RunLog
 from tadoru.store.calendar.sources import FREQUENCIES, SourceHealthStats
+
+if TYPE_CHECKING:
+    from tadoru.jobs.events.collect.trial import SourceTrial
 
 router = APIRouter(include_in_schema=False)
 SOURCES_URL = "/manage/sources"
@@ -431,6 +432,8 @@ def _source(service: Service, source_id: int) -> EventSource | None:
 
 def _log(service: Service, run: RunLog) -> str:
     """The log file of a run, indented."""
+    from tadoru.jobs.events.collect.collector import run_log_path  # Late: pages do not wait for the HTTP client.
+
     try:
         content = source_files(service).get(run_log_path(run))
     except (StoreError, OSError):

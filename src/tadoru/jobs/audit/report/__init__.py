@@ -18,7 +18,6 @@ from tadoru.i18n.translation import translator
 from tadoru.jobs.audit.report.audit_report import AuditReport, open_baseline
 from tadoru.jobs.audit.report.check_filter import CheckFilter
 from tadoru.jobs.audit.report.summary import ReportExtent, read_summary
-from tadoru.jobs.audit.run import analyse_stopped_crawl
 from tadoru.jobs.audit.suppressions import FindingSuppressions
 from tadoru.jobs.reporting import output
 from tadoru.jobs.reporting.output import CODE_QUALITY_ENDINGS, open_output, supports_colour
@@ -92,6 +91,8 @@ async def _write(request: ReportRequest, out: TextIO, clock: Clock, *, colour: b
     report_format = REPORT_FORMATS[request.form]
     if request.list_all and not report_format.lists_all:
         raise _cannot_list_all(request.form)
+    from tadoru.jobs.audit.run import analyse_stopped_crawl  # Late: names and formats of reports do not need the crawler.
+
     store = open_existing(request.database, clock)
     try:
         await analyse_stopped_crawl(store)

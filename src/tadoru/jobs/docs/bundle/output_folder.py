@@ -32,6 +32,11 @@ _OUTPUT_NAMES = (
 _COPY_SIZE = 1 << 20
 
 
+def crawl_database_path(root: Path) -> Path:
+    """The path of the crawl database in a site's folder."""
+    return root / STATE_FOLDER / "crawl.db"
+
+
 @dataclass(slots=True)
 class ManifestPage:
     """What the previous run wrote for a page."""
