@@ -62,7 +62,7 @@ def test_questions_are_listed_with_what_they_are_about(tadoru: Tadoru, calendar:
     assert "Start date missing." in lines[1]
     assert "parse_error" in lines[2]
     assert "dedupe_conflict" in lines[3]
-    assert "score 0." in lines[3]
+    assert "Probability that both are one event: " in lines[3]
     found = json.loads(tadoru("events", "-d", "events.db", "review", "list", "--format", "json").out)
     assert [one["reason"] for one in found] == ["missing_required", "parse_error", "dedupe_conflict"]
     assert found[2]["candidate_ids"] == [1, 4]
@@ -81,6 +81,7 @@ def test_a_pair_is_shown_side_by_side_with_the_reasons(tadoru: Tadoru, calendar:
     found = json.loads(tadoru("events", "-d", "events.db", "review", "show", "3", "--format", "json").out)
     assert [one["id"] for one in found["events"]] == [1, 4]
     assert 0 < found["detail"]["score"] < 1
+    assert out.count(" %") == 1, "one figure that means one thing"
 
 
 def test_a_row_that_lacks_something_is_shown_with_what_it_says(say: Asked) -> None:

@@ -169,10 +169,9 @@ def _write_sighting(out: TextIO, one: Sighting, names: Mapping[int, str], zone: 
 def write_merge(out: TextIO, merge: MergeRecord, zone: str) -> None:
     """Write a merge, its evidence, and the command that undoes it."""
     other = _("event {id}", id=merge.absorbed_id) if merge.absorbed_id is not None else _("a new item")
-    score = _(", score {score}", score=f"{merge.score:.2f}") if merge.score is not None else ""
     text = _(
-        "Merge {id}: {other} into event {kept}, {time}, by {user}{score}",
-        id=merge.id, other=other, kept=merge.kept_id, time=format_time(merge.at, zone), user=single_line(merge.by), score=score,
+        "Merge {id}: {other} into event {kept}, {time}, by {user}",
+        id=merge.id, other=other, kept=merge.kept_id, time=format_time(merge.at, zone), user=single_line(merge.by),
     )  # fmt: skip
     out.write(f"  {text}\n")
     for reason in merge.reasons:

@@ -87,10 +87,11 @@ def _write_comparison(out: TextIO, sides: list[tuple[str, dict[str, str]]]) -> N
 
 
 def _write_evidence(out: TextIO, found: ReviewItem) -> None:
-    score = found.detail.get("score")
-    if isinstance(score, int | float):
-        out.write("\n" + _("Score {score}", score=f"{score:.2f}") + "\n")
-    for reason in found.detail.get("reasons", ()):
+    from tadoru.jobs.events.dedupe.reasons import probability_first
+
+    reasons = found.detail.get("reasons", ())
+    out.write("\n" if reasons else "")
+    for reason in probability_first(reasons):
         out.write(f"  {single_line(format_reason(reason))}\n")
 
 
@@ -159,13 +160,13 @@ def list_reviews(place: EventsContext, /, reason: str | None, every: bool, limit
 
 
 def _review_row(one: ReviewItem, about: Mapping[int, EventRecord], zone: str) -> list[str]:
+    from tadoru.jobs.events.dedupe.reasons import probability_first
     from tadoru.store.calendar.review_items import detail_message
 
     known = [about[event_id].event for event_id in one.candidate_ids if event_id in about]
     titles = dict.fromkeys(event.title or _("untitled") for event in known)
-    score = one.detail.get("score")
-    match = _("score {score}", score=f"{score:.2f}") if isinstance(score, int | float) else ""
-    why = translate_text(detail_message(one.detail)) or match
+    evidence = probability_first(one.detail.get("reasons", ()))[:1]
+    why = translate_text(detail_message(one.detail)) or "".join(map(format_reason, evidence))
     events = ", ".join(map(str, one.candidate_ids))
     return [str(one.id), one.reason.value, format_time(one.created_at, zone), events, why, " / ".join(titles), one.resolution]
 

@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from tadoru.errors import UsageError
 from tadoru.i18n.translation import N_, Formatter
 from tadoru.jobs.events.dedupe.matcher import EventMatcher
-from tadoru.jobs.events.dedupe.reasons import reason_message
+from tadoru.jobs.events.dedupe.reasons import probability_first, reason_message
 from tadoru.jobs.events.event_input import parse_completed_row
 from tadoru.jobs.events.normalise.normaliser import normalise
 from tadoru.jobs.events.publish.json_documents import event_time
@@ -92,7 +92,7 @@ def compare_fields(sides: Sequence[ReviewSide]) -> list[FieldComparison]:
 def _reasons(review: ReviewItem, formatter: Formatter) -> list[str]:
     """The evidence of a review in the language of the page."""
     stored = review.detail.get("conflicts") or review.detail.get("reasons", ())
-    return [formatter.translator.text(reason_message(one)) for one in stored]
+    return [formatter.translator.text(reason_message(one)) for one in probability_first(stored)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,13 +145,12 @@ def _shown(request: Request, review: ReviewItem, *, problem: Problem = "", given
     names = source_names(service)
     raw = review.detail.get("raw")
     sides = [] if raw else review_sides(service.store, review, names, formatter)
-    score = review.detail.get("score")
     merged = [] if raw or review.resolution != "merge" else _merges_of(service, review, formatter)
     return render(
         request, "reviews/detail.html", status=400 if problem else 200, place=REVIEWS_URL, problem=problem, review=review,
         raw=raw_fields(raw) if raw else [], source_name=names.get(review.source_id or 0, "–"),
         is_open=review.resolved_at is None, given=given or dict.fromkeys(_FIXABLE, ""), sides=sides, rows=compare_fields(sides),
-        reasons=_reasons(review, formatter), score=formatter.percent(score) if isinstance(score, int | float) else None,
+        reasons=_reasons(review, formatter),
         keepable=[one for one in sides if one.event_id is not None], merges=merged, resolutions=_RESOLUTIONS,
         why=formatter.translator.text(detail_message(review.detail)),
     )  # fmt: skip

@@ -133,7 +133,7 @@ def test_the_same_uid_in_two_calendars_is_one_event_unless_one_has_another_time(
 def test_the_probability_is_among_the_reasons() -> None:
     found = compare_events(draft(), draft("星空観察会"), same_source=False)
     (reason,) = (reason for reason in found.reasons if reason.code is ReasonCode.PROBABILITY)
-    assert reason.why.startswith("Probability of one event: ")
+    assert reason.why.startswith("Probability that both are one event: ")
 
 
 def test_the_floor_of_a_room_names_no_other_room() -> None:

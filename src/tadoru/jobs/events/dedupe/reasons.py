@@ -6,7 +6,7 @@ restores the message, so that the command line, the API and the pages can show i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -106,7 +106,7 @@ REASON_MESSAGES: dict[ReasonCode, str] = {
     ReasonCode.URL_SAME: N_("Both link to the same page"),
     ReasonCode.URL_DIFFERS: N_("The same source has a separate page for each"),
     ReasonCode.UID_SAME: N_("Both calendars give the event the same UID"),
-    ReasonCode.PROBABILITY: N_("Probability of one event: {one} %"),
+    ReasonCode.PROBABILITY: N_("Probability that both are one event: {one} %"),
     ReasonCode.THIN: N_("The title is short and common, and there is no other evidence"),
 }
 _VALUE_NAMES = ("one", "other")
@@ -161,6 +161,11 @@ def reason_message(stored: Any) -> str:
     if stored.get("field") in CONFLICT_MESSAGES and "kept" in stored and "other" in stored:
         return conflict_message(stored["field"], str(stored["kept"]), str(stored["other"]))
     return str(stored.get("why") or ", ".join(f"{name} {value}" for name, value in stored.items()))
+
+
+def probability_first(stored: Iterable[Any]) -> list[Any]:
+    """Stored reasons with the probability first, which sums up the others and is the only figure about all of them."""
+    return sorted(stored, key=lambda one: not (isinstance(one, Mapping) and one.get("code") == ReasonCode.PROBABILITY))
 
 
 CONFLICT_MESSAGES: dict[str, str] = {
