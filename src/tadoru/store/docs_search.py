@@ -11,7 +11,7 @@ import json
 import math
 import os
 import sqlite3
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from tadoru.store.errors import translated
-from tadoru.store.search_terms import SearchTerms, indexed, is_single
+from tadoru.store.search_terms import SearchTerms, indexed, is_single, quoted
 
 _FORM = 0x7AD0_0106
 """The file's version, and that of `search_terms`: another one, and the index is made again."""
@@ -27,8 +27,12 @@ MAX_INDEXED = 1_000_000
 """Characters of a section whose words are in the index: of text without spaces each takes 20 bytes of memory meanwhile."""
 _PATIENCE = 10.0
 _MOST_IDLE, _CACHE_KIB = 4, 8192
+_KNOWN = 3
+"""Sections that have a word of the site."""
 _COMMON = 0.15
 """The share of the sections that have a term which is common."""
+_LEAST_RARITY = 1e-6
+"""As bm25() has it, for a term that most sections have."""
 _SCHEMA = """
 CREATE TABLE pages(id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE, title TEXT NOT NULL, file TEXT NOT NULL,
     tokens INTEGER NOT NULL, key TEXT NOT NULL, number INTEGER NOT NULL, hash TEXT NOT NULL, crawled_at TEXT NOT NULL,
@@ -62,6 +66,7 @@ _FIND = f"""SELECT {_ROW}, found.score FROM (SELECT rowid, bm25(words, 6.0, 6.0,
 _FIND_PAGES = f"""SELECT {_ROW}, found.score FROM (SELECT rowid, bm25(about, 5.0, 4.0, 1.0) AS score FROM about
     WHERE about MATCH ? ORDER BY score LIMIT ?) AS found JOIN pages p INDEXED BY pages_by_id ON p.id = found.rowid
     JOIN sections s INDEXED BY sections_of_page ON s.page_id = p.id AND s.place = 0 ORDER BY found.score, s.id"""
+_SOME = "SELECT 1 FROM words WHERE words MATCH ? LIMIT ?"
 _COUNT = "SELECT count(*) FROM words WHERE words MATCH ?"
 _COMPLETE = "SELECT rowid FROM words WHERE words MATCH ? LIMIT 2000"
 _SCAN = f"""SELECT {_ROW}, 0.0
@@ -134,6 +139,18 @@ class SearchHitRow(NamedTuple):
     """Whether it has all terms of the query."""
 
 
+class FoundSections(NamedTuple):
+    """What a query finds in an index."""
+
+    how: str
+    """`all` if some sections have all terms, `any` if none has, `text` without terms."""
+    sections: list[SearchHitRow]
+    pages: list[SearchHitRow]
+    """The pages that are about the terms, each with its first section."""
+    rarity: float = 1.0
+    """How rare the terms are here: what ranks are relative to."""
+
+
 @dataclass(frozen=True, slots=True)
 class SectionText:
     """What is shown of a section that matches."""
@@ -179,6 +196,16 @@ class DocsSearchIndex:
                 self._sql.execute("ROLLBACK")
                 raise
             self._sql.execute("COMMIT")
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """One state of the index for several queries, for which the file is locked once."""
+        with translated(str(self._path)):
+            self._sql.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._sql.execute("COMMIT")
 
     def keys(self) -> dict[str, str]:
         """The key of each page that is in the index."""
@@ -244,39 +271,29 @@ class DocsSearchIndex:
         """Merge the parts of the full-text index, which makes searches a third faster."""
         self._sql.execute("INSERT INTO words(words) VALUES ('optimize')")
 
-    def find(self, query: SearchTerms, limit: int) -> tuple[str, list[SearchHitRow], list[SearchHitRow]]:
-        """How sections were found, the best of them, and the pages that are about the terms, each with its first section.
-
-        `all` if some sections have all terms, `any` if none has, `text` without terms.
-        """
+    def find(self, query: SearchTerms, limit: int) -> FoundSections:
+        """The best sections and pages for a query."""
         with translated(str(self._path)):
             if not query.wanted:
-                return "text", self._scan(query.literal, limit), []
-            for expression in self._expressions(query):
+                return FoundSections("text", self._scan(query.literal, limit), [])
+            if query.joined:
+                query = query.joining([pair for pair in query.joined if self._is_known("".join(pair))])
+            total = self._sql.execute("SELECT max(id) FROM sections").fetchone()[0] or 0
+            counts = {term: self._sql.execute(_COUNT, (quoted(term),)).fetchone()[0] for term in query.wanted}
+            rarity = sum(max(math.log((total - count + 0.5) / (count + 0.5)), _LEAST_RARITY) for count in counts.values())
+            common = frozenset(term for term, count in counts.items() if count > _COMMON * total)
+            for expression in _expressions(query, common):
                 rows = self._sql.execute(_FIND, (expression, limit)).fetchall()
                 if rows:
                     pages = self._sql.execute(_FIND_PAGES, (expression, limit)).fetchall()
                     complete = {number for (number,) in self._sql.execute(_COMPLETE, (query.expression(every=True),))}
-                    return "all" if complete else "any", [_hit(row, complete) for row in rows], [_hit(row, ()) for row in pages]
-            return "all", [], []
+                    how = "all" if complete else "any"
+                    return FoundSections(how, [_hit(row, complete) for row in rows], [_hit(row, ()) for row in pages], rarity)
+            return FoundSections("all", [], [])
 
-    def _expressions(self, query: SearchTerms) -> Iterator[str]:
-        """What is looked for until something is found: terms, related words, beginnings of words."""
-        if not any(is_single(term) for term in query.wanted):
-            if query.identifier or (len(query.wanted) == 1 and not query.related):
-                yield query.expression(every=False)
-            else:
-                yield query.broad_expression(self._common(query.wanted))
-                yield query.related_expression
-        yield query.expression(every=False, prefix=True)
-
-    def _common(self, terms: Sequence[str]) -> frozenset[str]:
-        """The terms that a large share of the sections has."""
-        if len(terms) < 2:
-            return frozenset()
-        most = _COMMON * (self._sql.execute("SELECT max(id) FROM sections").fetchone()[0] or 0)
-        counts = {term: self._sql.execute(_COUNT, (f'"{term}"',)).fetchone()[0] for term in terms if '"' not in term}
-        return frozenset(term for term, number in counts.items() if number > most)
+    def _is_known(self, word: str) -> bool:
+        """Whether several sections have a word."""
+        return len(self._sql.execute(_SOME, (f'"{word}"', _KNOWN)).fetchall()) == _KNOWN
 
     def _scan(self, literal: tuple[str, ...], limit: int) -> list[SearchHitRow]:
         """Signs like `->` are in no index; they are looked for in the text itself."""
@@ -365,6 +382,17 @@ class DocsSearchIndex:
         """A page in its sections; their texts joined are the page."""
         rows = self._sql.execute(_SECTIONS, (url,))
         return [IndexedSection(level, tuple(json.loads(path)), anchor, text) for level, path, anchor, text in rows]
+
+
+def _expressions(query: SearchTerms, common: frozenset[str]) -> Iterator[str]:
+    """What is looked for until something is found: terms, related words, beginnings of words."""
+    if not any(is_single(term) for term in query.wanted):
+        if query.identifier or (len(query.wanted) == 1 and not query.related):
+            yield query.expression(every=False)
+        else:
+            yield query.broad_expression(common)
+            yield query.related_expression
+    yield query.expression(every=False, prefix=True)
 
 
 def _words(title: str, path: str, text: str) -> tuple[str, str, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from operator import add
@@ -118,6 +118,8 @@ upgrade update migrate
 """
 """Groups of words that documentation uses for the same thing: a question may have one, the page that answers it another."""
 _MOST_RELATED = 24
+_PARTICLES = frozenset({"away", "back", "down", "in", "off", "on", "out", "over", "up"})
+"""What verbs are written with in one word where they are a name: `check out` and `checkout`."""
 _NEAR = 4
 """Words between two terms that are near each other, at most."""
 _ENDINGS = ("ations", "ation", "ings", "ing", "ers", "ies", "ied", "ed", "es", "er", "ly", "s", "e", "y")
@@ -135,7 +137,18 @@ class SearchTerms:
     literal: tuple[str, ...]
     """The same as the person wrote them, to be found in a text."""
     related: tuple[str, ...] = ()
-    """Words that mean the same, and two words side by side written as one: `check out` is also `checkout`."""
+    """Words that mean the same, and two words side by side written as one: `time stamp` is also `timestamp`."""
+    joined: tuple[tuple[str, str], ...] = ()
+    """Verbs with the particle that follows: as one word, they may be what is looked for instead of the verb."""
+
+    def joining(self, pairs: Sequence[tuple[str, str]]) -> SearchTerms:
+        """The query with some of its `joined` as one word."""
+        wanted, related = self.wanted, self.related
+        for verb, particle in pairs:
+            one = verb + particle
+            wanted = tuple(one if term.lower() == verb else term for term in wanted if term.lower() != particle)
+            related = (*(word for word in related if word != one), f"{verb} {particle}")
+        return replace(self, wanted=wanted, related=related)
 
     @property
     def identifier(self) -> str | None:
@@ -147,7 +160,7 @@ class SearchTerms:
     def expression(self, *, every: bool, prefix: bool = False) -> str:
         """The query in SQLite's language, of quoted strings only: nothing a person types is syntax."""
         star = "*" if prefix else ""
-        joined = (" AND " if every else " OR ").join(f"{_quoted(term)}{star}" for term in self.wanted)
+        joined = (" AND " if every else " OR ").join(f"{quoted(term)}{star}" for term in self.wanted)
         return f"({joined}){self._exclusions}"
 
     def broad_expression(self, common: Container[str]) -> str:
@@ -155,25 +168,26 @@ class SearchTerms:
 
         A common term alone says little, and most sections that have it need not be ranked.
         """
-        rare = [_quoted(term) for term in self.wanted if term not in common]
-        often = [_quoted(term) for term in self.wanted if term in common] if rare else []
-        words = [_quoted(term) for term in self.wanted]
+        rare = [quoted(term) for term in self.wanted if term not in common]
+        often = [quoted(term) for term in self.wanted if term in common] if rare else []
+        words = [quoted(term) for term in self.wanted]
         near = [f"NEAR({one} {next_one}, {_NEAR})" for one, next_one in pairwise(words)]
-        needed = " OR ".join([*(rare or words), *map(_quoted, self.related)])
+        needed = " OR ".join([*(rare or words), *map(quoted, self.related)])
         counted = " OR ".join([*(rare or words), *often, *often, *near])
         return f"({needed}) AND ({counted}){self._exclusions}"
 
     @property
     def related_expression(self) -> str:
         """Any of the terms or of the related words."""
-        return f"({' OR '.join(map(_quoted, (*self.wanted, *self.related)))}){self._exclusions}"
+        return f"({' OR '.join(map(quoted, (*self.wanted, *self.related)))}){self._exclusions}"
 
     @property
     def _exclusions(self) -> str:
-        return "".join(f" NOT {_quoted(term)}" for term in self.unwanted)
+        return "".join(f" NOT {quoted(term)}" for term in self.unwanted)
 
 
-def _quoted(term: str) -> str:
+def quoted(term: str) -> str:
+    """A term as a string of SQLite's query language."""
     return '"' + term.replace('"', '""') + '"'
 
 
@@ -229,7 +243,16 @@ def asked(query: str) -> SearchTerms:
             literal.append(part.said)
     if not literal:  # nothing but exclusions: then they are what is asked for
         return SearchTerms(tuple(unwanted), (), tuple(unwanted))
-    return SearchTerms(tuple(wanted), tuple(unwanted), tuple(literal), _related(parts, unwanted))
+    return SearchTerms(tuple(wanted), tuple(unwanted), tuple(literal), _related(parts, unwanted), _joined(parts))
+
+
+def _joined(parts: Sequence[QueryPart]) -> tuple[tuple[str, str], ...]:
+    """Verbs that are no stop words with the particles that follow them."""
+    words = ["" if part.is_phrase or part.is_excluded else part.said.strip("?!.,;:").lower() for part in parts]
+    return tuple(
+        (word, particle) for word, particle in pairwise(words)
+        if particle in _PARTICLES and word.isalpha() and word not in _STOP_WORDS
+    )  # fmt: skip
 
 
 def _related(parts: Sequence[QueryPart], unwanted: Sequence[str]) -> tuple[str, ...]:

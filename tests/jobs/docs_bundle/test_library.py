@@ -95,6 +95,26 @@ def test_a_site_with_all_words_comes_before_one_with_some_and_partial_matches_ar
     assert library.search("descale tea", "a").startswith("No section contains all words. These contain some of them.")
 
 
+def test_a_site_about_the_words_comes_before_one_that_hardly_mentions_them(tmp_path: Path) -> None:
+    fillers = [page(at, f"# Page {at}\n\nNothing about it, number {at}.\n", f"f{at}.html") for at in range(10, 30)]
+    kettles = [page(at, f"# Kettle {at}\n\nHow to descale kettle {at}.\n", f"k{at}.html") for at in range(1, 6)]
+    write(tmp_path / "a", [page(1, "# Kitchen\n\nOnce we had to descale a kettle.\n"), *fillers])
+    write(tmp_path / "b", [*kettles, *fillers])
+    answer = DocsLibrary([tmp_path]).search("descale kettle")
+    assert answer.index("How to descale") < answer.index("Once we had")
+    assert answer.count("b · ") == 5
+
+
+def test_a_search_shows_the_best_sections_and_of_others_the_passage_that_matches(tmp_path: Path) -> None:
+    long = "It says other things at length, again and again.\n\n" * 40
+    write(tmp_path / "a", [page(at, f"# Lids {at}\n\n{long}A lid fits.\n\n{long}", f"p{at}.html") for at in range(1, 9)])
+    answer = DocsLibrary([tmp_path]).search("lid fits")
+    assert answer.count("\na · ") == 8
+    assert answer.count("(cut: get_page has the rest)") + answer.count(long) >= 3
+    assert answer.count("…A lid fits.") + answer.count("A lid fits. It says") >= 5
+    assert "# Lids" not in answer.replace("## Lids", "")
+
+
 @pytest.mark.parametrize("most", [-5, 300, 1000, 4000])
 def test_no_answer_is_longer_than_asked_for(library: DocsLibrary, most: int) -> None:
     for answer in (library.search("part words", None, most), library.page(f"{BASE}p1.html", None, None, most)):

@@ -164,6 +164,17 @@ def test_a_page_is_found_by_what_another_says_where_it_links_to_it_as_long_as_th
     assert search_site(tmp_path, "something", by_meaning=False).hits == ()
 
 
+def test_a_verb_with_its_particle_is_looked_for_as_one_word_where_the_site_has_it(tmp_path: Path) -> None:
+    names = [page(at, f"# Branch {at}\n\nA checkout of branch {at} in a folder.\n", f"c{at}.html") for at in range(1, 4)]
+    checks = [page(at, f"# Check {at}\n\nCheck the folder of the branch, check it.\n", f"k{at}.html") for at in range(4, 7)]
+    write(tmp_path / "one", [*names, *checks])
+    found = search_site(tmp_path / "one", "check out a branch", 3, by_meaning=False)
+    assert found.how == "all"
+    assert all("checkout" in hit.text for hit in found.hits)
+    write(tmp_path / "two", checks)
+    assert search_site(tmp_path / "two", "check out a branch", 3, by_meaning=False).hits
+
+
 def test_a_query_of_nothing_but_stop_words_looks_for_them(site: Path) -> None:
     assert asked("what is it").wanted == ("what", "is", "it")
     assert asked('what "is it"').wanted == ("is it",)
@@ -337,6 +348,13 @@ def test_the_command_prints_lines_or_json(site: Path) -> None:
 def test_the_command_says_when_no_section_has_all_words(tmp_path: Path, query: str, note: str) -> None:
     write(tmp_path, [*manual(), page(4, EXTRA, "api.html"), page(5, MEANINGS[0], "lorries.html")])
     assert CliRunner().invoke(docs_search, [str(tmp_path), query], standalone_mode=False).stderr == note
+
+
+def test_the_command_searches_all_sites_of_a_folder_in_one_ranking(tmp_path: Path) -> None:
+    write(tmp_path / "one", [page(1, "# Cups\n\nA cup beside the kettle.\n")])
+    write(tmp_path / "two", [page(1, "# Kettle\n\nDescale the kettle.\n"), page(2, "# Pot\n\nA pot.\n", "pot.html")])
+    done = CliRunner().invoke(docs_search, [str(tmp_path), "descale", "kettle", "--json"], standalone_mode=False)
+    assert [hit["file"].partition("/")[0] for hit in json.loads(done.stdout)["hits"]] == ["two", "one"]
 
 
 def test_the_command_refuses_a_folder_that_is_not_there(tmp_path: Path) -> None:

@@ -96,36 +96,42 @@ SEARCH_EXAMPLES = (
     ("tadoru docs search .context/docs-example-com 設定 -n 3", "words in any script"),
     ('tadoru docs search site "exact phrase" -- -without', "without a word"),
     ("tadoru docs search site install -f json | jq -r .hits[0].file", "as JSON"),
+    ('tadoru docs search .context "rate limit"', "in all sites of a folder, in one ranking"),
 )
 
 
 @click.command(
-    "search", cls=DocumentedCommand, examples=SEARCH_EXAMPLES, short_help="Search a downloaded site.",
+    "search", cls=DocumentedCommand, examples=SEARCH_EXAMPLES, short_help="Search downloaded sites.",
 )  # fmt: skip
 @click.argument("folder", metavar="DIR")
 @click.argument("words", nargs=-1, required=True, metavar="QUERY")
 @click.option("-n", "--limit", type=click.IntRange(1, 200), default=10, metavar="N", help="Maximum sections. [10]")
 @format_option("text", "json", or_json=True)
 def docs_search(folder: str, words: tuple[str, ...], limit: int, form: str) -> None:
-    """Find sections of a downloaded site. Exits with status 0 even if there are none."""
-    from tadoru.jobs.docs.search import search_site
+    """Find sections of a downloaded site, or of all sites in a folder. Exits with status 0 even if there are none."""
+    from tadoru.jobs.docs.search import merge_results, search_site
 
     root = Path(folder)
     if not root.is_dir():
-        raise UsageError("Folder {folder} not found. Give the one that `tadoru docs URL` wrote.", folder=folder)
-    found = search_site(root, _query(words), limit)
+        raise UsageError("Folder {folder} not found. Give one that `tadoru docs URL` wrote, or its parent.", folder=root)
+    cards, query = _find_sites((folder,)), _query(words)
+    how, ranked = merge_results([search_site(card.folder, query, limit) for card in cards])
+    folders = [Path() if card.folder == root.resolve() else Path(card.name) for card in cards]
+    hits = [(hit, folders[at]) for at, hit in ranked[:limit]]
     if form == "json":
-        write_json({"query": found.query, "how": found.how, "hits": [hit.as_json() for hit in found.hits]})
+        rows = [hit.as_json() | {"file": str(site / hit.file)} for hit, site in hits]
+        write_json({"query": query, "how": how, "hits": rows})
         return
-    if not found.hits:
+    if not hits:
         sys.stderr.write(_("No results. Try fewer or other words.") + "\n")
-    elif found.how == "any":
+    elif how == "any":
         sys.stderr.write(_("No section contains all words. Showing partial matches.") + "\n")
-    elif found.how == "meaning":
+    elif how == "meaning":
         sys.stderr.write(_("No section contains the words. Showing sections with a similar meaning.") + "\n")
-    for hit in found.hits:
+    for hit, site in hits:
         place = " › ".join(hit.path) or hit.title
-        sys.stdout.write(f"{printable(place)}\n  {printable(hit.url)}\n  {hit.file}\n  {printable(hit.snippet)}\n\n")
+        file = printable(str(site / hit.file))
+        sys.stdout.write(f"{printable(place)}\n  {printable(hit.url)}\n  {file}\n  {printable(hit.snippet)}\n\n")
 
 
 def _query(words: tuple[str, ...]) -> str:

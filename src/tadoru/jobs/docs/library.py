@@ -21,7 +21,7 @@ from tadoru.jobs.docs.bundle.markdown_blocks import MarkdownBlock, split_blocks
 from tadoru.jobs.docs.bundle.model import DEFINITION_LEVEL, one_line
 from tadoru.jobs.docs.bundle.output_folder import OWNER_LINE
 from tadoru.jobs.docs.bundle.tokens import estimate_tokens, round_tokens
-from tadoru.jobs.docs.search import WAYS, SearchHit, ensure_index, index_path, search_site
+from tadoru.jobs.docs.search import SearchHit, ensure_index, index_path, merge_results, search_site
 from tadoru.store.docs_search import IndexedPage, IndexedSection, opened
 
 DEFAULT_TOKENS = 4_000
@@ -29,6 +29,8 @@ MIN_TOKENS, MAX_TOKENS = 300, 50_000
 _OVERHEAD_TOKENS = 150
 """Tokens reserved for the text around the content of a page."""
 _MAX_HITS = 8
+_TOKENS_PER_SECTION, _SHORT_SECTION = 1_300, 120
+"""The budget for which one more section is returned as a whole, and the tokens of one that always is."""
 _FOUND_NOTES = {
     "any": "No section contains all words. These contain some of them.\n\n",
     "meaning": "No section contains the words. These have a similar meaning.\n\n",
@@ -100,17 +102,11 @@ class DocsLibrary:
     def search(self, query: str, site: str | None = None, max_tokens: int = DEFAULT_TOKENS) -> str:
         """The sections that match a query, best first, as many as fit."""
         cards = [self.site(site)] if site else self.sites()
-        ranked: list[tuple[int, int, float, str, FoundSection]] = []
-        for card in cards:
-            found = search_site(card.folder, query, _MAX_HITS)
-            way = WAYS.index(found.how)
-            ranked += [(way, at, -hit.score, card.name, FoundSection(card, hit)) for at, hit in enumerate(found.hits)]
-        # Scores of two indexes are not comparable, so the best hits of each site come first.
-        ranked.sort(key=lambda row: row[:4])
+        how, ranked = merge_results([search_site(card.folder, query, _MAX_HITS) for card in cards])
         if not ranked:
             return f"Nothing found for {json.dumps(one_line(query, 200), ensure_ascii=False)}. Try fewer or other words."
-        hits = _merge_versions([section for *_, section in ranked])[:_MAX_HITS]
-        return _FOUND_NOTES.get(WAYS[ranked[0][0]], "") + _format_hits(hits, _clamp_tokens(max_tokens))
+        hits = _merge_versions([FoundSection(cards[at], hit) for at, hit in ranked])[:_MAX_HITS]
+        return _FOUND_NOTES.get(how, "") + _format_hits(hits, _clamp_tokens(max_tokens))
 
     def page(self, page: str, section: str | None = None, site: str | None = None, max_tokens: int = DEFAULT_TOKENS) -> str:
         """A page, or one section of it, with its breadcrumb and the URL of its heading. Raises UsageError."""
@@ -221,20 +217,30 @@ def _breadcrumb(crumbs: Sequence[str], path: Sequence[str]) -> str:
 
 
 def _format_hits(found: list[FoundSection], budget: int) -> str:
-    """The hits as text. Each section gets at most a third of the budget, so that a long one leaves space for others."""
+    """The hits as text: the best sections, each at most a third of the budget, then the passages of others that match."""
     parts: list[str] = []
     left = float(budget - _OVERHEAD_TOKENS)
-    for one in found:
+    whole = max(1, budget // _TOKENS_PER_SECTION)
+    for at, one in enumerate(found):
         hit, names = one.hit, ", ".join([one.card.name, *one.others])
         head = f"## {_breadcrumb(hit.crumbs, hit.path or (hit.title,))}\n{names} · {hit.url} · {hit.file}\n\n"
         available = min(left, budget / 3) - estimate_tokens(head) - 20
         if available < 40:
             break
-        text, is_cut = truncate_markdown(rewrite_links(hit.text, hit.url, one.card.links), available)
-        part = head + text.rstrip() + ("\n\n(cut: get_page has the rest)" if is_cut else "") + "\n"
+        if at < whole or estimate_tokens(hit.text) <= _SHORT_SECTION:
+            text, is_cut = truncate_markdown(rewrite_links(_without_heading(hit), hit.url, one.card.links), available)
+            part = head + text.rstrip() + ("\n\n(cut: get_page has the rest)" if is_cut else "") + "\n"
+        else:
+            part = head + hit.snippet + "\n"
         parts.append(part)
         left -= estimate_tokens(part)
     return quote_untrusted("\n".join(parts))
+
+
+def _without_heading(hit: SearchHit) -> str:
+    """The text of a section without its heading, which is the end of its path, if there is more."""
+    heading, _, body = hit.text.partition("\n")
+    return body.lstrip("\n") if hit.path and heading.startswith("#") and body.strip() else hit.text
 
 
 def quote_untrusted(text: str) -> str:

@@ -146,7 +146,7 @@ def _add_read_tools(server: MCPServer, library: DocsLibrary) -> None:
 
     @server.tool(annotations=reading, structured_output=False)
     def search_docs(query: str, site: str | None = None, max_tokens: int = DEFAULT_TOKENS) -> str:
-        """Search the documentation and return the best matching sections.
+        """Search the documentation: the best sections as Markdown, then passages of others; get_page reads their URLs.
 
         query: words, "exact phrases", -excluded. site: one of list_sites; all sites by default.
         max_tokens: maximum length of the result, 300 to 50000.

@@ -47,7 +47,7 @@ _COMPLETE, _DEFINED, _IS_TITLE = 0.3, 2.0, 0.5
 """How much more a section is worth that has all terms or defines the name, and a page whose title is nothing but terms."""
 _ABOUT, _POPULAR = 1.5, 0.6
 """What counts that a page is about the terms, and how much more the page is worth that most others link to."""
-_OTHER_SECTIONS, _NEXT_SECTION, _MOST_SECTIONS = 0.4, 0.7, 8
+_OTHER_SECTIONS, _NEXT_SECTION, _MOST_SECTIONS = 0.4, 0.8, 8
 """How much the other sections of a page add to its best one, and each one relative to the one before."""
 _LEAST = 0.5
 _SURE_PAGES = 5
@@ -55,8 +55,10 @@ _SURE_PAGES = 5
 the first pages."""
 _LINKED = 2.0
 """How much more the page is worth that most others link to by the name that is asked for."""
-_BY_SECTION, _BY_PAGE, _RANK_OFFSET = 0.2, 0.2, 3
-"""What the rank by the nearest section and by the nearest page counts beside that by words, and what is added to ranks."""
+_BY_MEANING = {"all": 0.2, "any": 1.0}
+_RANK_OFFSET = 3
+"""What the ranks by the nearest section and by the nearest page count beside that by words, by how these were found, and what is
+added to ranks: if no section has all words, the words say little."""
 _NEWS = 0.5
 """Release notes mention everything and explain little."""
 _NEWS_TITLE = re.compile(r"\b(?:what.?s new|changelog|change log|release notes?|releases?|news)\b", re.IGNORECASE)
@@ -117,10 +119,31 @@ class SearchResult:
     """`all`: some sections have every term; `any`: none has all of them; `text`: found by text search, without the index;
     `meaning`: none has any term."""
     hits: tuple[SearchHit, ...]
+    strength: float = 0.0
+    """How well the words match, comparable with other sites."""
 
 
 WAYS = ("all", "any", "text", "meaning")
-"""How hits are found, best first: what one site finds with all terms comes before what another finds with some."""
+"""How hits are found, best first."""
+_SOME_TERMS = 0.8
+"""What a site counts that has no section with all terms, relative to one that has."""
+
+
+def merge_results(results: Sequence[SearchResult]) -> tuple[str, list[tuple[int, SearchHit]]]:
+    """One ranking of what several sites found: how, and the hits, best first, each with the place of its result.
+
+    Scores of two sites are not comparable. Each hit counts by its score relative to the best of its site, and by how well that
+    one matches.
+    """
+    ranked: list[tuple[float, int, int, SearchHit]] = []
+    for at, found in enumerate(results):
+        best = found.hits[0].score if found.hits else 0.0
+        ranked += [
+            (-found.strength * (hit.score / best if best else 1.0), place, at, hit) for place, hit in enumerate(found.hits)
+        ]
+    ranked.sort(key=lambda row: row[:3])
+    ways = [WAYS.index(found.how) for found in results if found.hits]
+    return WAYS[min(ways, default=0)], [(at, hit) for _, _, at, hit in ranked]
 
 
 class SectionIndexer:
@@ -301,17 +324,21 @@ def search_site(root: Path, query: str, limit: int = 10, *, by_meaning: bool = T
     """
     terms = asked(_clean_text(query))
     candidates = max(_CANDIDATES, limit * _MAX_HITS_PER_PAGE * 2)
+    by_meaning = by_meaning and bool(terms.wanted) and not terms.identifier and semantic.is_available()
     with open_index(root) as index:
-        how, rows, about = index.find(terms, candidates)
-        ranked = [(0.0, row) for row in rows] if how == "text" else _ranked(rows, about, terms, index)
-        if by_meaning and how != "text" and not terms.identifier and semantic.is_available():
-            near = semantic.nearest(index_path(root), index, query)
-            ranked = _merged(ranked, near)
-            how = how if rows or not ranked else "meaning"
-        below = not terms.unwanted  # They may be in what is below a heading.
-        hits = [_hit(row, index.read(row.id, below=below), score, terms) for score, row in _chosen(ranked, limit)]
+        if by_meaning:
+            semantic.ensure_vectors(index_path(root), index)
+        with index.reading():
+            how, rows, about, rarity = index.find(terms, candidates)
+            ranked = [(0.0, row) for row in rows] if how == "text" else _ranked(rows, about, terms, index)
+            strength = ranked[0][0] / rarity * (1.0 if how == "all" else _SOME_TERMS) if ranked else 0.0
+            if by_meaning:
+                ranked = _merged(ranked, semantic.nearest(index, query), _BY_MEANING[how])
+                how = how if rows or not ranked else "meaning"
+            below = not terms.unwanted  # They may be in what is below a heading.
+            hits = [_hit(row, index.read(row.id, below=below), score, terms) for score, row in _chosen(ranked, limit)]
     first = {(hit.url, hit.path): hit for hit in reversed(hits)}
-    return SearchResult(query, how, tuple(hit for hit in hits if first[hit.url, hit.path] is hit))
+    return SearchResult(query, how, tuple(hit for hit in hits if first[hit.url, hit.path] is hit), strength)
 
 
 def _chosen(ranked: Sequence[tuple[float, SearchHitRow]], limit: int) -> list[tuple[float, SearchHitRow]]:
@@ -325,13 +352,13 @@ def _chosen(ranked: Sequence[tuple[float, SearchHitRow]], limit: int) -> list[tu
     return [ranked[at] for at in sorted(at for _, at in sorted(places)[:limit])]
 
 
-def _merged(ranked: list[tuple[float, SearchHitRow]], near: NearestPages) -> list[tuple[float, SearchHitRow]]:
+def _merged(ranked: list[tuple[float, SearchHitRow]], near: NearestPages, by_meaning: float) -> list[tuple[float, SearchHitRow]]:
     """Sections by the reciprocal ranks of their pages: by words, by the nearest section and by the nearest page."""
     pages: dict[str, list[tuple[float, SearchHitRow]]] = {}
     for score, row in ranked:
         pages.setdefault(row.url, []).append((score, row))
     ranks: dict[str, float] = {}
-    for weight, urls in ((1.0, list(pages)), (_BY_SECTION, near.by_section), (_BY_PAGE, near.by_page)):
+    for weight, urls in ((1.0, list(pages)), (by_meaning, near.by_section), (by_meaning, near.by_page)):
         for at, url in enumerate(urls):
             ranks[url] = ranks.get(url, 0.0) + weight / (_RANK_OFFSET + at)
     merged: list[tuple[float, SearchHitRow]] = []

@@ -101,11 +101,15 @@ def _page_vectors(source: VectorSource) -> bytes:
     return bytes(vectors.astype(numpy.float32).tobytes())
 
 
-def nearest(path: Path, index: DocsSearchIndex, query: str) -> NearestPages:
-    """The nearest pages of an index; vectors that are missing are computed and kept if the file can be written."""
+def ensure_vectors(path: Path, index: DocsSearchIndex) -> None:
+    """Compute the vectors that are missing in an index, if the file can be written."""
     with suppress(TadoruError):
         if index.lacks_vectors():
             add_vectors(path)
+
+
+def nearest(index: DocsSearchIndex, query: str) -> NearestPages:
+    """The nearest pages of an index."""
     import numpy
 
     wanted = _embed([query])[0].astype(numpy.float32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -17,7 +17,7 @@ from tadoru.errors import UsageError
 from tadoru.jobs.docs.bundle.model import DEFINITION_LEVEL, one_line
 from tadoru.jobs.docs.bundle.output_folder import crawl_database_path
 from tadoru.jobs.docs.library import SiteSummary, read_site_summary
-from tadoru.jobs.docs.search import WAYS, SearchHit, ensure_index, search_site
+from tadoru.jobs.docs.search import SearchHit, ensure_index, merge_results, search_site
 from tadoru.serve.auth.principal import actor_of
 from tadoru.serve.crawl_runner import control
 from tadoru.serve.crawl_runner.crawl_files import crawl_path
@@ -244,18 +244,14 @@ class DocsSearchResult:
 
 
 def search_sites(found_in: Sequence[DocsSite], query: str, limit: int) -> DocsSearchResult:
-    """The best sections for a query: of sites that have all words first, then the best of each site, because scores of two
-    sites are not comparable."""
-    ranked: list[tuple[int, int, int, DocsSiteHit]] = []
-    for at, site in enumerate(found_in[:MAX_SEARCHED_SITES]):
-        try:
-            found = search_site(site.folder, query, limit)
-        except UsageError:  # Not crawled yet.
-            continue
-        way = WAYS.index(found.how)
-        ranked += [(way, rank, at, DocsSiteHit(site, hit)) for rank, hit in enumerate(found.hits)]
-    ranked.sort(key=lambda row: row[:3])
-    return DocsSearchResult(WAYS[ranked[0][0]] if ranked else WAYS[0], tuple(one for *_, one in ranked[:limit]))
+    """The best sections for a query, in one ranking."""
+    sites, results = [], []
+    for site in found_in[:MAX_SEARCHED_SITES]:
+        with suppress(UsageError):  # Not crawled yet.
+            results.append(search_site(site.folder, query, limit))
+            sites.append(site)
+    how, ranked = merge_results(results)
+    return DocsSearchResult(how, tuple(DocsSiteHit(sites[at], hit) for at, hit in ranked[:limit]))
 
 
 MAX_INDENT = 3
