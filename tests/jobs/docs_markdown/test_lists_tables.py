@@ -180,3 +180,9 @@ def test_a_huge_table_is_cut_with_a_note() -> None:
 
     assert page.text.count("| 1 | 2 |") == 11
     assert page.text.endswith("*The table goes on: 39 more rows are left out here.*\n")
+
+
+def test_a_box_between_the_terms_of_a_list_is_a_part_of_the_description_before_it() -> None:
+    body = "<dl><dt>Kind</dt><dd>green</dd><div>Example: <pre>brew\n  tea</pre></div><dt>See also</dt><dd>pots</dd></dl>"
+
+    assert markdown(body) == ("- **Kind**\n\n  green\n\n  Example:\n\n  ```\n  brew\n    tea\n  ```\n\n- **See also**\n  pots")

@@ -191,9 +191,12 @@ def _outline(context: ConversionContext, pairs: list[Element]) -> list[str]:
     return ["\n".join("- " + context.indented("\n".join(blocks), 2) for blocks in items)] if items else []
 
 
+_PAIR = frozenset({"dt", "dd"})
+
+
 def has_pairs(node: Element) -> bool:
     """Whether a `<dl>` has a term or a description: some have neither and are only boxes."""
-    return bool(_pairs(node))
+    return any(child.tag in _PAIR for child in _pairs(node))
 
 
 def items(context: ConversionContext, node: Element) -> list[str]:
@@ -221,13 +224,11 @@ def _is_link(term: str) -> bool:
 
 
 def _pairs(node: Element) -> list[Element]:
-    """The terms and descriptions, including those grouped in a `<div>`."""
+    """The terms and descriptions, including those grouped in a `<div>`; other elements are read as descriptions."""
     found: list[Element] = []
     for child in _items(node):
-        if child.tag in {"dt", "dd"}:
-            found.append(child)
-        elif child.tag == "div":
-            found.extend(inner for inner in child.iter() if inner.tag in {"dt", "dd"})
+        grouped = [inner for inner in child.iter() if inner.tag in _PAIR] if child.tag == "div" else []
+        found += grouped or [child]
     return found
 
 
