@@ -225,9 +225,13 @@ _ROW_STEP = re.compile(
 _ROW_WORD = re.compile(r"(?<!\w)(?:prev|previous|next|up|top|home|contents|index)(?!\w)", re.IGNORECASE)
 _ROW_LABEL = re.compile(r"(?:[A-Za-z]+ ){0,2}[A-Za-z]{1,12}:")
 _ROW_TAGS = frozenset({"div", "p", "span", "center", "b", "small", "form"})
-_MAX_ROWS = 10
+_MAX_ROWS = 5
 """Elements with links at the start and at the end of a page that are looked at."""
 _MAX_ROW_DEPTH = 4
+_MAX_ROW_WORD = 24
+"""Characters of a step."""
+_MAX_TRIED = 2
+"""Links of a row of which one has to be a step."""
 _BETWEEN_LINKS = " \t\n\xa0[]()|<>«»←→‹›·•/-–—:,"
 _LANGUAGE_MENU = re.compile(r"(?:available )?languages?|translations?|read (?:this )?in|in other languages", re.IGNORECASE)
 _OTHER_ARTICLES = re.compile(
@@ -294,15 +298,26 @@ def _rows_of_steps(root: Element, links: list[Element]) -> list[Element]:
 
 
 def _in_rows(links: Iterable[Element]) -> Iterator[Element]:
-    """The first link of each of the first rows."""
-    seen: set[int] = set()
+    """Links of the first rows that are steps themselves or stand after such a word."""
+    tried: dict[int, int] = {}
     for link in links:
-        if len(seen) == _MAX_ROWS:
+        if (around := link.parent) is None:
+            continue
+        times = tried[around.mem_id] = tried.get(around.mem_id, 0) + 1
+        if len(tried) > _MAX_ROWS:
             return
-        around = link.parent
-        if around is not None and around.mem_id not in seen:
-            seen.add(around.mem_id)
+        if times <= _MAX_TRIED and around.tag in _ROW_TAGS and _is_step_link(link):
             yield link
+
+
+def _is_step_link(link: Element) -> bool:
+    text = link.text()
+    if len(text) <= _MAX_ROW_WORD and _ROW_STEP.match(text.strip()):
+        return True
+    before = link.prev
+    while before is not None and before.is_text_node and not (before.text_content or "").strip():
+        before = before.prev
+    return before is not None and len(word := before.text().strip(_BETWEEN_LINKS)) <= 8 and _ROW_WORD.fullmatch(word) is not None
 
 
 def _is_step_row(row: Element) -> bool:
