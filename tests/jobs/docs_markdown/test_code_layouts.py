@@ -51,7 +51,7 @@ LAYOUTS: dict[str, str] = {
     "breaks and lines of the source in tt": "<tt>brew {<br>\n   &nbsp;&nbsp;steep 3<br>\n   }</tt>",
     "code that a script numbers": f'<pre><code class="language-x line-numbers">{BREW}</code></pre>',
     "numbers in elements before the lines": (
-        '<pre><a name="l1">  1: </a><b>brew</b> {\n<a name="l2">  2: </a>  steep 3\n<a name="l3">  3: </a>}\n</pre>'
+        '<pre><a name="l1">  1: </a><b>brew</b> {\n<a name="l2">  2: </a>  steep 3\n<a name="l4">  4: </a>}\n</pre>'
     ),
     "types that a pointer shows": (
         '<pre><span class="annot"><span class="annottext">brew :: Cup</span><a href="#b">brew</a></span> {\n  steep 3\n}\n</pre>'
@@ -200,6 +200,12 @@ CERTAIN = {
     "diff --git a/pot b/pot\n": "diff",
     "from pot import tea\ntea.brew()\n": "python",
     "def tea(pot):\n    return pot\n": "python",
+    ">>> import pot\n>>> for cup in pot.cups:\n...     print('\\t', cup)\n3\n": "pycon",
+    "SELECT tea\n  FROM pots WHERE size > 3;\n": "sql",
+    "CREATE TABLE pots(size INT);\n": "sql",
+    "package pot\n\nimport tea\n": "go",
+    "#include <iostream>\nint main() {}\n": "cpp",
+    "-module(pot).\n-export([tea/0]).\n": "erlang",
 }
 DOUBTFUL = [
     "$5 for a pot\n",
@@ -211,9 +217,15 @@ DOUBTFUL = [
     "<Pot lid={true} />\n",
     '<pot v-if="tea">{{ tea }}</pot>\n',
     "<pot>\n",
+    "<Figure size 3x3 with 1 Axes>\n",
     "import tea\n",
     "tea = brew(3)\n",
     "class Pot {\n}\n",
+    ">>> brew [1,2,3]\n[3]\n",  # Haskell.
+    ">>> import Data.Tea\n>>> pour (cup 3)\n4\n",
+    "ALTER TABLE name [RENAME TO other]\n",
+    "CREATE VIEW ... AS ...\n",
+    "SELECT a pot and go on\n",
 ]
 
 
@@ -230,6 +242,13 @@ def test_a_language_is_not_guessed_in_doubt(code: str) -> None:
     escaped = code.replace("&", "&amp;").replace("<", "&lt;")
 
     assert fences(markdown(f"<pre>{escaped}</pre>")) == [("", code)]
+
+
+def test_code_that_is_parsed_to_guess_its_language_causes_no_warning(recwarn: pytest.WarningsRecorder) -> None:
+    code = "def tea(pot):\n    return pot[0x1for x in 3]\n"
+
+    assert fences(markdown(f"<pre>{code}</pre>")) == [("", code)]
+    assert not recwarn.list
 
 
 def test_the_default_language_of_sphinx_is_python_if_the_code_is() -> None:

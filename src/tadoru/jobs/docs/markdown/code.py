@@ -9,7 +9,7 @@ Which elements are blocks of code is decided in `code_layout`, their language in
 from __future__ import annotations
 
 import re
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from tadoru.jobs.docs.markdown import code_language, code_layout, element_kinds, escape
 from tadoru.jobs.docs.markdown.conversion import ConversionContext
@@ -225,12 +225,19 @@ def _without_numbers(raw: str, markup: str) -> str:
     """Code without line numbers that are elements before its lines: they count, and only empty lines may lack one."""
     lines, marked = raw.strip("\n").split("\n"), markup.strip("\n").split("\n")
     numbered = [_NUMBERED_LINE.match(line) for line in marked]
-    found = [(at, number) for at, number in enumerate(numbered) if number]
-    if len(lines) != len(marked) or len(found) < _MIN_NUMBERED or len({int(number[2]) - at for at, number in found}) > 1:
+    found = [(at, int(number[2])) for at, number in enumerate(numbered) if number]
+    if len(lines) != len(marked) or len(found) < _MIN_NUMBERED or not _is_counted(found, marked):
         return raw
     if any(number is None and line.strip() for line, number in zip(lines, numbered, strict=True)):
         return raw
     return "\n".join(line.removeprefix(number[1]) if number else "" for line, number in zip(lines, numbered, strict=True))
+
+
+def _is_counted(found: list[tuple[int, int]], marked: list[str]) -> bool:
+    """Whether the numbers of lines count; those that are anchors may leave out some."""
+    if len({number - at for at, number in found}) == 1:
+        return True
+    return all(one < other for (_, one), (_, other) in pairwise(found)) and all(marked[at].startswith("<a ") for at, _ in found)
 
 
 def _needs_walk(markup: str) -> bool:

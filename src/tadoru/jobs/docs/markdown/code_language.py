@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections.abc import Callable
 from functools import lru_cache
 
 from tadoru.parse.html import Element, is_leaf
@@ -140,24 +141,34 @@ _NO_LANGUAGE = frozenset("highlight-none nohighlight no-highlight language-none 
 """Classes by which a page states that a block has no language."""
 _MAX_GUESSED = 20_000
 """Characters; a longer block is not parsed to guess its language."""
-_SESSIONS = (
-    (re.compile(r">>> "), "pycon"),
-    (
-        re.compile(r"\$ (?![^\n$]{0,200}\$\n?$)[A-Za-z./~_]|[\w.-]{1,40}@[\w.-]{1,40}[: ][^\s$#]{0,80}[$#] [A-Za-z./~_]"),
-        "console",
-    ),
-    (re.compile(r"PS(?: [A-Za-z]:[^\n>]{0,80})?> "), "powershell"),
-    (re.compile(r"irb(?:\([^)\n]{0,40}\))?(?::\d{1,5}){0,2}> "), "irb"),
-    (re.compile(r"iex(?:\(\d+\))?> "), "iex"),
-    (re.compile(r"julia> "), "jlcon"),
-    (re.compile(r"<\?php\b"), "php"),
-    (re.compile(r"<\?xml "), "xml"),
-    (re.compile(r"<!doctype html", re.IGNORECASE), "html"),
-    (re.compile(r"diff --git |--- [^\n]{0,500}\n\+\+\+ [^\n]{0,500}\n@@ "), "diff"),
-    (re.compile(r"(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) \S+ HTTP/\d|HTTP/\d(?:\.\d)? \d{3}\b"), "http"),
-    (re.compile(r"apiVersion: \S+\nkind: "), "yaml"),
+_HTTP = re.compile(r"(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) \S+ HTTP/\d|HTTP/\d(?:\.\d)? \d{3}\b")
+_SQL = re.compile(
+    r"SELECT\s[^;]{1,400}\sFROM\s|INSERT INTO\s|DELETE FROM\s|UPDATE \S+ SET\s|"
+    r"(?:CREATE(?: OR REPLACE| UNIQUE| TEMPORARY| TEMP)?|ALTER|DROP) (?:TABLE|INDEX|VIEW|DATABASE|FUNCTION|TRIGGER|SEQUENCE)\s"
 )
-"""Beginnings that only one language has."""
+_BEGINNINGS = {
+    ">": ((re.compile(r">>> "), "pycon"),),
+    "$": ((re.compile(r"\$ (?![^\n$]{0,200}\$\n?$)[A-Za-z./~_]"), "console"),),
+    "P": ((re.compile(r"PS(?: [A-Za-z]:[^\n>]{0,80})?> "), "powershell"), (_HTTP, "http")),
+    "i": ((re.compile(r"irb(?:\([^)\n]{0,40}\))?(?::\d{1,5}){0,2}> "), "irb"), (re.compile(r"iex(?:\(\d+\))?> "), "iex")),
+    "j": ((re.compile(r"julia> "), "jlcon"),),
+    "<": (
+        (re.compile(r"<\?php\b"), "php"),
+        (re.compile(r"<\?xml "), "xml"),
+        (re.compile(r"<!doctype html", re.IGNORECASE), "html"),
+    ),
+    "d": ((re.compile(r"diff --git "), "diff"),),
+    "-": ((re.compile(r"--- [^\n]{0,500}\n\+\+\+ [^\n]{0,500}\n@@ "), "diff"), (re.compile(r"-module\(\w+\)\.\n"), "erlang")),
+    "a": ((re.compile(r"apiVersion: \S+\nkind: "), "yaml"),),
+    "p": ((re.compile(r"package \w+\n\s*(?:import|func|type|var|const|//)\b"), "go"),),
+    "#": ((re.compile(r"#include <(?:algorithm|iostream|fstream|map|memory|string|utility|vector)>"), "cpp"),),
+    "D": ((_HTTP, "http"), (_SQL, "sql")),
+    **dict.fromkeys("GHO", ((_HTTP, "http"),)),
+    **dict.fromkeys("SCIAU", ((_SQL, "sql"),)),
+}
+"""Beginnings that only one language has, by their first sign."""
+_PROMPT = re.compile(r"[\w.-]{1,40}@[\w.-]{1,40}[: ][^\s$#]{0,80}[$#] [A-Za-z./~_]")
+"""A prompt with user and host."""
 _COMMAND = re.compile(
     r"(?:sudo |npx |pnpm |npm (?:install|i|ci|run|init|create|start|test)\b|yarn (?:add|install|create)\b|pip3? install "
     r"|git (?:clone|add|commit|checkout|push|pull|init|fetch|switch) |docker (?:run|build|pull|compose|exec) |brew install "
@@ -186,9 +197,12 @@ def guess_language(code: str, block: Element) -> str:
     start = code.lstrip("\n\r \t")
     if len(code) > _MAX_GUESSED or len(start) < 3 or _has_class_around(block, _NO_LANGUAGE):
         return ""
-    for beginning, language in _SESSIONS:
+    for beginning, language in _BEGINNINGS.get(start[0], ()):
         if beginning.match(start):
-            return language if language != "html" or _TEMPLATE_SIGN.search(start) is None else ""
+            is_sure = _SURE[language](start) if language in _SURE else True
+            return language if is_sure else ""
+    if "@" in start[:41] and _PROMPT.match(start):
+        return "console"
     if start.startswith("#!"):
         found = _SHEBANG.match(start)
         return _INTERPRETERS.get(found[1], found[1]) if found else ""
@@ -218,7 +232,7 @@ def _markup_language(code: str) -> str:
         return ""
     names = {name.lower() if name.lower() in _HTML_TAGS else name for name in _TAGS.findall(code)}
     if names <= _HTML_TAGS:
-        return "html"
+        return "html" if "</" in code or "/>" in code or "=" in code else ""  # `<Figure with 1 axis>` is an object.
     return "xml" if "xmlns" in code[:1_000] and not names & _HTML_TAGS else ""
 
 
@@ -235,13 +249,44 @@ def _has_class_around(block: Element, names: frozenset[str]) -> bool:
     return inner is not None and inner.tag == "code" and not names.isdisjoint((inner.attributes.get("class") or "").split())
 
 
+def _is_session(code: str) -> bool:
+    """Whether a session after `>>>` is one of Python: Haskell has the same prompt, but calls functions without brackets."""
+    entered = _ENTERED.findall(_ESCAPED.sub("x", code))
+    source = "\n".join(line[4:].rstrip() for line in entered)
+    return any(map(_PYTHON_CALL.search, entered)) and _parsed(source) is not None
+
+
+_ENTERED = re.compile(r"^(?:>>> |\.\.\. ?)[^\n]*", re.MULTILINE)
+_ESCAPED = re.compile(r"\\[^\n]")
+_PYTHON_CALL = re.compile(r"\w[(\[]|>>> (?:import|from) [a-z_]|>>> \w+ \+?= \S*\.")
+_NUMBER = re.compile(r"(?<![\w.])\d[\w.]*+")
+_JOINED_WORD = re.compile("and|else|for|i[fns]|not|or")
+_SURE: dict[str, Callable[[str], bool]] = {
+    "pycon": _is_session,
+    "html": lambda code: _TEMPLATE_SIGN.search(code) is None,
+    "sql": lambda code: (
+        not any(sign in code for sign in ("[", "...", " | "))
+    ),  # Not the grammar of a statement, nor a table of results.
+}
+"""What else has to be true of code that begins so."""
+
+
+def _parsed(code: str) -> ast.Module | None:
+    """The syntax of Python code; None if it is something else."""
+    if any(map(_JOINED_WORD.search, _NUMBER.findall(code))):
+        return None  # Python prints a warning for `3in`.
+    try:
+        return ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
 def _is_python(code: str, *, is_default: bool) -> bool:
     """Whether code is Python: it parses, and has statements that no other language has."""
     if "\\" in code or not ("def " in code or "import " in code or "class " in code or (is_default and "(" in code)):
         return False
-    try:
-        module = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    module = _parsed(code)
+    if module is None:
         return False
     if any(
         isinstance(statement, (ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) for statement in module.body
