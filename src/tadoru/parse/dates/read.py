@@ -50,6 +50,11 @@ _LONG_PERIOD, _LONGEST_PERIOD = 6, 400
 _OPENING_HOURS = 4 * 60
 """Minutes: what is open for less is a course or a meeting, which is hardly held every day."""
 _MOST_COUNTED = 60
+_BEGINS = re.compile(
+    r"[\d日)]\s?(?:から|より|~|スタート|開始|開講)|(?<![a-zà-ÿ])(?:from|starting|starts?|begins?|beginning|ab|beginn|"
+    r"dès|à partir|desde|dal|a partire|vanaf)(?![a-zà-ÿ])",
+    re.IGNORECASE,
+)
 _AHEAD = timedelta(days=91)
 _WEEKDAYS = "月火水木金土日"
 _CLOSING = re.compile(r"休[館園業場廊室みむ]|定休|閉[館園場]")
@@ -230,8 +235,9 @@ class _Reading:
         rule = rule or (said.rule if said else None)
         if is_single:
             sessions = [] if phrase.is_all_day else sessions_of(groups[0])
-            text = f"{shown} {note}" if self._may_be_daily else None
-            within = _Within(rule, written.excluded, bool(written.plain) and not phrase.goes_on)
+            text = f"{shown} {note}" if self._may_be_daily and not phrase.goes_on else None
+            begins = written.rule is not None and _BEGINS.search(written.plain) is not None
+            within = _Within(rule, begins, written.excluded, bool(written.plain) and not phrase.goes_on)
             _add_single(assembly, *days[0][0], sessions, within, said, phrase.is_all_day, text)
         else:
             for position, group in enumerate(groups):
@@ -313,7 +319,7 @@ def _add_single(
 ) -> None:
     """One day or one period: its dates by the rule or the note beside it, and the hours of the columns or of the note."""
     hours = said.hours(first, last) if said else NoteHours([], {})
-    dates = _series(first, last, within.rule, said, assembly) or within.dates(first, last, sessions, hours.general)
+    dates = _series(first, last, within, said, assembly) or within.dates(first, last, sessions, hours.general)
     is_period = last is not None and last > first
     if len(sessions) == 1 and not is_period and said and not said.has_reception and hours.refine(sessions[0]):
         sessions = hours.general
@@ -361,6 +367,8 @@ class _Within:
     """On which days of a period it takes place, as its text says."""
 
     rule: RecurrencePhrase | None
+    begins: bool
+    """The day is the first of the rule, which goes on without an end."""
     excluded: ExcludedDates
     is_by_day: bool
     """Hours beside the period are those of each day."""
@@ -490,13 +498,18 @@ def _without_midnight(tokens: list[Token]) -> list[Token]:
     return [token for token in tokens if not (isinstance(token, TimeToken) and not token.hour and not token.minute)]
 
 
-def _series(
-    first: date, last: date | None, rule: RecurrencePhrase | None, said: DateNote | None, assembly: AssembledDates
-) -> tuple[date, ...]:
+def _series(first: date, last: date | None, within: _Within, said: DateNote | None, assembly: AssembledDates) -> tuple[date, ...]:
     """The dates that the note lists or the rule gives within the period; none when it is one day or one period."""
+    rule = within.rule
     listed = said.dates(first, last) if said else ()
     if not listed and rule is not None and last is None and not said:
-        dates = counted(rule, first) if rule.count else expand(rule, first, first + _AHEAD)[0] if rule.is_open else ()
+        dates = (
+            counted(rule, first)
+            if rule.count
+            else expand(rule, first, first + _AHEAD)[0]
+            if rule.is_open and within.begins
+            else ()
+        )
         if dates and dates[0] == first and len(dates) <= _MOST_COUNTED:
             if not rule.count:
                 assembly.note("No last date is written: these are the dates of three months.")

@@ -108,7 +108,7 @@ _MONTHLY_DAY = re.compile(r"(?:毎月|各月)\s?の?\s?(?P<days>(?:\d{1,2}日)(?
 _FORTNIGHTLY = re.compile(rf"隔週\s?の?\s?(?P<days>{_SET})")
 _HOLIDAYS_TOO = r"(?P<holidays>[・、,\s]?\(?(?:祝日|祝祭日|祝)\)?)?"
 _WEEKLY = re.compile(
-    rf"(?:(?:期間中の?)?毎週|毎|期間中の?|各週の?)\s?の?\s?(?P<days>{_RANGE}|{_SET}){_HOLIDAYS_TOO}(?:の?み)?"
+    rf"(?:(?:期間中の?)?毎週|毎(?![月日](?!曜))|期間中の?|各週の?)\s?の?\s?(?P<days>{_RANGE}|{_SET}){_HOLIDAYS_TOO}(?:の?み)?"
     rf"|(?<![^\s・、,/の()~])(?P<only>{_RANGE}|{_SET})(?P<only_holidays>[・、,\s]?(?:祝日|祝祭日|祝))?の?のみ?の?み(?:の?開催|実施)?"
 )
 _OF_PERIOD = re.compile(
@@ -195,7 +195,7 @@ _LATIN_EXCEPT_MONTH = re.compile(
     re.IGNORECASE,
 )
 _DOUBT = re.compile(
-    r"除[くき]|祝|休館|休園|(?<![夏冬春])休み|休業|休止|お休|不定期|以外|原則|年末年始|場合|変更|ただし|但し|または|又は|程度|のうち|いずれか|(?<!毎)月\d回|except|holiday|unless|term.?time|school|ferien|vacances|vacaciones|vacanze|vakantie|außer|sauf|salvo|tranne|"
+    r"除[くき]|祝|休館|休園|(?<![夏冬春])休み|休業|休止|お休|不定期|以外|原則|年末年始|場合|変更|ただし|但し|または|又は|程度|のうち|いずれか|(?<!毎)月に?\d回|[カヶか]月に|週に\d|年に?\d回|ペース|except|holiday|unless|term.?time|school|ferien|vacances|vacaciones|vacanze|vakantie|außer|sauf|salvo|tranne|"
     r"behalve|closed|geschlossen|fermé|cerrado|chiuso|gesloten",
     re.IGNORECASE,
 )
@@ -378,7 +378,10 @@ class RecurrencePhrase:
     @property
     def is_open(self) -> bool:
         """Whether it makes sense without a period: some days of each week or month, not the opening hours of every day."""
-        return not (self.must_begin or self.on_workdays or self.count or self.doubt) and len(self.weekdays) < 7
+        return (
+            not (self.must_begin or "期間" in self.text or self.on_workdays or self.count or self.doubt)
+            and len(self.weekdays) < 7
+        )
 
 
 def find_rule(text: str, excluded: ExcludedDates) -> RecurrencePhrase | None:
