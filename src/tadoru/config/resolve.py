@@ -28,7 +28,8 @@ _DOCS_KEYS = {
     "max_concurrency": "concurrency",
 }  # fmt: skip
 _MILLISECONDS = frozenset({"spa_wait", "timeout", "delay"})
-_START_KEYS = frozenset({"url", "start_url", "schema", "name"})
+_URL_KEYS = frozenset({"url", "start_url"})
+_START_KEYS = _URL_KEYS | {"schema", "name"}
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 SECTIONS = ("crawl", *JOB_SETTINGS)
 _LINKTADORU_KEYS = frozenset({
@@ -152,6 +153,29 @@ def _discover_file(folder: Path, job: str) -> Path | None:
         return None  # A file of another program.
 
 
+def find_start_url(file: Path | None, folder: Path) -> str | None:
+    """The start URL in the configuration of another documentation crawler; None if there is none."""
+    found = file or _discover_file(folder, "docs")
+    if found is None or found.name != DOCS_CONFIG or not found.is_file():
+        return None
+    urls = [value for key, value in _load(found).items() if _option_name(key) in _URL_KEYS]
+    return urls[0] if urls and isinstance(urls[0], str) else None
+
+
+def check_discovered_url(effective: ResolvedConfig) -> None:
+    """A start URL of a discovered file must not receive credentials that are not of that file."""
+    if effective.is_discovered and effective.file is not None and effective.has_other_credentials():
+        raise _outside_credentials(file=effective.file.name, key="url", option="URL")
+
+
+def _outside_credentials(**values: str) -> ConfigError:
+    return ConfigError(
+        "{file} in this folder sets {key}, but credentials come from outside this file. Pass {option} on the command "
+        "line, or name the file with --config.",
+        **values,
+    )
+
+
 def _check_discovered_file(effective: ResolvedConfig, settings: Iterable[Setting]) -> None:
     """A discovered file must not decide where credentials are sent that are not its own."""
     for setting in settings:
@@ -167,11 +191,7 @@ def _check_discovered_file(effective: ResolvedConfig, settings: Iterable[Setting
                     "{option} on the command line, or name the file with --config.",
                     **values,
                 )
-            raise ConfigError(
-                "{file} in this folder sets {key}, but credentials come from outside this file. Pass {option} on the command "
-                "line, or name the file with --config.",
-                **values,
-            )
+            raise _outside_credentials(**values)
 
 
 def describe_options(options: Options, effective: ResolvedConfig, job: str) -> dict[str, dict[str, Any]]:

@@ -50,6 +50,35 @@ def test_the_file_of_another_crawler_is_found_with_its_keys_and_milliseconds(tmp
     assert values["exclude"] == ("/blog",)
 
 
+def test_it_names_the_start_url(site: Site, book: Handbook, tmp_path: Path) -> None:
+    book.page("/", "Start")
+    config = {"startUrl": site.url("/"), "maxDepth": 1, "delay": 0, "allowPrivate": True, "outputDir": "out"}
+    (tmp_path / "crawl.config.json").write_text(json.dumps(config))
+
+    done = Tadoru(tmp_path)("docs")
+
+    assert done.code == 0, done.err
+    assert (tmp_path / "out" / "index.json").is_file()
+
+
+def test_a_start_url_that_is_only_found_does_not_get_credentials_of_the_environment(tmp_path: Path) -> None:
+    (tmp_path / "crawl.config.json").write_text(json.dumps({"url": "https://docs.example"}))
+
+    done = Tadoru(tmp_path)("docs", env={"TADORU_AUTH_TOKEN": "secret"})
+
+    assert done.code == 2
+    assert "crawl.config.json in this folder sets url" in done.sentence
+
+
+def test_without_a_start_url_it_is_a_usage_error(tmp_path: Path) -> None:
+    (tmp_path / "crawl.config.json").write_text(json.dumps({"maxDepth": 1}))
+
+    done = Tadoru(tmp_path)("docs")
+
+    assert done.code == 2
+    assert "URL" in done.err
+
+
 def test_it_is_a_file_of_documentation_crawls_only(tmp_path: Path) -> None:
     assert resolved(tmp_path, {"maxDepth": 4}, "links").file is None
 

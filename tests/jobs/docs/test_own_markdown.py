@@ -147,6 +147,14 @@ def test_what_llms_txt_names_is_read_too(site: Site, book: Handbook, out: Path) 
     assert "> About." not in (out / "full.md").read_text("utf-8"), "the list itself is no page"
 
 
+def test_llms_txt_is_not_asked_for_if_no_pattern_admits_it(site: Site, book: Handbook, out: Path) -> None:
+    book.page("/", "Start", links=["/guide/a"])
+    book.page("/guide/a", "A")
+    book.file("/llms.txt", "# Site\n\n- [Other](/guide/b)\n", "text/plain")
+    read(site, out, include=("/guide/",))
+    assert not [path for path in site.paths if "llms" in path]
+
+
 def test_pages_that_llms_full_txt_holds_are_taken_when_they_are_whole(site: Site, pages: Handbook, out: Path) -> None:
     parts = [
         f"# A\nSource: {site.url('/a')}\n\nWritten by hand. {WHOLE}",

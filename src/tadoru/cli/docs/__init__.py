@@ -15,7 +15,7 @@ from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.options import STORED, describe_stored_options, job_options, print_config, resolve_options, run_options
 from tadoru.cli.output import _, ngettext
 from tadoru.config.options import JOB_SETTINGS, DocsOptions
-from tadoru.config.resolve import shown_values
+from tadoru.config.resolve import check_discovered_url, find_start_url, shown_values
 from tadoru.errors import BrowserMissing, Interrupted
 from tadoru.log import printable
 
@@ -72,29 +72,40 @@ def _complete_subcommand(ctx: click.Context, parameter: click.Parameter, incompl
     examples=EXAMPLES,
     short_help="Download a documentation site as Markdown.",
 )
-@click.argument("url", metavar="URL | search | list | refresh", shell_complete=_complete_subcommand)
+@click.argument("url", metavar="URL | search | list | refresh", required=False, shell_complete=_complete_subcommand)
 @job_options("docs")
 @run_options
-def docs(url: str, dry_run: bool, config_file: str | None, show_config: bool, **values: Any) -> int:
+def docs(url: str | None, dry_run: bool, config_file: str | None, show_config: bool, **values: Any) -> int:
     """Download a documentation site into a folder as Markdown, for people and language models.
 
     Rerun the command to resume or to download the site again; --diff downloads only changes.
     """
-    options, settled = resolve_options("docs", DocsOptions, values, config_file, lambda options: _stored_crawl(options, url))
+    start = url or _configured_start(config_file)
+    options, settled = resolve_options("docs", DocsOptions, values, config_file, lambda options: _stored_crawl(options, start))
+    if url is None:
+        check_discovered_url(settled)
     given = {name for name, source in settled.sources.items() if source != STORED}
     if "depth" in given and "sitemap" not in given:
         options = replace(options, sitemap="off")  # --depth limits the pages to those within so many links.
     if show_config:
         return print_config("docs", options, settled)
-    _check(options, url)
+    _check(options, start)
     if dry_run:
         from tadoru.cli.dry_run import print_plan
 
-        return print_plan(options, [url], sys.stdout)
+        return print_plan(options, [start], sys.stdout)
     config, again = shown_values(options, "docs"), describe_stored_options("docs", settled)
     return crawl(
-        options, url, config, again=again, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"]
+        options, start, config, again=again, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"]
     )
+
+
+def _configured_start(config_file: str | None) -> str:
+    """The start URL of the configuration; a usage error if it has none."""
+    if found := find_start_url(Path(config_file) if config_file else None, Path.cwd()):
+        return found
+    context = click.get_current_context()
+    raise click.MissingParameter(ctx=context, param=next(one for one in context.command.params if one.name == "url"))
 
 
 def _stored_crawl(options: DocsOptions, url: str) -> str:

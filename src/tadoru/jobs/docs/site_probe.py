@@ -44,7 +44,7 @@ def probe_site(start: str, scope: Scope, resolver: UrlResolver, *, own_markdown:
         kind = "alternate" if page is not None and page.alternate else (yield from _probe_markdown_urls(start, scope, page))
     files: list[str] = []
     if page is not None:
-        files = yield from _probe_llms_files(page.url)
+        files = yield from _probe_llms_files(page.url, scope)
     edition = detect_edition(start, page.links, page.language) if page is not None else detect_edition(start, ())
     return {"own": kind, **asdict(edition), "files": files, "answered": True}
 
@@ -84,11 +84,13 @@ def _probe_markdown_urls(start: str, scope: Scope, page: _StartPage | None) -> G
     return ""
 
 
-def _probe_llms_files(start: str) -> Generator[ExtraRequest, Answer, list[str]]:
-    """The llms.txt and llms-full.txt that exist beside the start page or at the root of the host."""
+def _probe_llms_files(start: str, scope: Scope) -> Generator[ExtraRequest, Answer, list[str]]:
+    """The llms.txt and llms-full.txt that exist beside the start page or at the root of the host, unless they are excluded."""
     found: list[str] = []
     for name in LLMS_FILES:
         for url in dict.fromkeys((urljoin(start, name), f"{origin(start)}/{name}")):
+            if scope.decide(url).admission is Admission.REFUSED:
+                continue
             answer = yield ExtraRequest(url, None, "HEAD")
             if (
                 isinstance(answer, Response)
