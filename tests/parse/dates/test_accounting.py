@@ -46,7 +46,7 @@ REFUSED = [
     ("8月1日(土)ほか", "more dates than those that are written"),
     ("8月1日(土)~(全6回)", "says 6 times, and 1 could be read"),
     ("8月1日(土)開講 毎週日曜日", "only one date of 毎週日曜日"),
-    ("8月1日～31日 毎週土曜日(休館日を除く)", "only one date of 毎週土曜日"),
+    ("8月1日～31日 毎週土曜日(休館日を除く)", "The rule 毎週土曜日 is not expanded: it has an exception (休館)"),
     ("8月1日(土)午後5時まで", "only when it ends"),
     ("vom 5. bis 27. August 2026, täglich 10-18 Uhr, nicht in den Schulferien", "“nicht in” has no place"),
     ("Anmeldeschluss: 15. Juni 2026", "not a date"),

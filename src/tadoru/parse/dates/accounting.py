@@ -94,7 +94,7 @@ _NO_EVENT = (
             rf"|^\s?\([^()]{{0,12}}(?:{_APPLYING}|受け?付)[^()]{{0,6}}\)|{_DAY_END}まで\s?受け?付"
             rf"|{_DAY_END}[^。\n\d]{{0,6}}(?:受け?付け?|申込み?|予約|発売|販売|募集)開始"
             rf"|(?:{_DAY_END}|{_HOUR_END})\)?(?:から|より|まで)[^。\n\d]{{0,12}}受け?付(?![^。\n]{{0,20}}\d)"
-            rf"|(?:{_APPLYING}|受け?付け?)(?:日|期[間日限]|開始日?|方法|時期)?(?:は|が|:)\s?(?:[^\d。\n]{{0,6}})\d{{1,4}}[年月日/]"
+            rf"|抽選会は|(?:{_APPLYING}|受け?付け?)(?:日|期[間日限]|開始日?|方法|時期)?(?:は|が|:)\s?(?:[^\d。\n]{{0,6}})\d{{1,4}}[年月日/]"
         ),
         _TAKING_PART,
     ),
@@ -107,7 +107,8 @@ _TELLS = re.compile(
 """A sentence that tells what is done on a day."""
 _NO_MATTER = re.compile(
     r"要(?:事前)?(?:申し?込み?|予約|電話|整理券)|(?:事前)?(?:申し?込み?|予約|整理券|チケット)は?(?:不要|必要|制|可|優先|なし)|(?:先着順?|抽選)(?:\d{1,4}[名人組])?(?=[)\s。、]|$)"
-    r"|(?<![a-z])(?:each (?:day|evening|night|date|session)|(?:both|all) days|per day|jeden tag)(?![a-z])|(?<=min )each(?![a-z])",
+    r"|(?<![a-z])(?:each (?:day|evening|night|date|session)|(?:both|all) days|per day|jeden tag|"
+    r"(?:bis )?open[- ]end)(?![a-z])|第\d{1,2}回?[~\-]第?\d{1,2}回|(?<=min )each(?![a-z])",
     re.IGNORECASE,
 )
 """Whether one has to apply, without a date."""
@@ -133,7 +134,7 @@ _LATIN_NUMBERS = re.compile(
     r"[€$£]\s?\d{1,6}(?:[.,]\d{1,2})?|\d{1,6}(?:[.,]\d{1,2}|,-)?\s?(?:€|eur|euros?|£|\$|usd|gbp|chf|%|km|m(?![a-z])|people|persons?|personen|places|seats|plazas|"
     r"posti|plaatsen|years?|yrs|ans|jahren?|años|anni|jaar|min(?:utes|uten|utos|uti)?|hours?|stunden?|weeks?|sessions?|times)(?![a-z])|"
     r"(?:room|raum|saal|salle|sala|zaal|hall|stage|no\.?|nr\.?|n°|level|floor|ages?|aged|grades?|class|vol\.?|part|teil|#|gate|platform|track|route|u)\s?\d{1,4}[a-z]?(?![\d:.])|"
-    r"\d{1,4}(?:st|nd|rd|th|e|ème|\.)\s(?=[A-Za-z])|\d{3}[\d\s/\-]{3,14}",
+    r"\d{1,4}(?:st|nd|rd|th|e|ème|\.)\s(?=[A-Za-z])|(?:\+|(?<!\d)0)\d[\d\s/\-]{5,14}",
     re.IGNORECASE,
 )
 """Numbers that are no dates and no times: prices, ages, editions, telephones."""
@@ -143,7 +144,8 @@ _LATIN_UNREAD = re.compile(
     r"(?<![a-zà-ÿ])(?:not on|hors|nicht (?:am|in|an)|geschlossen|closed|fermé|cerrado|chiuso|gesloten|cancelled if|"
     r"if wet|alternate|fortnight(?:ly)?|"
     r"biweekly|bi-weekly|14-tägig|quinzaine|zweiwöchig|(?:every|alle|jede) \w+ (?:weeks?|wochen)|hal[bf] (?:\w{3,9})|"
-    r"half past|quarter (?:to|past)|viertel|kwart|term.?time|school holidays?|schulferien)(?![a-zà-ÿ])",
+    r"half past|sur deux|jede[nr]? zweite[nr]?|alle zwei|ogni due|om de|quincenal|weekends?|weekdays?|quarter (?:to|"
+    r"past)|viertel|kwart|term.?time|school holidays?|schulferien)(?![a-zà-ÿ])",
     re.IGNORECASE,
 )
 """What must not be left over of a text in Latin letters."""
@@ -152,9 +154,13 @@ _OFFICE_HOURS = re.compile(r"(?<=電話)[^。、,\d()]{0,6}\([^()]{1,60}\)|(?<=[
 _BESIDE = re.compile(
     r"(?:時|分|半|:\d\d|正午)を?除|休憩|\((?:was|instead of|previously|originally|statt|anstatt|ursprünglich|"
     r"initialement|au lieu)|rain|regen|pluie|lluvia|pioggia|祝日?の場合|休日の場合|月曜日の場合|翌平?日|"
-    r"平日の?み?(?=\s?[午\d])|電話|窓口|問い?合わ?せ|要予約|入替|except|postponed|rescheduled",
+    r"平日の?み?(?=\s?[午\d])|電話|窓口|問い?合わ?せ|要予約|入替|postponed|rescheduled",
     re.IGNORECASE,
 )
+_APPLICATION = re.compile(
+    rf"(?<=[\d時分半)])\s?\((?:{_APPLYING}|受け?付)[^()\d]{{0,6}}\)\s?(?=\d|令和)[^。\n]{{0,60}}|((?:{_APPLYING})[^()\d。]{{0,6}})\([^()\d]{{0,6}}\d[^()]{{0,40}}\)"
+)
+"""When one can apply, behind the date of the event."""
 _DURATION = re.compile(
     r"(?:約|およそ|各[回枠]?|1(?:回|枠|コマ|組)(?:あたり)?|一人|所要時間:?|上映時間:?|公演時間:?は?)[約\s]{0,2}\d{1,3}(?:時間(?:半|\d{1,2}分)?|分(?!前))(?:間|程度|ほど)?"
     r"|\(\s?\d{1,3}(?:時間(?:半|\d{1,2}分)?|分(?!前))(?:間|程度|ほど)?\s?\)"
@@ -183,7 +189,8 @@ _JOINING = re.compile(
     r"(?:[\s:;,.、。・/()\[\]「」*※!…?■□●○◆◇★☆▼▲|&+]|[のはにもでとがや]|第?\d{1,2}[部回期]目?|\d{1,2}回目|[午昼夜朝夕][前後]?の?(?:部|回|コース|クラス|枠)|[A-Z]\s?(?:コース|クラス|グループ|班|組)|[午昼夜朝]前?後?公演|"
     r"各[日回]?|両日|いずれも|ともに?|すべて|全て|同じく|さらに|続けて|時間帯?|時刻|会期|期間|前期|後期|前半|後半|展示|予定|約|です|より|公演|上映|本番|"
     r"(?<![a-zà-ÿ])(?:on|at|from|the|of|and|between|am|um|von|vom|zum|ab|der|den|dem|die|das|le|la|les|l|du|de|des|da|dal|del|al|alle|ore|el|los|las|il|"
-    r"van|tot|om|op|o'clock|hrs?|time|date|uhr|uur|each|both|day|days|local|jeweils|sowie|and then|again|heures?)"
+    r"van|vanaf|dès|desde|à partir|partir|tot|om|op|o'clock|hrs?|time|date|uhr|uur|each|both|day|days|local|jeweils|"
+    r"sowie|and then|again|heures?)"
     r"(?![a-zà-ÿ])){0,60}",
     re.IGNORECASE,
 )
@@ -209,6 +216,7 @@ _LONGEST_GAP = 183
 def without_asides(plain: str) -> str:
     """A prepared text without the parentheses and the closed days that say nothing of when it takes place."""
     plain = _INNER.sub(_without_part, _DURATION.sub(" ", plain))
+    plain = _APPLICATION.sub(lambda found: found[1] or " ", plain)
     plain = _OFFICE_HOURS.sub(" ", _CLOSED_PERIOD.sub(" ", _NO_MATTER.sub(" ", plain)))
     return _PARENTHESIS.sub(lambda found: " " if _BESIDE.search(found[0]) or _is_other(found[0]) else found[0], plain)
 
@@ -305,6 +313,9 @@ def unread_words(plain: str, places: Places) -> str:
             if last is not None and not is_aside and (isinstance(last, TimeToken) or isinstance(token, DayToken)):
                 is_named = was_entry and isinstance(token, TimeToken)
                 stray = stray or _unknown(_NAME.sub("", between) if is_named else between)
+            if is_aside:
+                last, between, is_aside, label = None, "", False, None
+                continue
             was_entry = isinstance(token, TimeToken) and label in {DateMark.DOORS, DateMark.ENTRY}
             between, last, is_aside, label = "", tokens[-1], False, None
         elif isinstance(token, MarkToken):
@@ -330,7 +341,8 @@ def tokens_of(plain: str, places: Places) -> list[Token]:
     position = 0
     for tokens, start, end in places:
         last = found[-1] if found else None
-        is_open = isinstance(last, TimeToken) or (isinstance(last, MarkToken) and last.mark is DateMark.RANGE)
+        is_sign = isinstance(last, MarkToken) and (last.mark is DateMark.RANGE or last.text == "(")
+        is_open = isinstance(last, TimeToken) or is_sign
         if is_open and start > position and _unknown(plain[position:start]):
             found.append(MarkToken(plain[position:start], DateMark.LIST))
         found += tokens

@@ -188,7 +188,7 @@ def _label_after(tokens: list[Token], position: int) -> tuple[DateMark | None, i
     label = tokens[position + used]
     if not (isinstance(label, MarkToken) and label.mark in _LABELS):
         return None, 0
-    if label.mark in {DateMark.START, DateMark.DOORS} and _ends_range(tokens, position - 1, used):
+    if label.mark in {DateMark.START, DateMark.DOORS, DateMark.ENTRY} and _ends_range(tokens, position - 1, used):
         # "10時から11時30分まで開催": what takes place is the whole range.
         return None, 0
     after = tokens[position + used + 1 : position + used + 4]
@@ -199,6 +199,8 @@ def _label_after(tokens: list[Token], position: int) -> tuple[DateMark | None, i
 
 def _stands_between(token: Token) -> bool:
     """What may stand between a time and the word that names it: "9時から受付", "3時頃解散"."""
+    if _is(token, DateMark.STOP) and token.text == "(":
+        return True
     return _is(token, DateMark.RANGE, DateMark.UNTIL) or (_is(token, DateMark.VAGUE) and token.text in {"頃", "ごろ"})
 
 
@@ -269,6 +271,11 @@ class _Reader:
             self._phrase.last_month = month
         elif self._linked:
             self._phrase.vague = self._phrase.vague or month.text.strip()
+        elif self._month is not None and self._month.month != month.month and not self._group.spans:
+            if month.month == (self._phrase.last_month or self._month).month % 12 + 1:
+                self._phrase.last_month = month  # "in October and November"
+            else:
+                self._phrase.vague = self._phrase.vague or month.text.strip()
         self._phrase.month = self._phrase.month or month
         self._month, self._year = month, None
 

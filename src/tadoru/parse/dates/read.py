@@ -247,6 +247,8 @@ class _Reading:
                         continue
                     assembly.add(first, (last or first) if phrase.is_all_day else last, sessions)
         assembly.occurrences = _in_order(_with_hours(assembly.occurrences))
+        if written.rule is not None and (unread := [note for note in assembly.notes if note.startswith("The ")]):
+            raise NotADate(f"“{shown}” cannot be read. {unread[0]}")
         if written.plain and (doubt := left_out(written.plain, rule, {item.starts_at.date() for item in assembly.occurrences})):
             raise NotADate(f"“{shown}” {doubt}.")
         doors = assembly.doors(phrase) or (assembly.doors(said.phrase) if said else None)
@@ -388,9 +390,8 @@ class _Within:
 
 
 def _is_of_one_day(session: DaySession) -> bool:
-    return (
-        session.start is not None and session.end is not None and session.start < session.end <= DAY and not session.is_whole_day
-    )
+    end = DAY if session.end is None else session.end
+    return session.start is not None and session.start < end <= DAY and not session.is_whole_day
 
 
 def _runs(dates: tuple[date, ...]) -> list[tuple[date, date | None]]:

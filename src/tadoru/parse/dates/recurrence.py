@@ -152,6 +152,13 @@ _LATIN_WEEKLY = re.compile(
 _LATIN_DAYS = re.compile(
     rf"(?P<days>{_LATIN_RANGE})|(?<![^\W_])(?P<list>{_NAME}(?:{_AND}{_NAME}){{1,6}})(?![a-zà-ÿ]|[.,]?\s?\d)", re.IGNORECASE
 )
+_LATIN_ENDS = re.compile(
+    r"(?<![a-zà-ÿ])(?:(?P<ends>(?:at |on |every )?weekends(?: only)?|weekend only|wochenends|am wochenende|(?:les|"
+    r"le) week-?ends?|"
+    r"fines de semana|nei weekend|in het weekend)"
+    r"|(?P<work>(?:on )?weekdays(?: only)?|werktags|en semaine|días laborables|nei giorni feriali|op werkdagen))(?![a-zà-ÿ])",
+    re.IGNORECASE,
+)
 _ORDINALS = {
     word: number
     for number, words in (
@@ -194,6 +201,7 @@ _LATIN_EXCEPT_MONTH = re.compile(
     rf"(?P<months>{_MONTH_NAME}(?:{_AND}{_MONTH_NAME}){{0,3}})(?![a-zà-ÿ]|\s?\d)\)?",
     re.IGNORECASE,
 )
+_FIRST_DAY_BEHIND = re.compile(rf",?\s(?:\d{{1,2}}(?:st|nd|rd|th|\.)?\s|{_MONTH_NAME}\s\d)", re.IGNORECASE)
 _DOUBT = re.compile(
     r"除[くき]|祝|休館|休園|(?<![夏冬春])休み|休業|休止|お休|不定期|以外|原則|年末年始|場合|変更|ただし|但し|または|又は|程度|のうち|いずれか|(?<!毎)月に?\d回|[カヶか]月に|週に\d|年に?\d回|ペース|except|holiday|unless|term.?time|school|ferien|vacances|vacaciones|vacanze|vakantie|außer|sauf|salvo|tranne|"
     r"behalve|closed|geschlossen|fermé|cerrado|chiuso|gesloten",
@@ -400,6 +408,8 @@ def find_rule(text: str, excluded: ExcludedDates) -> RecurrencePhrase | None:
         reason = f"there is another rule ({more.strip()})"
     else:
         reason = f"it has an exception ({doubt[0]})" if doubt else ""
+    if not found.nths and found.text.isascii() and _FIRST_DAY_BEHIND.match(text, found.stop):
+        found = replace(found, must_begin=True)  # "Tuesdays 13 April - 29 June"
     return replace(found, doubt=reason, count=times_written(text), excluded=excluded)
 
 
@@ -468,6 +478,11 @@ def _latin_weekly(found: re.Match[str]) -> RecurrencePhrase:
     return RecurrencePhrase(found[0].strip(), days, weeks=weeks, start=found.start(), stop=found.end())
 
 
+def _latin_ends(found: re.Match[str]) -> RecurrencePhrase:
+    days = frozenset({5, 6} if found["ends"] else range(5))
+    return RecurrencePhrase(found[0].strip(), days, start=found.start(), stop=found.end())
+
+
 def _latin_range(found: re.Match[str]) -> RecurrencePhrase:
     if found["list"]:
         return RecurrencePhrase(found[0].strip(), _named(found["list"]), start=found.start(), stop=found.end())
@@ -486,6 +501,7 @@ _LATIN_FORMS = (
     (_LATIN_MONTHLY, _latin_monthly),
     (_LATIN_WEEKLY, _latin_weekly),
     (_LATIN_DAYS, _latin_range),
+    (_LATIN_ENDS, _latin_ends),
 )
 _FORMS = (
     (_NTHS_OF_MONTH, _monthly_nth),

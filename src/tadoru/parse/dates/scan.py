@@ -49,7 +49,7 @@ _BOTH_YEARS = re.compile(r"((?:19|20)\d\d)\s?\((?:令和|平成|昭和|[RHS])\s?
 _BOTH_YEARS_TURNED = re.compile(r"((?:令和|平成|昭和|[RHS])\s?(?:\d{1,2}|元))\s?\((?:19|20)\d\d年?\)\s?年")
 _HOURS_SHARED = re.compile(r"(?<![\d:/月])(\d{1,2})\s?([~\-・、])\s?((?:午前|午後)?\s?\d{1,2}時)(?!間)")
 _WEST_HOURS_SHARED = re.compile(
-    r"(?<![\d:/.\-])(\d{1,2}(?:[.:]\d\d)?)\s?(?:-|~|bis|à|a|tot|to|y|und|and|et|e|en)\s?(\d{1,2}(?:[.:]\d\d)?)\s?"
+    r"(?<![\d:/.\-])(\d{1,2}(?:[.:]\d\d)?)\s?(-|~|bis|à|a|tot|to|y|und|and|et|e|en)\s?(\d{1,2}(?:[.:]\d\d)?)\s?"
     r"(?:Uhr|uur|hrs|horas|heures|[hu](?![a-zà-ÿ\d]))",
     re.IGNORECASE,
 )
@@ -74,6 +74,8 @@ _DOTTED_RANGE = re.compile(
 _BARE_HOURS = re.compile(r"(?<![\d/.:\-~])(?<!\d )([7-9]|1[0-2])\s?-\s?([1-9])(?![\d/.:%\-~]|\s?[A-Za-zà-ÿ])")
 """11-6: no days and no ages, which do not count down."""
 _NEW_YEAR = re.compile("(?<![一-龠])元[日旦](?=[\\s(、午0-9])")
+_ONLY_UNTIL = re.compile(r"は\s?[~\-]\s?(\d{1,2}(?::\d\d|時(?:半|\d{1,2}分)?))(?![\d~\-]|\s?(?:から|~|-))")
+"""23日は~19:00"""
 _COLON_HOUR = re.compile(r"(?<=\d:\d\d)\s?(?:h|hrs|uhr|uur|horas)(?![a-zà-ÿ\d])", re.IGNORECASE)
 _LATIN = re.compile(r"[A-Za-z]{2}")
 _DAYS_SHARED = re.compile(r"(?<=[月(])(\d{1,2})((?:\s?[~\-・、,]\s?\d{1,2}(?![月\d])){1,9})日")
@@ -106,6 +108,7 @@ def prepare(text: str) -> str:
     text = _ISO_INTERVAL.sub("~", text)
     text = _UNITS_APART.sub("", text)
     text = _HOURS_SHARED.sub(r"\1時\2\3", text)
+    text = _ONLY_UNTIL.sub(r"は\1まで", text)
     text = _NEW_YEAR.sub("1月1日", text).replace("大晦日", "12月31日")
     if _LATIN.search(text):
         text = _prepare_latin(text)
@@ -116,7 +119,7 @@ def _prepare_latin(text: str) -> str:
     """Hours in words of European languages as `10:00~19:00`."""
     text = _BETWEEN.sub(r"\1 ~ ", _FOR.sub(" ", text))
     text = _WEST_HOURS_NAMED.sub(lambda found: f" {_range(*found.groups())} ", text)
-    text = _WEST_HOURS_SHARED.sub(lambda found: _range(*_parts(found[1]), *_parts(found[2])), text)
+    text = _WEST_HOURS_SHARED.sub(_shared_hours, text)
     text = _BARE_HOURS.sub(_afternoon, text)
     text = _DOTTED_RANGE.sub(r"\1:\2~\3:\4", text)
     return _COLON_HOUR.sub("", text)
@@ -125,6 +128,13 @@ def _prepare_latin(text: str) -> str:
 def _afternoon(found: re.Match[str]) -> str:
     first, last = int(found[1]), int(found[2])
     return f"{first}:00~{last + 12}:00" if last < first else found[0]
+
+
+def _shared_hours(found: re.Match[str]) -> str:
+    """`10-12 Uhr` as a range, `11 y 13 h` as two times."""
+    if found[2].lower() in {"y", "und", "and", "et", "e", "en"}:
+        return f"{_range(*_parts(found[1]), None, None)}, {_range(*_parts(found[3]), None, None)}"
+    return _range(*_parts(found[1]), *_parts(found[3]))
 
 
 def _parts(clock: str) -> tuple[str, str | None]:
@@ -163,10 +173,11 @@ def _digits(numeral: str) -> str:
 
 _ERA_SHORT = r"(?:明治|大正|昭和|平成|令和|[明大昭平令](?=\s?\d)|(?<![A-Za-z])[MTSHR])"
 _MONTH = "(?:" + "|".join(sorted(vocabulary.MONTHS, key=len, reverse=True)) + r")(?![^\W\d_])\.?"
+_SHORT_MONTHS = frozenset("sept janv févr juil mars".split())
 _LONG_MONTH = (
     "(?:"
-    + "|".join(sorted((name for name in vocabulary.MONTHS if len(name) > 4), key=len, reverse=True))
-    + r"|juin|juli|mai(?=\s|$))(?![^\W_])"
+    + "|".join(sorted((name for name in vocabulary.MONTHS if len(name) > 3 and name not in _SHORT_MONTHS), key=len, reverse=True))
+    + r"|mai(?=\s|$))(?![^\W_])"
 )
 _ORDINAL = r"(?:st|nd|rd|th|er|º|ª|°|\.)?"
 _D = rf"\d{{1,2}}(?!\d|:\d|\s?[ap]\.?m\b|\s?h\d|\s?Uhr){_ORDINAL}"

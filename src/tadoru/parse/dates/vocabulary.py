@@ -151,7 +151,7 @@ _MARKS: tuple[tuple[DateMark, re.Pattern[str]], ...] = (
     (
         DateMark.ENTRY,
         _words(
-            r"(?:配信|整列|入場|集合)開始|(?:当日)?受け?付け?(?:開始|時間)?|集合(?:時間)?|(?:最終)?入[場館園](?!無料|料|券|可|自由|制限|口)(?:開始|時間)?|来場|チェックイン",
+            r"(?:配信|整列|入場|集合)開始|(?:当日)?受け?付け?(?!中)(?:開始|時間)?|集合(?:時間)?|(?:最終)?入[場館園](?!無料|料|券|可|自由|制限|口)(?:開始|時間)?|来場|チェックイン",
             r"registration|arrival|check-?in|last (?:entry|admission|orders)|letzter einlass|dernière entrée|"
             r"última entrada|ultimo ingresso|inloop|ontvangst|accueil",
         ),
@@ -168,11 +168,17 @@ _MARKS: tuple[tuple[DateMark, re.Pattern[str]], ...] = (
     (
         DateMark.START,
         _words(
-            r"(?:試合|競技|上映|公演)?開始(?:時間|時刻|日時?)?|開場開演|点灯|開演(?:時間|時刻)?|開会式?|開宴|スタート|開催(?:日時?|期間)?|(?:実施|開講|公演|上映|試験)(?:日時?|期間)|期日|日時|日程",
+            r"(?:試合|競技|上映|公演)?開始(?:時間|時刻|日時?)?|開場開演|点灯|開演(?:時間|時刻)?|開[会式]式?|開宴|開[園館](?=[:\s]{0,2}\d)|スタート|開催(?:日時?|期間)?|(?:実施|開講|公演|上映|試験)(?:日時?|期間)|期日|日時|日程",
             "starts?|starting|show|begins?|beginning|kick-?off|beginn|début|inicio|comienzo|inizio|aanvang|concert|konzert",
         ),
     ),
-    (DateMark.END, _words("終演|解散|消灯|終了(?:時間|時刻|予定|日時?)?|閉会|閉場", "ends?|finish(?:es)?|ende|einde|fine|fin")),
+    (
+        DateMark.END,
+        _words(
+            "終演|解散|消灯|終了(?:時間|時刻|予定|日時?)?|閉会|閉場|閉[園館](?=[:\\s]{0,2}\\d)|クローズ",
+            "ends?|finish(?:es)?|ende|einde|fine|fin",
+        ),
+    ),
     (DateMark.ALL_DAY, _words("(?<!最)終日|全日", "all[- ]?day|ganztägig")),
     (DateMark.VAGUE, _words("[上中下初]旬|頃|ごろ|前半|後半|月末|(?<=月)末|(?<=年)[春夏秋冬]", "early|mid|late")),
     (DateMark.UNSETTLED, _words("未定|未確定|調整中|検討中", "tba|tbd|tbc")),

@@ -16,6 +16,8 @@ LOOKING_BACK = timedelta(days=90)
 """A day without a year that was less than this ago is meant, not the one of next year."""
 _NEAR = 2
 """Years around now in which a weekday decides: at most one of five years in a row has it on that day."""
+_SOON = 45
+"""Days in which a day without a month is looked for."""
 _LATE, _EARLY = 21, 15
 """A day without a month after a later one is of the next month only from the end of one to the beginning of another."""
 FIRST_YEAR, LAST_YEAR = 1868, 2199
@@ -32,6 +34,8 @@ class ResolvedDates:
 
 def resolve(days: list[tuple[DayToken, bool]], *, today: date, fiscal: int | None) -> ResolvedDates:
     """A date for each day; raises `NotADate` with the reason when there is none."""
+    if all(day.month is None for day, _ in days) and (near := _near(days[0][0], today)) is not None:
+        return ResolvedDates(tuple(_chain(_with_months([(near, False), *days[1:]]), today.year)), YearSource.WEEKDAY, ())
     days = _with_months(days)
     known = [day.year for day, _ in days if day.year is not None]
     if days[0][0].year is not None:
@@ -43,6 +47,15 @@ def resolve(days: list[tuple[DayToken, bool]], *, today: date, fiscal: int | Non
     else:
         dates, source = _infer(days, today)
     return ResolvedDates(tuple(dates), source, tuple(_remarks(days, dates)))
+
+
+def _near(day: DayToken, today: date) -> DayToken | None:
+    """A day without a month that has a weekday: the next time they fit, if that is soon."""
+    if not day.weekdays or day.day is None:
+        return None
+    ahead = (today + timedelta(days=number) for number in range(_SOON))
+    found = next((one for one in ahead if one.day == day.day and one.weekday() in day.weekdays), None)
+    return replace(day, year=found.year, month=found.month) if found else None
 
 
 def _with_months(days: list[tuple[DayToken, bool]]) -> list[tuple[DayToken, bool]]:
