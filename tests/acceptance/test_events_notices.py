@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from tadoru.clock import SystemClock, to_datetime
+from tadoru.store.calendar.records import CalendarEvent
 from tests.acceptance.calendar import Calendar
 from tests.support.site import Site
 
@@ -76,3 +77,57 @@ def test_a_notice_that_may_mean_two_events_is_asked_about(town: Calendar, site: 
     with town.store() as store:
         [review] = store.reviews.list()
     assert review.detail["values"]["count"] == "2"
+
+
+def two_sources(calendar: Calendar, site: Site, events: dict[str, str], *notices: str) -> dict[str, CalendarEvent]:
+    """The events after a second source of the same city gave these notices without dates; by title and venue."""
+    rows = [
+        f"{title},{DAY},{DAY},10:00,{venue}" for title, venue in ((key.split("@")[0], venue) for key, venue in events.items())
+    ]
+    site.reply("/a.csv", body="\r\n".join(["イベント名,開始日,終了日,開始時間,場所名称", *rows, ""]), content_type="text/csv")
+    site.reply("/feed.xml", body=feed(*notices), content_type="application/rss+xml")
+    calendar.add(site.url("/a.csv"), "csv", name="Table", city="北浜市", priority=1)
+    calendar.add(site.url("/feed.xml"), "rss", name="Notices", city="北浜市")
+    assert calendar.run("--concurrency", "1").code == 0
+    assert calendar.run("--concurrency", "1").code == 0
+    return {f"{event.title}@{event.venue}": event for event in calendar.events() if event.starts_at is not None}
+
+
+def test_notices_of_another_source_are_attached_to_the_only_event_of_their_title(calendar: Calendar, site: Site) -> None:
+    halls = {"ジャズの夕べ": "文化会館", "春のさくらまつり": "城址公園", "さくらまつり写真展": "城址公園", "天体観測会": "天文台"}
+    halls |= {"Spring Concert": "City Hall", "Spring Choir Concert": "Opera", "Open Mic Night": "Cafe Rio"}
+    notices = (
+        "「ジャズの夕べ」中止のお知らせ",
+        "【延期】春のさくらまつり",
+        "【満員御礼】天体観測会",
+        "CANCELLED: Spring Concert",
+    )
+    found = two_sources(calendar, site, halls, *notices, "SOLD OUT - Open Mic Night")
+    assert len(found) == len(halls)
+    cancelled = {event.title for event in found.values() if event.cancelled_at is not None}
+    assert cancelled == {"ジャズの夕べ", "春のさくらまつり", "Spring Concert"}
+    assert {event.title for event in found.values() if event.extra.get("sold_out")} == {"天体観測会", "Open Mic Night"}
+    assert found["春のさくらまつり@城址公園"].extra["postponed"] == "yes"
+    assert calendar.reviews() == []
+
+
+def test_a_notice_of_a_day_is_attached_to_the_event_of_that_day(calendar: Calendar, site: Site) -> None:
+    found = two_sources(calendar, site, {"親子料理教室": "公民館"}, f"{DAY.month}月{DAY.day}日の親子料理教室は中止します")
+    assert [event.cancelled_at is not None for event in found.values()] == [True]
+
+
+@pytest.mark.parametrize(
+    "notice",
+    [
+        pytest.param("おはなし会中止のお知らせ", id="two halls on one day"),
+        pytest.param("落語名人会の会場が変更になりました", id="a venue that is not named"),
+        pytest.param("大雪の場合、落語名人会は中止します", id="a condition"),
+        pytest.param("落語名人会の参加者募集は中止しました", id="a part"),
+    ],
+)
+def test_a_notice_that_is_not_certain_is_asked_about_and_makes_no_event(notice: str, calendar: Calendar, site: Site) -> None:
+    halls = {"おはなし会@北": "北図書館", "おはなし会@南": "南図書館", "落語名人会": "文化会館"}
+    found = two_sources(calendar, site, halls, notice)
+    assert sorted(found) == ["おはなし会@北図書館", "おはなし会@南図書館", "落語名人会@文化会館"]
+    assert [event.cancelled_at for event in found.values()] == [None, None, None]
+    assert calendar.reviews() == ["missing_required"]

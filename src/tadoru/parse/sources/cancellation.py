@@ -88,15 +88,38 @@ class EventNotice(NamedTuple):
 _NOTICE_WORDS = (
     (NoticeKind.CANCELLED, r"中止|取りやめ|取り止め|取止め"),
     (NoticeKind.POSTPONED, r"延期"),
-    (NoticeKind.VENUE, r"(?:会場|開催場所|場所)の?変更"),
-    (NoticeKind.TIME, r"(?:開催|開始|開演)?(?:日時|日程|期日|時間|時刻)の?変更"),
-    (NoticeKind.SOLD_OUT, r"満席|満員|完売|定員到達|(?:受付|募集|申込(?:み|受付)?)の?(?:終了|締切り?)"),
+    (NoticeKind.VENUE, r"(?:会場|開催場所|場所)[のが]?変更"),
+    (NoticeKind.TIME, r"(?:開催|開始|開演)?(?:日時|日程|期日|時間|時刻)[のが]?変更"),
+    (NoticeKind.SOLD_OUT, r"満席|満員|完売|定員到達|定員に達|(?:受付|募集|申込(?:み|受付)?)の?(?:終了|締切り?)"),
 )
+_ENGLISH_WORDS = {
+    NoticeKind.CANCELLED: r"cancell?ed",
+    NoticeKind.POSTPONED: r"postponed|rescheduled",
+    NoticeKind.VENUE: r"new venue|venue changed?|change of venue",
+    NoticeKind.TIME: r"new time|time changed?|change of time",
+    NoticeKind.SOLD_OUT: r"sold out|fully booked",
+}
 _NOTICE_END = (
     r"(?:(?:する|した)?(?:の|に関する|について)?(?:お知らせ|ご案内|お詫び|ご連絡)(?:とお詫び)?|について|しました|いたしました|いたします|します|"
     r"[にと]なりました|が?決定(?:しました)?|御礼)"
 )
 _NOTICES = tuple((kind, re.compile(rf"(?:開催)?(?:の|を)?(?:{words}){_NOTICE_END}[。!]?$")) for kind, words in _NOTICE_WORDS)
+
+
+def _mark_expression(kind: NoticeKind, words: str) -> str:
+    english = _ENGLISH_WORDS[kind]
+    in_brackets = rf"[【\[(〔<《](?:開催)?(?:{words}|{english}){_NOTICE_END}?[】\])〕>》]"
+    at_start = rf"^{in_brackets}|^(?:{english})\s?[:!–—-]\s"
+    why = r"(?:\s(?:due to|because of|until)\s[^.]{1,60})?"
+    at_end = rf"{in_brackets}$|(?:\s?[:–—-]\s|\s(?:is\s|was\s|has been\s)?)(?:{english}){why}[.!]?$"
+    return f"{at_start}|{at_end}"
+
+
+_MARKED = tuple((kind, re.compile(_mark_expression(kind, words), re.IGNORECASE)) for kind, words in _NOTICE_WORDS)
+_OWN_DATE = re.compile(
+    r"^(?:\d{4}年)?\d{1,2}月\d{1,2}日(?:\([^()]{1,4}\))?(?:開催|実施)?の?\s?|\s?\((?:\d{4}年)?\d{1,2}月\d{1,2}日(?:\([^()]{1,4}\))?\)$"
+)
+"""The day of the event beside its title."""
 _NOTICE_START = re.compile(r"^(?:[【\[(〔<《]?(?:重要|お知らせ|緊急|更新|速報)[】\])〕>》:]\s?)+")
 _QUOTED = re.compile(r"「([^「」]{3,})」(?:の|は)?|『([^『』]{3,})』(?:の|は)?")
 _PARTICLES = "のをはが、: \t\n"
@@ -113,10 +136,29 @@ def find_notice(title: str) -> EventNotice | None:
             continue
         before = text[: found.start()].rstrip(_PARTICLES)
         quoted = _QUOTED.fullmatch(before)
-        subject = (quoted[1] or quoted[2]) if quoted else before
+        subject = (quoted[1] or quoted[2]) if quoted else _OWN_DATE.sub("", before)
         is_certain = kind not in (NoticeKind.CANCELLED, NoticeKind.POSTPONED) or _is_certain(text.replace("お知らせ", ""))
         return EventNotice(kind, subject) if len(subject) >= _SHORTEST_SUBJECT and is_certain else None
     return None
+
+
+def find_marked_notice(title: str) -> EventNotice | None:
+    """The same for a mark beside the title of an event (【中止】ジャズの夕べ, "Jazz night cancelled"): without a date, this is
+    only a notice, with one it may be the event itself."""
+    text = _NOTICE_START.sub("", _folded(title))
+    for kind, pattern in _MARKED:
+        if (found := pattern.search(text)) is not None and _is_certain(text):
+            subject = _OWN_DATE.sub("", (text[: found.start()] + text[found.end() :]).strip(_PARTICLES))
+            return EventNotice(kind, subject) if len(subject) >= _SHORTEST_SUBJECT else None
+    return None
+
+
+_NOTICE_WORD = dict(zip(NoticeKind, ("中止", "延期", "会場変更", "時間変更", "満席"), strict=True))
+
+
+def notice_title(notice: EventNotice) -> str:
+    """The title of a notice as `find_notice` reads it."""
+    return f"{notice.subject} {_NOTICE_WORD[notice.kind]}のお知らせ"
 
 
 def says_cancelled(status: str) -> bool:

@@ -25,7 +25,7 @@ from tadoru.jobs.events.collect.source_settings import SourceSettings, parse_sou
 from tadoru.jobs.events.dedupe.matcher import MAX_PAIRS, EventMatcher, RunMatcher
 from tadoru.jobs.events.normalise.normaliser import SourceRules, normalise
 from tadoru.model.event import EventDraft, ParseProblem, QuarantinedEvent, RawEvent, ReviewReason, RunStatus
-from tadoru.parse.sources.cancellation import EventNotice, find_notice
+from tadoru.parse.sources.cancellation import EventNotice, NoticeKind, find_marked_notice, find_notice, notice_title
 from tadoru.parse.text_cleaning import clean_title
 from tadoru.store.calendar.merge_candidates import LIMITED_COMPARISONS
 from tadoru.store.calendar.records import EventSource, MissingEventsResult, RunLog
@@ -203,34 +203,63 @@ class Collector:
         read = {raw.position for raw in found.events}
         normal = NormalisedEvents([], [], [_quarantined_problem(one) for one in found.problems if _is_lost_item(one, read)])
         items = settings.items
-        for raw in map(items.completed, filter(items.is_wanted, found.events)):
-            outcome = normalise(raw, rules)
-            if isinstance(outcome, QuarantinedEvent) and (notice := find_notice(raw.title or "")):
-                outcome = self._attach(outcome, notice, rules, normal.drafts)
+        notices: list[tuple[RawEvent, EventNotice]] = []
+
+        def keep(raw: RawEvent, outcome: EventDraft | QuarantinedEvent) -> None:
             if not isinstance(outcome, QuarantinedEvent):
                 normal.drafts.append(items.timed(outcome))
                 normal.raws.append(raw)
             elif not (items.skip_undated and outcome.raw.title):
                 normal.quarantined.append(outcome)
+
+        for raw in map(items.completed, filter(items.is_wanted, found.events)):
+            outcome, title = normalise(raw, rules), raw.title or ""
+            is_undated = isinstance(outcome, QuarantinedEvent)
+            if (notice := find_notice(title) or (find_marked_notice(title) if is_undated else None)) is not None:
+                notices.append((raw, notice))  # when all events of the source are known
+            else:
+                keep(raw, outcome)
+        for raw, notice in notices:
+            keep(raw, self._attach(raw, notice, rules, normal.drafts))
         return normal
 
     def _attach(
-        self, item: QuarantinedEvent, notice: EventNotice, rules: SourceRules, drafts: Sequence[EventDraft]
+        self, raw: RawEvent, notice: EventNotice, rules: SourceRules, drafts: Sequence[EventDraft]
     ) -> EventDraft | QuarantinedEvent:
-        """Give a notice without a date the day of its event, if exactly one event to come has its title."""
-        title, today = clean_title(notice.subject), rules.now.date()
-        starts = {draft.occurrence.starts_at for draft in drafts if draft.title_clean == title and draft.local_date >= today}
-        starts |= {event.starts_at for event in self._store.events.titled(title, today) if event.starts_at is not None}
-        if len(days := {start.astimezone(ZoneInfo(rules.zone)).date() for start in starts}) == 1:
-            outcome = normalise(
-                replace(item.raw, start=days.pop(), end=None, start_time=None, end_time=None, when_note=None), rules
+        """Give a notice the day and the venue of its event, if exactly one event to come has its title."""
+        item = normalise(raw, rules)
+        if (notice.kind is NoticeKind.VENUE and not raw.venue) or (
+            notice.kind is NoticeKind.TIME and isinstance(item, QuarantinedEvent)
+        ):
+            why = Message(
+                "“{title}” has another venue or time, which this notice does not name. Edit the event, then dismiss this.",
+                title=notice.subject,
             )
-            if not isinstance(outcome, QuarantinedEvent):
-                return outcome
+            return QuarantinedEvent(raw=raw, reason=ReviewReason.MISSING_REQUIRED, why=why)
+        title, today, zone = clean_title(notice.subject), rules.now.date(), ZoneInfo(rules.zone)
+        known = {(one.local_date, one.venue) for one in drafts if one.title_clean == title and "notice" not in one.extra}
+        known |= {
+            (event.starts_at.astimezone(zone).date(), event.venue)
+            for event in self._store.events.titled(title, today)
+            if event.starts_at is not None and (not event.city or not rules.city or event.city == rules.city)
+        }
+        if not isinstance(item, QuarantinedEvent):
+            known = {(day, venue) for day, venue in known if day == item.local_date}
+        days = {day for day, _ in known if day >= today}
+        venues = {venue for day, venue in known if day in days and venue}
+        if len(days) == 1 and len(venues) <= 1:
+            is_moved = notice.kind is NoticeKind.VENUE
+            placed = replace(raw, title=notice_title(notice), venue=raw.venue or (None if is_moved else next(iter(venues), None)))
+            if isinstance(item, QuarantinedEvent):
+                placed = replace(placed, start=days.pop(), end=None, start_time=None, end_time=None, when_note=None)
+            outcome = normalise(placed, rules)
+            item = item if isinstance(outcome, QuarantinedEvent) else outcome
+        if not isinstance(item, QuarantinedEvent):
+            return item
         why = Message(
             "This is a notice about “{title}”, and {count} events with this title are known. Give it the date of the event.",
             title=notice.subject,
-            count=len(days),
+            count=max(len(days), len(venues)),
         )
         return replace(item, why=why)
 

@@ -75,8 +75,9 @@ ASK_FROM = 0.15
 """The probability from which a person is asked."""
 CERTAINLY_TWO = 0.015
 """Below this probability, nobody is asked."""
+TRANSLATED = "title.translated"
 _FOR_A_PERSON = frozenset(
-    {"title.translated", "title.replaced.kind", "city.differs", "venue.different.to_3", "venue.different.to_6", "venue.weak.to_3"}
+    {TRANSLATED, "title.replaced.kind", "city.differs", "venue.different.to_3", "venue.different.to_6", "venue.weak.to_3"}
     | {f"title.replaced.{step}" for step in ("to_1", "to_2", "to_4", "more")}
 )
 _DIGITS = re.compile(r"\d+")
@@ -171,7 +172,7 @@ def scale(likely: float) -> float:
 
 def _title(a: EventDraft, b: EventDraft, words: TitleWords, level: TitleSimilarity) -> Iterable[str]:
     if has_other_script(a.title, b.title) and level is not TitleSimilarity.SPELLING:
-        yield "title.translated"
+        yield TRANSLATED
         return
     if level is TitleSimilarity.SAME:
         yield "title.same"

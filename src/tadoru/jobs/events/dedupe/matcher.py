@@ -17,6 +17,7 @@ from tadoru.jobs.events.dedupe.field_merge import MergeInput, merge_fields
 from tadoru.jobs.events.dedupe.keys import BLOCK_FORMAT, blocking_keys, dedupe_key, is_same_row, is_unique_uid
 from tadoru.jobs.events.dedupe.linkage import (
     CERTAINLY_TWO,
+    TRANSLATED,
     TitleWords,
     compare_words,
     is_for_a_person,
@@ -236,6 +237,8 @@ def _linked(found: _Evidence, by_rules: EventComparison) -> EventComparison:
     limit = min(reason.limit for reason in by_rules.reasons if reason.code not in modelled)
     if is_for_a_person(words, seen):
         limit = min(limit, REVIEW_LIMIT)
+    if TRANSLATED in seen and not found.page and (found.times is not TimeRelation.SAME or found.place is VenueRelation.UNKNOWN):
+        limit = DIFFERENT_LIMIT  # Any two titles of a day in two languages could be one.
     return _decided(reasons, min(score, limit))
 
 
