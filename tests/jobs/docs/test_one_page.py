@@ -95,6 +95,17 @@ def test_local_links_lead_to_the_headings_of_the_files(site: Site, out: Path) ->
     assert f"[b]({file})" in text
 
 
+def test_local_links_lead_to_pages_through_redirects(site: Site, out: Path) -> None:
+    site.html("/", page("Start", f'<h1>Start</h1><p>{PROSE}</p><a href="/pot#lid">a</a>'))
+    site.redirect("/pot", "/pots/")
+    site.html("/pots/", page("Pots", f'<h1>Pots</h1><p>{PROSE}</p><h2 id="lid">The lid</h2><p>x</p>'))
+
+    read(site, out, local_links=True)
+
+    file = entries(out, site)["/pots/"]["file"].rpartition("/")[2]
+    assert f"[a]({file}#the-lid)" in (out / entries(out, site)["/"]["file"]).read_text()
+
+
 def test_without_page_files_the_index_lists_none(site: Site, book: Handbook, out: Path) -> None:
     book.write(2)
 

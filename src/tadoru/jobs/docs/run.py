@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -250,6 +250,7 @@ async def _start_without_text(store: CrawlDatabase) -> crawl_setup.StartFailure 
 async def write_site(store: CrawlDatabase, root: Path, options: DocsOptions, start: str, now: float, run: int) -> BundleSummary:
     """Write the files of a stored site, and record what this run changed in them."""
     places, copies = _drop_duplicates(store.documents.places(), store)
+    copies |= await _redirects(store, {place.url for place in places})
     shared = _shared_titles(places)
     own = _own_titles(places, shared, store)
     numbers = {place.url: place.page_id for place in places}
@@ -305,6 +306,20 @@ def _drop_duplicates(places: list[DocumentPlace], store: CrawlDatabase) -> tuple
     return [place for place in places if place.url not in kept_as], kept_as
 
 
+async def _redirects(store: CrawlDatabase, urls: Set[str]) -> dict[str, str]:
+    """The URLs that redirect to a page of the site, each with the URL of that page."""
+    targets = {row.url: row.redirect_url async for row in store.graph.pages() if row.redirect_url is not None}
+    found: dict[str, str] = {}
+    for url, target in targets.items():
+        last = target
+        for _ in range(_MAX_REDIRECTS):
+            last = targets.get(last, last)
+        if last in urls and url not in urls:
+            found[url] = last
+    return found
+
+
+_MAX_REDIRECTS = 5
 _UNMARKED_END = re.compile(r"(?:/index)?(?:\.html?)?/?$")
 """The end of a path that makes no difference on most servers."""
 
