@@ -29,7 +29,9 @@ _APPLYING = (
 """What is said of how to take part."""
 _CHANGED = "is about a date that was changed"
 _TAKING_PART = "is about how to take part"
-_NAMED = re.compile(r"日時|日程|会期|(?:開催|実施)(?:日|期間)|\d日(?:\s?\([^()]{1,8}\))?\s?(?:に|から)?(?:開催|実施)|とき:")
+_NAMED = re.compile(
+    r"日時|日程|会期|(?:開催|実施)(?:日|期間|\s?:)|本番|\d日(?:\s?\([^()]{1,8}\))?\s?(?:に|から)?(?:開催|実施)|とき:"
+)
 """The day of the event has a name, so that others are told from it."""
 _NO_EVENT = (
     (
@@ -56,17 +58,18 @@ _NO_EVENT = (
             r"|(?:開[校館店設業園]|オープン)し(?:た|まし)|(?:昭和|大正|明治|平成)[^。]{0,16}日に(?:開[校館店設業園]|オープン|誕生)"
             r"|(?:前回|昨年|去年|一昨年|先日|過去|以前)[はの]|"
             r"(?:(?:開催|実施|(?<!受付を)(?<!申込を)(?<!販売を)(?<!募集を)終了|閉幕|完了|公演|上演|上映)(?:いた)?し|行い|行われ|終わり)まし(?:た|て)"
-            r"|でした|was held|were held|took place|fand(?:en)? "
+            r"|(?:開催|実施|上演|上映|公演)され(?:た|まし)|行われた|催された|開かれた|でした|was held|were held|"
+            r"took place|fand(?:en)? "
         ),
         "is about the past",
     ),
     (
-        re.compile(rf"{_DAY_END}(?:に|付け?)?(?:掲載|更新|公開|投稿|発行)(?![^。]{{0,4}}(?:開始|講座|録))"),
+        re.compile(rf"{_DAY_END}(?:に|付け?)?(?:掲載|更新|公開|投稿|発行)(?!日|[^。]{{0,4}}(?:開始|講座|録))"),
         "is about when it was published",
     ),
     (
         re.compile(
-            r"(?:は|が|~|から|より|まで|のみ|だけ)[^。\d]{0,30}(?:休[館講業園演止](?!日)|お?休み|閉[館園鎖])|(?:をもって|を最後に|で)[^。\d、]{0,10}(?:終了|閉[館店園校])"
+            r"(?:は|が|~|から|より|まで|のみ|だけ)[^。\d]{0,30}(?:休[館講業園演止](?!日)|お?休み|閉[館園鎖])|通行止め|運休|工事のため|(?:をもって|を最後に|で)[^。\d、]{0,10}(?:終了|閉[館店園校])"
         ),
         "is about when it is closed",
     ),
@@ -102,11 +105,11 @@ _NO_EVENT = (
 """What a sentence is about, if it is not about when an event takes place."""
 _TAKES_PLACE = re.compile(_HELD)
 _TELLS = re.compile(
-    rf"{_DAY_END}(?:から|より|まで|の間)?[にはをがで][^。\n]{{0,80}}(?:ま[すし]|ません|下?さい)[たで]?[)。!]?\s?$"
+    rf"{_DAY_END}(?:(?:から|より|まで|の間)[、,にはをがで]?|[にはをがでの])[^。\n]{{0,80}}(?:ま[すし]|ません|下?さい)[たで]?[)。!]?\s?$"
 )
 """A sentence that tells what is done on a day."""
 _NO_MATTER = re.compile(
-    r"要(?:事前)?(?:申し?込み?|予約|電話|整理券)|(?:事前)?(?:申し?込み?|予約|整理券|チケット)は?(?:不要|必要|制|可|優先|なし)|(?:先着順?|抽選)(?:\d{1,4}[名人組])?(?=[)\s。、]|$)"
+    r"要(?:事前)?(?:申し?込み?|予約|電話|整理券)|(?:事前)?(?:申し?込み?|予約|整理券|チケット)は?(?:不要|必要|制|可|優先|なし)|(?:先着順?|抽選)(?:\d{1,4}[名人組])?(?=[()\s。、]|$)"
     r"|(?<![a-z])(?:each (?:day|evening|night|date|session)|(?:both|all) days|per day|jeden tag|"
     r"(?:bis )?open[- ]end)(?![a-z])|第\d{1,2}回?[~\-]第?\d{1,2}回|(?<=min )each(?![a-z])",
     re.IGNORECASE,
@@ -123,7 +126,7 @@ _MOVED = re.compile(
 )
 _UNREAD = re.compile(
     r"\d{1,2}月(?!号|分|齢|の)|\d{1,2}日(?![間目制分以程前後本数])|\d{1,2}時(?!間)|\d{1,2}:\d\d|[月火水木金土日]曜|平日|"
-    r"(?:^|\s)[.・]\d{1,2}(?!\d)|毎[週月日](?!新聞)|隔[週月]|第\d[月火水木金土日週]|除[くき]|初日|最終日|\d日目|"
+    r"(?:^|\s)[.・]\d{1,2}(?!\d)|毎[週月日](?!新聞)|隔[週月]|第\d[月火水木金土日週]|除[くき]|のうち|\d{1,2}/\d{1,2}(?![\d名人]|程度)|初日|最終日|\d日目|"
     r"(?<![a-zà-ÿ])(?:except|excluding|other than|außer|ausgenommen|sauf|excepté|every|each|jeden?|jede[mrns]|chaque|"
     r"tou(?:s|tes) les|alternate|fortnightly|täglich|wöchentlich|monatlich)(?![a-zà-ÿ])",
     re.IGNORECASE,
@@ -158,7 +161,9 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 _APPLICATION = re.compile(
-    rf"(?<=[\d時分半)])\s?\((?:{_APPLYING}|受け?付)[^()\d]{{0,6}}\)\s?(?=\d|令和)[^。\n]{{0,60}}|((?:{_APPLYING})[^()\d。]{{0,6}})\([^()\d]{{0,6}}\d[^()]{{0,40}}\)"
+    rf"(?<=[\d時分半)名円人])[、,\s]{{1,2}}(?:お?申し?込み?|予約|受付|応募)(?:方法|期間|開始|締切|期限)?[:は/\s]{{0,2}}"
+    rf"(?=[^。\n\d]{{0,8}}\d{{1,2}}[月/日])[^。\n]{{0,80}}"
+    rf"|(?<=[^\n。])\((?:{_APPLYING}|受け?付)[^()\d]{{0,6}}\)\s?(?=\d|令和)[^。\n]{{0,60}}|((?:{_APPLYING})[^()\d。]{{0,6}})\([^()\d]{{0,6}}\d[^()]{{0,40}}\)"
 )
 """When one can apply, behind the date of the event."""
 _DURATION = re.compile(

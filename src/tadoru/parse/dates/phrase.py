@@ -83,7 +83,7 @@ class DatePhrase:
 def read_phrase(tokens: list[Token]) -> DatePhrase:
     """The tokens of one text put together."""
     reader = _Reader()
-    for token in _label(_in_pairs(_on_own_lines(_without_asides(tokens)))):
+    for token in _label(_in_pairs(_on_own_lines(_without_ceremony(_without_asides(tokens))))):
         reader.take(token)
     return reader.finish()
 
@@ -107,6 +107,17 @@ def _without_asides(tokens: list[Token]) -> list[Token]:
         if not skipping:
             out.append(token)
     return out
+
+
+def _without_ceremony(tokens: list[Token]) -> list[Token]:
+    """Where a start is named, the opening ceremony is no second one: "9時開会式、9時半競技開始"."""
+    starts = [token for token in tokens if _is(token, DateMark.START) and token.text.endswith(("開始", "開演", "スタート"))]
+    if not starts:
+        return tokens
+    return [
+        MarkToken(token.text, DateMark.ENTRY) if _is(token, DateMark.START) and token.text.startswith(("開会", "開式")) else token
+        for token in tokens
+    ]
 
 
 def _has_date_ahead(tokens: list[Token], position: int) -> bool:

@@ -50,6 +50,8 @@ _LONG_PERIOD, _LONGEST_PERIOD = 6, 400
 _OPENING_HOURS = 4 * 60
 """Minutes: what is open for less is a course or a meeting, which is hardly held every day."""
 _MOST_COUNTED = 60
+_SHIFT = re.compile(r"(?:[土日祝]|休日|平日)[^)）。]{0,8}場合は?[^)）。]{0,6}[翌前]")
+"""Another day in its place, if it falls on a holiday."""
 _BEGINS = re.compile(
     r"[\d日)]\s?(?:から|より|~|スタート|開始|開講)|(?<![a-zà-ÿ])(?:from|starting|starts?|begins?|beginning|ab|beginn|"
     r"dès|à partir|desde|dal|a partire|vanaf)(?![a-zà-ÿ])",
@@ -298,6 +300,8 @@ def _scan_text(text: str, order: DayMonthOrder, today: date) -> _WrittenDate:
         raise NotADate(f"“{' '.join(text.split())[:80]}” says only when it ends.")
     prepared = _OPEN_RANGE.sub("から", _ARRIVAL.sub(r"\1まで", _NO_DATE.sub(" ", plain)))
     rule, plain = find_rule(prepared, excluded), prepared
+    if rule is not None and not closed and (shift := _SHIFT.search(text)):
+        rule = replace(rule, doubt=f"it has an exception ({shift[0]})")
     if rule is not None:
         prepared = f"{prepared[: rule.start]} {prepared[rule.stop :]}"
     places = scan_places(prepared, order=order, today=today)

@@ -41,7 +41,7 @@ _KANJI_NUMBER = re.compile(
 )
 _KANJI_NTH = re.compile(r"(?<=第)[一二三四五](?=[\s・、,と~土日月火水木金週第])")
 _ENUMERATOR = re.compile(r"\(\d{1,2}\)(?!年)")
-_UNITS_APART = re.compile(r"(?<=\d)\s{1,3}(?=[年月日時分])|(?<=[年月])\s{1,3}(?=\d)")
+_UNITS_APART = re.compile(r"(?<=\d)\s{1,3}(?=[年月日時分](?![間刻曜時程]))|(?<=[年月])\s{1,3}(?=\d)")
 _LONG_VOWEL_AS_DASH = re.compile(r"(?<=[\d時分日半)])\s?ー\s?(?=[\d午正翌])")
 _LOST_RANGE = re.compile(r"(?<=[\d月日時分半旬)])\s?\?\s?(?=[\d午正翌令平])")
 """A wave dash that a charset did not have."""
