@@ -126,6 +126,11 @@ def test_content_is_not_lost_as_furniture(content: str, expected: str) -> None:
     assert content_of(f"<p>{TEXT}</p>{content}").endswith(expected)
 
 
+def test_a_line_below_the_title_is_content_whatever_its_name() -> None:
+    assert content_of(f'<p class="tagline">Tea for all.</p><p>{TEXT}</p>') == f"Tea for all.\n\n{TEXT}"
+    assert content_of(f'<p>{TEXT}</p><p class="tagline">Tea for all.</p>') == TEXT
+
+
 def test_an_article_in_an_element_that_was_never_closed_is_read_all_the_same() -> None:
     article = "".join(f"<p>{number}. {TEXT}</p>" for number in range(40))
     page = read_page(f'<nav><a href="/">Home</a><div class="menu"><h1>Tea</h1>{article}')

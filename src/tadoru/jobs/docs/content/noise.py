@@ -420,6 +420,8 @@ def _is_named_noise(element: Element, attributes: Attributes, tag: str, measure:
             return False
         return element.css_first("h1,pre") is None
     if rating is NameRating.WEAK or tag == "aside":
+        if tag == "p" and (above := _neighbour(element.prev, forward=False)) is not None and above.tag == "h1":
+            return False  # What a page says below its title is about the page.
         return _looks_empty(element, measure) or is_closing(measure.text_of(element) or "")
     return False
 
