@@ -29,6 +29,17 @@ def test_a_page_that_is_served_with_and_without_a_slash_or_html_is_one(site: Sit
     assert start.read_text().count(f"]({file})") == 3
 
 
+def test_a_page_that_declares_to_be_a_copy_is_one(site: Site, out: Path) -> None:
+    site.html("/", page("Start", f'<h1>Start</h1><p>{PROSE}</p><a href="/tea">a</a> <a href="/tea/">b</a>'))
+    for path in ("/tea", "/tea/"):  # The link leads elsewhere from each.
+        head = f'<link rel="canonical" href="{site.url("/tea")}">'
+        site.html(path, page("Tea", f'<h1>Tea</h1><p>{PROSE}</p><p><a href="pots">Pots</a></p>', head))
+
+    read(site, out, depth=1)
+
+    assert set(entries(out, site)) == {"/", "/tea"}
+
+
 def test_pages_of_a_folder_and_a_file_with_other_text_are_two(site: Site, out: Path) -> None:
     site.html("/", page("Start", f'<h1>Start</h1><p>{PROSE}</p><a href="/tea">a</a> <a href="/tea/">b</a>'))
     site.html("/tea", page("Tea", f"<h1>Tea</h1><p>{PROSE}</p>"))

@@ -43,7 +43,7 @@ class DocPage:
     main: MainContent
     markdown: MarkdownDocument
     metadata: dict[str, str | None]
-    """title, description, keywords, author, ogTitle and ogType."""
+    """title, description, keywords, author, ogTitle and ogType; and `canonical` if that is another URL."""
     links: list[Link]
     alternate: str | None
     """The URL of the page's Markdown version (`<link rel=alternate>`)."""
@@ -67,8 +67,8 @@ def _read_doc_page(body: bytes, content_type: str | None, url: str, resolver: Ur
     document = HtmlDocument.parse(body, content_type, MAX_DOC_TAGS, MAX_DOC_LINKS)
     is_partial = bool(document.left_out)
     links = link_parser.extract(document, url, resolver).links
-    metadata = _metadata(document)
-    alternate = alternate_url(document, url, resolver)
+    alternate, canonical = _declared_urls(document, url, resolver)
+    metadata = _metadata(document) | ({"canonical": canonical} if canonical is not None and canonical != url else {})
     scripts = document.select("script")
     has_tex = any(map(_renders_tex, scripts))
     described = find_specifications(document, url, resolver)
@@ -143,15 +143,22 @@ def _metadata(document: HtmlDocument) -> dict[str, str | None]:
 
 def alternate_url(document: HtmlDocument, url: str, resolver: UrlResolver) -> str | None:
     """The URL of the Markdown version that a page declares."""
+    return _declared_urls(document, url, resolver)[0]
+
+
+def _declared_urls(document: HtmlDocument, url: str, resolver: UrlResolver) -> tuple[str | None, str | None]:
+    """The URL of the Markdown version and the canonical URL that a page declares."""
     base = document.base_url(url)
+    found: dict[str, str] = {}
     for element in document.select("link[rel]"):
         attributes = element.attributes
         rel, kind = (attributes.get("rel") or "").lower().split(), (attributes.get("type") or "").lower()
-        if "alternate" in rel and kind.startswith("text/markdown"):
+        name = "alternate" if "alternate" in rel and kind.startswith("text/markdown") else "canonical"
+        if name in rel and name not in found:
             resolved = resolver.resolve(attributes.get("href") or "", base)
             if resolved is not None:
-                return resolved[0]
-    return None
+                found[name] = resolved[0]
+    return found.get("alternate"), found.get("canonical")
 
 
 _SPEC_ATTRIBUTES = {

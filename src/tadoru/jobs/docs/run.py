@@ -325,15 +325,23 @@ _UNMARKED_END = re.compile(r"(?:/index)?(?:\.html?)?/?$")
 
 
 def _copies(key: str, group: list[DocumentPlace], store: CrawlDatabase) -> dict[str, str]:
-    """The pages of a group that have the text of another one, each with the URL of that one. Links to itself do not count."""
+    """The pages of a group that have the text or are, as they declare, a copy of another one, each with the URL of that one.
+
+    Links of a page to itself do not count as text.
+    """
     first: dict[str, str] = {}
     copies: dict[str, str] = {}
+    named: dict[str, str] = {}
     # `/tea/` before `/tea`, and `/tea` before `/tea.html` and `/tea/index.html`.
     group = sorted(group, key=lambda place: (not place.url.endswith("/"), len(place.url)))
     for place, row in zip(group, store.documents.read([place.page_id for place in group]), strict=True):
         text = row.markdown.replace(f"({place.url})", f"({key})").replace(f"({place.url}#", f"({key}#")
         if (kept := first.setdefault(text, place.url)) != place.url:
             copies[place.url] = kept
+        if isinstance(canonical := row.metadata.get("canonical"), str):
+            named[place.url] = canonical
+    urls = {place.url for place in group} - named.keys() - copies.keys()
+    copies |= {url: canonical for url, canonical in named.items() if url not in copies and canonical in urls}
     return copies
 
 
