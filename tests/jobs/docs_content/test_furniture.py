@@ -41,6 +41,7 @@ FURNITURE = {
         '<div><b>Next:</b> <a href="b.html">Pots</a> <b>Up:</b> <a href="i.html">Tea</a> <b>Previous:</b> '
         '<a href="a.html">Cups</a></div>'
     ),
+    "breadcrumbs that end with the title": '<div><a href="/">Home</a> › <a href="/guide">Guide</a> › <span>Tea</span></div>',
     "numbers of chapters": (
         '<div><span>Goto Chapter: </span><a href="0.html">Top</a> <a href="1.html">1</a> <a href="2.html">2</a> '
         '<a href="3.html">3</a></div>'

@@ -289,7 +289,7 @@ def _rows_of_steps(root: Element, links: list[Element]) -> list[Element]:
         row: Element | None = None
         for _ in range(_MAX_ROW_DEPTH):
             around = around.parent if around is not None else None
-            if around is None or around.mem_id == root.mem_id or around.tag not in _ROW_TAGS or not _is_step_row(around):
+            if around is None or around.mem_id == root.mem_id or around.tag not in _ROW_TAGS or not _is_step_row(around, root):
                 break
             row = around
         if row is not None:
@@ -320,8 +320,8 @@ def _is_step_link(link: Element) -> bool:
     return before is not None and len(word := before.text().strip(_BETWEEN_LINKS)) <= 8 and _ROW_WORD.fullmatch(word) is not None
 
 
-def _is_step_row(row: Element) -> bool:
-    """Whether an element has only links, at least two of which are steps or have such a word before them."""
+def _is_step_row(row: Element, root: Element) -> bool:
+    """Whether an element has only links, at least two of which are steps or have such a word before them; or also the title."""
     if len(whole := row.text()) > _MAX_ROW_TEXT or row.css_first("h1,h2,h3,h4,pre,code,li") is not None:
         return False
     texts = [link.text() for link in row.css("a")]
@@ -330,8 +330,11 @@ def _is_step_row(row: Element) -> bool:
         rest = rest.replace(text, " ", 1)
     words = _ROW_WORD.findall(rest)
     steps = sum(_ROW_STEP.match(text.strip()) is not None for text in texts)
-    if _ROW_WORD.sub("", rest).strip(_BETWEEN_LINKS):
-        return steps == len(texts) > _MIN_LINKS and _ROW_LABEL.fullmatch(rest.strip()) is not None
+    if left := _ROW_WORD.sub("", rest).strip(_BETWEEN_LINKS):
+        if steps == len(texts):
+            return len(texts) > _MIN_LINKS and _ROW_LABEL.fullmatch(rest.strip()) is not None
+        title = root.css_first("h1")  # Breadcrumbs: from the first page to this one.
+        return title is not None and collapsed(left) == collapsed(title.text()).strip(_BETWEEN_LINKS)
     return bool(texts) and steps + len(words) > _MIN_LINKS - 1
 
 
