@@ -392,3 +392,8 @@ JOB_SETTINGS: dict[str, tuple[Setting, ...]] = {
     "links": settings_of(LinksOptions), "audit": settings_of(AuditOptions), "docs": settings_of(DocsOptions),
     "events": settings_of(EventsOptions), "serve": settings_of(ServeOptions), "worker": settings_of(WorkerOptions),
 }  # fmt: skip
+OPERATOR_SETTINGS = frozenset({
+    "user_agent", "robots_agent", "proxy", "insecure", "delay", "concurrency", "timeout", "max_response_size", "trap_limit",
+    "strip_tracking", "strip_sessions", "resources", "threshold", "no_plugins", "render", "tokenizer", "spa_wait",
+})  # fmt: skip
+"""The settings of the operator that apply to crawls of the service: no start URLs, files or credentials."""

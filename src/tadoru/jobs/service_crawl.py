@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tadoru.clock import SystemClock
-from tadoru.config.options import CRAWL_JOBS, AuditOptions, CrawlOptions, DocsOptions, LinksOptions
+from tadoru.config.options import CRAWL_JOBS, OPERATOR_SETTINGS, AuditOptions, CrawlOptions, DocsOptions, LinksOptions
 from tadoru.config.resolve import shown_values
 from tadoru.engine.crawl import Crawler, CrawlOutcome
 from tadoru.engine.notifications import Notify
@@ -33,11 +33,6 @@ from tadoru.model.web import FailureKind
 from tadoru.rules.address import Exemptions
 from tadoru.store.crawl.open import open_store
 
-OPERATOR_SETTINGS = frozenset({
-    "user_agent", "robots_agent", "proxy", "insecure", "delay", "concurrency", "timeout", "max_response_size", "trap_limit",
-    "strip_tracking", "strip_sessions", "resources", "threshold", "no_plugins", "render", "tokenizer", "spa_wait",
-})  # fmt: skip
-"""The settings of the operator that apply to crawls of the service: no start URLs, files or credentials."""
 MAX_REMOVED_SHARE = 0.2
 """The share of removed pages of a documentation site above which a run is a regression; up to `MAX_REMOVED` never are."""
 MAX_REMOVED = 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shlex
 import sys
@@ -19,9 +20,10 @@ from tadoru.cli.inputs import check_database_name
 from tadoru.cli.options import events_options, job_options, print_config, resolve_options
 from tadoru.cli.output import _
 from tadoru.config import resolve
-from tadoru.config.options import CRAWL_JOBS, JOB_SETTINGS, ServeOptions
+from tadoru.config.options import CRAWL_JOBS, JOB_SETTINGS, OPERATOR_SETTINGS, ServeOptions
 from tadoru.errors import UsageError, without_passwords
 from tadoru.extras import not_installed
+from tadoru.parse.gc_pause import paused_gc
 
 if TYPE_CHECKING:
     from tadoru.store.accounts.audit_log import Actor
@@ -104,8 +106,6 @@ def serve(
 
 def _crawl_defaults(config_file: str | None) -> dict[str, dict[str, Any]]:
     """Default options of crawls that the service runs; without start URLs, files and credentials."""
-    from tadoru.jobs.service_crawl import OPERATOR_SETTINGS
-
     file = Path(config_file) if config_file else None
     found = {job: resolve.resolve_config(job, {}, os.environ, file, Path.cwd()).values for job in CRAWL_JOBS}
     return {job: {name: value for name, value in values.items() if name in OPERATOR_SETTINGS} for job, values in found.items()}
@@ -113,9 +113,11 @@ def _crawl_defaults(config_file: str | None) -> dict[str, dict[str, Any]]:
 
 def _run_service(options: ServeOptions, config_file: str | None, log_format: str, level: str) -> None:
     try:
-        from tadoru.serve.auth.http_security import public_url
-        from tadoru.serve.collector import CollectorConfig, running_collector
-        from tadoru.serve.server import ServerConfig, open_socket, run_server
+        with paused_gc():  # What is imported stays: looking for garbage in it takes a seventh of the start.
+            from tadoru.serve.auth.http_security import public_url
+            from tadoru.serve.collector import CollectorConfig, running_collector
+            from tadoru.serve.server import ServerConfig, open_socket, run_server
+        gc.freeze()
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "tadoru":
             raise
