@@ -30,7 +30,7 @@ from tadoru.config.parsers import (
     parse_timeout,
     whole_number,
 )
-from tadoru.config.settings import CrawlField, Setting, SettingRole, option, option_of, settings_of
+from tadoru.config.settings import CrawlField, JobOptions, Setting, SettingRole, option, option_of, settings_of
 from tadoru.version import PROJECT_URL, VERSION
 
 USER_AGENT = f"Tadoru/{VERSION} (+{PROJECT_URL})"
@@ -38,8 +38,8 @@ DAY = 24 * 3600.0
 
 
 # fmt: off
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrawlOptions:
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class CrawlOptions(JobOptions):
     """Options of all crawling jobs."""
 
     depth: int | None = option(None, "Scope", "Maximum link depth from the start URL.", whole_number(0), flags="--max-depth",
@@ -117,7 +117,7 @@ class CrawlOptions:
     log_file: str | None = option(None, "Output", "Add log lines as JSON to this file.", metavar="FILE", linktadoru="log_file")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class LinksOptions(CrawlOptions):
     """Options of `tadoru links`."""
 
@@ -167,7 +167,7 @@ class LinksOptions(CrawlOptions):
         role=SettingRole.START)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class AuditOptions(CrawlOptions):
     """Options of `tadoru audit`."""
 
@@ -229,7 +229,7 @@ class AuditOptions(CrawlOptions):
     lang: str = option("en", "Output", "Language of reports.", one_of("en", "ja"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class DocsOptions(CrawlOptions):
     """Options of `tadoru docs`."""
 
@@ -274,8 +274,8 @@ class DocsOptions(CrawlOptions):
     tokenizer: str = option("estimate", "Output", "Token counter: estimate, or a tiktoken encoding.", metavar="NAME")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventsOptions:
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class EventsOptions(JobOptions):
     """Options of `tadoru events`. It follows no links, so it shares only the politeness options with the crawling jobs."""
 
     database: str = option("./var/tadoru.db", "Storage", "Database of the calendar: a file or postgresql://….", flags="-d",
@@ -321,8 +321,8 @@ class EventsOptions:
     allow_private: bool = option_of(CrawlOptions, "allow_private")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServeOptions:
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class ServeOptions(JobOptions):
     """Options of `tadoru serve`."""
 
     database: str = option("./var/tadoru.db", "Storage", "Database of the service: a file or postgresql://….", flags="-d",
@@ -370,8 +370,8 @@ class ServeOptions:
         one_of("en", "ja", "de"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerOptions:
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class WorkerOptions(JobOptions):
     """Options of `tadoru worker`."""
 
     database: str = option("", "Worker", "Database of the cluster: postgresql://….", flags="-d", metavar="URL",

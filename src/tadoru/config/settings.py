@@ -108,6 +108,26 @@ class Setting:
         return f"--no-{self.flags[0][2:]}" if self.default is True else ""
 
 
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class JobOptions:
+    """The options of a job, given by name. Its methods are written once, here: for each job, compiling them takes a millisecond."""
+
+    def __init__(self, **values: Any) -> None:
+        known = self.__dataclass_fields__
+        if unknown := values.keys() - known.keys():
+            raise TypeError(f"{type(self).__name__} has no option {min(unknown)!r}")
+        self.__dict__.update({name: one.default for name, one in known.items()} | values)
+
+    def __eq__(self, other: object) -> bool:
+        return self.__dict__ == other.__dict__ if type(other) is type(self) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.__dict__.values()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
+
+
 def option(  # noqa: PLR0913 - the parts of a declaration
     default: T, group: str, text: str, parse: Parser[Any] | None = None, *, flag: str = "", flags: str = "",
     metavar: str = "", secret: bool = False, role: SettingRole = SettingRole.PLAIN, linktadoru: str | None = None,
