@@ -14,11 +14,12 @@ import click
 
 from tadoru.cli.inputs import FileName, takes_file_name
 from tadoru.cli.output import _, current_language
-from tadoru.config.settings import Setting
 from tadoru.errors import UsageError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+    from tadoru.config.settings import Setting
 
 OTHER_OPTIONS = "General"
 """The group of options that are not about the job of the command; alone, it is called `Options`."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -281,6 +280,8 @@ def _database(options: LinksOptions) -> Iterator[_Database]:
     if options.state is not None:
         yield _Database(options.state, kept=True)
         return
+    import tempfile  # Late: help does not need it.
+
     handle, name = tempfile.mkstemp(prefix="tadoru-links-", suffix=".db")
     os.close(handle)
     database = _Database(name, kept=False)

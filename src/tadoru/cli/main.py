@@ -6,7 +6,6 @@ import io
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Sequence
 from itertools import pairwise
 from types import FrameType
@@ -149,6 +148,8 @@ def run(arguments: list[str], lang: str | None = None) -> int:
         return _report_error(arguments, _("Failed: {reason}.", reason=error.strerror or error), 1)
     except Exception as error:
         if "-vv" in arguments:
+            import traceback
+
             traceback.print_exc()
         what = f"{type(error).__name__}: {error}"
         return _report_error(arguments, _("Bug in Tadoru. Report it with the output of -vv: {error}", error=what), 1)

@@ -110,7 +110,7 @@ class Setting:
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class JobOptions:
-    """The options of a job, given by name. Its methods are written once, here: for each job, compiling them takes a millisecond."""
+    """The options of a job, given by name. Its methods are written once: compiling them for each job takes a millisecond."""
 
     def __init__(self, **values: Any) -> None:
         known = self.__dataclass_fields__
