@@ -116,6 +116,13 @@ def test_code_in_a_line_ends_at_the_next_run_of_as_many_backticks(text: str, cod
         ("`` [a](b)", "`` [a](B)"),
         ("```\n[a](b)\n```\n\n[a](b)", "```\n[a](b)\n```\n\n[a](B)"),
         ("`a` [a](b) `b`", "`a` [a](B) `b`"),
+        ("- [a](b)\n  ```\n  [a](b)\n  ```\n  [a](b)\n", "- [a](B)\n  ```\n  [a](b)\n  ```\n  [a](B)\n"),
+        ("> [a](b)\n>\n> ```\n> [a](b)\n> ```\n", "> [a](B)\n>\n> ```\n> [a](b)\n> ```\n"),
+        (
+            "1. a\n\n    - [a](b)\n\n      ```\n      [a](b)\n      ```\n",
+            "1. a\n\n    - [a](B)\n\n      ```\n      [a](b)\n      ```\n",
+        ),
+        ("text\n\n    [a](b)\n", "text\n\n    [a](b)\n"),
     ],
 )
 def test_code_is_left_alone(text: str, expected: str) -> None:

@@ -144,6 +144,14 @@ def test_a_page_is_the_same_page_whatever_the_form_of_its_links(tmp_path: Path) 
     assert not write(tmp_path, [page(1, LINKED)], links="none", diff=True).changes
 
 
+def test_links_beside_code_in_an_item_or_a_quotation_are_shortened_too(tmp_path: Path) -> None:
+    text = "# T\n\n- [a](https://a.example/x)\n  ```\n  [a](b)\n  ```\n\n> [c](https://a.example/y)\n>\n> ```\n> [c](d)\n> ```\n"
+    write(tmp_path, [page(1, text)], links="none")
+    written = next((tmp_path / "pages").iterdir()).read_text("utf-8")
+    assert "- a\n  ```\n  [a](b)\n" in written
+    assert "> c\n>\n> ```\n> [c](d)\n" in written
+
+
 def many(count: int) -> list[StoredDoc]:
     """Pages of a hundred words; each links to page 7, and page 7 to page 3."""
     text = "Words that say a thing about it. " * 15

@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
-from tadoru.jobs.docs.bundle.markdown_blocks import find_code_spans, replace_outside_code, split_blocks
+from tadoru.jobs.docs.bundle.markdown_blocks import find_code_spans, map_prose, replace_outside_code, split_blocks
 from tadoru.jobs.docs.bundle.model import DEFINITION_LEVEL, DocHeading
 
 KEEP, SHORT, NONE = "keep", "short", "none"
@@ -69,10 +69,9 @@ def rewrite_links(markdown: str, page_url: str, form: str) -> str:
         return markdown
     if form == SHORT:
         return replace_outside_code(markdown, _LINK_TARGET, _shortener(page_url))
-    blocks = list(split_blocks(markdown))
-    prose = [block for block in blocks if block.kind != "code"]
-    labels = {found[1].casefold() for block in prose for found in _DEFINITION.finditer(block.text)}
-    return "".join(block.text if block.kind == "code" else _without_targets(block.text, labels) for block in blocks)
+    prose = (block.text for block in split_blocks(markdown) if block.kind != "code")
+    labels = {found[1].casefold() for text in prose for found in _DEFINITION.finditer(text)}
+    return map_prose(markdown, lambda text: _without_targets(text, labels))
 
 
 def _shortener(page_url: str) -> Callable[[re.Match[str]], str]:

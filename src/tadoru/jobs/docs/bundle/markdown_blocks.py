@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 from tadoru.jobs.docs.bundle.model import DEFINITION_LEVEL, DocHeading
@@ -64,16 +65,21 @@ class MarkdownSection:
 class _FenceState:
     """Tracks the open code fence, if any, and whether the text is in a list."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, in_list: bool = False) -> None:
         self._sign = ""
         self._quotes = 0
         self._indent = 0
-        self._in_list = False
+        self._in_list = in_list
 
     @property
     def is_open(self) -> bool:
         """Whether a fence is open."""
         return bool(self._sign)
+
+    @property
+    def in_list(self) -> bool:
+        """Whether the last line is part of a list."""
+        return self._in_list
 
     def leave_list(self) -> None:
         """Note a line that is not part of a list."""
@@ -141,7 +147,7 @@ def split_blocks(text: str) -> Iterator[MarkdownBlock]:
     """The blocks of a text; joined again they are the text, byte for byte."""
     fence = _FenceState()
     kept: list[str] = []
-    has_code = gap = is_heading = False
+    has_code = gap = is_heading = in_list = False
     for whole in _lines(text):
         if not fence.is_open and (whole == "\n" or _is_plain(whole)):  # Most lines: neither code nor the start of a heading.
             if whole == "\n":
@@ -149,23 +155,24 @@ def split_blocks(text: str) -> Iterator[MarkdownBlock]:
             else:
                 fence.leave_list()
                 if kept and (gap or is_heading):
-                    yield _block(kept, has_code)
+                    yield _block(kept, has_code, in_list=in_list)
                     kept, has_code = [], False
-                gap = is_heading = False
+                gap = is_heading = in_list = False
             kept.append(whole)
             continue
         line = whole.rstrip("\r\n")
         is_code, is_empty = fence.feed(line), not line.strip()
         begins_heading = not is_code and line[:1] in _HEADING_STARTS and _atx_heading(line) is not None
         if kept and not is_empty and (gap or is_heading or begins_heading):
-            yield _block(kept, has_code)
+            yield _block(kept, has_code, in_list=in_list)
             kept, has_code = [], False
+        in_list = fence.in_list
         kept.append(whole)
         has_code = has_code or is_code
         is_heading = not has_code and (begins_heading or (is_heading and is_empty) or (len(kept) == 2 and _is_underlined(kept)))
         gap = is_empty and not is_code
     if kept:
-        yield _block(kept, has_code)
+        yield _block(kept, has_code, in_list=in_list)
 
 
 def _is_plain(line: str) -> bool:
@@ -193,7 +200,7 @@ def _is_underlined(kept: Sequence[str]) -> bool:
     )  # fmt: skip
 
 
-def _block(kept: list[str], has_code: bool) -> MarkdownBlock:
+def _block(kept: list[str], has_code: bool, *, in_list: bool) -> MarkdownBlock:
     text = "".join(kept)
     if has_code:
         return MarkdownBlock("code", text)
@@ -206,7 +213,7 @@ def _block(kept: list[str], has_code: bool) -> MarkdownBlock:
     filled = [line for line in kept if line.strip()]
     if filled and all(line.lstrip().startswith("|") for line in filled):
         return MarkdownBlock("table", text)
-    if filled and all(line.startswith(("    ", "\t")) for line in filled):
+    if filled and not in_list and all(line.startswith(("    ", "\t")) for line in filled):
         return MarkdownBlock("code", text)
     return MarkdownBlock("text", text)
 
@@ -355,9 +362,27 @@ def find_code_spans(text: str) -> Iterator[tuple[int, int, int]]:
 
 def replace_outside_code(text: str, pattern: re.Pattern[str], replaced: Callable[[re.Match[str]], str]) -> str:
     """A text with the matches of a pattern replaced, except those that start in a code block or code span."""
-    return "".join(
-        one.text if one.kind == "code" else _replace_outside_spans(one.text, pattern, replaced) for one in split_blocks(text)
-    )
+    return map_prose(text, lambda prose: _replace_outside_spans(prose, pattern, replaced))
+
+
+def map_prose(text: str, change: Callable[[str], str]) -> str:
+    """A text with everything changed that is no code block; of an item or a quotation with code, the lines beside it."""
+    parts: list[str] = []
+    for block in split_blocks(text):
+        if block.kind != "code":
+            parts.append(change(block.text))
+        elif block.text.startswith(("```", "~~~")) or ("```" not in block.text and "~~~" not in block.text):
+            parts.append(block.text)
+        else:
+            parts += _mapped_beside_fences(block.text, change)
+    return "".join(parts)
+
+
+def _mapped_beside_fences(text: str, change: Callable[[str], str]) -> Iterator[str]:
+    fence = _FenceState(in_list=text[:1].isspace())
+    for is_code, lines in groupby(_lines(text), lambda line: fence.feed(line.rstrip("\r\n"))):
+        joined = "".join(lines)
+        yield joined if is_code else change(joined)
 
 
 def _replace_outside_spans(text: str, pattern: re.Pattern[str], replaced: Callable[[re.Match[str]], str]) -> str:
