@@ -21,7 +21,7 @@ from typing import NamedTuple
 from bench.read import SITE_URL, SITES, best, read_all, sample
 from tadoru.clock import SystemClock
 from tadoru.engine.job import FetchedPage, PageResult
-from tadoru.engine.page_fetch import found_links, page_facts
+from tadoru.engine.page_fetch import link_targets, page_facts
 from tadoru.engine.url_filter import UrlFilter
 from tadoru.jobs.audit.job import AuditJob
 from tadoru.jobs.launch import tune_process
@@ -57,10 +57,12 @@ def handle_all(job: AuditJob, pages: list[Response]) -> tuple[dict[str, tuple[Re
 
 def outcome(lease: Lease, response: Response, found: PageResult, url_filter: UrlFilter) -> CompletedOutcome:
     """As the engine does it."""
-    links = found_links(found.links, url_filter)
+    targets = link_targets(found.links, url_filter)
     resources = [url_filter.resource(link) for link in found.resources]
     facts = page_facts(response, found)
-    return CompletedOutcome(lease=lease, facts=facts, links=links, records=found.records, resources=resources)
+    return CompletedOutcome(
+        lease=lease, facts=facts, links=found.links, targets=targets, records=found.records, resources=resources
+    )
 
 
 async def store_all(job: AuditJob, found: dict[str, tuple[Response, PageResult]], file: Path) -> list[Batch]:

@@ -36,11 +36,11 @@ from tadoru.jobs.audit.job import AuditJob
 from tadoru.jobs.audit.run import analyse
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
 from tadoru.jobs.launch import tune_process
-from tadoru.model.web import Response, Timings
+from tadoru.model.web import Link, LinkKind, Response, Timings
 from tadoru.rules.pace import start
 from tadoru.rules.scope import Scope
 from tadoru.store.crawl.postgres.store import PostgresStore
-from tadoru.store.crawl.records import CompletedOutcome, FoundLink, Lease, LinkTarget, PageFacts, PageStatus
+from tadoru.store.crawl.records import CompletedOutcome, Lease, LinkTarget, PageFacts, PageStatus
 from tests.support.postgres import PostgresServer
 
 REAL = {
@@ -237,14 +237,15 @@ class Bench:
         records = [one.records for one in found]
         lean = [None if one is None else replace(one, findings=()) for one in records]
 
-        def links(targets: list[LinkTarget]) -> list[FoundLink]:
-            return [FoundLink(target, "a", f"Text {n}", "", n, "") for n, target in enumerate(targets)]
+        def leading_to(lease: Lease, targets: list[LinkTarget]) -> CompletedOutcome:
+            links = [Link(target.url, LinkKind.A, f"Text {n}", "", n, "") for n, target in enumerate(targets)]
+            return CompletedOutcome(lease=lease, facts=facts, links=links, targets={target.url: target for target in targets})
 
         def linked(lease: Lease, at: int) -> CompletedOutcome:
-            return CompletedOutcome(lease=lease, facts=facts, links=links([known[(at + n) % HOSTS] for n in range(LINKS)]))
+            return leading_to(lease, [known[(at + n) % HOSTS] for n in range(LINKS)])
 
         def finding(lease: Lease, _: int) -> CompletedOutcome:
-            return CompletedOutcome(lease=lease, facts=facts, links=links([self.target(next(fresh)) for _ in range(LINKS)]))
+            return leading_to(lease, [self.target(next(fresh)) for _ in range(LINKS)])
 
         return {
             "alone": lambda lease, _: CompletedOutcome(lease=lease, facts=facts),

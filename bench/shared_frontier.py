@@ -28,9 +28,10 @@ import psycopg
 
 from bench.costs import real_server
 from tadoru.clock import SystemClock
+from tadoru.model.web import Link, LinkKind
 from tadoru.rules.pace import Pace
 from tadoru.store.crawl.postgres.store import PostgresStore
-from tadoru.store.crawl.records import CompletedOutcome, FoundLink, Lease, LinkTarget, PageFacts, PageStatus
+from tadoru.store.crawl.records import CompletedOutcome, Lease, LinkTarget, PageFacts, PageStatus
 
 HOSTS = 1_000
 LINKS, PAGES = 100, 10
@@ -114,9 +115,10 @@ async def finished(crawl: Crawl, worker: int, turns: int) -> float:
             CompletedOutcome(
                 lease=lease, facts=PageFacts(status_code=200, title="A page", content_type="text/html", ttfb_ms=40.0),
                 links=[
-                    FoundLink(target(number), "a", f"To page {number % 5_000}", "", position, "")
+                    Link(target(number).url, LinkKind.A, f"To page {number % 5_000}", "", position, "")
                     for position, number in enumerate(numbers[at * LINKS : (at + 1) * LINKS])
                 ],
+                targets={one.url: one for one in map(target, numbers[at * LINKS : (at + 1) * LINKS])},
             )
             for at, lease in enumerate(leases)
         ]  # fmt: skip

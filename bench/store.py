@@ -18,10 +18,10 @@ from itertools import count, islice
 from pathlib import Path
 
 from tadoru.clock import SystemClock
-from tadoru.model.web import LinkKind
+from tadoru.model.web import Link, LinkKind
 from tadoru.store.crawl.interface import CrawlStore
 from tadoru.store.crawl.open import open_store
-from tadoru.store.crawl.records import CompletedOutcome, FoundLink, Lease, LinkTarget, PageFacts, PageStatus
+from tadoru.store.crawl.records import CompletedOutcome, Lease, LinkTarget, PageFacts, PageStatus
 
 HOST = "bench.example"
 LINKS = 100
@@ -29,7 +29,8 @@ BATCH = 8
 FACTS = PageFacts(
     status_code=200, title="A page of an ordinary title", ttfb_ms=1.5, download_time_ms=2.5, content_type="text/html"
 )
-Links = Callable[[], list[FoundLink]]
+Links = Callable[[], list[tuple[LinkTarget, str]]]
+"""The targets of the links of a page, with their texts."""
 
 
 def target(number: int) -> LinkTarget:
@@ -41,10 +42,10 @@ def to_known(targets: list[LinkTarget]) -> Links:
     texts = [f"Text of a link, number {n}" for n in range(500)]
     turn = count(step=37)
 
-    def links() -> list[FoundLink]:
+    def links() -> list[tuple[LinkTarget, str]]:
         start = next(turn)
         size = len(targets)
-        return [FoundLink(targets[(start + n * 7) % size], LinkKind.A, texts[(start + n) % 500], "", n, "") for n in range(LINKS)]
+        return [(targets[(start + n * 7) % size], texts[(start + n) % 500]) for n in range(LINKS)]
 
     return links
 
@@ -53,9 +54,8 @@ def to_new() -> Links:
     """Links of pages that lead to nothing but new pages, half of them with texts of their own."""
     numbers = count(10_000_000)
 
-    def links() -> list[FoundLink]:
-        fresh = enumerate(islice(numbers, LINKS))
-        return [FoundLink(target(number), LinkKind.A, f"Text {number // 2}", "", n, "") for n, number in fresh]
+    def links() -> list[tuple[LinkTarget, str]]:
+        return [(target(number), f"Text {number // 2}") for number in islice(numbers, LINKS)]
 
     return links
 
@@ -82,11 +82,16 @@ async def lease(store: CrawlStore, worker: int, number: int) -> list[Lease]:
     return (await store.frontier.lease(worker, {HOST: number}, new_hosts=0, per_host=0, limit=0)).leases
 
 
+def _outcome(held: Lease, found: list[tuple[LinkTarget, str]]) -> CompletedOutcome:
+    links = [Link(target.url, LinkKind.A, text, "", n, "") for n, (target, text) in enumerate(found)]
+    return CompletedOutcome(lease=held, facts=FACTS, links=links, targets={target.url: target for target, _ in found})
+
+
 async def finish(store: CrawlStore, worker: int, pages: int, links: Links) -> Stopwatch:
     """Lease and finish so many pages; the time spent in `finish`."""
     watch = Stopwatch()
     for _ in range(pages // BATCH):
-        outcomes = [CompletedOutcome(lease=held, facts=FACTS, links=links()) for held in await lease(store, worker, BATCH)]
+        outcomes = [_outcome(held, links()) for held in await lease(store, worker, BATCH)]
         with watch:
             await store.frontier.finish(worker, outcomes, max_depth=None)
     return watch

@@ -62,7 +62,8 @@ async def write(address: str, place: int, writers: int, pages: int) -> None:
     from tadoru.clock import SystemClock
     from tadoru.jobs.audit.site_checks import SITE_CHECKS
     from tadoru.model.finding import Finding
-    from tadoru.store.crawl.records import CompletedOutcome, FoundLink, PageFacts, PageRecords
+    from tadoru.model.web import Link, LinkKind
+    from tadoru.store.crawl.records import CompletedOutcome, PageFacts, PageRecords
 
     store = _opened(address, SystemClock())
     frontier = getattr(store, "frontier", store)
@@ -81,16 +82,15 @@ async def write(address: str, place: int, writers: int, pages: int) -> None:
     for start in range(0, len(leases), BATCH):
         batch = []
         for at, lease in enumerate(leases[start : start + BATCH], start):
-            links = [
-                FoundLink(target(f"page-{(at + n) % 90}.html", lease.host), "a", f"To {n}", "", n, "") for n in range(LINKS - 1)
-            ]
-            links.append(FoundLink(target(f"new-{place}-{at}.html", lease.host), "a", "New", "", LINKS - 1, ""))
+            names = [*(f"page-{(at + n) % 90}.html" for n in range(LINKS - 1)), f"new-{place}-{at}.html"]
+            targets = {one.url: one for one in (target(name, lease.host) for name in names)}
+            links = [Link(url, LinkKind.A, f"To {n}", "", n, "") for n, url in enumerate(targets)]
             records = PageRecords(
                 indexable=True, indexability="indexable", findings=[Finding(name, lease.url, "A detail") for name in ids],
                 headers=[("Content-Type", "text/html")] * 8, h1="A heading", word_count=300,
             )  # fmt: skip
             facts = PageFacts(status_code=200, title="A page", content_type="text/html", ttfb_ms=40.0, response_size_bytes=20_000)
-            batch.append(CompletedOutcome(lease=lease, facts=facts, links=links, records=records))
+            batch.append(CompletedOutcome(lease=lease, facts=facts, links=links, targets=targets, records=records))
         batches.append(batch)
     await frontier.counts()
     print("ready", flush=True)

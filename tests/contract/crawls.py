@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from tadoru.model.web import Link, LinkKind
 from tadoru.rules.traps import TrapPattern
+from tadoru.rules.url import host_key
 from tadoru.store.crawl.interface import CrawlStore
 from tadoru.store.crawl.open import open_store
-from tadoru.store.crawl.records import CompletedOutcome, FoundLink, Lease, LinkTarget, PageFacts, PageRow, PageStatus, UrlPurpose
+from tadoru.store.crawl.records import CompletedOutcome, Lease, LinkTarget, PageFacts, PageRow, PageStatus, UrlPurpose
 from tests.support.clock import FakeClock
 from tests.support.memory_store.store import MemoryStore
 
@@ -32,10 +34,19 @@ def external(path: str, *, check: bool = False) -> LinkTarget:
     return LinkTarget(url(path, "b.example"), "b.example", status, "another site", purpose, internal=False)
 
 
-def to(*targets: LinkTarget | str) -> list[FoundLink]:
+def decided(*targets: LinkTarget | Link | str) -> dict[str, LinkTarget]:
+    """The decisions about these, by URL: to request what is only a path or a link."""
+    plain = (url(each) if isinstance(each, str) else each.url for each in targets)
+    return {
+        one: each if isinstance(each, LinkTarget) else LinkTarget(one, host_key(one), PageStatus.QUEUED)
+        for one, each in zip(plain, targets, strict=True)
+    }
+
+
+def to(*targets: LinkTarget | str) -> list[Link]:
     """Links to these, in this order."""
-    found = [target(each) if isinstance(each, str) else each for each in targets]
-    return [FoundLink(each, "a", f"to {each.url}", "", position, "") for position, each in enumerate(found)]
+    found = [url(each) if isinstance(each, str) else each.url for each in targets]
+    return [Link(each, LinkKind.A, f"to {each}", "", position, "") for position, each in enumerate(found)]
 
 
 def done(
@@ -44,7 +55,8 @@ def done(
     """An answer with links to these, or a redirect."""
     onward = target(redirect) if isinstance(redirect, str) else redirect
     code = status or (200 if onward is None else 301)
-    return CompletedOutcome(lease=lease, facts=PageFacts(status_code=code), links=to(*targets), redirect=onward)
+    facts = PageFacts(status_code=code)
+    return CompletedOutcome(lease=lease, facts=facts, links=to(*targets), targets=decided(*targets), redirect=onward)
 
 
 async def lease(store: CrawlStore, worker: int, number: int = 1, *, host: str = HOST, limit: int = 0) -> list[Lease]:

@@ -13,6 +13,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from tadoru.model.web import Link, LinkKind
 from tadoru.rules.budget import BreadthLimits
 from tadoru.rules.pace import Pace
 from tadoru.rules.traps import TrapPattern
@@ -46,20 +47,25 @@ def targets(draw: st.DrawFn) -> records.LinkTarget:
 
 
 @st.composite
-def link_lists(draw: st.DrawFn) -> list[records.FoundLink]:
+def link_lists(draw: st.DrawFn) -> tuple[list[Link], dict[str, records.LinkTarget]]:
     found = draw(st.lists(st.tuples(targets(), st.sampled_from(["", "a text"]), st.sampled_from(["", "x", "y"])), max_size=4))
     first: dict[str, records.LinkTarget] = {}  # The rules decide about a URL once; a page cannot have two opinions of it.
-    return [
-        records.FoundLink(first.setdefault(target.url, target), "a", text, "", position, fragment)
+    links = [
+        Link(first.setdefault(target.url, target).url, LinkKind.A, text, "", position, fragment)
         for position, (target, text, fragment) in enumerate(found)
     ]
+    return links, first
 
 
 outcome_makers: st.SearchStrategy[Callable[[records.Lease], records.Outcome]] = st.one_of(
     st.builds(
-        lambda links, anchors: (
+        lambda found, anchors: (
             lambda lease: records.CompletedOutcome(
-                lease=lease, facts=records.PageFacts(status_code=200, title="t"), links=links, anchors=anchors
+                lease=lease,
+                facts=records.PageFacts(status_code=200, title="t"),
+                links=found[0],
+                targets=found[1],
+                anchors=anchors,
             )
         ),
         link_lists(),

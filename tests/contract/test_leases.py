@@ -18,7 +18,7 @@ from tadoru.store.crawl.records import (
     RetryOutcome,
 )
 from tests.contract.conftest import Open
-from tests.contract.crawls import HOST, TTL, done, external, lease, lease_one, row, started, statuses, target, to
+from tests.contract.crawls import HOST, TTL, decided, done, external, lease, lease_one, row, started, statuses, target, to
 from tests.support.clock import FakeClock
 
 
@@ -158,7 +158,7 @@ async def test_a_worker_that_was_asleep_does_not_take_its_own_leases_back(handle
 
 def _late(got: Lease) -> list[Outcome]:
     return [
-        CompletedOutcome(lease=got, facts=PageFacts(status_code=200), links=to("new"), redirect=None, anchors=["a"]),
+        CompletedOutcome(lease=got, facts=PageFacts(status_code=200), links=to("new"), targets=decided("new"), anchors=["a"]),
         CompletedOutcome(lease=got, facts=PageFacts(status_code=301), redirect=target("new")),
         FailedOutcome(lease=got, kind="dns_failure", message=""),
         RetryOutcome(lease=got, after=5.0, kind="http_503", message=""),
@@ -205,7 +205,8 @@ async def test_finish_is_all_or_nothing(store: CrawlStore) -> None:
     worker = await started(store, "x", "y")
     first, second = await lease(store, worker, 2)
     before = [page async for page in store.graph.pages()], await store.frontier.counts()
-    broken = CompletedOutcome(lease=second, facts=PageFacts(status_code=200), links=Treacherous(to("p", "q")))  # type: ignore[arg-type]
+    links = Treacherous(to("p", "q"))
+    broken = CompletedOutcome(lease=second, facts=PageFacts(status_code=200), links=links, targets=decided("p", "q"))  # type: ignore[arg-type]
     with pytest.raises(RuntimeError, match="broke in the middle"):
         await store.frontier.finish(worker, [done(first, "new"), broken], max_depth=None)
     assert ([page async for page in store.graph.pages()], await store.frontier.counts()) == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from tadoru.clock import to_datetime
+from tadoru.model.web import LinkKind
 from tadoru.rules.traps import TrapPattern
 from tadoru.store.crawl.interface import CrawlStore
 from tadoru.store.crawl.records import (
@@ -18,7 +19,22 @@ from tadoru.store.crawl.records import (
     RetryOutcome,
     TrapRecord,
 )
-from tests.contract.crawls import HOST, done, external, lease, lease_one, row, rows, started, statuses, target, to, trapped, url
+from tests.contract.crawls import (
+    HOST,
+    decided,
+    done,
+    external,
+    lease,
+    lease_one,
+    row,
+    rows,
+    started,
+    statuses,
+    target,
+    to,
+    trapped,
+    url,
+)
 from tests.support.clock import START, FakeClock
 
 
@@ -211,10 +227,14 @@ async def test_links_to_urls_that_are_refused_are_kept(store: CrawlStore) -> Non
 async def test_texts_and_kinds_of_links_are_kept(store: CrawlStore) -> None:
     worker = await started(store, "x")
     [link] = to("y")
-    link = link._replace(text="Text 日本 'quoted'", rel="nofollow ugc", kind="area", fragment="part", position=7)
+    link = link._replace(text="Text 日本 'quoted'", rel="nofollow ugc", kind=LinkKind.AREA, fragment="part", position=7)
     await store.frontier.finish(
         worker,
-        [CompletedOutcome(lease=await lease_one(store, worker), facts=PageFacts(status_code=200), links=[link])],
+        [
+            CompletedOutcome(
+                lease=await lease_one(store, worker), facts=PageFacts(status_code=200), links=[link], targets=decided("y")
+            )
+        ],
         max_depth=None,
     )
     [found] = [found async for found in store.graph.links()]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from tadoru.model.web import Link
 from tadoru.store.crawl.interface import CrawlStore
-from tadoru.store.crawl.records import CompletedOutcome, FoundLink, PageFacts
-from tests.contract.crawls import crawl, done, external, lease, lease_one, rows, started, target, to, url
+from tadoru.store.crawl.records import CompletedOutcome, PageFacts
+from tests.contract.crawls import crawl, decided, done, external, lease, lease_one, rows, started, target, to, url
 
 
 async def test_pages_come_by_depth_then_url(store: CrawlStore) -> None:
@@ -60,7 +61,7 @@ async def test_several_links_to_one_target_are_kept_each(store: CrawlStore) -> N
     assert (await store.frontier.counts()).known == 2
 
 
-def jump(path: str, fragment: str, position: int) -> FoundLink:
+def jump(path: str, fragment: str, position: int) -> Link:
     return to(path)[0]._replace(fragment=fragment, position=position)
 
 
@@ -77,14 +78,22 @@ async def test_fragments_are_looked_up_among_the_anchors_of_their_page(store: Cr
     ]
     got = await lease_one(store, worker)
     await store.frontier.finish(
-        worker, [CompletedOutcome(lease=got, facts=facts, links=links, anchors=["top", "end"])], max_depth=None
+        worker,
+        [CompletedOutcome(lease=got, facts=facts, links=links, targets=decided(*links), anchors=["top", "end"])],
+        max_depth=None,
     )
     a_and_b = {got.url: got for got in await lease(store, worker, 9)}
     await store.frontier.finish(
         worker,
         [
             CompletedOutcome(lease=a_and_b[url("b")], facts=facts, anchors=[]),
-            CompletedOutcome(lease=a_and_b[url("a")], facts=facts, links=[jump("b", "gone", 0)], anchors=["here", "there"]),
+            CompletedOutcome(
+                lease=a_and_b[url("a")],
+                facts=facts,
+                links=[jump("b", "gone", 0)],
+                targets=decided("b"),
+                anchors=["here", "there"],
+            ),
         ],
         max_depth=None,
     )

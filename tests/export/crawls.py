@@ -10,11 +10,11 @@ from pathlib import Path
 
 from tadoru.jobs.audit.export.exporter import Exporter, ExportRequest, ExportResult
 from tadoru.model.finding import Finding, Severity, define
+from tadoru.model.web import Link
 from tadoru.store.crawl.records import (
     AlternateUrl,
     CompletedOutcome,
     FailedOutcome,
-    FoundLink,
     Lease,
     Outcome,
     PageFacts,
@@ -24,7 +24,7 @@ from tadoru.store.crawl.records import (
     UrlPurpose,
 )
 from tadoru.store.crawl.sqlite.store import SqliteStore
-from tests.contract.crawls import HOST, TTL, external, target, to, url
+from tests.contract.crawls import HOST, TTL, decided, external, target, to, url
 from tests.support.clock import FakeClock
 
 NOW = datetime(2024, 2, 3, 4, 5, 6, tzinfo=UTC)
@@ -115,9 +115,10 @@ def _records(why: str = "indexable", *, body: bytes | None = None, **more: objec
     return PageRecords(indexable=why == "indexable", indexability=why, body=kept, **(values | more))  # type: ignore[arg-type]
 
 
-def _done(facts: PageFacts, records: PageRecords, links: list[FoundLink]) -> CompletedOutcome:
+def _done(facts: PageFacts, records: PageRecords, links: list[Link]) -> CompletedOutcome:
     uses = [ResourceUse(url("i.png"), HOST, "img", internal=True, wanted=False)]
-    return CompletedOutcome(lease=_NOBODY, facts=facts, records=records, links=links, resources=uses)
+    targets = decided(*(external("x") if link.url == external("x").url else link for link in links))
+    return CompletedOutcome(lease=_NOBODY, facts=facts, records=records, links=links, targets=targets, resources=uses)
 
 
 def _analyse(store: SqliteStore) -> None:

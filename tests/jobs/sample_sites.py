@@ -10,6 +10,8 @@ from tadoru.jobs.audit.catalogue import SITE_WIDE_CHECKS
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.run import analyse
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
+from tadoru.model import web
+from tadoru.model.web import LinkKind
 from tadoru.parse.content import normalise_content
 from tadoru.rules.minhash import sketch
 from tadoru.rules.url import host_key
@@ -196,8 +198,14 @@ class SampleWriter:
             return records.CompletedOutcome(
                 lease=lease, facts=records.PageFacts(status_code=status), redirect=self._target(page.redirect), records=recorded
             )
+        linked = self._linked(path, page)
         return records.CompletedOutcome(
-            lease=lease, facts=self._facts(path, page), links=self._links(path, page), anchors=page.anchors, records=recorded,
+            lease=lease, facts=self._facts(path, page), anchors=page.anchors, records=recorded,
+            links=[
+                web.Link(url(one.to), LinkKind(one.kind), f"To {one.to}", one.rel, at, one.fragment)
+                for at, one in enumerate(linked)
+            ],
+            targets={url(one.to): self._target(one.to) for one in linked},
             resources=[self._use(one) for one in page.resources],
         )  # fmt: skip
 
@@ -215,15 +223,11 @@ class SampleWriter:
             content_hash=content.hash,
         )  # fmt: skip
 
-    def _links(self, path: str, page: Page) -> list[records.FoundLink]:
+    def _linked(self, path: str, page: Page) -> list[Link]:
         if page.status != 200:
             return []
         links: Iterable[str | Link] = page.links if page.links is not None else self._everything(path)
-        plain = [Link(to=one) if isinstance(one, str) else one for one in links]
-        return [
-            records.FoundLink(self._target(one.to), one.kind, f"To {one.to}", one.rel, position, one.fragment)
-            for position, one in enumerate(plain)
-        ]
+        return [Link(to=one) if isinstance(one, str) else one for one in links]
 
     def _everything(self, path: str) -> list[str]:
         return [other for other, page in self._world.pages.items() if page.linked and other != path]

@@ -12,7 +12,7 @@ from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.records import CompletedOutcome, FailedOutcome, Lease, Outcome, PageFacts, PageRecords, RefusedOutcome
 from tadoru.store.crawl.runs import RunOutcome
 from tadoru.store.crawl.sqlite.store import SqliteStore
-from tests.contract.crawls import HOST, TTL, lease, target, to, url
+from tests.contract.crawls import HOST, TTL, decided, lease, target, to, url
 from tests.support.clock import FakeClock
 
 
@@ -79,7 +79,10 @@ def outcome(held: Lease, page: Page) -> Outcome:
         findings=findings,
     )  # fmt: skip
     onward = target(page.redirect) if page.redirect is not None else None
-    return CompletedOutcome(lease=held, facts=facts, links=to(*page.links), redirect=onward, records=records)
+    return CompletedOutcome(
+        lease=held, facts=facts, links=to(*page.links), targets=decided(*page.links), redirect=onward,
+        records=records,
+    )  # fmt: skip
 
 
 async def crawl(store: CrawlDatabase, site: Site, *, limit: int = 0, most: int | None = None) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tadoru.store.crawl.records import FailedOutcome, NamedPage, ResourceResult, SitemapRecord
 from tadoru.store.crawl.sqlite.store import SqliteStore
-from tests.contract.crawls import lease_one, started, to, url
+from tests.contract.crawls import lease_one, started, target, to, url
 from tests.store.test_details import PICTURE, PLAIN, RECORDS, SCRIPT, answered, store
 
 __all__ = ["store"]
@@ -34,7 +34,7 @@ async def test_nothing_that_an_audit_does_all_the_time_reads_a_whole_table(store
         await store.resources.finish(worker, results)
     await store.tasks.claim(worker, "c")
     number = await store.sitemaps.put(SitemapRecord(url("s.xml"), 0, "guess", "read", "urlset", 200, 1, 1, ()))
-    await store.frontier.add_named(number, [NamedPage(to("named")[0].target, None), NamedPage(to("x")[0].target, None)])
+    await store.frontier.add_named(number, [NamedPage(target("named"), None), NamedPage(target("x"), None)])
     await store.frontier.metrics()
     store.sql.set_trace_callback(None)
     statements = [one for one in seen if not one.startswith(("BEGIN", "COMMIT", "--"))]

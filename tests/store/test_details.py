@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from typing import Any
 
 import pytest
 
 from tadoru.model.finding import Finding, Severity, define
+from tadoru.model.web import Link
 from tadoru.store.crawl.connection import json_text
 from tadoru.store.crawl.records import (
     AlternateUrl,
     CompletedOutcome,
     FailedOutcome,
-    FoundLink,
     NamedPage,
     Outcome,
     PageFacts,
@@ -30,7 +30,7 @@ from tadoru.store.crawl.records import (
     Validators,
 )
 from tadoru.store.crawl.sqlite.store import SqliteStore
-from tests.contract.crawls import done, lease, lease_one, started, to, url
+from tests.contract.crawls import decided, done, lease, lease_one, started, target, to, url
 from tests.support.clock import FakeClock
 
 _define = partial(define, en=("Words",) * 3, ja=("言葉",) * 3, group="titles")
@@ -92,14 +92,15 @@ async def answered(
     records: PageRecords,
     *,
     facts: PageFacts = FACTS,
-    links: list[FoundLink] | None = None,
+    links: Sequence[Link] = (),
     resources: tuple[ResourceUse, ...] = (),
 ) -> None:
     outcome = CompletedOutcome(
         lease=await lease_one(store, worker),
         facts=facts,
         records=records,
-        links=links or [],
+        links=links,
+        targets=decided(*links),
         resources=resources,
         anchors=["top"],
     )
@@ -187,7 +188,7 @@ async def test_only_a_page_that_was_sent_can_be_unchanged(store: SqliteStore) ->
     moved = CompletedOutcome(
         lease=await lease_one(store, worker),
         facts=PageFacts(status_code=301),
-        redirect=to("y")[0].target,
+        redirect=target("y"),
         records=RECORDS,
     )
     await store.frontier.finish(worker, [moved], max_depth=None)
@@ -369,7 +370,7 @@ async def test_a_sitemap_that_is_read_again_names_only_what_it_names_now(store: 
     record = SitemapRecord(url("s.xml"), 0, "guess", "read", "urlset", 200, 1, 2, ())
     for paths in (("a", "b"), ("b", "c")):
         number = await store.sitemaps.put(record)
-        await store.frontier.add_named(number, [NamedPage(link.target, None) for link in to(*paths)])
+        await store.frontier.add_named(number, [NamedPage(target(path), None) for path in paths])
     assert sorted(select(store, "url FROM sitemap_urls")) == [(url("b"),), (url("c"),)]
     assert select(store, "count(*) FROM sitemaps") == [(1,)]
 

@@ -8,7 +8,7 @@ import pytest
 
 from tadoru.store.crawl.records import CompletedOutcome, FailedOutcome, PageFacts, RetryOutcome
 from tadoru.store.crawl.sqlite.store import SqliteStore
-from tests.contract.crawls import done, external, lease, lease_one, started, to, url
+from tests.contract.crawls import decided, done, external, lease, lease_one, started, to, url
 from tests.support.clock import FakeClock
 
 COLUMNS = {
@@ -73,7 +73,9 @@ async def test_links_tells_internal_from_external(store: SqliteStore) -> None:
     links = [link._replace(rel="nofollow", text="Here") for link in to("y", external("z"))]
     got = await lease_one(store, worker)
     await store.frontier.finish(
-        worker, [CompletedOutcome(lease=got, facts=PageFacts(status_code=200), links=links)], max_depth=None
+        worker,
+        [CompletedOutcome(lease=got, facts=PageFacts(status_code=200), links=links, targets=decided("y", external("z")))],
+        max_depth=None,
     )
     rows = store.sql.execute(
         "SELECT source_url, target_url, anchor_text, link_type, rel_attribute, crawled_at FROM links ORDER BY position"

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from tadoru.model.web import Link, LinkKind
 from tadoru.store.crawl import records
 from tadoru.store.crawl.records import PageRecords, ResourceUse
 from tadoru.store.crawl.sqlite.store import SqliteStore
@@ -38,10 +39,15 @@ def targets(draw: st.DrawFn) -> records.LinkTarget:
 def answers(draw: st.DrawFn, lease: records.Lease) -> records.Outcome:
     links = draw(st.lists(targets(), max_size=4, unique_by=lambda target: target.url))
     uses = [ResourceUse(f"https://a.example/{n}.png", HOSTS[0], "img", True, True) for n in draw(st.sets(st.integers(0, 3)))]
-    found = [records.FoundLink(target, "a", "", "", position, "") for position, target in enumerate(links)]
+    found = [Link(target.url, LinkKind.A, "", "", position, "") for position, target in enumerate(links)]
     outcomes: list[records.Outcome] = [
         records.CompletedOutcome(
-            lease=lease, facts=records.PageFacts(status_code=200), links=found, records=RECORDS, resources=uses
+            lease=lease,
+            facts=records.PageFacts(status_code=200),
+            links=found,
+            targets={one.url: one for one in links},
+            records=RECORDS,
+            resources=uses,
         ),
         records.CompletedOutcome(
             lease=lease, facts=records.PageFacts(status_code=301), redirect=links[0] if links else None, records=RECORDS
@@ -78,10 +84,11 @@ class Recrawls(RuleBasedStateMachine):
         self.do(self.store.frontier.add([start], seed=True))
         [lease] = self.do(self.store.frontier.lease(self.worker[0], {}, new_hosts=1, per_host=1, limit=0)).leases
         uses = [ResourceUse(f"https://a.example/{n}.png", HOSTS[0], "img", True, True) for n in range(2)]
-        links = [records.FoundLink(other, "a", "", "", 0, "")]
+        links = [Link(other.url, LinkKind.A, "", "", 0, "")]
         done = records.CompletedOutcome(
-            lease=lease, facts=records.PageFacts(status_code=200), links=links, records=RECORDS, resources=uses
-        )
+            lease=lease, facts=records.PageFacts(status_code=200), links=links, targets={other.url: other}, records=RECORDS,
+            resources=uses,
+        )  # fmt: skip
         self.do(self.store.frontier.finish(self.worker[0], [done], max_depth=None))
 
     @rule(place=workers, number=st.integers(1, 4), limit=st.sampled_from([0, 0, 3]))

@@ -71,15 +71,11 @@ def page_facts(response: Response, found: PageResult) -> records.PageFacts:
     )
 
 
-def found_links(links: Sequence[Link], url_filter: UrlFilter) -> list[records.FoundLink]:
-    """The links of a page with the decisions about their targets, each made once. Pages have hundreds of them."""
+def link_targets(links: Sequence[Link], url_filter: UrlFilter) -> dict[str, records.LinkTarget]:
+    """The decision about each URL that the links of a page lead to, in their order."""
     decide, style = url_filter.target, url_filter.style_target
-    targets = {url: decide(url) for url in {link[0] for link in links}}
-    new, found = tuple.__new__, records.FoundLink  # What a named tuple's own constructor calls: half the price.
-    return [
-        new(found, (targets[url] if kind is not LinkKind.STYLE else style(url), kind, text, rel, position, fragment, landmark))
-        for url, kind, text, rel, position, fragment, landmark in links
-    ]
+    kinds = {link[0]: link[1] for link in links}
+    return {url: style(url) if kind is LinkKind.STYLE else decide(url) for url, kind in kinds.items()}
 
 
 def _ms(seconds: float | None) -> float | None:
@@ -511,15 +507,15 @@ class PageFetch:
             message = "The page could not be parsed because of a bug in Tadoru."
             return records.FailedOutcome(lease=lease, kind=FailureKind.UNPARSABLE, message=message)
         resource = self._url_filter.resource
-        links = found_links(found.links, self._url_filter)
         if found.left_out:
             self._notify(PageTruncated(url=lease.url, reasons=tuple(found.left_out)))
         seconds = (response.timings.ttfb or 0.0) + (response.timings.download or 0.0)
-        self._notify(PageDone(url=lease.url, status=response.status, depth=lease.depth, links=len(links), seconds=seconds))
+        self._notify(PageDone(url=lease.url, status=response.status, depth=lease.depth, links=len(found.links), seconds=seconds))
         return records.CompletedOutcome(
             lease=lease,
             facts=page_facts(response, found),
-            links=links,
+            links=found.links,
+            targets=link_targets(found.links, self._url_filter),
             anchors=found.anchors,
             records=found.records,
             resources=[resource(link) for link in found.resources],

@@ -11,7 +11,7 @@ import pytest
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.open import open_store
 from tadoru.store.crawl.records import CompletedOutcome, PageFacts
-from tests.contract.crawls import crawl, lease_one, rows, started, target, to, url
+from tests.contract.crawls import crawl, decided, lease_one, rows, started, target, to, url
 from tests.support.clock import FakeClock
 from tests.support.pg_crawls import crawl_on
 from tests.support.postgres import server
@@ -49,7 +49,9 @@ async def test_the_graph_has_each_target_once_and_says_which_is_nofollow(store: 
         b_again._replace(rel="nofollow", position=3),
     ]  # fmt: skip
     await store.frontier.finish(
-        worker, [CompletedOutcome(lease=lease, facts=PageFacts(status_code=200), links=links)], max_depth=None
+        worker,
+        [CompletedOutcome(lease=lease, facts=PageFacts(status_code=200), links=links, targets=decided("a", "b"))],
+        max_depth=None,
     )
     found = {name: row.page_id for name, row in (await rows(store)).items()}
     edges = {target_id: bool(nofollow) for target_id, nofollow in store.export.graph_edges(found["s"])}

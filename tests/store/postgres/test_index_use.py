@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import pytest
 
 from tadoru.clock import SystemClock
+from tadoru.model.web import Link, LinkKind
 from tadoru.store.crawl.postgres.database import FIND_TEXTS, FIND_URLS
 from tadoru.store.crawl.postgres.store import PostgresStore
-from tadoru.store.crawl.records import CompletedOutcome, FoundLink, LinkTarget, PageFacts, PageStatus
+from tadoru.store.crawl.records import CompletedOutcome, LinkTarget, PageFacts, PageStatus
 
 
 @pytest.mark.parametrize("statement", [FIND_URLS, FIND_TEXTS])
@@ -35,7 +36,8 @@ async def test_parents_are_found_by_the_index_of_links_in_a_crawl_without_statis
             CompletedOutcome(
                 lease=lease,
                 facts=PageFacts(status_code=200),
-                links=[FoundLink(links[(at + n) % len(links)], "a", "", "", n, "") for n in range(each)],
+                links=[Link(links[(at + n) % len(links)].url, LinkKind.A, "", "", n, "") for n in range(each)],
+                targets={one.url: one for one in (links[(at + n) % len(links)] for n in range(each))},
             )
             for at, lease in enumerate(leased.leases)
         ]

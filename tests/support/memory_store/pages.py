@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
+from tadoru.model.web import Link
 from tadoru.rules.traps import TrapPattern
-from tadoru.store.crawl.records import TOO_DEEP, FoundLink, LinkTarget, PageFacts, PageStatus, TrapRecord, UrlPurpose
+from tadoru.store.crawl.records import TOO_DEEP, LinkTarget, PageFacts, PageStatus, TrapRecord, UrlPurpose
 from tadoru.store.crawl.rescope import stands_elsewhere
 
 QUEUED, SKIPPED = PageStatus.QUEUED, PageStatus.SKIPPED
@@ -41,7 +42,7 @@ class MemoryPage:
     crawled: float | None = None
     facts: PageFacts | None = None
     error: tuple[str | None, str | None] = (None, None)
-    links: dict[int, tuple[MemoryPage, FoundLink]] = field(default_factory=dict)
+    links: dict[int, tuple[MemoryPage, Link]] = field(default_factory=dict)
     """By position."""
     anchors: frozenset[str] | None = None
 

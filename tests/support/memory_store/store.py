@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tadoru.clock import Clock, to_datetime
-from tadoru.model.web import FailureKind
+from tadoru.model.web import FailureKind, Link
 from tadoru.rules.budget import Budget
 from tadoru.store.crawl.metrics import CrawlMetrics, error_counter, measure, read, status_counter
 from tadoru.store.crawl.records import (
@@ -22,7 +22,6 @@ from tadoru.store.crawl.records import (
     CompletedOutcome,
     CrawlCounts,
     FailedOutcome,
-    FoundLink,
     HostState,
     Lease,
     LeaseBatch,
@@ -205,7 +204,7 @@ class MemoryStore(MemoryLimits, MemorySideWork):
         self.keep_within(self.known_hosts)
         return recorded
 
-    def _record(self, worker: int, outcome: Outcome, links: Sequence[FoundLink], max_depth: int | None) -> bool:
+    def _record(self, worker: int, outcome: Outcome, links: Sequence[Link], max_depth: int | None) -> bool:
         page = self._pages.by_number.get(outcome.lease.page_id)
         if page is None or page.owner != worker:
             return False
@@ -266,7 +265,7 @@ class MemoryStore(MemoryLimits, MemorySideWork):
         self._pages.move(page, PageStatus.ERROR)
         self._measured[error_counter(kind)] += 1
 
-    def _complete(self, page: MemoryPage, outcome: CompletedOutcome, links: Sequence[FoundLink], max_depth: int | None) -> None:
+    def _complete(self, page: MemoryPage, outcome: CompletedOutcome, links: Sequence[Link], max_depth: int | None) -> None:
         page.crawled, page.facts, page.error = self.clock.now(), outcome.facts, (None, None)
         measure(self._measured, outcome.facts)
         if outcome.left_out:
@@ -280,7 +279,7 @@ class MemoryStore(MemoryLimits, MemorySideWork):
                 return
         self._pages.tally["counted" if outcome.redirect is None else "redirects"] += 1
         for link in links:
-            page.links[link.position] = (self._know(link.target, page.depth + 1, page, max_depth), link)
+            page.links[link.position] = (self._know(outcome.targets[link.url], page.depth + 1, page, max_depth), link)
         page.anchors = None if outcome.anchors is None else frozenset(outcome.anchors)
 
     async def counts(self) -> CrawlCounts:
@@ -321,7 +320,7 @@ class MemoryStore(MemoryLimits, MemorySideWork):
             if link.fragment and target.anchors is not None:
                 yield _link_row(source, target, link), link.fragment in target.anchors
 
-    def _links(self) -> list[tuple[MemoryPage, MemoryPage, FoundLink]]:
+    def _links(self) -> list[tuple[MemoryPage, MemoryPage, Link]]:
         """Every link by source and position."""
         sources = sorted((page for page in self._pages.by_url.values() if page.links), key=lambda page: page.url)
         return [(source, *source.links[position]) for source in sources for position in sorted(source.links)]
@@ -378,5 +377,5 @@ def _page_row(page: MemoryPage) -> PageRow:
     )
 
 
-def _link_row(source: MemoryPage, target: MemoryPage, link: FoundLink) -> LinkRow:
+def _link_row(source: MemoryPage, target: MemoryPage, link: Link) -> LinkRow:
     return LinkRow(source.url, target.url, link.text, link.rel, str(link.kind), link.position, link.fragment)

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from tadoru.model.finding import Finding, Value
-from tadoru.model.web import FailureKind
+from tadoru.model.web import FailureKind, Link
 from tadoru.rules.pace import MAX_HOLD, Pace
 from tadoru.rules.traps import TrapPattern
 
@@ -96,19 +96,6 @@ class LinkTarget(NamedTuple):
     """The class that the URL belongs to, when that may be endless."""
 
 
-class FoundLink(NamedTuple):
-    """A link of a page with its target."""
-
-    target: LinkTarget
-    kind: str
-    text: str
-    rel: str
-    position: int
-    fragment: str
-    landmark: int = 0
-    """The part of the page that it stands in, by number."""
-
-
 class Lease(NamedTuple):
     """A URL that this worker owns until it finishes it, releases it, or stops renewing."""
 
@@ -153,7 +140,9 @@ class CompletedOutcome:
 
     lease: Lease
     facts: PageFacts
-    links: Sequence[FoundLink] = ()
+    links: Sequence[Link] = ()
+    targets: Mapping[str, LinkTarget] = field(default_factory=dict)
+    """The decision about each URL that the links lead to, in their order."""
     redirect: LinkTarget | None = None
     anchors: Sequence[str] | None = None
     """The page's fragment targets, when a job asked for them."""

@@ -112,7 +112,7 @@ class PgPageWriter(PgUrlWriter):
     async def prepare(self, outcomes: Sequence[Outcome]) -> None:
         """Before the transaction: number hosts and texts, and find the URLs that are known."""
         answers = [outcome for outcome in outcomes if isinstance(outcome, CompletedOutcome)]
-        targets = [link[0] for answer in answers for link in answer.links]
+        targets = [target for answer in answers for target in answer.targets.values()]
         targets += [answer.redirect for answer in answers if answer.redirect is not None]
         await self.look_up(targets, {outcome.lease.host for outcome in outcomes})
         self._texts = await self.db.know_texts(
@@ -203,7 +203,7 @@ class PgPageWriter(PgUrlWriter):
             page = outcome.lease.page_id
             if outcome.redirect is not None:
                 _add(wanted, WantedUrl(outcome.redirect, depth, page, hops + 1, bool(seed)))
-            for target in {link[0][0]: link[0] for link in outcome.links}.values():
+            for target in outcome.targets.values():
                 known = wanted.get(target.url)
                 if known is None or depth + 1 < known.depth:
                     _add(wanted, WantedUrl(target, depth + 1, page))
@@ -248,9 +248,9 @@ class PgPageWriter(PgUrlWriter):
             page = outcome.lease.page_id
             if page in self._loops:
                 continue
-            for target, kind, text, rel, position, fragment, landmark in outcome.links:
+            for url, kind, text, rel, position, fragment, landmark in outcome.links:
                 rows.append(
-                    f"{page}\t{position}\t{numbers[target[0]]}\t{kind}\t{texts[text] if text else 0}\t"
+                    f"{page}\t{position}\t{numbers[url]}\t{kind}\t{texts[text] if text else 0}\t"
                     f"{texts[rel] if rel else 0}\t{texts[fragment] if fragment else 0}\t{landmark}\n"
                 )
         return rows

@@ -9,7 +9,7 @@ from dataclasses import fields
 from itertools import islice
 from operator import attrgetter
 
-from tadoru.model.web import FailureKind
+from tadoru.model.web import FailureKind, Link
 from tadoru.store.crawl.metrics import error_counter, measure, status_counter
 from tadoru.store.crawl.page_details import PageDetailWriter
 from tadoru.store.crawl.queue_changes import QueueChanges
@@ -18,7 +18,6 @@ from tadoru.store.crawl.records import (
     TOO_DEEP,
     CompletedOutcome,
     FailedOutcome,
-    FoundLink,
     Lease,
     LinkTarget,
     Outcome,
@@ -216,7 +215,7 @@ class PageWriter(UrlWriter):
         self.tally["completed"] += 1
         for reason in outcome.left_out:
             self._log_error(lease.url, FailureKind.PAGE_LIMIT, f"A part of the page is left out: {reason}.")
-        self._relate(page, depth + 1, outcome.links)
+        self._relate(page, self._numbers(outcome.targets, depth + 1, page), outcome.links)
         if outcome.anchors is not None:
             self.sql.execute("INSERT OR REPLACE INTO page_anchors VALUES (?, ?)", (page, "\n".join(outcome.anchors)))
         return True
@@ -232,13 +231,12 @@ class PageWriter(UrlWriter):
         self.tally[status_counter(304)] += 1
         return True
 
-    def _relate(self, page: int, depth: int, links: Sequence[FoundLink]) -> None:
-        """The links of a page. Nearly all of them lead to pages, and have texts, met before: those must cost next to nothing."""
-        numbers = self._numbers({link[0][0]: link[0] for link in links}, depth, page)
-        texts, rows = self.db.texts, self._relations  # Not earlier: bringing a page closer writes what there is, and begins anew.
-        for target, kind, text, rel, position, fragment, landmark in links:
+    def _relate(self, page: int, numbers: Mapping[str, int], links: Sequence[Link]) -> None:
+        """The links of a page to URLs with these numbers. Nearly all have texts met before: those must cost next to nothing."""
+        texts, rows = self.db.texts, self._relations
+        for url, kind, text, rel, position, fragment, landmark in links:
             rows += (
-                page, position, numbers[target[0]],
+                page, position, numbers[url],
                 str(kind),  # SQLite asks an adapter about everything but plain types, at half the price of the row.
                 (texts.get(text) or self._owe(4, text)) if text else 0,
                 (texts.get(rel) or self._owe(5, rel)) if rel else 0,
