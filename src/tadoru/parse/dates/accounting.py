@@ -46,7 +46,9 @@ _NO_EVENT = (
     ),
     (
         re.compile(
-            r"当初[、,は]|時間を[^。]{1,30}に変更|予定(?:でし|だっ|と?して(?:い|おり)(?:まし)?|されて(?:い|おり)(?:まし)?)た|originally|ursprünglich|initialement"
+            r"当初[、,は]|時間を[^。]{1,30}に変更|予定(?:でし|だっ|と?して(?:い|おり)(?:まし)?|されて(?:い|"
+            r"おり)(?:まし)?)た|originally|ursprünglich|initialement|report du|verschoben vom|moved from|spostat[oa]|"
+            r"aplazad[oa]|verplaatst"
             r"|(?<!時は)(?<!場合は)(?<!天)(?:から|より|→|~)(?:(?!雨|荒天|場合)[^。]){0,20}[にへ](?:変更|延期|振替)",
             re.IGNORECASE,
         ),
@@ -58,8 +60,12 @@ _NO_EVENT = (
             r"|(?:開[校館店設業園]|オープン)し(?:た|まし)|(?:昭和|大正|明治|平成)[^。]{0,16}日に(?:開[校館店設業園]|オープン|誕生)"
             r"|(?:前回|昨年|去年|一昨年|先日|過去|以前)[はの]|"
             r"(?:(?:開催|実施|(?<!受付を)(?<!申込を)(?<!販売を)(?<!募集を)終了|閉幕|完了|公演|上演|上映)(?:いた)?し|行い|行われ|終わり)まし(?:た|て)"
-            r"|(?:開催|実施|上演|上映|公演)され(?:た|まし)|行われた|催された|開かれた|でした|was held|were held|"
-            r"took place|fand(?:en)? "
+            r"|(?:開催|実施|上演|上映|公演)され(?:た|まし)|行われた|催された|開かれた|でした"
+            r"|(?<![a-zà-ÿ])(?:born|née?|geboren|nacid[oa]|nat[oa]|died|founded|established|gegründet|fondée?|"
+            r"fundad[oa]|fondat[oa]|opgericht|opened (?:on|in)|"
+            r"wurden?|hat|was opened|a été|fue|è stat[oa]|werd)(?![a-zà-ÿ])|was held|were held|"
+            r"took place|fand(?:en)? ",
+            re.IGNORECASE,
         ),
         "is about the past",
     ),
@@ -93,7 +99,7 @@ _NO_EVENT = (
             rf"|(?:電話|窓口|申し?込|予約)[^。\n]{{0,20}}{_DAY_END}[^。\n]{{0,12}}受け?付け?開始"
             rf"|^[^\d]{{0,20}}(?:{_APPLYING}|受け?付け?)(?:開始日?|期[間限]|締切日?)\)?\s?(?=\d|令和)(?![^。\n]{{0,99}}(?:{_HELD}))"
             rf"|{_DAY_END}[^。\n]{{0,80}}(?:{_APPLYING})[^。\n]{{0,40}}(?:ください|下さい|願い)"
-            rf"|{_DAY_END}(?:から|より)[^。\n]{{1,40}}(?:課|係|館|センター|協会|事務局|窓口|\))へ\s?$"
+            rf"|{_DAY_END}(?:から|より)[^。\n]{{1,40}}(?:課|係|館|センター|協会|事務局|窓口|\))\s{{0,2}}へ\s?$"
             rf"|^\s?\([^()]{{0,12}}(?:{_APPLYING}|受け?付)[^()]{{0,6}}\)|{_DAY_END}まで\s?受け?付"
             rf"|{_DAY_END}[^。\n\d]{{0,6}}(?:受け?付け?|申込み?|予約|発売|販売|募集)開始"
             rf"|(?:{_DAY_END}|{_HOUR_END})\)?(?:から|より|まで)[^。\n\d]{{0,12}}受け?付(?![^。\n]{{0,20}}\d)"
@@ -136,7 +142,8 @@ _JAPANESE = re.compile("[぀-ヿ一-龠]")
 _LATIN_NUMBERS = re.compile(
     r"[€$£]\s?\d{1,6}(?:[.,]\d{1,2})?|\d{1,6}(?:[.,]\d{1,2}|,-)?\s?(?:€|eur|euros?|£|\$|usd|gbp|chf|%|km|m(?![a-z])|people|persons?|personen|places|seats|plazas|"
     r"posti|plaatsen|years?|yrs|ans|jahren?|años|anni|jaar|min(?:utes|uten|utos|uti)?|hours?|stunden?|weeks?|sessions?|times)(?![a-z])|"
-    r"(?:room|raum|saal|salle|sala|zaal|hall|stage|no\.?|nr\.?|n°|level|floor|ages?|aged|grades?|class|vol\.?|part|teil|#|gate|platform|track|route|u)\s?\d{1,4}[a-z]?(?![\d:.])|"
+    r"(?:room|raum|saal|salle|sala|zaal|hall|stage|no\.?|nr\.?|n°|level|floor|ages?(?: \d{1,2}\s?-)?|aged|grades?|"
+    r"class|vol\.?|part|teil|#|gate|platform|track|route|u)\s?\d{1,4}[a-z]?(?![\d:.])|"
     r"\d{1,4}(?:st|nd|rd|th|e|ème|\.)\s(?=[A-Za-z])|(?:\+|(?<!\d)0)\d[\d\s/\-]{5,14}",
     re.IGNORECASE,
 )

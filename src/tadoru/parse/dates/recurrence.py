@@ -82,6 +82,8 @@ def _equinox(year: int, base: float) -> int:
     return int(base + 0.242194 * passed) - passed // 4
 
 
+_MOST_OPEN = 3
+"""Weekdays of a rule without a period; more are opening hours."""
 MOST = 400
 """Dates that a rule is expanded to; more than a year of days says nothing that the period does not."""
 
@@ -388,7 +390,7 @@ class RecurrencePhrase:
         """Whether it makes sense without a period: some days of each week or month, not the opening hours of every day."""
         return (
             not (self.must_begin or "期間" in self.text or self.on_workdays or self.count or self.doubt)
-            and len(self.weekdays) < 7
+            and len(self.weekdays) <= _MOST_OPEN
         )
 
 

@@ -408,7 +408,7 @@ _DAYS: tuple[tuple[re.Pattern[str], Maker], ...] = (
     (re.compile(rf"(?<![^\W_])(?P<name>{_LONG_MONTH})(?!\s?\d)(?P<year>)", re.IGNORECASE), _from_month_name),
     (
         re.compile(
-            rf"(?<![^\W_])(?P<weekday>{_DAY_NAMES})[.,]{{0,2}}\s(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?(?={_AND}(?:{_DAY_NAMES})[.,]{{0,2}}\s\d)",
+            rf"(?<![^\W_])(?P<weekday>{_DAY_NAMES})[.,]{{0,2}}\s(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|e|\.)?(?={_AND}(?:{_DAY_NAMES})[.,]{{0,2}}\s\d)",
             re.IGNORECASE,
         ),
         _from_weekday_and_day,

@@ -134,7 +134,7 @@ _MARKS: tuple[tuple[DateMark, re.Pattern[str]], ...] = (
             r"reply)(?: online)? (?:by|before)|(?:last )?(?:posted|updated)"
             r"|(?:bookings?|registrations?|applications?|entries|tickets?|sales) (?:opens?|closes?|starts?|ends?|"
             r"go on sale|on sale|by|until|from)|on sale"
-            r"|anmelde(?:schluss|frist)|anmeldung(?:en)?(?: bis| ab)?|bewerbungs(?:schluss|frist)|einsendeschluss|"
+            r"|[a-zäöü]{2,20}schluss|anmeldefrist|anmeldung(?:en)?(?: bis| ab)?|bewerbungs(?:schluss|frist)|einsendeschluss|"
             r"(?:karten)?vorverkauf|vvk|stand:|veröffentlicht"
             r"|date limite|clôture|inscriptions?|réservations?|inscripci(?:ón|ones)|reservas?|plazo|fecha límite|"
             r"iscrizion[ei]|prenotazion[ei]|scadenza|entro"
@@ -144,7 +144,8 @@ _MARKS: tuple[tuple[DateMark, re.Pattern[str]], ...] = (
     (
         DateMark.ASIDE,
         _words(
-            r"(?:雨天|荒天|悪天|小雨|予備日|順延|延期|振替|休[館園業演場]日?|定休日?|閉館日)[^\d\s、。)\n]{0,12}(?:場合は?、|時は?、|[^\d\s、。)\n]{0,4}翌)?",
+            r"(?:雨天|荒天|悪天|小雨|予備日|順延|延期|振替|休[館園業演場]日?|定休日?|閉館日)"
+            r"(?:[^\d\s、。)\n]{0,12}(?:場合|時)は?、|[^\d\s、。)\n]{0,12})(?:[^\d\s、。)\n]{0,4}翌)?",
             "rain date",
         ),
     ),
