@@ -357,6 +357,14 @@ def test_the_command_searches_all_sites_of_a_folder_in_one_ranking(tmp_path: Pat
     assert [hit["file"].partition("/")[0] for hit in json.loads(done.stdout)["hits"]] == ["two", "one"]
 
 
+def test_the_command_lists_a_section_that_two_versions_share_once(tmp_path: Path) -> None:
+    for version in ("1.0", "2.0"):
+        write(tmp_path / f"docs@{version}", [page(1, "# Kettle\n\nDescale the kettle.\n")])
+    shown = CliRunner().invoke(docs_search, [str(tmp_path), "kettle"], standalone_mode=False).stdout
+    assert shown.count("Descale the kettle.") == 1
+    assert "docs@1.0/pages/page-001-p1.md, docs@2.0\n" in shown
+
+
 def test_the_command_refuses_a_folder_that_is_not_there(tmp_path: Path) -> None:
     result = CliRunner().invoke(docs_search, [str(tmp_path / "no"), "x"], standalone_mode=False)
     assert isinstance(result.exception, UsageError)

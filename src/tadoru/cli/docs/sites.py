@@ -109,17 +109,16 @@ SEARCH_EXAMPLES = (
 @format_option("text", "json", or_json=True)
 def docs_search(folder: str, words: tuple[str, ...], limit: int, form: str) -> None:
     """Find sections of a downloaded site, or of all sites in a folder. Exits with status 0 even if there are none."""
-    from tadoru.jobs.docs.search import merge_results, search_site
+    from tadoru.jobs.docs.library import DocsLibrary
 
     root = Path(folder)
     if not root.is_dir():
         raise UsageError("Folder {folder} not found. Give one that `tadoru docs URL` wrote, or its parent.", folder=root)
-    cards, query = _find_sites((folder,)), _query(words)
-    how, ranked = merge_results([search_site(card.folder, query, limit) for card in cards])
-    folders = [Path() if card.folder == root.resolve() else Path(card.name) for card in cards]
-    hits = [(hit, folders[at]) for at, hit in ranked[:limit]]
+    query = _query(words)
+    how, hits = DocsLibrary([root]).find(query, limit=limit)
+    files = [str((Path() if one.card.folder == root.resolve() else Path(one.card.name)) / one.hit.file) for one in hits]
     if form == "json":
-        rows = [hit.as_json() | {"file": str(site / hit.file)} for hit, site in hits]
+        rows = [one.hit.as_json() | {"file": file} for one, file in zip(hits, files, strict=True)]
         write_json({"query": query, "how": how, "hits": rows})
         return
     if not hits:
@@ -128,10 +127,11 @@ def docs_search(folder: str, words: tuple[str, ...], limit: int, form: str) -> N
         sys.stderr.write(_("No section contains all words. Showing partial matches.") + "\n")
     elif how == "meaning":
         sys.stderr.write(_("No section contains the words. Showing sections with a similar meaning.") + "\n")
-    for hit, site in hits:
+    for one, file in zip(hits, files, strict=True):
+        hit = one.hit
         place = " › ".join(hit.path) or hit.title
-        file = printable(str(site / hit.file))
-        sys.stdout.write(f"{printable(place)}\n  {printable(hit.url)}\n  {file}\n  {printable(hit.snippet)}\n\n")
+        where = printable(", ".join([file, *one.others]))
+        sys.stdout.write(f"{printable(place)}\n  {printable(hit.url)}\n  {where}\n  {printable(hit.snippet)}\n\n")
 
 
 def _query(words: tuple[str, ...]) -> str:

@@ -99,13 +99,17 @@ class DocsLibrary:
             sites=", ".join(card.name for card in cards),
         )
 
-    def search(self, query: str, site: str | None = None, max_tokens: int = DEFAULT_TOKENS) -> str:
-        """The sections that match a query, best first, as many as fit."""
+    def find(self, query: str, site: str | None = None, limit: int = _MAX_HITS) -> tuple[str, list[FoundSection]]:
+        """How the sections that match a query were found, as in `SearchResult`, and the best of them."""
         cards = [self.site(site)] if site else self.sites()
-        how, ranked = merge_results([search_site(card.folder, query, _MAX_HITS) for card in cards])
-        if not ranked:
+        how, ranked = merge_results([search_site(card.folder, query, limit) for card in cards])
+        return how, _merge_versions([FoundSection(cards[at], hit) for at, hit in ranked])[:limit]
+
+    def search(self, query: str, site: str | None = None, max_tokens: int = DEFAULT_TOKENS) -> str:
+        """The sections that match a query as text, best first, as many as fit."""
+        how, hits = self.find(query, site)
+        if not hits:
             return f"Nothing found for {json.dumps(one_line(query, 200), ensure_ascii=False)}. Try fewer or other words."
-        hits = _merge_versions([FoundSection(cards[at], hit) for at, hit in ranked])[:_MAX_HITS]
         return _FOUND_NOTES.get(how, "") + _format_hits(hits, _clamp_tokens(max_tokens))
 
     def page(self, page: str, section: str | None = None, site: str | None = None, max_tokens: int = DEFAULT_TOKENS) -> str:
