@@ -303,7 +303,7 @@ def history(place: EventsContext, source_id: int, form: str) -> int:
 @job_options("events", ("delay", "timeout", "ignore_robots", "user_agent", "proxy", "insecure"))
 @click.pass_obj
 def test(place: EventsContext, /, source_id: int, limit: int, form: str, **given: Any) -> int:
-    """Fetch a source and show its events without storing them. A run within the next hour uses the fetched data."""
+    """Fetch a source and show its events. Nothing is stored, and the next run reads the source as if there had been no test."""
     from tadoru.cli.events import calendar_files
     from tadoru.jobs.events.collect.trial import try_source
     from tadoru.jobs.launch import run_loop
