@@ -91,7 +91,7 @@ def _status_lines(event: CalendarEvent, zone: str) -> Iterator[str]:
         is_hidden = event.status.value == "hidden"
         yield _("Hidden; not in the calendar.") if is_hidden else _("In quarantine; not in the calendar.")
     for at, message in (
-        (event.cancelled_at, N_("Cancelled; seen on {time}.")),
+        (event.cancelled_at, N_("Postponed; seen on {time}.") if event.is_postponed else N_("Cancelled; seen on {time}.")),
         (event.vanished_at, N_("No longer listed by a source since {time}.")),
         (event.archived_at, N_("Archived on {time}.")),
     ):  # fmt: skip
@@ -323,7 +323,9 @@ def _marks(record: EventRecord) -> Iterator[str]:
     """Remarks about an event."""
     event = record.event
     if event.cancelled_at:
-        yield _("cancelled")
+        yield _("postponed") if event.is_postponed else _("cancelled")
+    if event.is_sold_out:
+        yield _("sold out")
     if event.vanished_at:
         yield _("no longer listed")
     if event.archived_at:

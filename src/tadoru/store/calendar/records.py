@@ -171,6 +171,11 @@ class CalendarEvent:
         """Whether it does not take place on this date because it was put off."""
         return self.cancelled_at is not None and self.extra.get("postponed") == "yes"
 
+    @property
+    def is_sold_out(self) -> bool:
+        """Whether a notice says so, and it takes place."""
+        return self.cancelled_at is None and self.extra.get("sold_out") == "yes"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventTime:

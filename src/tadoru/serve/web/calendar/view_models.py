@@ -67,6 +67,8 @@ class EventCard:
     category: str
     price: str
     is_cancelled: bool
+    is_postponed: bool
+    is_sold_out: bool
     is_gone: bool
     excerpt: tuple[tuple[str, bool], ...] = ()
     """Of a search: pieces of a text, each with whether it matches."""
@@ -124,6 +126,8 @@ def event_card(event: CalendarEvent, time: EventTime, formatter: Formatter) -> E
         category=event.category,
         price=event.price if len(event.price) <= _MAX_PRICE_LENGTH else "",
         is_cancelled=event.cancelled_at is not None,
+        is_postponed=event.is_postponed,
+        is_sold_out=event.is_sold_out,
         is_gone=event.vanished_at is not None,
     )
 
