@@ -163,6 +163,10 @@ NOTES: dict[str, tuple[str, str]] = {
         '<li id="user-content-fn-x"><p>note <a href="#r" data-footnote-backref>↩</a></p></li></ol></section>',
         "a[^1]\n\n[^1]: note",
     ),
+    "a note in its number": (
+        '<p>a<sup class="fn">84<span class="fn-text">a <em>long</em> note</span></sup> b</p>',
+        "a[^1] b\n\n[^1]: a *long* note",
+    ),
     "a bold reference": (
         '<p>a<sup><strong><a class="reference internal" href="#footnote-x">[1]</a></strong></sup></p>'
         '<div class="footnote-group"><div id="footnote-x"><div class="footnote-label"><sup><strong><a href="#footnote-x">[1]</a>'

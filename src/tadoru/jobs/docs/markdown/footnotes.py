@@ -173,6 +173,16 @@ def inline_note(context: ConversionContext, node: Element, words: str) -> str | 
     return f"[^{label}]"
 
 
+def raised_note(context: ConversionContext, node: Element) -> str | None:
+    """`[^1]` for a raised number that contains its note, which a pointer shows; None for other raised text."""
+    number = node.first_child
+    note = number.next if number is not None and number.is_text_node else None
+    if number is None or note is None or note.tag != "span" or note.next is not None:
+        return None
+    is_note = (number.text_content or "").strip().isdecimal() and " " in (note.text() or "").strip()
+    return _sidenote(context, note) if is_note else None
+
+
 def _sidenote(context: ConversionContext, node: Element) -> str | None:
     """`[^1]` for a note in the text that a style sheet puts into the margin."""
     for mark in node.css(_SIDENOTE_MARKS):

@@ -444,6 +444,9 @@ class InlineBuilder:
         return False
 
     def _raised(self, node: Element, tag: str) -> None:
+        if note := footnotes.raised_note(self.context, node):
+            self.pieces.append((MARKUP, note))
+            return
         inside = self._inside(node)
         written = inside.joined(" ")
         if not written:
