@@ -49,6 +49,7 @@ LAYOUTS: dict[str, str] = {
     "lines as a list": '<ol class="linenums"><li>brew {</li><li><span>  steep 3</span></li><li>}</li></ol>',
     "breaks in tt": "<tt>brew {<br>&nbsp;&nbsp;steep 3<br>}</tt>",
     "breaks and lines of the source in tt": "<tt>brew {<br>\n   &nbsp;&nbsp;steep 3<br>\n   }</tt>",
+    "lines as paragraphs": "<pre><code>\n   <p>brew {</p>\n   <p>  steep 3</p>\n   <p>}</p>\n</code></pre>",
     "code that a script numbers": f'<pre><code class="language-x line-numbers">{BREW}</code></pre>',
     "numbers in elements before the lines": (
         '<pre><a name="l1">  1: </a><b>brew</b> {\n<a name="l2">  2: </a>  steep 3\n<a name="l4">  4: </a>}\n</pre>'

@@ -289,7 +289,7 @@ def _collect_text(top: Element) -> str:
             if collapses and text.pieces and text.pieces[-1] == "\n":
                 # The line break is the `<br>` before it.
                 piece = piece[found.end() :] if (found := _SOURCE_BREAK.match(piece)) else piece
-            if not (framed and piece.isspace()):
+            if not (piece.isspace() and (framed or _is_between_lines(node))):
                 text.add(piece)
         elif node.tag == "br":
             text.add("\n")
@@ -307,6 +307,11 @@ def _collect_text(top: Element) -> str:
             node = node.first_child
             continue
         node = following
+
+
+def _is_between_lines(space: Element) -> bool:
+    """Whether white space is between paragraphs that are the lines of a block (LibreOffice)."""
+    return any(beside is not None and beside.tag == "p" for beside in (space.prev, space.next))
 
 
 def _callout_number(image: Element) -> str:
