@@ -50,6 +50,7 @@ def site(pages: int, repeated: int, block: str) -> list[str]:
         pytest.param(10, 10, CODE, False, id="code"),
         pytest.param(10, 10, f"## {BANNER}", False, id="a heading"),
         pytest.param(10, 10, f"| {BANNER.strip()} |\n| --- |\n", False, id="a table"),
+        pytest.param(10, 10, "| Kettle |  |\n| --- | --- |\n| [Home](/) | [Map](/m) |\n", True, id="a table of links"),
         pytest.param(10, 10, f"- item\n\n  {BANNER}", False, id="inside a list"),
         pytest.param(10, 10, f"[^1]: {BANNER}", False, id="a footnote"),
         pytest.param(10, 10, f"> {BANNER}", True, id="a quotation"),

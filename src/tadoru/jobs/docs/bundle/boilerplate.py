@@ -1,8 +1,8 @@
 """Removes text that most pages of a site repeat: a banner, a call to subscribe, a notice above every page.
 
-A paragraph that is on at least 60 % of the pages, and on at least five, is removed from all of them. Code, tables and lists are
-not changed. A paragraph below the same heading on most pages is a section that they share, as the methods of every type in a
-reference: it stays. A page that would lose more than half of its text is not changed.
+A paragraph that is on at least 60 % of the pages, and on at least five, is removed from all of them, and a table that has only
+links too. Code and other tables are not changed. A paragraph below the same heading on most pages is a section that they share,
+as the methods of every type in a reference: it stays. A page that would lose more than half of its text is not changed.
 
 No heading is left without content. If such a paragraph is all that a section contains, the section is removed with its heading
 at the end of a page (a colophon), and stays elsewhere.
@@ -11,6 +11,7 @@ at the end of a page (a colophon), and stays elsewhere.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from math import ceil
 
@@ -125,7 +126,7 @@ def _candidates(markdown: str) -> Iterator[tuple[int, int, tuple[int, int] | Non
         if block.kind == "heading":
             heading = block.title
             headings += 1
-        elif block.kind == "text" and _is_paragraph(block):
+        elif (block.kind == "text" and _is_paragraph(block)) or (block.kind == "table" and _is_menu(block.text)):
             text = " ".join(block.text.split())
             key = _hash_text(text)
             yield at, key, (_hash_text(heading), key) if headings > 1 and at < len(parts) - 1 else None
@@ -133,6 +134,17 @@ def _candidates(markdown: str) -> Iterator[tuple[int, int, tuple[int, int] | Non
 
 def _hash_text(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(errors="replace"), digest_size=8).digest())
+
+
+_MENU_LINK = re.compile(r"!?\[[^\[\]]*+\]\([^()\s]*+\)")
+_MAX_MENU_WORDS = 40
+"""Characters of a menu besides its links: the name of a manual."""
+
+
+def _is_menu(table: str) -> bool:
+    """Whether a table has links to other pages, and hardly anything else."""
+    rest, links = _MENU_LINK.subn("", table)
+    return links > 1 and sum(map(str.isalnum, rest)) < _MAX_MENU_WORDS
 
 
 def _is_paragraph(block: MarkdownBlock) -> bool:
