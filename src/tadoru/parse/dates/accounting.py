@@ -18,7 +18,7 @@ from tadoru.parse.dates.vocabulary import WEEKDAYS
 _DAY_END = r"(?:\d日|\d/\d{1,2}|\d(?=\())(?:\s?\([^()]{1,8}\)|[月火水木金土日]曜日?)?\s?"
 _HOUR_END = r"(?:\d時|\d分|時半|正午|:\d\d)\s?"
 _HELD = (
-    r"開催|実施|行[いうわっなえ]|執り行|開[きくか](?![館設])|催[しす]|上演|上映|公演|演奏|出演|登場|展示|開[演会講幕場校]|始ま|スタート|集合|披露|"
+    r"開催|実施|行[いうわっなえ]|執り行|開[きくか](?![館設])|催[しす]|上演|上映|公演|演奏|出演|登場|展示|開[演会講幕場校]|始ま|開帳|スタート|集合|披露|"
     r"講演|オープン|放送|配信|巡行|打ち?上げ"
 )
 """What is said of an event."""
@@ -41,7 +41,10 @@ _NO_EVENT = (
         "is about a date of birth",
     ),
     (
-        re.compile(rf"{_DAY_END}(?:現在|時点|[^。、\d]{{0,10}}にちな[みん]|を?基準日?|付け?で?|付の|以前)|基準日|の日\s?\(\d"),
+        re.compile(
+            rf"{_DAY_END}(?:現在|時点|[^。、\d]{{0,10}}にちな[みん]|を?基準日?|付け?で?|付の|以前)|基準日|"
+            rf"の日\s?\(\d[^()]{{0,12}}\)(?!は)"
+        ),
         "is about a day of reference",
     ),
     (
@@ -313,7 +316,7 @@ def unread_words(plain: str, places: Places) -> str:
     parts: list[str] = []
     position, before, stray = 0, -1, ""
     between, last, label = "", None, None
-    is_aside = was_entry = False
+    is_aside, was_entry, opened = False, False, ""
     for tokens, start, end in places:
         words, token = plain[position:start], tokens[0]
         parts.append(words)
@@ -328,9 +331,14 @@ def unread_words(plain: str, places: Places) -> str:
             if is_aside:
                 last, between, is_aside, label = None, "", False, None
                 continue
+            if isinstance(token, TimeToken) and not is_aside:
+                stray = stray or opened
+            opened = ""
             was_entry = isinstance(token, TimeToken) and label in {DateMark.DOORS, DateMark.ENTRY}
             between, last, is_aside, label = "", tokens[-1], False, None
         elif isinstance(token, MarkToken):
+            if token.mark is DateMark.RANGE and isinstance(last, DayToken) and words.strip():
+                opened = _unknown(between)  # "日没後~21時": the time is an end
             between = "" if token.mark in _LABELS else between + (token.text if token.mark is DateMark.STOP else " ")
             if token.mark is DateMark.START and before < 0:
                 before = 0

@@ -211,7 +211,7 @@ class _Reading:
 
     def _occurrences(self, shown: str, phrase: DatePhrase, written: _WrittenDate, note: str) -> ParsedDate:
         rule = written.rule
-        if rule is not None and not phrase.days and not phrase.vague and not written.unread and rule.is_open:
+        if rule is not None and not phrase.vague and not written.unread and (not phrase.days or _only_until(phrase)):
             return self._open_rule(shown, rule, phrase)
         groups = [group for group in phrase.groups if any(span.first for span in group.spans)]
         if not groups:
@@ -263,15 +263,19 @@ class _Reading:
         )
 
     def _open_rule(self, shown: str, rule: RecurrencePhrase, phrase: DatePhrase) -> ParsedDate:
-        """The next dates of a rule that says neither from when nor until when."""
-        dates, reason = expand(rule, self._today, self._today + _AHEAD * (2 if rule.nths or rule.month_days else 1))
+        """The next dates of a rule that does not say from when, and perhaps not until when."""
+        last = self._today + _AHEAD * (2 if rule.nths or rule.month_days else 1)
+        if phrase.days:
+            last = resolve(phrase.days, today=self._today, fiscal=phrase.fiscal).dates[0] or last
+        dates, reason = expand(rule, self._today, last) if phrase.days or rule.is_open else ((), "")
         if not dates:
-            raise NotADate(f"“{shown}” says how often, but not from when to when. {reason}")
+            raise NotADate(f"“{shown}” says how often, but not from when to when. {reason}".strip())
         assembly = AssembledDates(self._zone, notes=phrase.notes)
         sessions = [session for group in phrase.groups for session in sessions_of(group)]
         for day in dates:
             assembly.add(day, None, sessions)
-        notes = (*assembly.notes, "No first and no last date is written: these are the next dates.")
+        missing = "No first date" if phrase.days else "No first and no last date"
+        notes = (*assembly.notes, f"{missing} is written: these are the next dates.")
         occurrences = tuple(_in_order(assembly.occurrences))
         return ParsedDate(occurrences=occurrences, year=YearSource.RELATIVE, recurrence=rule.text, notes=notes)
 
@@ -306,6 +310,11 @@ def _scan_text(text: str, order: DayMonthOrder, today: date) -> _WrittenDate:
         prepared = f"{prepared[: rule.start]} {prepared[rule.stop :]}"
     places = scan_places(prepared, order=order, today=today)
     return _WrittenDate(tokens_of(prepared, places), rule, plain, unread_words(prepared, places), excluded)
+
+
+def _only_until(phrase: DatePhrase) -> bool:
+    """Whether the only day is an end: "毎週土曜日、11月30日まで"."""
+    return len(phrase.days) == 1 and phrase.days[0][1]
 
 
 def _only_ends(group: DateGroup) -> bool:
