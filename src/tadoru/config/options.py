@@ -3,8 +3,6 @@ command line, the keys of configuration files, and the fields of the service (`s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tadoru.config.parsers import (
     one_of,
     parse_accent,
@@ -30,7 +28,7 @@ from tadoru.config.parsers import (
     parse_timeout,
     whole_number,
 )
-from tadoru.config.settings import CrawlField, JobOptions, Setting, SettingRole, option, option_of, settings_of
+from tadoru.config.settings import CrawlField, JobOptions, Setting, SettingRole, job_options, option, option_of, settings_of
 from tadoru.version import PROJECT_URL, VERSION
 
 USER_AGENT = f"Tadoru/{VERSION} (+{PROJECT_URL})"
@@ -38,7 +36,7 @@ DAY = 24 * 3600.0
 
 
 # fmt: off
-@dataclass(frozen=True, init=False, repr=False, eq=False)
+@job_options
 class CrawlOptions(JobOptions):
     """Options of all crawling jobs."""
 
@@ -117,7 +115,7 @@ class CrawlOptions(JobOptions):
     log_file: str | None = option(None, "Output", "Add log lines as JSON to this file.", metavar="FILE", linktadoru="log_file")
 
 
-@dataclass(frozen=True, init=False, repr=False, eq=False)
+@job_options
 class LinksOptions(CrawlOptions):
     """Options of `tadoru links`."""
 
@@ -167,7 +165,7 @@ class LinksOptions(CrawlOptions):
         role=SettingRole.START)
 
 
-@dataclass(frozen=True, init=False, repr=False, eq=False)
+@job_options
 class AuditOptions(CrawlOptions):
     """Options of `tadoru audit`."""
 
@@ -229,7 +227,7 @@ class AuditOptions(CrawlOptions):
     lang: str = option("en", "Output", "Language of reports.", one_of("en", "ja"))
 
 
-@dataclass(frozen=True, init=False, repr=False, eq=False)
+@job_options
 class DocsOptions(CrawlOptions):
     """Options of `tadoru docs`."""
 
@@ -274,7 +272,7 @@ class DocsOptions(CrawlOptions):
     tokenizer: str = option("estimate", "Output", "Token counter: estimate, or a tiktoken encoding.", metavar="NAME")
 
 
-@dataclass(frozen=True, init=False, repr=False, eq=False)
+@job_options
 class EventsOptions(JobOptions):
     """Options of `tadoru events`. It follows no links, so it shares only the politeness options with the crawling jobs."""
 
@@ -321,7 +319,7 @@ class EventsOptions(JobOptions):
     allow_private: bool = option_of(CrawlOptions, "allow_private")
 
 
-@dataclass(frozen=True, init=False, repr=False, eq=False)
+@job_options
 class ServeOptions(JobOptions):
     """Options of `tadoru serve`."""
 
@@ -370,7 +368,7 @@ class ServeOptions(JobOptions):
         one_of("en", "ja", "de"))
 
 
-@dataclass(frozen=True, init=False, repr=False, eq=False)
+@job_options
 class WorkerOptions(JobOptions):
     """Options of `tadoru worker`."""
 

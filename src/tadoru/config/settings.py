@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, TypeVar, dataclass_transform
 
 from tadoru.config.parsers import Parser, parse_flag, parse_text
 
@@ -126,6 +126,12 @@ class JobOptions:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+def job_options(kind: type[T]) -> type[T]:
+    """Make a dataclass with the methods of `JobOptions` from a class that declares options."""
+    return dataclass(frozen=True, init=False, repr=False, eq=False)(kind)
 
 
 def option(  # noqa: PLR0913 - the parts of a declaration
