@@ -121,6 +121,17 @@ def every_day(first: date, last: date) -> tuple[date, ...]:
     return tuple(first + timedelta(days=number) for number in range(length)) if length <= MOST else ()
 
 
+def runs_of(dates: tuple[date, ...]) -> list[tuple[date, date | None]]:
+    """Days without a break between them, as the first and the last of each run."""
+    runs: list[tuple[date, date | None]] = []
+    for day in dates:
+        if runs and day - (runs[-1][1] or runs[-1][0]) == timedelta(days=1):
+            runs[-1] = runs[-1][0], day
+        else:
+            runs.append((day, None))
+    return runs
+
+
 @dataclass(frozen=True, slots=True)
 class DateNote:
     """A parsed note."""

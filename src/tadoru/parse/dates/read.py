@@ -15,7 +15,7 @@ from tadoru.parse.dates.accounting import account, closed_days, left_out, of_the
 from tadoru.parse.dates.assemble import AssembledDates, DaySession, as_clock, sessions_of
 from tadoru.parse.dates.clocks import DAY, clock_column, is_possible
 from tadoru.parse.dates.exact import as_tokens, read_exact
-from tadoru.parse.dates.note import DateNote, NoteHours, as_columns, every_day, read_note, with_dates, without_repeats
+from tadoru.parse.dates.note import DateNote, NoteHours, as_columns, every_day, read_note, runs_of, with_dates, without_repeats
 from tadoru.parse.dates.phrase import DateGroup, DatePhrase, DaySpan, HourRange, read_phrase
 from tadoru.parse.dates.recurrence import (
     DATED_WEEKDAY,
@@ -351,7 +351,7 @@ def _add_single(
     if is_all_day:
         hours = NoteHours([], {})
     is_plain = within.rule is None and not sessions and not said
-    for begin, finish in _runs(dates) if is_plain else [(day, None) for day in dates]:
+    for begin, finish in runs_of(dates) if is_plain else [(day, None) for day in dates]:
         assembly.add(begin, finish, _on_day(begin, sessions, hours))
     if dates:
         return
@@ -405,17 +405,6 @@ class _Within:
 def _is_of_one_day(session: DaySession) -> bool:
     end = DAY if session.end is None else session.end
     return session.start is not None and session.start < end <= DAY and not session.is_whole_day
-
-
-def _runs(dates: tuple[date, ...]) -> list[tuple[date, date | None]]:
-    """Days without a break between them, as the first and the last of each run."""
-    runs: list[tuple[date, date | None]] = []
-    for day in dates:
-        if runs and day - (runs[-1][1] or runs[-1][0]) == timedelta(days=1):
-            runs[-1] = runs[-1][0], day
-        else:
-            runs.append((day, None))
-    return runs
 
 
 def _open_days(first: date, last: date, sessions: list[DaySession], note: str) -> list[date]:
