@@ -90,6 +90,15 @@ def test_a_code_block_larger_than_the_budget_is_divided_into_fences_of_the_same_
     assert max(estimate_tokens(chunk.text) for chunk in made) <= 300
 
 
+def test_a_code_block_in_a_quotation_is_divided_too() -> None:
+    code = "".join(f"> row {number} of a long report with some words\n" for number in range(200))
+    made = split(f"# Report\n\n> ```\n{code}> ```\n", "Report", 300)
+    assert len(made) > 5
+    assert "".join(line for chunk in made for line in chunk.text.splitlines(keepends=True) if line.startswith("> row")) == code
+    assert all(chunk.text.count("> ```\n") == 2 for chunk in made)
+    assert max(estimate_tokens(chunk.text) for chunk in made) <= 300
+
+
 def test_a_chunk_that_begins_at_a_definition_has_its_fragment() -> None:
     entries = "".join(f"```python\nos.call{number}(path, *, flag=None)\n```\n\n{PROSE}" for number in range(6))
     options = "".join(f"- **--option-{number}**\n  {PROSE.strip()}\n" for number in range(6))

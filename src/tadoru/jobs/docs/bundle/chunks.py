@@ -223,7 +223,9 @@ def _divided(block: MarkdownBlock) -> tuple[str, list[str], str]:
     if block.kind == "text":
         return "", lines, ""
     last = max((at for at, line in enumerate(lines) if line.strip()), default=0)
-    if block.kind == "code" and lines[0].startswith(_FENCES) and not lines[last].strip().strip(lines[0][0]):
+    first, end = lines[0].lstrip("> \t"), lines[last].strip("> \t\n")
+    # In a quotation each line has its mark, so that the parts are quotations too.
+    if block.kind == "code" and first.startswith(_FENCES) and not end.strip(first[0]) and block.text.count(end) == 2:
         return lines[0], lines[1:last], lines[last].rstrip("\n") + "\n\n"
     if block.kind == "table" and last > 1 and _TABLE_RULE.match(lines[1]):
         return lines[0] + lines[1], lines[2 : last + 1], "\n"
