@@ -227,6 +227,11 @@ def test_like_titles_that_differ_in_identity_are_different_events(one: str, othe
     assert verdict(draft(one, day), draft(other, day), same_source=same_source) is DIFFERENT
 
 
+def test_events_for_two_groups_differ_although_the_venue_is_named_after_one_of_them() -> None:
+    place = "みどり児童センター"
+    assert verdict(draft("朗読のつどい(一般向け)", venue=place), draft("朗読のつどい(児童向け)", venue=place)) is DIFFERENT
+
+
 @pytest.mark.parametrize(
     "one, other",
     [

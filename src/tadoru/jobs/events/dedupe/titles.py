@@ -538,10 +538,11 @@ def _marks(one: TitleParts, other: TitleParts, when: tuple[date, int | None], ex
     mine, theirs = one.marks - other.marks, other.marks - one.marks
     mine = frozenset(mark for mark in mine if not _is_gathering_of(mark, other.text))
     theirs = frozenset(mark for mark in theirs if not _is_gathering_of(mark, one.text))
-    known = explained()
-    mine, theirs = (
-        frozenset(mark for mark in marks if len(mark) < 2 or fold_spelling(mark) not in known) for marks in (mine, theirs)
-    )
+    if not (mine and theirs):  # Against another mark, a word of the venue is a mark too: (一般) and (児童) in a 児童センター.
+        known = explained()
+        mine, theirs = (
+            frozenset(mark for mark in marks if len(mark) < 2 or fold_spelling(mark) not in known) for marks in (mine, theirs)
+        )
     left = [mark for mark in sorted(mine | theirs) if not is_implied_by_time(mark, *when)]
     if not left or one.letters == other.letters:  # the same characters in another order make other words at the seams
         return _AGREED
