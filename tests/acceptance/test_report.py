@@ -184,9 +184,11 @@ def sealed() -> Iterator[Path]:
 
 
 AS_NOBODY = """
-import datetime, os, sys
-import tadoru.cli.main as main, tadoru.cli.report, tadoru.jobs.audit.report.terminal, tadoru.i18n.formats as formats
-formats.format_utc(datetime.datetime.now(datetime.UTC), "en")  # Loads what this user cannot read later.
+import contextlib, io, os, shutil, sys, tempfile
+import tadoru.cli.main as main
+with tempfile.TemporaryDirectory() as copy, contextlib.redirect_stdout(io.StringIO()):
+    shutil.copy("site.db", copy)
+    main.run(["report", f"{copy}/site.db"])  # Loads what this user cannot read later.
 os.geteuid() or os.setuid(65534)
 sys.exit(main.run(sys.argv[1:]))
 """
