@@ -255,3 +255,24 @@ def test_a_corrected_event_without_a_uid_keeps_its_own_and_what_a_person_wrote(l
     assert len(uids) == 1
     assert len(life.titles()) == 8
     assert (event.venue, event.organizer, event.vanished_at) == ("Pier", "Market society", None)
+
+
+@pytest.mark.parametrize("link", ["<a href=/e/1>x</a>", ""], ids=["with a page of its own", "without"])
+def test_a_rule_without_a_period_stays_one_event_whose_dates_move_on(link: str, life: SourceLife) -> None:
+    life.add("html", "/list", {"item": "li", "fields": {"title": "b", "start": "time", "venue": "i", "url": "a::attr(href)"}})
+    reading = f"<li><b>朗読のつどい</b><time>毎週水曜日 10:00～11:00</time><i>Hall</i>{link}</li>"
+    others = "".join(f"<li><b>{meeting(n)['SUMMARY']}</b><time>2031-03-0{n} 10:00</time></li>" for n in range(2, 6))
+    life.site.handle("/list", with_validator(f"<ul>{reading}{others}</ul>", '"l"', "text/html"))
+    uids, days = set(), []
+    for _ in range(6):
+        life.run()
+        (event,) = [one.event for one in life.store.events.list().items if one.event.title == "朗読のつどい"]
+        if not uids:
+            life.store.edits.edit(event.id, {"organizer": "Readers"}, EventMatcher(), "editor")
+        uids.add(event.uid)
+        days.append(event.local_date)
+        assert 0 <= (event.local_date - life.store.db.now().date()).days <= 7
+        life.clock.advance(20 * DAY)
+    assert len(uids) == 1
+    assert days == sorted(set(days))
+    assert (event.organizer, event.vanished_at) == ("Readers", None)
