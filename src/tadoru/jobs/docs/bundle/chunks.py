@@ -24,7 +24,8 @@ _MAX_HEADING_LENGTH = 500
 """Characters of a heading in the path of a chunk."""
 _FULL_ENOUGH = 0.25
 """The share of the budget from which a chunk is closed for the sake of a section that fits into the next one as a whole."""
-_ID_LINE_TOKENS = 16
+_ID_LINE_TOKENS = 21
+"""More than the line with the ID of a chunk has."""
 _FENCES = ("```", "~~~")
 _TABLE_RULE = re.compile(r"\|?[ \t]*+:?-")
 
