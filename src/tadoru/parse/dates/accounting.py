@@ -1,7 +1,7 @@
 """Accounts for all of a written date: whatever looks like a date or a time, or changes what one means, has to be read.
 
 A text that says more than was read from it is refused with the words that were not understood. A date that is no event's
- (a birthday, an edition, a day of reference) is refused as well.
+(a birthday, an edition, a day of reference) is refused as well.
 """
 
 from __future__ import annotations
@@ -331,11 +331,10 @@ def unread_words(plain: str, places: Places) -> str:
             if is_aside:
                 last, between, is_aside, label = None, "", False, None
                 continue
-            if isinstance(token, TimeToken) and not is_aside:
+            if isinstance(token, TimeToken):
                 stray = stray or opened
-            opened = ""
             was_entry = isinstance(token, TimeToken) and label in {DateMark.DOORS, DateMark.ENTRY}
-            between, last, is_aside, label = "", tokens[-1], False, None
+            between, last, label, opened = "", tokens[-1], None, ""
         elif isinstance(token, MarkToken):
             if token.mark is DateMark.RANGE and isinstance(last, DayToken) and words.strip():
                 opened = _unknown(between)  # "日没後~21時": the time is an end

@@ -11,8 +11,9 @@ import json
 import os
 import random
 import re
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -48,6 +49,10 @@ MAX_TTL = 24 * HOUR
 
 STOPPING_GRACE = 5.0
 """Seconds for which a source may still be fetched when its worker shall end."""
+
+
+EventPlace = tuple[date, str]
+"""The day and the venue of an event."""
 
 
 class CollectionStopped(Exception):
@@ -203,7 +208,7 @@ class Collector:
         read = {raw.position for raw in found.events}
         normal = NormalisedEvents([], [], [_quarantined_problem(one) for one in found.problems if _is_lost_item(one, read)])
         items = settings.items
-        notices: list[tuple[RawEvent, EventNotice]] = []
+        notices: list[tuple[RawEvent, EventDraft | QuarantinedEvent, EventNotice]] = []
 
         def keep(raw: RawEvent, outcome: EventDraft | QuarantinedEvent) -> None:
             if not isinstance(outcome, QuarantinedEvent):
@@ -216,18 +221,37 @@ class Collector:
             outcome, title = normalise(raw, rules), raw.title or ""
             is_undated = isinstance(outcome, QuarantinedEvent)
             if (notice := find_notice(title) or (find_marked_notice(title) if is_undated else None)) is not None:
-                notices.append((raw, notice))  # when all events of the source are known
+                notices.append((raw, outcome, notice))  # Attached when all events of the source are known.
             else:
                 keep(raw, outcome)
-        for raw, notice in notices:
-            keep(raw, self._attach(raw, notice, rules, normal.drafts))
+        places: dict[str, set[EventPlace]] = {}
+        for draft in normal.drafts if notices else ():
+            if "notice" not in draft.extra:
+                places.setdefault(draft.title_clean, set()).add((draft.local_date, draft.venue))
+        for raw, outcome, notice in notices:
+            title = clean_title(notice.subject)
+            keep(raw, self._attach(raw, outcome, notice, rules, places.get(title, set()) | self._places(title, rules)))
         return normal
 
+    def _places(self, title: str, rules: SourceRules) -> set[EventPlace]:
+        """The days and venues of the stored events to come with a title."""
+        zone = ZoneInfo(rules.zone)
+        return {
+            (event.starts_at.astimezone(zone).date(), event.venue)
+            for event in self._store.events.titled(title, rules.now.date())
+            if event.starts_at is not None and (not event.city or not rules.city or event.city == rules.city)
+        }
+
     def _attach(
-        self, raw: RawEvent, notice: EventNotice, rules: SourceRules, drafts: Sequence[EventDraft]
+        self,
+        raw: RawEvent,
+        item: EventDraft | QuarantinedEvent,
+        notice: EventNotice,
+        rules: SourceRules,
+        known: set[EventPlace],
     ) -> EventDraft | QuarantinedEvent:
-        """Give a notice the day and the venue of its event, if exactly one event to come has its title."""
-        item = normalise(raw, rules)
+        """Give a notice the day and the venue of its event, if exactly one event to come has its title. `known`: where and when
+        events with this title are."""
         if (notice.kind is NoticeKind.VENUE and not raw.venue) or (
             notice.kind is NoticeKind.TIME and isinstance(item, QuarantinedEvent)
         ):
@@ -236,16 +260,9 @@ class Collector:
                 title=notice.subject,
             )
             return QuarantinedEvent(raw=raw, reason=ReviewReason.MISSING_REQUIRED, why=why)
-        title, today, zone = clean_title(notice.subject), rules.now.date(), ZoneInfo(rules.zone)
-        known = {(one.local_date, one.venue) for one in drafts if one.title_clean == title and "notice" not in one.extra}
-        known |= {
-            (event.starts_at.astimezone(zone).date(), event.venue)
-            for event in self._store.events.titled(title, today)
-            if event.starts_at is not None and (not event.city or not rules.city or event.city == rules.city)
-        }
         if not isinstance(item, QuarantinedEvent):
             known = {(day, venue) for day, venue in known if day == item.local_date}
-        days = {day for day, _ in known if day >= today}
+        days = {day for day, _ in known if day >= rules.now.date()}
         venues = {venue for day, venue in known if day in days and venue}
         if len(days) == 1 and len(venues) <= 1:
             is_moved = notice.kind is NoticeKind.VENUE
