@@ -100,6 +100,7 @@ MISTAKES: dict[str, tuple[str, int]] = {
     "links example.com --config none.yml": ("Configuration file none.yml not found. Check --config.", 2),
     "links example.com --config notes.txt": ("notes.txt", 2),
     "docs list": ("Folder .context not found", 2),
+    "docs --config none.json": ("Configuration file none.json not found. Check --config.", 2),
     "docs search none words": ("Folder none not found. Give one that `tadoru docs URL` wrote, or its parent.", 2),
     "mcp .": ("No crawled site in .. Crawl one with `tadoru docs URL`.", 2),
     "events list": ("Database ./var/tadoru.db not found. Add a source with `tadoru events sources add`", 2),

@@ -127,6 +127,14 @@ def given_flags(job: str, values: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def config_path(config_file: str | None) -> Path | None:
+    """The file of `--config`, if it is given."""
+    path = Path(config_file) if config_file else None
+    if path is not None and not path.is_file():
+        raise UsageError("Configuration file {file} not found. Check --config.", file=path)
+    return path
+
+
 def resolve_options(
     job: str,
     kind: type[Options],
@@ -138,10 +146,7 @@ def resolve_options(
 
     `crawl` names the database of the crawl that the options are about: an earlier run of it is the weakest source.
     """
-    path = Path(config_file) if config_file else None
-    if path is not None and not path.is_file():
-        raise UsageError("Configuration file {file} not found. Check --config.", file=path)
-    settled = resolve.resolve_config(job, given_flags(job, values), os.environ, path, Path.cwd())
+    settled = resolve.resolve_config(job, given_flags(job, values), os.environ, config_path(config_file), Path.cwd())
     for warning in settled.warnings:
         sys.stderr.write(f"tadoru: {translate_text(warning)}\n")
     options = kind(**settled.values)

@@ -158,8 +158,8 @@ def find_start_url(file: Path | None, folder: Path) -> str | None:
     found = file or _discover_file(folder, "docs")
     if found is None or found.name != DOCS_CONFIG or not found.is_file():
         return None
-    urls = [value for key, value in _load(found).items() if _option_name(key) in _URL_KEYS]
-    return urls[0] if urls and isinstance(urls[0], str) else None
+    named = (value for key, value in _load(found).items() if _option_name(key) in _URL_KEYS)
+    return next((value for value in named if isinstance(value, str) and value), None)
 
 
 def check_discovered_url(effective: ResolvedConfig) -> None:

@@ -78,14 +78,6 @@ def weekday_names(lang: str) -> tuple[str, ...]:
     return tuple(names[number] for number in range(7))
 
 
-@lru_cache(1024)
-def format_percent(share: float, lang: str) -> str:
-    """A share of 1 in whole percent."""
-    from babel.numbers import format_percent as babel_format
-
-    return babel_format(round(share, 2), locale=locale_of(lang))
-
-
 def format_duration(seconds: float, lang: str) -> str:
     """A length of time in its largest unit, rounded: `3 days`, `2 hrs`, `1.5 secs`."""
     for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):

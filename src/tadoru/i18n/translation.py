@@ -166,7 +166,3 @@ class Formatter:
     def number(self, value: float) -> str:
         """A number with the separators of the language."""
         return formats.format_number(value, self.lang)
-
-    def percent(self, share: float) -> str:
-        """A share of 1 in whole percent."""
-        return formats.format_percent(share, self.lang)

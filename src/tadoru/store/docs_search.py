@@ -28,7 +28,7 @@ MAX_INDEXED = 1_000_000
 _PATIENCE = 10.0
 _MOST_IDLE, _CACHE_KIB = 4, 8192
 _KNOWN = 3
-"""Sections that have a word of the site."""
+"""Sections that must have a joined word (`checkout`) before it is looked for instead of its parts."""
 _COMMON = 0.15
 """The share of the sections that have a term which is common."""
 _LEAST_RARITY = 1e-6
@@ -293,7 +293,7 @@ class DocsSearchIndex:
 
     def _is_known(self, word: str) -> bool:
         """Whether several sections have a word."""
-        return len(self._sql.execute(_SOME, (f'"{word}"', _KNOWN)).fetchall()) == _KNOWN
+        return len(self._sql.execute(_SOME, (quoted(word), _KNOWN)).fetchall()) == _KNOWN
 
     def _scan(self, literal: tuple[str, ...], limit: int) -> list[SearchHitRow]:
         """Signs like `->` are in no index; they are looked for in the text itself."""

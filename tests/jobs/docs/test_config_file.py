@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tadoru.config.parsers import parse_delay, parse_timeout
-from tadoru.config.resolve import ResolvedConfig, resolve_config
+from tadoru.config.resolve import ResolvedConfig, find_start_url, resolve_config
 from tadoru.errors import ConfigError, UsageError
 from tests.acceptance.command import Tadoru
 from tests.support.handbook import Handbook, crawl, read
@@ -68,6 +68,21 @@ def test_a_start_url_that_is_only_found_does_not_get_credentials_of_the_environm
 
     assert done.code == 2
     assert "crawl.config.json in this folder sets url" in done.sentence
+
+
+def test_an_empty_start_url_is_not_replaced_by_one_that_is_only_found(tmp_path: Path) -> None:
+    (tmp_path / "crawl.config.json").write_text(json.dumps({"url": "https://docs.example"}))
+
+    done = Tadoru(tmp_path)("docs", "", env={"TADORU_AUTH_TOKEN": "secret"})
+
+    assert done.code == 2
+    assert "docs.example" not in done.err
+
+
+def test_a_start_url_may_stand_beside_an_empty_key(tmp_path: Path) -> None:
+    (tmp_path / "crawl.config.json").write_text(json.dumps({"url": None, "startUrl": "https://docs.example"}))
+
+    assert find_start_url(None, tmp_path) == "https://docs.example"
 
 
 def test_without_a_start_url_it_is_a_usage_error(tmp_path: Path) -> None:

@@ -179,3 +179,8 @@ def test_a_long_heading_is_not_repeated_whole_in_each_chunk() -> None:
     made = files(text, "Page", 100)
     assert len(made) > 20
     assert sum(map(len, made)) < 5 * len(text)
+
+
+def test_a_table_with_a_header_larger_than_its_rows_is_not_repeated_for_each_of_them() -> None:
+    text = f"# Page\n\n| {'word ' * 300} | b |\n| --- | --- |\n" + "| x | y |\n" * 500
+    assert sum(len(chunk.text) for chunk in split(text, "Page", 300)) < 2 * len(text)

@@ -93,3 +93,8 @@ def test_a_text_of_megabytes_in_place_of_a_date_takes_no_memory_of_its_own() -> 
     finally:
         tracemalloc.stop()
     assert most < 4 * len(long.encode("utf-16-le")), "only what is made here"
+
+
+@pytest.mark.parametrize("text", ["5 May 2027, Miami", "5 Aprİl 2027", "Frı/Sat 5 May 2027", "closed Aprıl 5, open 6 May 2027"])
+def test_words_that_look_like_names_of_days_and_months_are_no_error(text: str) -> None:
+    assert read_when(text, now=NOW, zone=TOKYO) is not None

@@ -12,7 +12,15 @@ import click
 
 from tadoru.cli.docs.sites import docs_list, docs_refresh, docs_search
 from tadoru.cli.help import DocumentedCommand
-from tadoru.cli.options import STORED, describe_stored_options, job_options, print_config, resolve_options, run_options
+from tadoru.cli.options import (
+    STORED,
+    config_path,
+    describe_stored_options,
+    job_options,
+    print_config,
+    resolve_options,
+    run_options,
+)
 from tadoru.cli.output import _, ngettext
 from tadoru.config.options import JOB_SETTINGS, DocsOptions
 from tadoru.config.resolve import check_discovered_url, find_start_url, shown_values
@@ -80,7 +88,7 @@ def docs(url: str | None, dry_run: bool, config_file: str | None, show_config: b
 
     Rerun the command to resume or to download the site again; --diff downloads only changes.
     """
-    start = url or _configured_start(config_file)
+    start = _configured_start(config_file) if url is None else url
     options, settled = resolve_options("docs", DocsOptions, values, config_file, lambda options: _stored_crawl(options, start))
     if url is None:
         check_discovered_url(settled)
@@ -102,7 +110,7 @@ def docs(url: str | None, dry_run: bool, config_file: str | None, show_config: b
 
 def _configured_start(config_file: str | None) -> str:
     """The start URL of the configuration; a usage error if it has none."""
-    if found := find_start_url(Path(config_file) if config_file else None, Path.cwd()):
+    if found := find_start_url(config_path(config_file), Path.cwd()):
         return found
     context = click.get_current_context()
     raise click.MissingParameter(ctx=context, param=next(one for one in context.command.params if one.name == "url"))

@@ -138,7 +138,7 @@ _NAME = (
 _ANY_NAME = "(?:" + "|".join(sorted(_ALL_NAMES, key=len, reverse=True)) + ")s?\\.?"
 _PLURAL = "(?:" + "|".join(sorted((name for name in WEEKDAY_NAMES if len(name) > 4), key=len, reverse=True)) + ")(?:s|en)"
 _AND = r"\s?(?:,|and|&|und|et|y|e|en|sowie|/)\s?(?:(?:le|les|los|il|la|el)\s)?"
-_TO = r"\s?(?:-|~|to|through|bis|au|al?|alla|t/m|tot(?: en met)?)\s?"
+_TO = r"(?:\s?[-~]\s?|\s(?:to|through|bis|au|al?|alla|t/m|tot(?: en met)?)\s)"
 _LATIN_RANGE = rf"(?<![^\W_]){_ANY_NAME}{_TO}{_ANY_NAME}(?![a-zà-ÿ\d]|\s?\d{{1,2}}\.?\s?[A-Za-zé])"
 _EVERY = (
     r"every|each|weekly on|jede[nrs]?|immer|tous les|toutes les|chaque|todos los|todas las|cada|ogni|tutti i|tutte le|"
@@ -237,7 +237,7 @@ _EXCLUDED_WEEKDAYS = re.compile(
     rf"(?P<holidays>[・、,と及びおよび]{{0,3}}(?:祝日?|休日|祝祭日|祝休日))?(?P<year_end>[・、,と及びおよび]{{0,3}}年末年始)?(?:{_NOT_ON}|定休)\)?"
 )
 _EXCLUDED_YEAR_END = re.compile(rf"[(、,※]?\s?(?:ただし、?|但し、?)?年末年始{_NOT_ON}\)?")
-_EXCLUDED_DAY = re.compile(r"(?:(?P<month>\d{1,2})(?:月|/))?(?P<day>\d{1,2})(?:日|(?=[(・、,と~\-か]|$))(?P<on>~|-|から)?")
+_EXCLUDED_DAY = re.compile(r"(?:(?P<month>\d{1,2})(?:月|/))?(?P<day>\d{1,2})(?:日|(?=[(・、,と~\-かは]|$))(?P<on>~|-|から)?")
 _TIMES = re.compile(
     r"(?:全|計)\s?(?P<all>\d{1,3})\s?[回日]|[(]\s?(?P<so>\d{1,3})\s?[回日]間?\s?[)]|"
     r"(?<![\d:.])(?P<west>\d{1,2})\s(?:weeks?|sessions?|lessons?|evenings|termine|abende|séances|sesiones|incontri|lezioni|lessen|keer)(?![a-zà-ÿ])",
@@ -264,7 +264,7 @@ class ExcludedDates:
         return bool(self.days or self.months or self.weekdays or self.holidays or self.year_end)
 
     def __contains__(self, day: date) -> bool:
-        if (day.month, day.day) in self.opened:
+        if not self.opened.isdisjoint({(day.month, day.day), (None, day.day)}):
             return False
         before = day - timedelta(days=1)
         is_moved = self.moves and before.weekday() in self.weekdays and is_holiday(before)

@@ -28,6 +28,8 @@ _SIGNS = str.maketrans(
         **dict.fromkeys("【〔〈《［[{", "("),
         **dict.fromkeys("】〕〉》］]}", ")"),
         **dict.fromkeys("’‘´`", "'"),
+        "ı": "i",  # To expressions that ignore case these two are an i, to tables of names they are not.
+        "İ": "I",
         **dict.fromkeys("，､", "、"),
         "･": "・",
         "时": "時",

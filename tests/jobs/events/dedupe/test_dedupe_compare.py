@@ -12,6 +12,7 @@ from tadoru.i18n.translation import translator
 from tadoru.jobs.events.dedupe import REASON_MESSAGES, FieldConflict, MatchReason, MatchVerdict, ReasonCode, compare_events
 from tadoru.jobs.events.dedupe.reasons import reason_message
 from tadoru.jobs.events.dedupe.similarity import normalise_text
+from tadoru.jobs.events.dedupe.titles import split_title
 from tadoru.model.event import EventDraft
 from tests.jobs.events.dedupe.event_drafts import at, draft
 
@@ -225,6 +226,11 @@ def test_one_event_written_in_two_ways_is_merged_across_sources(one: str, other:
 def test_like_titles_that_differ_in_identity_are_different_events(one: str, other: str, same_source: bool) -> None:
     day = "2026-02-07T10:00"
     assert verdict(draft(one, day), draft(other, day), same_source=same_source) is DIFFERENT
+
+
+@pytest.mark.parametrize("one, other", [("Marathon 5", "Mayor 5"), ("Junior 10", "Marathon 10")])
+def test_words_that_begin_like_a_month_are_no_dates(one: str, other: str) -> None:
+    assert split_title(one).text != split_title(other).text
 
 
 def test_events_for_two_groups_differ_although_the_venue_is_named_after_one_of_them() -> None:

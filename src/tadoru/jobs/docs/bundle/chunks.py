@@ -2,7 +2,7 @@
 
 A chunk begins with a heading where it can: a section that does not fit behind the ones before it begins a new chunk, with
 everything below it. Code or a table that is larger than the budget is divided between its lines into several of the same kind; a
-line is never divided, so a chunk with a longer one is larger.
+line is never divided, nor is a table with a very long header, so a chunk with one of these is larger.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ _FULL_ENOUGH = 0.25
 _ID_LINE_TOKENS = 21
 """More than the line with the ID of a chunk has."""
 _FENCES = ("```", "~~~")
+_MAX_REPEATED = 100_000
+"""Characters that the header of a table, or the first line of code, may take when every row or line repeats it."""
 _TABLE_RULE = re.compile(r"\|?[ \t]*+:?-")
 
 
@@ -206,6 +208,9 @@ def _split_block(block: MarkdownBlock, weight: float, budget: float, weigh: Toke
         yield block.text, weight
         return
     around = weigh(head + tail) if head else 0.0
+    if around > budget / 2 and len(head) * len(lines) > _MAX_REPEATED:
+        yield block.text, weight
+        return
     held: list[str] = []
     weight = around
     for line in lines:

@@ -185,17 +185,21 @@ def _remove(root: Element, found: list[Element], doomed: set[int]) -> None:
         if before is not None and before.tag in _SECTIONS and before.mem_id not in doomed:
             emptied.add(before.mem_id)
         element.decompose()
-    for line in lines.values():
-        if line.mem_id != root.mem_id and 0 < len(signs := line.text().strip()) <= _MAX_SIGNS and _is_separator(line, signs):
-            line.decompose()
+    # Judged before any of them is removed: one may stand in another.
+    bare = {place for place, line in lines.items() if place != root.mem_id and _is_separator(line)}
+    inner: dict[int, bool] = {}
+    for line in [line for place, line in lines.items() if place in bare and not _is_below(line, bare, inner)]:
+        line.decompose()
     for heading in reversed(root.css("h2,h3,h4,h5,h6") if emptied else []):
         if heading.mem_id in emptied and _is_empty_section(heading):
             heading.decompose()
 
 
-def _is_separator(line: Element, signs: str) -> bool:
+def _is_separator(line: Element) -> bool:
     """Whether only a sign between removed links is left of a line."""
-    return not any(map(str.isalnum, signs)) and line.css_first("img,video,pre,code") is None
+    signs = line.text().strip()
+    is_sign = 0 < len(signs) <= _MAX_SIGNS and not any(map(str.isalnum, signs))
+    return is_sign and line.css_first("img,video,pre,code") is None
 
 
 def _is_below(element: Element, doomed: set[int], below: dict[int, bool]) -> bool:

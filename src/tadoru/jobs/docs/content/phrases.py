@@ -83,8 +83,9 @@ _LINK, _IMAGE, _TABLE = tag_ids(["a", "img", "table"])
 _SECTION_HEADINGS = frozenset(tag_ids(["h2", "h3", "h4"]))
 PARTS = _PHRASE_TAGS | {_LINK, _IMAGE, _TABLE}
 """The tags of `PageParts`."""
-_SPANS = "span:not(pre span,code span,.sig span)"
-"""Spans that are not in code, which has most of them and no phrases (`is_code`)."""
+_SPANS = "span:not(pre>span,code>span,.sig>span,pre>span>span,code>span>span,.sig>span>span)"
+"""Most spans that are not in code, which has most of all and no phrases (`is_code`). Without "pre span": each span would be
+compared with all elements around it, which takes seconds where thousands are nested."""
 _STEP_SIGNS = " \t\n\xa0.:<>-…→←»«"
 _TRIM = " \t\n.:!?…¶#→←»«↑>?？：。！✏📝🔗"
 
@@ -324,7 +325,7 @@ def _is_step_row(row: Element, root: Element) -> bool:
     """Whether an element has only links, at least two of which are steps or have such a word before them; or also the title."""
     if len(whole := row.text()) > _MAX_ROW_TEXT or row.css_first("h1,h2,h3,h4,pre,code,li") is not None:
         return False
-    texts = [link.text() for link in row.css("a")]
+    texts = [text for link in row.css("a") if (text := link.text())]
     rest = whole
     for text in texts:
         rest = rest.replace(text, " ", 1)
@@ -335,7 +336,7 @@ def _is_step_row(row: Element, root: Element) -> bool:
             return len(texts) > _MIN_LINKS and _ROW_LABEL.fullmatch(rest.strip()) is not None
         title = root.css_first("h1")  # Breadcrumbs: from the first page to this one.
         return title is not None and collapsed(left) == collapsed(title.text()).strip(_BETWEEN_LINKS)
-    return bool(texts) and steps + len(words) > _MIN_LINKS - 1
+    return bool(texts) and steps + len(words) >= _MIN_LINKS
 
 
 def _language_menus(links_to_languages: list[Element]) -> list[Element]:

@@ -258,14 +258,18 @@ class _CodeText:
 
     def __init__(self) -> None:
         self.pieces: list[str] = []
+        self.last_break = -1
+        """The place of the last piece with a line break."""
 
     def add(self, piece: str) -> None:
         if piece:
+            if "\n" in piece:
+                self.last_break = len(self.pieces)
             self.pieces.append(piece)
 
     def new_line(self) -> None:
         if self.pieces and not self.pieces[-1].endswith("\n"):
-            self.pieces.append("\n")
+            self.add("\n")
 
 
 def _collect_text(top: Element) -> str:
@@ -348,7 +352,7 @@ def _has_own_break(text: _CodeText, line: str, after: Element | None) -> bool:
     """Whether the break after a box of several lines is in the text after it (Sphinx, around the parts of a module)."""
     if after is None or not after.is_text_node or not (after.text_content or "").startswith("\n"):
         return False
-    return any("\n" in piece for piece in text.pieces[int(line.partition(" ")[2]) :])
+    return text.last_break >= int(line.partition(" ")[2])
 
 
 def _is_decoration(node: Element) -> bool:

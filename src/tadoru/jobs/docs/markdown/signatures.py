@@ -48,9 +48,10 @@ def signature_entries(context: ConversionContext, node: Element) -> list[str]:
         if child.tag == "dt":
             # Without a category, Texinfo leaves its colon.
             line = _python_arrow(_sphinx_line(child).removeprefix(": "), language)
-            if line and not any(lines):
+            if line and not lines:
                 context.define(line, child)
-            lines.append(line)
+            if line:
+                lines.append(line)
         elif child.tag == "dd":
             blocks.extend(_signature_code(lines, language))
             lines = []
@@ -64,15 +65,14 @@ def _python_arrow(line: str, language: str) -> str:
 
 
 def _signature_code(lines: list[str], language: str) -> list[str]:
-    code = "\n".join(line for line in lines if line)
-    return [fence(code, language)] if code else []
+    return [fence("\n".join(lines), language)] if lines else []
 
 
 def _sphinx_line(term: Element) -> str:
     """The text of a term; parameters on separate lines stay there."""
     found = term.css(_DROPPED + ",br,dd")
     if dropped := [element for element in found if element.tag not in {"br", "dd"}]:
-        for element in dropped:
+        for element in reversed(dropped):  # An inner one first.
             element.decompose()
         found = term.css("br,dd")
     for element in found:

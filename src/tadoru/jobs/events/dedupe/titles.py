@@ -26,6 +26,7 @@ from tadoru.jobs.events.dedupe.similarity import (
     normalise_text,
     sound_alike,
 )
+from tadoru.parse.dates.vocabulary import MONTHS
 
 
 class TitleNumber(NamedTuple):
@@ -151,12 +152,10 @@ _SHORT_DATE = re.compile(
     r"(?=\s*\([月火水木金土日]|\s*[\]】)]|(?:公演|開催|実施)|$)"
 )
 """1/28(金), [01.28], 12/3 at the end; not 1/2 elsewhere, which may be a half."""
-_MONTHS = {
-    "jan": 1, "feb": 2, "fév": 2, "mar": 3, "mär": 3, "apr": 4, "avr": 4, "mai": 5, "may": 5, "jun": 6, "juin": 6, "juil": 7,
-    "jul": 7, "aug": 8, "aoû": 8, "sep": 9, "oct": 10, "okt": 10, "nov": 11, "dec": 12, "dez": 12, "déc": 12,
-}  # fmt: skip
-_MONTH = f"({'|'.join(_MONTHS)})[a-zéû]{{0,7}}"
-_LATIN_DATE = re.compile(rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th|\.)?\s(?:of\s)?{_MONTH}|{_MONTH}\.?\s(\d{{1,2}})(?:st|nd|rd|th)?)\b")
+_MONTH = "(" + "|".join(sorted(MONTHS.keys() - {"out", "set", "ago", "gen", "mag"}, key=len, reverse=True)) + ")"
+"""The names of months without those that are other words too."""
+_DAY = r"(3[01]|[12]\d|0?[1-9])"
+_LATIN_DATE = re.compile(rf"\b(?:{_DAY}(?:st|nd|rd|th|\.)?\s(?:of\s)?{_MONTH}|{_MONTH}\.?\s{_DAY}(?:st|nd|rd|th)?)\b")
 _DATE = re.compile(r"\d{1,2}月\d{1,2}日(?:\s*\([月火水木金土日](?:曜日?)?(?:[・,]?祝日?)?\))?(?:に?(?:開催|実施))?")
 """A date, which is also compared as numbers, and ignored if it is the date of the event."""
 _AROUND = re.compile(r"^(?:会場|場所|於|主催)\s*:?\s*|^(?:in|at)\s+")
@@ -307,7 +306,7 @@ def split_title(title: str) -> TitleParts:
 
 def _japanese_date(found: re.Match[str]) -> str:
     """5 December as 12月5日, which is compared and left out like any date."""
-    return f" {_MONTHS[found[2] or found[3]]}月{int(found[1] or found[4])}日 "
+    return f" {MONTHS[found[2] or found[3]]}月{int(found[1] or found[4])}日 "
 
 
 def _latin_words(whole: str) -> frozenset[str]:
