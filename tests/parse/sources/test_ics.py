@@ -63,6 +63,11 @@ WORDS = {
     "latitude": ("GEO:39.70;141.15", "latitude", "39.70"),
     "longitude": ("GEO:39.70;141.15", "longitude", "141.15"),
     "place of an apple": ('X-APPLE-STRUCTURED-LOCATION;VALUE=URI;X-TITLE="A":geo:39.7,141.1', "latitude", "39.7"),
+    "as vCalendar 1.0 wrote texts": (
+        "SUMMARY;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:=E5=A4=95=\r\n=E6=B6=BC=E3=81=BF",
+        "title",
+        "夕涼み",
+    ),
     "cancelled": ("STATUS:CANCELLED", "is_cancelled", True),
     "confirmed": ("STATUS:CONFIRMED", "is_cancelled", False),
     "changed": ("LAST-MODIFIED:20260701T000000Z", "updated", "20260701T000000Z"),

@@ -51,6 +51,7 @@ def at(hours: str, *days: str) -> str:
 
 
 RULES = {
+    "a part of one maker": (f"{TOKYO}20260805T100000\nRRULE:FREQ=WEEKLY;COUNT=2;X-MAKER=1", "05 12"),
     "weekly on the weekday it begins": (f"{TOKYO}20260805T100000\nRRULE:FREQ=WEEKLY;COUNT=3", "05 12 19"),
     "every second wednesday": (f"{TOKYO}20260812T100000\nRRULE:FREQ=MONTHLY;BYDAY=2WE;COUNT=4", "12 09-09 10-14 11-11"),
     "every last friday": (f"{TOKYO}20260828T100000\nRRULE:FREQ=MONTHLY;BYDAY=-1FR;COUNT=3", "28 09-25 10-30"),
@@ -334,6 +335,37 @@ def test_a_change_from_one_date_on_gives_the_rest_of_a_series_another_title() ->
     assert found[0].uid != found[1].uid
 
 
+def named_changes(*changes: str) -> list[tuple[str | None, str]]:
+    """The titles and dates of the weekly series with changes that have titles of their own."""
+    body = calendar(WEEKLY, *changes).replace(b"SUMMARY:Talk\r\nRECURRENCE-ID", b"RECURRENCE-ID")
+    found = read_ics(body, None, "", now=AUGUST, zone="Asia/Tokyo").events
+    return [(one.title, " ".join(f"{item.starts_at:%dT%H}" for item in one.occurrences)) for one in found]
+
+
+NEW_TITLE = changed("19", f"{TOKYO}20260820T100000\nSUMMARY:New", ";RANGE=THISANDFUTURE")
+
+
+def test_a_date_moved_behind_a_change_of_the_title_keeps_its_own_title() -> None:
+    moved = changed("12", f"{TOKYO}20260822T100000\nSUMMARY:Talk")
+    assert named_changes(moved, NEW_TITLE) == [("Talk", "05T10 22T10"), ("New", "20T10 27T10")]
+
+
+def test_a_date_moved_after_a_change_of_the_title_stays_in_the_renamed_part() -> None:
+    moved = changed("26", f"{TOKYO}20260829T100000\nSUMMARY:New")
+    assert named_changes(moved, NEW_TITLE) == [("Talk", "05T10 12T10"), ("New", "20T10 29T10")]
+
+
+def test_a_change_from_one_date_on_that_is_written_in_utc_moves_by_the_same_time() -> None:
+    later = "RECURRENCE-ID;RANGE=THISANDFUTURE:20260819T010000Z\nDTSTART:20260819T040000Z"
+    assert dates(WEEKLY, later, ahead=60) == " ".join(f"2026-08-{one}:00+09:00" for one in "05T10 12T10 19T13 26T13".split())
+
+
+def test_a_changed_date_that_is_not_public_is_taken_out() -> None:
+    assert named_changes(changed("12", f"{TOKYO}20260812T100000\nCLASS:PRIVATE\nSUMMARY:Dentist")) == [
+        ("Talk", "05T10 19T10 26T10")
+    ]
+
+
 def test_a_series_that_is_over_is_read_although_its_first_date_is_excluded() -> None:
     lines = f"{TOKYO}20250101T100000\nRRULE:FREQ=WEEKLY;COUNT=3\nEXDATE;TZID=Asia/Tokyo:20250101T100000"
     reading = read_ics(calendar(lines), None, "", now=AUGUST, zone="Asia/Tokyo")
@@ -341,9 +373,24 @@ def test_a_series_that_is_over_is_read_although_its_first_date_is_excluded() -> 
     assert reading.problems == ()
 
 
+def test_a_series_after_the_window_is_read_although_its_first_date_is_excluded() -> None:
+    lines = f"{TOKYO}20290103T100000\nRRULE:FREQ=WEEKLY;COUNT=3\nEXDATE;TZID=Asia/Tokyo:20290103T100000"
+    assert dates(lines) == "2029-01-10T10:00+09:00"
+
+
 def test_a_rule_of_exceptions_takes_dates_out() -> None:
     lines = f"{TOKYO}20260805T100000\nRRULE:FREQ=WEEKLY;COUNT=4\nEXRULE:FREQ=WEEKLY;INTERVAL=2"
     assert dates(lines, ahead=60) == "2026-08-12T10:00+09:00 2026-08-26T10:00+09:00"
+
+
+def test_a_rule_of_exceptions_that_the_first_date_does_not_fit_leaves_it() -> None:
+    lines = f"{TOKYO}20260805T100000\nRRULE:FREQ=WEEKLY;BYDAY=WE,FR;COUNT=4\nEXRULE:FREQ=WEEKLY;BYDAY=FR"
+    assert dates(lines, ahead=60) == "2026-08-05T10:00+09:00 2026-08-12T10:00+09:00"
+
+
+def test_a_further_day_of_an_event_with_a_time_is_at_that_time() -> None:
+    lines = f"{TOKYO}20260805T100000\nRDATE;VALUE=DATE:20260809"
+    assert dates(lines, ahead=60) == "2026-08-05T10:00+09:00 2026-08-09T10:00+09:00"
 
 
 @pytest.mark.parametrize(
@@ -353,6 +400,7 @@ def test_a_rule_of_exceptions_takes_dates_out() -> None:
         ("DTSTART;VALUE=DATE:20260805\nDTEND;TZID=Asia/Tokyo:20260806T000000", "2026-08-05", "2026-08-05"),
         (f"{TOKYO}20260805T000000\nDTEND;TZID=Asia/Tokyo:20260807T000000\n{OUTLOOK}", "2026-08-05", "2026-08-06"),
         (f"DTSTART:20260804T150000Z\nDTEND:20260805T150000Z\n{OUTLOOK}", "2026-08-05", "2026-08-05"),
+        (f"{TOKYO}20260805T000000\nDURATION:P2D\n{OUTLOOK}", "2026-08-05", "2026-08-06"),
         (f"{TOKYO}20260805T090000\nDTEND;TZID=Asia/Tokyo:20260805T100000\n{OUTLOOK}", "2026-08-05T09:00", "2026-08-05T10:00"),
     ],
 )
@@ -390,6 +438,7 @@ def single(lines: str, head: str = "") -> RawEvent:
 
 SINGLES = {
     "in a zone": (f"{BERLIN}20260805T100000", "", "2026-08-05T10:00:00+02:00", None, "Europe/Berlin"),
+    "with an offset": ("DTSTART:20260805T190000+0900", "", "2026-08-05T10:00:00+00:00", None, None),
     "in utc": ("DTSTART:20260805T100000Z", "", "2026-08-05T10:00:00+00:00", None, None),
     "in utc, of a calendar of new york": (
         "DTSTART:20260805T100000Z\nDURATION:PT1H",

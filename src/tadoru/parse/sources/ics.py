@@ -83,6 +83,11 @@ class _Group:
 _NOT_PUBLIC = frozenset({"PRIVATE", "CONFIDENTIAL"})
 
 
+def _is_public(component: IcsComponent) -> bool:
+    line = first(component, "CLASS")
+    return line is None or line.value.strip().upper() not in _NOT_PUBLIC
+
+
 def _newest(components: list[IcsComponent]) -> list[IcsComponent]:
     """Without those that a higher SEQUENCE replaces; several with the same one are several events with one UID."""
     numbers = [_sequence(component) for component in components]
@@ -179,25 +184,22 @@ class _Calendar:
                 else:
                     yield from self._event(component, span, self._changes(group, component, is_first=number == 0))
             # Where the series is not here, a changed date stands alone.
-            for change, span in self._readable([] if readable else group.changes):
+            for change, span in self._readable([] if readable else list(filter(_is_public, group.changes))):
                 yield self._alone(change, span)
 
     def _published(self, group: _Group) -> _Group:
-        """The current revisions of the VEVENTs of one UID that are meant for everybody."""
+        """The current revisions of the VEVENTs of one UID: events that are meant for everybody, and all changed dates of them."""
         changes: dict[str, list[IcsComponent]] = {}
         for change in group.changes:
             line = first(change, "RECURRENCE-ID")
             changes.setdefault(line.value.strip() if line else "", []).append(change)
         current = [one for revisions in changes.values() for one in _newest(revisions)]
-        return _Group(list(self._public(_newest(group.events))), list(self._public(current)))
-
-    def _public(self, components: list[IcsComponent]) -> Iterator[IcsComponent]:
-        for component in components:
-            line = first(component, "CLASS")
-            if line is not None and line.value.strip().upper() in _NOT_PUBLIC:
+        newest = _newest(group.events)
+        for component in (*newest, *current):
+            if not _is_public(component):
                 self._place.problems.add(component.position, Message("The event is not public (CLASS); it is skipped."))
-            else:
-                yield component
+        public = list(filter(_is_public, newest))
+        return _Group(public, [] if newest and not public else current)
 
     def _changes(self, group: _Group, component: IcsComponent, *, is_first: bool) -> list[IcsComponent]:
         """The changed dates of a series; steps are counted when they are looked at again for another series of the same UID."""
@@ -234,23 +236,20 @@ class _Calendar:
             yield event
             return
         changes = SeriesOverrides()
-        readable = list(self._readable(changed))
+        # Those that hold from a date on first: they decide how the dates after it are called.
+        readable = sorted(self._readable(changed), key=lambda one: not _is_from_here_on(one[0]))
         alone = [self._alone(change, own) for change, own in readable if not self._fold(change, own, series, changes, event)]
-        renamed = [
-            (change, series.moment(own.start))
-            for change, own in readable
-            if own is not None and _is_from_here_on(change) and not is_cancelled(change) and self._is_renamed(change, event)
-        ]
+        renamed = [shift for shift in changes.shifts if self._is_renamed(shift.change, event)]
         occurrences = series.occurrences(changes)
         rule = first(component, "RRULE")
         event = replace(event, recurrence=rule.value.strip() if rule else None)
-        for change, moment in sorted(renamed, key=lambda one: one[1], reverse=True):
-            later = tuple(one for one in occurrences if one.starts_at >= moment)
-            occurrences = tuple(one for one in occurrences if one.starts_at < moment)
+        for shift in sorted(renamed, key=lambda one: one.since, reverse=True):
+            later = tuple(one for wall, one in occurrences if wall >= shift.since)
+            occurrences = [(wall, one) for wall, one in occurrences if wall < shift.since]
             if later:
-                alone.append(self._part(event, change, later))
+                alone.append(self._part(event, shift.change, later))
         if occurrences or not (renamed or series.is_taken_out(changes)):
-            yield replace(event, occurrences=occurrences)
+            yield replace(event, occurrences=tuple(one for _, one in occurrences))
         elif not alone:
             left = series.first_left(changes)
             if left is not None:
@@ -283,25 +282,26 @@ class _Calendar:
         zone = zone_of(stamp, self._place, change.position)
         key, wall = series.key(stamp, zone), series.wall(stamp, zone)
         is_from_here_on = _is_from_here_on(change)
-        if is_cancelled(change):
+        if is_cancelled(change) or not _is_public(change):
             changes.removed.add(key)
             changes.ends = wall if is_from_here_on else changes.ends
             return True
         if span is None:
             return True
         if is_from_here_on:
-            changes.shifts.append(SeriesShift(wall, span.start - wall, span.length))
+            changes.shift(SeriesShift(wall, series.start_of(span) - wall, span.length, change))
             return True
-        if self._is_renamed(change, event):
+        if self._is_renamed(change, event, changes.shift_at(wall)):
             changes.removed.add(key)
             return False
         changes.spans[key] = span
         return True
 
-    def _is_renamed(self, change: IcsComponent, event: RawEvent) -> bool:
-        """Whether a changed date has another title or venue than its series."""
-        own = self._words(change)
-        return (own.get("title") or event.title, own.get("venue") or event.venue) != (event.title, event.venue)
+    def _is_renamed(self, change: IcsComponent, event: RawEvent, shift: SeriesShift | None = None) -> bool:
+        """Whether a changed date has another title or venue than its series, or than the part of it that a shift renames."""
+        own, part = self._words(change), self._words(shift.change) if shift else {}
+        title, venue = part.get("title") or event.title, part.get("venue") or event.venue
+        return (own.get("title") or title, own.get("venue") or venue) != (title, venue)
 
     def _alone(self, change: IcsComponent, span: EventSpan | None) -> RawEvent:
         """A changed date as an event of its own, with a name of its own."""

@@ -99,17 +99,16 @@ def _whole_days(
     component: IcsComponent, start: LocalStamp, zone: CalendarZone | None, place: CalendarContext
 ) -> EventSpan | None:
     """The days of an event that Outlook marks as such although it writes midnights; None when it is not one."""
-    flag, line = first(component, "X-MICROSOFT-CDO-ALLDAYEVENT"), first(component, "DTEND")
+    flag = first(component, "X-MICROSOFT-CDO-ALLDAYEVENT")
     if start.is_date or flag is None or flag.value.strip().upper() != "TRUE":
         return None
-    end = read_stamp(line.value, line.parameters) if line else None
-    begin, finish = (
-        wall_of((one_zone or place.zone).moment(stamp.wall), place.zone) if stamp.is_utc else stamp.wall
-        for stamp, one_zone in ((start, zone), (end or start, zone_of(end, place, component.position) if end else zone))
-    )
-    if begin.time() != time() or finish.time() != time():
+    own = place.zone if start.is_utc or zone is None else zone
+    length = _length(component, start, zone, place) or IcsDuration(1)
+    begin = (zone or place.zone).moment(start.wall)
+    walls = [wall_of(one, own) for one in (begin, end_of(start.wall, length, zone or place.zone))]
+    if any(wall.time() != time() for wall in walls):
         return None
-    return EventSpan(begin, IcsDuration(max((finish - begin).days, 1)), is_date=True, zone=None)
+    return EventSpan(walls[0], IcsDuration(max((walls[1] - walls[0]).days, 1)), is_date=True, zone=None)
 
 
 def _length(component: IcsComponent, start: LocalStamp, zone: CalendarZone | None, place: CalendarContext) -> IcsDuration | None:
@@ -240,12 +239,28 @@ class SeriesOverrides:
 
     removed: set[datetime | date] = field(default_factory=set)
     spans: dict[datetime | date, EventSpan] = field(default_factory=dict)
-    shifts: list[SeriesShift] = field(default_factory=list)
-    """In the order in which they stand: of those that hold for a date, the last one decides."""
     ends: datetime | None = None
     """The time on the wall from which on none takes place."""
+    shifts: list[SeriesShift] = field(default_factory=list)
+    """In the order in which they stand: of those that hold for a date, the last one decides."""
+    _deciding: tuple[list[datetime], list[SeriesShift]] | None = None
 
-    def deciding(self) -> tuple[list[datetime], list[SeriesShift]]:
+    def shift(self, shift: SeriesShift) -> None:
+        """One more shift."""
+        self.shifts.append(shift)
+        self._deciding = None
+
+    def shift_at(self, wall: datetime) -> SeriesShift | None:
+        """The shift that decides about a date."""
+        if not self.shifts:
+            return None
+        if self._deciding is None:
+            self._deciding = self._find_deciding()
+        times, shifts = self._deciding
+        at = bisect_right(times, wall)
+        return shifts[at - 1] if at else None
+
+    def _find_deciding(self) -> tuple[list[datetime], list[SeriesShift]]:
         """The times from which on another shift decides, in order, and those shifts: so that none has to be looked for twice."""
         times: list[datetime] = []
         shifts: list[SeriesShift] = []
@@ -264,6 +279,7 @@ class SeriesShift(NamedTuple):
     since: datetime
     by: timedelta
     length: IcsDuration | None
+    change: IcsComponent
 
 
 class IcsSeries:
@@ -283,19 +299,19 @@ class IcsSeries:
         """Whether it says that it takes place several times."""
         return first(self._component, "RRULE", "RDATE") is not None
 
-    def occurrences(self, changes: SeriesOverrides) -> tuple[Occurrence, ...]:
-        """Those within the window, in order, at most as many as are wanted."""
-        found = {one.starts_at: one for one in map(self._moved, changes.spans.values()) if self._is_wanted(one)}
-        deciding = changes.deciding()
+    def occurrences(self, changes: SeriesOverrides) -> list[tuple[datetime, Occurrence]]:
+        """Those within the window, in order, at most as many as are wanted, each with its original time on the wall."""
+        moved = ((self._original(key), self._moved(span)) for key, span in changes.spans.items())
+        found = {one.starts_at: (wall, one) for wall, one in moved if self._is_wanted(one)}
         steps = self._steps.share(OWN_STEPS, MAX_STEPS)
         try:
             steps.spend(_SERIES_STEPS)
             changes.removed.update(self._taken_out(steps))
             for wall, length in self._all(changes, steps):
                 steps.spend(_DATE_STEPS)
-                occurrence = self._occurrence(wall, length, changes, deciding)
+                occurrence = self._occurrence(wall, length, changes)
                 if occurrence and self._is_wanted(occurrence):
-                    found.setdefault(occurrence.starts_at, occurrence)
+                    found.setdefault(occurrence.starts_at, (wall, occurrence))
                 if len(found) > self._window.most:
                     self._problem(
                         Message(
@@ -306,7 +322,7 @@ class IcsSeries:
         except OutOfSteps:
             self._problem(Message("The recurrence rule takes too long to follow; the dates found so far are kept."))
         self._steps.give_back(steps)
-        return tuple(sorted(found.values(), key=lambda one: one.starts_at)[: self._window.most])
+        return sorted(found.values(), key=lambda one: one[1].starts_at)[: self._window.most]
 
     def key(self, stamp: LocalStamp, zone: CalendarZone | None) -> datetime | date:
         """How a date of the series is named: by its moment, or by its day where only that is given."""
@@ -320,24 +336,26 @@ class IcsSeries:
             return stamp.wall
         return wall_of(zone.moment(stamp.wall), self._zone)
 
-    def moment(self, wall: datetime) -> datetime:
-        """The aware time at which the clock of the series shows this."""
-        return self._zone.moment(wall)
+    def start_of(self, span: EventSpan) -> datetime:
+        """When a changed date starts, as the clock of the series shows it."""
+        return wall_of(span.zone.moment(span.start), self._zone) if span.zone else span.start
+
+    def _original(self, key: datetime | date) -> datetime:
+        return wall_of(key, self._zone) if isinstance(key, datetime) else datetime.combine(key, time())
 
     def is_taken_out(self, changes: SeriesOverrides) -> bool:
         """Whether the first date is not left."""
         if not (changes.removed or changes.spans or changes.ends):
             return False
-        return self._occurrence(self._span.start, None, changes, changes.deciding()) is None
+        return self._occurrence(self._span.start, None, changes) is None
 
     def first_left(self, changes: SeriesOverrides) -> Occurrence | None:
         """The first date that is left of a series without one in the window."""
-        deciding = changes.deciding()
         steps = self._steps.share(OWN_STEPS, MAX_STEPS)
         try:
             for wall, length in self._all(changes, steps, self._span.start):
                 steps.spend(_DATE_STEPS)
-                if occurrence := self._occurrence(wall, length, changes, deciding):
+                if occurrence := self._occurrence(wall, length, changes):
                     return occurrence
         except OutOfSteps:
             self._problem(Message("The recurrence rule takes too long to follow; the dates found so far are kept."))
@@ -352,7 +370,8 @@ class IcsSeries:
         reach = (self._span.length.total if self._span.length else timedelta(0)) + timedelta(days=1)
         reach += max((abs(shift.by) for shift in changes.shifts), default=timedelta(0))
         low, high = wall_of(self._window.low, self._zone) - reach, wall_of(self._window.high, self._zone) + reach
-        low = since or low
+        if since:  # of a series that begins after the window, its first year
+            low, high = since, max(high, since + timedelta(days=366))
         yield from self._further(steps)
         rules = list(properties(self._component, "RRULE"))[:_MOST_RULES]
         if not rules:
@@ -395,6 +414,9 @@ class IcsSeries:
             if stamp is None:
                 self._problem(Message("An additional date (RDATE) cannot be read and is skipped."), value)
                 continue
+            if stamp.is_date and not self._span.is_date:  # a day of an event with a time: at that time
+                yield datetime.combine(stamp.day, self._span.start.time()), None
+                continue
             zone = zone_of(stamp, self._place, self._component.position)
             yield self.wall(stamp, zone), _period_length(rest, stamp, zone or self._zone) if rest else None
 
@@ -408,7 +430,8 @@ class IcsSeries:
         for line in list(properties(self._component, "EXRULE"))[:_MOST_RULES]:
             try:
                 high = wall_of(self._window.high, self._zone)
-                for wall in times_of(self._rule(line.value), self._span.start, self._span.start, high, steps):
+                rule, start = self._rule(line.value), self._span.start
+                for wall in times_of(rule, start, start, high, steps, has_start=False):
                     yield wall.date() if self._span.is_date else self._zone.moment(wall).astimezone(UTC)
             except RuleRefused as refused:
                 self._problem(refused.message, line.value)
@@ -428,13 +451,7 @@ class IcsSeries:
             if left <= 0:
                 return
 
-    def _occurrence(
-        self,
-        wall: datetime,
-        length: IcsDuration | None,
-        changes: SeriesOverrides,
-        deciding: tuple[list[datetime], list[SeriesShift]],
-    ) -> Occurrence | None:
+    def _occurrence(self, wall: datetime, length: IcsDuration | None, changes: SeriesOverrides) -> Occurrence | None:
         """What one date of the series has become; None when it was taken out or is told by a change."""
         if changes.ends and wall >= changes.ends:
             return None
@@ -444,9 +461,8 @@ class IcsSeries:
             gone: tuple[Container[datetime | date], ...] = (changes.removed, changes.spans)
             if any(key in place or day in place for place in gone):
                 return None
-        times, shifts = deciding
-        if at := bisect_right(times, wall):
-            return self._made(wall + shifts[at - 1].by, shifts[at - 1].length, self._zone)
+        if shift := changes.shift_at(wall):
+            return self._made(wall + shift.by, shift.length, self._zone)
         return self._made(wall, length or self._span.length, self._zone)
 
     def _moved(self, span: EventSpan) -> Occurrence:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from quopri import decodestring
 from typing import NamedTuple
 
 from tadoru.errors import Message
@@ -19,12 +20,15 @@ _PARAMETER = re.compile(
 """An offset in a name of Outlook that is not quoted has a colon of its own: TZID=(UTC+09:00) Osaka."""
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _STAMP = re.compile(
-    r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})(?:[T ]([0-9]{2}):?([0-9]{2})(?::?([0-9]{2}))?(?:\.[0-9]{1,9})?(Z)?)?", re.IGNORECASE
+    r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})"
+    r"(?:[T ]([0-9]{2}):?([0-9]{2})(?::?([0-9]{2}))?(?:\.[0-9]{1,9})?(Z|[+-][0-9]{2}:?[0-9]{2})?)?",
+    re.IGNORECASE,
 )
 _DURATION = re.compile(
     r"([+-])?P(?:([0-9]{1,5})W)?(?:([0-9]{1,6})D)?(?:T(?:([0-9]{1,6})H)?(?:([0-9]{1,8})M)?(?:([0-9]{1,9})S)?)?", re.IGNORECASE
 )
 _OFFSET = re.compile(r"([+-])([0-9]{2}):?([0-9]{2}):?([0-9]{2})?")
+_PRINTABLE = re.compile(r"[^:]{0,200};\s*ENCODING=QUOTED-PRINTABLE\b", re.IGNORECASE)
 _CARET = re.compile(r"\^[n^']")
 _CARETS = {"^n": "\n", "^^": "^", "^'": '"'}
 _YEARS = range(1583, 9000)
@@ -104,6 +108,8 @@ def read_property(line: str) -> IcsProperty:
             parameters[match[1].upper()] = _CARET.sub(lambda found: _CARETS[found[0]], text) if "^" in text else text
         at = match.end()
     _, _, value = line[at:].partition(":")
+    if parameters.get("ENCODING", "").upper() == "QUOTED-PRINTABLE":
+        value = feed_text(decodestring(value.encode()), f"text/plain; charset={parameters.get('CHARSET', 'utf-8')}")
     return IcsProperty(name[1].upper(), value, parameters)
 
 
@@ -130,8 +136,11 @@ def read_stamp(value: str, parameters: dict[str, str] | None = None) -> LocalSta
             return LocalStamp(day, is_date=True)
         hour, minute, second = int(match[4]), int(match[5]), min(int(match[6] or 0), 59)
         if (hour, minute, second) == (24, 0, 0):
-            return LocalStamp(day + timedelta(days=1), is_utc=bool(match[7]), tzid=tzid)
-        return LocalStamp(day.replace(hour=hour, minute=minute, second=second), is_utc=bool(match[7]), tzid=tzid)
+            day, hour = day + timedelta(days=1), 0
+        # Not in the standard, and written all the same: 20260805T190000+0900.
+        offset = read_offset(match[7] or "") or timedelta(0)
+        wall = day.replace(hour=hour, minute=minute, second=second) - offset
+        return LocalStamp(wall, is_utc=bool(match[7]), tzid=tzid)
     except ValueError:
         return None
 
@@ -220,7 +229,21 @@ def unfolded(body: bytes, content_type: str | None) -> Iterator[str]:
         body = body.replace(b"\n\n", b"\n")
     # Not by an expression: that holds an object for each fold, of which a line may have millions.
     body = body.replace(b"\n ", b"").replace(b"\n\t", b"")
-    return (line for line in _split_lines(feed_text(body, content_type)) if line and not line.isspace())
+    return _joined_lines(line for line in _split_lines(feed_text(body, content_type)) if line and not line.isspace())
+
+
+def _joined_lines(lines: Iterator[str]) -> Iterator[str]:
+    """The lines, those of vCalendar 1.0 that end in a sign of continuation put together with the next."""
+    for line in lines:
+        if line[-1] != "=" or not _PRINTABLE.match(line):
+            yield line
+            continue
+        parts = [line[:-1]]
+        for following in lines:
+            parts.append(following.removesuffix("="))
+            if following[-1] != "=":
+                break
+        yield "".join(parts)
 
 
 def _split_lines(text: str) -> Iterator[str]:

@@ -103,11 +103,12 @@ def read_rule(text: str) -> RecurrenceRule:
         raise RuleRefused(Message("The recurrence rule is too long."))
     parts: dict[str, str] = {}
     for pair in text.strip().upper().split(";"):
-        name, _, value = pair.partition("=")
-        if value and name.strip() not in _RANGES and name.strip() not in _OTHERS:
-            raise RuleRefused(Message("The recurrence rule has a part {name}, which is not known.", name=name.strip()[:20]))
-        if value:
-            parts[name.strip()] = value.strip()
+        name, value = (part.strip() for part in pair.partition("=")[::2])
+        if not value or name.startswith("X-"):
+            continue
+        if name not in _RANGES and name not in _OTHERS:
+            raise RuleRefused(Message("The recurrence rule has a part {name}, which is not known.", name=name[:20]))
+        parts[name] = value
     frequency = parts.get("FREQ", "")
     if frequency in ("SECONDLY", "MINUTELY"):
         raise RuleRefused(Message("An event that takes place {frequency} is not followed.", frequency=frequency.lower()))
@@ -186,22 +187,28 @@ def _by_day(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(dict.fromkeys(found))
 
 
-def times_of(rule: RecurrenceRule, start: datetime, low: datetime, high: datetime, steps: StepBudget) -> Iterator[datetime]:
-    """The times of an event that begins at `start`, from `low` to `high`, in order. `start` is always the first of all.
+def times_of(
+    rule: RecurrenceRule, start: datetime, low: datetime, high: datetime, steps: StepBudget, *, has_start: bool = True
+) -> Iterator[datetime]:
+    """The times of an event that begins at `start`, from `low` to `high`, in order. `start` is the first, if it `has_start`.
 
     `rule.until` must have been made a time of the same clock (`Stamp.wall`). Raises OutOfSteps.
     """
     rule = _completed(rule, start)
     until = min(high, rule.until.wall) if rule.until else high
     times = sorted({time(*parts) for parts in product(rule.hours, rule.minutes, rule.seconds)})
-    made = 1
-    if low <= start <= high:
+    made = int(has_start)
+    if has_start and low <= start <= high:
         yield start
     for days in _periods(rule, start, start if rule.count else max(low, start), until, steps):
         group = _picked([datetime.combine(day, at) for day in days for at in times], rule)
         steps.spend(len(group))
         for moment in group:
-            if moment <= start or (rule.frequency == "HOURLY" and not _is_on_the_hour(rule, start, moment)):
+            if (
+                moment < start
+                or (has_start and moment == start)
+                or (rule.frequency == "HOURLY" and not _is_on_the_hour(rule, start, moment))
+            ):
                 continue
             made += 1
             if moment > until or (rule.count is not None and made > rule.count):
