@@ -112,6 +112,11 @@ def test_the_same_events_give_the_same_bytes_and_stamps_are_those_of_the_last_ch
     assert "\r\nDTSTAMP:20260701T030405Z\r\n" in written(told())
 
 
+def test_subscribers_are_told_how_often_to_refresh() -> None:
+    assert read(written(told())).ttl == 3 * 3600
+    assert {"REFRESH-INTERVAL;VALUE=DURATION:PT3H", "X-PUBLISHED-TTL:PT3H"} <= set(unfolded(written(told())))
+
+
 def test_utc_needs_no_zone() -> None:
     text = written(told(timezone="UTC"), zones=[zone_use("UTC")])
     assert "VTIMEZONE" not in text

@@ -67,6 +67,8 @@ _STEP = timedelta(days=10)
 """Shorter than the interval between two clock changes anywhere."""
 _ENOUGH_YEARS = 12
 _LEAST_FOR_A_RULE = 3
+_REFRESH = "PT3H"
+"""How often subscribers ask: no source is collected more often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +195,7 @@ def ics_calendar(
     yield _component([
         "BEGIN:VCALENDAR", "VERSION:2.0", f"PRODID:-//Tadoru//Tadoru {VERSION}//EN", "CALSCALE:GREGORIAN", "METHOD:PUBLISH",
         f"NAME:{escape_text(name)}", f"X-WR-CALNAME:{escape_text(name)}",
+        f"REFRESH-INTERVAL;VALUE=DURATION:{_REFRESH}", f"X-PUBLISHED-TTL:{_REFRESH}",
     ])  # fmt: skip
     used: dict[str, ZoneUse] = {}
     for use in zones:  # two names may be one zone: unknown ones are UTC
