@@ -108,6 +108,11 @@ ITEMS = {
     "google place": ("<gd:where valueString='Hall'/>", "venue", "Hall"),
     "events calendar start": ("<tribe:startdate>2026-08-01 10:00:00</tribe:startdate>", "start", "2026-08-01 10:00:00"),
     "events calendar venue": ("<tribe:venue>Hall</tribe:venue><tribe:cost>500円</tribe:cost>", "price", "500円"),
+    "hours in elements of their own": (
+        "<tribe:startDate>2026-08-01</tribe:startDate><tribe:startHour>10:00 am</tribe:startHour>",
+        "start_time",
+        "10:00 am",
+    ),
     "names with underlines": ("<tribe:event_start_date>2026-08-01</tribe:event_start_date>", "start", "2026-08-01"),
     "a day and hours apart": (
         "<tribe:date>2026-08-01</tribe:date><tribe:start>10:00</tribe:start><tribe:end>11:00</tribe:end>",
@@ -131,6 +136,23 @@ DESCRIBED = {
     "organizer": ("8月1日\n主催：市民会議", "organizer", "市民会議"),
     "hours apart": ("日程：8月1日\n時間：10:00～12:00", "start_time", "10:00～12:00"),
     "hours that the date has": ("日時：8月1日 9時\n時間：10時", "start_time", None),
+    "venue behind a mark": ("8月1日\n■場所　市役所ロビー\n■定員　10人", "venue", "市役所ロビー"),
+    "venue in round brackets": ("8月1日 （会場）駅前　（参加費）無料", "venue", "駅前"),
+    "venue in a table": (
+        "&lt;table&gt;&lt;tr&gt;&lt;th&gt;日時&lt;/th&gt;&lt;td&gt;8月1日&lt;/td&gt;&lt;/tr&gt;&lt;tr&gt;&lt;td&gt;会場&lt;/td&gt;"
+        "&lt;td&gt;図書館&lt;/td&gt;&lt;/tr&gt;&lt;/table&gt;",
+        "venue",
+        "図書館",
+    ),
+    "venue in html that was escaped twice": (
+        "&amp;lt;p&amp;gt;8月1日&amp;lt;br&amp;gt;会場：港&amp;lt;/p&amp;gt;",
+        "venue",
+        "港",
+    ),
+    "venue in german": ("1. August 2026&lt;br&gt;Ort: Marktplatz&lt;br&gt;Eintritt: 5 €", "venue", "Marktplatz"),
+    "price in french": ("1 août 2026&lt;br&gt;Lieu : Mairie&lt;br&gt;Tarif : gratuit", "price", "gratuit"),
+    "hours in english": ("Date: August 1, 2026\nTime: 2:00 PM - 4:00 PM", "start_time", "2:00 PM - 4:00 PM"),
+    "a word at the end of a line": ("8月1日\nFree admission\nEverybody is welcome", "price", None),
     "a sentence with the word": ("8月1日に新しい会場で開きます", "venue", None),
 }
 
@@ -138,6 +160,13 @@ DESCRIBED = {
 @pytest.mark.parametrize("text, field, expected", DESCRIBED.values(), ids=DESCRIBED.keys())
 def test_lines_with_a_label_are_the_fields_they_name(text: str, field: str, expected: str | None) -> None:
     assert getattr(only(rss(f"<title>夏祭り</title><description>{text}</description>")), field) == expected
+
+
+@pytest.mark.parametrize(
+    "text, expected", [("とき：8月1日 9時", "8月1日 9時"), ("8月2日 9時", "8月1日"), ("8月10日 9時", "8月1日")]
+)
+def test_the_hours_of_a_day_in_the_title_are_taken_from_the_same_day_in_the_text(text: str, expected: str) -> None:
+    assert only(rss(f"<title>朝市 8月1日</title><description>{text}</description>")).start == expected
 
 
 def test_the_time_of_publication_is_kept_and_is_not_the_events() -> None:

@@ -51,7 +51,7 @@ _BOTH_YEARS = re.compile(r"((?:19|20)\d\d)\s?\((?:令和|平成|昭和|[RHS])\s?
 _BOTH_YEARS_TURNED = re.compile(r"((?:令和|平成|昭和|[RHS])\s?(?:\d{1,2}|元))\s?\((?:19|20)\d\d年?\)\s?年")
 _HOURS_SHARED = re.compile(r"(?<![\d:/月])(\d{1,2})\s?([~\-・、])\s?((?:午前|午後)?\s?\d{1,2}時)(?!間)")
 _WEST_HOURS_SHARED = re.compile(
-    r"(?<![\d:/.\-])(\d{1,2}(?:[.:]\d\d)?)\s?(-|~|bis|à|a|tot|to|y|und|and|et|e|en)\s?(\d{1,2}(?:[.:]\d\d)?)\s?"
+    r"(?<![\d:/.\-h])(\d{1,2}(?:[.:]\d\d)?)\s?(-|~|bis|à|a|tot|to|y|und|and|et|e|en)\s?(\d{1,2}(?:[.:]\d\d)?)\s?"
     r"(?:Uhr|uur|hrs|horas|heures|[hu](?![a-zà-ÿ\d]))",
     re.IGNORECASE,
 )

@@ -15,6 +15,7 @@ from itertools import zip_longest
 from typing import Any
 
 from tadoru.model.event import RawEvent
+from tadoru.parse.dates.vocabulary import MONTHS, WEEKDAY_NAMES
 from tadoru.parse.linear_regex import LinearRegex
 from tadoru.parse.sources.cancellation import says_cancelled
 from tadoru.parse.sources.feed_xml import XmlElement
@@ -31,6 +32,11 @@ _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\.?"
 )
+_ANY_MONTH = "(?:" + "|".join(sorted(MONTHS.keys() - {"out", "set", "ago", "mag", "gen"}, key=len, reverse=True)) + r")\.?"
+"""Of all languages, without what is a word of English too."""
+_ANY_WEEKDAY = "|".join(sorted(WEEKDAY_NAMES, key=len, reverse=True))
+_NTH = r"[0-9]{1,2}(?:st|nd|rd|th|er|\.)?"
+_NUMERIC_END = r"(?=,?\s{0,2}(?:um\s|ab\s|von\s)?[0-9]{1,2}(?:[:.][0-9]{2})?\s?(?:Uhr|[-–]))"
 _YEAR = rf"(?:(?:令和|平成|昭和|大正|明治){_KANJI}{{1,3}}年|(?:{_DIGIT}{{2}}){{1,2}}年)"
 _DATE = "|".join(
     (
@@ -40,7 +46,9 @@ _DATE = "|".join(
         rf"(?<!{_DIGIT}){_DIGIT}{{4}}[-/.．／]{_DIGIT}{{1,2}}[-/.．／]{_DIGIT}{{1,2}}(?!{_DIGIT})(?:T[0-9:.]{{4,15}}(?:Z|[+-][0-9:]{{4,6}})?)?",
         rf"(?<!{_DIGIT}){_DIGIT}{{1,2}}[./]{_DIGIT}{{1,2}}[./]{_DIGIT}{{4}}(?!{_DIGIT})",
         rf"(?<![\w]){_MONTH}\s{{1,2}}[0-9]{{1,2}}(?:st|nd|rd|th)?(?:,?\s{{1,2}}[0-9]{{4}})?(?!\w)",
-        rf"(?<![\w])[0-9]{{1,2}}(?:st|nd|rd|th|\.)?\s{{1,2}}(?:of\s)?{_MONTH}(?:,?\s{{1,2}}[0-9]{{4}})?(?!\w)",
+        rf"(?<![\w.:/])(?:{_NTH}\s?(?:[-–—/&+,]|(?:and|to|und|bis|et|au|y|e|al?)\s)\s?){{0,3}}"
+        rf"{_NTH}\s{{0,2}}(?:of\s|de\s)?{_ANY_MONTH}(?:,?\s{{1,2}}(?:de\s)?[0-9]{{4}})?(?!\w)",
+        rf"(?<![0-9.:])[0-9]{{1,2}}\.[0-9]{{1,2}}\.(?:[0-9]{{2}})?{_NUMERIC_END}",
         rf"(?<!{_DIGIT}|[/.．／]){_DIGIT}{{1,2}}[/／]{_DIGIT}{{1,2}}(?=\s?(?:{_WEEKDAY}))",
     )
 )
@@ -48,13 +56,14 @@ _TIME = "|".join(
     (
         rf"(?:午前|午後|夜|朝|AM|PM)?\s?{_DIGIT}{{1,2}}時(?:半|{_DIGIT}{{1,2}}分)?",
         rf"(?:午前|午後|AM|PM)?\s?{_DIGIT}{{1,2}}[:：]{_DIGIT}{{2}}(?:[:：]{_DIGIT}{{2}})?(?:\s?[ap]\.?m\.?(?!\w))?",
-        r"[0-9]{1,2}\s?[ap]\.?m\.?(?!\w)",
+        r"[0-9]{1,2}(?:\.[0-9]{2})?\s?(?:[ap]\.?m\.?(?!\w)|Uhr(?!\w))|[0-9]{1,2}\s?h(?:[0-9]{2})?(?!\w)",
         r"正午|終日|noon|midnight",
     )
 )
 _MORE = (
-    rf"{_DATE}|{_TIME}|{_WEEKDAY}|{_KANJI}{{1,3}}日(?![本間])|[〜～~\-–—－−・,、,／]|から|より|まで|に|開場|開演|開始|終了|受付|(?:at|to|from|until|and)\s"
-    r"|(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,?(?!\w)|[(（][^)）]{0,6}[祝休][^)）]{0,4}[)）]"
+    rf"{_DATE}|{_TIME}|{_WEEKDAY}|{_KANJI}{{1,3}}日(?![本間])|[〜～~\-–—－−・,、,／]|から|より|まで|に|開場|開演|開始|終了|受付|(?:at|to|from|until|and|à|de|bis|um|von|ab|a\slas|@)\s"
+    rf"|(?:{_ANY_WEEKDAY}),?(?!\w)|[0-9]{{1,2}}(?=\s(?:bis|à|-)\s[0-9]{{1,2}}(?:\s?Uhr|\s?h))"
+    r"|[(（][^)）]{0,6}[祝休][^)）]{0,4}[)）]"
     rf"|の(?=(?:毎[週月]|隔週|第{_DIGIT}|[月火水木金土日]曜))|毎[週月]|隔週|第{_DIGIT}(?=[・、第月火水木金土日])|[(（]?全{_DIGIT}{{1,2}}回[)）]?"
     r"|[(（][^()（）]{1,24}除く[)）]"
 )
@@ -64,26 +73,33 @@ _HINT_WITHIN = 11
 """So many signs stand before the first number or 月 of a date, at most: "September " and a space more, 昭和六十三年十二月."""
 _DANGLING = re.compile(
     r"(?<![\s　〜～~\-–—－−・,、／])[\s　〜～~\-–—－−・,、／]++$"
-    r"|(?<=[日)）0-9分時])(?:に|から|より|at|to|from|until|and)?\s*$",
+    r"|(?<=[日)）0-9分時])(?:に|から|より|at|to|from|until|and|à|de|bis|um|von|ab)?\s*$",
     re.IGNORECASE,
 )
 _PUBLISHED = re.compile(
-    r"(?:投稿|更新|掲載|公開|登録|作成|発信|posted(?:\s+on)?|published(?:\s+on)?|updated(?:\s+on)?)(?:日時?)?\s*+(?:[:：]\s*+)?$",
+    r"(?<!日)(?:投稿|更新|掲載|公開|登録|作成|発信|posted(?:\s+on)?|published(?:\s+on)?|updated(?:\s+on)?)(?:日時?)?\s*+(?:[:：]\s*+)?$",
     re.IGNORECASE,
 )
+_PUBLISHED_AFTER = re.compile(r"[\s　]?(?:掲載|更新|投稿)")
 _APPLICATION = r"(?:申し?込み?|応募|募集|エントリー|予約|発売|販売|前売り?|受け?付け?)(?!み?は?(?:不要|なし|無用))"
 _DEADLINE_BEFORE = re.compile(
-    rf"(?:{_APPLICATION}(?:の?(?:期限|締め?切り?日?|〆切り?|期間|開始日?|受付(?:期間)?))?|締め?切り?日?|〆切り?|期限|必着|消印有効|deadline"
-    r"|(?:register|apply|rsvp)\s{1,3}by|entries\s{1,3}close)[\s　:：】\]〉》は]{0,4}$",
+    rf"(?:{_APPLICATION}(?:の?(?:期限|締め?切り?日?|〆切り?|期間|開始日?|受付(?:期間)?)|日時?)?|締め?切り?日?|〆切り?|期限|必着|消印有効|deadline"
+    r"|(?:register|apply|rsvp|book)\s{1,3}(?:by|before)|(?:anmelde|einsende|bewerbungs)schluss"
+    r"|(?<![^\W_])(?:registrations?|bookings?|applications?|entries|tickets|anmeldung(?:en)?|bewerbung(?:en)?|inscriptions?|réservations?"
+    r"|inscripci(?:ón|ones))\s(?:[^\W\d_]{1,12}\s){0,2}(?:opens?|closes?|by|before|until|from|sale|bis|ab|vor|avant|jusqu.au|dès|hasta)"
+    r"(?:\s(?:on|the|le|zum|vom|el)){0,2})[\s　:：】\]〉》は]{0,4}$",
     re.IGNORECASE,
 )
 _DEADLINE_AFTER = re.compile(
-    rf"(?:まで|迄)[にの]?[\s　、]?(?:{_APPLICATION}|締|必着)|[\s　]?(?:締め?切り?|〆切り?|必着|消印有効)"
-    rf"|(?:から|より)[\s　]?{_APPLICATION}"
+    rf"(?:まで|迄)(?:に[^。\n]{{0,15}}?|[にの]?[\s　、]?)(?:{_APPLICATION}|締|必着)|[\s　]?(?:締め?切り?|〆切り?|必着|消印有効)"
+    rf"|(?:から|より)(?:[\s　]?|(?:電話|メール|窓口|ウェブ|ホームページ|インターネット|はがき|FAX)[^。\n]{{0,10}}?){_APPLICATION}"
 )
+_ONE_DAY = re.compile(rf"(?:{_DATE})(?:\s?(?:{_WEEKDAY}))?", re.IGNORECASE)
 _UNTIL_END = re.compile(r"(?:まで|から|より)?(?:に)?(?:受付)?$")
 _LABELLED = re.compile(
-    r"(?:開催日時?|日時|日程|とき|期日|開催期間|会期|実施日|(?<![a-z])(?:when|dates?))[\s　:：】\]〉》は]{0,4}$", re.IGNORECASE
+    r"(?:開催日時?|日時|日程|とき|期日|開催期間|会期|実施日|公演日|上映日|(?<![a-z])(?:when|dates?|wann|datum|termin|quand))"
+    r"[\s　:：】\]〉》は]{0,4}$",
+    re.IGNORECASE,
 )
 _TAG = re.compile(r"<[A-Za-z/!][^>]{0,2000}>")
 _DATE_END = "\n" * 4
@@ -102,8 +118,8 @@ def written_date(text: str) -> str | None:
     plain = html.unescape(_TAG.sub(_gap, text)) if "<" in text else html.unescape(text)
     first: str | None = None
     for match in _dates(plain):
-        before = plain[max(0, match.start() - 20) : match.start()]
-        if _PUBLISHED.search(before) or _is_deadline(plain, match, before):
+        before = plain[max(0, match.start() - 60) : match.start()]
+        if _PUBLISHED.search(before) or _PUBLISHED_AFTER.match(plain, match.end()) or _is_deadline(plain, match, before):
             first = first or written_date(match[0].partition("\n")[2])
             continue
         found = _DANGLING.sub("", match[0]).strip()
@@ -133,22 +149,28 @@ def _dates(text: str) -> Iterator[re.Match[str]]:
 
 
 _LABELS = {
-    "venue": "会場|場所|開催場所|開催会場|ところ|venue|location|where",
-    "price": "料金|参加費|参加料|入場料|受講料|費用|price|admission|cost|fee",
-    "organizer": "主催|主催者|organi[sz]er|hosted by",
-    "start_time": "時間|開催時間|開演|開始時間",
+    "venue": "会場|場所|開催場所|開催会場|ところ|venue|location|where|wo|ort|veranstaltungsort|lieu|où",
+    "price": "料金|参加費|参加料|入場料|受講料|費用|price|admission|cost|fee|eintritt|kosten|preis|tarifs?|prix|entrée",
+    "organizer": "主催|主催者|organi[sz]er|hosted by|veranstalter|organisateur",
+    "start_time": "時間|開催時間|開演|開始時間|times?|hours|uhrzeit|beginn|horaires?|heure",
 }
 _ANY_LABEL = "|".join(
-    (*_LABELS.values(), "日時|開催日時?|とき|対象|定員|申し?込み?(?:方法)?|問い?合わ?せ先?|電話|講師|持ち物|備考")
+    (
+        *_LABELS.values(),
+        "日時|開催日時?|とき|when|dates?|wann|datum|termin|quand",
+        "対象|定員|申し?込み?(?:方法)?|問い?合わ?せ先?|電話|講師|持ち物|備考",
+    )
 )
 _LABEL = re.compile(
-    rf"(?:^|[\s　■●○◆◇▼▶・【\[(（])(?P<label>{_ANY_LABEL})(?:[】\])）]?[\s　]{{0,2}}[:：]|[】\]])[\s　]{{0,3}}",
+    rf"(?:(?P<open>[【\[(（])|(?P<alone>^)|(?P<mark>[■●○◆◇◎▼▶・])|[\s　])[\s　]?(?P<label>{_ANY_LABEL})"
+    r"(?:[】\])）]?[\s　]{0,2}[:：／]|(?(open)[】\])）]|(?!))|(?(alone)[ \t　]{0,2}(?=\n)|(?!))|(?(mark)[\s　]|(?!)))[\s　]{0,9}",
     re.IGNORECASE | re.MULTILINE,
 )
+"""A label is followed by a colon, stands in brackets or behind a mark, or has a line (a cell of a table) to itself."""
 _FIELDS = {name: re.compile(words, re.IGNORECASE) for name, words in _LABELS.items()}
 _LINE_END = re.compile(r"[\n。]")
 _LONGEST_FIELD = 120
-_CLOCK_WRITTEN = re.compile(r"[0-9０-９][時:：]|正午")
+_CLOCK_WRITTEN = re.compile(r"[0-9０-９][時:：h]|正午|[0-9]\s?(?:[ap]\.?m|Uhr)", re.IGNORECASE)
 
 
 def labelled_fields(text: str, start: str | None) -> dict[str, str]:
@@ -159,7 +181,7 @@ def labelled_fields(text: str, start: str | None) -> dict[str, str]:
     for found, following in zip_longest(labels, labels[1:]):
         stop = min(found.end() + _LONGEST_FIELD, following.start() if following else len(plain))
         end = _LINE_END.search(plain, found.end(), stop)
-        value = plain[found.end() : end.start() if end else stop].strip(" \t　・、,")
+        value = plain[found.end() : end.start() if end else stop].strip(" \t　・、,:：■●○◆◇◎▼▶【（(")
         field = next((name for name, words in _FIELDS.items() if words.fullmatch(found["label"])), None)
         if field and value:
             said.setdefault(field, value)
@@ -199,6 +221,8 @@ _NOT_EVENTS = frozenset(
 """Spaces that were made for something else."""
 _CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?:\s*[ap]m)?", re.IGNORECASE)
 _MARKUP = re.compile(r"<[A-Za-z/!][^>]{0,2000}>|&(?:#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6}|[A-Za-z]{2,31});")
+_ESCAPED_TAG = re.compile(r"&lt;/?(?:p|br|div|span|table|ul|ol|li|a|b|strong|h[1-6])\b", re.IGNORECASE)
+"""Of HTML that was escaped once too often."""
 _POINT = re.compile(r"([+-]?[0-9]{1,3}(?:\.[0-9]{1,20})?)[\s,]+([+-]?[0-9]{1,3}(?:\.[0-9]{1,20})?)")
 _SCHEMA = re.compile(r"schema\.org", re.IGNORECASE)
 _MARKED_UP = "start end start_time end_time timezone venue address city latitude longitude price organizer is_cancelled".split()
@@ -214,13 +238,19 @@ class DateLocation:
 
     def find(self, title: str | None, description: str | None, published: str | None) -> str | None:
         """The text of the date."""
-        for place in self.places:
-            if place == "published" and published:
-                return published
-            text = {"title": title, "description": description}.get(place)
-            if text and (found := pick_date(text, self.pattern) if self.pattern else written_date(text)):
-                return found
-        return None
+        texts = {"title": title, "description": description, "published": published}
+        found = ""
+        for text, place in ((texts.get(place), place) for place in self.places):
+            if not text or (found and place == "published"):
+                continue
+            here = text if place == "published" else pick_date(text, self.pattern) if self.pattern else written_date(text)
+            if here and not found:
+                found = here
+                if self.pattern or not _ONE_DAY.fullmatch(found):
+                    break
+            elif here and here.startswith(found) and _CLOCK_WRITTEN.search(here):
+                return here  # the same day, with its hours
+        return found or None
 
 
 def read_item(number: int, item: XmlElement, dates: DateLocation) -> RawEvent:
@@ -279,7 +309,7 @@ def _description(item: XmlElement) -> str | None:
     for element in wanted:
         text = element.markup() if element.attributes.get("type") == "xhtml" or any(element.elements) else element.text
         if text.strip():
-            return text.strip()
+            return (html.unescape(text) if "<" not in text and _ESCAPED_TAG.search(text) else text).strip()
     return None
 
 
@@ -387,7 +417,8 @@ def _event_fields(item: XmlElement) -> dict[str, Any]:
         elif value := (element.attributes.get("value") or element.text).strip():
             said.setdefault(name, value)
             is_end_excluded = is_end_excluded or (name == "dtend" and element.space == "xcal")
-    names = {"start": _START, "end": _END, "venue": _VENUE, "address": _ADDRESS, "organizer": _ORGANIZER, "price": _PRICE}
+    hours = {"start_time": ["starthour"], "end_time": ["endhour"]}
+    names = hours | {"start": _START, "end": _END, "venue": _VENUE, "address": _ADDRESS, "organizer": _ORGANIZER, "price": _PRICE}
     for field, spellings in names.items():
         if values := [said[one] for one in spellings if said.get(one)]:
             found[field] = values[0]
