@@ -204,7 +204,7 @@ class PoliteClient:
                     await context.call(store.give_back, worker, host)
         if isinstance(answer, Response):
             after = retry.parse_retry_after(answer.header("retry-after"), context.clock.now())
-            if after is not None or answer.status in (429, 503):
+            if answer.status in (429, 503) or (after is not None and answer.status >= 300 and answer.status != 304):
                 pause = after if after is not None else min(2.0**attempt, retry.MAX_BACKOFF)
                 await context.call(store.pause_host, host, min(pause, retry.MAX_RETRY_AFTER))
         return answer
@@ -238,7 +238,9 @@ class _RobotsStore:
     async def claim(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
         """The stored response, or True to request it. Two workers may do so at once; the slot of the host keeps them apart."""
         record = await self._context.call(self._context.store.robots, origin)
-        return record if record is not None and record.age < (max_age if record.is_settled else UNSETTLED_ROBOTS_AGE) else True
+        limit = max_age if record is not None and record.is_settled else UNSETTLED_ROBOTS_AGE
+        # An age below zero: the clock was set back since.
+        return record if record is not None and 0 <= record.age < limit else True
 
     async def put(self, origin: str, record: RobotsRecord) -> None:
         await self._context.call(self._context.store.put_robots, origin, record)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from tadoru.clock import Clock
-from tadoru.engine.request_flow import Send, follow_redirects
+from tadoru.engine.request_flow import Expiry, Send, follow_redirects
 from tadoru.model.web import Failure, FailureKind, Request, Response
 from tadoru.rules import retry, robots
 from tadoru.rules.url import host_key
@@ -60,13 +60,13 @@ class RobotsCache:
         self._timeout = timeout
         self._token = token
         self._replacement = replacement
-        self._rules: BoundedCache[str, tuple[CachedRobots, float]] = BoundedCache(2_000)
+        self._rules: BoundedCache[str, tuple[CachedRobots, Expiry]] = BoundedCache(2_000)
         self._requests: dict[str, asyncio.Task[CachedRobots]] = {}
 
     def cached(self, origin: str) -> CachedRobots | None:
         """The rules, if they are cached and fresh."""
         held = self._rules.get(origin)
-        return held[0] if held is not None and held[1] > self._clock.now() else None
+        return held[0] if held is not None and not held[1].is_over else None
 
     async def get(self, origin: str) -> CachedRobots:
         """The rules of an origin, requested when no worker has them."""
@@ -93,7 +93,7 @@ class RobotsCache:
         rules = robots.read(status=record.status, failure=failure, body=record.body, token=self._token)
         cached = CachedRobots(rules, failure, record.message)
         max_age = robots.MAX_AGE if record.is_settled else 60.0
-        self._rules[origin] = (cached, self._clock.now() + max_age - min(record.age, max_age))
+        self._rules[origin] = (cached, Expiry(self._clock, max_age - min(max(record.age, 0.0), max_age)))
         return cached
 
     async def _stored(self, origin: str) -> RobotsRecord:

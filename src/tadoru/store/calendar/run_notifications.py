@@ -103,7 +103,9 @@ class Incidents:
                 incidents.c.closed_at.is_not(None),
                 incidents.c.recovered_notified_at.is_(None),
             )
-            free = or_(incidents.c.claimed_until.is_(None), incidents.c.claimed_until <= now)
+            claimed_until = incidents.c.claimed_until
+            # No claim is so long: the clock was set back since.
+            free = or_(claimed_until.is_(None), claimed_until <= now, claimed_until > now + timedelta(seconds=2 * hold))
             query = select(incidents).where(or_(begun, ended), free).order_by(incidents.c.id).limit(limit)
             if not self._db.is_sqlite:
                 query = query.with_for_update(skip_locked=True)

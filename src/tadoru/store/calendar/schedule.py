@@ -31,11 +31,16 @@ from tadoru.store.calendar.records import (
     state_from_row,
 )
 from tadoru.store.calendar.run_notifications import notify_health, notify_run
+from tadoru.store.calendar.runs import RunClosed
 from tadoru.store.calendar.schema import hosts, robots, run_logs, source_state, sources, workers
 from tadoru.store.crawl.records import RobotsRecord, slot_wait
 from tadoru.store.crawl.workers import current, lost
 
 WORKER_STOPPED = Message("The worker stopped before this run was finished.")
+CLOCK_TOLERANCE = timedelta(minutes=1)
+"""A time that is further ahead than this was written before the clock was set back."""
+DEPENDENCY_WAIT = timedelta(days=1)
+"""How long a source that is due waits for the success of the one it depends on."""
 
 
 class SourceSchedule:
@@ -125,9 +130,9 @@ class SourceSchedule:
         query = select(sources).join(source_state)
         return query.where(
             sources.c.enabled == True,  # noqa: E712
-            state.next_run_at <= now,
+            or_(state.next_run_at <= now, state.last_attempt > now + CLOCK_TOLERANCE),
             state.lease_worker.is_(None),
-            _dependency_is_done(),
+            _dependency_is_done(now),
         )
 
     def set_due(self, source_id: int, after: float, *, backoff: float = 0.0) -> None:
@@ -196,8 +201,8 @@ def _identities(now: datetime) -> Select[Any]:
     return select(workers.c.id, workers.c.machine, workers.c.pid, workers.c.started, workers.c.expires_at <= now)
 
 
-def _dependency_is_done() -> ColumnElement[bool]:
-    """Its dependency succeeded since its last attempt. Disabled sources are not waited for."""
+def _dependency_is_done(now: datetime) -> ColumnElement[bool]:
+    """Its dependency succeeded since its last attempt. Disabled sources are not waited for, others not for long."""
     other, its = sources.alias("other"), source_state.alias("its")
     waits = exists().where(
         other.c.id == sources.c.depends_on,
@@ -205,7 +210,8 @@ def _dependency_is_done() -> ColumnElement[bool]:
         other.c.enabled == True,  # noqa: E712
         or_(its.c.last_success.is_(None), its.c.last_success < source_state.c.last_attempt),
     )
-    return ~waits
+    is_late = source_state.c.next_run_at <= now - DEPENDENCY_WAIT
+    return or_(~waits, is_late, source_state.c.last_attempt > now + CLOCK_TOLERANCE)
 
 
 SHORTEST_WAIT = 0.05
@@ -224,8 +230,10 @@ class HostSlots:
 
     def take_slot(self, worker: int, host: str, hold: float, *, gap: float) -> float:
         """0: the slot is taken until `sent` and `give_back`, or for `hold` seconds. Otherwise the seconds after which to ask
-        again."""
+        again. Raises RunClosed if the worker was removed as dead."""
         with self._db.write() as sql:
+            if sql.execute(select(workers.c.id).where(workers.c.id == worker)).first() is None:
+                raise RunClosed("This worker did not respond in time and was removed. The next run collects its sources.")
             self._know(sql, host)
             now = self._db.shared_now(sql)
             row = sql.execute(self._locked(host)).one()

@@ -192,15 +192,15 @@ class WorkerPool:
         """Collect due sources until none is left, or `forever`."""
         result = CycleResult()
         working: set[asyncio.Task[None]] = set()
-        next_prune, was_cleaned = self._clock.now(), False
+        next_prune, was_cleaned = self._clock.monotonic(), False
         try:
             while not self._stop.is_set():
                 free = self._options.concurrency * LEASES_PER_SLOT - len(working)
                 leased = await asyncio.to_thread(self._store.schedule.lease_due, self.worker, limit=free) if free else ()
                 for source in leased:
                     working.add(asyncio.create_task(self._collect_in_slot(source, result, done)))
-                if forever and self._clock.now() >= next_prune:
-                    next_prune = self._clock.now() + timedelta(days=1).total_seconds()
+                if forever and self._clock.monotonic() >= next_prune:
+                    next_prune = self._clock.monotonic() + timedelta(days=1).total_seconds()
                     await self._prune()
                 if forever:
                     result.collected.clear()
@@ -304,9 +304,9 @@ class WorkerPool:
 
     async def _sync_search(self, *, is_last: bool = False) -> None:
         """Sync the search engine at intervals and at the end. What fails now is synced next time."""
-        if self._search is None or (not is_last and self._clock.now() < self._next_sync):
+        if self._search is None or (not is_last and self._clock.monotonic() < self._next_sync):
             return
-        self._next_sync = self._clock.now() + IDLE_SECONDS
+        self._next_sync = self._clock.monotonic() + IDLE_SECONDS
         sync = IndexSync(self._store, self._search, self._clock, self.worker, archived=self._options.search_archived, tries=1)
         try:
             done = await sync.run()
