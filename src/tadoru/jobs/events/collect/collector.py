@@ -310,7 +310,7 @@ class Collector:
             "updated": applied.updated,
             "vanished": missing.vanished if missing else 0,
         }
-        problems = [*found.missing, *map(_problem_message, found.problems)]
+        problems = [*found.missing, *found.gone, *map(_problem_message, found.problems)]
         if matcher.has_reached_limit:
             text = Message(
                 "More than {count} pairs of events are similar. Each further event was compared with at most {limit} others, and "
@@ -320,9 +320,8 @@ class Collector:
             )
             problems.insert(0, text)
         status = RunStatus.PARTIAL if problems else RunStatus.SUCCESS
-        if found.moved_to:
-            problems.append(Message("The source has moved permanently to {url}. Edit its URL.", url=found.moved_to))
-        if is_whole:
+        problems += _moved(found)
+        if found.is_list_whole:
             first = found.documents[0] if found.documents else None
             await asyncio.to_thread(
                 store.schedule.remember, source.id,
@@ -342,7 +341,7 @@ class Collector:
         await asyncio.to_thread(self._store.results.fill_blocks, run, self._matcher)
         seen = await asyncio.to_thread(self._store.results.mark_all_seen, run)
         counts = dict.fromkeys(("fetched", "parsed", "upserted", "quarantined", "merged", "review"), 0) | {"unchanged": seen}
-        closed = await self._finish(run, RunStatus.SUCCESS, counts, "", tuple(found.snapshots))
+        closed = await self._finish(run, RunStatus.SUCCESS, counts, _summary(_moved(found)), tuple(found.snapshots))
         await asyncio.to_thread(self._store.schedule.set_due, source.id, delay_after_success(source, None))
         await asyncio.to_thread(self._end_failure, source)
         return SourceRun(source, closed, unchanged=True)
@@ -403,6 +402,12 @@ def _quarantined_problem(problem: ParseProblem) -> QuarantinedEvent:
 
 def _problem_message(problem: ParseProblem) -> str:
     return Message("{position}: {reason}", position=problem.position, reason=problem.reason)
+
+
+def _moved(found: SourceContent) -> list[str]:
+    if not found.moved_to:
+        return []
+    return [Message("The source has moved permanently to {url}. Edit its URL.", url=found.moved_to)]
 
 
 def _summary(problems: list[str]) -> str:

@@ -15,10 +15,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
-from typing import Any
+from itertools import takewhile
+from typing import Any, NamedTuple
 
 from tadoru.clock import Clock, to_datetime
 from tadoru.engine.polite_client import MAX_RETRY_WAIT, PausedHost, PoliteClient
+from tadoru.engine.request_flow import redirect_target
 from tadoru.errors import Message
 from tadoru.jobs.events.collect.reader_process import ReaderProcess, ReaderTimeout
 from tadoru.jobs.events.collect.readers import SourceDocument
@@ -52,7 +54,18 @@ ACCEPT = {
     SourceType.CSV: "text/csv, */*;q=0.5",
 }
 _PERMANENT = {301, 308}
+_GONE = {404, 410}
+MAX_FAILED_TIME = 120.0
+"""Seconds for detail pages that fail; when they have taken longer, a run leaves out the rest."""
 KeepSnapshot = Callable[["FetchedDocument"], None]
+
+
+class FetchFailure(NamedTuple):
+    """Why a document could not be fetched."""
+
+    why: str
+    is_gone: bool = False
+    """The server has no such document."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +99,10 @@ class SourceContent:
     """The paths of all documents that were fetched, detail pages included."""
     missing: list[str] = field(default_factory=list)
     """What could not be fetched of the rest: the source was not read completely."""
+    is_list_whole: bool = False
+    """Nothing is missing, or only detail pages are, which the next run asks for although the list has not changed."""
+    gone: list[str] = field(default_factory=list)
+    """Pages about events that the server no longer has."""
     moved_to: str = ""
     """The new URL of a source that has moved permanently."""
     retry_after: float | None = None
@@ -142,6 +159,7 @@ class SourceFetcher:
         """The first document, to be parsed again when only its detail pages have changed."""
         self._is_list_unchanged = False
         self._has_changed_detail = False
+        self._failed_time = 0.0
         self.found = SourceContent()
 
     @property
@@ -183,6 +201,7 @@ class SourceFetcher:
             page += 1
         if found.error or found.is_unchanged:
             return found
+        found.is_list_whole = not found.missing
         kept_details = await self._details(details)
         read_at = self._known["read_at"] if self._is_list_unchanged else to_datetime(self._clock.now()).isoformat()
         found.kept = {
@@ -193,7 +212,8 @@ class SourceFetcher:
             "details": kept_details,
             "enriched": self._enriched_by,
         }
-        found.is_unchanged = self._is_list_unchanged and not self._has_changed_detail and not found.missing
+        is_whole = not found.missing and not found.gone
+        found.is_unchanged = self._is_list_unchanged and not self._has_changed_detail and is_whole
         return found
 
     def _follow_up_url(self, url: str) -> str | None:
@@ -251,7 +271,7 @@ class SourceFetcher:
         """Read one page; None if it could not be fetched or has not changed."""
         conditions = self._validators(to_datetime(self._clock.now())) if page == 1 else ()
         answer = await self._request(address, conditions)
-        if not isinstance(answer, str) and answer.status == 304 and page == 1:
+        if isinstance(answer, Response) and answer.status == 304 and page == 1:
             if not self._known.get("details"):
                 self.found.is_unchanged = True
                 return None
@@ -259,8 +279,8 @@ class SourceFetcher:
             if (body := await self._stored_body(first.get("path"))) is not None:
                 return await self._unchanged_list(first, body)
             answer = await self._request(address, ())
-        if isinstance(answer, str):
-            self._record_failure(answer, page)
+        if isinstance(answer, FetchFailure):
+            self._record_failure(answer.why, page)
             return None
         document = await self._snapshot(answer)
         self.found.documents.append(document)
@@ -291,36 +311,39 @@ class SourceFetcher:
         read_at = self._known.get("read_at")
         if not self._has_same_settings or self._known.get("documents") != 1 or not read_at:
             return ()
-        if now - datetime.fromisoformat(read_at) > FULL_READ_INTERVAL or self._known.get("enriched", "") != self._enriched_by:
+        # In the future: the clock was set back since.
+        is_recent = timedelta(0) <= now - datetime.fromisoformat(read_at) <= FULL_READ_INTERVAL
+        if not is_recent or self._known.get("enriched", "") != self._enriched_by:
             return ()
         return _conditions(self._state.etag, self._state.last_modified)
 
-    async def _request(self, address: str, conditions: Headers) -> Response | str:
+    async def _request(self, address: str, conditions: Headers) -> Response | FetchFailure:
         """The response if it has content, otherwise why not."""
         headers = (("Accept", ACCEPT[self._source.type]), *conditions)
-        hops: list[int] = []
-        answer = await self._client.fetch(
-            address, headers=headers, credentials=self._credentials, on_redirect=lambda response: hops.append(response.status)
-        )
+        hops: list[Response] = []
+        answer = await self._client.fetch(address, headers=headers, credentials=self._credentials, on_redirect=hops.append)
+        permanent = [*takewhile(lambda hop: hop.status in _PERMANENT, hops)]
+        if permanent and not self.found.documents:
+            self.found.moved_to = self._credentials.redact(redirect_target(permanent[-1]) or "")
         if not isinstance(answer, Response):
             if isinstance(answer, PausedHost):
                 self.found.retry_after = answer.retry_after
-            return self._credentials.redact(answer.message)
+            return FetchFailure(self._credentials.redact(answer.message))
         if answer.status == 304 and conditions:
             return answer
         if answer.status != 200:
-            self.found.is_gone = answer.status == 410 and not self.found.documents
+            self.found.is_gone = answer.status == 410 and not self.found.documents and permanent == hops
             self.found.retry_after = wait = parse_retry_after(answer.header("retry-after"), self._clock.now())
             if wait is None or wait <= MAX_RETRY_WAIT:
-                return Message("The server returned status {status}.", status=answer.status)
+                why = Message("The server returned status {status}.", status=answer.status)
+                return FetchFailure(why, answer.status in _GONE)
             until = to_datetime(self._clock.now() + wait)
-            return Message(
+            why = Message(
                 "The server returned status {status} and asked for a pause until {time}.",
                 status=answer.status,
                 time=f"{until:%Y-%m-%d %H:%M} UTC",
             )
-        if not self.found.documents and hops and set(hops) <= _PERMANENT:
-            self.found.moved_to = self._credentials.redact(answer.url)
+            return FetchFailure(why)
         self.found.fetched += 1
         return answer
 
@@ -381,8 +404,15 @@ class SourceFetcher:
         known: Mapping[str, Any] = self._known.get("details") or {} if self._has_same_settings else {}
         kept: dict[str, Any] = {}
         due = self._due_details(addresses, known)
-        for address in addresses:
+        for number, address in enumerate(addresses):
             if not self._may_read_more():
+                break
+            if self._failed_time > MAX_FAILED_TIME:
+                message = Message(
+                    "{count} more pages about events were not requested, because the server does not respond to others.",
+                    count=len(addresses) - number,
+                )
+                self.found.missing.append(message)
                 break
             entry = await self._detail(address, known.get(address), is_due=address in due)
             if entry is not None:
@@ -393,8 +423,10 @@ class SourceFetcher:
         """The detail pages to ask for: all, or within the budget those first that were not asked for longest."""
         if not self._is_list_unchanged:
             return set(addresses)
+        now = to_datetime(self._clock.now()).isoformat()
         asked = {address: (known.get(address) or {}).get("asked_at", "") for address in addresses}
-        return set(sorted(asked, key=lambda address: asked[address])[:DETAIL_BUDGET])
+        # In the future: the clock was set back since.
+        return set(sorted(asked, key=lambda address: asked[address] if asked[address] <= now else "")[:DETAIL_BUDGET])
 
     async def _detail(self, address: str, known: Mapping[str, Any] | None, *, is_due: bool) -> Mapping[str, Any] | None:
         before = _document_from_json(known) if known else None
@@ -402,11 +434,18 @@ class SourceFetcher:
         if known and before and old is not None and not is_due:
             await self._read(old, known["content_type"], before.url, (), 1, detail=True)
             return known
+        began = self._clock.monotonic()
         answer = await self._request(
             address, _conditions(before.etag, before.last_modified) if before and old is not None else ()
         )
-        if isinstance(answer, str):
-            self.found.missing.append(Message("Cannot fetch {url}: {reason}", url=address, reason=answer))
+        if isinstance(answer, FetchFailure):
+            self._failed_time += self._clock.monotonic() - began
+            message = Message("Cannot fetch {url}: {reason}", url=address, reason=answer.why)
+            if answer.is_gone:  # So is its event.
+                self._has_changed_detail = self._has_changed_detail or known is not None
+                self.found.gone.append(message)
+                return None
+            self.found.missing.append(message)
             # Its event was not read, but it is not missing either: only sources that were read completely have missing events.
             return known
         asked = {"asked_at": to_datetime(self._clock.now()).isoformat()}

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import Any, TextIO
 
-from tadoru.clock import Clock, SystemClock, iso, to_datetime
+from tadoru.clock import Clock, iso, to_datetime
 from tadoru.config.options import EventsOptions
 from tadoru.errors import ConfigError, Message, message_of, quoted
 from tadoru.i18n.translation import SOURCE_LANGUAGE, translator
@@ -102,7 +102,7 @@ async def try_source(
     store: CalendarStore, files: FileStore, options: EventsOptions, source_id: int, allowed: Exemptions | None = None
 ) -> SourceTrial:
     """Fetch a source once, enabled or not. `allowed`: see `WorkerPool`."""
-    source, clock = store.sources.get(source_id), SystemClock()
+    source, clock = store.sources.get(source_id), store.db.clock
     trial = SourceTrial(source)
 
     pool = WorkerPool(store, files, clock, options, lambda *_, **__: None, allowed=allowed)
@@ -122,7 +122,7 @@ async def try_source(
         fetcher = SourceFetcher(source, settings, replace(known, etag=None, last_modified=None, kept=None), context)
         found = await fetcher.fetch()
         normal = pool.collector.normalise(source, settings, found)
-        trial.error, trial.documents, trial.missing = found.error, len(found.documents), found.missing
+        trial.error, trial.documents, trial.missing = found.error, len(found.documents), [*found.missing, *found.gone]
         trial.drafts, trial.quarantined = normal.drafts, normal.quarantined
     return trial
 
