@@ -1,10 +1,10 @@
 """Stores the result of a run in chunks, such that killing a run at any moment and running it again has the same result.
 
 Each row of a source is a sighting with a key. A known row is updated, and so is one without a UID whose time, date or venue the
-source has corrected: it is the only row with this URL, or with this title on this day, both before and now. A new row is
-compared with the events that share a blocking key with it (`merge_candidates`): it joins one of them or becomes a new event, with
-a review where the matcher is uncertain. A chunk is one exclusive transaction (`write_events`); rows that are already stored are
-recognised by their key.
+source has corrected: it is the only row with this URL, with this title on this day, or with this title and number in a table,
+both before and now. A new row is compared with the events that share a blocking key with it (`merge_candidates`): it joins one of
+them or becomes a new event, with a review where the matcher is uncertain. A chunk is one exclusive transaction (`write_events`);
+rows that are already stored are recognised by their key.
 
 A row that lacks a required field is stored as an event in quarantine, which is never shown, with a review. If it was an event
 before, that event stays as it was.
@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 from uuid import uuid4
 
@@ -46,6 +47,10 @@ it may. A killed run loses at most one chunk."""
 DROP_SHARE = 0.2
 DROP_COUNT = 5
 """A drop is more missing events than this, and a larger share than that."""
+ROW_NUMBERS = ("NO", "No", "No.", "no", "番号")
+"""Columns with the number of a row. It is no UID, because many tables are numbered anew."""
+SAME_TITLE_SHARE = 0.5
+"""A page whose event has another day and title is about the same event if the titles have at least this share in common."""
 
 
 TitleAndDay = tuple[str, date]
@@ -235,7 +240,7 @@ def corrected_rows(
         pages.setdefault(draft.url, []).append(key)
     for key, draft in fresh.items():
         known = pages.get(draft.url, []) if draft.url and urls[draft.url] == 1 else []
-        if len(known) == 1 and _is_alike(draft, old[known[0]]):
+        if len(known) == 1 and _is_alike(draft, old[known[0]], now):
             found[key] = known[0]
     taken = set(found.values())
     new_groups = _by_title_and_day({key: draft for key, draft in fresh.items() if key not in found})
@@ -244,7 +249,21 @@ def corrected_rows(
         others = old_groups.get(name, {})
         if len(group) == len(others):
             found |= _paired(group, others, is_all=not stayed.get(name))
-    return found
+    return found | _numbered_rows(fresh, old, found, now)
+
+
+def _numbered_rows(
+    fresh: Mapping[str, EventDraft], old: Mapping[str, EventDraft], found: Mapping[str, str], now: datetime
+) -> dict[str, str]:
+    """New keys with the old ones of events to come that have moved to another day, with their title and number in a table."""
+    places: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
+    taken = set(found.values())
+    to_come = {key: draft for key, draft in old.items() if key not in taken and _last_start(draft) > now}
+    for side, rows in enumerate(({key: draft for key, draft in fresh.items() if key not in found}, to_come)):
+        for key, draft in rows.items():
+            if number := next((draft.extra[name] for name in ROW_NUMBERS if draft.extra.get(name)), ""):
+                places.setdefault((draft.title_clean, number), ([], []))[side].append(key)
+    return {new[0]: known[0] for new, known in places.values() if len(new) == len(known) == 1}
 
 
 def _paired(new: Mapping[str, EventDraft], old: Mapping[str, EventDraft], *, is_all: bool) -> dict[str, str]:
@@ -279,10 +298,23 @@ def _by_title_and_day(rows: Mapping[str, EventDraft]) -> dict[TitleAndDay, dict[
     return groups
 
 
-def _is_alike(draft: EventDraft, other: EventDraft) -> bool:
-    """Whether a page is still about the same event: its title or its day has stayed."""
+def _is_alike(draft: EventDraft, other: EventDraft, now: datetime) -> bool:
+    """Whether a page is still about the same event: its title or its day has stayed, or most of the title of an event to come."""
     one, two = draft.title_clean, other.title_clean
-    return one in two or two in one or draft.local_date == other.local_date
+    if one in two or two in one or draft.local_date == other.local_date:
+        return True
+    return _last_start(other) > now and _digits(one) == _digits(two) and _share_of_pairs(one, two) >= SAME_TITLE_SHARE
+
+
+def _digits(title: str) -> str:
+    """The numbers of a title: another one is another event of a series."""
+    return "".join(sign for sign in title if sign.isdigit())
+
+
+def _share_of_pairs(one: str, two: str) -> float:
+    """The share of the pairs of neighbouring characters that two titles have in common."""
+    pairs = [Counter(map("".join, pairwise(title))) for title in (one, two)]
+    return 2 * (pairs[0] & pairs[1]).total() / max((pairs[0] + pairs[1]).total(), 1)
 
 
 def _last_start(draft: EventDraft) -> datetime:
