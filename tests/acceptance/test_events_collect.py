@@ -122,26 +122,6 @@ def test_pages_about_single_events_are_followed_and_asked_for_by_their_own_valid
     assert calendar.titles() == ["Ballet", "Recital"]
 
 
-def test_a_changed_page_about_an_event_is_read_although_its_list_has_not_changed(calendar: Calendar, site: Site) -> None:
-    def about(name: str) -> str:
-        data = {"@context": "https://schema.org", "@type": "Event", "name": name, "startDate": "2031-05-01T19:00+09:00"}
-        return f'<script type="application/ld+json">{json.dumps(data)}</script>'
-
-    site.handle("/list", with_validator('<a class="e" href="/e/1">1</a><a class="e" href="/e/2">2</a>', '"list"', "text/html"))
-    site.handle("/e/1", with_validator(about("Recital"), '"1"', "text/html"))
-    site.handle("/e/2", with_validator(about("Ballet"), '"2"', "text/html"))
-    calendar.add(site.url("/list"), "html", "details=a.e")
-    calendar.run()
-    assert len(calendar.runs()[0].snapshot_paths) == 3
-    site.handle("/e/1", with_validator(about("Recital by candlelight"), '"3"', "text/html"))
-    calendar.run()
-    assert calendar.titles() == ["Ballet", "Recital by candlelight"]
-    assert len(calendar.runs()[0].snapshot_paths) == 1
-    calendar.run()
-    assert calendar.runs()[0].counts["unchanged"] == 2
-    assert calendar.vanished() == 0
-
-
 def test_a_failing_source_hurts_no_other_and_waits_longer_each_time(calendar: Calendar, site: Site) -> None:
     site.reply("/good.ics", body=ics(meeting(1)), content_type="text/calendar")
     site.reply("/bad.ics", status=404)
@@ -172,46 +152,12 @@ def _hours(run: RunLog, state: CollectionState) -> float:
     return (state.next_run_at - run.finished_at).total_seconds() / 3600
 
 
-def test_a_source_that_is_gone_is_disabled_and_its_events_stay(calendar: Calendar, site: Site) -> None:
-    site.reply("/a.ics", body=ics(meeting(1)), content_type="text/calendar", times=1)
-    site.reply("/a.ics", status=410)
-    number = calendar.add(site.url("/a.ics"), "ics")
-    calendar.run()
-    calendar.run()
-    assert calendar.source(number).enabled is False
-    assert len(calendar.events()) == 1
-    with calendar.store() as store:
-        change = store.sources.history(number)[-1]
-    assert (change.field, change.new, change.by) == ("enabled", False, "410 Gone")
-
-
 def test_a_passing_fault_is_asked_again_within_the_run(calendar: Calendar, site: Site) -> None:
     site.reply("/a.ics", status=500, times=1)
     site.reply("/a.ics", body=ics(meeting(1)), content_type="text/calendar")
     calendar.add(site.url("/a.ics"), "ics")
     assert calendar.run().code == 0
     assert site.hits("/a.ics") == 2
-
-
-def test_a_host_that_asks_for_a_long_wait_is_left_alone(calendar: Calendar, site: Site) -> None:
-    site.reply("/a.ics", status=429, headers={"Retry-After": "7200"})
-    number = calendar.add(site.url("/a.ics"), "ics", frequency="high")
-    assert calendar.run("--source", str(number)).code == 1
-    assert site.hits("/a.ics") == 1
-    assert _hours(calendar.runs()[0], calendar.state(number)) >= 1.9
-
-
-def test_a_source_of_a_host_that_asked_for_a_pause_is_not_waited_for(calendar: Calendar, site: Site) -> None:
-    site.reply("/a.ics", status=503, headers={"Retry-After": "86400"})
-    site.reply("/b.ics", body=ics(meeting(1)), content_type="text/calendar")
-    first, second = (calendar.add(site.url(f"/{name}.ics"), "ics", frequency="high") for name in "ab")
-    calendar.run("--source", str(first))
-    done = calendar.run("--source", str(second))
-    assert done.code == 1
-    assert site.hits("/b.ics") == 0
-    newest = calendar.runs()[0]
-    assert "it asked for a pause" in newest.error_summary
-    assert _hours(newest, calendar.state(second)) >= 23.9
 
 
 def test_robots_txt_is_obeyed_and_asked_once(calendar: Calendar, site: Site) -> None:
@@ -279,41 +225,6 @@ def test_a_warning_about_an_event_that_was_read_is_reported_and_not_asked(calend
     assert (run.status, run.counts["quarantined"]) == ("partial", 0)
     assert "DTEND" in run.error_summary
     assert calendar.reviews() == []
-
-
-def test_a_source_that_has_moved_for_good_says_so(calendar: Calendar, site: Site) -> None:
-    site.reply("/old.ics", status=301, headers={"Location": "/new.ics"})
-    site.reply("/new.ics", body=ics(meeting(1)), content_type="text/calendar")
-    calendar.add(site.url("/old.ics"), "ics")
-    calendar.run()
-    run = calendar.runs()[0]
-    assert (run.status, run.upserted_count) == ("success", 1)
-    assert run.error_summary == f"The source has moved permanently to {site.url('/new.ics')}. Edit its URL."
-
-
-def test_a_sudden_drop_marks_nothing_until_a_person_accepts_it(calendar: Calendar, site: Site) -> None:
-    site.reply("/a.ics", body=ics(*map(meeting, range(20))), content_type="text/calendar", times=1)
-    site.reply("/a.ics", body=ics(*map(meeting, range(3))), content_type="text/calendar")
-    number = calendar.add(site.url("/a.ics"), "ics")
-    calendar.run()
-    calendar.run()
-    assert calendar.vanished() == 0
-    calendar.run("--source", str(number), "--accept-drop")
-    assert calendar.vanished() == 17
-    assert len(calendar.events()) == 20
-
-
-def test_a_few_that_vanish_are_marked_and_come_back(calendar: Calendar, site: Site) -> None:
-    whole = ics(*map(meeting, range(20)))
-    site.reply("/a.ics", body=whole, content_type="text/calendar", times=1)
-    site.reply("/a.ics", body=ics(*map(meeting, range(18))), content_type="text/calendar", times=1)
-    site.reply("/a.ics", body=whole, content_type="text/calendar")
-    calendar.add(site.url("/a.ics"), "ics")
-    counts = []
-    for _ in range(3):
-        calendar.run()
-        counts.append(calendar.vanished())
-    assert counts == [0, 2, 0]
 
 
 def test_two_sources_of_one_event_make_one_with_both_as_witnesses(calendar: Calendar, site: Site) -> None:

@@ -11,7 +11,12 @@ START = 1_700_000_000.0
 class FakeClock:
     """A clock that stands still until somebody sleeps on it or moves it."""
 
-    def __init__(self, start: float = START) -> None:
+    def __init__(self, start: float = START, *, background: float | None = None) -> None:
+        """Who sleeps for `background` seconds waits for the time that others let pass."""
+        self._background = background
+        self._waiting: list[tuple[float, asyncio.Event]] = []
+        self.longest = float("inf")
+        """Seconds after which a wait has no end."""
         self._passed = 0.0
         self._start = start
         self.on_change: Callable[[], None] = lambda: None
@@ -24,6 +29,13 @@ class FakeClock:
         return self._passed
 
     async def sleep(self, seconds: float) -> None:
+        if seconds > self.longest:
+            await asyncio.Event().wait()
+        if seconds == self._background:
+            over = asyncio.Event()
+            self._waiting.append((self._passed + seconds, over))
+            await over.wait()
+            return
         self.advance(seconds)
         await asyncio.sleep(0)
 
@@ -35,4 +47,7 @@ class FakeClock:
     def advance(self, seconds: float) -> None:
         """Let so much time pass."""
         self._passed += max(0.0, seconds)
+        for over in [over for at, over in self._waiting if at <= self._passed]:
+            over.set()
+        self._waiting = [one for one in self._waiting if one[0] > self._passed]
         self.on_change()

@@ -28,7 +28,7 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
         f"{A}events_kill.py::test_twenty_kills_lose_nothing_and_double_nothing",
         f"{A}events_machines.py::test_three_share_thirty_sources_and_two_finish_when_one_is_killed",
     ),
-    f"{A}events_collect.py::test_a_changed_page_about_an_event_is_read_although_its_list_has_not_changed": (
+    f"{A}events_life.py::test_the_life_of_a_source[sqlite-pages about events are asked for while their list stays as it is]": (
         f"{A}events_life.py::test_pages_of_an_unchanged_list_are_asked_for_within_a_budget_those_first_that_waited_longest",
     ),
     f"{A}events_hostile.py::test_a_preview_that_takes_too_long_is_stopped[the timeout]": (
@@ -83,6 +83,9 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
         f"{A}demo.py::test_the_links_job_finds_what_is_wrong_on_purpose",
         f"{A}demo.py::test_results_are_on_stdout_and_progress_is_on_stderr",
         f"{A}docs.py::test_every_command_in_the_readme_and_the_tour_works[demo     # crawl a small bundled site, o]",
+    ),
+    f"{A}events_life.py::test_the_life_of_a_source[postgresql-a clock that is ahead and put back does not stop the source]": (
+        "tests/acceptance[postgresql]",
     ),
     f"{A}events_worker.py::test_failure_and_recovery_are_told_once_each": (
         f"{A}events_worker.py::test_a_sudden_drop_is_told_once_and_so_is_its_end",

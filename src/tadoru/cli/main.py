@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from itertools import pairwise
 from types import FrameType
-from typing import Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
 
@@ -18,6 +18,9 @@ from tadoru.cli.output import LANGUAGES, _, locale_language, set_language, trans
 from tadoru.errors import TadoruError, UsageError
 from tadoru.signals import stop_signals
 from tadoru.version import VERSION
+
+if TYPE_CHECKING:
+    from tadoru.clock import Clock
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "links": ("tadoru.cli.links:links", "Map the links of a site and find broken ones."),
@@ -123,11 +126,12 @@ def _open_closed_streams() -> None:
             setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115 - open until exit
 
 
-def run(arguments: list[str], lang: str | None = None) -> int:
-    """Run a command and return its exit code. Its language is that of `--lang`, of the caller, or of the locale."""
+def run(arguments: list[str], lang: str | None = None, clock: Clock | None = None) -> int:
+    """Run a command and return its exit code. Its language is that of `--lang`, of the caller, or of the locale; `clock` is the
+    clock of the events commands."""
     set_language(_requested_language(arguments) or lang or locale_language())
     try:
-        result = tadoru.main(arguments, prog_name="tadoru", standalone_mode=False)
+        result = tadoru.main(arguments, prog_name="tadoru", standalone_mode=False, obj=clock)
         return result if isinstance(result, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:  # A group without a command: list its commands.
         sys.stdout.write(error.ctx.get_help() + "\n")

@@ -20,6 +20,7 @@ from tadoru.cli.help import CommandGroup
 from tadoru.cli.inputs import check_database_name
 from tadoru.cli.options import resolve_options
 from tadoru.cli.output import _
+from tadoru.clock import Clock, SystemClock
 from tadoru.config.options import EventsOptions
 from tadoru.errors import UsageError
 
@@ -59,6 +60,7 @@ class EventsContext:
 
     database: str | None
     config_file: str | None
+    clock: Clock
 
     def options(self, values: dict[str, Any] | None = None) -> EventsOptions:
         """All options from flags, variables, files and defaults."""
@@ -71,7 +73,7 @@ class EventsContext:
         """The database; it is created if it does not exist."""
         from tadoru.store.calendar.store import open_calendar
 
-        return closing(open_calendar((options or self.options()).database))
+        return closing(open_calendar((options or self.options()).database, self.clock))
 
 
 def calendar_files(options: EventsOptions) -> FileStore:
@@ -103,7 +105,7 @@ def current_user() -> str:
 @click.pass_context
 def events(ctx: click.Context, database: str | None, config_file: str | None) -> None:
     """Collect events from many sources into one calendar: normalised, deduplicated, with full history."""
-    ctx.obj = EventsContext(database, config_file)
+    ctx.obj = EventsContext(database, config_file, ctx.obj or SystemClock())
 
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")

@@ -207,12 +207,11 @@ def _collect(
     """Run until done; the first signal lets work in flight finish, the second stops immediately."""
     import asyncio
 
-    from tadoru.clock import SystemClock
     from tadoru.jobs.events.collect.worker_pool import WorkerPool
     from tadoru.jobs.launch import run_loop, stop_on_signals, tune_process
 
     async def main() -> tuple[CycleResult, bool]:
-        pool = WorkerPool(store, calendar_files(options), SystemClock(), options, progress.log_stage, accept_drops=accept_drop)
+        pool = WorkerPool(store, calendar_files(options), store.db.clock, options, progress.log_stage, accept_drops=accept_drop)
 
         def stop() -> None:
             sys.stderr.write("\n" + _("Finishing in-flight work. Press Ctrl-C again to stop immediately.") + "\n")

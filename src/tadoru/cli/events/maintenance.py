@@ -171,11 +171,10 @@ def copy(place: EventsContext, /, target: str) -> None:
 @click.pass_obj
 def doctor(place: EventsContext, /, form: str) -> int:
     """Check database, files, time zones, clock, packages, sources and runs. Exits with status 1 if a check fails."""
-    from tadoru.clock import SystemClock
     from tadoru.jobs.events.doctor import check_machine
 
     options = place.options()
-    return print_diagnosis([*check_machine(options, SystemClock()), *_check_calendar(place, options)], form)
+    return print_diagnosis([*check_machine(options, place.clock), *_check_calendar(place, options)], form)
 
 
 def _check_calendar(place: EventsContext, options: EventsOptions) -> list[DoctorCheck]:
@@ -214,7 +213,6 @@ def search_sync(place: EventsContext, /, full: bool, forget: bool, quiet: bool, 
     """Send the changes since the last synchronisation to a search engine, or everything the first time."""
     import asyncio
 
-    from tadoru.clock import SystemClock
     from tadoru.jobs.events.search.engine import engine_for
     from tadoru.jobs.events.search.index_sync import sync_once
 
@@ -230,7 +228,7 @@ def search_sync(place: EventsContext, /, full: bool, forget: bool, quiet: bool, 
             )
             sys.stdout.write(text + "\n")
             return 0
-        done = asyncio.run(sync_once(store, engine, SystemClock(), whole=full, archived=options.search_archived))
+        done = asyncio.run(sync_once(store, engine, place.clock, whole=full, archived=options.search_archived))
     if done is None:
         sys.stderr.write("tadoru: " + _("Another worker is synchronising this engine. Try again later.") + "\n")
         return 1

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any, Self
 
-from tadoru.clock import SystemClock
 from tadoru.config.options import EventsOptions
 from tadoru.jobs.crawl_setup import parse_options, run_outside_loop
 from tadoru.jobs.events.collect import source_registry as register
@@ -50,7 +49,7 @@ class Calendar:
     async def run_async(self, *source_ids: int) -> CycleResult:
         """Collect these sources, or all enabled ones, within a running event loop."""
         chosen = [self.store.sources.get(one) for one in source_ids] if source_ids else self.store.sources.list(enabled=True)
-        pool = WorkerPool(self.store, self._files, SystemClock(), self._options, lambda *_, **__: None)
+        pool = WorkerPool(self.store, self._files, self.store.db.clock, self._options, lambda *_, **__: None)
         async with pool.running():
             return await pool.run(chosen)
 
