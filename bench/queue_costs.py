@@ -14,7 +14,7 @@ from procrastinate.jobs import Status
 from bench.costs import server_cpu
 from tadoru.clock import SystemClock
 from tadoru.cluster import queue
-from tadoru.cluster.tasks import MAX_QUEUED_SLICES
+from tadoru.cluster.worker import MAX_QUEUED_SLICES
 from tadoru.store.cluster.registry import SCHEMA, ClusterRegistry
 from tadoru.store.crawl.postgres.store import PostgresStore
 from tadoru.store.crawl.records import LinkTarget, PageStatus

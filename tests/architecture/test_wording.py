@@ -83,4 +83,4 @@ def test_a_retired_word_is_found_in_strings_and_a_metaphor_in_prose() -> None:
     assert retired_words("engine/crawl.py", source) == [
         "engine/crawl.py:1: door", "engine/crawl.py:1: house", "engine/crawl.py:3: can not", "engine/crawl.py:3: mended",
     ]  # fmt: skip
-    assert retired_words("demo/pages.py", '"""A house."""\n') == []
+    assert retired_words("demo/server.py", '"""A house."""\n') == []

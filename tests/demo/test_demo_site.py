@@ -22,8 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from tadoru.demo.pages import fill_dates, next_monday
-from tadoru.demo.server import EVENTS, DemoSite, running_site
+from tadoru.demo.server import EVENTS, DemoSite, fill_dates, next_monday, running_site
 from tadoru.errors import UsageError
 
 BASE = "http://town.example"

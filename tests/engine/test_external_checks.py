@@ -10,8 +10,7 @@ import pytest
 
 from tadoru.clock import SystemClock
 from tadoru.errors import UsageError
-from tadoru.jobs.links.check_cache import read_checks
-from tadoru.jobs.links.run import links_async
+from tadoru.jobs.links.run import links_async, read_checks
 from tests.support.crawling import UNHURRIED, FastClock, by_path, crawl, set_up
 from tests.support.site import Site
 

@@ -22,9 +22,8 @@ import pytest
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from tadoru.clock import SystemClock
-from tadoru.fetch.connection import CURRENT_ATTEMPT, GuardedConnector, RequestAttempt
 from tadoru.fetch.guard import DNS_SECONDS, AddressGuard, BlockedAddress, DnsCache, private_exemptions
-from tadoru.fetch.http import HttpFetcher, build_http_fetcher
+from tadoru.fetch.http import CURRENT_ATTEMPT, GuardedConnector, HttpFetcher, RequestAttempt, build_http_fetcher
 from tadoru.model.web import Answer, Failure, FailureKind, Request, Response
 from tadoru.rules.address import Exemptions
 from tadoru.rules.url import canonical

@@ -16,9 +16,8 @@ import trustme
 
 from tadoru.clock import SystemClock
 from tadoru.errors import UsageError
-from tadoru.fetch.connection import MAX_IDLE_HOSTS
 from tadoru.fetch.guard import DnsCache, private_exemptions
-from tadoru.fetch.http import HttpFetcher
+from tadoru.fetch.http import MAX_IDLE_HOSTS, HttpFetcher
 from tadoru.model.web import Answer, Failure, FailureKind, Request, Response
 from tadoru.rules.address import Exemptions
 from tests.acceptance.command import Tadoru

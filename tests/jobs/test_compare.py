@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
-from tadoru.jobs.audit.compare.changes import ChangeKind, PageChange
-from tadoru.jobs.audit.compare.comparison import CrawlComparison, compare_runs, merge_by_key
+from tadoru.jobs.audit.compare.comparison import ChangeKind, CrawlComparison, PageChange, compare_runs, merge_by_key
 from tadoru.jobs.audit.compare.job import CompareGates
 from tadoru.jobs.audit.compare.run_handles import open_runs, parse_rewrites, split_name
 from tadoru.store.crawl.runs import RunOutcome

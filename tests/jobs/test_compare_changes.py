@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tadoru.jobs.audit.compare.changes import ChangeKind, page_changes
+from tadoru.jobs.audit.compare.comparison import ChangeKind, page_changes
 from tadoru.store.crawl.run_pages import PageState
 
 URL = "https://a.example/page"

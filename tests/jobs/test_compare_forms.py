@@ -14,7 +14,7 @@ import pytest
 
 from tadoru.cli.report import FORMS as OFFERED
 from tadoru.i18n.translation import translator
-from tadoru.jobs.audit.compare.changes import ChangeKind
+from tadoru.jobs.audit.compare.comparison import ChangeKind
 from tadoru.jobs.audit.compare.job import COMPARE_FORMATS, CompareJob, CompareRequest
 from tadoru.jobs.audit.compare.report_formats import CHANGE_NAMES
 from tadoru.store.crawl.runs import RunOutcome

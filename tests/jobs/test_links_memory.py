@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator
 import pytest
 
 from tadoru.jobs.links.report import LinksReport, write_links_report
-from tadoru.jobs.links.report.site_graph import MAX_DOTS
+from tadoru.jobs.links.report.html import MAX_DOTS
 from tadoru.jobs.links.report.text import MAX_UNREAD_BELOW
 from tadoru.jobs.links.result import CrawlResult, LinkEdge, UrlInfo
 from tests.jobs.links_sites import HOME, page

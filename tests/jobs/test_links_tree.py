@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.links.report.figures import LinksFigures
-from tadoru.jobs.links.report.tree import MAX_UNREAD, SiteTree, leaves_per_page, sort_key
+from tadoru.jobs.links.report.figures import MAX_UNREAD, LinksFigures, SiteTree, leaves_per_page, sort_key
 from tadoru.jobs.links.result import UrlInfo
 from tests.jobs.links_sites import HOME, crawl, page
 

@@ -180,9 +180,8 @@ def _check(options: LinksOptions, urls: tuple[str, ...], local: LocalInput | Non
     """Validate options and arguments before any request."""
     from tadoru.jobs.crawl_setup import access_for, build_scope, read_robots_file
     from tadoru.jobs.links.broken import LinkGates
-    from tadoru.jobs.links.check_cache import read_checks
     from tadoru.jobs.links.report import links_format_of_path
-    from tadoru.jobs.links.run import broken_link_rules
+    from tadoru.jobs.links.run import broken_link_rules, read_checks
     from tadoru.rules.address import Exemptions
     from tadoru.rules.url import parse_typed_url
 

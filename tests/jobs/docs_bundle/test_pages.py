@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tadoru.jobs.docs.bundle import site_files
 from tadoru.jobs.docs.bundle.model import DocChange, DocChanges, PageMetadata, one_line
-from tadoru.jobs.docs.bundle.page_files import page_body, page_frontmatter, render_page_file
+from tadoru.jobs.docs.bundle.site_files import page_body, page_frontmatter, render_page_file
 from tests.jobs.docs_bundle.sites import page
 
 HOSTILE = [

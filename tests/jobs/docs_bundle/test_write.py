@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from tadoru.jobs.docs.bundle.model import BundleOptions, DocHeading, StoredDoc, StoredSpec
-from tadoru.jobs.docs.bundle.page_files import page_body
+from tadoru.jobs.docs.bundle.site_files import page_body
 from tadoru.jobs.docs.bundle.tokens import estimate_tokens
 from tadoru.jobs.docs.bundle.writer import write_bundle
 from tests.jobs.docs_bundle.sites import BASE, DAY, INSTALL, JAPANESE, SETTINGS, SITE, START, manual, page, tree, write

@@ -16,7 +16,7 @@ import pytest
 from tadoru.clock import SystemClock
 from tadoru.cluster.metrics import WorkerMetrics
 from tadoru.cluster.queue import ClusterTiming, prepare_schema
-from tadoru.cluster.tasks import WorkerTasks
+from tadoru.cluster.worker import WorkerTasks
 from tadoru.log import Log
 from tadoru.rules.pace import Pace
 from tadoru.store.cluster.registry import ClusterRegistry

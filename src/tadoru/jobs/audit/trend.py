@@ -13,8 +13,7 @@ from typing import Any
 from tadoru.clock import Clock
 from tadoru.errors import UsageError
 from tadoru.i18n.stored_texts import regression, regression_changes
-from tadoru.jobs.audit.compare.changes import ChangeKind
-from tadoru.jobs.audit.compare.comparison import CrawlComparison, compare_runs
+from tadoru.jobs.audit.compare.comparison import ChangeKind, CrawlComparison, compare_runs
 from tadoru.jobs.audit.compare.run_handles import open_runs
 from tadoru.jobs.audit.score import score_change
 from tadoru.model.finding import Severity

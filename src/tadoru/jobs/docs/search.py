@@ -26,7 +26,7 @@ from tadoru.jobs.docs.bundle.links import link_texts
 from tadoru.jobs.docs.bundle.markdown_blocks import anchored_sections, plain_text, split_blocks
 from tadoru.jobs.docs.bundle.model import DEFINITION_LEVEL, DocHeading, SectionChange
 from tadoru.jobs.docs.bundle.output_folder import STATE_FOLDER
-from tadoru.jobs.docs.bundle.page_files import page_body
+from tadoru.jobs.docs.bundle.site_files import page_body
 from tadoru.jobs.docs.semantic import NearestPages
 from tadoru.store.docs_search import (
     DocsSearchIndex,
@@ -294,7 +294,7 @@ def _page_number(file: str) -> int:
 
 
 def _frontmatter(text: str) -> dict[str, object]:
-    """The frontmatter of a page file as `bundle/page_files.py` writes it: one JSON value per line."""
+    """The frontmatter of a page file as `bundle/site_files.py` writes it: one JSON value per line."""
     fields: dict[str, object] = {}
     head = text[4 : text.find("\n---\n", 3)] if text.startswith("---\n") else ""
     for line in head.splitlines():

@@ -8,8 +8,7 @@ from typing import TextIO
 
 from tadoru.i18n.translation import Translator
 from tadoru.jobs.audit.compare import report_formats
-from tadoru.jobs.audit.compare.changes import FINDING_CHANGES, REGRESSIONS, ChangeKind
-from tadoru.jobs.audit.compare.comparison import CrawlComparison
+from tadoru.jobs.audit.compare.comparison import FINDING_CHANGES, REGRESSIONS, ChangeKind, CrawlComparison
 from tadoru.jobs.audit.compare.report_formats import CHANGE_NAMES, describe_limits, describe_run
 from tadoru.jobs.audit.compare.run_handles import RunHandle
 from tadoru.jobs.audit.report.messages import SEVERITIES

@@ -19,8 +19,7 @@ from typing import TextIO
 from tadoru.clock import Clock
 from tadoru.errors import Message
 from tadoru.i18n.translation import translator
-from tadoru.jobs.audit.compare.changes import FINDING_CHANGES, REGRESSIONS, ChangeKind
-from tadoru.jobs.audit.compare.comparison import CrawlComparison, compare_runs
+from tadoru.jobs.audit.compare.comparison import FINDING_CHANGES, REGRESSIONS, ChangeKind, CrawlComparison, compare_runs
 from tadoru.jobs.audit.compare.report_formats import ComparisonJsonWriter, write_markdown, write_text
 from tadoru.jobs.audit.compare.run_handles import RunHandle, open_runs, parse_rewrites
 from tadoru.jobs.audit.gates import GateTerm, parse_terms, unknown_term_error

@@ -17,8 +17,15 @@ from tadoru.clock import iso
 from tadoru.errors import without_passwords
 from tadoru.i18n.formats import format_utc
 from tadoru.i18n.translation import N_, Translator
-from tadoru.jobs.audit.compare.changes import FINDING_CHANGES, REGRESSIONS, ChangedValue, ChangeKind, PageChange
-from tadoru.jobs.audit.compare.comparison import CheckChange, CrawlComparison
+from tadoru.jobs.audit.compare.comparison import (
+    FINDING_CHANGES,
+    REGRESSIONS,
+    ChangedValue,
+    ChangeKind,
+    CheckChange,
+    CrawlComparison,
+    PageChange,
+)
 from tadoru.jobs.audit.compare.run_handles import RunHandle
 from tadoru.jobs.audit.report.messages import (
     INDEXABILITIES,

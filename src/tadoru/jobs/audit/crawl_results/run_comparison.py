@@ -17,7 +17,7 @@ from typing import NamedTuple
 from tadoru.errors import UsageError
 from tadoru.i18n.translation import translator
 from tadoru.jobs.audit.compare import comparison
-from tadoru.jobs.audit.compare.changes import REGRESSIONS, ChangeKind, PageChange, is_working, page_changes
+from tadoru.jobs.audit.compare.comparison import REGRESSIONS, ChangeKind, PageChange, is_working, page_changes
 from tadoru.jobs.audit.compare.report_formats import check_title
 from tadoru.jobs.audit.compare.run_handles import RunHandle
 from tadoru.jobs.audit.crawl_results.queries import LARGE_CACHE_SIZE, cached_while_unchanged

@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from tadoru.errors import StoreError
 from tadoru.jobs.docs import semantic
-from tadoru.jobs.docs.bundle import chunks, page_files, site_files
+from tadoru.jobs.docs.bundle import chunks, site_files
 from tadoru.jobs.docs.bundle.api_specs import ApiSpec, name_specs
 from tadoru.jobs.docs.bundle.boilerplate import MIN_PAGES, RepeatedBlocks, drop_repeated
 from tadoru.jobs.docs.bundle.links import LinkedFile, linked_file, linked_urls, rewrite_links, with_local_links
@@ -193,7 +193,7 @@ class _BundleWriter:
             markdown = drop_repeated(doc.markdown, repeated)[0]
             linked.update(self.site.copies.get(url, url) for url in linked_urls(markdown) if url != doc.url)
             shown = rewrite_links(markdown, doc.url, self.options.links)
-            sizes[doc.url] = self.weigh(page_files.FULL_SEPARATOR + page_files.full_section(doc.title, doc.url, shown) + "\n")
+            sizes[doc.url] = self.weigh(site_files.FULL_SEPARATOR + site_files.full_section(doc.title, doc.url, shown) + "\n")
         return site_files.choose_pages(sizes, linked, self.options.max_tokens)
 
     def _page(self, doc: StoredDoc, digest: str) -> bytes:
@@ -209,10 +209,10 @@ class _BundleWriter:
         if doc.version:
             self.versions[doc.version] = self.versions.get(doc.version, 0) + 1
         if self.options.pages:
-            fields = page_files.page_frontmatter(doc, digest=digest, tokens=tokens, crawled_at=crawled_at)
+            fields = site_files.page_frontmatter(doc, digest=digest, tokens=tokens, crawled_at=crawled_at)
             local = with_local_links(doc.markdown, self.files) if self.files else ""
             markdown = rewrite_links(local, doc.url, self.options.links) if local else shown
-            self.folder.write(file, _bytes(page_files.render_page_file(fields, markdown)))
+            self.folder.write(file, _bytes(site_files.render_page_file(fields, markdown)))
         self._merge(doc, shown)
         if self.options.chunks:
             self._chunks(doc, shown, file if self.options.pages else None)
@@ -246,9 +246,9 @@ class _BundleWriter:
             self.left_out.append(self.entries[-1])
             return
         first = len(self.entries) - len(self.left_out) == 1
-        section = page_files.full_section(doc.title, doc.url, markdown)
-        self.full.write(_bytes(section if first else page_files.FULL_SEPARATOR + section))
-        self.llms_full.write(_bytes(("" if first else "\n\n") + page_files.llms_full_section(doc.title, doc.url, markdown)))
+        section = site_files.full_section(doc.title, doc.url, markdown)
+        self.full.write(_bytes(section if first else site_files.FULL_SEPARATOR + section))
+        self.llms_full.write(_bytes(("" if first else "\n\n") + site_files.llms_full_section(doc.title, doc.url, markdown)))
 
     def _end_merged(self) -> None:
         if not (self.full and self.llms_full and self.entries):
@@ -258,7 +258,7 @@ class _BundleWriter:
             note = site_files.render_left_out(
                 self.left_out, self.site.base_url, self.options.max_tokens, pages=self.options.pages
             )
-        self.full.write(_bytes((page_files.FULL_SEPARATOR if note else "") + note + "\n"))
+        self.full.write(_bytes((site_files.FULL_SEPARATOR if note else "") + note + "\n"))
         self.llms_full.write(_bytes(("\n\n" if note else "") + note.replace("\n\n> Source", "\nSource", 1) + "\n"))
 
     def _chunks(self, doc: StoredDoc, markdown: str, file: str | None) -> None:
@@ -270,7 +270,7 @@ class _BundleWriter:
         parts = (
             chunks.split_by_tokens(markdown, page, doc.headings, budget, self.weigh)
             if budget
-            else chunks.split_at_titles(page_files.full_section(doc.title, doc.url, markdown), title)
+            else chunks.split_at_titles(site_files.full_section(doc.title, doc.url, markdown), title)
         )
         for name, text, line in chunks.chunk_files(page, parts, self._next_chunk, self.weigh, with_header=bool(budget)):
             self.folder.write(name, _bytes(text))

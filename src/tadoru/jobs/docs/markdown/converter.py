@@ -21,7 +21,6 @@ from tadoru.jobs.docs.markdown import (
     inline,
     lists,
     math,
-    signatures,
     tables,
 )
 from tadoru.jobs.docs.markdown.conversion import MAX_DEPTH, ConversionContext, ConvertOptions, MarkdownDocument, MarkdownTooLong
@@ -293,7 +292,7 @@ class BlockConverter(ConversionContext):
         if (made := _KIND_CONVERTERS.get(kind)) is not None:
             return made(self, node)
         if kind is element_kinds.SIGNATURE and tag != "pre":
-            return signatures.signature_block(node)
+            return headings.signature_block(node)
         if kind is element_kinds.DRAWN_MATH:
             return _INLINE
         if kind is element_kinds.BLOCK_MATH or (kind is element_kinds.MATH and _is_display(node, tag)):
@@ -342,7 +341,7 @@ class BlockConverter(ConversionContext):
     def _described(self, node: Element) -> list[str]:
         if not lists.has_pairs(node):
             return _WALK_THROUGH
-        return signatures.signature_entries(self, node) if signatures.is_signature_list(node) else lists.definitions(self, node)
+        return headings.signature_entries(self, node) if headings.is_signature_list(node) else lists.definitions(self, node)
 
     def _card(self, node: Element) -> list[str]:
         """A link around blocks: the first of them becomes the link, the others follow."""

@@ -16,8 +16,7 @@ from tadoru.errors import Message
 from tadoru.i18n.stored_texts import translate_reason
 from tadoru.i18n.translation import N_, Translator
 from tadoru.jobs.links.broken import format_status
-from tadoru.jobs.links.report.figures import BAD_LINK_KINDS, HostFigures, LinksFigures, LinksReport, format_place
-from tadoru.jobs.links.report.tree import SiteTree
+from tadoru.jobs.links.report.figures import BAD_LINK_KINDS, HostFigures, LinksFigures, LinksReport, SiteTree, format_place
 from tadoru.jobs.links.result import BrokenKind, BrokenLink, LinkSource, SkippedTrap, UrlInfo
 from tadoru.jobs.reporting.charts import limit_columns
 from tadoru.jobs.reporting.escape import clip, printable, readable_url, url_origin, url_shortener

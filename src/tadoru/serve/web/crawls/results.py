@@ -18,7 +18,7 @@ from markupsafe import Markup
 from tadoru.errors import StoreError, UsageError
 from tadoru.i18n.translation import N_, Formatter, Translator, translator
 from tadoru.jobs.audit import crawl_results
-from tadoru.jobs.audit.compare.changes import FINDING_CHANGES, REGRESSIONS, ChangeKind, PageChange
+from tadoru.jobs.audit.compare.comparison import FINDING_CHANGES, REGRESSIONS, ChangeKind, PageChange
 from tadoru.jobs.audit.compare.report_formats import CHANGE_NAMES, describe_change
 from tadoru.jobs.audit.crawl_results import find_new
 from tadoru.jobs.audit.crawl_results.models import CheckSummary
