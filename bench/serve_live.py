@@ -38,7 +38,7 @@ def service(path: str, port: int, clients: int) -> None:
     from tadoru.log import Log
     from tadoru.serve.app import build_app
     from tadoru.serve.live import connection as wire
-    from tadoru.serve.live.hub import LiveLimits
+    from tadoru.serve.live.connection import LiveLimits
     from tadoru.serve.service import Service
     from tadoru.store.service import open_service
 

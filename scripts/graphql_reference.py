@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tadoru.serve.graphql import ERROR_CODES, INVALID, TOO_MUCH, graphql_schema
 from tadoru.serve.graphql.context import FIELD_ROUTES, route_for
-from tadoru.serve.graphql.execution import ERROR_CODES, INVALID, TOO_MUCH, graphql_schema
 from tadoru.serve.graphql.limits import (
     ASSUMED_LIST_SIZE,
     DEFAULT_PAGE_SIZE,

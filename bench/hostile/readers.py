@@ -15,12 +15,11 @@ from tadoru.clock import SystemClock
 from tadoru.engine.job import FetchedPage, PageResult
 from tadoru.engine.page_fetch import page_facts
 from tadoru.errors import TadoruError
-from tadoru.fetch.cookies import CookieJar
+from tadoru.fetch.credentials import CookieJar
 from tadoru.fetch.limits import BadContentEncoding, BodyDecoder, BodyTooLarge
 from tadoru.jobs.audit.job import AuditJob
-from tadoru.jobs.docs.bundle.boilerplate import RepeatedBlocks
 from tadoru.jobs.docs.bundle.model import BundleOptions, BundleSite, StoredDoc
-from tadoru.jobs.docs.bundle.writer import write_bundle
+from tadoru.jobs.docs.bundle.writer import RepeatedBlocks, write_bundle
 from tadoru.jobs.docs.job import DocsJob
 from tadoru.jobs.docs.search import search_site, strip_markdown
 from tadoru.jobs.events.collect.readers import BUILT_IN, SourceDocument

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tadoru.fetch.browser.chromium import PROGRAM_NAMES
+from tadoru.fetch.browser.browser import PROGRAM_NAMES
 from tests.acceptance.command import Tadoru
 from tests.support.programs import needs_browser
 from tests.support.site import Site

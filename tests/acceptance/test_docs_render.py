@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tadoru.fetch.browser.chromium import PROGRAM_NAMES
+from tadoru.fetch.browser.browser import PROGRAM_NAMES
 from tests.acceptance.command import Tadoru
 from tests.support.built.builders import SOURCES
 from tests.support.built.serving import spa_site

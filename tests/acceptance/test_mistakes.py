@@ -187,7 +187,7 @@ def test_only_the_first_word_too_many_is_repeated_because_a_secret_may_follow(ca
 
 
 def test_two_dashes_end_the_options() -> None:
-    from tadoru.cli.docs.sites import docs_search
+    from tadoru.cli.docs import docs_search
 
     assert docs_search.make_context("search", ["site", "words", "--", "-format"]).params["words"] == ("words", "-format")
 

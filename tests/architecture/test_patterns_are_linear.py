@@ -25,7 +25,7 @@ BOUNDS = {
 """Expressions, by the beginning of their place, that are given no more than so many characters."""
 VARYING = {
     "tadoru/jobs/audit/compare/run_handles.py:parse_rewrites": "typed at a terminal",
-    "tadoru/jobs/docs/content/class_names.py:_name_pattern": "called when the module is imported, so tried with the rest",
+    "tadoru/jobs/docs/content/score.py:_name_pattern": "called when the module is imported, so tried with the rest",
     "tadoru/jobs/events/dedupe/venues.py:_without": "an escaped name",
     "tadoru/jobs/links/broken.py:compile_patterns": "typed for a crawl, which is a process of its own",
     "tadoru/jobs/links/suppressions.py:_parse_entry": "typed at a terminal",

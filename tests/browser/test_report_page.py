@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, async_playwright
 
-from tadoru.fetch.browser.chromium import PROGRAM_NAMES
+from tadoru.fetch.browser.browser import PROGRAM_NAMES
 from tests.jobs.audit_crawls import hostile, large, told
 
 

@@ -22,7 +22,7 @@ from tadoru.model.web import Response, Timings
 from tadoru.parse.html import HtmlDocument
 from tadoru.parse.page import read_page
 from tadoru.rules.url import UrlResolver
-from tadoru.serve.crawl_runner.operator_commands import RESTORE_NOTE
+from tadoru.serve.crawl_runner.control import RESTORE_NOTE
 from tests.documents.document_parts import (
     DOCUMENTS,
     ROOT,

@@ -8,7 +8,7 @@ import pytest
 
 from tadoru.config.resolve import resolve_config
 from tadoru.errors import BrowserMissing
-from tadoru.fetch.browser import chromium
+from tadoru.fetch.browser import browser
 
 
 def program(folder: Path, name: str) -> str:
@@ -20,29 +20,29 @@ def program(folder: Path, name: str) -> str:
 
 def test_the_first_known_name_on_the_path_is_taken(tmp_path: Path) -> None:
     environment = {"PATH": str(tmp_path)}
-    assert chromium.find_program(environment) is None
-    for name in reversed(chromium.PROGRAM_NAMES):
+    assert browser.find_program(environment) is None
+    for name in reversed(browser.PROGRAM_NAMES):
         path = program(tmp_path, name)
-        assert chromium.find_program(environment) == path
+        assert browser.find_program(environment) == path
 
 
 def test_the_one_that_was_named_wins(tmp_path: Path) -> None:
     program(tmp_path, "chromium")
     other = program(tmp_path, "my-browser")
-    assert chromium.find_program({"PATH": str(tmp_path), "TADORU_CHROMIUM": other}) == other
-    assert chromium.find_program({"PATH": str(tmp_path), "TADORU_CHROMIUM": "my-browser"}) == other
+    assert browser.find_program({"PATH": str(tmp_path), "TADORU_CHROMIUM": other}) == other
+    assert browser.find_program({"PATH": str(tmp_path), "TADORU_CHROMIUM": "my-browser"}) == other
 
 
 def test_one_that_was_named_and_is_not_there_is_no_reason_to_take_another(tmp_path: Path) -> None:
     program(tmp_path, "chromium")
     with pytest.raises(BrowserMissing, match="TADORU_CHROMIUM"):
-        chromium.find_program({"PATH": str(tmp_path), "TADORU_CHROMIUM": "/nowhere"})
+        browser.find_program({"PATH": str(tmp_path), "TADORU_CHROMIUM": "/nowhere"})
 
 
 def test_there_is_one_list_of_features_and_each_switch_is_given_once() -> None:
-    names = [switch.partition("=")[0] for switch in chromium.command_line_switches("127.0.0.1:8080")]
+    names = [switch.partition("=")[0] for switch in browser.command_line_switches("127.0.0.1:8080")]
     assert len(set(names)) == len(names)
-    assert "--proxy-server=http://127.0.0.1:8080" in chromium.command_line_switches("127.0.0.1:8080")
+    assert "--proxy-server=http://127.0.0.1:8080" in browser.command_line_switches("127.0.0.1:8080")
 
 
 def test_its_variable_is_known_to_the_configuration(tmp_path: Path) -> None:
@@ -61,5 +61,5 @@ def test_its_variable_is_known_to_the_configuration(tmp_path: Path) -> None:
     ids=["no sandbox", "no display", "its own words", "nothing"],
 )
 def test_why_it_did_not_start_is_said_in_one_line(log: str, sentence: str) -> None:
-    assert sentence in chromium.start_failure_reason(log)
-    assert "\n" not in chromium.start_failure_reason(log)
+    assert sentence in browser.start_failure_reason(log)
+    assert "\n" not in browser.start_failure_reason(log)

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.fetch.cookies import MAX_PER_HOST, CookieJar
-from tadoru.fetch.credentials import Credentials
+from tadoru.fetch.credentials import MAX_PER_HOST, CookieJar, Credentials
 from tadoru.fetch.http import build_http_fetcher
 from tadoru.model.web import Request, Response
 from tadoru.rules.address import Exemptions

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tadoru.parse import link_problems
+from tadoru.parse import links
 from tadoru.parse.html import HtmlDocument
-from tadoru.parse.link_problems import BAD_MAIL, BAD_PHONE, MalformedLink, reference_problem
-from tadoru.parse.links import extract
+from tadoru.parse.links import BAD_MAIL, BAD_PHONE, MalformedLink, extract, reference_problem
 from tadoru.rules.url import UrlResolver
 
 PAGE = "https://example.com/docs/page.html"
@@ -16,26 +15,26 @@ PAGE = "https://example.com/docs/page.html"
 @pytest.mark.parametrize(
     "reference, problem",
     [
-        ("htp://example.com/", link_problems.MISTYPED_SCHEME),
-        ("htps://example.com/", link_problems.MISTYPED_SCHEME),
-        ("hhtp://example.com/", link_problems.MISTYPED_SCHEME),
-        ("HTTTPS://example.com/", link_problems.MISTYPED_SCHEME),
-        ("ttps://example.com/", link_problems.MISTYPED_SCHEME),
-        ("htpp//example.com/", link_problems.MISTYPED_SCHEME),
-        ("http//example.com/", link_problems.MISSING_COLON),
-        (" https//example.com/", link_problems.MISSING_COLON),
-        ("https:example.com", link_problems.MISSING_SLASHES),
-        ("http:/example.com", link_problems.MISSING_SLASHES),
-        ("http://http://example.com", link_problems.DOUBLED_SCHEME),
-        ("http://https//example.com", link_problems.DOUBLED_SCHEME),
-        ("http://[::1", link_problems.UNPARSABLE),
-        ("https://", link_problems.UNPARSABLE),
-        ("http://example.com:99999/", link_problems.UNPARSABLE),
-        ("//exa mple.com/", link_problems.UNPARSABLE),
-        ("file:///C:/page.html", link_problems.LOCAL_FILE),
-        ("C:\\page.html", link_problems.LOCAL_FILE),
-        ("", link_problems.EMPTY),
-        (" \n", link_problems.EMPTY),
+        ("htp://example.com/", links.MISTYPED_SCHEME),
+        ("htps://example.com/", links.MISTYPED_SCHEME),
+        ("hhtp://example.com/", links.MISTYPED_SCHEME),
+        ("HTTTPS://example.com/", links.MISTYPED_SCHEME),
+        ("ttps://example.com/", links.MISTYPED_SCHEME),
+        ("htpp//example.com/", links.MISTYPED_SCHEME),
+        ("http//example.com/", links.MISSING_COLON),
+        (" https//example.com/", links.MISSING_COLON),
+        ("https:example.com", links.MISSING_SLASHES),
+        ("http:/example.com", links.MISSING_SLASHES),
+        ("http://http://example.com", links.DOUBLED_SCHEME),
+        ("http://https//example.com", links.DOUBLED_SCHEME),
+        ("http://[::1", links.UNPARSABLE),
+        ("https://", links.UNPARSABLE),
+        ("http://example.com:99999/", links.UNPARSABLE),
+        ("//exa mple.com/", links.UNPARSABLE),
+        ("file:///C:/page.html", links.LOCAL_FILE),
+        ("C:\\page.html", links.LOCAL_FILE),
+        ("", links.EMPTY),
+        (" \n", links.EMPTY),
     ],
 )
 def test_a_wrong_reference_has_a_problem(reference: str, problem: str) -> None:
@@ -63,9 +62,9 @@ def test_a_malformed_link_is_kept_with_its_text_and_place_and_is_not_followed() 
     found = extract(HtmlDocument.parse(markup.encode()), PAGE, UrlResolver())
     assert [link.url for link in found.links] == ["https://example.com/docs/a", PAGE]
     assert found.malformed == [
-        MalformedLink("htp://x.example/", "Bad one", 1, link_problems.MISTYPED_SCHEME),
-        MalformedLink("http//y", "C", 1, link_problems.MISSING_COLON),
-        MalformedLink("", "E", 1, link_problems.EMPTY),
+        MalformedLink("htp://x.example/", "Bad one", 1, links.MISTYPED_SCHEME),
+        MalformedLink("http//y", "C", 1, links.MISSING_COLON),
+        MalformedLink("", "E", 1, links.EMPTY),
     ]
 
 

@@ -12,7 +12,7 @@ import pytest
 from tadoru.config.options import CRAWL_JOBS
 from tadoru.jobs.docs.search import ensure_index
 from tadoru.jobs.events import maintenance
-from tadoru.serve.crawl_runner.operator_commands import back_up
+from tadoru.serve.crawl_runner.control import back_up
 from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.calendar.store import open_calendar
 from tadoru.store.files import open_files

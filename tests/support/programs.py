@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from tadoru.fetch.browser.chromium import PROGRAM_NAMES
+from tadoru.fetch.browser.browser import PROGRAM_NAMES
 
 needs_browser = pytest.mark.skipif(
     not any(map(shutil.which, PROGRAM_NAMES)) or find_spec("playwright") is None, reason="Chromium or Playwright is not installed"

@@ -30,7 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "serve": ("tadoru.cli.serve:serve", "Run the web service: calendar pages, feeds and API."),
     "worker": ("tadoru.cli.cluster:worker", "Run a worker of a cluster (PostgreSQL)."),
     "cluster": ("tadoru.cli.cluster:cluster", "Show and manage the crawls of a cluster."),
-    "mcp": ("tadoru.cli.docs.sites:mcp", "Serve downloaded documentation to agents (MCP)."),
+    "mcp": ("tadoru.cli.docs:mcp", "Serve downloaded documentation to agents (MCP)."),
     "report": ("tadoru.cli.report:report", "Print an audit report as text, json, html, junit, sarif or markdown."),
     "compare": ("tadoru.cli.report:compare", "Compare two crawls."),
     "export": ("tadoru.cli.export:export", "Export a crawl as csv, jsonl, parquet, xlsx, sitemap, warc or dot."),

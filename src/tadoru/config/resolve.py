@@ -53,7 +53,7 @@ _CREDENTIAL_NAMES = frozenset(
 )
 
 BROWSER_VARIABLE = "TADORU_CHROMIUM"
-"""Names the browser program; not an option of a job (`fetch.browser.chromium`)."""
+"""Names the browser program; not an option of a job (`fetch.browser.browser`)."""
 
 Options = TypeVar("Options", bound=CrawlOptions | EventsOptions | ServeOptions | WorkerOptions)
 

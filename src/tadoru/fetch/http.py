@@ -29,8 +29,7 @@ from yarl import URL
 from tadoru.clock import Clock, SystemClock
 from tadoru.errors import Message, UsageError
 from tadoru.fetch.base import Fetcher, RequestTurn, TurnExpired
-from tadoru.fetch.cookies import CookieFetcher, CookieJar
-from tadoru.fetch.credentials import NO_CREDENTIALS, Credentials, CredentialsFetcher
+from tadoru.fetch.credentials import NO_CREDENTIALS, CookieFetcher, CookieJar, Credentials, CredentialsFetcher
 from tadoru.fetch.guard import AddressGuard, BlockedAddress, DnsCache, ResolveHost, UnresolvedHost, is_literal
 from tadoru.fetch.limits import (
     ACCEPT_ENCODING,

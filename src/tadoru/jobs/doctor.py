@@ -20,7 +20,7 @@ from tadoru.config import resolve
 from tadoru.config.options import JOB_SETTINGS, ServeOptions
 from tadoru.errors import BrowserMissing, Message, StoreError, TadoruError, UsageError
 from tadoru.extras import PACKAGES, not_installed
-from tadoru.fetch.browser import chromium
+from tadoru.fetch.browser import browser
 from tadoru.store import diagnostics
 from tadoru.store.crawl.open import open_existing
 from tadoru.store.crawl.postgres.crawl_url import is_postgresql
@@ -176,7 +176,7 @@ def _certificates() -> DoctorCheck:
 
 def _browser(environment: Mapping[str, str]) -> DoctorCheck:
     try:
-        program = chromium.find_program(environment)
+        program = browser.find_program(environment)
     except BrowserMissing as error:
         return DoctorCheck("browser", CheckState.BAD, Message("{error} Correct or unset it.", error=error))
     if program is None:

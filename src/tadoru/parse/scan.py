@@ -16,13 +16,16 @@ from typing import NamedTuple
 
 from tadoru.model.web import Link, LinkKind
 from tadoru.parse.html import Attributes
-from tadoru.parse.link_problems import EMPTY, MalformedLink, note_problem, reference_problem
 from tadoru.parse.links import (
+    EMPTY,
     LINKING,
     REFERENCE_ATTRIBUTES,
+    MalformedLink,
     css_references,
     describe_element,
     element_references,
+    note_problem,
+    reference_problem,
     refresh_target,
     srcset_urls,
 )

@@ -13,8 +13,7 @@ from tadoru.model.web import LinkKind
 from tadoru.parse.content import PARTS
 from tadoru.parse.head import HeadReader, relations_of
 from tadoru.parse.html import Attributes, Element, HtmlDocument, Picked, collapsed, inside, tag_ids, text_of
-from tadoru.parse.link_problems import EMPTY, reference_problem
-from tadoru.parse.links import LINKING, LONGEST_SCHEME, LinkReader
+from tadoru.parse.links import EMPTY, LINKING, LONGEST_SCHEME, LinkReader, reference_problem
 from tadoru.parse.page_limits import MAX_STATEMENTS, too_many
 from tadoru.parse.page_structure import landmarks_of
 from tadoru.rules.url import LONGEST_URL, UrlResolver

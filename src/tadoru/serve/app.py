@@ -29,7 +29,7 @@ from tadoru.serve.api import events, openapi
 from tadoru.serve.auth.guard import bind_routes, guard
 from tadoru.serve.auth.rate_limits import RateLimits
 from tadoru.serve.crawl_runner.dispatcher import start_dispatcher
-from tadoru.serve.live import hub as live_room
+from tadoru.serve.live import connection as live_room
 from tadoru.serve.middleware import RequestMiddleware
 from tadoru.serve.problems import database_unavailable, problem_response
 from tadoru.serve.roles import ROUTES, Route

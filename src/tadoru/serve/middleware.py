@@ -41,7 +41,7 @@ from tadoru.serve.service import Service
 from tadoru.serve.web.request_input import api_language
 
 if TYPE_CHECKING:
-    from tadoru.serve.live.hub import LiveHub
+    from tadoru.serve.live.connection import LiveHub
 
 WEBSOCKET_METHOD = "WS"
 """The method of a WebSocket in the table of routes."""

@@ -10,12 +10,11 @@ from time import process_time
 import pytest
 
 from tadoru.engine.job import FetchedPage
-from tadoru.jobs.docs.bundle.boilerplate import RepeatedBlocks
 from tadoru.jobs.docs.bundle.chunks import ChunkedPage, split_by_tokens
 from tadoru.jobs.docs.bundle.markdown_blocks import split_blocks
 from tadoru.jobs.docs.bundle.model import BundleOptions, BundleSite, StoredDoc
 from tadoru.jobs.docs.bundle.tokens import estimate_tokens
-from tadoru.jobs.docs.bundle.writer import write_bundle
+from tadoru.jobs.docs.bundle.writer import RepeatedBlocks, write_bundle
 from tadoru.jobs.docs.job import DocsJob
 from tadoru.jobs.docs.markdown import ConvertOptions
 from tadoru.jobs.docs.page import DocPage, read_doc_page

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.docs.bundle.boilerplate import RepeatedBlocks, drop_repeated
+from tadoru.jobs.docs.bundle.writer import RepeatedBlocks, drop_repeated
 
 BANNER = "Version 9 is out, read all about it on our weblog today.\n"
 FILLER = "This is what page {} is about, and it says so with a good many words of its own.\n"

@@ -23,7 +23,7 @@ from tadoru.jobs.docs.library import DocsLibrary
 from tadoru.jobs.docs.mcp import build_server
 from tests.jobs.docs_bundle.sites import BASE, manual, write
 
-START = ["-c", "import sys; from tadoru.cli.docs.sites import mcp; sys.exit(mcp(sys.argv[1:], standalone_mode=False))"]
+START = ["-c", "import sys; from tadoru.cli.docs import mcp; sys.exit(mcp(sys.argv[1:], standalone_mode=False))"]
 
 
 @pytest.fixture

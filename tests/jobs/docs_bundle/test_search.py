@@ -20,7 +20,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.cli.docs.sites import docs_search
+from tadoru.cli.docs import docs_search
 from tadoru.errors import UsageError
 from tadoru.jobs.docs.bundle.model import DEFINITION_LEVEL, DocHeading
 from tadoru.jobs.docs.search import index_path, make_snippet, search_site

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tadoru.jobs.docs.content import find_main_content
-from tadoru.jobs.docs.content.class_names import NameRating, rate_names
+from tadoru.jobs.docs.content.score import NameRating, rate_names
 from tadoru.parse.html import HtmlDocument
 
 TEXT = "A kettle boils one litre of water in three minutes, and it switches itself off when the water boils over the edge."

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tadoru.errors import UsageError
-from tadoru.serve.crawl_runner.operator_commands import NOTE_FILE, back_up, import_crawl
+from tadoru.serve.crawl_runner.control import NOTE_FILE, back_up, import_crawl
 from tadoru.serve.crawl_runner.process_messages import CrawlRequest
 from tadoru.store.calendar.backup import restore_calendar
 from tadoru.store.crawl.workers import current

@@ -7,8 +7,8 @@ import pytest
 from tadoru.jobs.audit import crawl_results
 from tadoru.jobs.audit.crawl_results.models import CrawlOverview
 from tadoru.serve.crawl_runner import crawl_files
+from tadoru.serve.crawl_runner.control import import_crawl
 from tadoru.serve.crawl_runner.crawl_files import run_database, shown_run
-from tadoru.serve.crawl_runner.operator_commands import import_crawl
 from tadoru.store.copy_crawl import copy_crawl
 from tadoru.store.served_crawls.schema import CrawlState
 from tests.serve.crawl_runner.runner import BY, RunnerHarness

@@ -22,7 +22,7 @@ from tadoru.engine.notifications import (
     SiteMoved,
 )
 from tadoru.jobs.service_crawl import options_for
-from tadoru.serve.crawl_runner.operator_commands import import_crawl
+from tadoru.serve.crawl_runner.control import import_crawl
 from tadoru.serve.crawl_runner.process_messages import (
     MAX_NOTICE_LENGTH,
     MAX_NOTICES,

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from hypothesis_graphql import nodes, queries
 
-from tadoru.serve.graphql.execution import graphql_schema
+from tadoru.serve.graphql import graphql_schema
 from tests.support.properties import examples
 from tests.support.serving import ServiceHarness
 

@@ -9,7 +9,7 @@ from graphql import build_schema, get_introspection_query, parse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.serve.graphql.execution import graphql_schema
+from tadoru.serve.graphql import graphql_schema
 from tadoru.serve.graphql.limits import (
     MAX_ALIASES,
     MAX_COST,

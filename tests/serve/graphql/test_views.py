@@ -14,8 +14,8 @@ from sqlalchemy.engine import Engine
 
 from tadoru.serve.api import models
 from tadoru.serve.auth.principal import Principal
+from tadoru.serve.graphql import graphql_schema
 from tadoru.serve.graphql.context import FIELD_ROUTES, route_for
-from tadoru.serve.graphql.execution import graphql_schema
 from tadoru.serve.roles import SCOPES, Role, role_for_scopes
 from tests.serve.graphql.conftest import ask
 from tests.support.calendar import row

@@ -20,9 +20,9 @@ from tadoru.clock import Clock, SystemClock
 from tadoru.config.options import ServeOptions
 from tadoru.log import Log
 from tadoru.serve.app import build_app
+from tadoru.serve.live import connection
 from tadoru.serve.live import connection as wire
-from tadoru.serve.live import hub
-from tadoru.serve.live.hub import LiveHub, LiveLimits
+from tadoru.serve.live.connection import LiveHub, LiveLimits
 from tadoru.serve.roles import LIVE_ROUTES
 from tadoru.serve.service import Service
 from tadoru.store.accounts.audit_log import Actor
@@ -129,7 +129,7 @@ def opened(database: str, terms: LiveLimits = QUICK, *, clock: Clock | None = No
     chosen: dict[str, Any] = {"rate_limit": 0, "key_rate_limit": 0} | options
     log = Log(said, clock, form="json", level="info")
     service = Service(store=store, options=ServeOptions(database=database, **chosen), clock=clock, log=log)
-    app = build_app(service, (hub.router,), LIVE_ROUTES)
+    app = build_app(service, (connection.router,), LIVE_ROUTES)
     app.state.live.set_limits(terms)
     # With a small buffer, little is on its way to who does not read.
     with listening(app, send_buffer=8192, timeout_graceful_shutdown=20, **wire.WEBSOCKET_OPTIONS) as (port, server):

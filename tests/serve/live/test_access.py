@@ -11,7 +11,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Origin
 
-from tadoru.serve.live.hub import LiveLimits
+from tadoru.serve.live.connection import LiveLimits
 from tadoru.serve.roles import SCOPES
 from tests.serve.live.conftest import BY, LiveServer, opened
 from tests.support.clock import FakeClock

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tadoru.errors import Message, UsageError
 from tadoru.i18n.translation import LANGUAGES, translator
 from tadoru.serve.live import connection, messages
-from tadoru.serve.live.hub import LiveLimits
+from tadoru.serve.live.connection import LiveLimits
 from tadoru.serve.live.messages import (
     CACHED_MESSAGES,
     OutgoingMessage,

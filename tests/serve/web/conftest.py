@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from tadoru.fetch.browser.chromium import PROGRAM_NAMES
+from tadoru.fetch.browser.browser import PROGRAM_NAMES
 from tests.serve.web.web_harness import WebHarness, opened
 from tests.support.programs import needs_browser
 

@@ -16,8 +16,7 @@ from tadoru.i18n.translation import Formatter
 from tadoru.jobs.audit.crawl_results.models import CheckSummary
 from tadoru.jobs.reporting.charts import MAX_COLUMNS
 from tadoru.jobs.service_crawl import docs_changes, links_changes
-from tadoru.serve.crawl_runner.crawl_tables import parse_view, segment_patterns
-from tadoru.serve.crawl_runner.finding_list import effect_and_effort
+from tadoru.serve.crawl_runner.crawl_tables import effect_and_effort, parse_view, segment_patterns
 from tadoru.serve.web.crawls.pages import depth_bars
 from tadoru.serve.web.crawls.view_models import (
     HEIGHT,

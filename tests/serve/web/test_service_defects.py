@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, expect
 
 from tadoru.config.options import ServeOptions
+from tadoru.serve.crawl_runner.control import import_crawl
 from tadoru.serve.crawl_runner.crawl_files import crawl_database
-from tadoru.serve.crawl_runner.operator_commands import import_crawl
 from tests.serve.web.crawl_harness import PATIENCE, crawled
 from tests.serve.web.test_appearance import window
 from tests.serve.web.web_harness import BY, WebHarness

@@ -115,8 +115,7 @@ def _run_service(options: ServeOptions, config_file: str | None, log_format: str
     try:
         with paused_gc():  # What is imported stays: looking for garbage in it takes a seventh of the start.
             from tadoru.serve.auth.http_security import public_url
-            from tadoru.serve.collector import CollectorConfig, running_collector
-            from tadoru.serve.server import ServerConfig, open_socket, run_server
+            from tadoru.serve.server import CollectorConfig, ServerConfig, open_socket, run_server, running_collector
         gc.freeze()
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "tadoru":

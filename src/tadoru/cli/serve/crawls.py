@@ -34,7 +34,7 @@ def crawls() -> None:
 @click.pass_obj
 def add_crawl(desk: ServeContext, /, path: str, name: str, database: str | None) -> None:
     """Add an existing crawl: a database, or the folder of a documentation site. Its files are not moved."""
-    from tadoru.serve.crawl_runner.operator_commands import import_crawl
+    from tadoru.serve.crawl_runner.control import import_crawl
 
     with desk.store(database, new=True) as store:
         crawl = import_crawl(store, path, command_line_actor(), name)
@@ -104,7 +104,7 @@ def remove_crawl(desk: ServeContext, /, number: int, database: str | None) -> No
 @click.pass_obj
 def backup(desk: ServeContext, /, folder: str, database: str | None) -> None:
     """Back up the database of the service, its crawls, documentation sites and event files into a new folder, while it runs."""
-    from tadoru.serve.crawl_runner.operator_commands import back_up
+    from tadoru.serve.crawl_runner.control import back_up
 
     with desk.store(database) as store:
         back_up(store, Path(folder), lambda what: None)

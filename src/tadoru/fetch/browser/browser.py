@@ -2,14 +2,18 @@
 
 One browser process renders all pages and is restarted when it dies. It renders a few pages at a time, each in its own empty
 context, unless a profile folder is given that keeps a session. All its requests go through `fetch.browser.proxy`.
-`fetch.browser.tab` renders a page, `fetch.browser.chromium` finds the program.
+`fetch.browser.tab` renders a page.
+
+The switches of the browser leave it one way to the network, the proxy: also for loopback, for DNS (it resolves no names itself)
+and for protocols other than HTTP (QUIC, WebRTC). Background requests of the browser itself are switched off.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -19,7 +23,6 @@ from tadoru.config.resolve import BROWSER_VARIABLE
 from tadoru.errors import BrowserMissing
 from tadoru.extras import not_installed
 from tadoru.fetch.base import BrowserOptions
-from tadoru.fetch.browser import chromium
 from tadoru.fetch.browser.page_timing import MAX_TIMEOUTS
 from tadoru.fetch.browser.proxy import GuardedProxy, ProxyClient
 from tadoru.fetch.browser.relay import Dialer, UpstreamProxy
@@ -29,6 +32,84 @@ from tadoru.fetch.guard import AddressGuard, DnsCache, ResolveHost
 from tadoru.model.web import Failure, FailureKind, Headers, RenderedPage
 from tadoru.rules.address import Exemptions
 from tadoru.rules.url import canonical, origin
+
+PROGRAM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+DROPPED_SWITCHES = ("--disable-popup-blocking",)
+"""Switches of Playwright that are not used: popups stay blocked."""
+
+
+_MAX_REASON = 200
+_DISABLED_FEATURES = (
+    # Frames in separate processes and prefetched pages bypass `fetch.browser.request_filter`.
+    "IsolateSandboxedIframes",
+    "Prerender2",
+    "SpeculationRulesPrefetchFuture",
+    "LoadingPredictorPrefetch",
+    # The rest is what Playwright disables: a second list replaces the first.
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "AimEnabled",
+    "DestroyProfileOnBrowserClose",
+    "DialMediaRouteProvider",
+    "HttpsFirstBalancedModeAutoEnable",
+    "HttpsUpgrades",
+    "LensOverlay",
+    "MediaRouter",
+    "NetworkTimeServiceQuerying",
+    "OptimizationHints",
+    "PaintHolding",
+    "PreconnectToSearch",
+    "ThirdPartyStoragePartitioning",
+    "Translate",
+)
+
+
+def find_program(environment: Mapping[str, str]) -> str | None:
+    """The path of the program; None for the one of Playwright. Raises BrowserMissing when the configured one does not exist."""
+    named = environment.get(BROWSER_VARIABLE)
+    path = environment.get("PATH")
+    if named:
+        found = shutil.which(named, path=path)
+        if found is None:
+            raise BrowserMissing(
+                "{variable} is {path}, which is not an executable program.", variable=BROWSER_VARIABLE, path=named
+            )
+        return found
+    return next((found for name in PROGRAM_NAMES if (found := shutil.which(name, path=path))), None)
+
+
+def command_line_switches(proxy: str) -> list[str]:
+    """The switches to start the browser with; `proxy` is `host:port`."""
+    host = proxy.rpartition(":")[0]
+    return [
+        f"--proxy-server=http://{proxy}",
+        "--proxy-bypass-list=<-loopback>",
+        f"--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE {host}",
+        "--disable-quic",
+        "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+        "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+        "--dns-prefetch-disable",
+        "--no-pings",
+        "--disable-domain-reliability",
+        "--disable-client-side-phishing-detection",
+        f"--disable-features={','.join(_DISABLED_FEATURES)}",
+    ]
+
+
+def may_use_sandbox() -> bool:
+    """Whether the sandbox of the browser works: it does not for root."""
+    return not hasattr(os, "geteuid") or os.geteuid() != 0
+
+
+def start_failure_reason(log: str) -> str:
+    """Why the browser did not start, from the log of Playwright."""
+    if "sandboxing failed" in log:
+        return "its sandbox does not work here; in a container, allow user namespaces"
+    if "XServer" in log or "Missing X server" in log:
+        return "there is no display for a window; run it without a window, or use xvfb-run"
+    errors = [line.partition("[err]")[2].strip() for line in log.splitlines() if "[err]" in line and "crashpad" not in line]
+    return errors[-1][:_MAX_REASON] if errors else "it exited immediately"
+
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser as Chromium
@@ -197,7 +278,7 @@ class Browser:
                     await end()
 
     async def _launch(self) -> _BrowserProcess:
-        program = chromium.find_program(os.environ)
+        program = find_program(os.environ)
         try:
             from playwright.async_api import Error, async_playwright
         except ImportError:
@@ -212,9 +293,7 @@ class Browser:
             return await self._open(driver, program)
         except Error as error:
             await driver.stop()
-            raise BrowserMissing(
-                "The browser did not start: {reason}.", reason=chromium.start_failure_reason(error.message)
-            ) from None
+            raise BrowserMissing("The browser did not start: {reason}.", reason=start_failure_reason(error.message)) from None
         except BaseException:
             await driver.stop()
             raise
@@ -222,9 +301,9 @@ class Browser:
     async def _open(self, driver: Playwright, program: str | None) -> _BrowserProcess:
         launch_options: dict[str, Any] = {
             "executable_path": program,
-            "args": chromium.command_line_switches(self._proxy.address),
-            "ignore_default_args": list(chromium.DROPPED_SWITCHES),
-            "chromium_sandbox": chromium.may_use_sandbox(),
+            "args": command_line_switches(self._proxy.address),
+            "ignore_default_args": list(DROPPED_SWITCHES),
+            "chromium_sandbox": may_use_sandbox(),
             "headless": not self._options.headed,
             "env": {name: value for name, value in os.environ.items() if not name.startswith(("TADORU_", "LT_"))},
             # Tadoru handles signals: pages in flight are finished.

@@ -8,7 +8,7 @@ from functools import cached_property
 from urllib.parse import unquote
 
 from tadoru.engine.job import FetchedPage, HtmlJob, PageResult
-from tadoru.jobs.links.malformed import malformed_records
+from tadoru.jobs.links.broken import malformed_records
 from tadoru.model.web import FOLLOWED, Answer, Link, LinkKind
 from tadoru.parse import links as link_parser
 from tadoru.parse.decode import as_utf8, decode

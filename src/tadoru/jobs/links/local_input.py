@@ -10,9 +10,8 @@ from tadoru.config.options import LinksOptions
 from tadoru.errors import Message, UsageError, quoted
 from tadoru.fetch.local_files import LocalSite, documents_below, file_exists, is_local_name, matching_files, repository_root
 from tadoru.jobs.launch import CrawlPlan, pick_processes
-from tadoru.jobs.links.broken import format_status
+from tadoru.jobs.links.broken import NO_REFERENCE, format_status
 from tadoru.jobs.links.job import STYLE_TYPE, html_of
-from tadoru.jobs.links.malformed import NO_REFERENCE
 from tadoru.jobs.links.result import BrokenLink, CrawlResult, FailedUrl, LinkEdge, LinkSource, UrlInfo
 from tadoru.model.web import FOLLOWED, Link
 from tadoru.parse.decode import decode

@@ -15,8 +15,7 @@ from typing import TypeVar
 
 from tadoru.clock import SystemClock
 from tadoru.i18n.translation import N_
-from tadoru.jobs.links.broken import AcceptedCodes, LinkCheck, classify_link, describe_problem, is_ignored
-from tadoru.jobs.links.malformed import malformed_links
+from tadoru.jobs.links.broken import AcceptedCodes, LinkCheck, classify_link, describe_problem, is_ignored, malformed_links
 from tadoru.jobs.links.result import BrokenLink, CrawlResult, FailedUrl, LinkEdge, LinkSource, SkippedTrap, UrlInfo
 from tadoru.model.web import FOLLOWED, FailureKind, LinkKind
 from tadoru.store.crawl.crawl_database import CrawlDatabase

@@ -40,10 +40,9 @@ from tadoru.jobs.crawl_setup import (
     run_outside_loop,
     start_failure,
 )
-from tadoru.jobs.links.broken import AcceptedCodes, compile_patterns
+from tadoru.jobs.links.broken import MALFORMED_CHECK, AcceptedCodes, compile_patterns
 from tadoru.jobs.links.job import STYLE_TYPE, LinksJob
 from tadoru.jobs.links.local_input import FILES_BASE, LocalInput, find_local_input
-from tadoru.jobs.links.malformed import MALFORMED_CHECK
 from tadoru.jobs.links.result import CrawlResult, UrlInfo
 from tadoru.jobs.links.result_reader import BrokenLinkRules, load_urls, read_crawl_result, read_problem_pages, stored_urls
 from tadoru.jobs.reporting.escape import encode_json

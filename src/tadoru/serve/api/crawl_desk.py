@@ -22,14 +22,16 @@ from tadoru.serve.api.models import MAX_NUMBER
 from tadoru.serve.api.responses import ApiRouter, Call, next_page_url, problem_responses, uncached_response, usage_errors_as
 from tadoru.serve.crawl_runner.crawl_tables import (
     MAX_QUERY_LENGTH,
+    SORTS,
     TABS,
+    RankedCheck,
     TableView,
     find_segment,
+    list_finding_rows,
     named_segments,
     parse_view,
     save_view,
 )
-from tadoru.serve.crawl_runner.finding_list import SORTS, RankedCheck, list_finding_rows
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service, request_origin
 from tadoru.store.crawl.tables import MAX_FILTER_LENGTH

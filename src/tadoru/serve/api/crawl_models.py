@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field
 from tadoru.jobs.audit.crawl_results.models import CheckSummary
 from tadoru.serve.api.models import Json, RequestModel, ResponseModel, ShortText, WholeNumber, page_model
 from tadoru.serve.crawl_runner.crawl_options import MAX_INTERVAL, MAX_LISTED_URLS, MIN_INTERVAL
-from tadoru.serve.crawl_runner.finding_list import RankedCheck
+from tadoru.serve.crawl_runner.crawl_tables import RankedCheck
 from tadoru.store.crawl.browse import AffectedPage, LinkSummary, PageSummary
 from tadoru.store.served_crawls.schema import IgnoredFinding, SavedView, SharedReport
 

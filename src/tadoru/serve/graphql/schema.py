@@ -15,18 +15,17 @@ from tadoru.jobs.audit import crawl_results
 from tadoru.jobs.audit.crawl_results.models import CheckSummary, CrawlOverview
 from tadoru.jobs.events.publish.json_documents import event_json, review_json, run_json
 from tadoru.model.event import ReviewReason
-from tadoru.serve.api import crawl_desk, crawl_models, docs_models, models, source_models
+from tadoru.serve.api import crawl_desk, crawl_models, models, source_models
 from tadoru.serve.api import reviews as review_routes
 from tadoru.serve.api import sources as source_routes
 from tadoru.serve.api.crawl_results import CrawlPagesQuery, open_crawl
 from tadoru.serve.api.crawls import crawl_json, crawl_runs_page, crawls_page, get_crawl
-from tadoru.serve.api.docs_sites import contents_page, site_json, sites_page
+from tadoru.serve.api.docs_sites import DocsEntryOut, DocsSiteOut, contents_page, site_json, sites_page
 from tadoru.serve.api.event_queries import StrictQuery, read_event_page
 from tadoru.serve.api.events import visible_event
 from tadoru.serve.api.responses import ListPart
 from tadoru.serve.api.source_actions import get_run, get_source
-from tadoru.serve.crawl_runner.crawl_tables import MAX_QUERY_LENGTH
-from tadoru.serve.crawl_runner.finding_list import SORTS, RankedCheck
+from tadoru.serve.crawl_runner.crawl_tables import MAX_QUERY_LENGTH, SORTS, RankedCheck
 from tadoru.serve.docs_sites.sites import get_docs_site
 from tadoru.serve.graphql.context import Document, FieldInfo, guarded_field, parse_choice, parse_number
 from tadoru.serve.graphql.limits import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE
@@ -160,10 +159,10 @@ def _contents(info: FieldInfo, root: strawberry.Parent[Any], first: int = DEFAUL
     return page_document(contents_page(info.context.service, root["id"], limit=_size(first), cursor=cursor))
 
 
-DocsSite = object_type(docs_models.DocsSiteOut)
+DocsSite = object_type(DocsSiteOut)
 DocsSiteDetail = object_type(
-    docs_models.DocsSiteOut,
-    {"contents": guarded_field(_contents, page_type(object_type(docs_models.DocsEntryOut)), "DocsSiteDetail.contents")},
+    DocsSiteOut,
+    {"contents": guarded_field(_contents, page_type(object_type(DocsEntryOut)), "DocsSiteDetail.contents")},
     name="DocsSiteDetail",
 )
 

@@ -36,8 +36,16 @@ from tadoru.jobs.audit.report.summary import TIME_BOUNDS, AuditSummary, CheckRes
 from tadoru.jobs.audit.score import HIDDEN_FACTOR, SCORE_VERSION, WEIGHTS
 from tadoru.jobs.reporting.charts import ChartSegment, scale_bars
 from tadoru.jobs.reporting.escape import clip, printable, url_host, url_origin, url_shortener
-from tadoru.jobs.reporting.graph_layout import GraphDot, UrlOutcome
-from tadoru.jobs.reporting.graph_svg import MAX_CURVES, GraphDrawing, GraphPicture, describe_common_pages, draw_dots, legend_items
+from tadoru.jobs.reporting.graph_svg import (
+    MAX_CURVES,
+    GraphDot,
+    GraphDrawing,
+    GraphPicture,
+    UrlOutcome,
+    describe_common_pages,
+    draw_dots,
+    legend_items,
+)
 from tadoru.jobs.reporting.html_templates import write_template
 from tadoru.model.finding import Severity
 from tadoru.store.crawl.summary import GraphPage

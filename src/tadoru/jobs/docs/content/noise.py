@@ -1,6 +1,6 @@
 """Removes from a page what is not content: menus, tables of contents, edit links, banners, copy buttons, icons.
 
-Elements are rated by tag, role and name (`class_names`), and by size: an element with a large part of the text is content,
+Elements are rated by tag, role and name (`score`), and by size: an element with a large part of the text is content,
 whatever its name. Hidden tab panels stay, other hidden elements are removed. Noise of a single generator is listed in
 `generators`.
 """
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 
-from tadoru.jobs.docs.content.class_names import NameRating, rate_names
 from tadoru.jobs.docs.content.phrases import (
     MAX_PHRASE_LENGTH,
     PARTS,
@@ -24,7 +23,7 @@ from tadoru.jobs.docs.content.phrases import (
     leads_to_source,
     page_furniture,
 )
-from tadoru.jobs.docs.content.score import TextMeasure
+from tadoru.jobs.docs.content.score import NameRating, TextMeasure, rate_names
 from tadoru.parse.html import Attributes, Element, has_words, is_leaf, tag_ids
 
 _NOISE_TAGS = frozenset(

@@ -18,7 +18,7 @@ from tadoru.jobs.links.result import FailedUrl, UrlInfo
 from tadoru.jobs.reporting import dot
 from tadoru.jobs.reporting.build_formats import write_json_list
 from tadoru.jobs.reporting.escape import encode_json, printable, url_shortener
-from tadoru.jobs.reporting.graph_layout import UrlOutcome
+from tadoru.jobs.reporting.graph_svg import UrlOutcome
 
 COLUMNS = (
     "url",

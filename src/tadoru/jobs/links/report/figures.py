@@ -15,7 +15,7 @@ from datetime import datetime
 from tadoru.i18n.translation import N_, Translator, translator
 from tadoru.jobs.links.result import BrokenKind, BrokenLink, CrawlResult, FailedUrl, LinkEdge, LinkSource, UrlInfo
 from tadoru.jobs.reporting.escape import readable_url, url_host, url_origin
-from tadoru.jobs.reporting.graph_layout import UrlOutcome
+from tadoru.jobs.reporting.graph_svg import UrlOutcome
 
 MAX_UNREAD = 20_000
 """URLs that were not requested and are kept in all: if there are more, fewer are kept below each page."""

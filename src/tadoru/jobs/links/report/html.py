@@ -24,8 +24,17 @@ from tadoru.jobs.links.result import CrawlResult, LinkEdge, UrlInfo
 from tadoru.jobs.reporting.charts import ChartSegment
 from tadoru.jobs.reporting.escape import clip, first_directory, printable, readable_url, url_host, url_origin, url_shortener
 from tadoru.jobs.reporting.formatting import format_duration
-from tadoru.jobs.reporting.graph_layout import OUTCOME_NAMES, GraphDot, UrlOutcome
-from tadoru.jobs.reporting.graph_svg import MAX_CURVES, GraphDrawing, GraphPicture, describe_common_pages, draw_dots, legend_items
+from tadoru.jobs.reporting.graph_svg import (
+    MAX_CURVES,
+    OUTCOME_NAMES,
+    GraphDot,
+    GraphDrawing,
+    GraphPicture,
+    UrlOutcome,
+    describe_common_pages,
+    draw_dots,
+    legend_items,
+)
 from tadoru.jobs.reporting.html_templates import link_html, write_template
 
 MAX_DOTS = 400

@@ -21,7 +21,7 @@ from tadoru.jobs.links.result import BrokenKind, BrokenLink, LinkSource, Skipped
 from tadoru.jobs.reporting.charts import limit_columns
 from tadoru.jobs.reporting.escape import clip, printable, readable_url, url_origin, url_shortener
 from tadoru.jobs.reporting.formatting import Palette, display_width, format_duration, pad_text
-from tadoru.jobs.reporting.graph_layout import UrlOutcome
+from tadoru.jobs.reporting.graph_svg import UrlOutcome
 
 MAX_UNREAD_BELOW = 200
 """URLs below a page that were not requested and are shown."""

@@ -24,7 +24,7 @@ from tadoru.jobs.audit.report.messages import (
 )
 from tadoru.jobs.reporting.escape import clip, json_safe, printable
 from tadoru.model.finding import Severity
-from tadoru.serve.crawl_runner.finding_list import earlier_of
+from tadoru.serve.crawl_runner.crawl_tables import earlier_of
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import service_of
 from tadoru.serve.web.crawls.results import open_tab, render_tab

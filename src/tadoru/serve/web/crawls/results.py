@@ -32,8 +32,7 @@ from tadoru.jobs.audit.report.messages import (
 from tadoru.model.finding import Severity, Threshold
 from tadoru.serve.auth.principal import actor_of
 from tadoru.serve.crawl_runner.crawl_files import MAX_RUNS, openable_runs, shown_run
-from tadoru.serve.crawl_runner.crawl_tables import find_segment, segment_names
-from tadoru.serve.crawl_runner.finding_list import (
+from tadoru.serve.crawl_runner.crawl_tables import (
     LEVELS,
     SORTS,
     STATES,
@@ -41,7 +40,9 @@ from tadoru.serve.crawl_runner.finding_list import (
     causes_since,
     changed_checks,
     earlier_of,
+    find_segment,
     list_finding_rows,
+    segment_names,
 )
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service, service_of

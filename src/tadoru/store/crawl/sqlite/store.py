@@ -13,8 +13,7 @@ from tadoru.clock import Clock, SystemClock
 from tadoru.errors import UsageError
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.sqlite.database import LOCK_PATIENCE, SCHEMA_VERSION, Database
-from tadoru.store.crawl.sqlite.frontier import SqliteFrontier
-from tadoru.store.crawl.sqlite.hosts import SqliteHosts
+from tadoru.store.crawl.sqlite.frontier import SqliteFrontier, SqliteHosts
 from tadoru.store.errors import is_read_only
 
 
