@@ -218,6 +218,8 @@ def test_a_series_without_a_date_that_can_be_meant_is_quarantined() -> None:
         {"when_note": "開催は困難と判断し、中止となりましたのでお知らせします。"},
         {"when_note": "雨天のため中止しました。"},
         {"title": "夏まつり【開催中止決定】"},
+        {"extra": {"備考": "中止"}},
+        {"description": "<p>本イベントは<b>中止</b>となりました。</p>"},
     ],
 )
 def test_an_event_that_is_called_off_is_cancelled(fields: dict[str, Any]) -> None:
@@ -245,7 +247,8 @@ def test_an_event_that_is_put_off_is_cancelled_and_said_to_be_postponed(fields: 
         {"when_note": "荒天の場合は中止となります。"},
         {"when_note": "昨年は中止となりましたが、今年は開催します。"},
         {"extra": {"状態": "雨天の場合は中止"}},
-        {"extra": {"備考": "中止"}},
+        {"extra": {"備考": "模擬店は中止"}},
+        {"description": "<p>昨年は中止となりました。</p>"},
         {"when_note": "緊急事態宣言が発令となった場合は中止となります。"},
         {"when_note": "緊急事態宣言の対象地域となった場合は、\n中止といたします。"},
         {"when_note": "中止が決まり次第、ホームページでお知らせします。"},

@@ -1,70 +1,19 @@
-"""Whether a text says that an event does not take place: a status, the mark of a title, or a sentence of a note; and titles that
+"""What a text says about whether an event takes place: a status, the mark of a title, or a sentence of a note; and titles that
 are notices about another item (中止のお知らせ, 会場変更について).
 
 Most sentences with 中止 do not say so: they name a condition (雨天の場合は中止), announce where one would hear of it
-(中止が決まり次第お知らせします), are about a part of the event (試食は中止) or about another year. Only a sentence without any
-of that counts.
+(中止が決まり次第お知らせします), are about a part of the event (試食は中止) or about another year. Only a sentence counts that
+states it without any of that, and whose subject, if it has one, is the event: its title or a word for it (本講座, this event).
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
+from datetime import date
 from enum import StrEnum
 from typing import NamedTuple
-
-_LONGEST_STATUS = 100
-_OFF = (
-    r"(?:開催)?(?:中止|延期|取りやめ|取り止め|取止め|cancell?ed|postponed)"
-    r"(?:のお知らせ|(?:いた)?しました|[にと]なりました|決定)?"
-)
-_MARK = re.compile(
-    rf"^\s{{0,3}}[【\[(〔<《「*※]?\s?{_OFF}[】\])〕>》」*:!]|[【\[(〔<《]{_OFF}[】\])〕>》]$|(?:中止|延期)(?:のお知らせ|について|しました|[にと]なりました)$",
-    re.IGNORECASE,
-)
-_STATUS = re.compile(r"true|yes|1|.*(?:中止|取りやめ|取り止め|取止め|キャンセル|cancell?ed).*", re.IGNORECASE | re.DOTALL)
-_SENTENCE_OF_NOTE = re.compile(
-    r"(?:中止|延期|取りやめ|取り止め|取止め)(?:と(?:させて|いた|な[っり]|しま|し、)|いたしま|にな[っり]|が決(?:定|ま[っりし])|しま|する(?:こと|運び))"
-)
-_POSTPONED = re.compile(r"延期|postponed", re.IGNORECASE)
-_CONDITION = re.compile(
-    r"場合|次第|可能性|ことが|こともあり|[恐虞]れ|おそれ|かもしれ|(?<!\d)[時際]に?は|の際|とき|[っし]たら|[なけれあ]れば|なら(?:ば|、|(?=中止|延期|取り))|限り|"
-    r"もしくは|または|又は|か否か|可否|有無|(?:変更|順延|延期|中止|縮小)[・、,/や](?:内容|開催)?の?(?:変更|順延|延期|中止|縮小)|予備日|順延|\b(?:may|if)\b",
-    re.IGNORECASE,
-)
-_WEATHER = re.compile(
-    r"雨天|荒天|悪天|強風|暴風|警報|注意報|小雨|降雨|天候|天気|状況(?:により|によ[っり]て|に応じ)|によっては|に応じて"
-)
-"""A condition as well, unless the sentence reports what was decided."""
-_DECIDED = re.compile(r"(?:中止|延期)[^。、]{0,12}(?:ました|決定|ております)")
-_ANNOUNCEMENT = re.compile(
-    r"(?:中止|延期)(?:・[^\s。]{1,8})?(?:の?(?:連絡|お知らせ|案内|決定|判断|情報)(?:は|を|に|等)|について(?:は|の))"
-)
-_DENIAL = re.compile(r"(?:中止|延期)[^。、]{0,6}(?:なし|無し|ません|せず)|(?:中止|延期)の?予定は|\bnot\b", re.IGNORECASE)
-_PART = re.compile(
-    r"一部|のみ|以外|部分|"
-    r"(?:提供|試食|飲食|販売|受付|受け付け|募集|申込み?|予約|入場|見学|配布|体験|派遣|貸出|貸し出し|調理|コーナー|屋台|出店|模擬店|パレード|の部|"
-    r"利用|抽選会|\d日目|初日|最終日|第\d{1,2}回)[はをの]?(?:当面|当分)?、?(?:中止|延期|取り)"
-)
-_SUBJECT = re.compile(r"([^\s、。]{2,20}?)[はを]、?(?:全て|すべて|やむなく)?(?:中止|延期|取り)")
-_WHOLE_EVENT = re.compile(
-    r"イベント|催し|事業|開催|行事|大会|講座|教室|公演|コンサート|[祭会展式」』]$|まつり|フェス|セミナー|上映|実施|"
-    r"今年|今回|本年|令和|年度|ため|より|伴い"
-)
-"""What stops if the event does: another subject (飲食ブースは中止) is a part of it."""
-_OTHER_TIME = re.compile(
-    r"昨年|前年|前回|一昨年|去年|(?:中止|延期)[^。、]{0,12}(?:でしたが|ましたが)|(?:中止|延期)(?:とな[っり]|にな[っり]|し)た?(?:もの|分|[^。、]{1,30}を(?:開催|実施))"
-    r"|(?:中止|延期)[^。、]{1,30}の振り?替え?|(?:中止|延期)(?:とな|にな)った[^。、]{1,20}(?:です|として|になります)"
-)
-_WHOLE_NOTE = re.compile(
-    r"[【\[(※*]?(?:[^。、]{2,30}(?:のため|により|に伴い))?(?:開催)?(?:は|を)?(?:中止|延期)[】\])]?"
-    r"|(?:this event (?:has been|is|was) |event )?(?:cancell?ed|postponed)(?: due to [^.]{2,60}| until [^.]{2,40})?\.?",
-    re.IGNORECASE,
-)
-"""A note that says nothing else."""
-_NOT_CERTAIN = (_CONDITION, _ANNOUNCEMENT, _DENIAL, _PART, _OTHER_TIME)
-_SENTENCE_END = re.compile(r"[。！!]|\n[^\S\n]{0,9}(?=[\n※*・●○■◆□◇【(（<＜])")
-"""A line that goes on in the next belongs to its sentence: the condition is often in the line before."""
 
 
 class NoticeKind(StrEnum):
@@ -85,37 +34,179 @@ class EventNotice(NamedTuple):
     """The title of the event."""
 
 
-_NOTICE_WORDS = (
-    (NoticeKind.CANCELLED, r"中止|取りやめ|取り止め|取止め"),
-    (NoticeKind.POSTPONED, r"延期"),
-    (NoticeKind.VENUE, r"(?:会場|開催場所|場所)[のが]?変更"),
-    (NoticeKind.TIME, r"(?:開催|開始|開演)?(?:日時|日程|期日|時間|時刻)[のが]?変更"),
-    (NoticeKind.SOLD_OUT, r"満席|満員|完売|定員到達|定員に達|(?:受付|募集|申込(?:み|受付)?)の?(?:終了|締切り?)"),
-)
-_ENGLISH_WORDS = {
-    NoticeKind.CANCELLED: r"cancell?ed",
-    NoticeKind.POSTPONED: r"postponed|rescheduled",
-    NoticeKind.VENUE: r"new venue|venue changed?|change of venue",
-    NoticeKind.TIME: r"new time|time changed?|change of time",
-    NoticeKind.SOLD_OUT: r"sold out|fully booked",
+class StatusStatement(NamedTuple):
+    """The words that say that an event is cancelled, postponed or sold out."""
+
+    kind: NoticeKind
+    text: str
+
+
+class _Words(NamedTuple):
+    """How titles name a kind of notice, as regular expressions."""
+
+    japanese: str
+    western: str
+
+
+_LONGEST_STATUS = 100
+_LONGEST_NOTE, _LONGEST_SENTENCE, _MOST_SENTENCES = 4_000, 400, 20
+_LAST_OF_FISCAL_YEAR = 3
+_MONTH_AND_DAY = re.compile(r"(?<!\d)(\d{1,2})[月/](\d{1,2})(?!\d)")
+_YEAR = re.compile(r"(?<!\d)(20\d\d)(?!\d)|令和(\d{1,2}|元)年")
+_CALLED_OFF = r"(?:中止|取り?やめ|取り?止め|見合わせ|見送り|断念)"
+_FULL = r"(?:満席|満員|完売)"
+_WORDS = {
+    NoticeKind.CANCELLED: _Words(_CALLED_OFF, r"cancell?ed|called off|abgesagt|entfallen|annulée?s?"),
+    NoticeKind.POSTPONED: _Words(r"延期", r"postponed|rescheduled|verschoben|reportée?s?"),
+    NoticeKind.VENUE: _Words(r"(?:会場|開催場所|場所)[のが]?変更", r"new venue|venue changed?|change of venue"),
+    NoticeKind.TIME: _Words(
+        r"(?:開催|開始|開演)?(?:日時|日程|期日|時間|時刻)[のが]?変更", r"new time|time changed?|change of time"
+    ),
+    NoticeKind.SOLD_OUT: _Words(
+        rf"{_FULL}|定員到達|定員に達|(?:受付|募集|申込(?:み|受付)?)の?(?:終了|締切り?)",
+        r"sold out|fully booked|ausverkauft|ausgebucht|complet",
+    ),
 }
+_NOTICE_TITLES = {
+    NoticeKind.CANCELLED: "中止",
+    NoticeKind.POSTPONED: "延期",
+    NoticeKind.VENUE: "会場変更",
+    NoticeKind.TIME: "時間変更",
+    NoticeKind.SOLD_OUT: "満席",
+}
+_OPEN, _CLOSE = r"【\[(〔<《≪〈", r"】\])〕>》≫〉"
+
+_STATUS = re.compile(r"true|yes|1|.*(?:中止|取り?やめ|取り?止め|キャンセル|cancell?ed).*", re.IGNORECASE | re.DOTALL)
+_POSTPONED = re.compile(r"延期|postponed", re.IGNORECASE)
+_OFF = rf"(?:{_CALLED_OFF}|延期|{_FULL}|定員に達)"
+_CONDITION = re.compile(
+    r"場合|次第|可能性|ことが|こともあり|[恐虞]れ|おそれ|かもしれ|(?<!\d)[時際]に?は|の際|とき|[っし]たら|[なけれあ]れば|なら(?:ば|、|(?=中止|延期|取り))|限り|"
+    r"もしくは|または|又は|か否か|可否|有無|(?:中止|延期|見合わせ)[^。、]{0,15}(?:ください|下さい|お願い)|(?:変更|順延|延期|中止|縮小)[・、,/や](?:内容|開催)?の?(?:変更|順延|延期|中止|縮小)|予備日|順延|"
+    r"\b(?:may|might|could|if|unless|in case|bei|falls|wenn|sollten?|kann|könnte|en cas|peut|pourra(?:it)?|si|s'il)\b|"
+    r"\b(?:when(?:ever)?|every|always|often|usually|on days|meist(?:ens)?|immer|oft|souvent|toujours)\b",
+    re.IGNORECASE,
+)
+_WEATHER = re.compile(
+    r"雨天|荒天|悪天|強風|暴風|警報|注意報|小雨|降雨|天候|天気|状況(?:により|によ[っり]て|に応じ)|によっては|に応じて"
+)
+"""A condition as well, unless the sentence reports what was decided."""
+_DECIDED = re.compile(rf"{_OFF}[^。、]{{0,12}}(?:ました|決定|ております)|[るの]ため[^。]{{0,20}}{_OFF}")
+_ANNOUNCEMENT = re.compile(
+    rf"{_OFF}(?:・[^\s。]{{1,8}})?(?:の?(?:連絡|お知らせ|案内|決定|判断|情報)(?:は|を|に|等)|について(?:は|の))"
+)
+_DENIAL = re.compile(
+    rf"{_OFF}[^。、]{{0,6}}(?:なし|無し|ません|せず|ではな)|{_OFF}の?予定は|\b(?:not|nicht|kein|pas)\b", re.IGNORECASE
+)
+_PART = re.compile(
+    r"一部|のみ|以外|部分|"
+    r"(?:提供|試食|飲食|販売|受付|受け付け|募集|申込み?|予約|入場|見学|配布|体験|派遣|貸出|貸し出し|調理|コーナー|屋台|出店|模擬店|パレード|の部|"
+    rf"利用|抽選会|\d日目|初日|最終日|第\d{{1,2}}回|\d[月日](?:開催|分|の回)?)[はをの]?(?:当面|当分)?、?{_OFF}"
+)
+_OTHER_TIME = re.compile(
+    rf"昨年|前年|前回|一昨年|去年|{_OFF}[^。、]{{0,12}}(?:でしたが|ましたが)|{_OFF}(?:とな[っり]|にな[っり]|し)た?(?:もの|分|[^。、]{{1,30}}を(?:開催|実施))"
+    rf"|{_OFF}[^。、]{{1,30}}の振り?替え?|{_OFF}(?:とな|にな)った[^。、]{{1,20}}(?:です|として|になります)"
+    r"|\b(?:last|previous) year|\b(?:letzte[snm]?|vorige[snm]?) jahr|l'an dernier|l'année dernière"
+    r"|\b(?:postponed|moved) from|verschoben vom|reportée? du",
+    re.IGNORECASE,
+)
+_NOT_CERTAIN = (_CONDITION, _ANNOUNCEMENT, _DENIAL, _PART, _OTHER_TIME)
+
+_TOPIC = re.compile(
+    rf"([^、。,\s】]{{2,40}}?)(?:(?<![でにとへて])は|[をがのも](?=、?(?:全て|すべて|やむなく|一時的?に?|当面|急遽|お)?{_OFF}))"
+)
+_BEFORE_SUBJECT = re.compile(r"^.*(?:ため|により|によって|に伴い|を鑑み|を受け|につき|ながら|ですが|で、?)(?=.)")
+_THIS_EVENT = re.compile(
+    r"(?:残念|急遽|この度|このたび)?(?:この|本|当|今回の?|今[年期]度?の?|本年度?の?|令和[\d元]{1,2}年度?の?|本日の?|全て?の?)*"
+    r"(?:イベント|催し物?|事業|開催|行事|大会|講座|教室|公演|コンサート|セミナー|講演会?|上映会?|実施|企画|チケット|前売り?券?|定員|全?席)?(?:自体|の開催|の実施)?"
+    r"|(?:この|今回の|今年度?の|本年度?の|令和[\d元]{1,2}年度?の).{1,20}(?:[祭会展式]|まつり|祭り|教室|講座|フェスタ?|フェスティバル|マラソン|コンサート)(?:の開催|の実施)?"
+)
+_NO_NAME = str.maketrans("", "", '「」『』【】"“”()※* \t')
+_REASON = r"[^。、\s]{2,40}(?:ため|影響により|都合により|不良により|事情により|に伴い|を受け|を鑑み|につき)、?"
+_ASSERTED = (
+    r"(?:[とにが]?(?:させて|いた[しだ]|なりま|なっております|決ま|決定|しま|して(?:おり|い)ます)|すること[とにを]|する運び|です)"
+)
+_STATEMENTS = {
+    NoticeKind.CANCELLED: re.compile(rf"{_CALLED_OFF}(?:{_ASSERTED}|ること[とにを])|見(?:合わせ|送り)ま|取り?(?:やめ|止め)ま"),
+    NoticeKind.POSTPONED: re.compile(rf"延期{_ASSERTED}"),
+    NoticeKind.SOLD_OUT: re.compile(
+        rf"{_FULL}(?:(?:[とに]なり|[とに]なって|いたし|し|して)(?:ました|おります)|です|のため|につき)|定員に達し(?:ました|たため|たので|ております)"
+    ),
+}
+"""A Japanese predicate that states what was decided."""
+_MAIN_CLAUSE = re.compile(r"(?<=ため)|(?<=につき)|[^、。「」をはが]{0,25}?(?:$|ので|ことを|、(?!と)|[(※・])")
+"""What follows the predicate of a sentence: 中止となりました公演を… is about something else."""
+
+
+_DOES_NOT = r"entfällt|fällt (?:leider )?aus"
+_WESTERN_EVENT = (
+    r"(?:event|meeting|session|course|class|workshop|concert|performance|show|talk|lecture|tour|walk|festival|fair|market|match|"
+    r"screening|reading|exhibition|activity|programme?|tickets|veranstaltung|konzert|kurs|vortrag|lesung|führung|fest|termin|"
+    r"vorstellung|ausstellung|treffen|markt|karten|événement|manifestation|spectacle|sortie|fête|atelier|conférence|séance|"
+    r"représentation|visite|exposition)"
+)
+
+
+def _alone(word: str, western: str) -> str:
+    why = r"(?: (?:due to|because of|until|wegen|auf|bis|au|à) [^.]{2,60})?"
+    return (
+        rf"(?:{_REASON})?(?:(?:この|本|当)?(?:イベント|催し|行事|講座|教室|講演会|公演|大会|チケット|全席)[はを]?)?(?:開催)?[はを]?{word}"
+        r"(?:の?お知らせ|(?:いた)?しました|しております|[にと]なりました|が?決定(?:しました)?|です)?(?:\((?:開催日|日程|日時|時期)?未定\)?)?"
+        rf"|(?:{_WESTERN_EVENT} )?(?:{western}){why}"
+    )
+
+
+_ALONE = {
+    kind: re.compile(_alone(word, western), re.IGNORECASE)
+    for kind, word, western in (
+        (NoticeKind.CANCELLED, _CALLED_OFF, f"{_WORDS[NoticeKind.CANCELLED].western}|{_DOES_NOT}"),
+        (NoticeKind.POSTPONED, r"(?:無期限|\d{1,2}月\d{1,2}日(?:\(.\))?[にへ])?延期", _WORDS[NoticeKind.POSTPONED].western),
+        (
+            NoticeKind.SOLD_OUT,
+            rf"(?:{_FULL}(?:御礼)?|定員到達|定員に達し(?:ました|たため.{{0,15}}))",
+            _WORDS[NoticeKind.SOLD_OUT].western,
+        ),
+    )
+}
+"""A mark of a title, or a note that says nothing else."""
+_AT_END = re.compile(rf"[・\s、]{_REASON}(?:開催)?(?:中止|延期)$")
+_IS = r"(?:is|are|was|has been|have been|had to be|ist|sind|wurden?|wird|muss(?:te)?|est|a été|sont)"
+_WESTERN = {
+    kind: re.compile(
+        r"(?:^|\b(?:this|the|our|all|die|das|der|diese[rs]?|le|la|les|ce|cet|cette)\s|\bl')(\w{2,30})\s"
+        rf"(?:{_IS}\s(?:[^\s,;]{{1,20}}\s){{0,6}}?(?:{words})|{verb})\b",
+        re.IGNORECASE,
+    )
+    for kind, words, verb in ((kind, _WORDS[kind].western, _DOES_NOT if kind is NoticeKind.CANCELLED else "$") for kind in _ALONE)
+}
+"""A sentence with its subject: "The afternoon session is cancelled" has none that is the whole event."""
+_SENTENCE_END = re.compile(r"[。！!]|(?<=[^\W\d_]{2})\.\s|\n[^\S\n]{0,9}(?=[\n※*・●○■◆□◇【(（<＜])")
+"""A line that goes on in the next belongs to its sentence: the condition is often in the line before."""
+_SIGNAL_WORDS = tuple(
+    "中止 延期 やめ 止め 見合わせ 見送 断念 満席 満員 完売 定員に達 cancel called postpone rescheduled sold booked abgesagt "
+    "fällt verschoben ausverkauft ausgebucht entfallen annul report complet".split()
+)
+_BRACKETED = re.compile(rf"[{_OPEN}]([^{_OPEN}{_CLOSE}]{{1,60}})[{_CLOSE}]")
+_SEPARATED = re.compile(r"\s?[※★☆■◆●◎*!→⇒]+\s?|\s[-–—|/]\s|\s?:\s?|(?<=[ぁ-んァ-ヶ一-龠])\s|\s(?=[ぁ-んァ-ヶ一-龠])")
+_LAST_WORDS = re.compile(r"(?:中止|延期)(?:のお知らせ|について|しました|[にと]なりました)$")
 _NOTICE_END = (
     r"(?:(?:する|した)?(?:の|に関する|について)?(?:お知らせ|ご案内|お詫び|ご連絡)(?:とお詫び)?|について|しました|いたしました|いたします|します|"
     r"[にと]なりました|が?決定(?:しました)?|御礼)"
 )
-_NOTICES = tuple((kind, re.compile(rf"(?:開催)?(?:の|を)?(?:{words}){_NOTICE_END}[。!]?$")) for kind, words in _NOTICE_WORDS)
+_NOTICES = tuple(
+    (kind, re.compile(rf"(?:開催)?(?:の|を)?(?:{words.japanese}){_NOTICE_END}[。!]?$")) for kind, words in _WORDS.items()
+)
 
 
-def _mark_expression(kind: NoticeKind, words: str) -> str:
-    english = _ENGLISH_WORDS[kind]
-    in_brackets = rf"[【\[(〔<《](?:開催)?(?:{words}|{english}){_NOTICE_END}?[】\])〕>》]"
+def _mark_expression(words: _Words) -> str:
+    english = words.western
+    in_brackets = rf"[{_OPEN}](?:開催)?(?:{words.japanese}|{english}){_NOTICE_END}?[{_CLOSE}]"
     at_start = rf"^{in_brackets}|^(?:{english})\s?[:!–—-]\s"
     why = r"(?:\s(?:due to|because of|until)\s[^.]{1,60})?"
     at_end = rf"{in_brackets}$|(?:\s?[:–—-]\s|\s(?:is\s|was\s|has been\s)?)(?:{english}){why}[.!]?$"
     return f"{at_start}|{at_end}"
 
 
-_MARKED = tuple((kind, re.compile(_mark_expression(kind, words), re.IGNORECASE)) for kind, words in _NOTICE_WORDS)
+_MARKED = tuple((kind, re.compile(_mark_expression(words), re.IGNORECASE)) for kind, words in _WORDS.items())
 _OWN_DATE = re.compile(
     r"^(?:\d{4}年)?\d{1,2}月\d{1,2}日(?:\([^()]{1,4}\))?(?:開催|実施)?の?\s?|\s?\((?:\d{4}年)?\d{1,2}月\d{1,2}日(?:\([^()]{1,4}\))?\)$"
 )
@@ -137,7 +228,7 @@ def find_notice(title: str) -> EventNotice | None:
         before = text[: found.start()].rstrip(_PARTICLES)
         quoted = _QUOTED.fullmatch(before)
         subject = (quoted[1] or quoted[2]) if quoted else _OWN_DATE.sub("", before)
-        is_certain = kind not in (NoticeKind.CANCELLED, NoticeKind.POSTPONED) or _is_certain(text.replace("お知らせ", ""))
+        is_certain = kind not in (NoticeKind.CANCELLED, NoticeKind.POSTPONED) or _is_certain(text.replace("お知らせ", ""), text)
         return EventNotice(kind, subject) if len(subject) >= _SHORTEST_SUBJECT and is_certain else None
     return None
 
@@ -147,18 +238,15 @@ def find_marked_notice(title: str) -> EventNotice | None:
     only a notice, with one it may be the event itself."""
     text = _NOTICE_START.sub("", _folded(title))
     for kind, pattern in _MARKED:
-        if (found := pattern.search(text)) is not None and _is_certain(text):
+        if (found := pattern.search(text)) is not None and _is_certain(text, text):
             subject = _OWN_DATE.sub("", (text[: found.start()] + text[found.end() :]).strip(_PARTICLES))
             return EventNotice(kind, subject) if len(subject) >= _SHORTEST_SUBJECT else None
     return None
 
 
-_NOTICE_WORD = dict(zip(NoticeKind, ("中止", "延期", "会場変更", "時間変更", "満席"), strict=True))
-
-
 def notice_title(notice: EventNotice) -> str:
     """The title of a notice as `find_notice` reads it."""
-    return f"{notice.subject} {_NOTICE_WORD[notice.kind]}のお知らせ"
+    return f"{notice.subject} {_NOTICE_TITLES[notice.kind]}のお知らせ"
 
 
 def says_cancelled(status: str) -> bool:
@@ -173,31 +261,96 @@ def says_postponed(status: str) -> bool:
     return len(text) <= _LONGEST_STATUS and _POSTPONED.search(text) is not None and _is_certain(text)
 
 
-def cancellation_mark(title: str) -> str:
-    """The mark at the start or the end of a title that says that the event does not take place; empty if there is none."""
+def title_statement(title: str) -> StatusStatement | None:
+    """What a mark at the start or the end of a title, or in brackets, says: 【中止】, （台風接近のため中止）, "SOLD OUT - "."""
     text = _folded(title)
-    mark = _MARK.search(text)
-    if mark is None or re.search(r"(?:一部|雨天|荒天|\d月(?:開催)?|\d日)$", text[: mark.start()]):
-        return ""
-    return mark[0]
+    if not _has_signal(text) or "再開" in text:
+        return None
+    found = (_statement_alone(mark) for mark in _marks(text))
+    return next(filter(None, found), None)
 
 
-def cancellation_sentence(note: str) -> str:
-    """The sentence of a note that says that the event does not take place; empty if there is none."""
-    if not re.search("中止|延期|取りやめ|取り止め|取止め|cancel|postpone", note, re.IGNORECASE):
-        return ""
-    if _WHOLE_NOTE.fullmatch(whole := _folded(note)) and _is_certain(whole):
-        return whole
-    sentences = (re.sub(r"\s+", "", part) for part in _SENTENCE_END.split(_folded(note)))
-    return next((one for one in sentences if _SENTENCE_OF_NOTE.search(one) and _is_certain(one)), "")
+def _marks(title: str) -> Iterator[str]:
+    yield from (found[1] for found in _BRACKETED.finditer(title))
+    parts = [part for part in _SEPARATED.split(title) if part]
+    if len(parts) > 1:
+        yield from (parts[0], parts[-1])
+    if (last := _LAST_WORDS.search(title)) and _is_certain(title, title):
+        yield last[0].removesuffix("について")
 
 
-def _is_certain(sentence: str) -> bool:
+def note_statement(note: str, title: str, day: date) -> StatusStatement | None:
+    """What a note says about the whole event of this title and day."""
+    note = note[:_LONGEST_NOTE]
+    if not _has_signal(note):
+        return None
+    text = _folded(note)
+    parts = [part for part in _SENTENCE_END.split(text) if len(part) <= _LONGEST_SENTENCE and _has_signal(part)]
+    found = (_statement_alone(text), *(_sentence_statement(part, title) for part in parts[:_MOST_SENTENCES]))
+    return next((one for one in found if one and _is_about_day(one, day)), None)
+
+
+def _is_about_day(statement: StatusStatement, day: date) -> bool:
+    """False for another year, and if the event was postponed to this day."""
+    days = ((int(month), int(of_month)) for month, of_month in _MONTH_AND_DAY.findall(statement.text))
+    if statement.kind is NoticeKind.POSTPONED and (day.month, day.day) in days:
+        return False
+    years = {int(western or 0) or 2018 + int(era.replace("元", "1")) for western, era in _YEAR.findall(statement.text)}
+    return not years or not years.isdisjoint({day.year, day.year - (day.month <= _LAST_OF_FISCAL_YEAR)})
+
+
+def _sentence_statement(part: str, title: str) -> StatusStatement | None:
+    if alone := _statement_alone(part):
+        return alone
+    sentence = re.sub(r"\s+", "", part)
+    for kind, pattern in _STATEMENTS.items():
+        found = pattern.search(sentence)
+        if found and _MAIN_CLAUSE.match(sentence, found.end()) and _is_certain(sentence, title):
+            return StatusStatement(kind, sentence)
+    if (last := _AT_END.search(part.strip())) and _is_certain(sentence, title):
+        return StatusStatement(NoticeKind.POSTPONED if "延期" in last[0] else NoticeKind.CANCELLED, sentence)
+    words = title.casefold().split()
+    for kind, pattern in _WESTERN.items():
+        western = pattern.search(part.strip())
+        if (
+            western
+            and (re.fullmatch(_WESTERN_EVENT, western[1], re.IGNORECASE) or western[1].casefold() in words)
+            and _is_certain(part)
+        ):
+            return StatusStatement(kind, part.strip())
+    return None
+
+
+def _statement_alone(text: str) -> StatusStatement | None:
+    bare = text.strip(" \t\n※*.。!★" + "【】[]()〔〕<>《》≪≫〈〉")
+    for kind, pattern in _ALONE.items() if len(bare) <= _LONGEST_STATUS else ():
+        if pattern.fullmatch(bare) and _is_certain(bare):
+            return StatusStatement(kind, bare)
+    return None
+
+
+def _has_signal(text: str) -> bool:
+    lowered = text.lower()
+    return any(word in lowered for word in _SIGNAL_WORDS)
+
+
+def _is_certain(sentence: str, title: str = "") -> bool:
     if _WEATHER.search(sentence) and not _DECIDED.search(sentence):
         return False
-    subject = _SUBJECT.search(sentence)
-    is_whole = subject is None or _WHOLE_EVENT.search(subject[1]) is not None
-    return is_whole and not any(pattern.search(sentence) for pattern in _NOT_CERTAIN)
+    if any(pattern.search(sentence) for pattern in _NOT_CERTAIN):
+        return False
+    return all(_is_event(found[1], title) for found in _TOPIC.finditer(sentence))
+
+
+def _is_event(subject: str, title: str) -> bool:
+    """Whether a subject is the event itself: not a part of it, and not another thing."""
+    name = _BEFORE_SUBJECT.sub("", subject).translate(_NO_NAME)
+    if _THIS_EVENT.fullmatch(name):
+        return True
+    whole = _folded(title).translate(_NO_NAME)
+    if len(name) < 2 or not whole:
+        return False
+    return name.endswith(whole) or (name in whole and (2 * len(name) >= len(whole) or whole.endswith(name)))
 
 
 def _folded(text: str) -> str:

@@ -2,7 +2,7 @@
 
 Pure. An event needs a title and a start; every other field is kept if it is plausible, and dropped with a note otherwise. What
 has no field goes to `extra`: `doors`, `year_from`, `notes`, `price_amount` (or `price_min`, `price_max`), `price_currency`,
-`postponed`, and for a notice about an event `notice` and `sold_out`.
+`postponed` and `sold_out`, and for a notice about an event `notice`.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from tadoru.parse.linear_regex import linear_regex
 from tadoru.parse.sources.cancellation import (
     EventNotice,
     NoticeKind,
-    cancellation_mark,
-    cancellation_sentence,
     find_notice,
+    note_statement,
     says_cancelled,
     says_postponed,
+    title_statement,
 )
 from tadoru.parse.sources.raw_fields import absolute, filled, raw_event
 from tadoru.parse.text_cleaning import clean_title, clean_venue, display_text, one_line, sanitise_html
@@ -125,6 +125,9 @@ _TAG = re.compile(r"<[^<>]{0,2000}>")
 _REPLACED = frozenset({"start", "end", "start_time", "end_time", "when_note", "venue", "address", "price", "organizer", "title"})
 """Fields for which a pattern is more exact than what the reader found."""
 _STATUS_NAMES = re.compile(r"状態|状況|ステータス|開催可否|status", re.IGNORECASE)
+_NOTE_NAMES = re.compile(
+    r"備考|お知らせ|注意|補足|サブタイトル|申込方法|remark|notice|\bnotes?\b|bemerkung|hinweis|remarque", re.IGNORECASE
+)
 _WITHOUT_TRACKING = UrlCleaner(strip_tracking=True)
 _OLDEST_ITEM = timedelta(days=2 * 366)
 """An item that was published longer ago is a page that is kept up to date."""
@@ -222,10 +225,8 @@ def normalise(raw: RawEvent, rules: SourceRules) -> EventDraft | QuarantinedEven
     if isinstance(when, QuarantinedEvent):
         return when
     point = parse_coordinates(raw.latitude, raw.longitude, zone.key)
-    cancelled, postponed = _cancelled_or_postponed(raw, title)
-    if notice:
-        postponed = postponed or notice.kind is NoticeKind.POSTPONED
-        cancelled = cancelled or postponed or notice.kind is NoticeKind.CANCELLED
+    occurrence = _current(when.occurrences, rules.now)
+    kinds = _statements(raw, title, occurrence) | ({notice.kind} if notice else set())
     texts = {name: one_line(getattr(raw, name) or "", limit) for name, limit in LIMITS.items() if name != "title"}
     texts["city"] = normalise_city(texts["city"]) or city_from_address(texts["address"]) or rules.city
     url, image = _web(raw.url), _web(raw.image)
@@ -237,7 +238,7 @@ def normalise(raw: RawEvent, rules: SourceRules) -> EventDraft | QuarantinedEven
     return EventDraft(
         title=title,
         title_clean=clean_title(title),
-        occurrence=_current(when.occurrences, rules.now),
+        occurrence=occurrence,
         occurrences=when.occurrences if len(when.occurrences) > 1 else (),
         timezone=zone.key,
         description=_description(raw.description),
@@ -248,17 +249,16 @@ def normalise(raw: RawEvent, rules: SourceRules) -> EventDraft | QuarantinedEven
         image=image,
         recurrence=one_line(raw.recurrence or when.recurrence, LONGEST_NOTE),
         when_note=display_text(raw.when_note or "", LONGEST_NOTE),
-        is_cancelled=cancelled,
+        is_cancelled=not kinds.isdisjoint({NoticeKind.CANCELLED, NoticeKind.POSTPONED}),
         position=raw.position,
-        extra=_extra(raw.extra, _derived_fields(when, notes, texts["price"], zone.key, postponed) | _notice_fields(notice)),
+        extra=_extra(raw.extra, _derived_fields(when, notes, texts["price"], zone.key) | _notice_fields(notice, kinds)),
         **texts,
     )
 
 
-def _notice_fields(notice: EventNotice | None) -> dict[str, str]:
-    if notice is None:
-        return {}
-    return {"notice": notice.kind.value} | ({"sold_out": "yes"} if notice.kind is NoticeKind.SOLD_OUT else {})
+def _notice_fields(notice: EventNotice | None, kinds: set[NoticeKind]) -> dict[str, str]:
+    stated = {kind.value: "yes" for kind in (NoticeKind.POSTPONED, NoticeKind.SOLD_OUT) if kind in kinds}
+    return ({"notice": notice.kind.value} if notice else {}) | stated
 
 
 def _zone(named: str | None, default: str) -> tuple[ZoneInfo, list[str]]:
@@ -352,18 +352,28 @@ def _over(occurrence: Occurrence) -> datetime:
     return occurrence.ends_at or (start if occurrence.has_time else start + timedelta(days=1))
 
 
-def _cancelled_or_postponed(raw: RawEvent, title: str) -> tuple[bool, bool]:
-    """Whether it is cancelled and whether it is postponed: from the reader, from status columns, or from a mark in the title."""
+def _statements(raw: RawEvent, title: str, occurrence: Occurrence) -> set[NoticeKind]:
+    """Whether it is cancelled, postponed or sold out: from the reader, from status columns, a mark in the title, or a note."""
     states = [value for name, value in raw.extra.items() if _is_status(name)]
-    said = (cancellation_mark(title), cancellation_sentence(without_repeats(raw.when_note or "")))
-    postponed = any(map(says_postponed, states)) or any("延期" in text or "postponed" in text.lower() for text in said)
-    cancelled = raw.is_cancelled or any(said) or any(map(says_cancelled, states))
-    return cancelled or postponed, postponed
+    notes = [without_repeats(raw.when_note or ""), *(value for name, value in raw.extra.items() if _is_note(name))]
+    notes.append(_TAG.sub("", _LINE_END.sub("\n", (raw.description or "")[:LONGEST_DESCRIPTION])))
+    day = occurrence.starts_at.date()
+    kinds = {one.kind for one in (title_statement(title), *(note_statement(note, title, day) for note in notes)) if one}
+    if raw.is_cancelled or any(map(says_cancelled, states)):
+        kinds.add(NoticeKind.CANCELLED)
+    if any(map(says_postponed, states)):
+        kinds.add(NoticeKind.POSTPONED)
+    return kinds
 
 
 @lru_cache(maxsize=1_024)
 def _is_status(name: str) -> bool:
     return _STATUS_NAMES.search(name) is not None
+
+
+@lru_cache(maxsize=1_024)
+def _is_note(name: str) -> bool:
+    return _NOTE_NAMES.search(name) is not None
 
 
 def _web(address: str | None) -> str:
@@ -392,14 +402,12 @@ def _extra_name(name: str) -> str:
     return one_line(name, 100)
 
 
-def _derived_fields(when: ParsedDate, notes: list[str], price: str, zone: str, postponed: bool) -> dict[str, str]:
+def _derived_fields(when: ParsedDate, notes: list[str], price: str, zone: str) -> dict[str, str]:
     found = parse_price(price, zone)
     if when.doors is not None:
         found["doors"] = f"{when.doors:%H:%M}"
     if when.year is not YearSource.WRITTEN:
         found["year_from"] = when.year.value
-    if postponed:
-        found["postponed"] = "yes"
     if notes:
         found["notes"] = " ".join(dict.fromkeys(notes))
     return found
