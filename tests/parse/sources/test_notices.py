@@ -113,6 +113,7 @@ def test_a_sentence_about_something_else_says_nothing_about_the_event(note: str)
         ("The fair has been called off.", NoticeKind.CANCELLED),
         ("Der Kurs fällt leider aus.", NoticeKind.CANCELLED),
         ("En raison des intempéries, la fête est annulée.", NoticeKind.CANCELLED),
+        ("感染症拡大防止の影響により\n中止", NoticeKind.CANCELLED),
         ("感染症拡大防止のため延期（開催日未定）", NoticeKind.POSTPONED),
         ("Das Konzert wurde auf den 12. Juni verschoben.", NoticeKind.POSTPONED),
         ("満席のため受付を締め切りました", NoticeKind.SOLD_OUT),

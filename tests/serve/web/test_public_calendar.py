@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -117,6 +119,21 @@ def test_an_event_of_several_days_is_drawn_across_them(browser: Browser, priced:
         assert bar["width"] >= whole["width"] - 12
         assert page.locator(".span").count() == 5, "one bar a week"
         assert page.locator(".span.to").count() == 1
+
+
+def test_lists_and_pages_say_until_when_an_exhibition_goes_on(client: httpx.Client, priced: WebHarness) -> None:
+    values = {"title": "Prints", "starts": "2026-08-20 09:00", "ends": "2026-08-20 17:00", "timezone": "Asia/Tokyo"}
+    draft = parse_new_event(values, "Asia/Tokyo", priced.store.db.now())
+    first = draft.occurrence
+    assert first.ends_at is not None
+    days = tuple(
+        replace(first, starts_at=first.starts_at + step, ends_at=first.ends_at + step) for step in map(timedelta, range(20))
+    )
+    event = priced.store.edits.create(replace(draft, occurrences=days), EventMatcher(), "test")
+    page = client.get(priced.url(f"/events/{event.id}"), headers=HTML).text
+    assert "19 dates · until Tue 8 Sept</summary>" in page
+    assert "<span>until Tue 8 Sept</span>" in client.get(priced.url("/?q=Prints"), headers=HTML).text
+    assert "until " not in client.get(priced.url("/day/2026-09-08"), headers=HTML).text
 
 
 def test_a_phone_shows_an_event_without_scrolling(browser: Browser, priced: WebHarness) -> None:

@@ -324,7 +324,7 @@ def _sentence_statement(part: str, title: str) -> StatusStatement | None:
 def _statement_alone(text: str) -> StatusStatement | None:
     bare = text.strip(" \t\n※*.。!★" + "【】[]()〔〕<>《》≪≫〈〉")
     for kind, pattern in _ALONE.items() if len(bare) <= _LONGEST_STATUS else ():
-        if pattern.fullmatch(bare) and _is_certain(bare):
+        if (pattern.fullmatch(bare) or pattern.fullmatch("".join(bare.split()))) and _is_certain(bare):
             return StatusStatement(kind, bare)
     return None
 

@@ -33,6 +33,7 @@ from tadoru.serve.web.calendar.view_models import (
     event_json_ld,
     fill_weeks,
     format_event_time,
+    format_last_day,
     format_place,
     group_by_day,
     group_by_relevance,
@@ -271,7 +272,7 @@ def event_page(request: Request, event_id: int) -> Response:
     description = render_description(event.description)
     return render(
         request, "calendar/event.html", event=event, when=format_event_time(time, event.timezone, formatter), more_times=others,
-        most_times=MAX_DATES,
+        most_times=MAX_DATES, until=format_last_day(event, time, formatter) if time else "",
         zone_note=event.timezone if event.timezone and event.timezone != here and time is not None and time.has_time else "",
         map_url=map_url(event), page_url=event.url if is_web_url(event.url) else "",
         is_html=isinstance(description, Markup), canonical=canonical, sources=_attribution(service, event),

@@ -63,6 +63,8 @@ class EventCard:
     title: str
     at: str
     short_at: str
+    until: str
+    """Its last day, if it has dates after this one."""
     place: str
     category: str
     price: str
@@ -122,6 +124,7 @@ def event_card(event: CalendarEvent, time: EventTime, formatter: Formatter) -> E
         title=event.title,
         at=at,
         short_at=at.partition("–")[0] if time.has_time and time.last_date == time.local_date else "",
+        until=format_last_day(event, time, formatter),
         place=format_place(event),
         category=event.category,
         price=event.price if len(event.price) <= _MAX_PRICE_LENGTH else "",
@@ -130,6 +133,15 @@ def event_card(event: CalendarEvent, time: EventTime, formatter: Formatter) -> E
         is_sold_out=event.is_sold_out,
         is_gone=event.vanished_at is not None,
     )
+
+
+def format_last_day(event: CalendarEvent, time: EventTime, formatter: Formatter) -> str:
+    """Until when an event with several dates goes on; empty if this is its last date."""
+    if event.times <= 1 or event.last_day_over is None:
+        return ""
+    last = (event.last_day_over.astimezone(zone_or_utc(event.timezone)) - timedelta(seconds=1)).date()
+    _ = formatter.gettext
+    return _("until {day}", day=formatter.day(last, after=time.local_date)) if last > time.last_date else ""
 
 
 def format_place(event: CalendarEvent) -> str:
