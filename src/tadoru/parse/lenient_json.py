@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 
 DEEPEST = 60
 MOST_CHARACTERS = 2_000_000
@@ -32,11 +33,17 @@ def loads(text: str) -> object:
     except ValueError:
         if len(text) > MOST_CHARACTERS:
             raise
-    reading = _Reading(text)
-    values = reading.all_values()
+    values = list(_Reading(text).values())
     if not values:
         raise ValueError("no object or list is in it")
     return values[0] if len(values) == 1 else values
+
+
+def first_value(text: str) -> object:
+    """The first object or list in a text, whatever follows it, such as the rest of a script. Raises ValueError."""
+    for value in _Reading(text[:MOST_CHARACTERS]).values():
+        return value
+    raise ValueError("no object or list is in it")
 
 
 class _Reading:
@@ -46,15 +53,13 @@ class _Reading:
         self.text = text
         self.at = 0
 
-    def all_values(self) -> list[object]:
+    def values(self) -> Iterator[object]:
         """The objects and lists that follow each other; stray text between them is passed over."""
-        found: list[object] = []
         while self._sign():
             if self._sign() in "{[":
-                found.append(self._value(0))
+                yield self._value(0)
             else:
                 self.at += 1
-        return found
 
     def _sign(self) -> str:
         """The next sign that is neither space nor comment; empty at the end."""

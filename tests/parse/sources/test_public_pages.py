@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import pytest
 
+from tadoru.errors import ConfigError
 from tadoru.jobs.events.collect.readers import SourceDocument
 from tadoru.jobs.events.collect.source_settings import parse_source_settings
 from tadoru.jobs.events.normalise.normaliser import SourceRules, normalise
@@ -213,6 +215,123 @@ SHAPES = {
     "a feed of news and events": PageShape(
         "rss", rss("イベント：朝市 8月1日|", "入札の結果 8月3日|"), {"include": "イベント"}, ["イベント：朝市 8月1日 08-01"]
     ),
+    "a date that spans several rows": PageShape(
+        "html",
+        "<table><tr><td rowspan=2>8月5日<td>工作<td>児童館</tr><tr><td>寄席<td>公民館</tr>"
+        "<tr><td>8月7日<td>体操<td>体育館</tr></table>",
+        {
+            "item": "tr",
+            "fields": {
+                "title": "td:nth-last-child(2)",
+                "start": {"selector": "td:nth-last-child(3)", "above": True},
+                "venue": "td:last-child",
+            },
+        },
+        ["工作 08-05 児童館", "寄席 08-05 公民館", "体操 08-07 体育館"],
+    ),
+    "a heading with the month and days below it": PageShape(
+        "html",
+        "<h2>令和8年8月</h2><ul><li>1日（土）夏祭り</li></ul><h2>令和8年9月</h2><ul><li>6日（日）敬老会</li></ul>",
+        {
+            "item": "li",
+            "fields": {
+                "title": {"pattern": "）(.+)"},
+                "start": {
+                    "year": {"selector": "h2", "above": "true", "pattern": "(.+?)年"},
+                    "month": {"selector": "h2", "above": "true", "pattern": r"(\d+)月"},
+                    "day": {"pattern": r"(\d+)日"},
+                },
+            },
+        },
+        ["夏祭り 08-01", "敬老会 09-06"],
+    ),
+    "a term with several descriptions": PageShape(
+        "html",
+        "<dl><dt>8月1日<dd>朝市<dd>夜市<dt>8月2日<dd>音楽会</dl>",
+        {"item": "dd", "fields": {"title": ".", "start": {"selector": "dt", "above": True}}},
+        ["朝市 08-01", "夜市 08-01", "音楽会 08-02"],
+    ),
+    "a month as a grid with the date on the cell": PageShape(
+        "html",
+        "<table><tr><td data-date=2026-08-01><ul><li>朝市<li>夜市</ul>"
+        "<td data-date=2026-08-02><td data-date=2026-08-03><ul><li>囲碁</ul></table>",
+        {"item": "td li", "fields": {"title": ".", "start": {"selector": "td", "attribute": "data-date", "above": True}}},
+        ["朝市 08-01", "夜市 08-01", "囲碁 08-03"],
+    ),
+    "lines of a cell beside its date": PageShape(
+        "html",
+        "<table><tr><th>8月1日<td>10:00 体操<br>13:00 将棋</tr><tr><th>8月2日<td>10:00 絵手紙</tr></table>",
+        {
+            "item": "td",
+            "split": "br",
+            "fields": {
+                "title": {"pattern": r"\d (.+)"},
+                "start_time": {"pattern": r"\d+:\d+"},
+                "start": {"selector": "th", "above": True},
+            },
+        },
+        ["体操 08-01 10:00", "将棋 08-01 13:00", "絵手紙 08-02 10:00"],
+    ),
+    "a sign for the same day": PageShape(
+        "html",
+        "<table><tr><td>8月1日<td>朝市</tr><tr><td>〃<td>夜市</tr></table>",
+        {"item": "tr", "fields": {"title": "td:last-child", "start": {"selector": "td:first-child", "above": True}}},
+        ["朝市 08-01", "夜市 08-01"],
+    ),
+    "headings and paragraphs in one element": PageShape(
+        "html",
+        "<div class=t><div><p>案内<h3>古本市</h3><p>9月12日<p>ところ：図書館"
+        "<h3>句会</h3>9月19日13時<p>ところ：文学館</div></div>",
+        {
+            "item": ".t",
+            "split": "css:h3",
+            "fields": {
+                "title": "h3",
+                "start": {"pattern": r"\d+月\d+日(?:\d+時)?"},
+                "venue": {"selector": "p:last-of-type", "pattern": "ところ：(.+)"},
+            },
+        },
+        ["古本市 09-12 図書館", "句会 09-19 13:00 文学館"],
+    ),
+    "rows with labels": PageShape(
+        "html",
+        "<div class=e><h3>陶芸</h3><table><tr><th>日時<td>8月22日 10時<tr><th>会場<td>青年の家</table></div>",
+        {
+            "item": ".e",
+            "fields": {"title": "h3", "start": 'th:contains("日時") + td', "venue": 'th:contains("会場") + td'},
+        },
+        ["陶芸 08-22 10:00 青年の家"],
+    ),
+    "local seconds in an attribute": PageShape(
+        "html",
+        "<ul><li data-at=1785574800>朝市<li data-at=99999999999999>ずっと先</ul>",
+        {
+            "item": "li",
+            "fields": {"title": ".", "start": {"attribute": "data-at"}},
+            "epoch": "local_seconds",
+            "skip_undated": True,
+        },
+        ["朝市 08-01 09:00"],
+    ),
+    "a list in a script": PageShape(
+        "api",
+        "<script>lib({a: [1]})</script>"
+        "<script>var cal = [{title:'盆踊り', start:'2026-08-14T18:00'}]; show({events: cal});</script>",
+        {"after": "var cal =", "fields": {"title": "title", "start": "start"}},
+        ["盆踊り 08-14 18:00"],
+    ),
+    "an answer in an element": PageShape(
+        "api",
+        '<script id=data type="application/json">{"events":[{"name":"朝市","at":"2026-08-01"}]}</script>',
+        {"embedded": "script#data", "items": "events", "fields": {"title": "name", "start": "at"}},
+        ["朝市 08-01"],
+    ),
+    "an answer in an attribute": PageShape(
+        "api",
+        """<div data-events='[{"name":"朝市","at":"2026-08-01"}]'></div>""",
+        {"embedded": "div::attr(data-events)", "fields": {"title": "name", "start": "at"}},
+        ["朝市 08-01"],
+    ),
     "an answer in local time": PageShape(
         "api",
         json.dumps([{"name": "朝市", "at": 1785574800}]),
@@ -245,17 +364,69 @@ def test_settings_reach_every_shape(shape: PageShape) -> None:
     assert read(shape) == shape.events
 
 
-def test_there_are_as_many_shapes_as_the_evaluation_had() -> None:
-    assert len(SHAPES) >= 25
-
-
 def test_a_page_without_events_names_the_feeds_and_calendars_that_it_links_to() -> None:
     body = (
         "<link rel=alternate type='application/rss+xml' href=/news.rss><a href='webcal://city.example/all.ics'>購読</a>"
         "<a href='/open/events.csv'>CSV</a><a href='/list?format=ical'>iCal</a><a href='/about'>About</a>"
+        "<a type=text/calendar href=/abo>Abo</a><a href='/x?tx_cal[view]=ics'>X</a>"
+        "<iframe src='https://calendar.google.com/calendar/embed?ctz=UTC&amp;src=town%40city.example'></iframe>"
     )
     settings = parse_source_settings(SourceType.HTML, {})
     [problem] = settings.reader.read(document_of("html", body), settings.own).problems
-    for part in ("/news.rss (rss)", "https://city.example/all.ics (ics)", "/open/events.csv (csv)", "format=ical (ics)"):
+    for part in (
+        "/news.rss (rss)",
+        "https://city.example/all.ics (ics)",
+        "/open/events.csv (csv)",
+        "format=ical (ics)",
+        "/abo (ics)",
+        "=ics (ics)",
+        "https://calendar.google.com/calendar/ical/town%40city.example/public/basic.ics (ics)",
+    ):
         assert part in problem.reason
     assert "/about" not in problem.reason
+
+
+def test_a_page_of_pdf_files_says_that_they_are_not_read() -> None:
+    settings = parse_source_settings(SourceType.HTML, {})
+    body = "<a href=/8.pdf>8月</a><a href=/9.PDF>9月</a>"
+    [problem] = settings.reader.read(document_of("html", body), settings.own).problems
+    assert "2 PDF files, which are not read" in problem.reason
+
+
+@pytest.mark.parametrize("kind", [SourceType.RSS, SourceType.ICS, SourceType.CSV])
+def test_a_page_that_was_added_as_another_type_names_what_it_links_to(kind: SourceType) -> None:
+    settings = parse_source_settings(kind, {})
+    document = document_of("html", "<!doctype html><a href=/all.ics>Calendar</a>")
+    assert [one.reason for one in settings.reader.read(document, settings.own).problems][1:] == [
+        "This is a web page. It links to: https://city.example/all.ics (ics)."
+    ]
+
+
+@pytest.mark.parametrize(
+    "kind, settings, words",
+    [
+        (
+            "html",
+            {"item": "//li", "fields": {"title": ".", "start": {"selector": ".", "above": True}}},
+            "fields.start.above needs",
+        ),
+        ("html", {"item": "li", "split": "css:h3[", "fields": {"title": "a"}}, "split"),
+        ("api", {"embedded": "script[", "fields": {"title": "a"}}, "embedded"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_refused(kind: str, settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        parse_source_settings(SourceType(kind), settings)
+
+
+def test_a_page_without_its_json_says_what_was_looked_for() -> None:
+    settings = parse_source_settings(SourceType.API, {"after": "var cal =", "fields": {"title": "title"}})
+    [problem] = settings.reader.read(document_of("api", "<script>var other = 1</script>"), settings.own).problems
+    assert "no script with “var cal =”" in problem.reason
+
+
+@pytest.mark.parametrize("page, following", [(1, "https://city.example/events/?p=2"), (2, None)])
+def test_a_feed_is_followed_as_far_as_the_setting_allows(page: int, following: str | None) -> None:
+    settings = parse_source_settings(SourceType.RSS, {"most_pages": 2})
+    body = "<feed xmlns='http://www.w3.org/2005/Atom'><link rel='next' href='?p=2'/></feed>"
+    assert settings.reader.read(replace(document_of("rss", body), page=page), settings.own).next_url == following

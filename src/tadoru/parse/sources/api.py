@@ -2,7 +2,8 @@
 
 Settings: `items` (the list of events), `each` (a list within an item, every element of which is an event), `fields` (field:
 expression, or a mapping with `path`, `default`, `join`, `map`), `constants`, `epoch` (times are numbers), `pagination`
-(`ApiPaging`) and `most_pages`. This is the only module that imports jmespath. Credentials are handled by the fetcher, and HTML
+(`ApiPaging`), `most_pages`, and `embedded` and `after` for JSON in a page. This is the only module that imports jmespath.
+Credentials are handled by the fetcher, and HTML
 stays HTML. JSON is repaired only where nothing can be misread: control characters in texts, and the prefix that some APIs add
 against script inclusion.
 """
@@ -13,7 +14,6 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Self
 
@@ -22,9 +22,12 @@ import jmespath
 from tadoru.errors import ConfigError, Message, quoted
 from tadoru.model.event import ParsedSource, RawEvent
 from tadoru.parse.decode import decode
+from tadoru.parse.extract import split_selector
 from tadoru.parse.gc_pause import paused_gc
 from tadoru.parse.header_fields import links
-from tadoru.parse.sources.raw_fields import ReadProblems, Value, absolute, by_field, constants, raw_event
+from tadoru.parse.html import HtmlDocument, PageTooComplex, is_selector
+from tadoru.parse.lenient_json import first_value
+from tadoru.parse.sources.raw_fields import EPOCHS, ReadProblems, Value, absolute, by_field, constants, epoch_time, raw_event
 from tadoru.parse.sources.source_settings import SettingsReader
 from tadoru.rules.url import with_parameter
 
@@ -155,8 +158,6 @@ _LONG_NUMBER = 30
 _GUARD = ")]}'"
 """Makes an answer useless as a script on another site; some add a comma or a line end."""
 _TIMES = ("start", "end", "updated")
-_SECONDS = {"seconds": 1, "milliseconds": 1_000, "local_seconds": 1, "local_milliseconds": 1_000}
-"""Parts of a second. Local ones count the time of the clock on the wall as if it were UTC."""
 # What an expression may end in on data that nobody foresaw; jmespath's own errors are ValueErrors.
 _FAILURES = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
 
@@ -197,6 +198,10 @@ class ApiSettings:
     epoch: str = ""
     """`seconds` or `milliseconds` when times are numbers; `local_…` if they count local time."""
     paging: ApiPaging = NO_PAGING
+    embedded: str = ""
+    """The answer is a page: a CSS selector of the element, or its attribute, that holds the JSON."""
+    after: str = ""
+    """What stands before the JSON in a script."""
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, object]) -> Self:
@@ -210,12 +215,16 @@ class ApiSettings:
         if "title" not in fields:
             raise ConfigError("The setting fields.title is missing; it must be the JMESPath expression of an event's name.")
         same = constants(given)
-        epoch = given.choice("epoch", _SECONDS, "")
+        epoch = given.choice("epoch", EPOCHS, "")
         paging = ApiPaging.given(given.mapping("pagination"), given.number("most_pages", 50, least=1, most=10_000))
         for name, path in paging.paths():
             _check(path, f"pagination.{name}")
+        after = given.text("after")
+        embedded = given.text("embedded", "script" if after else "")
+        if embedded and not is_selector(split_selector(embedded)[0]):
+            raise given.error("embedded", embedded, "a CSS selector, such as script#events")
         given.done()
-        return cls(items, each, fields, same, epoch, paging)
+        return cls(items, each, fields, same, epoch, paging, embedded, after)
 
 
 @paused_gc()
@@ -231,7 +240,7 @@ def read_api(
     """The events of one answer, and the address of the next page: `url` and `page` are this one's, counted from 1."""
     problems = ReadProblems()
     try:
-        data = _data(decode(body, content_type).text)
+        data = _embedded(body, content_type, settings) if settings.embedded else _data(decode(body, content_type).text)
         items = _search(settings.items, data)
     except _FAILURES as error:
         problems.add(
@@ -306,26 +315,11 @@ def _positions(items: list[object], each: str, problems: ReadProblems) -> Iterat
 
 def _value(name: str, found: object, wanted: FieldPath, settings: ApiSettings) -> Value | None:
     """What an expression found, as the value of a field."""
-    if settings.epoch and name in _TIMES and (moment := _moment(found, settings.epoch)) is not None:
+    if settings.epoch and name in _TIMES and (moment := epoch_time(found, settings.epoch)) is not None:
         return moment.isoformat() if name == "updated" else moment
     texts = [_text(one) for one in (found if isinstance(found, list) else [found])]
     words = [wanted.names.get(text, text) for text in texts if text.strip()]
     return wanted.join.join(words) or wanted.default or None
-
-
-def _moment(found: object, unit: str) -> datetime | None:
-    """A number of seconds since 1970 as a time; None for what is no number (some interfaces give a date now and then)."""
-    if isinstance(found, bool) or not isinstance(found, str | int | float):
-        return None
-    try:
-        seconds = float(found) / _SECONDS[unit]
-    except ValueError:
-        return None
-    try:
-        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
-        return moment.replace(tzinfo=None) if unit.startswith("local_") else moment
-    except (OverflowError, ValueError):
-        raise ValueError(f"{str(found)[:40]} {unit} since 1970 is no time that can be; look at the setting epoch.") from None
 
 
 def _data(text: str) -> object:
@@ -334,6 +328,22 @@ def _data(text: str) -> object:
         text = text.removeprefix(_GUARD).lstrip(", \r\n")
     data: object = json.loads(text, strict=False, parse_int=_whole, parse_float=_real, parse_constant=_nothing)
     return data
+
+
+def _embedded(body: bytes, content_type: str | None, settings: ApiSettings) -> object:
+    """The JSON in a page. Raises ValueError."""
+    selector, attribute = split_selector(settings.embedded)
+    try:
+        elements = HtmlDocument.parse(body, content_type).select(selector)
+    except PageTooComplex as error:
+        raise ValueError(str(error)) from None
+    for element in elements:
+        text = (element.attributes.get(attribute) or "") if attribute else element.text()
+        if settings.after in text and text.strip():
+            return first_value(text.partition(settings.after)[2] if settings.after else text)
+    raise ValueError(
+        f"The page has no {settings.embedded}" + (f" with “{settings.after}”" if settings.after else "") + " (setting embedded)."
+    )
 
 
 def _text(value: object) -> str:

@@ -124,6 +124,8 @@ class FeedSettings:
     """A regular expression for the date in title or description: its first group, or all of it. Empty: any written date."""
     limit: int = 5_000
     """Items of one feed, at most."""
+    most_pages: int = 10_000
+    """Pages that a feed may link to, one from the other."""
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, object]) -> FeedSettings:
@@ -139,19 +141,23 @@ class FeedSettings:
         except ValueError as error:
             raise given.error("date_pattern", pattern, f"a regular expression that can be used ({error})") from None
         limit = given.number("limit", 5_000, least=1, most=50_000)
+        most_pages = given.number("most_pages", 10_000, least=1, most=10_000)
         given.done()
-        return cls(date_from=places, date_pattern=pattern, limit=limit)
+        return cls(date_from=places, date_pattern=pattern, limit=limit, most_pages=most_pages)
 
 
 @paused_gc()
-def read_feed(body: bytes, content_type: str | None, url: str, settings: FeedSettings | None = None) -> ParsedSource:
-    """What a feed says."""
+def read_feed(
+    body: bytes, content_type: str | None, url: str, settings: FeedSettings | None = None, *, page: int = 1
+) -> ParsedSource:
+    """What a feed says; this is its `page`th page."""
     settings = settings or FeedSettings()
+    is_last = page >= settings.most_pages
     problems = ReadProblems()
     dates = DateLocation(settings.date_from, linear_regex(settings.date_pattern) if settings.date_pattern else None)
     if body.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
         events, next_url = read_json(body, content_type, url, dates, settings.limit, problems)
-        return ParsedSource(events=tuple(events), problems=problems.all(), next_url=next_url)
+        return ParsedSource(events=tuple(events), problems=problems.all(), next_url=None if is_last else next_url)
     if not body.strip():
         problems.add("start", Message("The feed is empty."))
         return ParsedSource(problems=problems.all())
@@ -179,7 +185,8 @@ def read_feed(body: bytes, content_type: str | None, url: str, settings: FeedSet
     feed = read_xml(body, content_type, url, problems, take)
     if feed is None and not problems.all():
         problems.add("start", Message("This is not a feed."), body[:300].decode("utf-8", "replace"))
-    return ParsedSource(events=tuple(events), problems=problems.all(), next_url=_next(feed), ttl=_ttl(feed))
+    next_url = None if is_last else _next(feed)
+    return ParsedSource(events=tuple(events), problems=problems.all(), next_url=next_url, ttl=_ttl(feed))
 
 
 def _next(feed: XmlElement | None) -> str | None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple, Self
+from urllib.parse import parse_qs, quote
 
 from tadoru.errors import ConfigError, Message, quoted
 from tadoru.extras import not_installed
@@ -18,9 +21,9 @@ from tadoru.parse.extract import compiled_xpath, found_by_xpath, split_selector,
 from tadoru.parse.gc_pause import paused_gc
 from tadoru.parse.html import Element, HtmlDocument, PageTooComplex, collapsed, is_selector, text_of
 from tadoru.parse.linear_regex import linear_regex
-from tadoru.parse.sources.raw_fields import ReadProblems, Value, by_field, constants, filled, raw_event
+from tadoru.parse.sources.raw_fields import EPOCHS, ReadProblems, Value, by_field, constants, epoch_time, filled, raw_event
 from tadoru.parse.sources.schema_org import ScheduleWindow, events_in
-from tadoru.parse.sources.source_settings import SettingsReader
+from tadoru.parse.sources.source_settings import SettingsReader, check_pattern
 from tadoru.rules.url import canonical
 
 MAX_TEXT = 20_000
@@ -45,10 +48,23 @@ class SelectablePage:
         """Raises PageTooComplex."""
         self.document = HtmlDocument.parse(body, content_type)
         self._source = (body, content_type)
+        self._found: dict[str, tuple[list[int], list[Element]]] = {}
 
     def node(self, language: str) -> Node:
         """The whole page, for an expression in this language."""
         return self.document if language == "css" else self._xpath_tree
+
+    def above(self, selector: str, item: Element) -> Iterator[Element]:
+        """The elements that a CSS selector finds and that begin before an item, the nearest first."""
+        if selector not in self._found:
+            found = sorted({self._order[one.mem_id]: one for one in self.document.select(selector)}.items())
+            self._found[selector] = ([at for at, _ in found], [one for _, one in found])
+        places, elements = self._found[selector]
+        return iter(elements[: bisect_left(places, self._order[item.mem_id])][: -MOST_VALUES - 1 : -1])
+
+    @cached_property
+    def _order(self) -> dict[int, int]:
+        return {element.mem_id: at for at, element in enumerate(self.document.select("*"))}
 
     @cached_property
     def _xpath_tree(self) -> Node:
@@ -70,6 +86,8 @@ class SelectorExpression:
         if language not in ("css", "xpath"):
             language, rest = ("xpath" if text.lstrip().startswith(_XPATH_START) else "css"), text
         selector, attribute = split_selector(rest.strip()) if language == "css" else (rest.strip(), None)
+        if language == "css":  # as jQuery and cssselect have it; Lexbor has a name of its own
+            selector = selector.replace(":contains(", ":lexbor-contains(")
         try:
             if language == "xpath":
                 compiled_xpath(selector)
@@ -115,6 +133,8 @@ class FieldSelector:
     """Whether the markup within is wanted and not the text."""
     line: int = 0
     """Of the lines between `<br>`, paragraphs and list items: the first is 1, the last -1; 0 takes all."""
+    above: bool = False
+    """Whether an item without a value has that of the last such element above it: a heading, or the cell of an earlier row."""
     parts: Mapping[str, FieldSelector] = field(default_factory=dict)
     """Of a date that is written in pieces."""
 
@@ -145,6 +165,7 @@ class FieldSelector:
             given.text("default"),
             given.flag("html", default=False),
             given.number("line", 0, least=-100, most=100),
+            given.flag("above", default=False),
         )
         given.done()
         check_pattern(pattern, where)
@@ -153,11 +174,17 @@ class FieldSelector:
     def expressions(self) -> list[SelectorExpression]:
         return [self.expression] if self.expression else [one for part in self.parts.values() for one in part.expressions()]
 
-    def value(self, page: SelectablePage, node: Node | None) -> str:
-        """The value within a node, or within the page when there is none."""
+    def is_above(self) -> bool:
+        """Whether it, or a part of it, looks above the item."""
+        return self.above or any(part.above for part in self.parts.values())
+
+    def value(self, page: SelectablePage, node: Node | None, item: Node | None = None) -> str:
+        """The value within a node, or within the page when there is none; `item` is what the node is, or was split off from."""
         if self.expression is None:
-            return date_of_pattern({name: part.value(page, node) for name, part in self.parts.items()})
+            return date_of_pattern({name: part.value(page, node, item) for name, part in self.parts.items()})
         values = self.values(page, node, MOST_VALUES)
+        if not values and self.above and item is not None:
+            values = list(islice(filter(None, map(self._read, page.above(self.expression.text, item))), 1))
         return (values[0] if self.join is None else self.join.join(values)) if values else self.default
 
     def values(self, page: SelectablePage, node: Node | None, most: int | None = None) -> list[str]:
@@ -165,10 +192,14 @@ class FieldSelector:
         if self.expression is None:
             return []
         found = self.expression.find(node if node is not None else page.node(self.expression.language))
-        attribute = self.attribute or self.expression.attribute
-        if self.line and not attribute:
-            return [text for one in found[:most] if (text := self._part(self._line(_text(one, attribute, html=True))))]
-        return [text for one in found[:most] if (text := self._part(_text(one, attribute, self.html)))]
+        return [text for one in found[:most] if (text := self._read(one))]
+
+    def _read(self, found: Node) -> str:
+        attribute = self.attribute or (self.expression.attribute if self.expression else None)
+        is_line = self.line and not attribute
+        text = _text(found, attribute, html=bool(is_line) or self.html)
+        text = self._part(self._line(text) if is_line else text)
+        return "" if self.above and text in _DITTO else text
 
     def _line(self, markup: str) -> str:
         lines = text_lines(markup)
@@ -182,6 +213,7 @@ class FieldSelector:
         return (found[-1] or "").strip() if found else ""
 
 
+_DITTO = frozenset('〃 々 ″ " ” 同上 同日 同'.split())
 _BREAK = re.compile(r"<(?:br|hr)\b[^<>]{0,200}>|</(?:p|div|li|tr|dd|dt|h[1-6])>", re.IGNORECASE)
 
 
@@ -190,24 +222,6 @@ def text_lines(markup: str) -> list[str]:
     pieces = (HtmlDocument.parse(piece.encode(), "text/html; charset=utf-8") for piece in _BREAK.split(markup)[:MOST_VALUES])
     lines = (collapsed(_spaced(_SEAM.join(one.text() for one in piece.select("body"))), MAX_TEXT) for piece in pieces)
     return [line for line in lines if line]
-
-
-def check_pattern(pattern: str, where: str) -> None:
-    try:
-        groups = linear_regex(pattern).groups
-    except ValueError as error:
-        raise ConfigError(
-            "The setting {setting}.pattern is {value}, which is no regular expression that can be used ({reason}).",
-            setting=where,
-            value=quoted(pattern[:100]),
-            reason=error,
-        ) from None
-    if groups > 1:
-        raise ConfigError(
-            "The setting {setting}.pattern has {count} groups; it must have one, or none (use (?:…) for others).",
-            setting=where,
-            count=groups,
-        )
 
 
 def _text(found: Node, attribute: str | None, html: bool) -> str:
@@ -268,7 +282,9 @@ class HtmlSettings:
     next: SelectorExpression | None = None
     most_pages: int = 20
     split: str = ""
-    """`br`: each line of an item is an event. A pattern: an event starts at each line in which it is found."""
+    """`br`: each line of an item is an event. `css:…`: one starts at each such element; a pattern: at each line that it finds."""
+    epoch: str = ""
+    """The unit of times that are numbers."""
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, object]) -> Self:
@@ -289,6 +305,7 @@ class HtmlSettings:
             following,
             given.number("most_pages", 20, least=1, most=10_000),
             given.text("split"),
+            given.choice("epoch", EPOCHS, ""),
         )
         given.done()
         found._check()
@@ -297,7 +314,10 @@ class HtmlSettings:
     def _check(self) -> None:
         if self.split and (self.item is None or self.item.language != "css"):
             raise ConfigError("The setting split needs the setting item as a CSS selector.")
-        check_pattern(self.split, "split")
+        if self.split.startswith(_SPLIT_AT):
+            SelectorExpression.given(self.split, "split")
+        else:
+            check_pattern(self.split, "split")
         if self.item and self.details:
             raise ConfigError(
                 "The settings item and details exclude each other: either the page lists events, or pages with one each."
@@ -311,6 +331,8 @@ class HtmlSettings:
         if not self.markup and not self.fields:
             raise ConfigError("The setting markup is false, and there are no fields: nothing would be read.")
         for name, pick in self.fields.items():
+            if pick.is_above() and (self.item is None or self.item.language != "css"):
+                raise ConfigError("The setting fields.{name}.above needs the setting item as a CSS selector.", name=name)
             named = [expression for expression in pick.expressions() if expression.text != "."]
             if self.item and any(expression.language != self.item.language for expression in named):
                 raise ConfigError(
@@ -382,9 +404,10 @@ _CALENDAR_TYPES = {
     "text/calendar": "ics",
 }
 _CALENDAR_FILE = re.compile(
-    r"\.(?:(ics|ical)|(rss|rdf|atom)|(csv))(?:\?[^#]{0,500})?(?:#.{0,500})?$|[?&](?:format|feed|output)=(ical|ics|rss2?|atom)\b",
+    r"\.(?:(ics|ical)|(rss|rdf|atom)|(csv))(?:\?[^#]{0,500})?(?:#.{0,500})?$|[?&][^=&#]{1,60}=(ical|ics|rss2?|atom)(?![^&#])",
     re.IGNORECASE,
 )
+_GOOGLE_EMBED = re.compile(r"https://calendar\.google\.com/calendar/(?:u/[0-9]/)?embed\?(.{1,2000})")
 MOST_DISCOVERED = 10
 
 
@@ -407,14 +430,26 @@ def discover_sources(document: HtmlDocument, base: str) -> tuple[DiscoveredSourc
         if href.lower().startswith(("webcal://", "webcals://")):
             href = f"https://{href.partition('://')[2]}"
             found |= {url: "ics"} if (url := canonical(href, base)) else {}
+        elif kind := _CALENDAR_TYPES.get((link.attributes.get("type") or "").partition(";")[0].strip().lower()):
+            found |= {url: kind} if (url := canonical(href, base)) else {}
         elif (file := _CALENDAR_FILE.search(href[-1_000:])) and (url := canonical(href, base)):
             is_ics = file[1] or (file[4] or "").lower() in ("ical", "ics")
             found.setdefault(url, "ics" if is_ics else "csv" if file[3] else "rss")
+    for frame in document.select("iframe[src]")[:MOST_LINKS]:
+        if embed := _GOOGLE_EMBED.match(frame.attributes.get("src") or ""):
+            for name in parse_qs(embed[1], max_num_fields=50).get("src", ()):
+                found[f"https://calendar.google.com/calendar/ical/{quote(name, safe='')}/public/basic.ics"] = "ics"
     return tuple(DiscoveredSource(kind, url) for url, kind in list(found.items())[:MOST_DISCOVERED])
 
 
 def _nothing_described(page: SelectablePage, base: str) -> Message:
     others = discover_sources(page.document, base)
+    if not others and (papers := len(page.document.select("a[href$='.pdf' i]"))):
+        return Message(
+            "The page has no schema.org events. It links to {count} PDF files, which are not read: ask the publisher for a "
+            "feed or a calendar. If the page itself lists events, select them with the settings item and fields.",
+            count=papers,
+        )
     if not others:
         return Message("The page has no schema.org events. Select them with the settings item and fields.")
     return Message(
@@ -460,12 +495,14 @@ def _selected(
         )
     if len(nodes) > MOST_ITEMS:
         problems.add("page", Message("Only the first {limit} of {count} items were read.", limit=MOST_ITEMS, count=len(nodes)))
-    numbered = [(f"item {at}", node) for at, node in enumerate(nodes[:MOST_ITEMS], 1)]
+    numbered = [(f"item {at}", node, node) for at, node in enumerate(nodes[:MOST_ITEMS], 1)]
     if settings.split:
         numbered = [
-            (f"{name}.{at}", piece) for name, node in numbered for at, piece in enumerate(_split_item(node, settings.split), 1)
+            (f"{name}.{at}", piece, node)
+            for name, node, _ in numbered
+            for at, piece in enumerate(_split_item(node, settings.split), 1)
         ][:MOST_ITEMS]
-    found = [raw_event(name, _values(page, node, settings), base) for name, node in numbered]
+    found = [raw_event(name, _values(page, piece, settings, node), base) for name, piece, node in numbered]
     for name in ("title", "start"):
         if name in settings.fields and found and not any(getattr(event, name) for event in found):
             problems.add(
@@ -479,8 +516,34 @@ def _selected(
     return found
 
 
+_SPLIT_AT = "css:"
+
+
 def _split_item(node: Node, split: str) -> list[Node]:
     """The pieces of an item, each as an element of its own."""
+    groups = _groups_at(node, split.removeprefix(_SPLIT_AT).strip()) if split.startswith(_SPLIT_AT) else _groups_of(node, split)
+    parsed = (HtmlDocument.parse(group.encode(), "text/html; charset=utf-8").select("body") for group in groups[:MOST_ITEMS])
+    return [body[0] for body in parsed if body]
+
+
+def _groups_at(node: Node, selector: str) -> list[str]:
+    """The markup from each element that a selector finds to the next one beside it."""
+    starts = {one.mem_id for one in node.css(selector)}
+    first = next(iter(node.css(selector)), None)
+    groups: list[str] = []
+    room = 10 * MAX_TEXT
+    for child in first.parent.iter(include_text=True) if first is not None and first.parent is not None else ():
+        if child.mem_id in starts:
+            groups.append("")
+        markup = (child.html or "")[: max(room, 0)]
+        room -= len(markup)
+        if groups:
+            groups[-1] += markup
+    return groups
+
+
+def _groups_of(node: Node, split: str) -> list[str]:
+    """The markup of the lines from each one in which a pattern is found to the next."""
     groups: list[str] = []
     for piece in _BREAK.split((node.inner_html or "")[: 10 * MAX_TEXT]):
         fragment = HtmlDocument.parse(piece.encode(), "text/html; charset=utf-8").select("body")
@@ -492,12 +555,19 @@ def _split_item(node: Node, split: str) -> list[Node]:
             groups.append(piece)
         elif groups:
             groups[-1] += f"<br>{piece}"
-    parsed = (HtmlDocument.parse(group.encode(), "text/html; charset=utf-8").select("body") for group in groups[:MOST_ITEMS])
-    return [body[0] for body in parsed if body]
+    return groups
 
 
-def _values(page: SelectablePage, node: Node | None, settings: HtmlSettings) -> dict[str, Value]:
-    return {name: pick.value(page, node) for name, pick in settings.fields.items()}
+def _values(page: SelectablePage, node: Node | None, settings: HtmlSettings, item: Node | None = None) -> dict[str, Value]:
+    texts = {name: pick.value(page, node, item) for name, pick in settings.fields.items()}
+    return {name: _moment(text, settings.epoch) if name in ("start", "end") else text for name, text in texts.items()}
+
+
+def _moment(text: str, epoch: str) -> Value:
+    try:
+        return (epoch_time(text, epoch) if epoch else None) or text
+    except ValueError:  # no time that can be: it is refused with its text
+        return text
 
 
 def _with_constants(event: RawEvent, constants: Mapping[str, str], base: str) -> RawEvent:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from tadoru.errors import ConfigError, Message
@@ -61,6 +61,25 @@ _NAMES = tuple(field.name for field in fields(RawEvent) if field.name not in ("p
 _NOT_KEPT = re.compile(r"[\u0000\ud800-\udfff]")
 
 Value = str | datetime | date
+
+
+EPOCHS = {"seconds": 1, "milliseconds": 1_000, "local_seconds": 1, "local_milliseconds": 1_000}
+"""Parts of a second. Local ones count the time of the clock on the wall as if it were UTC."""
+
+
+def epoch_time(found: object, unit: str) -> datetime | None:
+    """A number of seconds since 1970 as a time; None for what is no number (some interfaces give a date now and then)."""
+    if isinstance(found, bool) or not isinstance(found, str | int | float):
+        return None
+    try:
+        seconds = float(found) / EPOCHS[unit]
+    except ValueError:
+        return None
+    try:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+        return moment.replace(tzinfo=None) if unit.startswith("local_") else moment
+    except (OverflowError, ValueError):
+        raise ValueError(f"{str(found)[:40]} {unit} since 1970 is no time that can be; look at the setting epoch.") from None
 
 
 def check_field(name: str, where: str) -> str:

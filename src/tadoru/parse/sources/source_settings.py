@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from zoneinfo import ZoneInfo
 
 from tadoru.errors import ConfigError, quoted
+from tadoru.parse.linear_regex import linear_regex
 
 _YES = frozenset({"true", "yes", "on", "1"})
 _NO = frozenset({"false", "no", "off", "0"})
@@ -124,3 +125,22 @@ class SettingsReader:
                 setting=self._path + key,
                 settings=", ".join(self._known),
             )
+
+
+def check_pattern(pattern: str, where: str) -> None:
+    """Raises ConfigError unless it is a regular expression with one group or none."""
+    try:
+        groups = linear_regex(pattern).groups
+    except ValueError as error:
+        raise ConfigError(
+            "The setting {setting}.pattern is {value}, which is no regular expression that can be used ({reason}).",
+            setting=where,
+            value=quoted(pattern[:100]),
+            reason=error,
+        ) from None
+    if groups > 1:
+        raise ConfigError(
+            "The setting {setting}.pattern has {count} groups; it must have one, or none (use (?:…) for others).",
+            setting=where,
+            count=groups,
+        )

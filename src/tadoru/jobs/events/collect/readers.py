@@ -6,13 +6,14 @@ by the setting `reader` of a source and has the same three methods.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tadoru.model.event import ParsedSource, SourceType
+from tadoru.errors import Message
+from tadoru.model.event import ParsedSource, ParseProblem, SourceType
 from tadoru.model.web import Headers
 
 if TYPE_CHECKING:
@@ -76,13 +77,31 @@ class BuiltInReader:
         return settings.paging.first(url) if self.module == "api" else url
 
     def read(self, document: SourceDocument, settings: Any) -> ParsedSource:
-        return self.parse(document, settings)
+        parsed = self.parse(document, settings)
+        if parsed.events or self.module == "html_page":
+            return parsed
+        return replace(parsed, problems=(*parsed.problems, *_other_sources(document)))
+
+
+def _other_sources(document: SourceDocument) -> Iterator[ParseProblem]:
+    """What to add instead of a page that was taken for a feed, a calendar or a table."""
+    from tadoru.parse.html import HtmlDocument, PageTooComplex, looks_like_html
+    from tadoru.parse.sources.html_page import discover_sources
+    from tadoru.parse.sources.raw_fields import read_problem
+
+    try:
+        page = HtmlDocument.parse(document.body if looks_like_html(document.body) else b"", document.content_type)
+    except PageTooComplex:
+        return
+    if found := discover_sources(page, page.base_url(document.url)):
+        sources = ", ".join(f"{one.url} ({one.type})" for one in found)
+        yield read_problem("start", Message("This is a web page. It links to: {sources}.", sources=sources))
 
 
 def _read_feed(document: SourceDocument, settings: FeedSettings) -> ParsedSource:
     from tadoru.parse.sources.feed import read_feed
 
-    return read_feed(document.body, document.content_type, document.url, settings)
+    return read_feed(document.body, document.content_type, document.url, settings, page=document.page)
 
 
 def _read_ics(document: SourceDocument, settings: IcsSettings) -> ParsedSource:

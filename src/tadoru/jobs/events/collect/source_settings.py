@@ -20,9 +20,8 @@ from tadoru.jobs.events.normalise.normaliser import ItemRules
 from tadoru.model.event import SourceType
 from tadoru.model.web import Headers
 from tadoru.parse.dates.vocabulary import DayMonthOrder
-from tadoru.parse.sources.html_page import check_pattern
 from tadoru.parse.sources.raw_fields import by_field
-from tadoru.parse.sources.source_settings import SettingsReader
+from tadoru.parse.sources.source_settings import SettingsReader, check_pattern
 from tadoru.rules.url import canonical, origin
 
 AUTH_TYPES = ("bearer", "basic", "header", "query")
