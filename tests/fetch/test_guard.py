@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import pytest
 
@@ -159,6 +160,24 @@ async def test_closing_gives_up_on_names_that_are_being_asked() -> None:
     await dns.close()
     with pytest.raises(asyncio.CancelledError):
         await waiting
+
+
+async def test_a_lookup_that_is_given_up_before_it_begins_is_forgotten() -> None:
+    names = DnsCache(FakeClock(), ScriptedResolver([PUBLIC]))
+    waiting = asyncio.create_task(names.resolve("a.example"))
+    await asyncio.sleep(0)
+    await names.close()
+    await asyncio.gather(waiting, return_exceptions=True)
+    assert await names.resolve("a.example") == [PUBLIC]
+
+
+async def test_a_system_that_starts_no_more_threads_resolves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pytest.raises(UnresolvedHost):
+        await DnsCache(FakeClock()).resolve("localhost")
 
 
 async def test_the_system_resolves_localhost() -> None:

@@ -126,17 +126,15 @@ class DnsCache:
         task = self._lookups.get(host)
         if task is None:
             task = self._lookups[host] = asyncio.create_task(self._resolve_once(host))
-            task.add_done_callback(_retrieve)
+            task.add_done_callback(lambda done: self._forget(host, done))
         # A request that is cancelled must not cancel the lookup for the others.
         return await asyncio.shield(task)
 
     async def _resolve_once(self, host: str) -> Sequence[str]:
         try:
             answer = await self._resolver(host)
-        except (OSError, UnicodeError) as error:
+        except (OSError, UnicodeError, RuntimeError) as error:  # RuntimeError: the system starts no more threads.
             raise UnresolvedHost(f"{host} cannot be resolved") from error
-        finally:
-            del self._lookups[host]
         if not answer:
             raise UnresolvedHost(f"{host} has no address")
         self._cache.pop(host, None)
@@ -144,6 +142,12 @@ class DnsCache:
         if len(self._cache) > DNS_CACHE_SIZE:
             del self._cache[next(iter(self._cache))]
         return answer
+
+    def _forget(self, host: str, task: asyncio.Task[Sequence[str]]) -> None:
+        """Forget a lookup that is over, also one that was cancelled before it began."""
+        del self._lookups[host]
+        if not task.cancelled():
+            task.exception()  # All that waited for it may have been cancelled by now.
 
     async def _resolve_by_system(self, host: str) -> Sequence[str]:
         # Threads of our own: the default executor has few, and slow lookups would block everything else that uses it. Nobody
@@ -168,9 +172,3 @@ def _look_up(host: str, answer: Future[Sequence[str]]) -> None:
         answer.set_result(list(dict.fromkeys(str(one[4][0]) for one in found)))
     except Exception as error:
         answer.set_exception(error)
-
-
-def _retrieve(task: asyncio.Task[Sequence[str]]) -> None:
-    """Retrieve the exception: all that waited may have been cancelled by now."""
-    if not task.cancelled():
-        task.exception()
