@@ -373,9 +373,22 @@ def test_a_series_that_is_over_is_read_although_its_first_date_is_excluded() -> 
     assert reading.problems == ()
 
 
-def test_a_series_after_the_window_is_read_although_its_first_date_is_excluded() -> None:
-    lines = f"{TOKYO}20290103T100000\nRRULE:FREQ=WEEKLY;COUNT=3\nEXDATE;TZID=Asia/Tokyo:20290103T100000"
-    assert dates(lines) == "2029-01-10T10:00+09:00"
+@pytest.mark.parametrize(
+    "lines, left",
+    [
+        ("RRULE:FREQ=WEEKLY;COUNT=3\nEXDATE;TZID=Asia/Tokyo:20290103T100000", "2029-01-10"),
+        ("RRULE:FREQ=WEEKLY;COUNT=3\nEXRULE:FREQ=MONTHLY;BYMONTHDAY=3", "2029-01-10"),
+        ("RRULE:FREQ=YEARLY;INTERVAL=2;COUNT=3\nEXDATE;TZID=Asia/Tokyo:20290103T100000", "2031-01-03"),
+    ],
+    ids=["a date", "a rule of exceptions", "every second year"],
+)
+def test_a_series_after_the_window_is_read_although_its_first_date_is_excluded(lines: str, left: str) -> None:
+    assert dates(f"{TOKYO}20290103T100000\n{lines}") == f"{left}T10:00+09:00"
+
+
+def test_a_series_after_the_window_whose_first_date_has_moved_has_that_date() -> None:
+    change = f"RECURRENCE-ID;TZID=Asia/Tokyo:20290103T100000\n{TOKYO}20290104T100000"
+    assert dates(f"{TOKYO}20290103T100000\nRRULE:FREQ=WEEKLY;COUNT=3", change) == "2029-01-04T10:00+09:00"
 
 
 def test_a_rule_of_exceptions_takes_dates_out() -> None:

@@ -282,6 +282,10 @@ class SeriesShift(NamedTuple):
     change: IcsComponent
 
 
+_LATE_REACH = timedelta(days=3660)
+"""How long the first date of a series that begins after the window is looked for."""
+
+
 class IcsSeries:
     """One event with one or more occurrences."""
 
@@ -352,16 +356,17 @@ class IcsSeries:
     def first_left(self, changes: SeriesOverrides) -> Occurrence | None:
         """The first date that is left of a series without one in the window."""
         steps = self._steps.share(OWN_STEPS, MAX_STEPS)
+        left = [self._moved(span) for span in changes.spans.values()]
         try:
             for wall, length in self._all(changes, steps, self._span.start):
                 steps.spend(_DATE_STEPS)
                 if occurrence := self._occurrence(wall, length, changes):
-                    return occurrence
+                    left.append(occurrence)
+                    break
         except OutOfSteps:
             self._problem(Message("The recurrence rule takes too long to follow; the dates found so far are kept."))
-        finally:
-            self._steps.give_back(steps)
-        return None
+        self._steps.give_back(steps)
+        return min(left, key=lambda one: one.starts_at, default=None)
 
     def _all(
         self, changes: SeriesOverrides, steps: StepBudget, since: datetime | None = None
@@ -370,8 +375,8 @@ class IcsSeries:
         reach = (self._span.length.total if self._span.length else timedelta(0)) + timedelta(days=1)
         reach += max((abs(shift.by) for shift in changes.shifts), default=timedelta(0))
         low, high = wall_of(self._window.low, self._zone) - reach, wall_of(self._window.high, self._zone) + reach
-        if since:  # of a series that begins after the window, its first year
-            low, high = since, max(high, since + timedelta(days=366))
+        if since:
+            low, high = since, max(high, since + _LATE_REACH)
         yield from self._further(steps)
         rules = list(properties(self._component, "RRULE"))[:_MOST_RULES]
         if not rules:
@@ -431,6 +436,7 @@ class IcsSeries:
             try:
                 high = wall_of(self._window.high, self._zone)
                 rule, start = self._rule(line.value), self._span.start
+                high = high if start <= high else start + _LATE_REACH
                 for wall in times_of(rule, start, start, high, steps, has_start=False):
                     yield wall.date() if self._span.is_date else self._zone.moment(wall).astimezone(UTC)
             except RuleRefused as refused:
