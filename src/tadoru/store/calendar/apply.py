@@ -115,8 +115,7 @@ class RunResults:
             if matcher.block_format not in formats.values():
                 is_disabled = sightings.c.source_id.in_(select(sources.c.id).where(sources.c.enabled == False))  # noqa: E712
                 whose = or_(whose, sightings.c.source_id.is_(None), is_disabled)
-            known = select(sightings.c.event_id).join(events, events.c.id == sightings.c.event_id).distinct()
-            query = known.where(whose, sightings.c.draft.is_not(None), events.c.archived_at.is_(None))
+            query = select(sightings.c.event_id).where(whose, sightings.c.draft.is_not(None)).distinct()
             event_ids = sorted(sql.execute(query).scalars())
         for part in in_batches(event_ids, chunk):
             with self._db.write_events() as sql:
