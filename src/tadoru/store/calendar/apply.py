@@ -143,18 +143,24 @@ class RunResults:
 
     def _corrected(self, run: RunLog, rows: Sequence[RowKey], drafts: Sequence[EventDraft], keys: set[str]) -> dict[str, str]:
         """The keys of rows without a UID that correct a known row, each with the key of that row."""
-        named = {row.key: drafts[row.number] for row in rows if not drafts[row.number].uid}
-        mine = (sightings.c.source_id == run.source_id, sightings.c.draft.is_not(None), sightings.c.gone_at.is_(None))
+        named, now = {row.key: drafts[row.number] for row in rows if not drafts[row.number].uid}, self._db.now()
+        mine = (sightings.c.source_id == run.source_id, sightings.c.draft.is_not(None))
+        listed: dict[str, EventDraft] = {}
+        gone: dict[str, EventDraft] = {}
         with self._db.read() as sql:
             known = set(sql.execute(select(sightings.c.row_key).where(*mine)).scalars()) if named else set()
             fresh = {key: draft for key, draft in named.items() if key not in known}
-            left = [key for key in known - keys if key.startswith("key:")] if fresh else []
-            dropped: dict[str, EventDraft] = {}
-            for part in in_batches(left):
-                query = select(sightings.c.row_key, sightings.c.draft).where(*mine, sightings.c.row_key.in_(part))
-                dropped |= {row.row_key: draft_from_json(row.draft) for row in sql.execute(query)}
+            is_over = events.c.last_day_over <= now - timedelta(days=1)
+            columns = select(sightings.c.row_key, sightings.c.draft, sightings.c.gone_at).join(events).where(*mine, ~is_over)
+            for part in in_batches([key for key in known - keys if key.startswith("key:")] if fresh else []):
+                for row in sql.execute(columns.where(sightings.c.row_key.in_(part))):
+                    (listed if row.gone_at is None else gone)[row.row_key] = draft_from_json(row.draft)
         stayed = Counter(map(_title_and_day, (drafts[row.number] for row in rows if row.key not in fresh)))
-        return corrected_rows(fresh, dropped, Counter(draft.url for draft in drafts), stayed, self._db.now())
+        urls = Counter(draft.url for draft in drafts)
+        found = corrected_rows(fresh, listed, urls, stayed, now)
+        # Next those that the source did not list for a while.
+        rest = {key: draft for key, draft in fresh.items() if key not in found}
+        return found | corrected_rows(rest, gone, urls, stayed, now)
 
     def mark_missing(self, run: RunLog, *, force: bool = False) -> MissingEventsResult:
         """Mark the events that a source no longer lists. Call it only if the run has read the whole source. `force` marks them
