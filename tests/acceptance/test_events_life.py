@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 from itertools import pairwise
@@ -16,7 +17,7 @@ from tadoru.jobs.events.collect.collector import STOPPING_GRACE
 from tadoru.jobs.events.collect.source_fetch import DETAIL_BUDGET
 from tadoru.jobs.events.collect.worker_pool import WORKER_LEASE
 from tadoru.store.calendar.schedule import WORKER_STOPPED
-from tests.acceptance.calendar import HEADER, meeting
+from tests.acceptance.calendar import HEADER, ics, meeting
 from tests.acceptance.source_life import (
     DAY,
     HOUR,
@@ -61,6 +62,23 @@ def misbehaving(how: str) -> Callable[[SourceLife], object]:
     return lambda life: life.site.misbehave("/a", how)
 
 
+def robots(line: str) -> Callable[[SourceLife], object]:
+    return lambda life: life.site.robots(f"User-agent: *\n{line}\n")
+
+
+def jumping(hours: float) -> Callable[[SourceLife], object]:
+    """The clock jumps while the source is answered."""
+
+    def prepare(life: SourceLife) -> None:
+        async def answer(exchange: Exchange, _: str) -> None:
+            life.clock.put_back(-hours * HOUR)
+            await exchange.send(Reply(body=ics(*FIVE).encode(), content_type="text/calendar"))
+
+        life.site.handle("/a", answer)
+
+    return prepare
+
+
 def items(*rows: str) -> Answer:
     """A list of HTML: "title|start|venue|link"."""
     row = "<li><b>{}</b><time>{}</time><i>{}</i><a href='{}'>x</a></li>"
@@ -68,8 +86,9 @@ def items(*rows: str) -> Answer:
 
 
 def feed(*rows: str) -> Answer:
-    """A feed without ids: "title|text|link"."""
+    """A feed: "title|text|link#id", without ids if none is given."""
     row = "<item><title>{}</title><description>{}</description><link>{}</link></item>"
+    rows = tuple(re.sub(r"#(.+)$", r"</link><guid>\1</guid><link>", one) for one in rows)
     whole = "".join(row.format(*(part.replace("&", "&amp;") for part in one.split("|"))) for one in rows)
     return Answer(f"<rss version='2.0'><channel><title>Town</title>{whole}</channel></rss>", "application/rss+xml")
 
@@ -291,6 +310,53 @@ LIVES: dict[str, Life] = {
             )
         ],
         LISTED,
+        is_stored=True,
+    ),
+    "what was not listed for weeks and is back on another day is the same event": Life(
+        "html",
+        [
+            Step(world={"/a": items("Market|2031-05-01 10:00|Hall|/e/1", *OTHERS)}, says="5 new"),
+            Step(world={"/a": items(*OTHERS)}, says="1 vanished", unlisted=1),
+            Step(after=20 * DAY, unlisted=1),
+            Step(world={"/a": items("Market|2031-05-08 10:00|Pier|/e/1", *OTHERS)}, says="0 new",
+                 shows=[*SHOWN, "Market, 05-08 10:00, Pier"]),
+            Step(world={"/a": items("Market|to be announced|Pier|/e/1", *OTHERS)}, says="1 to review", status=None, unlisted=1),
+            Step(world={"/a": items("Market|2031-05-15 10:00|Pier|/e/1", *OTHERS)}, says="0 new",
+                 shows=[*SHOWN, "Market, 05-15 10:00, Pier"]),
+        ],
+        LISTED,
+        is_stored=True,
+    ),
+    "a feed that gets ids and loses them again has the same events": Life(
+        "rss",
+        [
+            Step(
+                world={"/a": feed(*(f"{title}|2031-{day} 10:00|http://town.example/{path}" for title, day, path in rows))},
+                says=says, shows=["Choir, 06-02 10:00", "Market, 05-01 10:00"],
+            )
+            for rows, says in (
+                ((("Market", "05-01", "1"), ("Choir", "06-02", "2")), "2 new"),
+                ((("Market", "05-01", "1#a"), ("Choir", "06-02", "2#b")), "0 new"),
+                ((("Market", "05-01", "1"), ("Choir", "06-02", "2")), "0 new"),
+                ((("Market", "05-01", "1;jsessionid=5"), ("Choir", "06-02", "2;jsessionid=6")), "0 new"),
+            )
+        ],
+    ),
+    "a robots.txt that was read while the clock was ahead is read again": Life(
+        "ics",
+        [
+            Step(world=GOOD),
+            failing(refusal(404), "robots.txt", after=365 * DAY, do=robots("Disallow: /"), asked=0),
+            Step(after=-364 * DAY, world=GOOD, do=robots("Disallow: /b"), asked=1),
+        ],
+    ),
+    "a clock that jumps while the server answers does no harm": Life(
+        "ics",
+        [
+            Step(world=GOOD),
+            *(Step(do=jumping(hours), says="0 new", due=12) for hours in (1, -1, 24 * 365, -24 * 365)),
+            Step(world=GOOD, due=12),
+        ],
         is_stored=True,
     ),
     "what a feed without ids corrects stays one event with one UID": Life(

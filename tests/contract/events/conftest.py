@@ -43,16 +43,19 @@ def store(handles: OpenEvents) -> CalendarStore:
 
 @pytest.fixture
 def let_pass(store: CalendarStore, clock: FakeClock) -> LetPass:
-    """Lets time pass for the database. PostgreSQL has a clock of its own, so there what it remembers is moved into the past."""
+    """Lets time pass for the database; less than none: its clock is set back. PostgreSQL has a clock of its own, so there what it
+    remembers is moved into the past."""
 
     def let_pass(seconds: float) -> None:
+        if seconds < 0:
+            clock.put_back(-seconds)
         clock.advance(seconds)
         if store.db.is_sqlite:
             return
         columns = {
             "workers": ("expires_at",),
             "source_state": ("next_run_at", "last_attempt", "last_success"),
-            "hosts": ("next_at", "slot_until"),
+            "hosts": ("next_at", "wait_from", "slot_until"),
             "incidents": ("claimed_until",),
             "robots": ("fetched_at",),
         }

@@ -143,6 +143,7 @@ def test_events_of_the_format_before_archived_and_written_ones_too_get_their_blo
     with store.db.write() as sql:
         sql.execute(text("DELETE FROM blocks"))
         sql.execute(text("DROP TABLE block_formats"))
+        sql.execute(text("ALTER TABLE hosts DROP COLUMN wait_from"))
         sql.execute(text(f"UPDATE {migrate.VERSION_TABLE} SET version_num = '0008'"))
     with closing(open_calendar(store.db.database, clock)) as upgraded:
         again = Collector(upgraded, matcher)  # type: ignore[arg-type]

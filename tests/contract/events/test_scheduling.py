@@ -111,6 +111,29 @@ def test_it_waits_for_a_success_after_its_own_last_run(store: CalendarStore, col
     assert names(store.schedule.due()) == ["second"]
 
 
+def test_one_that_fails_is_waited_for_a_day(store: CalendarStore, collect: Collector, let_pass: LetPass) -> None:
+    first = collect.source("first")
+    collect.source("second", depends_on=first.id)
+    finish(store, first, RunStatus.FAIL, after=7 * 24 * 3600)
+    let_pass(23 * 3600)
+    assert names(store.schedule.due()) == []
+    let_pass(2 * 3600)
+    assert names(store.schedule.due()) == ["second"]
+
+
+def test_a_clock_that_is_set_back_makes_sources_due(store: CalendarStore, collect: Collector, let_pass: LetPass) -> None:
+    first = collect.source("first")
+    second = collect.source("second", depends_on=first.id)
+    for source in (first, second):
+        finish(store, source, after=12 * 3600)
+    assert names(store.schedule.due()) == []
+    let_pass(-3600)
+    assert sorted(names(store.schedule.due())) == ["first", "second"]
+    for source in (first, second):
+        finish(store, source, after=12 * 3600)
+    assert names(store.schedule.due()) == []
+
+
 def test_one_that_is_switched_off_is_not_waited_for(store: CalendarStore, collect: Collector) -> None:
     first = collect.source("first")
     collect.source("second", depends_on=first.id)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from sqlalchemy import update
 
+from tadoru.store.calendar.runs import RunClosed
 from tadoru.store.calendar.schema import workers
 from tadoru.store.calendar.store import CalendarStore
 from tadoru.store.crawl.records import RobotsRecord
@@ -42,6 +44,28 @@ def test_a_pause_that_a_clock_set_back_has_made_endless_is_over(store: CalendarS
     assert store.hosts.take_slot(one, HOST, 30, gap=2) > 0
     store.hosts.pause_host(HOST, 400 * 24 * 3600)
     assert store.hosts.take_slot(one, HOST, 30, gap=2) == 0
+
+
+def test_a_clock_that_is_set_back_makes_no_wait_longer(store: CalendarStore, let_pass: LetPass) -> None:
+    one = store.schedule.join(600)
+    assert store.hosts.take_slot(one, HOST, 30, gap=2) == 0
+    store.hosts.sent(one, HOST)
+    store.hosts.give_back(one, HOST)
+    let_pass(-7200)
+    assert 0 < store.hosts.take_slot(one, HOST, 30, gap=2) <= 2
+    store.hosts.pause_host(HOST, 3600)
+    let_pass(-7200)
+    assert 3590 < store.hosts.take_slot(one, HOST, 30, gap=2) <= 3600
+    let_pass(3601)
+    assert store.hosts.take_slot(one, HOST, 30, gap=2) == 0
+
+
+def test_a_worker_that_was_removed_gets_no_slot(store: CalendarStore, let_pass: LetPass) -> None:
+    silent = store.schedule.join(60)
+    let_pass(61)
+    store.schedule.reap()
+    with pytest.raises(RunClosed):
+        store.hosts.take_slot(silent, HOST, 30, gap=2)
 
 
 def test_a_slot_that_was_never_given_back_falls_free(store: CalendarStore, let_pass: LetPass) -> None:

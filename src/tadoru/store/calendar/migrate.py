@@ -18,7 +18,7 @@ from tadoru.errors import StoreError
 from tadoru.store.calendar.database import EVENT_WRITE_LOCK, CalendarDatabase
 from tadoru.store.errors import CALENDAR_FILE, not_a_calendar
 
-VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0008", "0009")
+VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0008", "0009", "0010")
 """Every revision, oldest first."""
 READABLE_BY = "0004"
 """The oldest version whose programs can use a database of this version, so that old and new workers can run side by side during

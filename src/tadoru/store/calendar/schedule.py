@@ -15,7 +15,22 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, delete, exists, func, insert, or_, select, text, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    bindparam,
+    case,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    text,
+    update,
+)
 
 from tadoru.errors import Message, UsageError
 from tadoru.model.event import RunStatus
@@ -138,9 +153,11 @@ class SourceSchedule:
     def set_due(self, source_id: int, after: float, *, backoff: float = 0.0) -> None:
         """Make the source due in so many seconds."""
         with self._db.write() as sql:
-            at = self._db.shared_now(sql) + timedelta(seconds=after)
+            now, tried = self._db.shared_now(sql), source_state.c.last_attempt
             query = update(source_state).where(source_state.c.source_id == source_id)
-            sql.execute(query.values(next_run_at=at, backoff=backoff))
+            # The clock may have been set back since the last attempt, which would make the source due at once.
+            attempt = case((tried > now, now), else_=tried)
+            sql.execute(query.values(next_run_at=now + timedelta(seconds=after), backoff=backoff, last_attempt=attempt))
 
     def state(self, source_id: int) -> CollectionState:
         with self._db.read() as sql:
@@ -239,16 +256,25 @@ class HostSlots:
             row = sql.execute(self._locked(host)).one()
             is_taken = row.slot_worker is not None and row.slot_worker != worker and row.slot_until > now
             is_held = is_taken and not self._is_gone(sql, row.slot_worker, now)
-            wait = (row.next_at - now).total_seconds() if row.next_at is not None else 0.0
-            if wait > MAX_RETRY_AFTER:
-                # No pause is so long: the clock was set back since.
-                sql.execute(update(hosts).where(hosts.c.name == host).values(next_at=None))
-                wait = 0.0
-            wait = slot_wait(wait, gap, (row.slot_until - now).total_seconds() if is_held else 0.0, SHORTEST_WAIT)
+            wait = slot_wait(
+                self._wait(sql, row, now), gap, (row.slot_until - now).total_seconds() if is_held else 0.0, SHORTEST_WAIT
+            )
             if not wait:
                 until = now + timedelta(seconds=hold)
                 sql.execute(update(hosts).where(hosts.c.name == host).values(slot_worker=worker, slot_until=until, gap=gap))
             return wait
+
+    def _wait(self, sql: Connection, row: Any, now: datetime) -> float:
+        """Seconds for which a host is left alone: never longer than when that began, although the clock was set back since."""
+        if row.next_at is None:
+            return 0.0
+        wait: float = (row.next_at - now).total_seconds()
+        longest = (row.next_at - row.wait_from).total_seconds() if row.wait_from else MAX_RETRY_AFTER
+        if wait > min(longest, MAX_RETRY_AFTER):
+            wait = longest if wait <= MAX_RETRY_AFTER else 0.0
+            at = now + timedelta(seconds=wait)
+            sql.execute(update(hosts).where(hosts.c.name == row.name).values(next_at=at, wait_from=now))
+        return wait
 
     def _is_gone(self, sql: Connection, worker: int, now: datetime) -> bool:
         """Whether the worker that has a slot is dead."""
@@ -260,7 +286,7 @@ class HostSlots:
         with self._db.write() as sql:
             now, row = self._db.shared_now(sql), sql.execute(self._locked(host)).one()
             if row.slot_worker == worker:
-                self._not_before(sql, row, now + timedelta(seconds=row.gap))
+                self._not_before(sql, row, now, row.gap)
 
     def give_back(self, worker: int, host: str) -> None:
         """The response has arrived, or there is none."""
@@ -273,11 +299,12 @@ class HostSlots:
         with self._db.write() as sql:
             self._know(sql, host)
             row = sql.execute(self._locked(host)).one()
-            self._not_before(sql, row, self._db.shared_now(sql) + timedelta(seconds=seconds))
+            self._not_before(sql, row, self._db.shared_now(sql), seconds)
 
-    def _not_before(self, sql: Connection, row: Any, at: datetime) -> None:
+    def _not_before(self, sql: Connection, row: Any, now: datetime, seconds: float) -> None:
+        at = now + timedelta(seconds=seconds)
         if row.next_at is None or row.next_at < at:
-            sql.execute(update(hosts).where(hosts.c.name == row.name).values(next_at=at))
+            sql.execute(update(hosts).where(hosts.c.name == row.name).values(next_at=at, wait_from=now))
 
     def _locked(self, host: str) -> Any:
         query = select(hosts).where(hosts.c.name == host)

@@ -274,6 +274,7 @@ hosts = _table(
     "hosts",
     Column("name", SafeText, primary_key=True),
     _at("next_at"),
+    _at("wait_from"),
     Column("gap", Float64, nullable=False, server_default=text("0")),
     _to("slot_worker", "workers", required=False, on_delete="SET NULL"),
     _at("slot_until"),
