@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import re
@@ -309,6 +310,24 @@ def test_a_test_shows_what_would_be_read_and_stores_nothing(calendar: Calendar, 
     assert site.hits("/a.ics") == 2
     calendar.run()
     assert site.requests[-1].headers["if-none-match"] == '"1"'
+
+
+def test_a_test_of_a_page_names_what_to_add_instead(calendar: Calendar, site: Site) -> None:
+    site.reply("/page", body="<!doctype html><a href=/a.ics>Calendar</a>", content_type="text/html")
+    for kind in ("html", "rss"):
+        done = calendar("sources", "test", str(calendar.add(site.url("/page"), kind, name=kind)), "--delay", "0")
+        assert f"{site.url('/a.ics')} (ics)" in done.out
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_compressed_file_is_read_whatever_its_server_does_to_it(calendar: Calendar, site: Site, times: int) -> None:
+    body = ics(meeting(1)).encode()
+    for _ in range(times):
+        body = gzip.compress(body)
+    headers = {"Content-Encoding": "gzip"} if times == 2 else {}
+    site.reply("/a.ics.gz", body=body, content_type="application/gzip", headers=headers)
+    calendar.add(site.url("/a.ics.gz"), "ics")
+    assert "1 event parsed" in calendar.run().out
 
 
 def test_titles_with_commas_and_formulas_come_through_unharmed(calendar: Calendar, site: Site) -> None:

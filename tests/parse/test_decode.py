@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.parse.decode import CODECS, Encoding, as_utf8, charset_name, decode, name_of_codec, sniff
+from tadoru.parse.decode import CODECS, Encoding, as_utf8, charset_name, decode, name_of_codec, sniff, unzipped
 
 JAPANESE = "東京都の天気は晴れ、最高気温は二十五度になるでしょう。カタカナも少し。"
 RUSSIAN = "Привет, это обычная страница на русском языке про погоду и новости города."
@@ -173,3 +175,10 @@ def test_declared_utf8_comes_back_as_it_went(text: str) -> None:
 @given(st.binary(max_size=200))
 def test_meta_scanning_survives_broken_markup(junk: bytes) -> None:
     assert sniff(b"<meta " + junk + b" charset=x" + junk).name in CODECS
+
+
+def test_a_compressed_body_is_unzipped_up_to_a_limit_and_a_broken_one_is_left() -> None:
+    body = gzip.compress(b"a" * 100_000)
+    assert unzipped(body, 50) == b"a" * 50
+    assert unzipped(gzip.compress(body), 200_000) == b"a" * 100_000
+    assert unzipped(b"\x1f\x8bno", 50) == b"\x1f\x8bno"

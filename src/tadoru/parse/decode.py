@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import zlib
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -149,6 +150,18 @@ def as_utf8(body: bytes, content_type: str | None = None) -> tuple[bytes, str]:
 
 
 @lru_cache(maxsize=256)
+def unzipped(body: bytes, most: int) -> bytes:
+    """A body that is a gzip file, up to `most` bytes of its content; any other as it is."""
+    for _ in range(2):
+        if not body.startswith(b"\x1f\x8b"):
+            break
+        try:
+            body = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(body, most)
+        except zlib.error:
+            break
+    return body
+
+
 def header_charset(content_type: str) -> str | None:
     """The charset of a Content-Type, by its standard name; None when it names none that is known."""
     match = _HEADER.search(content_type[:1000])

@@ -390,7 +390,14 @@ def test_a_page_of_pdf_files_says_that_they_are_not_read() -> None:
     settings = parse_source_settings(SourceType.HTML, {})
     body = "<a href=/8.pdf>8月</a><a href=/9.PDF>9月</a>"
     [problem] = settings.reader.read(document_of("html", body), settings.own).problems
-    assert "2 PDF files, which are not read" in problem.reason
+    assert "PDF files (2), which are not read" in problem.reason
+
+
+@pytest.mark.parametrize("kind", [SourceType.HTML, SourceType.RSS, SourceType.ICS, SourceType.CSV])
+def test_a_pdf_file_is_refused(kind: SourceType) -> None:
+    settings = parse_source_settings(kind, {})
+    [problem] = settings.reader.read(document_of("html", "%PDF-1.7 催し"), settings.own).problems
+    assert problem.reason.startswith("This is a PDF file, which is not read.")
 
 
 @pytest.mark.parametrize("kind", [SourceType.RSS, SourceType.ICS, SourceType.CSV])

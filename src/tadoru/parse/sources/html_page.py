@@ -446,7 +446,7 @@ def _nothing_described(page: SelectablePage, base: str) -> Message:
     others = discover_sources(page.document, base)
     if not others and (papers := len(page.document.select("a[href$='.pdf' i]"))):
         return Message(
-            "The page has no schema.org events. It links to {count} PDF files, which are not read: ask the publisher for a "
+            "The page has no schema.org events. It links to PDF files ({count}), which are not read: ask the publisher for a "
             "feed or a calendar. If the page itself lists events, select them with the settings item and fields.",
             count=papers,
         )

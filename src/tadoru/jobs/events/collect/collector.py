@@ -395,6 +395,12 @@ def _is_lost_item(problem: ParseProblem, read: set[str]) -> bool:
     return bool(problem.sample) and problem.position not in read and _ITEM.search(problem.position) is not None
 
 
+def other_problems(found: SourceContent) -> list[str]:
+    """What is to be said about the documents, besides the items in quarantine."""
+    read = {raw.position for raw in found.events}
+    return [_problem_message(one) for one in found.problems if not _is_lost_item(one, read)]
+
+
 def _quarantined_problem(problem: ParseProblem) -> QuarantinedEvent:
     raw = RawEvent(position=problem.position, description=problem.sample or None)
     return QuarantinedEvent(raw=raw, reason=ReviewReason.PARSE_ERROR, why=problem.reason)

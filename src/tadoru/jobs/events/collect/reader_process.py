@@ -13,11 +13,13 @@ import pickle
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any
 
 from tadoru.errors import TadoruError
 from tadoru.jobs.events.collect.readers import BUILT_IN, SourceDocument
 from tadoru.model.event import ParsedSource, SourceType
+from tadoru.parse.decode import unzipped
 from tadoru.signals import yield_cores
 
 if TYPE_CHECKING:  # The process itself gets the settings of its reader only.
@@ -25,6 +27,8 @@ if TYPE_CHECKING:  # The process itself gets the settings of its reader only.
 
 LARGE_DOCUMENT = 1024 * 1024
 """Bytes of a document from which a separate process is worth its start."""
+MOST_UNZIPPED = 20 * 1024 * 1024
+"""Bytes of a compressed document; no reader reads more."""
 _COMMAND = (sys.executable, "-P", "-m", "tadoru.jobs.events.collect.reader_process")
 
 
@@ -43,6 +47,8 @@ class ReaderProcess:
 
     def read(self, document: SourceDocument) -> ParsedSource:
         """Parse a document with the reader of the source. Raises ReaderTimeout."""
+        # A file that is compressed itself, or twice by its server.
+        document = replace(document, body=unzipped(document.body, MOST_UNZIPPED))
         if not self._needs_process(document):
             return self._settings.reader.read(document, self._settings.own)
         if self._process is None:

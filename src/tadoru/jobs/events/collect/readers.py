@@ -77,6 +77,9 @@ class BuiltInReader:
         return settings.paging.first(url) if self.module == "api" else url
 
     def read(self, document: SourceDocument, settings: Any) -> ParsedSource:
+        if document.body.startswith(b"%PDF-"):
+            reason = Message("This is a PDF file, which is not read. Ask the publisher for a feed, a calendar or a table.")
+            return ParsedSource(problems=(ParseProblem(position="start", reason=reason),))
         parsed = self.parse(document, settings)
         if parsed.events or self.module == "html_page":
             return parsed

@@ -10,7 +10,7 @@ from tadoru.clock import Clock, iso, to_datetime
 from tadoru.config.options import EventsOptions
 from tadoru.errors import ConfigError, Message, message_of, quoted
 from tadoru.i18n.translation import SOURCE_LANGUAGE, translator
-from tadoru.jobs.events.collect.collector import Collector, read_secret
+from tadoru.jobs.events.collect.collector import Collector, other_problems, read_secret
 from tadoru.jobs.events.collect.reader_process import ReaderProcess, ReaderTimeout
 from tadoru.jobs.events.collect.readers import SourceDocument
 from tadoru.jobs.events.collect.source_fetch import FetchContext, SourceContent, SourceFetcher
@@ -122,7 +122,8 @@ async def try_source(
         fetcher = SourceFetcher(source, settings, replace(known, etag=None, last_modified=None, kept=None), context)
         found = await fetcher.fetch()
         normal = pool.collector.normalise(source, settings, found)
-        trial.error, trial.documents, trial.missing = found.error, len(found.documents), [*found.missing, *found.gone]
+        trial.error, trial.documents = found.error, len(found.documents)
+        trial.missing = [*found.missing, *found.gone, *other_problems(found)]
         trial.drafts, trial.quarantined = normal.drafts, normal.quarantined
     return trial
 
@@ -157,6 +158,7 @@ def preview_settings(
     found = SourceContent(events=list(parsed.events[:PREVIEW_EVENTS]), problems=list(parsed.problems))
     normal = Collector(store, files, clock, 0, options, lambda *_, **__: None).normalise(source, settings, found)
     trial.documents, trial.drafts, trial.quarantined = 1, normal.drafts, normal.quarantined
+    trial.missing = other_problems(found)
     return trial
 
 
