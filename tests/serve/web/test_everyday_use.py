@@ -104,7 +104,7 @@ def test_an_answer_to_several_reviews_says_which_it_did_not_fit_and_can_be_taken
             box.check()
         page.get_by_role("button", name="Keep separate").click()
         assert page.get_by_role("status").inner_text().startswith("Some of the reviews stay as they are")
-        assert page.get_by_text("Missing fields").count() == 1
+        assert page.locator(".chip", has_text="Missing fields").count() == 1
         page.get_by_role("link", name="Resolved").click()
         page.get_by_role("link", name="盛岡花火の祭典").click()
         page.get_by_role("button", name="Open again").click()

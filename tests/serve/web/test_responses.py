@@ -319,6 +319,42 @@ def test_a_review_is_opened_again_and_several_get_one_answer(web_harness: WebHar
     assert editor.post("/manage/reviews/resolve", data=token(editor) | {"resolution": "forget"}).status_code == 404
 
 
+def test_reviews_are_filtered_by_reason_and_selected_at_once(editor: httpx.Client) -> None:
+    page = editor.get("/manage/reviews?reason=missing_required&select=all&lang=en").text
+    assert "Possible duplicate</span>" not in page
+    assert 'name="review" value="1" checked' in page
+    assert 'name="reason" value="missing_required"' in page
+    answer = editor.post("/manage/reviews/resolve", data=token(editor) | {"resolution": "merge", "reason": "missing_required"})
+    assert answer.headers["location"] == "/manage/reviews?reason=missing_required&done=resolved_none"
+    assert "checked" not in editor.get("/manage/reviews?reason=nonsense").text
+
+
+@pytest.fixture
+def open_reviews(web_harness: WebHarness) -> list[int]:
+    """The reviews, open again if other tests answered them."""
+    reviews = web_harness.store.reviews
+    for one in reviews.list(is_open=False):
+        if one.resolution in {"keep-apart", "dismiss"}:
+            reviews.reopen(one.id)
+    return [one.id for one in reviews.list()]
+
+
+def test_the_next_open_review_follows_an_answer(open_reviews: list[int], editor: httpx.Client) -> None:
+    first, second = open_reviews[:2]
+    answer = editor.post(f"/manage/reviews/{first}/dismiss", data=token(editor))
+    assert answer.headers["location"] == f"/manage/reviews/{second}?done=dismissed"
+    assert editor.post(f"/manage/reviews/{first}/reopen", data=token(editor)).status_code == 303
+    assert "Next open review" not in editor.get(f"/manage/reviews/{open_reviews[-1]}?lang=en").text
+    assert "Next open review" in editor.get(f"/manage/reviews/{first}?lang=en").text
+
+
+@pytest.mark.usefixtures("open_reviews")
+def test_a_list_of_reviews_says_what_differs(editor: httpx.Client) -> None:
+    page = editor.get("/manage/reviews?reason=dedupe_conflict&lang=en").text
+    assert "Both start on" not in page
+    assert " · Probability that both are one event" in page
+
+
 def test_an_event_of_a_persons_own_is_added_and_what_is_missing_is_said(web_harness: WebHarness, editor: httpx.Client) -> None:
     assert editor.post("/manage/events/new", data=token(editor) | {"title": "朝の会"}).status_code == 400
     typed = {"title": "朝の会", "starts": "2026-08-22", "all_day": "yes", "timezone": "Asia/Tokyo", "city": "盛岡市"}

@@ -160,13 +160,13 @@ def list_reviews(place: EventsContext, /, reason: str | None, every: bool, limit
 
 
 def _review_row(one: ReviewItem, about: Mapping[int, EventRecord], zone: str) -> list[str]:
-    from tadoru.jobs.events.dedupe.reasons import probability_first
+    from tadoru.jobs.events.dedupe.reasons import main_difference
     from tadoru.store.calendar.review_items import detail_message
 
     known = [about[event_id].event for event_id in one.candidate_ids if event_id in about]
     titles = dict.fromkeys(event.title or _("untitled") for event in known)
-    evidence = probability_first(one.detail.get("reasons", ()))[:1]
-    why = translate_text(detail_message(one.detail)) or "".join(map(format_reason, evidence))
+    evidence = main_difference(one.detail.get("reasons", ()))
+    why = translate_text(detail_message(one.detail)) or " · ".join(map(format_reason, evidence))
     events = ", ".join(map(str, one.candidate_ids))
     return [str(one.id), one.reason.value, format_time(one.created_at, zone), events, why, " / ".join(titles), one.resolution]
 

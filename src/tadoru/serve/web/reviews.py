@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -11,12 +13,12 @@ from fastapi.responses import Response
 from tadoru.errors import UsageError
 from tadoru.i18n.translation import N_, Formatter
 from tadoru.jobs.events.dedupe.matcher import EventMatcher
-from tadoru.jobs.events.dedupe.reasons import probability_first, reason_message
+from tadoru.jobs.events.dedupe.reasons import main_difference, probability_first, reason_message
 from tadoru.jobs.events.event_input import parse_completed_row
 from tadoru.jobs.events.normalise.normaliser import normalise
 from tadoru.jobs.events.publish.json_documents import event_time
 from tadoru.jobs.events.reviews import compared_texts, incomplete_row, raw_fields, review_subjects
-from tadoru.model.event import QuarantinedEvent
+from tadoru.model.event import QuarantinedEvent, ReviewReason
 from tadoru.serve.auth.principal import note_change
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service, service_of
@@ -40,6 +42,10 @@ _FIELD_LABELS = {
     "title": N_("Title"), "when": N_("When"), "timezone": N_("Time zone"), "venue": N_("Venue"), "address": N_("Address"),
     "city": N_("City"), "category": N_("Category"), "price": N_("Price"), "organizer": N_("Organiser"), "url": N_("Website"),
     "description": N_("Description"), "source": N_("Source"),
+}  # fmt: skip
+_RAW_LABELS = _FIELD_LABELS | {
+    "start": N_("Starts"), "end": N_("Ends"), "start_time": N_("Start time"), "end_time": N_("End time"),
+    "when_note": N_("Note about the date"), "recurrence": N_("Recurrence"), "image": N_("Image"), "extra": N_("Other fields"),
 }  # fmt: skip
 MAX_TEXT = 300
 
@@ -86,13 +92,14 @@ def compare_fields(sides: Sequence[ReviewSide]) -> list[FieldComparison]:
         parts = tuple(side.values.get(name, "") for side in sides)
         if any(parts):
             found.append(FieldComparison(label, parts, len(set(parts)) > 1 and name != "source"))
-    return found
+    return [one for one in found if one.differs or one.label != _FIELD_LABELS["timezone"]]
 
 
-def _reasons(review: ReviewItem, formatter: Formatter) -> list[str]:
+def _reasons(review: ReviewItem, formatter: Formatter, chosen: Callable[[Iterable[Any]], list[Any]]) -> list[str]:
     """The evidence of a review in the language of the page."""
-    stored = review.detail.get("conflicts") or review.detail.get("reasons", ())
-    return [formatter.translator.text(reason_message(one)) for one in probability_first(stored)]
+    stored = review.detail.get("conflicts")
+    found = list(stored) if stored else chosen(review.detail.get("reasons", ()))
+    return [formatter.translator.text(reason_message(one)) for one in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +108,7 @@ class ReviewRow:
 
     review: ReviewItem
     titles: str
+    days: str
     why: str
 
 
@@ -120,18 +128,27 @@ def reviews_page(request: Request) -> Response:
     service, formatter = service_of(request), formatter_of(request)
     which = "answered" if request.query_params.get("which") == "answered" else "open"
     after = parse_id(request.query_params.get("after")) or 0
-    found = service.store.reviews.list(is_open=which == "open", limit=PAGE_SIZE + 1, after=after)
+    given = request.query_params.get("reason", "")
+    reason = ReviewReason(given) if given in set(ReviewReason) else None
+    found = service.store.reviews.list(is_open=which == "open", reason=reason, limit=PAGE_SIZE + 1, after=after)
     about = service.store.events.records({event_id for one in found for event_id in one.candidate_ids})
     shown = []
     for one in found[:PAGE_SIZE]:
-        known = [about[event_id].event.title for event_id in one.candidate_ids if event_id in about]
-        titles = " / ".join(dict.fromkeys(title for title in known if title))
-        why = formatter.translator.text(detail_message(one.detail)) or " · ".join(_reasons(one, formatter)[:2])
-        shown.append(ReviewRow(one, titles, why))
-    more = f"{REVIEWS_URL}?after={found[PAGE_SIZE - 1].id}&which={which}" if len(found) > PAGE_SIZE else ""
+        known = [about[event_id].event for event_id in one.candidate_ids if event_id in about]
+        titles = " / ".join(dict.fromkeys(event.title for event in known if event.title))
+        days = " / ".join(dict.fromkeys(formatter.day(event.local_date) for event in known if event.local_date))
+        why = formatter.translator.text(detail_message(one.detail)) or " · ".join(_reasons(one, formatter, main_difference)[:3])
+        shown.append(ReviewRow(one, titles, days, why))
+    kept = {"which": which} | ({"reason": reason.value} if reason else {})
     return render(
-        request, "reviews/list.html", place=REVIEWS_URL, reviews=shown, which=which, next_url=more, resolutions=_RESOLUTIONS
-    )
+        request, "reviews/list.html", place=REVIEWS_URL, reviews=shown, which=which, resolutions=_RESOLUTIONS, reason=reason,
+        next_url=_list_url(kept, after=found[PAGE_SIZE - 1].id) if len(found) > PAGE_SIZE else "",
+        all_url=_list_url(kept, after=after, select="all"), is_selected=request.query_params.get("select") == "all",
+    )  # fmt: skip
+
+
+def _list_url(kept: Mapping[str, str], **more: object) -> str:
+    return f"{REVIEWS_URL}?{urlencode({**kept, **more})}"
 
 
 @router.get("/manage/reviews/{review_id}")
@@ -148,12 +165,19 @@ def _shown(request: Request, review: ReviewItem, *, problem: Problem = "", given
     merged = [] if raw or review.resolution != "merge" else _merges_of(service, review, formatter)
     return render(
         request, "reviews/detail.html", status=400 if problem else 200, place=REVIEWS_URL, problem=problem, review=review,
-        raw=raw_fields(raw) if raw else [], source_name=names.get(review.source_id or 0, "–"),
+        raw=[(_RAW_LABELS.get(name, name), value) for name, value in raw_fields(raw)] if raw else [],
+        source_name=names.get(review.source_id or 0, "–"),
         is_open=review.resolved_at is None, given=given or dict.fromkeys(_FIXABLE, ""), sides=sides, rows=compare_fields(sides),
-        reasons=_reasons(review, formatter),
+        reasons=_reasons(review, formatter, probability_first), next_url=_next_url(service, review),
         keepable=[one for one in sides if one.event_id is not None], merges=merged, resolutions=_RESOLUTIONS,
         why=formatter.translator.text(detail_message(review.detail)),
     )  # fmt: skip
+
+
+def _next_url(service: Service, review: ReviewItem) -> str:
+    """The next open review, so that many can be answered one after the other; the list if there is none."""
+    found = service.store.reviews.list(limit=1, after=review.id)
+    return f"{REVIEWS_URL}/{found[0].id}" if found else REVIEWS_URL
 
 
 def _merges_of(service: Service, review: ReviewItem, formatter: Formatter) -> list[MergeRow]:
@@ -186,7 +210,7 @@ def _resolve(request: Request, service: Service, review: ReviewItem, resolution:
             return redirect_after(f"{REVIEWS_URL}/{review.id}", "merged")
         case "keep-apart":
             store.reviews.keep_apart(review.id, judge, by)
-            return redirect_after(REVIEWS_URL, "kept_apart")
+            return redirect_after(_next_url(service, review), "kept_apart")
         case "fix":
             values = {name: value for name, value in given.texts(_FIXABLE).items() if value}
             if not values:
@@ -199,13 +223,13 @@ def _resolve(request: Request, service: Service, review: ReviewItem, resolution:
             if not store.reviews.retry(review.id, outcome, judge, by):
                 why = outcome.why if isinstance(outcome, QuarantinedEvent) else ""
                 raise UsageError("The item is still incomplete. {why}", why=why)
-            return redirect_after(REVIEWS_URL, "retried")
+            return redirect_after(_next_url(service, review), "retried")
         case "reopen":
             store.reviews.reopen(review.id)
             return redirect_after(f"{REVIEWS_URL}/{review.id}", "reopened")
         case _:
             store.reviews.dismiss(review.id, by)
-            return redirect_after(REVIEWS_URL, "dismissed")
+            return redirect_after(_next_url(service, review), "dismissed")
 
 
 @router.post("/manage/reviews/resolve")
@@ -227,7 +251,9 @@ def resolve_several(request: Request) -> Response:
             answers[resolution](number)
         except UsageError:
             left += 1
-    return redirect_after(REVIEWS_URL, "resolved_none" if not ids else "resolved_some" if left else "resolved_several")
+    done = "resolved_none" if not ids else "resolved_some" if left else "resolved_several"
+    reason = given.text("reason")
+    return redirect_after(REVIEWS_URL, done, **({"reason": reason} if reason in set(ReviewReason) else {}))
 
 
 def _found(service: Service, review_id: int) -> ReviewItem:

@@ -168,6 +168,13 @@ def probability_first(stored: Iterable[Any]) -> list[Any]:
     return sorted(stored, key=lambda one: not (isinstance(one, Mapping) and one.get("code") == ReasonCode.PROBABILITY))
 
 
+def main_difference(stored: Iterable[Any]) -> list[Any]:
+    """What a list shows of stored reasons: the one that speaks most against one event, then the probability."""
+    first, *others = probability_first(stored) or [None]
+    against = [one for one in others if isinstance(one, Mapping) and one.get("score", 1) < 1]
+    return [one for one in (min(against, key=lambda one: one["score"], default=None), first) if one is not None]
+
+
 CONFLICT_MESSAGES: dict[str, str] = {
     "starts_at": N_("Start differs: “{kept}” is shown, another source has “{other}”"),
     "ends_at": N_("End differs: “{kept}” is shown, another source has “{other}”"),
