@@ -545,3 +545,20 @@ def test_a_rule_without_a_period_stays_one_event_whose_dates_move_on(link: str, 
         days.append(life.edited().local_date)
         assert 0 <= (days[-1] - to_datetime(life.clock.now()).date()).days <= 7
     assert days == sorted(set(days))
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_a_worker_that_was_removed_because_the_clock_jumped_joins_again(life: SourceLife) -> None:
+    async def answer(exchange: Exchange, _: str) -> None:
+        life.site.handle("/a", calendar_of(*FIVE).handler(life.other))
+        life.clock.put_back(-2 * HOUR)
+        await asyncio.to_thread(remove_workers)  # as any other command does
+        await exchange.send(Reply(body=ics(*FIVE).encode(), content_type="text/calendar"))
+
+    def remove_workers() -> None:
+        with life.store() as store:
+            store.schedule.reap()
+
+    life.add("ics", life.site.url("/a"))
+    life.live(Step(world={"/a": answer}, says="5 new", asked=2, due=12))
+    assert [run.status for run in life.runs()] == ["success", "fail"]

@@ -19,11 +19,22 @@ from tadoru.model.event import RunStatus
 from tadoru.store.calendar.database import CalendarDatabase
 from tadoru.store.calendar.records import RunLog, Snapshot, in_batches, run_counts, run_from_row
 from tadoru.store.calendar.run_notifications import notify_health, notify_run
-from tadoru.store.calendar.schema import events, run_logs, snapshots, source_state
+from tadoru.store.calendar.schema import events, run_logs, snapshots, source_state, workers
 
 
 class RunClosed(StoreError):
     """The run was closed because its worker counted as dead; another worker may have its source."""
+
+
+class WorkerRemoved(RunClosed):
+    """The worker counted as dead and was removed: it did not respond in time, or the clock jumped."""
+
+
+def check_worker(db: CalendarDatabase, sql: Connection, worker: int) -> None:
+    """Raise WorkerRemoved unless the worker is registered; it stays so until the transaction ends."""
+    query = select(workers.c.id).where(workers.c.id == worker)
+    if sql.execute(query if db.is_sqlite else query.with_for_update(read=True, key_share=True)).first() is None:
+        raise WorkerRemoved("This worker did not respond in time and was removed. The next run collects its sources.")
 
 
 def check_run_open(sql: Connection, run: RunLog) -> None:
@@ -44,6 +55,8 @@ class RunStore:
         now = self._db.now()
         values: dict[str, Any] = {"source_id": source_id, "started_at": now, "worker_id": worker, "counts": {}}
         with self._db.write() as sql:
+            if worker is not None:
+                check_worker(self._db, sql, worker)
             row = sql.execute(insert(run_logs).values(**values, snapshot_paths=[]).returning(run_logs)).mappings().one()
             query = update(source_state).where(source_state.c.source_id == source_id)
             sql.execute(query.values(last_attempt=self._db.shared_now(sql)))

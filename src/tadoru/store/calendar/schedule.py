@@ -46,8 +46,8 @@ from tadoru.store.calendar.records import (
     state_from_row,
 )
 from tadoru.store.calendar.run_notifications import notify_health, notify_run
-from tadoru.store.calendar.runs import RunClosed
-from tadoru.store.calendar.schema import hosts, robots, run_logs, source_state, sources, workers
+from tadoru.store.calendar.runs import check_worker
+from tadoru.store.calendar.schema import hosts, robots, run_logs, snapshots, source_state, sources, workers
 from tadoru.store.crawl.records import RobotsRecord, slot_wait
 from tadoru.store.crawl.workers import current, lost
 
@@ -93,6 +93,7 @@ class SourceSchedule:
     def lease_due(self, worker: int, *, limit: int = 1) -> tuple[EventSource, ...]:
         """Lease sources that are due: higher priority first, then the longest overdue."""
         with self._db.write() as sql:
+            check_worker(self._db, sql, worker)
             now = self._db.shared_now(sql)
             query = self._due(now).order_by(sources.c.priority.desc(), source_state.c.next_run_at, sources.c.id).limit(limit)
             if not self._db.is_sqlite:
@@ -104,6 +105,7 @@ class SourceSchedule:
     def lease(self, worker: int, source_id: int) -> bool:
         """Lease a source whether it is due or not. False: another worker has it."""
         with self._db.write() as sql:
+            check_worker(self._db, sql, worker)
             free = or_(source_state.c.lease_worker.is_(None), source_state.c.lease_worker == worker)
             query = select(source_state.c.source_id).where(source_state.c.source_id == source_id, free)
             if not self._db.is_sqlite:
@@ -196,6 +198,10 @@ class SourceSchedule:
             "finished_at": self._db.now(), "status": RunStatus.FAIL.value, "error_summary": WORKER_STOPPED,
             "counts": run_counts({}, WORKER_STOPPED),
         }  # fmt: skip
+        open_runs = sql.execute(select(run_logs.c.id).where(mine)).scalars().all()
+        for one in open_runs:
+            paths = sql.execute(select(snapshots.c.content_path).where(snapshots.c.run_id == one).order_by(snapshots.c.id))
+            sql.execute(update(run_logs).where(run_logs.c.id == one).values(snapshot_paths=list(paths.scalars())))
         runs = sql.execute(update(run_logs).where(mine).values(closed).returning(run_logs)).mappings().all()
         left = [row["source_id"] for row in runs]
         # The first time it is retried immediately; a source that kills its worker every time waits for its schedule.
@@ -247,10 +253,9 @@ class HostSlots:
 
     def take_slot(self, worker: int, host: str, hold: float, *, gap: float) -> float:
         """0: the slot is taken until `sent` and `give_back`, or for `hold` seconds. Otherwise the seconds after which to ask
-        again. Raises RunClosed if the worker was removed as dead."""
+        again."""
         with self._db.write() as sql:
-            if sql.execute(select(workers.c.id).where(workers.c.id == worker)).first() is None:
-                raise RunClosed("This worker did not respond in time and was removed. The next run collects its sources.")
+            check_worker(self._db, sql, worker)
             self._know(sql, host)
             now = self._db.shared_now(sql)
             row = sql.execute(self._locked(host)).one()

@@ -119,7 +119,7 @@ class Collector:
         self._store = store
         self._files = files
         self._clock = clock
-        self._worker = worker
+        self.worker = worker
         self._options = options
         self._log_stage = log_stage
         self._accept_drops = accept_drops
@@ -132,7 +132,7 @@ class Collector:
     async def collect(self, source: EventSource, client: PoliteClient) -> SourceRun:
         """Run a source that is leased to this worker. Raises for problems of the database or the disk, and CollectionStopped."""
         store = self._store
-        run = await asyncio.to_thread(store.runs.start, source.id, self._worker)
+        run = await asyncio.to_thread(store.runs.start, source.id, self.worker)
         # Already now, so that a source which kills its worker is not due again immediately.
         await asyncio.to_thread(store.schedule.set_due, source.id, run_interval(source))
         began = self._clock.monotonic()

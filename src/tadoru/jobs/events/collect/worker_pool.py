@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakValueDictionary
 
 from tadoru.clock import Clock, to_datetime
@@ -30,6 +30,7 @@ from tadoru.rules.address import Exemptions
 from tadoru.rules.robots import product_token
 from tadoru.rules.url import host_key
 from tadoru.store.calendar.records import EventSource
+from tadoru.store.calendar.runs import WorkerRemoved
 from tadoru.store.calendar.store import CalendarStore
 from tadoru.store.files import FileStore
 
@@ -47,6 +48,7 @@ LARGE_RUN = 1_000
 LEASES_PER_SLOT = 4
 """Sources leased for each one that can be collected concurrently: those of one host wait for each other."""
 OnCollected = Callable[[SourceRun], None]
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -176,7 +178,7 @@ class WorkerPool:
             async with self._host_slot(source):
                 if self._stop.is_set():
                     return
-                if not await asyncio.to_thread(self._store.schedule.lease, self.worker, source.id):
+                if not await self._as_worker(self._store.schedule.lease, source.id):
                     result.busy.append(source)
                     return
                 await self._collect(source, result, done)
@@ -196,7 +198,7 @@ class WorkerPool:
         try:
             while not self._stop.is_set():
                 free = self._options.concurrency * LEASES_PER_SLOT - len(working)
-                leased = await asyncio.to_thread(self._store.schedule.lease_due, self.worker, limit=free) if free else ()
+                leased = await self._as_worker(self._store.schedule.lease_due, limit=free) if free else ()
                 for source in leased:
                     working.add(asyncio.create_task(self._collect_in_slot(source, result, done)))
                 if forever and self._clock.monotonic() >= next_prune:
@@ -260,7 +262,7 @@ class WorkerPool:
     async def _collect(self, source: EventSource, result: CycleResult, done: OnCollected) -> None:
         try:
             collected = await self.collector.collect(source, self.client_for(source))
-        except CollectionStopped:
+        except (CollectionStopped, WorkerRemoved):
             return
         finally:
             await asyncio.to_thread(self._store.schedule.release, self.worker, source.id)
@@ -276,14 +278,31 @@ class WorkerPool:
             assert self._client_context is not None
             lease = Expiry(self._clock, WORKER_LEASE)
             try:
-                if not await asyncio.to_thread(self._store.schedule.renew, self.worker, WORKER_LEASE):
-                    self._log_stage("worker", error="This worker did not renew its lease in time and was removed. It stops.")
-                    self.stop()
-                    return
-                self._client_context.lease = lease
+                if await asyncio.to_thread(self._store.schedule.renew, self.worker, WORKER_LEASE):
+                    self._client_context.lease = lease
+                else:
+                    await self._join_again()
                 await self._clean_up()
             except StoreError as error:  # The database may be back before the lease expires.
                 self._log_stage("worker", error=str(error))
+
+    async def _as_worker(self, call: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        """Call a method of the schedule in a thread; a worker that was removed joins again before."""
+        try:
+            return await asyncio.to_thread(call, self.worker, *arguments, **named)
+        except WorkerRemoved:
+            await self._join_again()
+            return await asyncio.to_thread(call, self.worker, *arguments, **named)
+
+    async def _join_again(self) -> None:
+        """Register as another worker. Runs under way were closed; their sources are due."""
+        assert self._client_context is not None
+        self._log_stage("worker", error="This worker did not renew its lease in time and was removed. It joins again.")
+        lease = Expiry(self._clock, WORKER_LEASE)
+        self.worker = self.collector.worker = self._client_context.worker = await asyncio.to_thread(
+            self._store.schedule.join, WORKER_LEASE
+        )
+        self._client_context.lease = lease
 
     async def _clean_up(self) -> None:
         """Close the runs of dead workers."""
