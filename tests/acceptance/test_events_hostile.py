@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from contextlib import ExitStack
 from dataclasses import replace
@@ -10,7 +11,7 @@ import pytest
 
 from tadoru.clock import SystemClock
 from tadoru.config.options import EventsOptions
-from tadoru.jobs.events.collect.trial import preview_settings
+from tadoru.jobs.events.collect.trial import PREVIEW_SECONDS, preview_settings
 from tadoru.store.files import open_files
 from tests.acceptance.calendar import Calendar, ics, meeting, table
 from tests.support.exchange import Exchange, Reply
@@ -200,17 +201,21 @@ def test_a_selector_that_takes_too_long_is_stopped_and_hurts_no_other_source(cal
     assert sum(path.startswith("/slow?") for path in site.paths) == 1
 
 
-@pytest.mark.parametrize("timeout, seconds", [(0.5, "0.5"), (30.0, "5")], ids=["the timeout", "at most five seconds"])
-def test_a_preview_that_takes_too_long_is_stopped(timeout: float, seconds: str, calendar: Calendar, site: Site) -> None:
+@pytest.mark.parametrize("timeout, seconds", [(0.5, PREVIEW_SECONDS), (30.0, 0.5)], ids=["the timeout", "its own limit"])
+def test_a_preview_that_takes_too_long_is_stopped(timeout: float, seconds: float, calendar: Calendar, site: Site) -> None:
     site.html("/slow", "<div><p>x</p></div>" * 2_000)
-    number = calendar.add(site.url("/slow"), "html", "item=div", "fields.title=p", "fields.start=.none")
+    number = calendar.add(site.url("/slow"), "html", "item=.none", "fields.title=p")
     calendar.run()
     files = open_files(str(calendar.folder))
     with calendar.store() as store:
         typed = replace(store.sources.get(number), settings={"item": SLOW, "fields": {"title": "p"}})
-        trial = preview_settings(store, files, EventsOptions(timeout=timeout), typed, SystemClock())
-    assert f"took more than {seconds} seconds" in trial.error
+        trial = preview_settings(store, files, EventsOptions(timeout=timeout), typed, SystemClock(), seconds=seconds)
+    assert "took more than 0.5 seconds" in trial.error
     assert trial.drafts == []
+
+
+def test_a_preview_may_parse_for_five_seconds_unless_it_is_given_another_limit() -> None:
+    assert inspect.signature(preview_settings).parameters["seconds"].default == PREVIEW_SECONDS == 5
 
 
 def test_a_body_without_end_is_cut_off(calendar: Calendar, site: Site) -> None:

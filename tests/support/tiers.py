@@ -31,9 +31,6 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
     f"{A}events_life.py::test_the_life_of_a_source[sqlite-pages about events are asked for while their list stays as it is]": (
         f"{A}events_life.py::test_pages_of_an_unchanged_list_are_asked_for_within_a_budget_those_first_that_waited_longest",
     ),
-    f"{A}events_hostile.py::test_a_preview_that_takes_too_long_is_stopped[the timeout]": (
-        f"{A}events_hostile.py::test_a_preview_that_takes_too_long_is_stopped",
-    ),
     f"{A}serve_collects.py::test_the_service_collects_what_is_due_and_ends_cleanly": (
         f"{A}serve_collects.py::test_services_and_a_worker_share_the_sources",
         f"{A}serve_collects.py::test_a_collector_that_is_killed_starts_again_and_one_whose_service_is_killed_ends",

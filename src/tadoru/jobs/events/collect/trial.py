@@ -129,9 +129,10 @@ async def try_source(
 
 
 def preview_settings(
-    store: CalendarStore, files: FileStore, options: EventsOptions, source: EventSource, clock: Clock
-) -> SourceTrial:
-    """Parse the last saved response of a source with these settings, without a request."""
+    store: CalendarStore, files: FileStore, options: EventsOptions, source: EventSource, clock: Clock,
+    *, seconds: float = PREVIEW_SECONDS,
+) -> SourceTrial:  # fmt: skip
+    """Parse the last saved response of a source with these settings, without a request, for at most so many seconds."""
     trial = SourceTrial(source)
     try:
         settings = parse_source_settings(source.type, source.settings, secret=source.secret)
@@ -143,7 +144,7 @@ def preview_settings(
     if snapshot is None or body is None:
         trial.error = Message("There is no saved response yet. Save and test the source first.")
         return trial
-    reader = ReaderProcess(source.type, settings, min(options.timeout, PREVIEW_SECONDS))
+    reader = ReaderProcess(source.type, settings, min(options.timeout, seconds))
     document = SourceDocument(
         body=body, content_type=None, url=snapshot.url, headers=(), page=1, is_detail=False, now=to_datetime(clock.now()),
         zone=source.timezone or options.timezone, max_events=PREVIEW_EVENTS, max_same_start=settings.limits.same_start,
