@@ -5,9 +5,11 @@ The pairs are made from a corpus of municipal event lists that is not part of th
 
 1. Two rows of one list are two events (`different`), unless title, start and venue agree; the pairs that were read one by one
    (`tests/quality/event_pairs.csv`) keep their labels.
-2. A row and the same row as another kind of source writes it are one event (`same`). A feed writes the day into the title and
-   drops the venue and the end; a calendar has the room and UTC; a page cuts, reorders and knows the hall by another name; an API
-   has no city, another spelling and the performer. Nothing that identifies the event is changed: no number, level, group, name.
+2. A row and the same row as another kind of source writes it are one event (`same`). A feed makes a headline of it, writes the
+   day into the title and drops the venue and the end; a calendar has other words, the room and UTC; a page cuts,
+   reorders, has other words for what it is and knows the hall by another name; an API has the official name with its programme
+   and year, no city, another spelling and the performer. In part of the pairs the list has the official name, too. Nothing that
+   identifies the event is changed: no number, level, group, name.
 3. A row and another row of the same day and town, written by another kind of source, are two events, unless rule 1 says that they
    are one. If what tells them apart was dropped (the time of two sessions, the venue of two branches), only a person can know:
    `ask`.
@@ -38,7 +40,7 @@ from bench.events_corpus import CORPUS, ZONE, Row, rows
 from tadoru.jobs.events.dedupe import MatchVerdict, blocking_keys, compare_events
 from tadoru.jobs.events.dedupe.linkage import WEIGHTS
 from tadoru.jobs.events.dedupe.matcher import observations
-from tadoru.jobs.events.dedupe.similarity import fold_spelling, normalise_text, unmatched_text
+from tadoru.jobs.events.dedupe.similarity import fold_spelling, match_text, normalise_text
 from tadoru.model.event import EventDraft, Occurrence
 
 LABELS = Path(__file__).with_name("linkage_labels.csv")
@@ -46,6 +48,8 @@ SEED = 23
 KINDS = ("feed", "ics", "html", "api")
 HELD_OUT_KINDS = frozenset({"html", "api"})
 WRITTEN_TIMES = 5
+OFFICIAL = 0.4
+"""The share of rows that have the official name in the list, too, while the other source has its own words."""
 MAX_PER_DAY = 40
 """Pairs of one list and day, so that no town decides alone."""
 ReadLabels = dict[frozenset[tuple[str, str, str]], str]
@@ -156,7 +160,74 @@ def nearby(draft: EventDraft, chance: random.Random) -> EventDraft | None:
     )
 
 
+_KINDS_OF_EVENTS = (
+    ("講座", "教室"),
+    ("教室", "講座"),
+    ("講演会", "講演"),
+    ("コンサート", "演奏会"),
+    ("演奏会", "コンサート"),
+    ("観察会", "ウォッチング"),
+    ("体験会", "体験"),
+    ("説明会", "ガイダンス"),
+    ("上映会", "シネマ"),
+    ("まつり", "フェスタ"),
+    ("展示", "展"),
+    ("相談会", "相談"),
+    ("セミナー", "勉強会"),
+    ("のつどい", "の会"),
+)
+_SERIES = ("市民講座", "生涯学習講座", "家庭教育学級", "まちなか連続企画", "公民館主催事業", "健康づくり事業", "ふれあい文化事業")
+_PIECES = re.compile(r"(?<=[ぁ-ん])(?=[一-龠ァ-ヶ])(?![^(<\[]*[)>\]])|[\s「」『』~〜～!！]+(?![^(<\[]*[)>\]])|(?=[(<\[])")
+"""Between words, but not within brackets."""
+
+
+def _other_kind_word(title: str) -> str:
+    """The title with another word for what it is."""
+    return next((title.replace(word, other, 1) for word, other in _KINDS_OF_EVENTS if word in title), title)
+
+
+def officially(draft: EventDraft, chance: random.Random) -> EventDraft | None:
+    """As open data has it: the programme that it belongs to, the fiscal year, the name in quotation marks or behind it."""
+    year = draft.local_date.year - (draft.local_date.month < 4) - 2018
+    form = chance.choice(("{series}「{title}」", "令和{year}年度 {series} {title}", "{title}({series})", "令和{year}年度{title}"))
+    return _title(draft, form.format(series=chance.choice(_SERIES), title=_BRACKETS.sub("", draft.title), year=year))
+
+
+def in_other_words(draft: EventDraft, chance: random.Random) -> EventDraft | None:
+    """As a hall announces it: its parts in another order, another word for what it is, and a word of its own."""
+    pieces = [piece for piece in _PIECES.split(_other_kind_word(draft.title)) if piece]
+    if len(pieces) < 2 or len(draft.title) < 8:
+        return None
+    if len(pieces) > 2 and chance.random() < 0.5:
+        pieces.remove(min(pieces, key=len))
+    at = chance.randrange(1, len(pieces))
+    extra = chance.choice(("", "", "市民のための", "気軽に参加", "ロビーで楽しむ", "土曜の午後に"))
+    return _title(draft, " ".join(filter(None, (*pieces[at:], *pieces[:at], extra))))
+
+
+def as_headline(draft: EventDraft, chance: random.Random) -> EventDraft | None:
+    """As news have it: when, the name or most of it, where or what else, and no end."""
+    day = draft.local_date
+    pieces = [piece for piece in _PIECES.split(draft.title) if piece]
+    name = "".join(pieces[:-1]) if len(pieces) > 2 and len("".join(pieces[:-1])) >= 6 and chance.random() < 0.4 else draft.title
+    form = chance.choice(
+        (
+            "{day}日、「{name}」 家族連れでにぎわいそう",
+            "{name}、{month}月{day}日に{city}で",
+            "{name} 参加者を募る {day}日",
+            "今年も{name} {day}日開催",
+            "【{month}/{day}】{name}へ行こう!",
+            "「{name}」はじまる {city}",
+        )
+    )
+    title = form.format(day=day.day, month=day.month, name=name, city=draft.city.rstrip("市区町村"))
+    return _without_end(_title(draft, title))
+
+
 _MAKERS: dict[str, events_variants.Maker] = {
+    "officially": officially,
+    "in other words": in_other_words,
+    "headline": as_headline,
     **{name: events_variants.SAME[name] for name in ("reordered", "width", "era", "kana", "decorated", "no edition")},
     "venue alias": events_variants.alias,
     "no time": events_variants.no_time,
@@ -175,9 +246,37 @@ _MAKERS: dict[str, events_variants.Maker] = {
     "nearby": nearby,
 }
 _WRITES: dict[str, tuple[str, ...]] = {
-    "feed": ("dated", "decorated", "no venue", "no time", "subtitle", "no edition", "hosted", "venue alias", "word", "nearby"),
-    "ics": ("in UTC", "venue alias", "no brackets", "kana", "width", "no subtitle", "no edition", "venue as called", "reordered"),
+    "feed": (
+        "headline",
+        "headline",
+        "headline",
+        "dated",
+        "decorated",
+        "no venue",
+        "no time",
+        "subtitle",
+        "no edition",
+        "hosted",
+        "venue alias",
+        "word",
+        "nearby",
+    ),
+    "ics": (
+        "in other words",
+        "in other words",
+        "in UTC",
+        "venue alias",
+        "no brackets",
+        "kana",
+        "width",
+        "no subtitle",
+        "no edition",
+        "venue as called",
+        "reordered",
+    ),
     "html": (
+        "in other words",
+        "in other words",
         "cut off",
         "reordered",
         "renamed hall",
@@ -189,7 +288,20 @@ _WRITES: dict[str, tuple[str, ...]] = {
         "nearby",
         "era",
     ),
-    "api": ("no city", "performer", "shortened", "kana", "typo", "misread", "venue alias", "word", "no brackets", "subtitle"),
+    "api": (
+        "officially",
+        "officially",
+        "no city",
+        "performer",
+        "shortened",
+        "kana",
+        "typo",
+        "misread",
+        "venue alias",
+        "word",
+        "no brackets",
+        "subtitle",
+    ),
 }
 """What each kind of source does to a title, a time and a place."""
 
@@ -199,7 +311,7 @@ def as_written_by(kind: str, draft: EventDraft, chance: random.Random) -> tuple[
     made, done = events_variants.elsewhere(draft), []
     if kind in {"feed", "html"} and chance.random() < 0.7:
         made = _without_end(made)
-    for name in chance.sample(_WRITES[kind], chance.choice((1, 2, 2, 3))):
+    for name in dict.fromkeys(chance.sample(_WRITES[kind], chance.choice((1, 2, 2, 3)))):
         if (changed := _MAKERS[name](made, chance)) is not None:
             made = changed
             done.append(name)
@@ -257,7 +369,7 @@ def _label(one: EventDraft, other: EventDraft, known: ReadLabels) -> str:
 def _is_told_apart(one: EventDraft, other: EventDraft, made: EventDraft) -> bool:
     """Whether what tells two events apart is still there in the second as it was written."""
     mine, theirs, written = (fold_spelling(normalise_text(title)) for title in (one.title, other.title, made.title))
-    rests, _ = unmatched_text(theirs, mine)
+    rests = match_text(theirs, mine).mine
     if any(rest in written for rest in rests) or (not rests and mine != theirs and mine not in written):
         return True
     if one.occurrence.starts_at != other.occurrence.starts_at and one.occurrence.has_time and made.occurrence.has_time:
@@ -307,7 +419,8 @@ def _of_one_row(row: Row, halls: Sequence[str], chance: random.Random) -> Iterat
     kind = chance.choice(KINDS)
     made, how = as_written_by(kind, row.draft, chance)
     if how:
-        yield LinkagePair(digest(row.file, row.number, kind, how), row.file, kind, how, "same", row.draft, made)
+        one = officially(row.draft, chance) if chance.random() < OFFICIAL else None
+        yield LinkagePair(digest(row.file, row.number, kind, how), row.file, kind, how, "same", one or row.draft, made)
     one, other, what = row.draft, row.draft, ""
     match chance.randrange(4):
         case 0:
@@ -327,6 +440,7 @@ def _of_one_row(row: Row, halls: Sequence[str], chance: random.Random) -> Iterat
         kind = chance.choice(KINDS)
         made, how = as_written_by(kind, other, chance)
         label = "different" if _is_told_apart(one, other, made) else "ask"
+        one = (officially(one, chance) if chance.random() < OFFICIAL else None) or one
         yield LinkagePair(digest(row.file, row.number, what), row.file, kind, f"{what}, {how}", label, one, made)
 
 

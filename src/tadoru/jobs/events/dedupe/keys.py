@@ -6,7 +6,8 @@ Blocking keys are strings that duplicates share and few other events do; the sto
 
 - one key of its first day and its city, and one of its first day and its venue,
 - one key of its uid, if no other calendar has it by chance,
-- for its first day three keys of day and title signature, for rows without a city or with another name for it,
+- for its first day three keys of day and title signature, for rows without a city or with another name for it; one without a
+  city has up to sixteen, so that any of the three of another event is among them,
 - two such keys for each further day: the day in UTC if it differs (one instant in two zones has the same day in UTC), the other
   days of a longer event, the dates of a series. At most 4 and 12 of them.
 
@@ -29,7 +30,7 @@ from hashlib import blake2b
 
 from tadoru.jobs.events.dedupe.times import event_days
 from tadoru.jobs.events.dedupe.titles import TitleSimilarity, compare_identity, split_title, title_similarity
-from tadoru.jobs.events.dedupe.venues import bare_city_name, split_venue
+from tadoru.jobs.events.dedupe.venues import bare_city_name, split_venue, without_area
 from tadoru.model.event import EventDraft
 
 _ENDING = re.compile(r";?(?:UNTIL|COUNT)=[^;]*", re.IGNORECASE)
@@ -69,12 +70,14 @@ def is_same_row(known: EventDraft, read: EventDraft) -> bool:
     return level > TitleSimilarity.FAR or known.occurrence.has_time
 
 
-BLOCK_FORMAT = 2
+BLOCK_FORMAT = 3
 """Another number when `blocking_keys` returns other keys: those of stored events are written anew then."""
 _SIGNATURE = 3
+_FULL_SIGNATURE = 16
+"""Bigrams of an event without a city: nothing else would bring a headline together with the short title that it contains."""
 _OWN_VENUE = 5
 """Characters: shorter names (図書館) are those of many venues."""
-_COMMON = frozenset(
+COMMON_BIGRAMS = frozenset(
     (
         "講座 教室 くり はな なし おは し会 こん ども こど 育て 子育 相談 せみ ふえ ちや てい すま らい さと "
         "民館 公民 かわ んさ んと んぐ ます 市民 つと 体験 づく 親子 ひろ ろば 図書 大会 くら まつ つり すぽ "
@@ -103,15 +106,16 @@ def is_unique_uid(uid: str) -> bool:
 def blocking_keys(draft: EventDraft) -> tuple[str, ...]:
     """The blocking keys of an event. Two events that share none need not be compared."""
     first = draft.occurrences[0].starts_at if draft.occurrences else draft.occurrence.starts_at
-    signature = title_signature(draft.title)
+    signature = title_signature(draft.title, _SIGNATURE if draft.city else _FULL_SIGNATURE)
     days = dict.fromkeys((*event_days(draft), draft.local_date, first.astimezone(UTC).date()))
     found = [f"c|{draft.local_date}|{bare_city_name(draft.city)}"] if draft.city else []
     if is_unique_uid(draft.uid):
         found.append(f"u|{blake2b(draft.uid.encode(errors='replace'), digest_size=8).hexdigest()}")
-    if len(building := split_venue(draft.venue).building) >= _OWN_VENUE:
-        found.append(f"v|{draft.local_date}|{building}")
+    venue = split_venue(draft.venue)
+    names = (venue.building,) if draft.city else (venue.building, venue.text)
+    found += [f"v|{draft.local_date}|{name}" for name in map(without_area, names) if len(name) >= _OWN_VENUE]
     for number, day in enumerate(days):
-        found += _signed(day, signature if number == 0 else signature[:2])
+        found += _signed(day, signature if number == 0 else signature[: _SIGNATURE - 1])
     return tuple(dict.fromkeys(found))
 
 
@@ -120,13 +124,13 @@ def _signed(day: date, signature: tuple[str, ...]) -> list[str]:
 
 
 @lru_cache(maxsize=10_000)
-def title_signature(title: str) -> tuple[str, ...]:
-    """Three bigrams of a title, selected by hash; for a title of common words the whole title."""
+def title_signature(title: str, size: int = _SIGNATURE) -> tuple[str, ...]:
+    """Some bigrams of a title, selected by hash; for a title of common words the whole title."""
     seen = split_title(title)
     text = seen.body or seen.text
-    bigrams = {text[place : place + 2] for place in range(len(text) - 1)} - _COMMON
-    chosen = sorted(bigrams, key=_rank)[:_SIGNATURE]
-    return tuple(chosen) if len(chosen) == _SIGNATURE else (*chosen, text)
+    bigrams = {text[place : place + 2] for place in range(len(text) - 1)} - COMMON_BIGRAMS
+    chosen = sorted(bigrams, key=_rank)[:size]
+    return tuple(chosen) if len(chosen) >= _SIGNATURE else (*chosen, text)
 
 
 @lru_cache(maxsize=100_000)

@@ -8,83 +8,129 @@ and the sum of the weights is the logarithm of the odds. The weights are learned
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from math import exp
 from typing import NamedTuple
 
-from tadoru.jobs.events.dedupe.similarity import is_typo, unmatched_text
+from tadoru.jobs.events.dedupe.keys import COMMON_BIGRAMS
+from tadoru.jobs.events.dedupe.similarity import TextMatch, is_abbreviated, match_text, match_words
 from tadoru.jobs.events.dedupe.times import TimeRelation
-from tadoru.jobs.events.dedupe.titles import TitleParts, TitleSimilarity, content_length, has_other_script, is_within
-from tadoru.jobs.events.dedupe.venues import FAR_APART, VenueRelation, bare_city_name, distance_km, own_venue_name
+from tadoru.jobs.events.dedupe.titles import (
+    TitleParts,
+    TitleSimilarity,
+    content_length,
+    has_other_script,
+    is_within,
+)
+from tadoru.jobs.events.dedupe.venues import FAR_APART, VenueRelation, bare_city_name, distance_km, latin_likeness, own_venue_name
 from tadoru.model.event import EventDraft
 
 WEIGHTS: dict[str, float] = {
-    "city.differs": -3.51,
-    "city.missing": -0.04,
-    "city.same": -0.1,
-    "day.instant": -0.01,
-    "day.same": -0.09,
-    "end.differs": -0.81,
-    "end.missing": -0.01,
-    "end.same": 0.13,
-    "prior": -0.58,
-    "time.different": -4.37,
-    "time.none": 0.28,
-    "time.one": 0.21,
-    "time.same": 0.95,
-    "title.added.more": -2.09,
-    "title.added.to_0": -1.84,
-    "title.added.to_3": -1.9,
-    "title.added.to_8": -0.24,
-    "title.asides_missing": -0.68,
-    "title.asides_spelling": -0.23,
-    "title.common.more": -0.03,
-    "title.common.to_13": 0.22,
-    "title.common.to_3": -0.46,
-    "title.common.to_5": -0.38,
-    "title.common.to_8": 0.26,
-    "title.edition_missing": -0.42,
-    "title.marks_missing": -0.11,
-    "title.numbers_missing": 0.27,
-    "title.replaced.kind": 0.33,
-    "title.replaced.more": -1.66,
-    "title.replaced.to_0": 2.73,
-    "title.replaced.to_1": -1.44,
-    "title.replaced.to_2": -3.56,
-    "title.replaced.to_4": -1.82,
-    "title.same": 1.94,
-    "title.spelling": 2.72,
-    "title.translated": -0.97,
-    "venue.alias": 1.33,
-    "venue.different.to_3": -4.41,
-    "venue.different.to_6": -0.36,
-    "venue.different.to_8": -0.07,
-    "venue.room": 0.03,
-    "venue.same": 1.08,
-    "venue.unknown": 0.13,
-    "venue.weak.to_3": 0.15,
-    "venue.weak.to_6": 0.67,
-    "venue.weak.to_8": 0.96,
+    "booking.same": 0.78,
+    "booking.weak": 0.61,
+    "city.differs": -3.77,
+    "city.missing": 0.5,
+    "city.same": -0.04,
+    "day.instant": 0.03,
+    "day.same": -0.75,
+    "end.differs": -0.48,
+    "end.missing": 0.07,
+    "end.same": 0.16,
+    "prior": -0.41,
+    "time.different": -3.7,
+    "time.doors": -2.78,
+    "time.none": 1.14,
+    "time.one": 0.93,
+    "time.same": 1.2,
+    "title.added.more": -1.42,
+    "title.added.to_0": -1.22,
+    "title.added.to_3": -0.42,
+    "title.added.to_8": -0.5,
+    "title.asides_missing": 0.15,
+    "title.asides_spelling": 0.2,
+    "title.dates_differ": 0.03,
+    "title.edition_missing": -0.51,
+    "title.marks_missing": -0.74,
+    "title.numbers_missing": 0.19,
+    "title.replaced.kind": -0.01,
+    "title.replaced.more": 1.19,
+    "title.replaced.to_0": 1.5,
+    "title.replaced.to_1": -0.12,
+    "title.replaced.to_2": -0.11,
+    "title.replaced.to_4": 0.4,
+    "title.same": 1.52,
+    "title.shared.more": -0.07,
+    "title.shared.to_0": -0.23,
+    "title.shared.to_2": -0.01,
+    "title.shared.to_4": 0.62,
+    "title.shared.to_8": 0.41,
+    "title.spelling": 2.87,
+    "title.substituted": -3.53,
+    "title.translated": -1.16,
+    "venue.alias": 0.84,
+    "venue.different.to_3": -3.97,
+    "venue.different.to_6": -0.03,
+    "venue.different.to_8": -0.04,
+    "venue.room": 0.85,
+    "venue.same": 1.06,
+    "venue.unknown": 0.76,
+    "venue.weak.to_3": 0.1,
+    "venue.weak.to_6": 0.18,
+    "venue.weak.to_8": 0.78,
 }
 """Natural logarithms of odds. Made by `python -m bench.events_linkage --train`."""
 
-MERGE_FROM = 0.6
+MERGE_FROM = 0.5
 """The probability from which two events are merged: on the pairs that were trained on, 99 of 100 such pairs are one event."""
-ASK_FROM = 0.15
+ASK_FROM = 0.2
 """The probability from which a person is asked."""
-CERTAINLY_TWO = 0.015
-"""Below this probability, nobody is asked."""
 TRANSLATED = "title.translated"
 _FOR_A_PERSON = frozenset(
-    {TRANSLATED, "title.replaced.kind", "city.differs", "venue.different.to_3", "venue.different.to_6", "venue.weak.to_3"}
-    | {f"title.replaced.{step}" for step in ("to_1", "to_2", "to_4", "more")}
+    {
+        TRANSLATED,
+        "title.substituted",
+        "title.replaced.kind",
+        "city.differs",
+        "venue.far",
+        "venue.different.to_3",
+        "venue.different.to_6",
+    }
 )
+_LATIN_COMMON = frozenset(
+    (
+        "concert konzert concerto concierto workshop atelier taller kurs course cours class lecture talk vortrag conference "
+        "event festival fest tour visit visite exhibition ausstellung exposition mostra show open public free annual special "
+        "day evening night morning afternoon monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch "
+        "donnerstag freitag samstag sonntag lundi mardi mercredi jeudi vendredi samedi dimanche new edition session meeting "
+        "series live presents city town "
+    ).split()
+)
+_SURNAME = re.compile(
+    "佐藤|鈴木|高橋|田中|伊藤|渡辺|山本|中村|小林|加藤|吉田|山田|佐々木|松本|井上|木村|斎藤|清水|山崎|阿部|池田|橋本|石井|小川|前田|岡田|長谷川|"
+    "藤田|後藤|近藤|村上|遠藤|青木|坂本|藤井|西村|太田|三浦|藤原|岡本|松田|中島|原田|小野|田村|竹内|金子|和田|中山|石田|上田|森田|柴田|酒井|工藤|横山|"
+    "宮本|内田|高木|安藤|島田|谷口|大野|丸山|今井|河野|藤本|村田|武田|上野|杉山|増田|菅原|小島|平野|大塚|野村|松尾|菊地|菊池|佐野|杉本|新井|古川|"
+    "小山|桜井|水野|荒井|大西|川口|西田|松井|黒田|片山|星野|永井|久保|本田|松下|吉川|川崎"
+)
+_ALIKE = [
+    re.compile(words)
+    for words in (
+        "講座|教室|講習|せみな|わくしよつぷ|体験|勉強|れつすん|すく|研修",
+        "こんさと|演奏|音楽|らいぶ|りさいたる",
+        "展",
+        "まつり|祭|ふえす|ふえあ|まるしえ",
+        "講演|とく|しんぽじうむ|ふおらむ",
+        "相談|面談",
+        "つどい|会",
+    )
+]
+"""Words for one kind of event, folded."""
+_TWO_KANJI = re.compile(r"[\u3400-\u9fff]{2}")
 _DIGITS = re.compile(r"\d+")
 _OF_NAMES = frozenset("上下新旧東西南北中大小男女初")
 """One of these more is another name."""
-_LETTERS = 3
-"""Letters that say as much as one Japanese character."""
+_ADDITION, _LONG = 4, 6
+"""Characters of what is added to a long title, and of such a title."""
 _FEW, _MANY = 5, 8
 """Characters: a short title within a much longer one (おはなし会) may be that of many events."""
 
@@ -93,47 +139,78 @@ class TitleWords(NamedTuple):
     """What two titles have in common, in characters without common words, names of the place and the date."""
 
     common: int
+    """With common words."""
+    shared: int
+    rare: int
+    """Pairs of characters that both have and few titles have."""
+    substituted: tuple[str, str] | None
+    """A word that stands in the place of another, between the same neighbours: another subject, sport or person."""
     replaced: int
-    """Of the title that adds less: words that it has instead of words of the other."""
+    """Of the title that adds less: words that it has and the other does not, in other places."""
     added: int
     """Of the title that adds more, beyond that."""
     is_other_kind: bool
-    """Both have common words that the other does not have: a lecture and a concert."""
+    """Both have common words in the same place: a lecture and a concert."""
     is_within: bool = False
     """One may be a part of the programme of the other."""
-    is_mostly_common: bool = False
-    """Both are words with spaces between, and share more of them than not."""
 
 
 def compare_words(one: TitleParts, other: TitleParts, explained: str) -> TitleWords:
     """Compare the words of two titles in any order; `explained` has names that a title may repeat."""
-    if one.words and other.words:
-        return _compare_latin(one, other, explained)
-    mine, theirs = unmatched_text(one.text, other.text)
-    common = len(one.text) - sum(map(len, mine))
-    less, more = sorted(sum(map(content_length, rests)) for rests in (mine, theirs))
-    if not less and any(rest in _OF_NAMES for rest in (*mine, *theirs)):
-        less = 1  # 東高校 is another school than 高校
-    if less:
-        return TitleWords(common, less, more - less, is_other_kind=False)
-    # The name of the place adds nothing; but it is another word if the other title has a word instead.
-    added = max(sum(content_length(rest, explained) for rest in rests) for rests in (mine, theirs))
-    kinds = [any(content_length(rest, explained, with_common=True) for rest in rests) for rests in (mine, theirs)]
-    return TitleWords(common, 0, added, is_other_kind=all(kinds), is_within=is_within(one, other))
+    is_latin = bool(one.words and other.words)
+    length = _latin_length if is_latin else content_length
+    found = match_words(one.words, other.words) if is_latin else match_text(one.text, other.text)
+    shared = sum(length(part, explained) for part in found.common if _is_word(part))
+    substituted = _substituted(found, length, shared)
+    less, more = sorted(sum(length(rest, explained) for rest in rests) for rests in (found.mine, found.theirs))
+    kinds = (
+        all(length(rest, explained, with_common=True) for rest in both) and not _is_one_kind(*both) for *both, _ in found.replaced
+    )
+    return TitleWords(
+        common=sum(map(len, found.common)) // (2 if is_latin else 1),
+        shared=shared,
+        rare=sum(part[at : at + 2] not in COMMON_BIGRAMS for part in found.common for at in range(len(part) - 1)),
+        substituted=substituted,
+        replaced=less,
+        added=more - less,
+        is_other_kind=substituted is None and not less and any(kinds),
+        is_within=not less and is_within(one, other),
+    )
 
 
-def _compare_latin(one: TitleParts, other: TitleParts, explained: str) -> TitleWords:
-    """The same for titles with spaces between words: another word is another word, however many letters both share."""
-    mine, theirs = (sorted(words) for words in (one.words - other.words, other.words - one.words))
-    for word in mine[:]:
-        if spelling := next((each for each in theirs if is_typo(word, each) or f"{word}s" == each or word == f"{each}s"), None):
-            mine.remove(word)
-            theirs.remove(spelling)
-    common = sum(map(len, one.words & other.words)) // 2
-    less, more = sorted(-(-sum(map(len, words)) // _LETTERS) for words in (mine, theirs))
-    if not less:
-        more = -(-sum(len(word) for word in (*mine, *theirs) if word not in explained) // _LETTERS)
-    return TitleWords(common, less, more - less, is_other_kind=False, is_mostly_common=common > less + more)
+def _substituted(found: TextMatch, length: Callable[[str], int], shared: int) -> tuple[str, str] | None:
+    """The words that contradict each other most, if any do."""
+    if (people := _other_people(found.mine, found.theirs)) is not None:
+        return people
+    for one, other, is_edge in sorted(found.replaced, key=lambda both: -min(map(len, both[:2]))):
+        shorter = min(length(one), length(other))
+        # At its ends, each of two sources may add something to a long title: a programme here, a headline there.
+        if shorter and not (is_edge and shorter >= _ADDITION and shared >= _LONG) and not is_abbreviated(one, other):
+            return one, other
+    # 東高校 is another school than 高校
+    return next(((rest, "") for rest in (*found.mine, *found.theirs) if rest in _OF_NAMES), None)
+
+
+def _latin_length(rest: str, explained: str = "", *, with_common: bool = False) -> int:
+    """The same for words in Latin letters: three of them say as much as one Japanese character."""
+    words = (word for word in rest.split() if word not in explained and (with_common or word not in _LATIN_COMMON))
+    return -(-sum(map(len, words)) // 3)
+
+
+def _is_one_kind(one: str, other: str) -> bool:
+    """Whether two parts of folded titles name the same kind of event: 講座 and 教室."""
+    return any(kind.search(one) and kind.search(other) for kind in _ALIKE)
+
+
+def _other_people(mine: Iterable[str], theirs: Iterable[str]) -> tuple[str, str] | None:
+    """Two surnames that are in what only one and only the other of two folded titles has."""
+    found = [_SURNAME.findall("\0".join(rests)) for rests in (mine, theirs)]
+    return (found[0][-1], found[1][-1]) if all(found) else None
+
+
+def _is_word(part: str) -> bool:
+    """Whether what two titles have in common is more than an ending: two kanji or four other letters."""
+    return len(part) >= 4 or _TWO_KANJI.search(part) is not None
 
 
 def observe(
@@ -179,9 +256,12 @@ def _title(a: EventDraft, b: EventDraft, words: TitleWords, level: TitleSimilari
     elif level is TitleSimilarity.SPELLING:
         yield "title.spelling"
     else:
-        yield "title.replaced.kind" if words.is_other_kind else f"title.replaced.{_step(words.replaced, (0, 1, 2, 4))}"
+        if words.substituted:
+            yield "title.substituted"
+        else:
+            yield "title.replaced.kind" if words.is_other_kind else f"title.replaced.{_step(words.replaced, (0, 1, 2, 4))}"
         yield f"title.added.{_step(words.added, (0, 3, 8))}"
-    yield f"title.common.{_step(words.common, (3, 5, 8, 13))}"
+    yield f"title.shared.{_step(words.shared, (0, 2, 4, 8))}"
 
 
 def _step(value: int, steps: tuple[int, ...]) -> str:
@@ -199,15 +279,17 @@ def _ends(a: EventDraft, b: EventDraft) -> str:
 def _venue(a: EventDraft, b: EventDraft, place: VenueRelation) -> str:
     if place not in {VenueRelation.WEAK, VenueRelation.DIFFERENT}:
         return f"venue.{place.value}"
-    likeness = venue_likeness(a.venue, b.venue, bare_city_name(a.city or b.city))
     if (apart := distance_km(a, b)) is not None and apart >= FAR_APART:
-        likeness = 0.0
+        return "venue.far"
+    likeness = venue_likeness(a.venue, b.venue, bare_city_name(a.city or b.city))
     return f"venue.{place.value}.{_step(round(10 * likeness), (3, 6, 8))}"
 
 
 @lru_cache(maxsize=10_000)
 def venue_likeness(one: str, other: str, city: str) -> float:
     """The share that two names of venues have in common, without the city and words that many venues have."""
+    if (share := latin_likeness(one, other)) is not None:
+        return share
     mine, theirs = own_venue_name(one, city), own_venue_name(other, city)
     if mine.whole == theirs.whole:
         return 1.0
@@ -218,7 +300,8 @@ def venue_likeness(one: str, other: str, city: str) -> float:
 
 
 def _likeness(one: str, other: str) -> float:
-    rests = unmatched_text(*sorted((one, other)))
+    found = match_text(*sorted((one, other)))
+    rests = (found.mine, found.theirs)
     if all(rests) and any(rest in _OF_NAMES for name in rests for rest in name):
         return 0.0  # 北図書館 and 南図書館
     numbers = [set(_DIGITS.findall(name)) for name in (one, other)]
@@ -237,5 +320,5 @@ def _others(a: EventDraft, b: EventDraft, page: bool) -> Iterable[str]:
     if page:
         yield "page.same"
     if a.organizer and b.organizer:
-        rests, _ = unmatched_text(*sorted((a.organizer, b.organizer), key=len))
+        rests = match_text(*sorted((a.organizer, b.organizer), key=len)).mine
         yield "organizer.same" if not rests else "organizer.differs"

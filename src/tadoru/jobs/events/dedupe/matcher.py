@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import lru_cache
 
 from tadoru.jobs.events.dedupe.field_merge import MergeInput, merge_fields
 from tadoru.jobs.events.dedupe.keys import BLOCK_FORMAT, blocking_keys, dedupe_key, is_same_row, is_unique_uid
 from tadoru.jobs.events.dedupe.linkage import (
-    CERTAINLY_TWO,
     TRANSLATED,
     TitleWords,
     compare_words,
@@ -36,6 +36,7 @@ from tadoru.jobs.events.dedupe.times import (
     compare_times,
     end_days_differ,
     last_day,
+    tells_doors,
 )
 from tadoru.jobs.events.dedupe.titles import (
     SIMILARITY_CODES,
@@ -47,14 +48,15 @@ from tadoru.jobs.events.dedupe.titles import (
     format_own_day,
     has_other_script,
     have_other_quotes,
+    have_same_edition,
     is_transliterated,
-    share_a_word,
     share_content,
     split_title,
     title_similarity,
 )
 from tadoru.jobs.events.dedupe.venues import (
     FAR_APART,
+    ONLINE,
     VenueRelation,
     bare_city_name,
     compare_venues,
@@ -92,15 +94,21 @@ _MODELLED = frozenset(
 _CONTRADICTIONS = frozenset({ReasonCode.NUMBERS_DIFFER, ReasonCode.MARKS_DIFFER, ReasonCode.ASIDES_DIFFER})
 _OF_NUMBERS = frozenset({ReasonCode.NUMBERS_DIFFER, ReasonCode.NUMBERS_MISSING, ReasonCode.EDITION_MISSING})
 _SAME_DAYS = frozenset({DayRelation.SAME, DayRelation.INSTANT, DayRelation.SHARED})
+_ONE_TIME = (TimeRelation.SAME, TimeRelation.DOORS)
+_DAY = timedelta(days=1)
 _IDENTICAL = EventComparison(MatchVerdict.SAME, 1.0, (MatchReason("event", 1.0, 1.0, ReasonCode.IDENTICAL),))
-_VERY_CLOSE = 0.92
-_ONE_WORD = 0.8
-"""Titles that differ by a character or a short word."""
 _COMMON_TITLE = 8
-"""Characters: titles up to this length (おはなし会) are common to many events."""
+"""Characters: titles up to this length are common to many events."""
+_RARE = 4
+"""Pairs of characters that few titles have: with fewer, a title (おはなし会) is common to many events."""
+_OWN_VENUE = 4
+"""Characters of a venue that a title may name."""
+_WORD = 2
+"""Characters that say which event it is, without common words."""
+_LONG_WORD = 4
+_OWN_TITLE = 7
+"""Of a title that hardly belongs to two events."""
 _SIMILAR_VENUES = 0.6
-_OWN_TITLE = 12
-"""Characters: a longer title hardly belongs to two events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,48 +140,62 @@ class _Evidence:
         return self.is_same_place or (is_weak and venue_likeness(self.a.venue, self.b.venue, city) > _SIMILAR_VENUES)
 
     @property
-    def has_same_booking(self) -> bool:
-        """Both occupy the same venue for exactly the same time and their titles share a word: one event with two names."""
-        ends = {self.a.occurrence.ends_at, self.b.occurrence.ends_at}
-        taken = self.place in {VenueRelation.SAME, VenueRelation.ALIAS} and len(ends) == 1 and None not in ends
-        if taken and share_a_word(split_title(self.a.title), split_title(self.b.title)):
+    def is_one_booking(self) -> bool:
+        """Whether both begin at the same minute, or are over the same days, in what may be one place: there is hardly ever
+        another event."""
+        is_timely = self.times in _ONE_TIME or (self.times is not TimeRelation.DIFFERENT and self.has_same_span)
+        return is_timely and (self.is_same_place or self.place is VenueRelation.WEAK)
+
+    @property
+    def is_one_city(self) -> bool:
+        """Whether the cities do not differ."""
+        return not (self.a.city and self.b.city) or bare_city_name(self.a.city) == bare_city_name(self.b.city)
+
+    @property
+    def is_exact_booking(self) -> bool:
+        """Whether both take the same venue at the same time and nothing about time and place differs: other words for one event,
+        unless there are several rooms."""
+        ends = self.a.occurrence.ends_at, self.b.occurrence.ends_at
+        has_same_end = ends[0] == ends[1] is not None
+        is_taken = self.is_same_place and self.times in _ONE_TIME and (None in ends or has_same_end)
+        is_taken = is_taken or (self.place is VenueRelation.WEAK and self.times is TimeRelation.SAME and has_same_end)
+        return is_taken and self.is_one_city and not ONLINE.search(self.a.venue + self.b.venue)
+
+    def is_plausible(self, words: TitleWords) -> bool:
+        """Whether a person should see them: a word in common, and time or place, and nothing that excludes it."""
+        has_word = self.has_word(words)
+        is_contradicted = have_other_quotes(self.a.title, self.b.title) or (
+            words.substituted is not None and words.common > 0 and not has_word  # 卓球教室 and 水泳教室
+        )
+        if is_contradicted:
+            return False
+        if self.is_exact_booking or (self.is_one_booking and has_word):
             return True
-        return _is_one_booking(self.a, self.b, self.same_source)
+        is_same_title = self.level >= TitleSimilarity.SPELLING
+        if self.times is TimeRelation.DIFFERENT:  # One of them may be wrong, or have another time of a longer event.
+            is_open = is_same_title and (self.is_near_place or self.has_same_edition)
+        elif self.times is TimeRelation.SAME:  # Two halls may have the same programme; a short title is no evidence then.
+            city = bare_city_name(self.a.city) if self.a.city and self.b.city else ""
+            is_other_hall = is_same_title and self.place is VenueRelation.DIFFERENT
+            is_rare = words.rare >= _RARE and words.shared >= (_OWN_TITLE if is_other_hall else _LONG_WORD)
+            is_open = self.page or (bool(city) and is_rare) or may_be_renamed(self.a.venue, self.b.venue, city)
+        else:
+            is_open = self.is_same_place
+        return is_open and self.is_one_city and (self.page or has_word or is_same_title)
+
+    def has_word(self, words: TitleWords) -> bool:
+        """Whether the titles have something in common that tells which event it is."""
+        return words.shared >= _WORD or self.has_same_edition
 
     @property
-    def is_translated(self) -> bool:
-        """Both occupy the same venue for exactly the same time, one with a title in Latin letters, one in Japanese."""
-        ends = {self.a.occurrence.ends_at, self.b.occurrence.ends_at}
-        is_taken = self.place in {VenueRelation.SAME, VenueRelation.ALIAS} and self.times is TimeRelation.SAME and len(ends) == 1
-        return (is_taken or (self.page and self.times is TimeRelation.SAME)) and has_other_script(self.a.title, self.b.title)
-
-    @property
-    def is_same_city_and_minute(self) -> bool:
-        """No venue is known, but city and minute are the same, and the title is long enough to be specific."""
-        city = self.a.city and self.b.city and bare_city_name(self.a.city) == bare_city_name(self.b.city)
-        long = min(len(self.a.title), len(self.b.title)) > _COMMON_TITLE
-        return self.place is VenueRelation.UNKNOWN and bool(city) and self.times is TimeRelation.SAME and long
+    def has_same_edition(self) -> bool:
+        """Whether the titles have the same edition."""
+        return have_same_edition(split_title(self.a.title), split_title(self.b.title))
 
     @property
     def has_same_span(self) -> bool:
         """Both are over the same days."""
-        last = [last_day((draft.occurrences or (draft.occurrence,))[-1]) for draft in (self.a, self.b)]
-        return last[0] == last[1] not in (None, self.a.local_date)
-
-    @property
-    def is_same_long_title_and_minute(self) -> bool:
-        """A title that hardly two events have, in one city at the same minute or over the same days."""
-        city = self.a.city and self.b.city and bare_city_name(self.a.city) == bare_city_name(self.b.city)
-        length = min(len(self.a.title), len(self.b.title))
-        is_own = (length > _OWN_TITLE and self.times is TimeRelation.SAME) or (length > _COMMON_TITLE and self.has_same_span)
-        return bool(city) and is_own and self.level is TitleSimilarity.SAME
-
-    @property
-    def is_in_renamed_hall(self) -> bool:
-        """The same title at the same minute in two halls of the city, of which one may be another name of the other."""
-        city = bare_city_name(self.a.city or self.b.city)
-        is_same_title = split_title(self.a.title).body == split_title(self.b.title).body or self.level >= TitleSimilarity.PART
-        return is_same_title and self.times is TimeRelation.SAME and may_be_renamed(self.a.venue, self.b.venue, city)
+        return _has_same_span(self.a, self.b)
 
 
 def compare_events(a: EventDraft, b: EventDraft, *, same_source: bool) -> EventComparison:
@@ -210,36 +232,40 @@ def _compare(a: EventDraft, b: EventDraft, same_source: bool) -> EventComparison
             _city(found),
             _url(found),
             _ends(found),
-            _short_title(found, min(len(split_title(a.title).text), len(split_title(b.title).text))),
         ),
     )
-    by_rules = _result(reasons)
-    return by_rules if same_source else _linked(found, by_rules)
+    return _result(reasons) if same_source else _linked(found, reasons)
 
 
-def _linked(found: _Evidence, by_rules: EventComparison) -> EventComparison:
-    """The result for two sources: the probability of the model, within the limits of the rules.
+def _linked(found: _Evidence, reasons: list[MatchReason]) -> EventComparison:
+    """The result for two sources: the probability of the model, within the limits of the reasons.
 
-    The model decides what titles and venues that are only similar mean. It never merges across a contradiction, and what the
-    rules doubt is asked about unless the model is certain that it is two events.
+    The model decides what titles and venues that are only similar mean. It never merges across a contradiction, and what is
+    plausible is asked about even if the model doubts it.
     """
     words, seen = _observe(found)
     likely = probability(seen)
-    share = MatchReason("event", likely, 0.0, ReasonCode.PROBABILITY, (_percent(likely),))
-    reasons = (*by_rules.reasons, share)
-    score = scale(likely)
-    is_doubtful = by_rules.verdict is not MatchVerdict.DIFFERENT or (found.is_near_place and words.is_mostly_common)
-    if is_doubtful and (likely >= CERTAINLY_TWO or found.page):
-        score = max(score, REVIEW_SCORE)
+    reasons = [*reasons, MatchReason("event", likely, 0.0, ReasonCode.PROBABILITY, (_percent(likely),))]
+    is_reworded = found.level < TitleSimilarity.SPELLING
+    if words.substituted and is_reworded:
+        reasons.append(MatchReason("title", 0.0, 0.0, ReasonCode.WORD_SUBSTITUTED, words.substituted, REVIEW_LIMIT))
+    score = max(scale(likely), REVIEW_SCORE) if found.is_plausible(words) else scale(likely)
     modelled = _MODELLED
-    if found.is_same_place and found.times is TimeRelation.SAME and words.common >= _COMMON_TITLE:
-        modelled = _MODELLED | {ReasonCode.MARKS_MISSING}  # whom it is for, of an event that is certainly the same
-    limit = min(reason.limit for reason in by_rules.reasons if reason.code not in modelled)
-    if is_for_a_person(words, seen):
+    if found.times is not TimeRelation.SAME and words.rare < _RARE and not (found.is_near_place or found.is_one_booking):
+        reasons.append(MatchReason("event", 0.5, 0.0, ReasonCode.THIN, (), REVIEW_LIMIT))
+    if found.times is TimeRelation.SAME and words.rare >= 2 * _RARE and not is_reworded:
+        modelled |= {ReasonCode.PLACE_UNKNOWN}
+    is_known = found.is_one_booking and found.has_word(words) and not words.substituted
+    if is_known and words.common >= _COMMON_TITLE:  # whom it is for, and which number it has, of an event that is surely the same
+        modelled |= {ReasonCode.NUMBERS_MISSING} | (set() if words.replaced else {ReasonCode.MARKS_MISSING})
+    limit = min((reason.limit for reason in reasons if reason.limit < 1 and reason.code not in modelled), default=1.0)
+    is_certain = is_known and not have_other_quotes(found.a.title, found.b.title)
+    if is_for_a_person(words, seen) or (is_reworded and words.replaced and not is_certain):
         limit = min(limit, REVIEW_LIMIT)
-    if TRANSLATED in seen and not found.page and (found.times is not TimeRelation.SAME or found.place is VenueRelation.UNKNOWN):
+    is_taken = found.times is TimeRelation.SAME and found.place is not VenueRelation.UNKNOWN
+    if TRANSLATED in seen and not found.page and not is_taken:
         limit = DIFFERENT_LIMIT  # Any two titles of a day in two languages could be one.
-    return _decided(reasons, min(score, limit))
+    return _decided(tuple(reasons), min(score, limit))
 
 
 def observations(a: EventDraft, b: EventDraft) -> tuple[str, ...] | None:
@@ -252,8 +278,11 @@ def _observe(found: _Evidence) -> tuple[TitleWords, tuple[str, ...]]:
     one, other = split_title(found.a.title), split_title(found.b.title)
     words = compare_words(one, other, _explained(found.a, found.b))
     if is_transliterated(found.a.title, found.b.title):
-        words = TitleWords(min(len(one.text), len(other.text)), 0, 0, is_other_kind=False)
+        length = min(len(one.text), len(other.text))
+        words = TitleWords(length, length, length, None, 0, 0, is_other_kind=False)
     seen = observe(found.a, found.b, words, found.level, found.times, found.place, found.page)
+    if found.is_one_booking:
+        seen = (*seen, "booking.same" if found.is_same_place else "booking.weak")
     return words, (*seen, f"day.{found.meeting.days.value}", *((str(found.known.code),) if found.known.code else ()))
 
 
@@ -275,10 +304,11 @@ def _gather(a: EventDraft, b: EventDraft, same_source: bool) -> _Evidence | Even
         days = (str(a.local_date), str(b.local_date))
         return _different(MatchReason("day", 0.0, _TIME, ReasonCode.DAY_APART, days, DIFFERENT_LIMIT))
     page = is_same_page(a.url, b.url)
+    times = compare_times(meeting.one, meeting.other, lambda: tells_doors(a.title) or tells_doors(b.title))
     if (
         not page
         and (share := dissimilarity(one, other)) is not None
-        and not (has_other_script(a.title, b.title) or _is_one_booking(a, b, same_source))
+        and not (has_other_script(a.title, b.title) or (not same_source and _may_be_reworded(a, b, times)))
     ):
         return _different(MatchReason("title", share, _TITLE, ReasonCode.TITLE_FAR, (_percent(share),), DIFFERENT_LIMIT))
 
@@ -293,17 +323,30 @@ def _gather(a: EventDraft, b: EventDraft, same_source: bool) -> _Evidence | Even
     level, alike, beyond = title_similarity(one, other, explained)
     if is_transliterated(a.title, b.title):
         level, alike, known = TitleSimilarity.SPELLING, 0.97, known if known.code in _OF_NUMBERS else TitleAgreement()
-    times = compare_times(meeting.one, meeting.other)
     return _Evidence(a, b, same_source, meeting, known, level, alike, beyond, _place(a, b), times, page)
 
 
-def _is_one_booking(a: EventDraft, b: EventDraft, same_source: bool) -> bool:
-    """Whether two sources have something at the same minute in the same venue, with a word in common."""
-    is_timely = a.occurrence.has_time and b.occurrence.has_time and a.occurrence.starts_at == b.occurrence.starts_at
-    if same_source or not is_timely or not a.venue or not b.venue or have_other_quotes(a.title, b.title):
+def _may_be_reworded(a: EventDraft, b: EventDraft, times: TimeRelation) -> bool:
+    """Whether two events with other titles may be one: at one time in one venue, or with a word in common."""
+    if times is TimeRelation.DIFFERENT:
         return False
-    may_be_one_place = _place(a, b) in {VenueRelation.SAME, VenueRelation.ALIAS, VenueRelation.WEAK}
-    return may_be_one_place and share_content(split_title(a.title), split_title(b.title), _explained(a, b))
+    is_one_time = times in _ONE_TIME or _has_same_span(a, b)
+    if not (is_one_time or times is TimeRelation.ONE) or have_other_quotes(a.title, b.title):
+        return False
+    place = _place(a, b)
+    is_same_place = place in {VenueRelation.SAME, VenueRelation.ALIAS}
+    if is_one_time and (is_same_place or (place is VenueRelation.WEAK and a.occurrence.ends_at == b.occurrence.ends_at)):
+        return True
+    is_open = is_one_time or (is_same_place and times is TimeRelation.ONE)
+    return is_open and share_content(split_title(a.title), split_title(b.title), _explained(a, b))
+
+
+def _has_same_span(a: EventDraft, b: EventDraft) -> bool:
+    """Whether both are over the same days."""
+    one, other = ((draft.occurrences or (draft.occurrence,))[-1] for draft in (a, b))
+    if one.ends_at is None or other.ends_at is None or one.ends_at - a.occurrence.starts_at <= _DAY:
+        return False
+    return a.local_date == b.local_date and last_day(one) == last_day(other) != a.local_date
 
 
 def _different(reason: MatchReason) -> EventComparison:
@@ -342,6 +385,10 @@ def _place(a: EventDraft, b: EventDraft) -> VenueRelation:
     """Compare venues, corrected by coordinates: nearby ones with other names may be one place, distant ones with similar names
     may not."""
     place = compare_venues(a.venue, b.venue, bare_city_name(a.city or b.city))
+    if place is VenueRelation.UNKNOWN and (a.venue or b.venue):
+        building = split_venue(a.venue or b.venue).building
+        is_named = len(building) >= _OWN_VENUE and building in split_title(b.title if a.venue else a.title).text
+        return VenueRelation.ALIAS if is_named else place
     if place in {VenueRelation.DIFFERENT, VenueRelation.ALIAS} and (apart := distance_km(a, b)) is not None:
         if place is VenueRelation.DIFFERENT and apart <= _NEAR:
             return VenueRelation.WEAK
@@ -373,33 +420,12 @@ def _day(found: _Evidence) -> MatchReason:
 
 
 def _title(found: _Evidence) -> MatchReason:
-    limit = 1.0
-    match found.level:
-        case TitleSimilarity.SPELLING:
-            limit = 1.0 if (found.is_same_place or found.is_same_city_and_minute) and not found.same_source else REVIEW_LIMIT
-        case TitleSimilarity.PART:
-            limit = 1.0 if found.is_same_place and found.times is TimeRelation.SAME and not found.same_source else REVIEW_LIMIT
-        case TitleSimilarity.CLOSE:
-            close = (
-                found.alike >= _VERY_CLOSE and found.place is VenueRelation.UNKNOWN and found.times is not TimeRelation.DIFFERENT
-            )
-            is_timely = found.times is TimeRelation.SAME or (
-                found.alike >= _ONE_WORD and found.times is not TimeRelation.DIFFERENT
-            )
-            known = found.is_same_place and is_timely
-            is_open = close or known or found.is_same_city_and_minute or found.is_in_renamed_hall
-            is_open = is_open and not found.same_source
-            limit = REVIEW_LIMIT if is_open else DIFFERENT_LIMIT
-        case TitleSimilarity.FAR:
-            known = (found.page and found.alike >= 0.5) or found.has_same_booking or found.is_translated
-            limit = REVIEW_LIMIT if known and found.times is TimeRelation.SAME and not found.same_source else DIFFERENT_LIMIT
-        case TitleSimilarity.SAME:
-            pass
+    """The limits are those within one source; across sources, the model decides."""
+    limit = REVIEW_LIMIT if found.level >= TitleSimilarity.PART else DIFFERENT_LIMIT
+    if found.level is TitleSimilarity.SAME:
+        limit = 1.0
     values = (found.beyond,) if found.level is TitleSimilarity.PART else (_percent(found.alike),)
-    # What a translation or another name has in common with the title cannot be seen.
-    is_other_name = found.level is TitleSimilarity.FAR and limit == REVIEW_LIMIT
-    score = max(found.alike, 0.5) if is_other_name else found.alike
-    return MatchReason("title", score, _TITLE, SIMILARITY_CODES[found.level], values, limit)
+    return MatchReason("title", found.alike, _TITLE, SIMILARITY_CODES[found.level], values, limit)
 
 
 def _time(found: _Evidence) -> MatchReason:
@@ -413,6 +439,10 @@ def _time(found: _Evidence) -> MatchReason:
             return MatchReason(
                 "time", 0.8, _TIME / 2, ReasonCode.TIME_MISSING, (known[0],), REVIEW_LIMIT if found.same_source else 1.0
             )
+        case TimeRelation.DOORS:
+            # Sessions of one programme may have its end, too.
+            limit = DIFFERENT_LIMIT if found.same_source else REVIEW_LIMIT
+            return MatchReason("time", 0.8, _TIME, ReasonCode.TIME_DOORS, tuple(known), limit)
         case TimeRelation.NONE:
             return MatchReason("time", 0.5, 0.0, ReasonCode.TIME_UNKNOWN)
         case TimeRelation.DIFFERENT:
@@ -433,12 +463,9 @@ def _venue(found: _Evidence) -> MatchReason:
         case VenueRelation.ROOM:
             return MatchReason("venue", 0.5, _PLACE, ReasonCode.VENUE_ROOM, values, DIFFERENT_LIMIT if strict else REVIEW_LIMIT)
         case VenueRelation.WEAK:
-            return MatchReason("venue", 0.6, _PLACE, ReasonCode.VENUE_WEAK, values, DIFFERENT_LIMIT if strict else REVIEW_LIMIT)
+            return MatchReason("venue", 0.6, _PLACE, ReasonCode.VENUE_WEAK, values, DIFFERENT_LIMIT)
         case VenueRelation.DIFFERENT:
-            # A hall may have got another name.
-            is_open = (found.page or found.is_same_long_title_and_minute or found.is_in_renamed_hall) and not strict
-            limit = REVIEW_LIMIT if is_open else DIFFERENT_LIMIT
-            return MatchReason("venue", 0.3 if is_open else 0.0, _PLACE, ReasonCode.VENUE_DIFFERS, values, limit)
+            return MatchReason("venue", 0.0, _PLACE, ReasonCode.VENUE_DIFFERS, values, DIFFERENT_LIMIT)
         case VenueRelation.UNKNOWN:
             return MatchReason("venue", 0.5, 0.0, ReasonCode.VENUE_UNKNOWN, (), REVIEW_LIMIT if strict and any(values) else 1.0)
 
@@ -487,12 +514,6 @@ def _ends(found: _Evidence) -> MatchReason | None:
         return None
     ends = (str(last_day(found.a.occurrence)), str(last_day(found.b.occurrence)))
     return MatchReason("day", 0.5, 0.0, ReasonCode.END_DAY, ends, REVIEW_LIMIT)
-
-
-def _short_title(found: _Evidence, length: int) -> MatchReason | None:
-    if found.same_source or found.times is TimeRelation.SAME or length > _COMMON_TITLE or found.is_near_place:
-        return None
-    return MatchReason("event", 0.5, 0.0, ReasonCode.THIN, (), REVIEW_LIMIT)
 
 
 class EventMatcher:

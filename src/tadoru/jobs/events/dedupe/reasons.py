@@ -39,6 +39,7 @@ class ReasonCode(StrEnum):
     TIME_MISSING = "time.missing"
     TIME_UNKNOWN = "time.unknown"
     TIME_IGNORED = "time.ignored"
+    TIME_DOORS = "time.doors"
     TIME_DIFFERS = "time.differs"
     TITLE_SAME = "title.same"
     TITLE_SPELLING = "title.spelling"
@@ -46,8 +47,10 @@ class ReasonCode(StrEnum):
     TITLE_CLOSE = "title.close"
     TITLE_FAR = "title.far"
     NUMBERS_DIFFER = "title.numbers_differ"
+    DATES_DIFFER = "title.dates_differ"
     NUMBERS_MISSING = "title.numbers_missing"
     EDITION_MISSING = "title.edition_missing"
+    WORD_SUBSTITUTED = "title.substituted"
     MARKS_DIFFER = "title.marks_differ"
     MARKS_MISSING = "title.marks_missing"
     ASIDES_DIFFER = "title.asides_differ"
@@ -81,6 +84,7 @@ REASON_MESSAGES: dict[ReasonCode, str] = {
     ReasonCode.TIME_MISSING: N_("Only one has a start time: {one}"),
     ReasonCode.TIME_UNKNOWN: N_("Neither has a start time"),
     ReasonCode.TIME_IGNORED: N_("Start times not compared, because they are on different days"),
+    ReasonCode.TIME_DOORS: N_("One may be when the doors open: {one} and {other}"),
     ReasonCode.TIME_DIFFERS: N_("Start times differ: {one} and {other}"),
     ReasonCode.TITLE_SAME: N_("Titles match after normalisation"),
     ReasonCode.TITLE_SPELLING: N_("Titles differ by a typo or the order of words ({one} % similar)"),
@@ -88,8 +92,10 @@ REASON_MESSAGES: dict[ReasonCode, str] = {
     ReasonCode.TITLE_CLOSE: N_("Titles are similar ({one} %), but words differ"),
     ReasonCode.TITLE_FAR: N_("Titles differ ({one} % similar)"),
     ReasonCode.NUMBERS_DIFFER: N_("Numbers in the titles differ: {one} and {other}"),
+    ReasonCode.DATES_DIFFER: N_("The titles name different months or days: {one} and {other}"),
     ReasonCode.NUMBERS_MISSING: N_("Only one title has the number {one}"),
     ReasonCode.EDITION_MISSING: N_("Only one title has an edition: {one}"),
+    ReasonCode.WORD_SUBSTITUTED: N_("One title has “{one}” where the other has “{other}”"),
     ReasonCode.MARKS_DIFFER: N_("The titles name different groups, levels or sessions: {one} and {other}"),
     ReasonCode.MARKS_MISSING: N_("Only one title has “{one}”"),
     ReasonCode.ASIDES_DIFFER: N_("Text in brackets differs: “{one}” and “{other}”"),

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
+from typing import NamedTuple
 
 from rapidfuzz.distance import OSA, Levenshtein
 
@@ -175,17 +177,107 @@ MAX_MATCHED_LENGTH = 100
 """Characters of a text whose parts are matched in any order."""
 
 
-def unmatched_text(one: str, other: str) -> tuple[list[str], list[str]]:
-    """What is left of two texts when their longest common parts, of two characters or more, are taken out one after another."""
-    mine, theirs = one[:MAX_MATCHED_LENGTH], other[:MAX_MATCHED_LENGTH]
+_MAX_MATCHED_WORDS = 24
+_MARKS, _OTHER_MARKS = 0xE000, 0xE800
+"""Private characters that stand for what two texts have in common; other ones in the second text, so that they do not match."""
+_TO_MARKS = {_OTHER_MARKS + number: _MARKS + number for number in range(MAX_MATCHED_LENGTH)}
+_MARK = re.compile(r"([\ue000-\ue7ff])")
+_NAME = 3
+_STEM = 5
+"""Letters that two forms of one word begin with, or that a part of a compound has."""
+
+
+class TextMatch(NamedTuple):
+    """What two texts have in common in any order, and what is left of each."""
+
+    common: list[str]
+    mine: list[str]
+    theirs: list[str]
+    replaced: list[tuple[str, str, bool]]
+    """What is left of both between the same neighbours, so that one stands in the place of the other; and whether that is the
+    beginning or the end."""
+
+
+def match_text(one: str, other: str) -> TextMatch:
+    """Take the longest common parts, of two characters or more, out of two texts, one after another."""
+    mine, theirs, common = one[:MAX_MATCHED_LENGTH], other[:MAX_MATCHED_LENGTH], list[str]()
+    if mine == theirs:
+        return TextMatch([mine], [], [], [])
     found = SequenceMatcher(None, autojunk=False)
     while True:
         found.set_seqs(mine, theirs)
         match = found.find_longest_match()
         if match.size < 2:
-            return [rest for rest in mine.split("\0") if rest], [rest for rest in theirs.split("\1") if rest]
-        mine = f"{mine[: match.a]}\0{mine[match.a + match.size :]}"
-        theirs = f"{theirs[: match.b]}\1{theirs[match.b + match.size :]}"
+            return _split_rests(common, mine, theirs)
+        number = len(common)
+        common.append(mine[match.a : match.a + match.size])
+        mine = f"{mine[: match.a]}{chr(_MARKS + number)}{mine[match.a + match.size :]}"
+        theirs = f"{theirs[: match.b]}{chr(_OTHER_MARKS + number)}{theirs[match.b + match.size :]}"
+
+
+def match_words(one: Sequence[str], other: Sequence[str]) -> TextMatch:
+    """The same for words in Latin letters: another form of a word is the word, and a compound is its parts."""
+    mine, theirs, common = list(one[:_MAX_MATCHED_WORDS]), list(other[:_MAX_MATCHED_WORDS]), list[str]()
+    for is_match in (str.__eq__, _is_form, _is_part):
+        place = 0
+        while place < len(mine):
+            if (at := next((at for at, word in enumerate(theirs) if is_match(mine[place], word)), None)) is None:
+                place += 1
+                continue
+            short = min(mine[place], theirs[at], key=len)
+            number = len(common)
+            common.append(short)
+            for words, where, mark in ((mine, place, chr(_MARKS + number)), (theirs, at, chr(_OTHER_MARKS + number))):
+                rest = words[where].replace(short, f" {mark} ", 1).split() if is_match is _is_part else [mark]
+                words[where : where + 1] = rest
+    return _split_rests(common, " ".join(mine), " ".join(theirs))
+
+
+def _is_form(one: str, other: str) -> bool:
+    """Whether two words are forms of one: a plural, a case, a typo."""
+    same = next(
+        (at for at, (mine, theirs) in enumerate(zip(one, other, strict=False)) if mine != theirs), min(len(one), len(other))
+    )
+    return (
+        (same >= _STEM and same >= 0.6 * max(len(one), len(other)))
+        or is_typo(one, other)
+        or f"{one}s" == other
+        or one == f"{other}s"
+    )
+
+
+def _is_part(one: str, other: str) -> bool:
+    """Whether one word is the beginning or the end of a compound."""
+    short, long = sorted((one, other), key=len)
+    return len(short) >= _STEM and (long.startswith(short) or long.endswith(short))
+
+
+def _split_rests(common: list[str], mine: str, theirs: str) -> TextMatch:
+    sides = []
+    for text in (mine, theirs.translate(_TO_MARKS)):
+        parts = ["", *_MARK.split(text), ""]  # the rests, and between them the marks
+        places = ((parts[at - 1], parts[at].strip(), parts[at + 1]) for at in range(1, len(parts), 2))
+        sides.append([place for place in places if place[1]])
+    replaced = [
+        (one[1], other[1], not (one[0] and one[2])) for one in sides[0] for other in sides[1] if _is_in_place_of(one, other)
+    ]
+    return TextMatch(common, [rest for _, rest, _ in sides[0]], [rest for _, rest, _ in sides[1]], replaced)
+
+
+def _is_in_place_of(one: tuple[str, str, str], other: tuple[str, str, str]) -> bool:
+    """Whether both have the same neighbours; for two names or words of the same length one is enough: 高橋恵子 and 渡辺恵子."""
+    before, after = one[0] == other[0], one[2] == other[2]
+    if before and after:
+        return True
+    is_name = len(one[1]) == len(other[1]) <= _NAME
+    return is_name and ((before and bool(one[0])) or (after and bool(one[2])))
+
+
+def is_abbreviated(one: str, other: str) -> bool:
+    """Whether one of two texts leaves out characters of the other: 短大 and 短期大学."""
+    short, long = sorted((one, other), key=len)
+    rest = iter(long)
+    return len(short) > 1 and all(sign in rest for sign in short)
 
 
 MIN_TYPO_LENGTH = 6

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from datetime import date, timedelta
 from enum import Enum
 from typing import NamedTuple
@@ -10,6 +12,12 @@ from tadoru.model.event import EventDraft, Occurrence
 
 MAX_DATES = 12
 """Maximum number of dates of a series that are compared."""
+_TELLS_DOORS = re.compile(
+    r"(?:開場|受付|集合)\s?[:：]?\s?\d{1,2}[:：時]|\d(?:[:：]\d\d|時)\s?(?:開場|受付|集合)|\b(?:doors|einlass)\b", re.IGNORECASE
+)
+_MINUTE = timedelta(minutes=1)
+DOORS = timedelta(hours=1)
+"""The longest time between the doors, the reception or the meeting and the start."""
 MAX_DAYS = 4
 """Maximum number of days of a longer event: all of a festival, the first ones of an exhibition."""
 
@@ -36,6 +44,8 @@ class TimeRelation(Enum):
     ONE = "one"
     """Only one is known."""
     NONE = "none"
+    DOORS = "doors"
+    """One may be when the doors open: up to an hour before the other, with the same end."""
     DIFFERENT = "different"
 
 
@@ -115,11 +125,22 @@ def _covers(long: EventDraft, short: EventDraft) -> bool:
     )
 
 
-def compare_times(mine: Occurrence, theirs: Occurrence) -> TimeRelation:
-    """Compare the start times, to the minute."""
+def compare_times(mine: Occurrence, theirs: Occurrence, are_doors_told: Callable[[], bool] = bool) -> TimeRelation:
+    """Compare the start times, to the minute; `are_doors_told` returns whether one of them is when the doors open."""
     if not (mine.has_time and theirs.has_time):
         return TimeRelation.ONE if mine.has_time or theirs.has_time else TimeRelation.NONE
-    return TimeRelation.SAME if abs(mine.starts_at - theirs.starts_at) < timedelta(minutes=1) else TimeRelation.DIFFERENT
+    apart = abs(mine.starts_at - theirs.starts_at)
+    if apart < _MINUTE:
+        return TimeRelation.SAME
+    if apart > DOORS:
+        return TimeRelation.DIFFERENT
+    has_same_end = mine.ends_at is not None and mine.ends_at == theirs.ends_at
+    return TimeRelation.DOORS if has_same_end or are_doors_told() else TimeRelation.DIFFERENT
+
+
+def tells_doors(title: str) -> bool:
+    """Whether a title gives the time when the doors open."""
+    return _TELLS_DOORS.search(title) is not None
 
 
 def end_days_differ(one: EventDraft, other: EventDraft) -> bool:

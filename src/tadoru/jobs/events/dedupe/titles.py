@@ -40,19 +40,20 @@ class TitleNumber(NamedTuple):
 _NUMBER = re.compile(
     r"(?P<before>全|第|vol[.,]?\s*|no[.,]?\s*|#|♯|その|パート|part\.?\s*)?"
     r"(?P<value>\d+(?:\.\d+)?(?:[a-z](?![a-z]))?)"  # With a letter: 3b is not 3.
-    r"(?P<after>\s*(?:年度|年生|年|月生|月|日目|日間|日|回目|回|期|号|弾|周年|名|人|組|分間?|時間?|歳|才|[かヶヵカケ]月|円|階|部))?"
+    r"(?P<after>\s*(?:年度|年生|年|月生|月|日目|日間|日|回目|回|期|号|弾|節|周年|名|人|組|分間?|時間?|歳|才|[かヶヵカケ]月|円|階|部))?"
 )
-_EDITIONS = frozenset({"回", "回目", "期", "号", "弾", "周年"})
+_EDITIONS = frozenset({"回", "回目", "期", "号", "弾", "節", "周年"})
 _COUNTS = frozenset({"名", "人", "組", "分", "分間", "円"})
 
 _MARKS = (
     # levels and parts
-    "初中級 中上級 初級 中級 上級 初心者 経験者 入門 基礎 基本 応用 実践 発展 初期 中期 後期 前期 前半 後半 前編 後編 "
+    "初中級 中上級 初級 中級 上級 初心者 未経験者 経験者 ビギナー エキスパート 入門 基礎 基本 応用 "
+    "実践 発展 初期 中期 後期 前期 前半 後半 前編 後編 "
     "前篇 後篇 上巻 下巻 予選 準決勝 決勝 本選 前夜祭 後夜祭 開会式 閉会式 "
     # sessions
     "午前 午後 昼間 夜間 昼の部 夜の部 朝の部 夕方 早朝 ナイト モーニング デイ 月曜 火曜 水曜 木曜 金曜 土曜 日曜 平日 祝日 "
     # groups
-    "新生児 乳児 乳幼児 幼児 未就学児 未就園児 就学前 年中 年長 小学生 中学生 高校生 大学生 低学年 中学年 高学年 "
+    "新生児 赤ちゃん 乳児 乳幼児 幼児 園児 未就学児 未就園児 就学前 年中 年長 小学生 中学生 高校生 大学生 低学年 中学年 高学年 "
     "学生 大人 一般 児童 親子 男性 女性 男子 女子 男の子 女の子 シニア 高齢者 ジュニア ユース キッズ ベビー マタニティ "
     "プレママ パパ ママ 父親 母親 祖父母 妊婦 両親 ファミリー ペア 個人 団体 保護者 教員 職員 事業者 従業員 "
     # variants
@@ -107,6 +108,8 @@ def significant_numbers(found: tuple[TitleNumber, ...], day: date) -> tuple[Titl
         ("fiscal", str(fiscal)),
         ("month", str(day.month)),
         ("day", str(day.day)),
+        ("", f"{day.day}.{day.month}"),
+        ("", f"{day.month}.{day.day}"),
     }
     return tuple(number for number in found if (number.kind, number.value) not in own)
 
@@ -191,9 +194,9 @@ _ANNOUNCEMENT = re.compile(
 """What announces an event, repeats its year or names people in it, folded: it does not say which event it is."""
 _COMMON = (
     "体験教室|わくすつぷ|市民公開|無料開放|体験会|講習会|講演会|演奏会|いべんと|ふえすた|夏休み|冬休み|春休み|はじめて|初めて|みんな|楽しむ|楽しい|せみな|まつり|"
-    "らいぶ|live|ふえす|体験|講演|講座|教室|大会|競走|催し|学ぶ|公開|一般|市民|恒例|年末|年始|連続|特別|企画|記念"
+    "らいぶ|live|ふえす|全年齢のかた|対象|体験|講演|講座|教室|大会|競走|催し|学ぶ|公開|一般|市民|恒例|年末|年始|連続|特別|企画|記念"
 )
-_COMMON_WORDS = re.compile(f"{_COMMON}|[展会秋春夏冬編員者]")
+_COMMON_WORDS = re.compile(rf"{_COMMON}|[展会編員者]|[秋春夏冬](?![\u3400-\u9fff])")
 """Words that many events have, folded: they do not say which event it is unless the other title has another one."""
 _SHORTEST_SOUND = 4
 """Consonants: fewer are those of many words."""
@@ -207,12 +210,12 @@ _KIND = re.compile(_KINDS)
 _KIND_AT_END = re.compile(f"(?:{_KINDS}|市|展示|募集)$")
 """The kind of an event, folded; at the end of a title it is that of the whole."""
 _JAPANESE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-_QUOTED = re.compile(r"[「『]([^「『」』]{1,60})[」』]")
+_QUOTED = (re.compile(r"[「『]([^「『」』]{1,60})[」』]"), re.compile(r"[~〜～]([^~〜～]{3,60})[~〜～]"))
 _LATIN = re.compile(r"[A-Za-z]{3}")
 _TWO_KANJI = re.compile(r"[\u3400-\u9fff]{2}")
 
 
-_MANY_HAVE = re.compile(f"{_ANNOUNCEMENT.pattern}|{_COMMON}|{_KINDS}|全?年齢(?:のかた)?|対象")
+_MANY_HAVE = re.compile(f"{_ANNOUNCEMENT.pattern}|{_COMMON}|{_KINDS}")
 
 
 class TitleSimilarity(IntEnum):
@@ -247,13 +250,15 @@ class TitleParts:
     """Folded, without text in brackets."""
     head: str
     """Folded, without brackets and subtitle."""
+    pairs: frozenset[str]
+    """The pairs of letters of `text`."""
     letters: str
     """The sorted characters of `text`: equal for two orders of the same words."""
     ordered: str
     """The sorted words of `text`."""
     written: str
     """`text` without spelling variants folded: a typo may be in a word that folding changes."""
-    words: frozenset[str]
+    words: tuple[str, ...]
     """The words of a title without Japanese, apart from those that join others."""
     lone: frozenset[str]
     """Words of one character: another character there is another word, not a typo."""
@@ -292,6 +297,7 @@ def split_title(title: str) -> TitleParts:
         text=text,
         body=fold_spelling(kept),
         head=fold_spelling(_SUBTITLE.sub(" ", kept)),
+        pairs=frozenset(text[place : place + 2] for place in range(len(text) - 1)),
         letters="".join(sorted(text)),
         ordered="".join(sorted(fold_spelling(piece) for piece in _PIECE.split(whole))),
         written=bare_letters(whole),
@@ -309,10 +315,11 @@ def _japanese_date(found: re.Match[str]) -> str:
     return f" {MONTHS[found[2] or found[3]]}月{int(found[1] or found[4])}日 "
 
 
-def _latin_words(whole: str) -> frozenset[str]:
+def _latin_words(whole: str) -> tuple[str, ...]:
     if _JAPANESE.search(whole):
-        return frozenset()
-    return frozenset(word for word in map(bare_letters, _LATIN_PIECE.split(whole)) if len(word) > 1 and word not in _JOINING)
+        return ()
+    words = (word for word in map(bare_letters, _LATIN_PIECE.split(whole)) if len(word) > 1 and word not in _JOINING)
+    return tuple(dict.fromkeys(words))
 
 
 def _years(numbers: tuple[TitleNumber, ...], kind: str) -> frozenset[str]:
@@ -326,10 +333,9 @@ def dissimilarity(one: TitleParts, other: TitleParts) -> float | None:
     alike = max(fuzz.ratio(one.text, other.text), fuzz.ratio(one.ordered, other.ordered)) / 100
     if alike >= _UNLIKE:
         return None
-    short, long = sorted((one, other), key=lambda title: (len(title.text), title.text))
-    pairs = {short.text[place : place + 2] for place in range(len(short.text) - 1)}
-    shared = sum(pair in long.text for pair in pairs)
-    return None if shared >= 4 and shared >= _SHARED_PAIRS * len(pairs) else alike
+    short = min(one, other, key=lambda title: (len(title.text), title.text))
+    shared = len(one.pairs & other.pairs)
+    return None if shared >= 4 and shared >= _SHARED_PAIRS * len(short.pairs) else alike
 
 
 def title_similarity(one: TitleParts, other: TitleParts, explained: Callable[[], str]) -> tuple[TitleSimilarity, float, str]:
@@ -351,11 +357,16 @@ def title_similarity(one: TitleParts, other: TitleParts, explained: Callable[[],
     return (TitleSimilarity.CLOSE if alike >= _CLOSE_ENOUGH else TitleSimilarity.FAR), alike, ""
 
 
+def have_same_edition(one: TitleParts, other: TitleParts) -> bool:
+    """Whether both titles have the same number of an edition, as 第14節."""
+    return any(number.kind == "edition" and number in other.numbers for number in one.numbers)
+
+
 def share_content(one: TitleParts, other: TitleParts, explained: str) -> bool:
     """Whether both have an edition, or a word that neither many events nor the place have: two kanji or four other letters."""
-    if any(number.kind == "edition" and number in other.numbers for number in one.numbers):
+    if have_same_edition(one, other):
         return True
-    mine, theirs = (_MANY_HAVE.sub("\0", part.body) for part in (one, other))
+    mine, theirs = _own_text(one.body), _own_text(other.body)
     words = {mine[place : place + length] for place in range(len(mine) - 1) for length in (2, 4)}
     return any(
         "\0" not in word and word in theirs and word not in explained and (len(word) == 4 or _TWO_KANJI.fullmatch(word))
@@ -363,22 +374,32 @@ def share_content(one: TitleParts, other: TitleParts, explained: str) -> bool:
     )
 
 
+@lru_cache(maxsize=10_000)
+def _own_text(body: str) -> str:
+    return _MANY_HAVE.sub("\0", body)
+
+
 def have_other_quotes(one: str, other: str) -> bool:
-    """Whether both titles quote something else: two films, two subjects of one course."""
-    mine, theirs = ("\0".join(_QUOTED.findall(title)) for title in (one, other))
-    return bool(mine and theirs) and not any(mine[place : place + 2] in theirs for place in range(len(mine) - 1))
+    """Whether both titles quote something else or have another subtitle: two films, two subjects of one course."""
+    return any(
+        mine and theirs and not any(mine[place : place + 2] in theirs for place in range(len(mine) - 1))
+        for mine, theirs in zip(_quotes(one), _quotes(other), strict=True)
+    )
 
 
-def share_a_word(one: TitleParts, other: TitleParts) -> bool:
-    """Whether five consecutive characters occur in both, without brackets."""
-    return any(one.body[place : place + 5] in other.body for place in range(len(one.body) - 4))
+@lru_cache(maxsize=10_000)
+def _quotes(title: str) -> tuple[str, ...]:
+    return tuple("\0".join(quoted.findall(title)) for quoted in _QUOTED)
 
 
 def content_length(rest: str, explained: str = "", *, with_common: bool = False) -> int:
     """The characters of a part of a folded title that say which event it is, with or without words that many events have."""
-    if len(rest) > 1 and rest in explained:
-        return 0
-    bare = _ANNOUNCEMENT.sub("", rest) if with_common else _COMMON_WORDS.sub("", _ANNOUNCEMENT.sub("", rest))
+    return 0 if len(rest) > 1 and rest in explained else _bare_length(rest, with_common)
+
+
+@lru_cache(maxsize=20_000)
+def _bare_length(rest: str, with_common: bool) -> int:
+    bare = _ANNOUNCEMENT.sub("", rest if with_common else _COMMON_WORDS.sub("", rest))
     return 0 if _PARTICLES.fullmatch(bare) else len(bare)
 
 
@@ -449,11 +470,13 @@ class TitleAgreement(NamedTuple):
 
 _AGREED = TitleAgreement()
 _YEARS = frozenset({"year", "fiscal"})
+_DATES = frozenset({"month", "day"})
 _PLAIN_NUMBERS = frozenset({"", "count"})
 _TOTAL_OR_EDITION = frozenset({"total", "edition"})
 _WORST_FIRST = (
     ReasonCode.MARKS_DIFFER,
     ReasonCode.ASIDES_DIFFER,
+    ReasonCode.DATES_DIFFER,
     ReasonCode.NUMBERS_MISSING,
     ReasonCode.MARKS_MISSING,
     ReasonCode.ASIDES_MISSING,
@@ -494,8 +517,10 @@ def _numbers(one: TitleParts, other: TitleParts, day: date) -> TitleAgreement:
     mine, theirs = _unmatched(significant_numbers(one.numbers, day), significant_numbers(other.numbers, day))
     if mine and theirs:
         kinds = mine[0].kind, theirs[0].kind
-        apart = set(kinds) == _TOTAL_OR_EDITION and all(
-            number.kind == kind for kind, left in zip(kinds, (mine, theirs), strict=True) for number in left
+        apart = (
+            kinds[0] != kinds[1]
+            and all(number.kind == kind for kind, left in zip(kinds, (mine, theirs), strict=True) for number in left)
+            and "edition" in kinds
         )
         return TitleAgreement(
             ReasonCode.NUMBERS_MISSING if apart else ReasonCode.NUMBERS_DIFFER, (mine[0].value, theirs[0].value)
@@ -513,6 +538,8 @@ def _numbers(one: TitleParts, other: TitleParts, day: date) -> TitleAgreement:
             if both
             else TitleAgreement(ReasonCode.NUMBERS_MISSING, (left[0].value,))
         )
+    if left[0].kind in _DATES and (dates := [each for each in (other if mine else one).numbers if each.kind == left[0].kind]):
+        return TitleAgreement(ReasonCode.DATES_DIFFER, tuple(sorted((left[0].value, dates[0].value))))
     soft = all(number.kind in _TOTAL_OR_EDITION for number in left)
     return TitleAgreement(ReasonCode.EDITION_MISSING if soft else ReasonCode.NUMBERS_MISSING, (left[0].value,))
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
-from tadoru.jobs.events.dedupe.similarity import fold_spelling, is_typo, normalise_text, sound_alike
+from tadoru.jobs.events.dedupe.similarity import fold_spelling, is_abbreviated, is_typo, match_words, normalise_text, sound_alike
 from tadoru.model.event import EventDraft
 
 _ASIDE = re.compile(r"[(\[【「『〈《]([^)\]】」』〉》]*)[)\]】」』〉》]")
@@ -24,9 +24,10 @@ _ROOM_KINDS = (
     "大ホール|中ホール|小ホール|メインホール|サブホール|イベントホール|多目的ホール|メインアリーナ|サブアリーナ|アリーナ|ロビー|講堂|ギャラリー|コーナー|ラウンジ"
 )
 _ROOM = re.compile(
-    r"(?:地下|b)?\d+\s*(?:階|f(?![a-z])).*$|(?<=[^\x00-\u024f])\s+\S.*$"
+    r"(?<!\d)(?:地下|b)?\d{1,4}+\s*(?:階|f(?![a-z])).*$|(?<=[^\x00-\u024f])\s+\S.*$"
     r"|(?<=[a-z\u00c0-\u024f.])(?:,| [-–—/|] | (?:room|hall|studio|floor|raum|saal|salle) ).*$"
-    rf"|(?<=.{{3}})(?:第?\d+|[a-h]|大|中|小|特別|第?\d+[・,]\d+)?(?:{_ROOM_KINDS}).{{0,6}}$"
+    rf"|(?<=.{{3}})(?<!\d)(?:第?\d{{1,4}}+|[a-h]|大|中|小|特別|第?\d{{1,4}}+[・,]\d{{1,4}}+)?(?:{_ROOM_KINDS}).{{0,6}}$"
+    r"|(?:(?<=館)|(?<=センター)|(?<=役所)|(?<=プラザ)|(?<=本部))[^\s館]{1,6}[室堂]$"
 )
 _FLOOR = re.compile(r"(?:地下|b)?\d+(?:階|f(?![a-z]))")
 _AROUND = re.compile(r"^\s*(?:会場|場所|於|開催場所)\s*:\s*|にて\s*$")
@@ -37,14 +38,28 @@ _GENERIC = re.compile(
     r"(?:中央|総合|市民|区民|町民|村民|市立|区立|町立|地域|地区|第\d+|こども|児童|文化|保健|福祉|生涯学習|子育て支援|子育て|すぽつ|健康|総合福祉|市|区|町|村)*"
     r"(?:図書館|公民館|体育館|市役所|区役所|役場|役所|会館|文化会館|せんた|児童館|公園|ほる|集会所|小学校|中学校|博物館|美術館|ぷらざ|庁舎|広場|ぷる|ぐらうんど|運動場)"
 )
-_AREA = re.compile(r"(?<=..)(?:一帯|周辺|付近|ほか|など|(?<!駅)前|境内|構内|敷地内|駐車場)$")
+_AREA = re.compile(r"(?<=..)(?:一帯|周辺|付近|ほか|など|(?<!駅)前(?:広場)?|境内|構内|敷地内|駐車場)$")
+_JAPANESE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_ANY_OF_A_KIND = re.compile(r"[市区町村][立民営]?(図書館|文化会館|美術館|博物館|体育館|会館|役所|役場)")
+_LINKING = re.compile("の|(?<=[市区町村])[民立営]")
 _HALL = re.compile(r"会館|ほる|ありな|体育館|すたじあむ|競技場|球場|どむ|劇場|せんた|ぷらざ|ぱく|公園|ぷる")
+_BARE_KIND = re.compile("図書館|公民館|体育館|児童館|せんた|ほる|会館|公園|小学校|中学校|役場")
+ONLINE = re.compile("オンライン|online|zoom|youtube|webex|teams|ウェブ|web配信", re.IGNORECASE)
 _PREFECTURE = re.compile(r"^(?:東京都|北海道|(?:京都|大阪)府|.{2,3}?県)(?=.)")
 _COUNTY = re.compile(r"^.{1,4}?郡(?=.+[町村]$)")
 _CITY_END = re.compile(r"(?<=..)[市区町村]$")
 _KM_PER_DEGREE = 111.32
 FAR_APART = 3.0
 """Kilometres between two places that are certainly two."""
+_LATIN_PIECE = re.compile(r"[\W_]+")
+_LATIN_GENERIC = frozenset(
+    "the hall room house center centre library museum theatre theater park square place platz street church school club "
+    "teatro theatre salle saal haus kirche bibliothek stadthalle rathaus eglise mairie plaza piazza casa cinema arena stadium "
+    "city town "
+    "de la le du des der die das of and zu am im in".split()
+)
+_ABBREVIATION = 3
+"""Letters of a word that may be cut off (pl., bd., tro.)."""
 _SHORTEST_SOUND = 3
 """Consonants of a name in Latin letters and in kana."""
 _DISTINCTIVE_LENGTH = 6
@@ -105,6 +120,7 @@ def bare_city_name(city: str) -> str:
     return fold_spelling(_CITY_END.sub("", inner[1] if inner else plain))
 
 
+@lru_cache(maxsize=10_000)
 def compare_venues(one: str, other: str, city: str = "") -> VenueRelation:
     """Compare two venue names; `city` is the folded name of the city both may be in."""
     if not one or not other:
@@ -119,8 +135,14 @@ def compare_venues(one: str, other: str, city: str = "") -> VenueRelation:
         best = VenueRelation.ALIAS
     if best is VenueRelation.DIFFERENT and one.isascii() is not other.isascii() and sound_alike(one, other, _SHORTEST_SOUND):
         best = VenueRelation.ALIAS
+    if best is VenueRelation.DIFFERENT and not (_JAPANESE.search(one) or _JAPANESE.search(other)):
+        best = _latin_names(one, other)
     if best is VenueRelation.DIFFERENT and (
-        _inside(mine, theirs) or _inside(theirs, mine) or mine.text == theirs.room or theirs.text == mine.room
+        _inside(mine, theirs)
+        or _inside(theirs, mine)
+        or _is_short_form(*sorted((mine.text, theirs.text), key=len))
+        or mine.text == theirs.room
+        or theirs.text == mine.room
     ):
         best = VenueRelation.WEAK
     if best in {VenueRelation.SAME, VenueRelation.ALIAS} and mine.room != theirs.room:
@@ -130,9 +152,28 @@ def compare_venues(one: str, other: str, city: str = "") -> VenueRelation:
     return best
 
 
+def _latin_names(one: str, other: str) -> VenueRelation:
+    """Compare two names word by word: "Bd de la Croix-Rousse" and "Boulevard de la Croix-Rousse" may be one place."""
+    mine, theirs = ([word for word in _LATIN_PIECE.split(normalise_text(name)) if word] for name in (one, other))
+    found = match_words(mine, theirs)
+    rests = [
+        [word for rest in side for word in rest.split() if word not in _LATIN_GENERIC] for side in (found.mine, found.theirs)
+    ]
+    is_own = any(len(word) >= 4 and word not in _LATIN_GENERIC for word in found.common)
+    if not any(len(word) >= 4 for word in found.common) or any(any(map(str.isdigit, word)) for side in rests for word in side):
+        return VenueRelation.DIFFERENT
+    is_cut = is_own and any(len(word) <= _ABBREVIATION for side in rests for word in side)
+    if is_own and (is_cut or not all(rests)):
+        return VenueRelation.ALIAS
+    return VenueRelation.WEAK if is_own or not all(rests) else VenueRelation.DIFFERENT
+
+
 def _is_one_room(one: str, other: str) -> bool:
     """Whether one room name contains the other, with the same numbers: room 3 is not room 63. A floor names no room."""
-    one, other = (_FLOOR.sub("", room) or room for room in (one, other))
+    floors = [_FLOOR.findall(room) for room in (one, other)]
+    one, other = (_FLOOR.sub("", room) for room in (one, other))
+    if not (one and other):
+        return not all(floors) or floors[0] == floors[1]
     numbers = [re.findall(r"\d+", room) for room in (one, other)]
     return (one in other or other in one) and (not all(numbers) or numbers[0] == numbers[1])
 
@@ -141,11 +182,13 @@ def _buildings(one: str, other: str, city: str) -> VenueRelation:
     if one == other:
         return VenueRelation.SAME
     one, other = _AREA.sub("", one), _AREA.sub("", other)
-    if one == other or (len(one) >= 4 and one.replace("の", "") == other.replace("の", "")):
+    if one == other or (len(one) >= 4 and _LINKING.sub("", one) == _LINKING.sub("", other)):
         return VenueRelation.ALIAS
     within = _within_city(one, other, city) if city else VenueRelation.DIFFERENT
     if within is not VenueRelation.DIFFERENT:
         return within
+    if city:
+        one, other = (own if (own := _without(name, city)) and not _BARE_KIND.fullmatch(own) else name for name in (one, other))
     short, long = sorted((one, other), key=lambda name: (len(name), name))
     if len(short) == 2 and long.endswith(short):
         return VenueRelation.WEAK
@@ -154,11 +197,17 @@ def _buildings(one: str, other: str, city: str) -> VenueRelation:
         if not after and (_OWNER.fullmatch(before) or before in {city, city + "市", city + "区"}):
             return VenueRelation.ALIAS
         return VenueRelation.WEAK if len(short) < 5 or _GENERIC.fullmatch(short) else VenueRelation.ALIAS
-    return (
-        VenueRelation.ALIAS
-        if is_typo(short, long, most=1)
-        else (VenueRelation.WEAK if len(short) >= 8 and fuzz.ratio(one, other) >= 85 else VenueRelation.DIFFERENT)
-    )
+    if is_typo(short, long, most=1):
+        return VenueRelation.ALIAS
+    is_any = (kind := _ANY_OF_A_KIND.fullmatch(short)) is not None and long.endswith(kind[1])
+    is_alike = is_any or _is_short_form(short, long) or (len(short) >= 8 and fuzz.ratio(one, other) >= 85)
+    return VenueRelation.WEAK if is_alike else VenueRelation.DIFFERENT
+
+
+def _is_short_form(short: str, long: str) -> bool:
+    """Whether a name leaves out characters of another and begins like it: 子規博 and 子規記念博物館."""
+    is_own = len(short) >= _DISTINCTIVE_LENGTH or (len(short) >= 3 and short[:2] == long[:2])
+    return is_own and len(long) - len(short) > 1 and is_abbreviated(short, long)
 
 
 def _within_city(one: str, other: str, city: str) -> VenueRelation:
@@ -176,6 +225,11 @@ def _without(building: str, city: str) -> str:
     return building[found.end() :] if found else ""
 
 
+def without_area(name: str) -> str:
+    """A folded name of a place without what is around it: 市役所 for 市役所前広場."""
+    return _AREA.sub("", name)
+
+
 class OwnVenueName(NamedTuple):
     """The folded name of a building without its city."""
 
@@ -190,6 +244,14 @@ def own_venue_name(venue: str, city: str) -> OwnVenueName:
     whole = (_without(text, city) if city else "") or text
     own = _GENERIC.sub("", whole)
     return OwnVenueName(whole, own if len(own) > 1 or _GENERIC.fullmatch(whole) else text)
+
+
+def latin_likeness(one: str, other: str) -> float | None:
+    """The share of words that two names without Japanese have in common; None if one has Japanese."""
+    if _JAPANESE.search(one) or _JAPANESE.search(other):
+        return None
+    mine, theirs = (set(_LATIN_PIECE.split(normalise_text(name))) - _LATIN_GENERIC for name in (one, other))
+    return len(mine & theirs) / max(1, len(mine | theirs))
 
 
 def may_be_renamed(one: str, other: str, city: str) -> bool:
