@@ -34,7 +34,7 @@ MANUALS = {
     "sqlite": ("sqlite3-doc", "usr/share/doc/sqlite3"),
 }
 HELD_OUT = {"django": ("python-django-doc", "usr/share/doc/python-django-doc/html")}
-"""A manual whose questions were written before the weights were chosen on those of the others, and not used for it."""
+"""A manual whose questions were written before the weights were chosen on those of the others, and on none of its own."""
 FRESH = {
     "apache": ("apache2-doc", "usr/share/doc/apache2-doc/manual/en"),
     "octave": ("octave-doc", "usr/share/doc/octave/octave.html"),

@@ -24,6 +24,9 @@ from tadoru.rules.url import UrlCleaner, UrlRemaps, UrlResolver
 from tadoru.store.crawl.interface import CrawlStore
 from tadoru.store.crawl.records import PageRecords
 
+MAX_REDIRECTS = 10
+"""Redirects that are followed from a URL."""
+
 
 class KnownCheck(NamedTuple):
     """The result of requesting an external URL, from an earlier crawl."""
@@ -50,7 +53,7 @@ class CrawlPolicy:
     """The product token whose group of robots.txt applies."""
     robots_text: bytes | None = None
     """What is read instead of the robots.txt of the crawled sites."""
-    max_redirects: int = 10
+    max_redirects: int = MAX_REDIRECTS
     local_host: str = ""
     """The host whose files are on this machine, and which therefore needs no delay."""
     trap_cap: int = 500

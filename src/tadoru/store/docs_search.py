@@ -139,7 +139,7 @@ class SearchHitRow(NamedTuple):
     """Whether it has all terms of the query."""
 
 
-class FoundSections(NamedTuple):
+class IndexMatches(NamedTuple):
     """What a query finds in an index."""
 
     how: str
@@ -271,11 +271,11 @@ class DocsSearchIndex:
         """Merge the parts of the full-text index, which makes searches a third faster."""
         self._sql.execute("INSERT INTO words(words) VALUES ('optimize')")
 
-    def find(self, query: SearchTerms, limit: int) -> FoundSections:
+    def find(self, query: SearchTerms, limit: int) -> IndexMatches:
         """The best sections and pages for a query."""
         with translated(str(self._path)):
             if not query.wanted:
-                return FoundSections("text", self._scan(query.literal, limit), [])
+                return IndexMatches("text", self._scan(query.literal, limit), [])
             if query.joined:
                 query = query.joining([pair for pair in query.joined if self._is_known("".join(pair))])
             total = self._sql.execute("SELECT max(id) FROM sections").fetchone()[0] or 0
@@ -288,8 +288,8 @@ class DocsSearchIndex:
                     pages = self._sql.execute(_FIND_PAGES, (expression, limit)).fetchall()
                     complete = {number for (number,) in self._sql.execute(_COMPLETE, (query.expression(every=True),))}
                     how = "all" if complete else "any"
-                    return FoundSections(how, [_hit(row, complete) for row in rows], [_hit(row, ()) for row in pages], rarity)
-            return FoundSections("all", [], [])
+                    return IndexMatches(how, [_hit(row, complete) for row in rows], [_hit(row, ()) for row in pages], rarity)
+            return IndexMatches("all", [], [])
 
     def _is_known(self, word: str) -> bool:
         """Whether several sections have a word."""

@@ -243,29 +243,22 @@ def asked(query: str) -> SearchTerms:
             literal.append(part.said)
     if not literal:  # nothing but exclusions: then they are what is asked for
         return SearchTerms(tuple(unwanted), (), tuple(unwanted))
-    return SearchTerms(tuple(wanted), tuple(unwanted), tuple(literal), _related(parts, unwanted), _joined(parts))
-
-
-def _joined(parts: Sequence[QueryPart]) -> tuple[tuple[str, str], ...]:
-    """Verbs that are no stop words with the particles that follow them."""
     words = ["" if part.is_phrase or part.is_excluded else part.said.strip("?!.,;:").lower() for part in parts]
-    return tuple(
-        (word, particle) for word, particle in pairwise(words)
-        if particle in _PARTICLES and word.isalpha() and word not in _STOP_WORDS
-    )  # fmt: skip
+    # Verbs that are no stop words with the particles that follow them.
+    joined = [pair for pair in pairwise(words) if pair[1] in _PARTICLES and pair[0].isalpha() and pair[0] not in _STOP_WORDS]
+    return SearchTerms(tuple(wanted), tuple(unwanted), tuple(literal), _related(words, unwanted), tuple(joined))
 
 
-def _related(parts: Sequence[QueryPart], unwanted: Sequence[str]) -> tuple[str, ...]:
+def _related(words: Sequence[str], unwanted: Sequence[str]) -> tuple[str, ...]:
     """Words that mean the same as one of a query, and neighbours of which one is no stop word, written as one word."""
-    words = ["" if part.is_phrase or part.is_excluded else part.said.strip("?!.,;:").lower() for part in parts]
     known = {stem(word) for word in [*words, *unwanted]}
     related = {
-        same: None for word, part in zip(words, parts, strict=True) if word and not _is_stop_word(part)
+        same: None for word in words if word and word not in _STOP_WORDS
         for same in _synonyms().get(stem(word), ()) if stem(same) not in known
     }  # fmt: skip
-    for (word, part), (next_word, next_part) in pairwise(zip(words, parts, strict=True)):
-        if word.isalpha() and next_word.isalpha() and not (_is_stop_word(part) and _is_stop_word(next_part)):
-            related[word + next_word] = None
+    for word, following in pairwise(words):
+        if word.isalpha() and following.isalpha() and not (word in _STOP_WORDS and following in _STOP_WORDS):
+            related[word + following] = None
     return tuple(related)[:_MOST_RELATED]
 
 

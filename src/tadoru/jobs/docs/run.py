@@ -16,6 +16,7 @@ from tadoru.clock import SystemClock
 from tadoru.config.options import JOB_SETTINGS, DocsOptions
 from tadoru.config.resolve import shown_values
 from tadoru.engine.crawl import CrawlOutcome
+from tadoru.engine.job import MAX_REDIRECTS
 from tadoru.engine.notifications import Notify
 from tadoru.engine.site_probe import META_KEY as PROBE_META
 from tadoru.engine.site_probe import TASK_NAME as PROBE_TASK
@@ -312,14 +313,13 @@ async def _redirects(store: CrawlDatabase, urls: Set[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for url, target in targets.items():
         last = target
-        for _ in range(_MAX_REDIRECTS):
+        for _ in range(MAX_REDIRECTS):
             last = targets.get(last, last)
         if last in urls and url not in urls:
             found[url] = last
     return found
 
 
-_MAX_REDIRECTS = 5
 _UNMARKED_END = re.compile(r"(?:/index)?(?:\.html?)?/?$")
 """The end of a path that makes no difference on most servers."""
 

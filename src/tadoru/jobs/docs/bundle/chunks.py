@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from tadoru.jobs.docs.bundle.markdown_blocks import MarkdownBlock, MarkdownSection, anchored_sections, split_blocks
+from tadoru.jobs.docs.bundle.markdown_blocks import FENCES, MarkdownBlock, MarkdownSection, anchored_sections, split_blocks
 from tadoru.jobs.docs.bundle.model import DEFINITION_LEVEL, DocHeading, one_line
 from tadoru.jobs.docs.bundle.tokens import TokenCounter, round_tokens
 
@@ -26,7 +26,6 @@ _FULL_ENOUGH = 0.25
 """The share of the budget from which a chunk is closed for the sake of a section that fits into the next one as a whole."""
 _ID_LINE_TOKENS = 21
 """More than the line with the ID of a chunk has."""
-_FENCES = ("```", "~~~")
 _MAX_REPEATED = 100_000
 """Characters that the header of a table, or the first line of code, may take when every row or line repeats it."""
 _TABLE_RULE = re.compile(r"\|?[ \t]*+:?-")
@@ -231,7 +230,7 @@ def _divided(block: MarkdownBlock) -> tuple[str, list[str], str]:
     last = max((at for at, line in enumerate(lines) if line.strip()), default=0)
     first, end = lines[0].lstrip("> \t"), lines[last].strip("> \t\n")
     # In a quotation each line has its mark, so that the parts are quotations too.
-    if block.kind == "code" and first.startswith(_FENCES) and not end.strip(first[0]) and block.text.count(end) == 2:
+    if block.kind == "code" and first.startswith(FENCES) and not end.strip(first[0]) and block.text.count(end) == 2:
         return lines[0], lines[1:last], lines[last].rstrip("\n") + "\n\n"
     if block.kind == "table" and last > 1 and _TABLE_RULE.match(lines[1]):
         return lines[0] + lines[1], lines[2 : last + 1], "\n"

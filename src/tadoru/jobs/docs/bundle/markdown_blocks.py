@@ -21,6 +21,7 @@ _SLICE = 100_000
 """Characters, at least, whose lines are held at a time."""
 _PREFIX = re.compile(r"[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]+[^ \t]))?")
 _QUOTE = re.compile(r"[ \t]*+>")
+FENCES = ("```", "~~~")
 _FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
@@ -254,10 +255,10 @@ def _headed_sections(sections: list[MarkdownSection], headings: Sequence[DocHead
     if levels == [heading.level for heading in headings]:
         anchors = iter(headings)
         return [(section, next(anchors).anchor if section.level else None) for section in sections]
-    known = _OrderedHeadings((heading.level, _comparable(heading.text)) for heading in headings)
+    known = _OrderedHeadings((heading.level, comparable(heading.text)) for heading in headings)
     found: list[tuple[MarkdownSection, str | None]] = []
     for section in sections:
-        at = known.next((section.level, _comparable(section.path[-1]))) if section.level and section.path else None
+        at = known.next((section.level, comparable(section.path[-1]))) if section.level and section.path else None
         found.append((section, None if at is None else headings[at].anchor))
     return found
 
@@ -319,16 +320,17 @@ def _defined_name(block: MarkdownBlock) -> str:
     """The signature or term that a block may begin with."""
     if block.text.startswith("- "):
         return block.text[2 : 2 + _MAX_HEADING_LENGTH].partition("\n")[0]
-    if block.kind == "code" and block.text.startswith(("```", "~~~")):
+    if block.kind == "code" and block.text.startswith(FENCES):
         return block.text[: 2 * _MAX_HEADING_LENGTH].partition("\n")[2].partition("\n")[0]
     return ""
 
 
 def _definition_key(text: str) -> str | None:
-    return _comparable(plain_text(text))[:_MAX_NAME_LENGTH] or None
+    return comparable(plain_text(text))[:_MAX_NAME_LENGTH] or None
 
 
-def _comparable(text: str) -> str:
+def comparable(text: str) -> str:
+    """The letters and digits of a name: `Kettle.Lid` and `KettleLid` are equal."""
     return "".join(char for char in text.casefold() if char.isalnum())
 
 
@@ -371,7 +373,7 @@ def map_prose(text: str, change: Callable[[str], str]) -> str:
     for block in split_blocks(text):
         if block.kind != "code":
             parts.append(change(block.text))
-        elif block.text.startswith(("```", "~~~")) or ("```" not in block.text and "~~~" not in block.text):
+        elif block.text.startswith(FENCES) or not any(fence in block.text for fence in FENCES):
             parts.append(block.text)
         else:
             parts += _mapped_beside_fences(block.text, change)

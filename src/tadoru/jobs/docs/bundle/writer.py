@@ -165,14 +165,14 @@ def _hash_text(text: str) -> int:
 
 
 _MENU_LINK = re.compile(r"!?\[[^\[\]]*+\]\([^()\s]*+\)")
-_MAX_MENU_WORDS = 40
+_MAX_MENU_LETTERS = 40
 """Characters of a menu besides its links: the name of a manual."""
 
 
 def _is_menu(table: str) -> bool:
     """Whether a table has links to other pages, and hardly anything else."""
     rest, links = _MENU_LINK.subn("", table)
-    return links > 1 and sum(map(str.isalnum, rest)) < _MAX_MENU_WORDS
+    return links > 1 and sum(map(str.isalnum, rest)) < _MAX_MENU_LETTERS
 
 
 def _is_paragraph(block: MarkdownBlock) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tadoru.jobs.docs.bundle.markdown_blocks import comparable
 from tadoru.jobs.docs.content.generators import ElementNames
 from tadoru.jobs.docs.content.phrases import is_phrase
 from tadoru.parse.html import Element, HtmlDocument, collapsed, is_leaf, text_of
@@ -48,7 +49,7 @@ def read_title(document: HtmlDocument, root: Element, elements: list[Element], n
         (
             text
             for heading in (document.select("h1.title")[:_MAX_HEADINGS] if names.has(".title") else ())
-            if _letters_and_digits(text := _heading_text(heading)) == _letters_and_digits(title)
+            if comparable(text := _heading_text(heading)) == comparable(title)
         ),
         "",
     )
@@ -74,7 +75,7 @@ def _of_level(headings: list[Element], *tags: str) -> list[Element]:
 
 def _is_last_section(name: str, title: str, elements: list[Element]) -> bool:
     """Whether the only heading of level 1 is below all others and no part of the page's title: an index at its end."""
-    is_named = _letters_and_digits(name) in _letters_and_digits(title)
+    is_named = comparable(name) in comparable(title)
     return not is_named and len(elements) > 1 and elements[-1].tag == "h1"
 
 
@@ -85,8 +86,8 @@ def _is_letter(heading: str) -> bool:
 
 def _below_site_name(title: str, name: str, elements: list[Element]) -> str:
     """The heading below a heading of level 1 that the page's title does not have: that one names the site."""
-    own, whole = _without_chapter(page_part(title)), _letters_and_digits(title)
-    if not own or _letters_and_digits(name) in whole or _letters_and_digits(title) in _letters_and_digits(name):
+    own, whole = _without_chapter(page_part(title)), comparable(title)
+    if not own or comparable(name) in whole or comparable(title) in comparable(name):
         return ""
     lower = (_heading_text(heading) for heading in _of_level(elements, "h2", "h3")[:_MAX_LOWER_HEADINGS])
     return next((text for text in lower if _without_chapter(text) == own), "")
@@ -94,7 +95,7 @@ def _below_site_name(title: str, name: str, elements: list[Element]) -> str:
 
 def _without_chapter(text: str) -> str:
     """The letters and digits of a title without the number of its chapter."""
-    return _letters_and_digits(_NUMBER.sub("", _CHAPTER.sub("", text), count=1))
+    return comparable(_NUMBER.sub("", _CHAPTER.sub("", text), count=1))
 
 
 def _opening_heading(root: Element, elements: list[Element]) -> str:
@@ -110,8 +111,8 @@ def _opening_heading(root: Element, elements: list[Element]) -> str:
 
 def _is_site_name(name: str, title: str) -> bool:
     """Whether a name is the last part of a page's title, after the name of the page."""
-    parts = _PARTS.split(title)
-    return len(parts) > 1 and _letters_and_digits(parts[-1]) == _letters_and_digits(name)
+    parts = title_parts(title)
+    return len(parts) > 1 and comparable(parts[-1]) == comparable(name)
 
 
 def _named_in_title(title: str, headings: list[str]) -> str:
@@ -120,22 +121,16 @@ def _named_in_title(title: str, headings: list[str]) -> str:
     Chapter numbers are ignored; but a numbered heading below another one is a section, even if it has the name of the page.
     """
     bare, parts = (
-        _letters_and_digits(_NUMBER.sub("", title)),
-        [_letters_and_digits(_NUMBER.sub("", part)) for part in _PARTS.split(title)],
+        comparable(_NUMBER.sub("", title)),
+        [comparable(_NUMBER.sub("", part)) for part in _PARTS.split(title)],
     )
     named = [
         (bare.find(name), -len(name), text)
         for at, text in enumerate(headings)
-        if (name := _letters_and_digits(_NUMBER.sub("", text)))
-        and not (at and _NUMBER.match(headings[0]) and _NUMBER.match(text))
+        if (name := comparable(_NUMBER.sub("", text))) and not (at and _NUMBER.match(headings[0]) and _NUMBER.match(text))
         if bare.startswith(name) or name in parts
     ]
     return min(named, default=(0, 0, ""))[2]
-
-
-def _letters_and_digits(text: str) -> str:
-    """The letters and digits of a name: `Kettle.Lid` and `KettleLid` are equal."""
-    return "".join(char for char in text.casefold() if char.isalnum())
 
 
 def drop_site_name(document: HtmlDocument, headings: list[Element], title: str) -> None:
