@@ -330,19 +330,9 @@ CRAWL_PAGE_ROUTES: tuple[Route, ...] = (
     *(
         _page("GET", f"{_RUN}/{tab}", Role.VIEWER, "The same of one run.")
         for tab in (
-            "findings",
-            "findings/{check}",
-            "pages",
-            "pages/{page_id}",
-            "links",
-            "redirects",
-            "resources",
-            "occurrences",
-            "graph",
-            "compare",
-            "exports",
-            "export/{tab}",
-        )
+            "findings findings/{check} pages pages/{page_id} links redirects resources occurrences graph compare exports "
+            "export/{tab}"
+        ).split()
     ),
     *(
         _page("GET", f"{_CRAWL}/{tab}", Role.VIEWER, f"The {tab} of a crawl.")

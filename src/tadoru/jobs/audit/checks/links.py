@@ -84,31 +84,11 @@ BOOKMARK = _define.warning(
 )
 
 _GENERIC = frozenset(
-    {
-        "click here",
-        "here",
-        "click this",
-        "this link",
-        "link",
-        "more",
-        "read more",
-        "learn more",
-        "see more",
-        "more info",
-        "more information",
-        "this page",
-        "こちら",
-        "ここ",
-        "こちらをクリック",
-        "ここをクリック",
-        "詳細",
-        "詳しくはこちら",
-        "詳細はこちら",
-        "続きを読む",
-        "もっと見る",
-        "リンク",
-        "クリック",
-    }
+    (
+        "click here|here|click this|this link|link|more|read more|learn more|see more|more info|more information|"
+        "this page|こちら|ここ|こちらをクリック|ここをクリック|詳細|詳しくはこちら|詳細はこちら|続きを読む|もっと見る|"
+        "リンク|クリック"
+    ).split("|")
 )
 _DECORATION = " .…»>›→[]。"
 _LOCAL_PREFIXES = ("http://127.", "https://127.", "http://localhost", "https://localhost", "http://[::1]", "https://[::1]")

@@ -68,27 +68,10 @@ PLACEHOLDER = _define.warning(
 )
 
 _PLACEHOLDERS = frozenset(
-    {
-        "untitled",
-        "untitled document",
-        "untitled page",
-        "new page",
-        "document",
-        "title",
-        "page title",
-        "home",
-        "index",
-        "react app",
-        "vite app",
-        "welcome",
-        "無題",
-        "無題ドキュメント",
-        "無題のページ",
-        "新しいページ",
-        "タイトル",
-        "ホーム",
-        "ページタイトル",
-    }
+    (
+        "untitled|untitled document|untitled page|new page|document|title|page title|home|index|react app|vite app|"
+        "welcome|無題|無題ドキュメント|無題のページ|新しいページ|タイトル|ホーム|ページタイトル"
+    ).split("|")
 )
 
 

@@ -57,20 +57,7 @@ _LINES = frozenset({"p", "li", "dt", "dd", "td"})
 _MIN_SENTENCE_LETTERS = 20
 """Letters besides the links of a line that make it more than a row of links."""
 _SECTIONS = frozenset({"h2", "h3", "h4", "h5", "h6"})
-_CONTENTS_HEADINGS = (
-    "content",
-    "in this",
-    "on this",
-    "table of",
-    "jump to",
-    "quick",
-    "topics",
-    "overview",
-    "index",
-    "navigat",
-    "menu",
-    "目次",
-)
+_CONTENTS_HEADINGS = tuple("content|in this|on this|table of|jump to|quick|topics|overview|index|navigat|menu|目次".split("|"))
 """Starts of the headings of tables of contents."""
 _MAX_CONTENTS_WORDS = 3
 """Words; a line with at most as many is the title of a table of contents."""

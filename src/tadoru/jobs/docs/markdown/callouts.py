@@ -31,16 +31,7 @@ _MAX_ICON = 4
 """Characters: a sign with its modifiers."""
 _LABEL = re.compile(r"\*\*([A-Za-z ]{3,20}):?\*\*:? ++(?=\S)")
 """The title of a callout that is written as the first words of its text."""
-_COMMON_TITLES = frozenset(element_kinds.CALLOUTS) | {
-    "notes",
-    "warnings",
-    "tips",
-    "info",
-    "information",
-    "hints",
-    "pro tip",
-    "examples",
-}
+_COMMON_TITLES = frozenset((*element_kinds.CALLOUTS, *"notes warnings tips info information hints examples".split(), "pro tip"))
 
 
 def is_marked(tag: str, attributes: Attributes) -> bool:

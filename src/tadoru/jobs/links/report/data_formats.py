@@ -20,19 +20,8 @@ from tadoru.jobs.reporting.build_formats import write_json_list
 from tadoru.jobs.reporting.escape import encode_json, printable, url_shortener
 from tadoru.jobs.reporting.graph_svg import UrlOutcome
 
-COLUMNS = (
-    "url",
-    "type",
-    "depth",
-    "parent_url",
-    "status_code",
-    "error",
-    "discovered_at",
-    "title",
-    "content_type",
-    "redirect_to",
-    "not_fetched",
-    "blocked",
+COLUMNS = tuple(
+    "url type depth parent_url status_code error discovered_at title content_type redirect_to not_fetched blocked".split()
 )
 
 Cell = str | int | None
