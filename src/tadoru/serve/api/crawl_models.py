@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from tadoru.jobs.audit.crawl_results.models import CheckSummary
-from tadoru.serve.api.models import Json, RequestModel, ResponseModel, ShortText, WholeNumber, page_model
+from tadoru.serve.api.models import Json, RequestModel, ResponseModel, ShortText, WholeNumber, list_model, page_model
 from tadoru.serve.crawl_runner.crawl_options import MAX_INTERVAL, MAX_LISTED_URLS, MIN_INTERVAL
 from tadoru.serve.crawl_runner.crawl_tables import RankedCheck
 from tadoru.store.crawl.browse import AffectedPage, LinkSummary, PageSummary
@@ -120,10 +120,7 @@ class CrawlNoticeOut(ResponseModel):
     text: str = Field(examples=["Slowing down for garden.example."])
 
 
-class CrawlNoticesOut(ResponseModel):
-    """The last notices of a crawl."""
-
-    items: list[CrawlNoticeOut]
+CrawlNoticesOut = list_model("CrawlNotices", CrawlNoticeOut, "The last notices of a crawl.")
 
 
 class CrawlOptionOut(ResponseModel):
@@ -157,10 +154,7 @@ class CrawlTableOut(ResponseModel):
     next: str | None
 
 
-class CrawlViewsOut(ResponseModel):
-    """The named views and segments of a crawl."""
-
-    items: list[SavedView]
+CrawlViewsOut = list_model("CrawlViews", SavedView, "The named views and segments of a crawl.")
 
 
 CrawlViewOut = SavedView
@@ -190,22 +184,13 @@ class CrawlSegmentOut(ResponseModel):
     findings: int
 
 
-class CrawlSegmentsOut(ResponseModel):
-    """The segments of a site."""
-
-    items: list[CrawlSegmentOut]
+CrawlSegmentsOut = list_model("CrawlSegments", CrawlSegmentOut, "The segments of a site.")
 
 
-class CrawlPrioritiesOut(ResponseModel):
-    """The checks with findings, by what to fix first."""
-
-    items: list[RankedCheck]
+CrawlPrioritiesOut = list_model("CrawlPriorities", RankedCheck, "The checks with findings, by what to fix first.")
 
 
-class CrawlIgnoredListOut(ResponseModel):
-    """The ignored findings of a crawl."""
-
-    items: list[IgnoredFinding]
+CrawlIgnoredListOut = list_model("CrawlIgnoredList", IgnoredFinding, "The ignored findings of a crawl.")
 
 
 class NewIgnoredFinding(RequestModel):
@@ -216,10 +201,7 @@ class NewIgnoredFinding(RequestModel):
     reason: Annotated[str, Field(min_length=1, max_length=300)] = Field(examples=["The archive is no longer edited."])
 
 
-class CrawlSharesOut(ResponseModel):
-    """The links to the report of a crawl."""
-
-    items: list[SharedReport]
+CrawlSharesOut = list_model("CrawlShares", SharedReport, "The links to the report of a crawl.")
 
 
 class NewCrawlShare(RequestModel):
@@ -235,10 +217,7 @@ class NewCrawlShareOut(ResponseModel):
     url: str
 
 
-class CrawlFindingsOut(ResponseModel):
-    """The findings of an audit, most severe first."""
-
-    items: list[CheckSummary]
+CrawlFindingsOut = list_model("CrawlFindings", CheckSummary, "The findings of an audit, most severe first.")
 
 
 class CrawlAffectedPageOut(ResponseModel):

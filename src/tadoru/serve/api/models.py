@@ -61,6 +61,11 @@ def page_model(name: str, item: Any, about: str, **of_next: Any) -> type[Respons
     return create_model(name, __base__=ResponseModel, __doc__=about, **fields)
 
 
+def list_model(name: str, item: Any, about: str) -> type[ResponseModel]:
+    """The model of a list that is returned as a whole."""
+    return create_model(name, __base__=ResponseModel, __doc__=about, items=(list[item], ...))
+
+
 @cache
 def _attribute_docstrings(module: str) -> dict[str, dict[str, str]]:
     """The docstrings of the attributes of each class of a module."""
@@ -328,7 +333,4 @@ class EventChange(NewEvent):
     model_config = ConfigDict(json_schema_extra={"examples": [{"venue": "市民会館", "release": ["price"]}]})
 
 
-class NameListOut(ResponseModel, published="Names"):
-    """Values for a filter."""
-
-    items: list[str]
+NameListOut = list_model("Names", str, "Values for a filter.")

@@ -17,6 +17,7 @@ from tadoru.serve.api.models import (
     ResponseModel,
     ShortText,
     WholeNumber,
+    list_model,
     page_model,
 )
 
@@ -112,10 +113,7 @@ class SourceChangeOut(ResponseModel):
     new: Any
 
 
-class SourceHistoryOut(ResponseModel):
-    """The changes of a source, oldest first."""
-
-    items: list[SourceChangeOut]
+SourceHistoryOut = list_model("SourceHistory", SourceChangeOut, "The changes of a source, oldest first.")
 
 
 class TrialEventOut(ResponseModel):
