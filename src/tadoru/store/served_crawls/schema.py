@@ -9,9 +9,10 @@ from enum import StrEnum
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from sqlalchemy import CheckConstraint, Column, Connection, ForeignKey, Index, Table, case, func, select, text, update
+from sqlalchemy import CheckConstraint, Column, Connection, ForeignKey, Index, case, func, select, text, update
 
-from tadoru.store.calendar.schema import Int64, JsonValue, SafeText, UtcDateTime, metadata
+from tadoru.store.accounts.schema import service_table, text_column
+from tadoru.store.calendar.schema import Int64, JsonValue, SafeText, UtcDateTime
 from tadoru.store.crawl.browse import PublishedRecord
 
 
@@ -178,25 +179,12 @@ class LiveMessage:
     body: Mapping[str, Any]
 
 
-def _table(name: str, *parts: Any) -> Table:
-    return Table(name, metadata, *parts, sqlite_strict=True, sqlite_autoincrement=True)
-
-
-def _id() -> Column[Any]:
-    return Column("id", Int64, primary_key=True)
-
-
 def _crawl_id() -> Column[Any]:
     return Column("crawl_id", Int64, ForeignKey("crawls.id", ondelete="CASCADE"), nullable=False, index=True)
 
 
-def _text(name: str, *parts: Any) -> Column[Any]:
-    return Column(name, SafeText, *parts, nullable=False, server_default=text("''"))
-
-
-crawls = _table(
+crawls = service_table(
     "crawls",
-    _id(),
     Column("name", SafeText, nullable=False),
     Column("job", SafeText, CheckConstraint("job IN ('audit','links','docs')", name="crawl_job"), nullable=False),
     Column("starts", JsonValue, nullable=False),
@@ -204,79 +192,74 @@ crawls = _table(
     Column("place", SafeText, nullable=False),
     Column("state", SafeText, CheckConstraint(
         "state IN ('queued','running','paused','stopped','finished','failed')", name="crawl_state"), nullable=False),
-    _text("wanted", CheckConstraint("wanted IN ('','pause','stop')", name="crawl_wanted")),
+    text_column("wanted", CheckConstraint("wanted IN ('','pause','stop')", name="crawl_wanted")),
     Column("again", Int64, nullable=False, server_default=text("0")),
-    _text("error"),
-    _text("webhook"),
+    text_column("error"),
+    text_column("webhook"),
     Column("every", Int64),
     Column("next_at", UtcDateTime),
     Column("created_at", UtcDateTime, nullable=False),
-    _text("created_by"),
+    text_column("created_by"),
     Column("started_at", UtcDateTime),
     Column("ended_at", UtcDateTime),
-    _text("machine"),
+    text_column("machine"),
     Column("pid", Int64),
-    _text("process_start"),
+    text_column("process_start"),
     Column("beat_at", UtcDateTime),
     Column("deaths", Int64, nullable=False, server_default=text("0")),
     Column("progress", JsonValue, nullable=False),
-    _text("owner"),
-    _text("queued_by"),
-    _text("schedule"),
-    _text("report_to"),
+    text_column("owner"),
+    text_column("queued_by"),
+    text_column("schedule"),
+    text_column("report_to"),
     Index("crawls_by_state", "state"),
 )  # fmt: skip
 
-crawl_runs = _table(
+crawl_runs = service_table(
     "crawl_runs",
-    _id(),
     _crawl_id(),
     Column("started_at", UtcDateTime, nullable=False),
     Column("ended_at", UtcDateTime),
-    _text("outcome"),
+    text_column("outcome"),
     Column("figures", JsonValue, nullable=False),
     Column("changes", JsonValue, nullable=False),
     Column("told_at", UtcDateTime),
 )
 
-crawl_views = _table(
+crawl_views = service_table(
     "crawl_views",
-    _id(),
     _crawl_id(),
     Column("tab", SafeText, nullable=False),
     Column("name", SafeText, nullable=False),
     Column("query", SafeText, nullable=False),
     Column("created_at", UtcDateTime, nullable=False),
-    _text("created_by"),
+    text_column("created_by"),
 )
 
-crawl_ignored = _table(
+crawl_ignored = service_table(
     "crawl_ignored",
-    _id(),
     _crawl_id(),
     Column("check_id", SafeText, nullable=False),
-    _text("subject"),
+    text_column("subject"),
     Column("reason", SafeText, nullable=False),
     Column("created_at", UtcDateTime, nullable=False),
-    _text("created_by"),
+    text_column("created_by"),
 )
 
-crawl_shares = _table(
+crawl_shares = service_table(
     "crawl_shares",
-    _id(),
     _crawl_id(),
     Column("token_hash", SafeText, nullable=False, unique=True),
-    _text("label"),
+    text_column("label"),
     Column("created_at", UtcDateTime, nullable=False),
-    _text("created_by"),
+    text_column("created_by"),
     Column("expires_at", UtcDateTime, nullable=False),
     Column("revoked_at", UtcDateTime),
     Column("used_at", UtcDateTime),
 )
 
-live_messages = _table(
+live_messages = service_table(
     "live_messages",
-    _id(),
     Column("at", UtcDateTime, nullable=False, index=True),
     Column("kind", SafeText, nullable=False),
     Column("subject", SafeText, nullable=False),
