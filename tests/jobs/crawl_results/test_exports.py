@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tadoru.errors import UsageError
-from tadoru.jobs.audit import crawl_results
+from tadoru.jobs.audit.crawl_results import downloads, queries
 from tadoru.jobs.audit.export import sitemap
 from tadoru.store.crawl.export_reader import ExportSelection
 from tests.jobs.audit_crawls import hostile, large, small
@@ -25,7 +25,7 @@ NOW = datetime(2026, 11, 15, tzinfo=UTC)
 
 
 def exported(path: Path, form: str, *tables: str, chosen: ExportSelection | None = None) -> bytes:
-    made = crawl_results.export_crawl(path, form, tables or ("pages",), chosen, now=NOW)
+    made = downloads.export_crawl(path, form, tables or ("pages",), chosen, now=NOW)
     data = b"".join(made.chunks)
     assert made.size in (None, len(data))
     return data
@@ -62,11 +62,11 @@ def test_parquet_and_dot_are_what_they_should_be(many: Path) -> None:
 
 
 def test_a_sitemap_is_one_file_or_an_archive_of_several(audited: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = crawl_results.export_crawl(audited, "sitemap", now=NOW)
+    one = downloads.export_crawl(audited, "sitemap", now=NOW)
     assert (one.suffix, b"".join(one.chunks).count(b"<loc>")) == (".xml", 3)
     # A site of fifty thousand pages would take a minute.
     monkeypatch.setattr(sitemap.write_sitemaps, "__kwdefaults__", {**sitemap.write_sitemaps.__kwdefaults__, "max_urls": 2})
-    several = crawl_results.export_crawl(audited, "sitemap", now=NOW)
+    several = downloads.export_crawl(audited, "sitemap", now=NOW)
     with zipfile.ZipFile(io.BytesIO(b"".join(several.chunks))) as archive:
         assert (several.suffix, archive.namelist()) == (".zip", ["sitemap.xml", "sitemap-1.xml", "sitemap-2.xml"])
 
@@ -87,12 +87,12 @@ def test_an_export_that_makes_no_sense_is_refused_before_it_begins(
     many: Path, form: str, tables: tuple[str, ...], chosen: ExportSelection, words: str
 ) -> None:
     with pytest.raises(UsageError, match=words):
-        crawl_results.export_crawl(many, form, tables, chosen, now=NOW)
+        downloads.export_crawl(many, form, tables, chosen, now=NOW)
 
 
 def test_an_export_shows_one_moment_and_lets_the_crawl_go_on(tmp_path: Path) -> None:
     path = large(tmp_path / "crawl.db", 600)
-    made = crawl_results.export_crawl(path, "jsonl", now=NOW)
+    made = downloads.export_crawl(path, "jsonl", now=NOW)
     first = next(made.chunks) + next(made.chunks)
     with closing(sqlite3.connect(path, isolation_level=None, timeout=0)) as writer:
         writer.execute("DELETE FROM pages")
@@ -102,7 +102,7 @@ def test_an_export_shows_one_moment_and_lets_the_crawl_go_on(tmp_path: Path) -> 
 
 def test_an_export_that_nobody_wants_to_the_end_closes_its_file(tmp_path: Path) -> None:
     path = large(tmp_path / "crawl.db", 600)
-    made = crawl_results.export_crawl(path, "csv", now=NOW)
+    made = downloads.export_crawl(path, "csv", now=NOW)
     next(made.chunks)
     del made
     with closing(sqlite3.connect(path, isolation_level=None, timeout=0)) as writer:
@@ -111,7 +111,7 @@ def test_an_export_that_nobody_wants_to_the_end_closes_its_file(tmp_path: Path) 
 
 def test_memory_does_not_grow_with_the_export(tmp_path: Path) -> None:
     def peak(pages: int) -> int:
-        made = crawl_results.export_crawl(large(tmp_path / f"{pages}.db", pages), "csv", ("links",), now=NOW)
+        made = downloads.export_crawl(large(tmp_path / f"{pages}.db", pages), "csv", ("links",), now=NOW)
         tracemalloc.start()
         for _ in made.chunks:
             pass
@@ -128,11 +128,11 @@ def test_a_backup_is_a_whole_database_also_of_a_crawl_that_is_being_written(tmp_
         writer.execute("UPDATE pages SET title = 'kept' WHERE id = 1")
         writer.execute("BEGIN IMMEDIATE")
         writer.execute("UPDATE pages SET title = 'lost' WHERE id = 1")
-        made = crawl_results.back_up_crawl(path)
+        made = downloads.back_up_crawl(path)
         copy = tmp_path / "copy.db"
         copy.write_bytes(b"".join(made.chunks))
     assert made.size == copy.stat().st_size
-    found, _ = crawl_results.list_pages(copy, sort="found")
+    found, _ = queries.list_pages(copy, sort="found")
     assert (found[0].title, len(found)) == ("kept", 5)
     with closing(sqlite3.connect(copy)) as sql:
         assert sql.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -140,6 +140,6 @@ def test_a_backup_is_a_whole_database_also_of_a_crawl_that_is_being_written(tmp_
 
 def test_hostile_text_leaves_in_every_form(tmp_path: Path) -> None:
     path = hostile(tmp_path / "crawl.db")
-    for form in crawl_results.DOWNLOAD_FORMATS:
+    for form in downloads.DOWNLOAD_FORMATS:
         if form not in ("sitemap", "parquet"):
             assert exported(path, form)

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.audit import crawl_results
-from tadoru.jobs.audit.crawl_results import LinkFilter, PageFilter
+from tadoru.jobs.audit.crawl_results import queries
+from tadoru.store.crawl.browse import ORDERS, LinkFilter, PageFilter
 from tadoru.store.crawl.sqlite.store import ReadOnlyCrawl
 from tadoru.store.cursors import UnknownCursor, decode_cursor, encode_cursor
 from tests.jobs.audit_crawls import Crawl
@@ -47,14 +47,12 @@ LIMITS = st.lists(st.integers(1, 90), min_size=2, max_size=4).filter(lambda limi
 
 
 @examples(20)
-@given(sort=st.sampled_from(sorted(crawl_results.ORDERS)), falls=st.sampled_from([None, True, False]), limits=LIMITS)
+@given(sort=st.sampled_from(sorted(ORDERS)), falls=st.sampled_from([None, True, False]), limits=LIMITS)
 def test_a_walk_through_all_pages_meets_each_once_and_in_order(
     many: Path, sort: str, falls: bool | None, limits: list[int]
 ) -> None:
-    found = walked(
-        lambda limit, cursor: crawl_results.list_pages(many, sort=sort, falls=falls, limit=limit, cursor=cursor), limits
-    )
-    whole, more = crawl_results.list_pages(many, sort=sort, falls=falls, limit=1000)
+    found = walked(lambda limit, cursor: queries.list_pages(many, sort=sort, falls=falls, limit=limit, cursor=cursor), limits)
+    whole, more = queries.list_pages(many, sort=sort, falls=falls, limit=1000)
     assert more is None
     assert found == whole
     assert sorted(page.id for page in found) == asked(many, "SELECT id FROM pages WHERE internal ORDER BY id")
@@ -72,7 +70,7 @@ def test_a_walk_through_the_links_meets_each_once(
 ) -> None:
     path = many if settled else running
     found = walked(
-        lambda limit, cursor: crawl_results.list_links(path, LinkFilter(broken=broken), limit=limit, cursor=cursor),
+        lambda limit, cursor: queries.list_links(path, LinkFilter(broken=broken), limit=limit, cursor=cursor),
         [9 * limit for limit in limits],
     )
     keys = [(link.source_id, link.position) for link in found]
@@ -87,11 +85,11 @@ def test_a_walk_through_the_links_meets_each_once(
 @examples(10)
 @given(limits=LIMITS, rank=st.integers(0, 40))
 def test_a_walk_through_what_a_check_applies_to_meets_each_once(many: Path, limits: list[int], rank: int) -> None:
-    listed = crawl_results.list_findings(many)
+    listed = queries.list_findings(many)
     check = listed[rank % len(listed)]
 
     def read(limit: int, cursor: str | None) -> Part:
-        found = crawl_results.list_affected(many, check.id, limit=limit, cursor=cursor)
+        found = queries.list_affected(many, check.id, limit=limit, cursor=cursor)
         assert found is not None
         return found
 
@@ -125,9 +123,9 @@ def test_a_walk_through_what_a_check_applies_to_meets_each_once(many: Path, limi
 )
 def test_pages_are_chosen_by_filters(many: Path, chosen: PageFilter, where: str) -> None:
     expected = asked(many, f"SELECT url FROM pages WHERE {where} ORDER BY url")
-    found, _ = crawl_results.list_pages(many, chosen, limit=1000)
+    found, _ = queries.list_pages(many, chosen, limit=1000)
     assert [page.url for page in found] == expected
-    assert crawl_results.count_pages(many, chosen) == len(expected)
+    assert queries.count_pages(many, chosen) == len(expected)
 
 
 def test_pages_that_no_link_leads_to_are_found(tmp_path: Path) -> None:
@@ -135,15 +133,15 @@ def test_pages_that_no_link_leads_to_are_found(tmp_path: Path) -> None:
     crawl.page("", 0)
     crawl.page("alone", 1000)
     crawl.page("behind", 1001)
-    found, _ = crawl_results.list_pages(crawl.save(), PageFilter(depth=1000))
+    found, _ = queries.list_pages(crawl.save(), PageFilter(depth=1000))
     assert [(page.url.rpartition("/")[2], page.depth) for page in found] == [("alone", None), ("behind", None)]
 
 
 def test_links_are_chosen_by_filters(audited: Path) -> None:
-    start = crawl_results.read_overview(audited).start_url
+    start = queries.read_overview(audited).start_url
 
     def anchors(**chosen: Any) -> list[str]:
-        return [link.anchor for link in crawl_results.list_links(audited, LinkFilter(**chosen))[0]]
+        return [link.anchor for link in queries.list_links(audited, LinkFilter(**chosen))[0]]
 
     assert anchors(internal=False) == ["Away"]
     assert [anchor[:9] for anchor in anchors(nofollow=True)] == ["=HYPERLIN"]
@@ -152,7 +150,7 @@ def test_links_are_chosen_by_filters(audited: Path) -> None:
     assert anchors(q="/frail") == ["Frail"]
     assert anchors(q="%") == []
     assert sorted(anchors(broken=True)) == ["Frail", "Gone", "Gone again"]
-    rich = crawl_results.read_page(audited, f"{start}rich")
+    rich = queries.read_page(audited, f"{start}rich")
     assert rich is not None
     assert anchors(source=rich.summary.id) == ["Home", "Gone again"]
     assert anchors(source=rich.summary.id, broken=True) == ["Gone again"]
@@ -216,12 +214,12 @@ def test_a_cursor_that_was_not_made_here_is_refused(many: Path, keys: Any) -> No
     text = keys if isinstance(keys, str) else json.dumps(keys)
     cursor = base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
     with pytest.raises(UnknownCursor):
-        crawl_results.list_pages(many, cursor=cursor)
+        queries.list_pages(many, cursor=cursor)
 
 
 @pytest.mark.parametrize("key", [2**63, -(2**63) - 1, True, 1.5, "1"])
 def test_a_number_that_no_database_holds_is_no_place(many: Path, key: Any) -> None:
     with pytest.raises(UnknownCursor):
-        crawl_results.list_pages(many, sort="found", cursor=encode_cursor("found:up", [key]))
+        queries.list_pages(many, sort="found", cursor=encode_cursor("found:up", [key]))
     with pytest.raises(UnknownCursor):
-        crawl_results.list_links(many, cursor=encode_cursor("links by source", [key, 1]))
+        queries.list_links(many, cursor=encode_cursor("links by source", [key, 1]))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tadoru.jobs.audit import crawl_results
+from tadoru.jobs.audit.crawl_results import queries, run_comparison
 from tadoru.jobs.audit.crawl_results.models import CrawlOverview
 from tadoru.serve.crawl_runner import crawl_files
 from tadoru.serve.crawl_runner.control import import_crawl
 from tadoru.serve.crawl_runner.crawl_files import run_database, shown_run
 from tadoru.store.copy_crawl import copy_crawl
+from tadoru.store.crawl.browse import LinkFilter
 from tadoru.store.served_crawls.schema import CrawlState
 from tests.serve.crawl_runner.runner import BY, RunnerHarness
 from tests.support.site import Site
@@ -27,7 +28,7 @@ def gone(site: Site) -> None:
 
 
 def shown(runner: RunnerHarness, number: int) -> CrawlOverview:
-    return crawl_results.read_overview(shown_run(runner.service, runner.store.crawls.get(number)).path)
+    return queries.read_overview(shown_run(runner.service, runner.store.crawls.get(number)).path)
 
 
 def test_a_run_of_a_site_that_does_not_respond_leaves_the_last_good_results(runner: RunnerHarness, site: Site) -> None:
@@ -45,7 +46,7 @@ def test_a_run_of_a_site_that_does_not_respond_leaves_the_last_good_results(runn
     assert shown_run(runner.service, crawl).run == good
     opened = run_database(runner.service, crawl, failed.id)
     assert opened is not None, "the failed run can be opened too"
-    assert crawl_results.read_overview(opened).pages == 1
+    assert queries.read_overview(opened).pages == 1
 
 
 def test_the_run_after_a_failed_one_is_compared_with_the_last_good_one(runner: RunnerHarness, site: Site) -> None:
@@ -61,8 +62,8 @@ def test_the_run_after_a_failed_one_is_compared_with_the_last_good_one(runner: R
     assert runs[2].changes["added"] == 0, "every page was there in the last good run"
     crawl = runner.store.crawls.get(number)
     paths = [run_database(runner.service, crawl, one.id) for one in runs]
-    assert [crawl_results.read_overview(path).pages for path in paths if path is not None] == [3, 1, 3]
-    found = crawl_results.compare_crawls(paths[0] or "", paths[2] or "")
+    assert [queries.read_overview(path).pages for path in paths if path is not None] == [3, 1, 3]
+    found = run_comparison.compare_crawls(paths[0] or "", paths[2] or "")
     assert found.totals["broken"] == 1
 
 
@@ -86,7 +87,7 @@ def test_links_are_kept_by_run_as_well(runner: RunnerHarness, site: Site) -> Non
     second = runner.run_again(number)
     crawl = runner.store.crawls.get(number)
     paths = [run_database(runner.service, crawl, one.id) for one in (first, second)]
-    assert [crawl_results.read_overview(path).pages for path in paths if path is not None] == [3, 2]
+    assert [queries.read_overview(path).pages for path in paths if path is not None] == [3, 2]
 
 
 def test_only_the_newest_runs_are_kept(runner: RunnerHarness, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +108,7 @@ def test_broken_links_include_those_into_a_redirect_loop(runner: RunnerHarness, 
     site.redirect("/fine", "/")
     number = runner.add("audit", site.url("/")).id
     assert runner.run_here(number).outcome == "finished"
-    found, _ = crawl_results.list_links(runner.crawl_database(number), crawl_results.LinkFilter(broken=True))
+    found, _ = queries.list_links(runner.crawl_database(number), LinkFilter(broken=True))
     assert sorted(one.target_url.removeprefix(site.base) for one in found) == ["/gone", "/loop", "/moved"]
 
 
@@ -129,10 +130,10 @@ def test_a_finished_run_that_is_continued_with_nothing_to_do_took_as_long_as_bef
     shop(site)
     number = runner.add("audit", site.url("/")).id
     runner.run_here(number)
-    before = crawl_results.read_overview(runner.crawl_database(number)).seconds
+    before = queries.read_overview(runner.crawl_database(number)).seconds
     runner.store.crawls.run(number, BY, again=False)
     runner.run_here(number)
-    after = crawl_results.read_overview(runner.crawl_database(number)).seconds
+    after = queries.read_overview(runner.crawl_database(number)).seconds
     assert before is not None
     assert after is not None
     assert after <= before

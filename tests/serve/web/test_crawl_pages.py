@@ -8,7 +8,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tadoru.jobs.audit import crawl_results
+from tadoru.jobs.audit.crawl_results import downloads
 from tadoru.serve.crawl_runner import control
 from tadoru.serve.crawl_runner.crawl_files import crawl_path
 from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
@@ -27,7 +27,7 @@ def audit(shop: WebHarness, tmp_path_factory: pytest.TempPathFactory) -> ServedC
     """A shop that was crawled, and again when it had grown worse; and a copy of it as it was."""
     first = crawled(shop, name=f"Shop {EVIL}")
     kept = tmp_path_factory.mktemp("elsewhere") / "before.db"
-    kept.write_bytes(b"".join(crawl_results.back_up_crawl(crawl_path(shop.service, first)).chunks))
+    kept.write_bytes(b"".join(downloads.back_up_crawl(crawl_path(shop.service, first)).chunks))
     shop.store.crawls.add("As it was", "audit", first.starts, {}, BY, place=str(kept), state=CrawlState.FINISHED)
     worsen(shop.site)
     control.run(shop.service, BY, first.id)

@@ -14,7 +14,7 @@ from fastapi import Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from tadoru.clock import to_datetime
-from tadoru.jobs.audit import crawl_results
+from tadoru.jobs.audit.crawl_results import downloads, queries
 from tadoru.serve.api import crawl_models as models
 from tadoru.serve.api.crawl_results import Cursor, Lang, download, file_responses, open_crawl
 from tadoru.serve.api.crawls import CRAWL_PATH, CrawlId, Limit, get_crawl
@@ -62,7 +62,7 @@ def read_table_page(service: Service, crawl_id: int, table: str, query: str, *, 
     crawl = get_crawl(service, crawl_id)
     with open_crawl(service, crawl_id) as path:
         view = table_view(service, crawl, path, table, query)
-        found = crawl_results.browse_table(path, TABS[table], view.asked, limit=limit, cursor=cursor)
+        found = queries.browse_table(path, TABS[table], view.asked, limit=limit, cursor=cursor)
     places = [place for place, one in enumerate(TABS[table].columns) if one in view.columns]
     return {
         "columns": [one.name for one in view.columns], "rows": [[row[place] for place in places] for row in found.rows],
@@ -84,7 +84,7 @@ def read_table(
     TABLE_PATH + "/export",
     response_class=StreamingResponse,
     responses=problem_responses(404, 409)
-    | file_responses(*(form.media_type for form in crawl_results.DOWNLOAD_FORMATS.values() if form.of_tables)),
+    | file_responses(*(form.media_type for form in downloads.DOWNLOAD_FORMATS.values() if form.of_tables)),
     summary="Export a table of a crawl",
 )
 def export_table(
@@ -99,7 +99,7 @@ def export_table(
     with open_crawl(call.service, crawl_id) as path:
         asked = table_view(call.service, crawl, path, table, view)
         columns = [one.name for one in asked.columns]
-        made = crawl_results.export_view(path, form, asked.table, asked.asked, columns, now=now)
+        made = downloads.export_view(path, form, asked.table, asked.asked, columns, now=now)
     return download(made, f"crawl-{crawl_id}-{table}{made.suffix}")
 
 
@@ -130,7 +130,7 @@ def read_segments(service: Service, crawl_id: int) -> list[dict[str, Any]]:
     """The segments of a crawl with their figures: those that were defined, or else its first folders."""
     crawl = get_crawl(service, crawl_id)
     with open_crawl(service, crawl_id) as path:
-        found = crawl_results.list_segments(path, named=named_segments(service, crawl, path))
+        found = queries.list_segments(path, named=named_segments(service, crawl, path))
     return [{"name": name, "pages": pages, "broken": broken, "findings": findings} for name, pages, broken, findings in found]
 
 
@@ -148,7 +148,7 @@ def read_priorities(
     with open_crawl(service, crawl_id) as path:
         if segment or template:
             part = find_segment(service, crawl, path, segment) if segment else None
-            counts = crawl_results.count_in_segment(path, segment=part, template=template)
+            counts = queries.count_in_segment(path, segment=part, template=template)
         return sorted(list_finding_rows(service, crawl, path, lang=lang, counts=counts), key=SORTS[sort])
 
 

@@ -17,8 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from tadoru.clock import to_datetime
 from tadoru.errors import Message, UsageError
-from tadoru.jobs.audit import crawl_results
-from tadoru.jobs.audit.crawl_results import LinkFilter, PageFilter
+from tadoru.jobs.audit.crawl_results import downloads, queries, run_comparison
 from tadoru.jobs.audit.crawl_results.models import CrawlOverview, PageDetail, SiteGraph
 from tadoru.jobs.audit.crawl_results.queries import DEFAULT_NODES, MAX_NODES
 from tadoru.jobs.audit.crawl_results.run_comparison import ComparisonResult
@@ -31,8 +30,10 @@ from tadoru.serve.api.responses import ApiRouter, Call, ListPart, Responses, Str
 from tadoru.serve.crawl_runner.crawl_files import run_database, shown_run
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service
+from tadoru.store.crawl.browse import LinkFilter, PageFilter
 from tadoru.store.crawl.export_reader import ExportSelection
 from tadoru.store.crawl.export_tables import TABLES
+from tadoru.store.crawl.sqlite.store import CrawlNotReadable
 from tadoru.store.cursors import LONGEST
 from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
 
@@ -141,7 +142,7 @@ PageId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="ID of a page with
 def read_overview(call: Call, crawl_id: CrawlId) -> Response:
     """States, status codes, response times, indexability, findings by severity, and runs."""
     with open_crawl(call.service, crawl_id) as path:
-        return call.json(crawl_results.read_overview(path))
+        return call.json(queries.read_overview(path))
 
 
 @router.read(CRAWL_PATH + "/findings", models.CrawlFindingsOut, "List findings", 404, 409)
@@ -154,7 +155,7 @@ def list_findings(
 ) -> Response:
     """The checks with findings, most severe first, with reasons and fixes."""
     with open_crawl(call.service, crawl_id) as path:
-        return call.json({"items": crawl_results.list_findings(path, severity=severity, every=every, lang=lang)})
+        return call.json({"items": queries.list_findings(path, severity=severity, every=every, lang=lang)})
 
 
 @router.read(CRAWL_PATH + "/findings/{check}", models.CrawlAffectedPageOut, "List the pages of a finding", 404, 409)
@@ -163,8 +164,8 @@ def list_affected(
 ) -> Response:
     """The affected pages of a check, with evidence."""
     with open_crawl(call.service, crawl_id) as path:
-        known = crawl_results.list_findings(path, check=check, every=True, lang=lang)
-        found = crawl_results.list_affected(path, check, limit=limit, cursor=cursor) if known else None
+        known = queries.list_findings(path, check=check, every=True, lang=lang)
+        found = queries.list_affected(path, check, limit=limit, cursor=cursor) if known else None
         if found is None:
             raise HttpProblem(
                 404, "Crawl {id} has no check {check}. List its checks with /findings?all=true.", id=crawl_id, check=check
@@ -178,7 +179,7 @@ def list_pages(call: Call, crawl_id: CrawlId, query: Annotated[CrawlPagesQuery, 
     """The pages of a crawl, filtered and sorted."""
     falls = None if query.order is None else query.order == "down"
     with open_crawl(call.service, crawl_id) as path:
-        found, more = crawl_results.list_pages(
+        found, more = queries.list_pages(
             path, query.filter(), sort=query.sort, falls=falls, limit=query.limit, cursor=query.cursor
         )
     return call.list(ListPart(found, more))
@@ -194,7 +195,7 @@ def read_page(
 ) -> Response:
     """All data of a page: facts, headings, structured data, headers, redirects, findings, links."""
     with open_crawl(call.service, crawl_id) as path:
-        found = crawl_results.read_page(path, page_id, lang=lang, links=links)
+        found = queries.read_page(path, page_id, lang=lang, links=links)
     if found is None:
         raise HttpProblem(404, "Crawl {id} has no page {page}.", id=crawl_id, page=page_id)
     return call.json(found)
@@ -204,7 +205,7 @@ def read_page(
 def list_links(call: Call, crawl_id: CrawlId, query: Annotated[CrawlLinksQuery, Query()]) -> Response:
     """The links of a crawl with source, target and anchor text."""
     with open_crawl(call.service, crawl_id) as path:
-        found, more = crawl_results.list_links(path, query.filter(), limit=query.limit, cursor=query.cursor)
+        found, more = queries.list_links(path, query.filter(), limit=query.limit, cursor=query.cursor)
     return call.list(ListPart(found, more))
 
 
@@ -222,9 +223,9 @@ def compare_crawl(
         raise HttpProblem(422, "Use either “with” or “run”, not both.")
     with open_crawl(call.service, crawl_id) as path:
         if other is None:
-            return call.json(crawl_results.compare_with_previous(path, lang=lang, shown=shown))
+            return call.json(run_comparison.compare_with_previous(path, lang=lang, shown=shown))
         with open_crawl(call.service, other) as before:
-            return call.json(crawl_results.compare_crawls(before, path, lang=lang, shown=shown))
+            return call.json(run_comparison.compare_crawls(before, path, lang=lang, shown=shown))
 
 
 @contextmanager
@@ -236,9 +237,9 @@ def open_crawl(service: Service, crawl_id: int, run_id: int | None = None) -> It
         raise HttpProblem(404, "The results of run {run} of crawl {id} are not available.", run=run_id, id=crawl_id)
     try:
         yield path
-    except crawl_results.CrawlNotReadable as error:
+    except CrawlNotReadable as error:
         raise HttpProblem(409, _nothing_yet(crawl) or error) from None
-    except crawl_results.NothingToCompare as error:
+    except run_comparison.NothingToCompare as error:
         raise HttpProblem(409, error) from None
     except UsageError as error:
         raise HttpProblem(422, error) from None
@@ -274,11 +275,11 @@ def read_graph(
     """The pages with the highest link score and the links between them; with `Accept: image/svg+xml` as a drawing."""
     with open_crawl(call.service, crawl_id) as path:
         if not _prefers_svg(call.request):
-            return call.json(crawl_results.read_graph(path, most=most))
-        drawing = crawl_results.draw_site_graph(path, most=most, lang=lang)
+            return call.json(queries.read_graph(path, most=most))
+        drawing = queries.draw_site_graph(path, most=most, lang=lang)
     if drawing is None:
         raise HttpProblem(409, "Crawl {id} has no pages to draw yet. Try again in a moment.", id=crawl_id)
-    data = crawl_results.standalone_svg(drawing.svg).encode(errors="replace")
+    data = queries.standalone_svg(drawing.svg).encode(errors="replace")
     return call.content(data, SVG, {"Content-Security-Policy": _ALONE})
 
 
@@ -293,17 +294,15 @@ def file_responses(*types: str) -> Responses:
     CRAWL_PATH + "/export",
     response_class=StreamingResponse,
     responses=problem_responses(404, 409)
-    | file_responses(*(form.media_type for form in crawl_results.DOWNLOAD_FORMATS.values()), "application/zip"),
+    | file_responses(*(form.media_type for form in downloads.DOWNLOAD_FORMATS.values()), "application/zip"),
     summary="Export a crawl",
 )
 def export_crawl(call: Call, crawl_id: CrawlId, query: Annotated[CrawlExportQuery, Query()]) -> Response:
     """The crawl as a file, streamed. A large sitemap is an archive of several."""
     with open_crawl(call.service, crawl_id, query.run) as path:
-        made = crawl_results.export_crawl(
-            path, query.form, query.table, query.selection(), now=to_datetime(call.service.clock.now())
-        )
+        made = downloads.export_crawl(path, query.form, query.table, query.selection(), now=to_datetime(call.service.clock.now()))
     tables = query.table[0] if len(query.table) == 1 else "tables"
-    what = tables if crawl_results.DOWNLOAD_FORMATS[query.form].of_tables else query.form
+    what = tables if downloads.DOWNLOAD_FORMATS[query.form].of_tables else query.form
     return download(made, f"crawl-{crawl_id}-{what}{made.suffix}")
 
 
@@ -316,11 +315,11 @@ def export_crawl(call: Call, crawl_id: CrawlId, query: Annotated[CrawlExportQuer
 def back_up_crawl(call: Call, crawl_id: CrawlId) -> Response:
     """A consistent copy of the crawl's database, also while it runs: a SQLite file that every command can read."""
     with open_crawl(call.service, crawl_id) as path:
-        made = crawl_results.back_up_crawl(path)
+        made = downloads.back_up_crawl(path)
     return download(made, f"crawl-{crawl_id}{made.suffix}")
 
 
-def download(made: crawl_results.Download, name: str) -> Response:
+def download(made: downloads.Download, name: str) -> Response:
     """A file, streamed."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "private, no-store"}
     if made.size is not None:

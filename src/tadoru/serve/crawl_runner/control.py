@@ -24,7 +24,7 @@ from typing import Any, Unpack, cast
 from tadoru.clock import SystemClock
 from tadoru.config.options import CRAWL_JOBS
 from tadoru.errors import StoreError, UsageError
-from tadoru.jobs.audit import crawl_results
+from tadoru.jobs.audit.crawl_results import queries
 from tadoru.jobs.audit.crawl_results.models import CrawlOverview
 from tadoru.jobs.audit.trend import audit_figures
 from tadoru.jobs.docs.bundle.output_folder import crawl_database_path
@@ -225,7 +225,7 @@ async def _read_crawl(file: Path) -> tuple[str, list[str], CrawlCounts, CrawlOve
         job, starts = await store.meta.get("job"), json.loads(await store.meta.get("starts") or "[]")
         counts = await store.frontier.counts()
         # While the store is open: a connection that only reads would leave SQLite's shared memory file behind.
-        overview = crawl_results.read_overview(file)
+        overview = queries.read_overview(file)
     finally:
         await store.close()
     if not job or not starts:

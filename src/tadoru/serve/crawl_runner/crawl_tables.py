@@ -11,10 +11,9 @@ from urllib.parse import parse_qsl, urlencode
 
 from tadoru.errors import UsageError, quoted
 from tadoru.i18n.translation import N_
-from tadoru.jobs.audit import crawl_results
-from tadoru.jobs.audit.crawl_results import EarlierRun
+from tadoru.jobs.audit.crawl_results import queries, run_comparison
 from tadoru.jobs.audit.crawl_results.models import CheckSummary
-from tadoru.jobs.audit.crawl_results.run_comparison import ChangedCheck, NothingToCompare
+from tadoru.jobs.audit.crawl_results.run_comparison import ChangedCheck, EarlierRun, NothingToCompare
 from tadoru.model.finding import Severity
 from tadoru.serve.crawl_runner.crawl_files import MAX_RUNS, openable_runs
 from tadoru.serve.service import Service
@@ -133,7 +132,7 @@ def segment_patterns(text: str) -> tuple[str, ...]:
 
 def named_segments(service: Service, crawl: ServedCrawl, path: Path | str) -> tuple[tuple[str, SiteSegment], ...]:
     """The segments that were defined for a crawl, by name."""
-    origins = crawl_results.site_origins(path)
+    origins = queries.site_origins(path)
     return tuple((one.name, SiteSegment(origins, segment_patterns(one.query))) for one in defined_segments(service, crawl))
 
 
@@ -147,14 +146,14 @@ def find_segment(service: Service, crawl: ServedCrawl, path: Path | str, given: 
     if (named := dict(named_segments(service, crawl, path)).get(given)) is not None:
         return named
     try:
-        return SiteSegment(crawl_results.site_origins(path), segment_patterns(given))
+        return SiteSegment(queries.site_origins(path), segment_patterns(given))
     except UsageError:
         return None
 
 
 def segment_names(service: Service, crawl: ServedCrawl, path: Path | str) -> list[str]:
     """The segments of a site that filters offer: those that were defined, or else its largest folders."""
-    found = crawl_results.list_segments(path, named=named_segments(service, crawl, path))
+    found = queries.list_segments(path, named=named_segments(service, crawl, path))
     return [name for name, *_ in found[:MAX_SEGMENTS]]
 
 
@@ -225,19 +224,19 @@ def earlier_of(service: Service, crawl: ServedCrawl, path: Path | str) -> Earlie
     paths = [str(kept[run.id]) for run in runs if run.id in kept]
     after = paths[paths.index(str(path)) :] if str(path) in paths else []
     previous = next((one for one in after if one != str(path)), None)
-    return EarlierRun(previous) if previous is not None else crawl_results.earlier_run(path)
+    return EarlierRun(previous) if previous is not None else run_comparison.earlier_run(path)
 
 
 def changed_checks(service: Service, crawl: ServedCrawl, path: Path | str, lang: str) -> Mapping[str, ChangedCheck]:
     """The checks with new or fixed findings since the previous run; empty without one, or if the site is too large."""
-    if crawl_results.read_overview(path).pages > MAX_COMPARED_PAGES:
+    if queries.read_overview(path).pages > MAX_COMPARED_PAGES:
         return {}
     earlier = earlier_of(service, crawl, path)
     try:
         if earlier is not None and earlier.path != str(path):
-            found = crawl_results.compare_crawls(earlier.path, path, lang=lang)
+            found = run_comparison.compare_crawls(earlier.path, path, lang=lang)
         else:
-            found = crawl_results.compare_with_previous(path, lang=lang)
+            found = run_comparison.compare_with_previous(path, lang=lang)
     except NothingToCompare:
         return {}
     return {one.check: one for one in found.checks}
@@ -249,8 +248,8 @@ def causes_since(path: Path | str, earlier: EarlierRun | None, check: str) -> tu
         return (), None
     wanted = {"internal": CAUSES[check], "broken": check != "link-to-redirect"}
     # The links of an earlier run are only known if its results are a copy of their own.
-    was = crawl_results.link_causes(earlier.path, **wanted) if earlier is not None and earlier.number is None else None
-    return crawl_results.link_causes(path, **wanted), frozenset(one.url for one in was) if was is not None else None
+    was = queries.link_causes(earlier.path, **wanted) if earlier is not None and earlier.number is None else None
+    return queries.link_causes(path, **wanted), frozenset(one.url for one in was) if was is not None else None
 
 
 def ignored_checks(ignored: tuple[IgnoredFinding, ...]) -> dict[str, str]:
@@ -263,10 +262,10 @@ def list_finding_rows(
 ) -> list[RankedCheck]:
     """Every check that has findings or had some in the previous run, by priority. `counts`: the numbers of findings in a part of
     the site, where changes are not counted."""
-    found = crawl_results.list_findings(path, lang=lang, every=True)
+    found = queries.list_findings(path, lang=lang, every=True)
     if counts is not None:
         found = [replace(one, count=counts.get(one.id, 0)) for one in found]
-    pages = crawl_results.read_overview(path).pages
+    pages = queries.read_overview(path).pages
     changes = changed_checks(service, crawl, path, lang) if counts is None else {}
     every = service.store.annotations.ignored(crawl.id)
     whole, rows = ignored_checks(every), []

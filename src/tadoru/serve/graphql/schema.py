@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_args
 
 import strawberry
 
-from tadoru.jobs.audit import crawl_results
+from tadoru.jobs.audit.crawl_results import queries
 from tadoru.jobs.audit.crawl_results.models import CheckSummary, CrawlOverview
 from tadoru.jobs.events.publish.json_documents import event_json, review_json, run_json
 from tadoru.model.event import ReviewReason
@@ -55,7 +55,7 @@ def _runs(info: FieldInfo, root: strawberry.Parent[Any], first: int = DEFAULT_PA
 def _overview(info: FieldInfo, root: strawberry.Parent[Any]) -> Any:
     """The overview of its results."""
     with open_crawl(info.context.service, root["id"]) as path:
-        return crawl_results.read_overview(path)
+        return queries.read_overview(path)
 
 
 def _findings(
@@ -64,7 +64,7 @@ def _findings(
     """The checks with findings, most severe first, with reasons and fixes."""
     chosen = None if severity is None else parse_choice(severity, "severity", _SEVERITIES)
     with open_crawl(info.context.service, root["id"]) as path:
-        return crawl_results.list_findings(path, severity=chosen, every=False, lang=parse_choice(lang, "lang", _LANGUAGES))
+        return queries.list_findings(path, severity=chosen, every=False, lang=parse_choice(lang, "lang", _LANGUAGES))
 
 
 def _pages(  # noqa: PLR0913, PLR0917 - one argument per filter
@@ -86,7 +86,7 @@ def _pages(  # noqa: PLR0913, PLR0917 - one argument per filter
     }  # fmt: skip
     query = CrawlPagesQuery.model_validate({name: value for name, value in given.items() if value is not None})
     with open_crawl(info.context.service, root["id"]) as path:
-        found, more = crawl_results.list_pages(path, query.filter(), sort=query.sort, limit=query.limit, cursor=query.cursor)
+        found, more = queries.list_pages(path, query.filter(), sort=query.sort, limit=query.limit, cursor=query.cursor)
     return page_document(ListPart(found, more))
 
 

@@ -7,14 +7,14 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import islice
 from math import ceil
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from tadoru.model.web import LANDMARKS
 from tadoru.store.crawl.connection import CrawlConnection, SqlDialect, listed
-from tadoru.store.crawl.records import UNLINKED
+from tadoru.store.crawl.records import UNLINKED, parse_utc
 from tadoru.store.cursors import Key, decode_cursor, encode_cursor
 
 _MOST_HOPS = 20
@@ -316,11 +316,6 @@ def _page_row(row: tuple[Any, ...]) -> PageSummary:
 def _affected(row: tuple[Any, ...]) -> AffectedPage:
     page_id, url, subject, detail, data, title, code, depth, inlinks = row
     return AffectedPage(page_id or None, url, subject, detail, read_json(data, {}), title, code, shown_depth(depth), inlinks)
-
-
-def parse_utc(text: str | None) -> datetime | None:
-    """A time of the database, which is in UTC."""
-    return datetime.fromisoformat(text).replace(tzinfo=UTC) if text else None
 
 
 def shown_depth(depth: int | None) -> int | None:

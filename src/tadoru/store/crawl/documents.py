@@ -8,13 +8,13 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection, json_text
-from tadoru.store.crawl.records import DocumentRecord, PageRecords
+from tadoru.store.crawl.records import DocumentRecord, PageRecords, parse_utc
 from tadoru.store.crawl.sqlite.database import LOCK_PATIENCE
 from tadoru.store.crawl.sqlite.database import stamp as moment
 from tadoru.store.errors import CRAWL_FILE, translated
@@ -93,7 +93,7 @@ class DocumentHistory:
             if rows
             else self._sql.execute("SELECT min(at) FROM document_changes WHERE run_id = ?", (run,)).fetchone()[0]
         )
-        return DocumentRunChanges(run, _moment(at), dict(self._sql.execute(_COUNTS, (run,))), found)
+        return DocumentRunChanges(run, parse_utc(at), dict(self._sql.execute(_COUNTS, (run,))), found)
 
     def versions(self, number: int) -> list[DocumentVersion]:
         """What the page with a number says now, if it is there, and what it said before, the newest first."""
@@ -101,8 +101,7 @@ class DocumentHistory:
             return []
         rows = [*self._sql.execute(_NOW, page), *self._sql.execute(_EARLIER, page)]
         return [
-            DocumentVersion(id_, title, digest, _moment(since), _moment(until) if until else None)
-            for id_, title, digest, since, until in rows
+            DocumentVersion(id_, title, digest, parse_utc(since), parse_utc(until)) for id_, title, digest, since, until in rows
         ]
 
     def text(self, number: int, version: int) -> str | None:
@@ -115,10 +114,6 @@ class DocumentHistory:
             query, values = "SELECT markdown FROM documents WHERE page_id = ?", page
         row = self._sql.execute(query, values).fetchone()
         return zlib.decompress(row[0]).decode() if row else None
-
-
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
 @contextmanager
@@ -360,7 +355,7 @@ def _row(row: tuple[Any, ...], links: tuple[str, ...]) -> DocumentRow:
         title=title,
         markdown=zlib.decompress(markdown).decode(),
         hash=digest,
-        changed_at=datetime.fromisoformat(changed).replace(tzinfo=UTC).timestamp(),
+        changed_at=parse_utc(changed).timestamp(),
         source=source,
         generator=generator,
         language=language,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
-from tadoru.store.crawl.records import LinkRow, PageRow, TrapRecord, Validators
+from tadoru.store.crawl.records import LinkRow, PageRow, TrapRecord, Validators, parse_utc
 
 _PAGES = """SELECT p.id, p.url, p.internal, p.purpose, p.status, p.depth, parent.url, p.status_code, p.content_type, p.title,
     onward.url, p.skip_reason, p.last_error_type, p.last_error_message, p.added_at, p.crawled_at, p.ttfb_ms + p.download_time_ms
@@ -139,8 +138,4 @@ def _follow_redirects(sql: SqlConnection) -> None:
 
 def _page_row(row: tuple[Any, ...]) -> PageRow:
     number, url, internal, *rest, added, crawled, response_ms = row
-    return PageRow._make((number, url, bool(internal), *rest, _time(added), _time(crawled) if crawled else None, response_ms))
-
-
-def _time(text: str) -> datetime:
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+    return PageRow._make((number, url, bool(internal), *rest, parse_utc(added), parse_utc(crawled), response_ms))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 from tadoru.model.finding import Finding, Value
 from tadoru.model.web import FailureKind, Link
@@ -69,6 +69,27 @@ class PageStatus(StrEnum):
     """An HTTP answer was stored, whatever its status code."""
     ERROR = "error"
     """No usable answer."""
+
+
+def response_class(status: str, status_code: int | None) -> str:
+    """`2xx` to `5xx`, `no answer`, `waiting` or `not requested`."""
+    match status:
+        case PageStatus.COMPLETED:
+            return f"{(status_code or 0) // 100}xx"
+        case PageStatus.ERROR:
+            return "no answer"
+        case PageStatus.QUEUED | PageStatus.PROCESSING:
+            return "waiting"
+    return "not requested"
+
+
+@overload
+def parse_utc(text: str) -> datetime: ...
+@overload
+def parse_utc(text: str | None) -> datetime | None: ...
+def parse_utc(text: str | None) -> datetime | None:
+    """A time of the database, which is in UTC."""
+    return datetime.fromisoformat(text).replace(tzinfo=UTC) if text else None
 
 
 class UrlPurpose(StrEnum):

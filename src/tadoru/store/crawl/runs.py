@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -17,7 +17,7 @@ from tadoru.store.crawl.browse import PublishedRecord
 from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
 from tadoru.store.crawl.metrics import read_counters
 from tadoru.store.crawl.queue_changes import PUT_OFF
-from tadoru.store.crawl.records import QUEUE_FULL
+from tadoru.store.crawl.records import QUEUE_FULL, parse_utc
 from tadoru.store.crawl.sqlite.database import stamp
 
 KEPT = 10
@@ -160,7 +160,7 @@ class CrawlRuns:
         rows = await self._db.read(lambda sql: sql.execute(_RUNS).fetchall() or sql.execute(_BEFORE_RUNS).fetchall())
         return [
             StoredRun(
-                number=number, kind=kind, started_at=_time(began), ended_at=_time(ended) if ended else None, outcome=outcome,
+                number=number, kind=kind, started_at=parse_utc(began), ended_at=parse_utc(ended), outcome=outcome,
                 config=json.loads(config), version=version, score=score, kept=bool(kept), score_version=score_version or 1,
             )
             for number, kind, began, ended, outcome, config, version, score, score_version, kept in rows
@@ -205,7 +205,3 @@ def _is_over(last: tuple[int, str | None] | None, counts: Mapping[str, int], lim
 
 def _dump(config: Mapping[str, Any]) -> str:
     return json.dumps(config, ensure_ascii=False, default=str)
-
-
-def _time(text: str) -> datetime:
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)

@@ -38,9 +38,9 @@ from tadoru.jobs.audit.report.summary import TIME_BOUNDS, PageGraph
 from tadoru.jobs.reporting.escape import url_origin
 from tadoru.jobs.reporting.graph_svg import MAX_CURVES, GraphDrawing
 from tadoru.model.finding import Severity
-from tadoru.store.crawl.browse import AffectedPage, CrawlTotals, LinkFilter, LinkSummary, PageFilter, PageSummary, parse_utc
+from tadoru.store.crawl.browse import AffectedPage, CrawlTotals, LinkFilter, LinkSummary, PageFilter, PageSummary
 from tadoru.store.crawl.findings import StoredCheck
-from tadoru.store.crawl.records import UNLINKED
+from tadoru.store.crawl.records import UNLINKED, parse_utc, response_class
 from tadoru.store.crawl.runs import RunFigures, StoredRun
 from tadoru.store.crawl.sqlite.store import ReadOnlyCrawl, at_once, looking_at
 from tadoru.store.crawl.tables import CrawlTable, LinkCause, SiteSegment, TableFilter, TablePage
@@ -131,7 +131,7 @@ def read_charts(path: Path | str) -> CrawlCharts:
 
 
 def _chart_figures(of_site: Sequence[CrawlTotals], counted: Sequence[tuple[int, int]]) -> CrawlCharts:
-    found = _sum_counts((_class_of(one), one.urls) for one in of_site)
+    found = _sum_counts((response_class(one.status, one.status_code), one.urls) for one in of_site)
     depths = _sum_counts((one.depth, one.urls) for one in of_site if _has_response(one) and one.depth < UNLINKED)
     classes = {name: found[name] for name in (*_CLASSES, *sorted(found.keys() - set(_CLASSES)))}
     return CrawlCharts(classes=classes, times=time_figures(counted), depths=tuple(sorted(depths.items())))
@@ -178,17 +178,6 @@ def _sum_counts(pairs: Iterable[tuple[T, int]]) -> Counter[T]:
 
 def _has_response(one: CrawlTotals) -> bool:
     return one.status == "completed"
-
-
-def _class_of(one: CrawlTotals) -> str:
-    match one.status:
-        case "completed":
-            return f"{(one.status_code or 0) // 100}xx"
-        case "error":
-            return "no answer"
-        case "queued" | "processing":
-            return "waiting"
-    return "not requested"
 
 
 def _run_figures(run: StoredRun) -> RunFigures:

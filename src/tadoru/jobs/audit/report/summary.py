@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import groupby
 from math import ceil
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from tadoru.jobs.audit.suppressions import FindingSuppression, FindingSuppressio
 from tadoru.model.finding import Check, Severity
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.findings import FindingPlace, FindingRow, Inlink, StoredCheck
-from tadoru.store.crawl.records import UNLINKED, TrapRecord
+from tadoru.store.crawl.records import UNLINKED, TrapRecord, parse_utc, response_class
 from tadoru.store.crawl.runs import StoredRun
 from tadoru.store.crawl.summary import (
     DuplicateCluster,
@@ -181,20 +181,9 @@ class AuditSummary:
         found = dict.fromkeys(("2xx", "3xx", "4xx", "5xx", "no answer", "not requested", "waiting"), 0)
         for state in self.states:
             if state.internal:
-                name = _class_of(state)
+                name = response_class(state.status, state.status_code)
                 found[name] = found.get(name, 0) + state.urls
         return found
-
-
-def _class_of(state: StateCount) -> str:
-    match state.status:
-        case "completed":
-            return f"{(state.status_code or 0) // 100}xx"
-        case "error":
-            return "no answer"
-        case "queued" | "processing":
-            return "waiting"
-    return "not requested"
 
 
 @dataclass(slots=True)
@@ -324,11 +313,7 @@ def _crawl(store: CrawlDatabase, runs: list[StoredRun]) -> CrawlInfo:
         last = runs[-1]
         return CrawlInfo(start, last.version, last.started_at, last.ended_at, last.outcome, len(runs))
     began, ended = store.summary.span()  # The database is older than the table of runs.
-    return CrawlInfo(start, "", _moment(began), _moment(ended), None, 0)
-
-
-def _moment(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text).replace(tzinfo=UTC) if text else None
+    return CrawlInfo(start, "", parse_utc(began), parse_utc(ended), None, 0)
 
 
 def _with_lists(summary: AuditSummary, store: CrawlDatabase, extent: ReportExtent) -> AuditSummary:

@@ -11,8 +11,8 @@ from fastapi.responses import Response
 
 from tadoru.i18n.stored_texts import failure_name, translate_reason
 from tadoru.i18n.translation import N_, Formatter, translator
-from tadoru.jobs.audit import crawl_results
 from tadoru.jobs.audit.compare.report_formats import CHANGE_NAMES, describe_change
+from tadoru.jobs.audit.crawl_results import queries, run_comparison
 from tadoru.jobs.audit.crawl_results.models import PageDetail, PageFinding
 from tadoru.jobs.audit.crawl_results.run_comparison import PageDifferences
 from tadoru.jobs.audit.report.messages import (
@@ -83,11 +83,11 @@ def page_page(request: Request, crawl_id: int, page_id: int) -> Response:
     formatter = formatter_of(request)
 
     def read() -> dict[str, Any] | None:
-        found = crawl_results.read_page(path, page_id, lang=formatter.lang)
+        found = queries.read_page(path, page_id, lang=formatter.lang)
         if found is None:
             return None
         earlier = earlier_of(service_of(request), crawl, path) if crawl.job == "audit" else None
-        compared = crawl_results.compare_page(earlier, path, found.summary.url, lang=formatter.lang) if earlier else None
+        compared = run_comparison.compare_page(earlier, path, found.summary.url, lang=formatter.lang) if earlier else None
         return _context(found, compared, formatter) | {"is_audit": crawl.job == "audit"}
 
     return render_tab(request, opened, "pages", "crawls/page.html", read)

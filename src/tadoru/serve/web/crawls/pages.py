@@ -20,7 +20,7 @@ from fastapi.responses import Response
 
 from tadoru.errors import StoreError, UsageError
 from tadoru.i18n.translation import N_, Formatter, translator
-from tadoru.jobs.audit import crawl_results
+from tadoru.jobs.audit.crawl_results import downloads, queries, run_comparison
 from tadoru.jobs.audit.crawl_results.models import CheckSummary, CrawlOverview, TimeFigures
 from tadoru.jobs.audit.crawl_results.run_comparison import ComparisonResult, NothingToCompare
 from tadoru.jobs.audit.report.messages import (
@@ -63,6 +63,7 @@ from tadoru.serve.web.crawls.view_models import (
 )
 from tadoru.serve.web.rendering import Problem, formatter_of, redirect_after, render
 from tadoru.serve.web.request_input import PAGE_SIZE, SubmittedForm, parse_id
+from tadoru.store.crawl.sqlite.store import CrawlNotReadable
 from tadoru.store.served_crawls.live_messages import message_texts
 from tadoru.store.served_crawls.register import CrawlNotFound
 from tadoru.store.served_crawls.schema import CrawlRun, CrawlState, SavedView, ServedCrawl, SharedReport
@@ -257,10 +258,10 @@ def overview_charts(service: Service, opened: OpenedRun, formatter: Formatter) -
     crawl, path, has_segments = opened.crawl, opened.path, opened.crawl.job != "docs"
     ignored = ignored_checks(service.store.annotations.ignored(crawl.id))
     try:
-        found = crawl_results.read_overview(path)
+        found = queries.read_overview(path)
         named = named_segments(service, crawl, path) if has_segments else ()
-        checks = crawl_results.list_findings(path, lang=formatter.lang) if found.severities else []
-    except (crawl_results.CrawlNotReadable, StoreError):
+        checks = queries.list_findings(path, lang=formatter.lang) if found.severities else []
+    except (CrawlNotReadable, StoreError):
         return None
     base, translate = opened.base, translator(formatter.lang)
     return OverviewCharts(
@@ -285,8 +286,8 @@ def overview_charts(service: Service, opened: OpenedRun, formatter: Formatter) -
             for one in found.indexability
         ),
         first=tuple(one for one in checks if one.severity in ("error", "warning") and one.id not in ignored)[:FIX_FIRST],
-        segments=crawl_results.list_segments(path, named=named)[: MAX_SEGMENTS if not named else None] if has_segments else (),
-        templates=crawl_results.list_templates(path)[:MAX_SEGMENTS] if crawl.job == "audit" else (),
+        segments=queries.list_segments(path, named=named)[: MAX_SEGMENTS if not named else None] if has_segments else (),
+        templates=queries.list_templates(path)[:MAX_SEGMENTS] if crawl.job == "audit" else (),
         defined=defined_segments(service, crawl),
         ignored=sum(one.id in ignored for one in checks),
     )
@@ -398,9 +399,9 @@ def shared_page(request: Request) -> Response:
     service, formatter = service_of(request), formatter_of(request)
     path, _ = shown_run(service, crawl).path, formatter.gettext
     try:
-        overview = crawl_results.read_overview(path)
-        checks = [one for one in crawl_results.list_findings(path, lang=formatter.lang) if one.severity != "info"]
-    except (crawl_results.CrawlNotReadable, StoreError):
+        overview = queries.read_overview(path)
+        checks = [one for one in queries.list_findings(path, lang=formatter.lang) if one.severity != "info"]
+    except (CrawlNotReadable, StoreError):
         raise HttpProblem(404) from None
     compared = compare_with_last(service, crawl, formatter.lang)
     context: dict[str, Any] = {
@@ -443,16 +444,16 @@ def compare_with_last(service: Service, crawl: ServedCrawl, lang: str) -> Compar
     path = shown_run(service, crawl).path
     try:
         if len(finished) > 1 and kept[finished[1].id] != path:
-            return crawl_results.compare_crawls(kept[finished[1].id], path, lang=lang)
-        return crawl_results.compare_with_previous(path, lang=lang)
-    except (NothingToCompare, crawl_results.CrawlNotReadable):
+            return run_comparison.compare_crawls(kept[finished[1].id], path, lang=lang)
+        return run_comparison.compare_with_previous(path, lang=lang)
+    except (NothingToCompare, CrawlNotReadable):
         return None
 
 
 def _report(path: str, lang: str) -> Response:
     try:
-        made = crawl_results.html_report(path, lang=lang)
-    except (crawl_results.CrawlNotReadable, StoreError):
+        made = downloads.html_report(path, lang=lang)
+    except (CrawlNotReadable, StoreError):
         raise HttpProblem(404, "There is no report yet: the crawl has not finished.") from None
-    headers = _PRIVATE | {"Content-Security-Policy": crawl_results.report_policy(lang)}
+    headers = _PRIVATE | {"Content-Security-Policy": downloads.report_policy(lang)}
     return StreamResponse(made.chunks, headers=headers, media_type=made.media_type)

@@ -17,12 +17,11 @@ from markupsafe import Markup
 
 from tadoru.errors import StoreError, UsageError
 from tadoru.i18n.translation import N_, Formatter, Translator, translator
-from tadoru.jobs.audit import crawl_results
 from tadoru.jobs.audit.compare.comparison import FINDING_CHANGES, REGRESSIONS, ChangeKind, PageChange
 from tadoru.jobs.audit.compare.report_formats import CHANGE_NAMES, describe_change
-from tadoru.jobs.audit.crawl_results import find_new
+from tadoru.jobs.audit.crawl_results import downloads, queries, run_comparison
 from tadoru.jobs.audit.crawl_results.models import CheckSummary
-from tadoru.jobs.audit.crawl_results.run_comparison import ChangedPage, ComparisonResult, NothingToCompare
+from tadoru.jobs.audit.crawl_results.run_comparison import ChangedPage, ComparisonResult, NothingToCompare, find_new
 from tadoru.jobs.audit.report.messages import (
     GROUPS,
     describe_evidence,
@@ -63,6 +62,8 @@ from tadoru.serve.web.rendering import formatter_of, redirect_after, render
 from tadoru.serve.web.request_input import PAGE_SIZE, SubmittedForm, parse_id
 from tadoru.store.crawl.browse import AffectedPage
 from tadoru.store.crawl.findings import FindingRow as StoredFinding
+from tadoru.store.crawl.sqlite.store import CrawlNotReadable
+from tadoru.store.cursors import UnknownCursor
 from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
 
 router = APIRouter(include_in_schema=False)
@@ -90,10 +91,10 @@ def render_tab(
     crawl, _, shared = opened.crawl, formatter.gettext, crawl_context(opened, formatter, tab)
     try:
         content = read()
-    except crawl_results.CrawlNotReadable:
+    except CrawlNotReadable:
         sentence = _("No data yet: the crawl has not started, or its files are missing.")
         return render(request, "crawls/empty.html", place=CRAWLS_URL, **shared, sentence=sentence)
-    except crawl_results.UnknownCursor as error:
+    except UnknownCursor as error:
         raise HttpProblem(400, error) from None
     except StoreError as error:
         service_of(request).log.write("error", str(error), crawl=crawl.id)
@@ -125,7 +126,7 @@ def findings_page(request: Request, crawl_id: int) -> Response:
         within = None
         if segment or template:
             part = find_segment(service, crawl, path, segment) if segment else None
-            within = crawl_results.count_in_segment(path, segment=part, template=template)
+            within = queries.count_in_segment(path, segment=part, template=template)
         every = list_finding_rows(service, crawl, path, lang=formatter.lang, counts=within)
         counts = {each.value: sum(one.check.count for one in every if one.check.severity == each) for each in Severity}
         groups = sorted({one.check.group for one in every})
@@ -137,7 +138,7 @@ def findings_page(request: Request, crawl_id: int) -> Response:
         ]  # fmt: skip
         shown.sort(key=SORTS[sort])
         kept = {"q": q, "severity": severity, "group": group, "state": state, "segment": segment, "template": template}
-        templates = [(name, f"{name} · {short_url(url)}") for name, url, *_ in crawl_results.list_templates(path)]
+        templates = [(name, f"{name} · {short_url(url)}") for name, url, *_ in queries.list_templates(path)]
         return {
             "sort": sort, "sort_url": f"{opened.base}/findings?{urlencode({k: v for k, v in kept.items() if v} | {'sort': ''})}",
             "template_id": template, "templates": [("", _("All")), *templates], "rows": shown,
@@ -187,8 +188,8 @@ def check_page(request: Request, crawl_id: int, check: str) -> Response:
     lang, cursor, path = formatter_of(request).lang, request.query_params.get("cursor", ""), opened.path
 
     def read() -> dict[str, Any] | None:
-        known = crawl_results.list_findings(path, check=check, lang=lang, every=True)
-        found = crawl_results.list_affected(path, check, limit=PAGE_SIZE, cursor=cursor or None) if known else None
+        known = queries.list_findings(path, check=check, lang=lang, every=True)
+        found = queries.list_affected(path, check, limit=PAGE_SIZE, cursor=cursor or None) if known else None
         if found is None:
             return None
         here = f"{opened.base}/findings/{check}"
@@ -256,8 +257,8 @@ def graph_page(request: Request, crawl_id: int) -> Response:
     path = opened.path
 
     def read() -> dict[str, Any]:
-        drawing = crawl_results.draw_site_graph(path, most=MAX_DOTS, curves=MAX_CURVES, lang=formatter_of(request).lang)
-        pages = crawl_results.read_overview(path).pages
+        drawing = queries.draw_site_graph(path, most=MAX_DOTS, curves=MAX_CURVES, lang=formatter_of(request).lang)
+        pages = queries.read_overview(path).pages
         return {"picture": Markup(drawing.svg) if drawing is not None else "", "dots": min(MAX_DOTS, pages), "pages": pages}  # noqa: S704
 
     return render_tab(request, opened, "graph", "crawls/graph.html", read)
@@ -308,9 +309,9 @@ def compare_page(request: Request, crawl_id: int) -> Response:
         path = after.path if after is not None else opened.path
         try:
             if previous is not None:
-                found = crawl_results.compare_crawls(previous.path, path, lang=formatter.lang)
+                found = run_comparison.compare_crawls(previous.path, path, lang=formatter.lang)
             else:
-                found = crawl_results.compare_with_previous(path, lang=formatter.lang)
+                found = run_comparison.compare_with_previous(path, lang=formatter.lang)
         except NothingToCompare:
             _ = formatter.gettext
             if previous is None:
@@ -386,7 +387,7 @@ def exports_page(request: Request, crawl_id: int) -> Response:
 
     def read() -> dict[str, Any]:
         tables = [one for one in _TABLES if crawl.job == "audit" or one != "findings"]
-        formats = crawl_results.available_formats()
+        formats = downloads.available_formats()
         of_tables = [name for name, form in formats.items() if form.of_tables]
         whole = [name for name, form in formats.items() if not form.of_tables]
         rows = [

@@ -16,7 +16,7 @@ from fastapi.responses import Response
 from tadoru.clock import to_datetime
 from tadoru.errors import UsageError
 from tadoru.i18n.translation import Formatter, translator
-from tadoru.jobs.audit import crawl_results
+from tadoru.jobs.audit.crawl_results import downloads, queries
 from tadoru.jobs.audit.report.messages import INDEXABILITIES, translate_name
 from tadoru.serve.api.responses import StreamResponse
 from tadoru.serve.auth.principal import actor_of
@@ -36,8 +36,9 @@ from tadoru.serve.web.crawls.results import open_tab, render_tab
 from tadoru.serve.web.crawls.view_models import CRAWLS_URL, OpenedRun, crawl_or_404, one_line, page_state_labels, status_colour
 from tadoru.serve.web.rendering import formatter_of, redirect_after
 from tadoru.serve.web.request_input import SubmittedForm
-from tadoru.store.crawl.browse import parse_utc
 from tadoru.store.crawl.export_tables import ColumnKind
+from tadoru.store.crawl.records import parse_utc
+from tadoru.store.crawl.sqlite.store import CrawlNotReadable
 from tadoru.store.crawl.tables import BrowsedColumn, CrawlTable, TablePage
 
 router = APIRouter(include_in_schema=False)
@@ -123,7 +124,7 @@ def _table_page(request: Request, crawl_id: int, tab: str) -> Response:
 
     def read() -> dict[str, Any]:
         limit = min(MAX_ROWS, max(MIN_ROWS, MAX_CELLS // max(1, len(view.columns))))
-        found = crawl_results.browse_table(opened.path, table, view.asked, limit=limit, cursor=cursor or None)
+        found = queries.browse_table(opened.path, table, view.asked, limit=limit, cursor=cursor or None)
         here, query = f"{opened.base}/{tab}", view.query()
         segments = segment_names(service, opened.crawl, opened.path) if table.segment else []
         return {
@@ -135,7 +136,7 @@ def _table_page(request: Request, crawl_id: int, tab: str) -> Response:
             "views": service.store.annotations.views(opened.crawl.id, tab),
             "exports": [
                 (form.upper() if form != "parquet" else "Parquet", f"{opened.base}/export/{tab}?format={form}&{query}")
-                for form, kind in crawl_results.available_formats().items() if kind.of_tables
+                for form, kind in downloads.available_formats().items() if kind.of_tables
             ],
             "next_url": f"{here}?{view.query(cursor=found.next)}" if found.next else "",
             "first_url": f"{here}?{query}" if cursor else "", "max_name": MAX_NAME_LENGTH,
@@ -162,8 +163,8 @@ def export_view_page(request: Request, crawl_id: int, tab: str) -> Response:
     view, form = _view_of(request, opened, table), request.query_params.get("format", "csv")
     columns, now = [one.name for one in view.columns], to_datetime(service_of(request).clock.now())
     try:
-        made = crawl_results.export_view(opened.path, form, table, view.asked, columns, now=now)
-    except crawl_results.CrawlNotReadable as error:
+        made = downloads.export_view(opened.path, form, table, view.asked, columns, now=now)
+    except CrawlNotReadable as error:
         raise HttpProblem(404, error) from None
     except UsageError as error:
         raise HttpProblem(422, error) from None
@@ -274,8 +275,7 @@ def _cell(
     if column.kind in _NUMBERS:
         return TableCell(formatter.number(round(value) if abs(value) >= 10 else round(value, 1)), is_number=True)
     if column.kind is ColumnKind.TIME:
-        moment = parse_utc(str(value))
-        return TableCell(formatter.timestamp(moment) if moment else "")
+        return TableCell(formatter.timestamp(parse_utc(value)) if value else "")
     if column.name in ("landmark", "severity"):
         label = _(column.choices[value][0]) if value in column.choices else ""
         return TableCell(label, chip=str(value) if column.name == "severity" else None)
