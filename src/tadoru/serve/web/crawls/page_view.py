@@ -27,7 +27,7 @@ from tadoru.model.finding import Severity
 from tadoru.serve.crawl_runner.crawl_tables import earlier_of
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import service_of
-from tadoru.serve.web.crawls.results import open_tab, render_tab
+from tadoru.serve.web.crawls.results import crawl_tab, open_tab, render_tab
 from tadoru.serve.web.crawls.view_models import bar_chart, status_colour, web_url
 from tadoru.serve.web.rendering import formatter_of
 from tadoru.serve.web.request_input import MAX_ID
@@ -72,8 +72,7 @@ _RENDERED = {
 }  # fmt: skip
 
 
-@router.get("/manage/crawls/{crawl_id}/pages/{page_id}")
-@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/pages/{page_id}")
+@crawl_tab(router, "pages/{page_id}")
 def page_page(request: Request, crawl_id: int, page_id: int) -> Response:
     """One page of a crawl in detail."""
     opened = open_tab(request, crawl_id, "pages")

@@ -41,7 +41,7 @@ from tadoru.serve.crawl_runner.crawl_tables import defined_segments, ignored_che
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service, service_of
 from tadoru.serve.web.crawls.editing import changed_options
-from tadoru.serve.web.crawls.results import open_tab
+from tadoru.serve.web.crawls.results import crawl_tab, open_tab
 from tadoru.serve.web.crawls.view_models import (
     CRAWLS_URL,
     JOB_LABELS,
@@ -72,6 +72,9 @@ router = APIRouter(include_in_schema=False)
 MAX_LOG_LINES = 20
 MAX_LISTED_RUNS = 30
 """Runs of a crawl that are listed; all are charted."""
+_CONTROLS: dict[str, tuple[Callable[..., ServedCrawl], str]] = {
+    "run": (control.run, "crawl_queued"), "pause": (control.pause, "crawl_pausing"), "stop": (control.stop, "crawl_stopping"),
+}  # fmt: skip
 _PROGRESS = ("pages", "queued", "known", "errors", "rate")
 _AGAIN = {
     CrawlState.FINISHED: N_("Run again"), CrawlState.PAUSED: N_("Resume"), CrawlState.STOPPED: N_("Run again"),
@@ -136,24 +139,6 @@ def _shown(request: Request, crawl_id: int, *, problem: Problem = "", status: in
     )  # fmt: skip
 
 
-@router.post("/manage/crawls/{crawl_id}/run")
-def run_crawl_page(request: Request, crawl_id: int) -> Response:
-    """Queue a run; a paused or stopped crawl resumes."""
-    return _control(request, crawl_id, control.run, "crawl_queued")
-
-
-@router.post("/manage/crawls/{crawl_id}/pause")
-def pause_crawl_page(request: Request, crawl_id: int) -> Response:
-    """Pause a crawl."""
-    return _control(request, crawl_id, control.pause, "crawl_pausing")
-
-
-@router.post("/manage/crawls/{crawl_id}/stop")
-def stop_crawl_page(request: Request, crawl_id: int) -> Response:
-    """Stop a crawl; its results are kept."""
-    return _control(request, crawl_id, control.stop, "crawl_stopping")
-
-
 @router.get("/manage/crawls/{crawl_id}/remove")
 def confirm_removal_page(request: Request, crawl_id: int) -> Response:
     """The confirmation before a crawl is removed."""
@@ -183,7 +168,12 @@ def _confirm_removal(request: Request, crawl: ServedCrawl, *, problem: Problem =
     )  # fmt: skip
 
 
-def _control(request: Request, crawl_id: int, action: Callable[..., ServedCrawl], done: str) -> Response:
+@router.post("/manage/crawls/{crawl_id}/run")
+@router.post("/manage/crawls/{crawl_id}/pause")
+@router.post("/manage/crawls/{crawl_id}/stop")
+def control_crawl_page(request: Request, crawl_id: int) -> Response:
+    """Run, pause or stop a crawl, as the path says."""
+    action, done = _CONTROLS[request.url.path.rpartition("/")[2]]
     crawl = crawl_or_404(request, crawl_id)
     try:
         action(service_of(request), actor_of(request), crawl.id)
@@ -343,8 +333,7 @@ MAX_SHOWN_CHECKS = 30
 _PRIVATE = {"X-Robots-Tag": "noindex, nofollow", "Cache-Control": "private, no-store", "Referrer-Policy": "no-referrer"}
 
 
-@router.get("/manage/crawls/{crawl_id}/report")
-@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/report")
+@crawl_tab(router, "report")
 def report_page(request: Request, crawl_id: int) -> Response:
     """The HTML report of an audit, as `tadoru report` writes it."""
     return _report(open_tab(request, crawl_id, "findings").path, formatter_of(request).lang)

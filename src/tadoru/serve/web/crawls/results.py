@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Request
@@ -67,12 +67,23 @@ from tadoru.store.cursors import UnknownCursor
 from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
 
 router = APIRouter(include_in_schema=False)
+PageFunction = TypeVar("PageFunction", bound=Callable[..., Response])
 MAX_OTHER_CRAWLS = 100
 """Crawls that can be chosen for a comparison."""
 _EXPORT_LABELS = {
     "pages": N_("Pages"), "links": N_("Links"), "findings": N_("Findings"), "sitemap": N_("Sitemap (XML)"),
     "dot": N_("Graph (DOT)"),
 }  # fmt: skip
+
+
+def crawl_tab(router: APIRouter, path: str) -> Callable[[PageFunction], PageFunction]:
+    """Serve a page of a crawl below its URL, and below those of its runs."""
+
+    def add(page: PageFunction) -> PageFunction:
+        router.get(f"/manage/crawls/{{crawl_id}}/runs/{{run_id}}/{path}")(page)
+        return router.get(f"/manage/crawls/{{crawl_id}}/{path}")(page)
+
+    return add
 
 
 def open_tab(request: Request, crawl_id: int, tab: str) -> OpenedRun:
@@ -110,8 +121,7 @@ MAX_DOTS, MAX_CURVES = 80, 160
 """Pages and other links that the drawing of a site shows."""
 
 
-@router.get("/manage/crawls/{crawl_id}/findings")
-@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/findings")
+@crawl_tab(router, "findings")
 def findings_page(request: Request, crawl_id: int) -> Response:
     """The findings by check, those first that are worth most."""
     opened = open_tab(request, crawl_id, "findings")
@@ -180,8 +190,7 @@ def _one_of(text: str, known: Collection[str]) -> str:
     return text if text in known else ""
 
 
-@router.get("/manage/crawls/{crawl_id}/findings/{check}")
-@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/findings/{check}")
+@crawl_tab(router, "findings/{check}")
 def check_page(request: Request, crawl_id: int, check: str) -> Response:
     """One check: why it matters, how to fix it, its causes, and the affected pages."""
     opened = open_tab(request, crawl_id, "findings")
@@ -249,8 +258,7 @@ def _limit(check: CheckSummary, lang: str) -> str:
     return describe_threshold(Threshold(check.threshold, check.unit), translator(lang)) if check.threshold is not None else ""
 
 
-@router.get("/manage/crawls/{crawl_id}/graph")
-@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/graph")
+@crawl_tab(router, "graph")
 def graph_page(request: Request, crawl_id: int) -> Response:
     """The structure of the site as a drawing and a list."""
     opened = open_tab(request, crawl_id, "graph")
@@ -289,8 +297,7 @@ class ComparedSide:
     path: str
 
 
-@router.get("/manage/crawls/{crawl_id}/compare")
-@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/compare")
+@crawl_tab(router, "compare")
 def compare_page(request: Request, crawl_id: int) -> Response:
     """The comparison of any two runs, or with another crawl."""
     opened = open_tab(request, crawl_id, "compare")
@@ -376,8 +383,7 @@ def _groups(found: ComparisonResult, _: Translator) -> list[ChangeGroup]:
     return groups
 
 
-@router.get("/manage/crawls/{crawl_id}/exports")
-@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/exports")
+@crawl_tab(router, "exports")
 def exports_page(request: Request, crawl_id: int) -> Response:
     """Links to the downloads of the API."""
     opened = open_tab(request, crawl_id, "exports")

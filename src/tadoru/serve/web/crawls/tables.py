@@ -32,7 +32,7 @@ from tadoru.serve.crawl_runner.crawl_tables import (
 )
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import service_of
-from tadoru.serve.web.crawls.results import open_tab, render_tab
+from tadoru.serve.web.crawls.results import crawl_tab, open_tab, render_tab
 from tadoru.serve.web.crawls.view_models import CRAWLS_URL, OpenedRun, crawl_or_404, one_line, page_state_labels, status_colour
 from tadoru.serve.web.rendering import formatter_of, redirect_after
 from tadoru.serve.web.request_input import SubmittedForm
@@ -81,42 +81,9 @@ class TableField:
     is_shown: bool
 
 
-@router.get("/manage/crawls/{crawl_id}/pages")
-@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/pages")
-def pages_page(request: Request, crawl_id: int) -> Response:
-    """The pages of a crawl."""
-    return _table_page(request, crawl_id, "pages")
-
-
-@router.get("/manage/crawls/{crawl_id}/links")
-@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/links")
-def links_page(request: Request, crawl_id: int) -> Response:
-    """The links of a crawl, by default the broken ones."""
-    return _table_page(request, crawl_id, "links")
-
-
-@router.get("/manage/crawls/{crawl_id}/redirects")
-@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/redirects")
-def redirects_page(request: Request, crawl_id: int) -> Response:
-    """The redirects of a crawl."""
-    return _table_page(request, crawl_id, "redirects")
-
-
-@router.get("/manage/crawls/{crawl_id}/resources")
-@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/resources")
-def resources_page(request: Request, crawl_id: int) -> Response:
-    """The resources of a crawl."""
-    return _table_page(request, crawl_id, "resources")
-
-
-@router.get("/manage/crawls/{crawl_id}/occurrences")
-@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/occurrences")
-def occurrences_page(request: Request, crawl_id: int) -> Response:
-    """The findings of a crawl, one row each."""
-    return _table_page(request, crawl_id, "occurrences")
-
-
-def _table_page(request: Request, crawl_id: int, tab: str) -> Response:
+def table_page(request: Request, crawl_id: int) -> Response:
+    """The table that the path names: pages, links (by default the broken ones), redirects, resources, or single findings."""
+    tab = request.url.path.rpartition("/")[2]
     opened, formatter = open_tab(request, crawl_id, tab), formatter_of(request)
     table = TABS[tab]
     view = _view_of(request, opened, table)
@@ -146,6 +113,10 @@ def _table_page(request: Request, crawl_id: int, tab: str) -> Response:
     return render_tab(request, opened, tab, "crawls/table.html", read)
 
 
+for _tab in TABS:
+    crawl_tab(router, _tab)(table_page)
+
+
 def _view_of(request: Request, opened: OpenedRun, table: CrawlTable) -> TableView:
     service = service_of(request)
     return parse_view(
@@ -153,8 +124,7 @@ def _view_of(request: Request, opened: OpenedRun, table: CrawlTable) -> TableVie
     )
 
 
-@router.get("/manage/crawls/{crawl_id}/export/{tab}")
-@router.get("/manage/crawls/{crawl_id}/runs/{run_id}/export/{tab}")
+@crawl_tab(router, "export/{tab}")
 def export_view_page(request: Request, crawl_id: int, tab: str) -> Response:
     """The rows and columns of a view as a file."""
     if tab not in TABS:
