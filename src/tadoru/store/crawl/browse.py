@@ -13,7 +13,7 @@ from math import ceil
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from tadoru.model.web import LANDMARKS
-from tadoru.store.crawl.connection import CrawlConnection, SqlDialect, listed
+from tadoru.store.crawl.connection import CrawlPart, SqlDialect, listed
 from tadoru.store.crawl.records import UNLINKED, parse_utc
 from tadoru.store.cursors import Key, decode_cursor, encode_cursor
 
@@ -153,11 +153,8 @@ class AffectedPage(PublishedRecord, published="CrawlAffected"):
     inlinks: int | None
 
 
-class PageBrowser:
+class PageBrowser(CrawlPart):
     """Reads lists of pages and single pages."""
-
-    def __init__(self, db: CrawlConnection) -> None:
-        self._db = db
 
     def page_lines(
         self, chosen: PageFilter, *, sort: str = "url", falls: bool | None = None, limit: int = 50, cursor: str | None = None
@@ -339,11 +336,8 @@ class CrawlTotals(NamedTuple):
     urls: int
 
 
-class TotalsBrowser:
+class TotalsBrowser(CrawlPart):
     """Reads the totals of a crawl."""
-
-    def __init__(self, db: CrawlConnection) -> None:
-        self._db = db
 
     def standing(self) -> tuple[list[CrawlTotals], list[tuple[int, int]]]:
         """How many URLs stand where, those of the site and the others; and how many answers of the site took so many
@@ -433,11 +427,8 @@ class LinkSummary(PublishedRecord, published="CrawledLink"):
     """The part of the page that it stands in: content, nav, header, footer, aside; empty if unknown."""
 
 
-class LinkBrowser:
+class LinkBrowser(CrawlPart):
     """Reads lists of links."""
-
-    def __init__(self, db: CrawlConnection) -> None:
-        self._db = db
 
     def link_lines(
         self, chosen: LinkFilter, *, limit: int = 50, cursor: str | None = None

@@ -286,3 +286,10 @@ class CrawlConnection(ABC):
         """Empty the caches."""
         for cache in (self.known, self.texts, self.host_ids, self.resource_ids):
             cache.clear()
+
+
+class CrawlPart:
+    """A part of a crawl database: reads or writes one subject over its connection."""
+
+    def __init__(self, db: CrawlConnection) -> None:
+        self._db = db

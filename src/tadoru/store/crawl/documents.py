@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tadoru.store.crawl.connection import CrawlConnection, SqlConnection, json_text
+from tadoru.store.crawl.connection import CrawlPart, SqlConnection, json_text
 from tadoru.store.crawl.records import DocumentRecord, PageRecords, parse_utc
 from tadoru.store.crawl.sqlite.database import LOCK_PATIENCE
 from tadoru.store.crawl.sqlite.database import stamp as moment
@@ -270,11 +270,8 @@ def _version_kept(page: int, digest: str, stamp: str) -> Iterator[tuple[str, tup
     yield _FORGET, (page, page, MOST_VERSIONS)
 
 
-class DocumentStore:
+class DocumentStore(CrawlPart):
     """Reads and writes the pages of a documentation site."""
-
-    def __init__(self, db: CrawlConnection) -> None:
-        self._db = db
 
     def places(self) -> list[DocumentPlace]:
         """Every page that belongs to the site today, by depth and URL.

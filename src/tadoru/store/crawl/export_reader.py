@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tadoru.errors import StoreError
-from tadoru.store.crawl.connection import CrawlConnection, SqlDialect, listed
+from tadoru.store.crawl.connection import CrawlPart, SqlDialect, listed
 from tadoru.store.crawl.export_tables import MOST_ITEMS, PAGES, TABLES, ColumnKind, ExportColumn, ExportTable, TableQuery
 
 Row = tuple[Any, ...]
@@ -79,11 +79,8 @@ def unused_filters(name: str, chosen: ExportSelection) -> list[str]:
     return [flag for flag, unused in found.items() if unused]
 
 
-class ExportReader:
+class ExportReader(CrawlPart):
     """Streams the rows of exports."""
-
-    def __init__(self, db: CrawlConnection) -> None:
-        self._db = db
 
     def check_ids(self) -> list[str]:
         """The checks this crawl was judged by."""

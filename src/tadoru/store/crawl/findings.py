@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from tadoru.i18n.translation import translator
 from tadoru.model.finding import Check, CheckText, Severity, Threshold
 from tadoru.model.web import LANDMARKS
-from tadoru.store.crawl.connection import CrawlConnection, listed
+from tadoru.store.crawl.connection import CrawlConnection, CrawlPart, listed
 from tadoru.store.errors import translated
 
 _URL = "CASE WHEN f.page_id <> 0 THEN p.url ELSE f.subject END"
@@ -193,11 +193,8 @@ _CHECK = """INSERT INTO checks(id, scope, check_group, severity, title, why, fix
         fix_ja = excluded.fix_ja, threshold = excluded.threshold, unit = excluded.unit"""
 
 
-class CheckCatalogueStore:
+class CheckCatalogueStore(CrawlPart):
     """Stores the check catalogue of a crawl."""
-
-    def __init__(self, db: CrawlConnection) -> None:
-        self._db = db
 
     async def install(self, checks: Iterable[Check], scope: str, thresholds: dict[str, float] | None = None) -> None:
         """Make checks known, with their words as they are now and the thresholds that hold. Their numbers stay."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
+from tadoru.store.crawl.connection import CrawlPart, SqlConnection
 from tadoru.store.crawl.sqlite.database import stamp
 
 _VALUE = "SELECT value FROM crawl_meta WHERE key = ?"
@@ -13,11 +13,8 @@ _ADD = "INSERT INTO crawl_meta(key, value) VALUES (?, ?) ON CONFLICT DO NOTHING"
 _CHANGE = "UPDATE crawl_meta SET value = ? WHERE key = ? AND value = ?"
 
 
-class CrawlMeta:
+class CrawlMeta(CrawlPart):
     """Reads and writes the notes of a crawl."""
-
-    def __init__(self, db: CrawlConnection) -> None:
-        self._db = db
 
     async def get(self, key: str) -> str | None:
         return await self._db.read(lambda sql: _value(sql, key))
@@ -51,11 +48,8 @@ def _value(sql: SqlConnection, key: str) -> str | None:
 _CLAIM = "UPDATE chores SET owner = ? WHERE name = ? AND done_at IS NULL AND (owner IS NULL OR owner = ?)"
 
 
-class SingletonTasks:
+class SingletonTasks(CrawlPart):
     """Claims and finishes tasks."""
-
-    def __init__(self, db: CrawlConnection) -> None:
-        self._db = db
 
     async def claim(self, worker: int, name: str) -> bool:
         """Whether a piece of work that is done once for the whole crawl is ours to do now."""

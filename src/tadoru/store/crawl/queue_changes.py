@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from tadoru.rules.budget import BreadthLimits
 from tadoru.rules.scope import registrable_domain
 from tadoru.rules.traps import TrapPattern
-from tadoru.store.crawl.connection import CrawlConnection, SqlConnection, listed
+from tadoru.store.crawl.connection import CrawlConnection, CrawlPart, SqlConnection, listed
 from tadoru.store.crawl.metrics import read_counters
 from tadoru.store.crawl.records import (
     HOST_SPENT,
@@ -158,11 +158,8 @@ def widen(db: CrawlConnection, sql: SqlConnection, max_depth: int | None) -> int
     return total
 
 
-class CrawlLimits:
+class CrawlLimits(CrawlPart):
     """Sets the limits of a crawl and queues URLs again when there is capacity."""
-
-    def __init__(self, db: CrawlConnection) -> None:
-        self._db = db
 
     def set(self, bounds: BreadthLimits) -> None:
         """Apply these limits to everything done through this handle; every worker of a crawl gets the same.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
-from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
+from tadoru.store.crawl.connection import CrawlPart, SqlConnection
 from tadoru.store.crawl.queue_changes import QueueChanges
 from tadoru.store.crawl.records import HOST_SPENT, QUEUE_FULL, TOO_DEEP, LinkTarget, PageFacts, PageStatus, UrlPurpose
 
@@ -37,11 +37,8 @@ def stands_elsewhere(status: str, purpose: str, internal: bool, reason: str | No
     return not is_same_site or status != target.status
 
 
-class Rescope:
+class Rescope(CrawlPart):
     """Applies changed rules to known URLs."""
-
-    def __init__(self, db: CrawlConnection) -> None:
-        self._db = db
 
     async def reconsider(self, decide: Decide, *, max_depth: int | None) -> int:
         """Other rules hold: ask `decide` about each URL that was not requested as a page, and put it where it belongs now; how
@@ -119,11 +116,8 @@ _GONE = "SELECT id, status, host_id FROM pages WHERE purpose = 'gone'"
 _RECALL = "UPDATE pages SET purpose = 'page', status = 'queued', not_before = 0, retry_count = 0 WHERE id = ?"
 
 
-class StalePages:
+class StalePages(CrawlPart):
     """Marks pages that are gone."""
-
-    def __init__(self, db: CrawlConnection) -> None:
-        self._db = db
 
     async def retire(self) -> int:
         """Put away what did not answer and is named nowhere; how many. Only after a re-crawl: a first crawl has no such pages."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
+from tadoru.store.crawl.connection import CrawlConnection, CrawlPart, SqlConnection
 from tadoru.store.crawl.records import (
     FAILED_ROBOTS_AGE,
     LinkTarget,
@@ -34,11 +34,8 @@ _PUT_ROBOTS = """INSERT INTO robots(origin, status, failure, message, body, fetc
 _FORGET_ROBOTS = "DELETE FROM robots WHERE fetched_at IS NOT NULL AND (status IS NULL OR status >= 500 OR status = 429)"
 
 
-class RobotsTable:
+class RobotsTable(CrawlPart):
     """The answers for robots.txt."""
-
-    def __init__(self, db: CrawlConnection) -> None:
-        self._db = db
 
     async def claim(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
         """What robots.txt of an origin answered; True: it is ours to fetch now; False: somebody else is at it, ask again.

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any, NamedTuple
 
 from tadoru.errors import UsageError
-from tadoru.store.crawl.connection import CrawlConnection, SqlConnection
+from tadoru.store.crawl.connection import CrawlPart, SqlConnection
 from tadoru.store.crawl.records import UNLINKED
 
 Rewrite = Callable[[str], str]
@@ -92,11 +92,8 @@ class CheckTexts(NamedTuple):
     title_ja: str
 
 
-class RunPages:
+class RunPages(CrawlPart):
     """Reads the pages of runs; a `run` of None is the current one."""
-
-    def __init__(self, db: CrawlConnection) -> None:
-        self._db = db
 
     async def page_states(self, run: int | None, rewrite: Rewrite | None = None) -> AsyncIterator[PageState]:
         """The pages of the site by their key: those that were requested, and those that were not to be."""

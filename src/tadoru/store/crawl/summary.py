@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tadoru.store.crawl.browse import PublishedRecord
-from tadoru.store.crawl.connection import CrawlConnection, listed
+from tadoru.store.crawl.connection import CrawlPart, listed
 from tadoru.store.crawl.records import UNLINKED
 
 _OF_THE_SITE = "p.internal AND p.purpose = 'page'"
@@ -109,11 +109,8 @@ class GraphPage(PublishedRecord, published="CrawlNode"):
     inlinks: int | None
 
 
-class SummaryReader:
+class SummaryReader(CrawlPart):
     """Reads the figures of a crawl."""
-
-    def __init__(self, db: CrawlConnection) -> None:
-        self._db = db
 
     def _all(self, statement: str, *values: Any) -> list[Any]:
         return self._db.rows(statement, values)

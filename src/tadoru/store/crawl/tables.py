@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from tadoru.i18n.translation import N_
 from tadoru.model.web import LANDMARKS
 from tadoru.store.crawl.browse import BROKEN_TARGET, MS, containing
-from tadoru.store.crawl.connection import CrawlConnection, SqlDialect
+from tadoru.store.crawl.connection import CrawlPart, SqlDialect
 from tadoru.store.crawl.export_reader import ExportGrid
 from tadoru.store.crawl.export_tables import ColumnKind, ExportColumn
 from tadoru.store.crawl.records import UNLINKED
@@ -257,11 +257,8 @@ RESOURCES = CrawlTable(
 BROWSED_TABLES = {one.name: one for one in (PAGES, LINKS, REDIRECTS, RESOURCES, FINDINGS)}
 
 
-class TableBrowser:
+class TableBrowser(CrawlPart):
     """Reads tables page by page."""
-
-    def __init__(self, db: CrawlConnection) -> None:
-        self._db = db
 
     def page(self, table: CrawlTable, chosen: TableFilter, *, limit: int = 50, cursor: str | None = None) -> TablePage:
         """A page of a table with all its columns. Raises UnknownCursor."""
