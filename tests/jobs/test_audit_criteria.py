@@ -14,7 +14,7 @@ from tadoru.config.options import AuditOptions
 from tadoru.errors import UsageError
 from tadoru.jobs.audit.criteria import AuditCriteria, CheckCount, GateResult
 from tadoru.jobs.audit.gates import AuditGates
-from tadoru.jobs.audit.report.sarif import format_annotations, write_annotations
+from tadoru.jobs.audit.report.build_reports import format_annotations, write_annotations
 from tadoru.jobs.audit.suppressions import FindingSuppressions
 from tadoru.store.crawl.run_pages import CheckTexts
 from tadoru.store.crawl.sqlite.store import SqliteStore

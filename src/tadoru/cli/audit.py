@@ -223,7 +223,7 @@ def _exceeded_gates(options: AuditOptions) -> list[str]:
     if not options.fail_on and not annotate:
         return []
     from tadoru.jobs.audit.criteria import AuditCriteria
-    from tadoru.jobs.audit.report.sarif import write_annotations
+    from tadoru.jobs.audit.report.build_reports import write_annotations
 
     verdict = AuditCriteria.parse(options).evaluate(options.database)
     if annotate:

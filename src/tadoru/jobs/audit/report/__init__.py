@@ -41,12 +41,14 @@ REPORT_FORMATS: dict[str, ReportFormat] = {
     "text": ReportFormat("terminal:write_text", (".txt",), ReportExtent(examples=1, lists=False), lists_all=True),
     "json": ReportFormat("json_report:write_json", (".json",), ReportExtent()),
     "html": ReportFormat("html:write_html", (".html", ".htm"), ReportExtent(examples=100, inlinks=3, graph=True)),
-    "junit": ReportFormat("junit:write_junit", (".xml",), ReportExtent(examples=100, inlinks=3, lists=False), lists_all=True),
-    "sarif": ReportFormat("sarif:write_sarif", (".sarif",), ReportExtent(lists=False)),
-    "markdown": ReportFormat(
-        "markdown:write_markdown", (".md", ".markdown"), ReportExtent(examples=10, inlinks=3, lists=False), lists_all=True
+    "junit": ReportFormat(
+        "build_reports:write_junit", (".xml",), ReportExtent(examples=100, inlinks=3, lists=False), lists_all=True
     ),
-    "codequality": ReportFormat("sarif:write_code_quality", CODE_QUALITY_ENDINGS, ReportExtent(lists=False)),
+    "sarif": ReportFormat("build_reports:write_sarif", (".sarif",), ReportExtent(lists=False)),
+    "markdown": ReportFormat(
+        "build_reports:write_markdown", (".md", ".markdown"), ReportExtent(examples=10, inlinks=3, lists=False), lists_all=True
+    ),
+    "codequality": ReportFormat("build_reports:write_code_quality", CODE_QUALITY_ENDINGS, ReportExtent(lists=False)),
 }
 
 
