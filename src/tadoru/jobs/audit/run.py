@@ -17,6 +17,7 @@ from tadoru.engine.notifications import Notify
 from tadoru.engine.url_filter import UrlFilter
 from tadoru.errors import Message, UsageError, quoted
 from tadoru.fetch.base import BrowserOptions
+from tadoru.jobs import crawl_setup
 from tadoru.jobs.audit import coverage
 from tadoru.jobs.audit.catalogue import SITE_WIDE_CHECKS
 from tadoru.jobs.audit.context import Limits
@@ -24,26 +25,6 @@ from tadoru.jobs.audit.job import AuditJob
 from tadoru.jobs.audit.score import SCORE_VERSION, compute_score
 from tadoru.jobs.audit.site_checks import GROUPS, SITE_CHECKS
 from tadoru.jobs.audit.site_checks.duplicates import NEAR
-from tadoru.jobs.crawl_setup import (
-    FinishedCrawl,
-    PreparedCrawl,
-    SiteCrawl,
-    apply_limits,
-    apply_rules,
-    begin_run,
-    build_cleaner,
-    build_plan,
-    is_read_alike,
-    open_for_run,
-    parse_options,
-    queue_start_urls,
-    read_stored_options,
-    recover_crawl,
-    run_outcome,
-    run_outside_loop,
-    start_failure,
-    uses_credentials,
-)
 from tadoru.jobs.launch import CrawlPlan
 from tadoru.model.finding import Check, Finding
 from tadoru.model.web import EVERY_BOT
@@ -148,7 +129,7 @@ def build_job(options: AuditOptions, scope: Scope) -> AuditJob:
         plugins=(plugins.load_checks(enabled=not options.no_plugins),),
         enabled=options.enable,
         bots=frozenset({EVERY_BOT, *options.search_bots.split(",")} - {"none"}),
-        cleaning=build_cleaner(options),
+        cleaning=crawl_setup.build_cleaner(options),
     )
     if options.wait_for is not None and not is_selector(options.wait_for):
         raise UsageError("--wait-for {selector} is not a CSS selector.", selector=quoted(options.wait_for))
@@ -175,7 +156,7 @@ def _parse_thresholds(texts: Sequence[str]) -> dict[str, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class AuditCrawl(SiteCrawl[AuditResult]):
+class AuditCrawl(crawl_setup.SiteCrawl[AuditResult]):
     """A crawl of an audit."""
 
     options: AuditOptions
@@ -187,46 +168,46 @@ class AuditCrawl(SiteCrawl[AuditResult]):
     note: Callable[[str], None] | None = None
     """Called with what takes long."""
 
-    async def prepare(self) -> PreparedCrawl:
+    async def prepare(self) -> crawl_setup.PreparedCrawl:
         options = self.options
-        store = await open_for_run(options.database)
+        store = await crawl_setup.open_for_run(options.database)
         try:
             stored, new = await _read_starts(store, self.urls, options)
-            scope, exemptions = await recover_crawl(store, options, (*stored, *new), new, self.allowed)
+            scope, exemptions = await crawl_setup.recover_crawl(store, options, (*stored, *new), new, self.allowed)
             job = build_job(options, scope)
             await store.checks.install(job.catalogue.page_checks, "page", dict(job.thresholds))
             await store.meta.set("search_bots", json.dumps(sorted(job.bots)))
             await store.meta.set("enabled_checks", json.dumps(list(options.enable)))
             if await store.meta.get("started_at") is None:
                 await store.meta.set("started_at", stamp(SystemClock().now()))
-            run, recrawl = await begin_run(
+            run, recrawl = await crawl_setup.begin_run(
                 store,
                 self.config,
                 recrawl=options.recrawl and bool(stored),
                 limit=options.limit,
                 externals=options.check_external,
             )
-            same = await is_read_alike(store, "judged_by", _reading_settings(options, job), anew=recrawl)
+            same = await crawl_setup.is_read_alike(store, "judged_by", _reading_settings(options, job), anew=recrawl)
             url_filter = UrlFilter(scope, check_external=options.check_external, follow=job.follow, trap_cap=options.trap_limit)
-            if await apply_rules(store, url_filter, options.depth):
+            if await crawl_setup.apply_rules(store, url_filter, options.depth):
                 await store.resources.reconsider(scope.is_internal, externals=options.check_external)
-            await apply_limits(store, bounds_for(options), restarted=recrawl)
+            await crawl_setup.apply_limits(store, bounds_for(options), restarted=recrawl)
             if stored and new:
                 await store.stale_pages.recall()
             await _repeat_sitemap_discovery(store, options, (*stored, *new))
-            starts = await queue_start_urls(store, url_filter, (*stored, *new), new, options.depth)
+            starts = await crawl_setup.queue_start_urls(store, url_filter, (*stored, *new), new, options.depth)
             nothing = await _why_nothing_to_do(store, options)
             if not nothing:
                 await store.meta.set("analysed", "")
             lacks = await _lacks_credentials(store, options)
         finally:
             await store.close()
-        return PreparedCrawl(
+        return crawl_setup.PreparedCrawl(
             plan=_build_plan(options, job, starts, exemptions, revalidate=run > 1 and same), starts=starts, run=run,
             resumed=bool(stored), recrawl=recrawl, nothing_to_do=nothing, lacks_credentials=lacks,
         )  # fmt: skip
 
-    async def join(self) -> PreparedCrawl:
+    async def join(self) -> crawl_setup.PreparedCrawl:
         """The crawl as another worker has prepared it, for one more worker: no run is started and no setting is changed."""
         options = self.options
         store = await open_beside(options.database, SystemClock(), new=False)
@@ -242,9 +223,11 @@ class AuditCrawl(SiteCrawl[AuditResult]):
         finally:
             await store.close()
         plan = _build_plan(options, job, starts, exemptions, revalidate=run > 1 and same)
-        return PreparedCrawl(plan=plan, starts=starts, run=run, resumed=True, nothing_to_do=nothing)
+        return crawl_setup.PreparedCrawl(plan=plan, starts=starts, run=run, resumed=True, nothing_to_do=nothing)
 
-    async def finish(self, prepared: PreparedCrawl, ended: CrawlOutcome, seconds: float) -> FinishedCrawl[AuditResult]:
+    async def finish(
+        self, prepared: crawl_setup.PreparedCrawl, ended: CrawlOutcome, seconds: float
+    ) -> crawl_setup.FinishedCrawl[AuditResult]:
         """Analyse the crawl, unless it was interrupted or other workers are still active."""
         database = self.options.database
         store = open_store(database, SystemClock())
@@ -255,7 +238,7 @@ class AuditCrawl(SiteCrawl[AuditResult]):
                 raise UsageError(
                     "The database {database} was removed or replaced during the crawl. Rerun the command.", database=database
                 )
-            outcome = run_outcome(ended)
+            outcome = crawl_setup.run_outcome(ended)
             is_complete = outcome is not RunOutcome.INTERRUPTED and not await store.frontier.has_workers()
             score = None
             if is_complete:
@@ -268,8 +251,8 @@ class AuditCrawl(SiteCrawl[AuditResult]):
             score = await store.meta.get("score")
             pages = (await store.frontier.counts()).counted
             result = AuditResult(database=database, score=float(score) if score else None, pages=pages, stopped=ended.stopped)
-            start = await start_failure(store)
-            return FinishedCrawl(prepared=prepared, ended=ended, result=result, start=start, is_complete=is_complete)
+            start = await crawl_setup.start_failure(store)
+            return crawl_setup.FinishedCrawl(prepared=prepared, ended=ended, result=result, start=start, is_complete=is_complete)
         finally:
             await store.close()
 
@@ -292,9 +275,9 @@ def _reading_settings(options: AuditOptions, job: AuditJob) -> list[str]:
 
 
 async def _lacks_credentials(store: CrawlDatabase, options: AuditOptions) -> bool:
-    if uses_credentials(options):
+    if crawl_setup.uses_credentials(options):
         await store.meta.set("signed_in", "yes")
-    return not uses_credentials(options) and await store.meta.get("signed_in") is not None
+    return not crawl_setup.uses_credentials(options) and await store.meta.get("signed_in") is not None
 
 
 async def queue_deferred_urls(options: AuditOptions) -> bool:
@@ -321,7 +304,7 @@ def _build_plan(
     }
     rendering = BrowserOptions(quiet=options.render_wait, wait_for=options.wait_for or "")
     render = options.render != "never"
-    return build_plan(options, job, starts, exemptions, options.database, policy, render=render, rendering=rendering)
+    return crawl_setup.build_plan(options, job, starts, exemptions, options.database, policy, render=render, rendering=rendering)
 
 
 async def _read_starts(
@@ -402,13 +385,15 @@ def audit(url: str | None = None, *, notify: Notify | None = None, **options: An
     Without a URL it resumes the crawl in the database, with its options where none are given. Problems of the site are in the
     result; a `tadoru.errors.UsageError` means that the call is invalid.
     """
-    return run_outside_loop("audit", lambda: audit_async(url, notify=notify, **options))
+    return crawl_setup.run_outside_loop("audit", lambda: audit_async(url, notify=notify, **options))
 
 
 async def audit_async(url: str | None = None, *, notify: Notify | None = None, **options: Any) -> AuditResult:
     """The same as a coroutine. Cancelling it stops the crawl; calling it again resumes it."""
-    chosen = parse_options("audit", AuditOptions, options)
+    chosen = crawl_setup.parse_options("audit", AuditOptions, options)
     if url is None:
-        chosen = parse_options("audit", AuditOptions, read_stored_options("audit", chosen.database) | options)
+        chosen = crawl_setup.parse_options(
+            "audit", AuditOptions, crawl_setup.read_stored_options("audit", chosen.database) | options
+        )
     crawl = AuditCrawl(chosen, [url] if url is not None else chosen.seed_urls, shown_values(chosen, "audit"))
     return (await crawl.run(notify)).result

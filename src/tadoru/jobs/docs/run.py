@@ -25,19 +25,7 @@ from tadoru.errors import NothingToCrawl, SeedUnreachable, UsageError
 from tadoru.fetch.base import BrowserOptions
 from tadoru.jobs import crawl_setup
 from tadoru.jobs.docs import site_markdown
-from tadoru.jobs.docs.bundle.model import (
-    DEFINITION_LEVEL,
-    BundleOptions,
-    BundleSite,
-    BundleSummary,
-    DocChanges,
-    DocHeading,
-    MarkdownOrigin,
-    PageMetadata,
-    StoredDoc,
-    StoredSpec,
-    one_line,
-)
+from tadoru.jobs.docs.bundle import model
 from tadoru.jobs.docs.bundle.output_folder import STATE_FOLDER, check_folder, crawl_database_path
 from tadoru.jobs.docs.bundle.writer import write_bundle
 from tadoru.jobs.docs.content.page_info import page_part, title_parts
@@ -93,7 +81,7 @@ _MAX_FAILED = 1_000
 class DocsOutcome:
     """What a docs run produced."""
 
-    written: BundleSummary | None = None
+    written: model.BundleSummary | None = None
     """None if nothing was written: the run was interrupted, or other workers are still active."""
     missing: str = ""
     """Why pages are incomplete: they need a browser and none is available."""
@@ -248,7 +236,9 @@ async def _start_without_text(store: CrawlDatabase) -> crawl_setup.StartFailure 
     return last
 
 
-async def write_site(store: CrawlDatabase, root: Path, options: DocsOptions, start: str, now: float, run: int) -> BundleSummary:
+async def write_site(
+    store: CrawlDatabase, root: Path, options: DocsOptions, start: str, now: float, run: int
+) -> model.BundleSummary:
     """Write the files of a stored site, and record what this run changed in them."""
     places, copies = _drop_duplicates(store.documents.places(), store)
     copies |= await _redirects(store, {place.url for place in places})
@@ -261,16 +251,16 @@ async def write_site(store: CrawlDatabase, root: Path, options: DocsOptions, sta
     await store.documents.number(order)
     pages = [numbers[url] for url in order]
 
-    def docs() -> Iterator[StoredDoc]:
+    def docs() -> Iterator[model.StoredDoc]:
         for row in store.documents.read(pages):
             yield _named_page(_stored_doc(row, options), shared, own)
 
-    def specs() -> Iterator[StoredSpec]:
+    def specs() -> Iterator[model.StoredSpec]:
         for url, content_type, body in store.documents.specifications():
-            yield StoredSpec(url, body, content_type)
+            yield model.StoredSpec(url, body, content_type)
 
     first = next(docs(), None)
-    site = BundleSite(
+    site = model.BundleSite(
         base_url=start,
         checked_at=now,
         title=first.metadata.title or first.title if first else "",
@@ -280,7 +270,7 @@ async def write_site(store: CrawlDatabase, root: Path, options: DocsOptions, sta
         copies=copies,
     )
 
-    def note(changes: DocChanges) -> None:
+    def note(changes: model.DocChanges) -> None:
         kinds = (("added", changes.added), ("changed", changes.changed), ("removed", changes.removed))
         store.documents.note_changes(run, [(kind, one.url, one.title) for kind, found in kinds for one in found], now)
 
@@ -365,12 +355,12 @@ def _own_titles(places: list[DocumentPlace], shared: frozenset[str], store: Craw
     return {url: name for url, name in reversed(named) if pages[name] == 1}
 
 
-def _named_page(doc: StoredDoc, shared: frozenset[str], own: Mapping[str, str]) -> StoredDoc:
+def _named_page(doc: model.StoredDoc, shared: frozenset[str], own: Mapping[str, str]) -> model.StoredDoc:
     """A page with a title of its own, if its title is that of several pages."""
     if doc.title not in shared and doc.url not in own:
         return doc
     named = [own.get(doc.url, "")]
-    named += [heading.text for heading in doc.headings[:_MAX_TITLES] if heading.level < DEFINITION_LEVEL]
+    named += [heading.text for heading in doc.headings[:_MAX_TITLES] if heading.level < model.DEFINITION_LEVEL]
     better = next((name for name in named if name and name not in shared), "")
     if not better:
         return doc
@@ -389,13 +379,13 @@ _MAX_TITLES = 4
 """Headings at the start of a page that may be its title."""
 
 
-def _stored_doc(row: DocumentRow, options: DocsOptions) -> StoredDoc:
+def _stored_doc(row: DocumentRow, options: DocsOptions) -> model.StoredDoc:
     markdown, digest, source = row.markdown, row.hash, row.source
     if row.offered is not None and options.own_markdown and source != "markdown":
         offered = site_markdown.normalise_markdown(row.offered, row.url)
         if site_markdown.missing_content(offered, markdown) is None:
             markdown, digest, source = offered, sha256(offered.encode()).hexdigest(), "llms-full"
-    return StoredDoc(
+    return model.StoredDoc(
         url=row.url,
         title=row.title,
         markdown=markdown,
@@ -405,23 +395,23 @@ def _stored_doc(row: DocumentRow, options: DocsOptions) -> StoredDoc:
         depth=row.depth,
         links=row.links,
         metadata=_metadata(row.metadata),
-        headings=tuple(DocHeading(level, text, anchor) for level, text, anchor in row.headings),
+        headings=tuple(model.DocHeading(level, text, anchor) for level, text, anchor in row.headings),
         breadcrumbs=tuple(row.breadcrumbs),
         language=row.language,
         generator=row.generator,
         version=row.version,
-        source=cast(MarkdownOrigin, source),
+        source=cast(model.MarkdownOrigin, source),
         etag=row.etag,
         last_modified=row.last_modified,
     )
 
 
-def _metadata(fields: Mapping[str, Any]) -> PageMetadata:
-    return PageMetadata(**{name: fields.get(name) for name in PageMetadata.__dataclass_fields__})
+def _metadata(fields: Mapping[str, Any]) -> model.PageMetadata:
+    return model.PageMetadata(**{name: fields.get(name) for name in model.PageMetadata.__dataclass_fields__})
 
 
-def _bundle_options(options: DocsOptions) -> BundleOptions:
-    return BundleOptions(
+def _bundle_options(options: DocsOptions) -> model.BundleOptions:
+    return model.BundleOptions(
         pages=options.pages,
         merge=options.merge,
         chunks=options.chunks,
@@ -469,7 +459,7 @@ async def refresh_site(folder: Path) -> str:
     written = finished.result.written
     if written is None:
         reason = finished.start.reason if finished.start else "another process is crawling it"
-        return f"Not updated. {quote_untrusted(one_line(reason, 500))}"  # The site controls parts of the reason.
+        return f"Not updated. {quote_untrusted(model.one_line(reason, 500))}"  # The site controls parts of the reason.
     changes = written.changes
     if not changes:
         return "Nothing changed."
@@ -483,7 +473,7 @@ class DocsResult:
     folder: Path
     pages: int
     tokens: int
-    changes: DocChanges
+    changes: model.DocChanges
     """The changes since the previous run."""
     stopped: bool
     """Whether the crawl stopped before it was complete, for example at its time limit."""
@@ -525,7 +515,7 @@ async def docs_async(url: str, *, notify: Notify | None = None, **options: Any) 
         folder=crawl.folder,
         pages=written.pages if written else 0,
         tokens=written.tokens if written else 0,
-        changes=written.changes if written else DocChanges(),
+        changes=written.changes if written else model.DocChanges(),
         stopped=finished.ended.stopped,
         deeper=finished.result.deeper,
         failed=finished.result.failed,

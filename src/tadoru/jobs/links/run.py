@@ -23,23 +23,7 @@ from tadoru.engine.notifications import Notify
 from tadoru.engine.url_filter import UrlFilter
 from tadoru.errors import Message, StoreError, UsageError, reading_errors
 from tadoru.i18n.translation import N_
-from tadoru.jobs.crawl_setup import (
-    FinishedCrawl,
-    PreparedCrawl,
-    SiteCrawl,
-    apply_rules,
-    begin_run,
-    build_cleaner,
-    build_plan,
-    open_for_run,
-    parse_options,
-    parse_remaps,
-    queue_start_urls,
-    recover_crawl,
-    run_outcome,
-    run_outside_loop,
-    start_failure,
-)
+from tadoru.jobs import crawl_setup
 from tadoru.jobs.links.broken import MALFORMED_CHECK, AcceptedCodes, compile_patterns
 from tadoru.jobs.links.job import STYLE_TYPE, LinksJob
 from tadoru.jobs.links.local_input import FILES_BASE, LocalInput, find_local_input
@@ -146,7 +130,7 @@ def broken_link_rules(options: LinksOptions) -> BrokenLinkRules:
 
 
 @dataclass(frozen=True, slots=True)
-class LinksCrawl(SiteCrawl[CrawlResult]):
+class LinksCrawl(crawl_setup.SiteCrawl[CrawlResult]):
     """A crawl of links."""
 
     options: LinksOptions
@@ -161,10 +145,10 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
     local: LocalInput | None = None
     """The files that are checked instead of URLs."""
 
-    async def prepare(self) -> PreparedCrawl:
+    async def prepare(self) -> crawl_setup.PreparedCrawl:
         database, local = self.database, self.local
         options = self.options if local is None else local.options(self.options)
-        store = await open_for_run(database, durable=self.durable)
+        store = await crawl_setup.open_for_run(database, durable=self.durable)
         try:
             known = await store.meta.get("starts")
             if known is not None and (stored_job := await store.meta.get("job")) != "links":
@@ -174,14 +158,14 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
                     job=stored_job,
                 )
             urls = self.urls if local is None else local.documents
-            starts = _resolve_start_urls(known, urls, database, parse_remaps(options), is_local=local is not None)
+            starts = _resolve_start_urls(known, urls, database, crawl_setup.parse_remaps(options), is_local=local is not None)
             new = starts if known is None else ()
             if local is None:
-                scope, exemptions = await recover_crawl(store, options, starts, new, self.allowed)
+                scope, exemptions = await crawl_setup.recover_crawl(store, options, starts, new, self.allowed)
             else:
                 # One site instead of thousands: each worker holds the scope.
-                scope, exemptions = await recover_crawl(store, options, [local.root_url], [], self.allowed)
-            run, recrawl = await begin_run(
+                scope, exemptions = await crawl_setup.recover_crawl(store, options, [local.root_url], [], self.allowed)
+            run, recrawl = await crawl_setup.begin_run(
                 store,
                 shown_values(self.options, "links"),
                 recrawl=options.recrawl and known is not None,
@@ -193,11 +177,11 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
             await store.meta.set("job", "links")
             await store.checks.install([MALFORMED_CHECK], "page")
             url_filter = UrlFilter(scope, check_external=options.check, follow=not options.list, trap_cap=options.trap_limit)
-            await apply_rules(store, url_filter, options.depth)
-            await queue_start_urls(store, url_filter, starts, new, options.depth)
+            await crawl_setup.apply_rules(store, url_filter, options.depth)
+            await crawl_setup.queue_start_urls(store, url_filter, starts, new, options.depth)
         finally:
             await store.close()
-        cleaner = build_cleaner(options) if local is None else local.cleaner(build_cleaner(options))
+        cleaner = crawl_setup.build_cleaner(options) if local is None else local.cleaner(crawl_setup.build_cleaner(options))
         kinds = link_kinds(options.kinds) | FOLLOWED if local is not None or options.check else FOLLOWED
         job = LinksJob(
             scope=scope,
@@ -212,12 +196,14 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
         known_checks = read_checks(options.cache, SystemClock().now() - options.max_age) if options.cache else {}
         budget = MAX_RESOURCES if kinds != FOLLOWED else 0
         policy = {"known_checks": known_checks, "resource_budget": budget, "remaps": cleaner.remaps}
-        plan = build_plan(options, job, starts, exemptions, database, policy, durable=self.durable)
+        plan = crawl_setup.build_plan(options, job, starts, exemptions, database, policy, durable=self.durable)
         if local is not None:
             plan = local.plan(plan, options.processes)
-        return PreparedCrawl(plan=plan, starts=starts, run=run, resumed=known is not None, recrawl=recrawl)
+        return crawl_setup.PreparedCrawl(plan=plan, starts=starts, run=run, resumed=known is not None, recrawl=recrawl)
 
-    async def finish(self, prepared: PreparedCrawl, ended: CrawlOutcome, seconds: float) -> FinishedCrawl[CrawlResult]:
+    async def finish(
+        self, prepared: crawl_setup.PreparedCrawl, ended: CrawlOutcome, seconds: float
+    ) -> crawl_setup.FinishedCrawl[CrawlResult]:
         """Read the result of the crawl, also of one that was interrupted."""
         store = open_store(self.database, SystemClock(), durable=self.durable)
         try:
@@ -225,9 +211,9 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
                 raise StoreError(
                     "The database {database} was removed or replaced during the crawl. Rerun the command.", database=self.database
                 )
-            if run_outcome(ended) is not RunOutcome.INTERRUPTED:
+            if crawl_setup.run_outcome(ended) is not RunOutcome.INTERRUPTED:
                 await store.stale_pages.retire()
-            await store.runs.end(prepared.run, run_outcome(ended), None)
+            await store.runs.end(prepared.run, crawl_setup.run_outcome(ended), None)
             rules = broken_link_rules(self.options)
             problems = await read_problem_pages(store, rules)
             urls: tuple[Collection[UrlInfo], Collection[UrlInfo]]
@@ -242,8 +228,10 @@ class LinksCrawl(SiteCrawl[CrawlResult]):
             start_url = prepared.starts[0] if self.local is None else self.local.start_url
             result = await read_crawl_result(store, start_url, rules, problems, urls, duration=seconds, stopped=stopped)
             if self.local is not None:
-                result = self.local.localize(result, build_cleaner(self.options))
-            return FinishedCrawl(prepared=prepared, ended=ended, result=result, start=await start_failure(store))
+                result = self.local.localize(result, crawl_setup.build_cleaner(self.options))
+            return crawl_setup.FinishedCrawl(
+                prepared=prepared, ended=ended, result=result, start=await crawl_setup.start_failure(store)
+            )
         finally:
             await store.close()
 
@@ -292,12 +280,12 @@ def links(url: str, *, notify: Notify | None = None, **options: Any) -> CrawlRes
 
     Problems of the site are in the result; a `tadoru.errors.UsageError` means that the call was wrong.
     """
-    return run_outside_loop("links", lambda: links_async(url, notify=notify, **options))
+    return crawl_setup.run_outside_loop("links", lambda: links_async(url, notify=notify, **options))
 
 
 async def links_async(url: str, *, notify: Notify | None = None, **options: Any) -> CrawlResult:
     """Like `links`, for a running event loop. Cancelling it stops the crawl; with `state=FILE` it can be resumed."""
-    chosen = parse_options("links", LinksOptions, options)
+    chosen = crawl_setup.parse_options("links", LinksOptions, options)
     local = find_local_input([url], chosen)
     with tempfile.TemporaryDirectory(prefix="tadoru-") as folder:
         database = chosen.state or str(Path(folder) / "links.db")

@@ -29,21 +29,7 @@ from tadoru.serve.api.responses import (
     uncached_response,
 )
 from tadoru.serve.auth.principal import Principal
-from tadoru.serve.docs_sites import sites as reading
-from tadoru.serve.docs_sites.sites import (
-    SITE_FILES,
-    DocsSite,
-    PageComparison,
-    SiteFile,
-    compare_page,
-    find_chunk,
-    find_file,
-    get_docs_site,
-    list_docs_sites,
-    list_files,
-    open_site_history,
-    start_refresh,
-)
+from tadoru.serve.docs_sites import sites
 from tadoru.serve.service import Service
 from tadoru.store.crawl.documents import DocumentRunChanges, DocumentVersion
 from tadoru.store.docs_search import IndexedPage
@@ -244,14 +230,16 @@ def list_sites(call: Call, limit: Limit = 50, cursor: BeforeParam = None) -> Res
 @router.read(SITES_PATH + "/search", DocsHitsOut, "Search all sites")
 def search_all(call: Call, q: SearchParam, limit: HitLimit = 20) -> Response:
     """The sections of all sites that match a query, best first per site."""
-    return call.json(_hits(reading.search_sites(list_docs_sites(call.service, limit=reading.MAX_SEARCHED_SITES), q, limit)))
+    return call.json(_hits(sites.search_sites(sites.list_docs_sites(call.service, limit=sites.MAX_SEARCHED_SITES), q, limit)))
 
 
 @router.read(SITES_PATH + "/{site_id}", DocsSiteDetailOut, "Read a site", 404)
 def one_site(call: Call, site_id: SiteId) -> Response:
     """One documentation site and its files."""
-    site = get_docs_site(call.service, site_id)
-    files = [{"name": name, "bytes": size, "url": f"{SITES_PATH}/{site.id}/download/{name}"} for name, size in list_files(site)]
+    site = sites.get_docs_site(call.service, site_id)
+    files = [
+        {"name": name, "bytes": size, "url": f"{SITES_PATH}/{site.id}/download/{name}"} for name, size in sites.list_files(site)
+    ]
     return call.json(site_json(site) | {"files": files})
 
 
@@ -270,7 +258,7 @@ def list_pages(call: Call, site_id: SiteId, limit: Limit = 100, cursor: Position
 )
 def one_page(call: Call, site_id: SiteId, number: PageNumber) -> Response:
     """One page as JSON with its Markdown; with `Accept: text/markdown` the Markdown itself."""
-    found = reading.get_page(get_docs_site(call.service, site_id), number)
+    found = sites.get_page(sites.get_docs_site(call.service, site_id), number)
     if prefers_markdown(call.request):
         return markdown_response(call.request, call.caller, found.markdown)
     headings = [{"level": one.level, "path": list(one.path), "anchor": one.anchor} for one in found.headings]
@@ -284,13 +272,13 @@ def one_page(call: Call, site_id: SiteId, number: PageNumber) -> Response:
 @router.read(SITES_PATH + "/{site_id}/pages/{number}/diff", DocsDifferenceOut, "Compare a page with an earlier version", 404)
 def page_diff(call: Call, site_id: SiteId, number: PageNumber, version: BeforeParam = None) -> Response:
     """The difference between a page and an earlier version; default: the latest earlier one. A removed page lost all lines."""
-    return call.json(_compared(compare_page(get_docs_site(call.service, site_id), number, version)))
+    return call.json(_compared(sites.compare_page(sites.get_docs_site(call.service, site_id), number, version)))
 
 
 @router.read(SITES_PATH + "/{site_id}/search", DocsHitsOut, "Search a site", 404)
 def search_one(call: Call, site_id: SiteId, q: SearchParam, limit: HitLimit = 20) -> Response:
     """The sections of a site that match a query, best first."""
-    return call.json(_hits(reading.search_sites([get_docs_site(call.service, site_id)], q, limit)))
+    return call.json(_hits(sites.search_sites([sites.get_docs_site(call.service, site_id)], q, limit)))
 
 
 @router.read(SITES_PATH + "/{site_id}/changes", DocsRunsOut, "Read the changes", 404)
@@ -301,8 +289,8 @@ def site_changes(
     cursor: BeforeParam = None,
 ) -> Response:
     """Pages that the last runs added, changed and removed, newest first. The first crawl has no changes."""
-    site = get_docs_site(call.service, site_id)
-    with open_site_history(site) as history:
+    site = sites.get_docs_site(call.service, site_id)
+    with sites.open_site_history(site) as history:
         found = history.changes(runs=limit + 1, pages=MAX_CHANGES, before=cursor)
     return call.list(list_part(found, limit, partial(_run, site), attrgetter("run")))
 
@@ -322,10 +310,10 @@ _FILE: Responses = {200: {"description": "The file.", "content": {
 def download_file(
     call: Call,
     site_id: SiteId,
-    file: Annotated[str, Path(max_length=40, description="One of " + ", ".join(SITE_FILES) + ".", examples=["full.md"])],
+    file: Annotated[str, Path(max_length=40, description="One of " + ", ".join(sites.SITE_FILES) + ".", examples=["full.md"])],
 ) -> Response:
     """A file of the site as the crawl wrote it."""
-    return file_response(call.request, call.caller, find_file(get_docs_site(call.service, site_id), file))
+    return file_response(call.request, call.caller, sites.find_file(sites.get_docs_site(call.service, site_id), file))
 
 
 @router.get(
@@ -339,13 +327,13 @@ def download_chunk(
     call: Call, site_id: SiteId, number: Annotated[int, Path(ge=1, le=MAX_NUMBER, description="Number of the chunk.")]
 ) -> Response:
     """A chunk of the site, in the chunk size of its crawl."""
-    return file_response(call.request, call.caller, find_chunk(get_docs_site(call.service, site_id), number))
+    return file_response(call.request, call.caller, sites.find_chunk(sites.get_docs_site(call.service, site_id), number))
 
 
 @router.change("POST", SITES_PATH + "/{site_id}/refresh", DocsSiteOut, "Refresh a site", 404, 409, status=202)
 def refresh_site(call: Call, site_id: SiteId) -> Response:
     """Crawl a site again for changes, without waiting for it."""
-    site = start_refresh(call.request, get_docs_site(call.service, site_id))
+    site = sites.start_refresh(call.request, sites.get_docs_site(call.service, site_id))
     return uncached_response(site_json(site), status=202, headers={"Location": f"{SITES_PATH}/{site.id}"})
 
 
@@ -354,16 +342,16 @@ def refresh_site(call: Call, site_id: SiteId) -> Response:
 
 def sites_page(service: Service, *, limit: int, cursor: int | None) -> ListPart:
     """The documentation sites, newest first."""
-    return list_part(list_docs_sites(service, limit=limit + 1, before=cursor), limit, site_json)
+    return list_part(sites.list_docs_sites(service, limit=limit + 1, before=cursor), limit, site_json)
 
 
 def contents_page(service: Service, site_id: int, *, limit: int, cursor: int) -> ListPart:
     """The pages of a site in reading order."""
-    found = reading.list_pages(get_docs_site(service, site_id), after=cursor, limit=limit + 1)
+    found = sites.list_pages(sites.get_docs_site(service, site_id), after=cursor, limit=limit + 1)
     return list_part(found, limit, page_json, attrgetter("place"))
 
 
-def site_json(site: DocsSite) -> dict[str, Any]:
+def site_json(site: sites.DocsSite) -> dict[str, Any]:
     """A site as JSON."""
     return {
         "id": site.id, "name": site.name, "url": site.url, "title": site.title, "pages": site.pages, "tokens": site.tokens,
@@ -384,7 +372,7 @@ def _version(one: DocumentVersion) -> dict[str, Any]:
     return {"id": one.id, "title": one.title, "hash": one.hash, "since": one.since, "until": one.until}
 
 
-def _hits(found: reading.DocsSearchResult) -> dict[str, Any]:
+def _hits(found: sites.DocsSearchResult) -> dict[str, Any]:
     items = [
         {
             "site": one.site.id, "number": one.hit.number, "url": one.hit.url, "title": one.hit.title, "path": list(one.hit.path),
@@ -395,7 +383,7 @@ def _hits(found: reading.DocsSearchResult) -> dict[str, Any]:
     return {"how": found.how, "items": items}
 
 
-def _run(site: DocsSite, found: DocumentRunChanges) -> dict[str, Any]:
+def _run(site: sites.DocsSite, found: DocumentRunChanges) -> dict[str, Any]:
     pages = [
         {
             "kind": one.kind, "number": one.number, "url": one.url, "title": one.title,
@@ -407,7 +395,7 @@ def _run(site: DocsSite, found: DocumentRunChanges) -> dict[str, Any]:
     return {"run": found.run, "at": found.at, "counts": counts, "pages": pages}
 
 
-def _compared(found: PageComparison) -> dict[str, Any]:
+def _compared(found: sites.PageComparison) -> dict[str, Any]:
     told = found.difference
     hunks = [
         {
@@ -434,7 +422,7 @@ def markdown_response(request: Request, who: Principal, markdown: str) -> Respon
     return content_response(request, who, markdown.encode("utf-8", "replace"), f"{MARKDOWN}; charset=utf-8")
 
 
-def file_response(request: Request, who: Principal, found: SiteFile) -> Response:
+def file_response(request: Request, who: Principal, found: sites.SiteFile) -> Response:
     """A download, or 304."""
     stat = found.path.stat()
     headers = cache_headers(who, entity_tag(f"{stat.st_mtime_ns} {stat.st_size}".encode()), None)

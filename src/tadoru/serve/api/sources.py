@@ -8,23 +8,10 @@ from typing import Annotated, Any
 from fastapi import Path, Query, Response
 
 from tadoru.jobs.events.publish.json_documents import run_json, sources_health, state_json, totals_json
-from tadoru.serve.api import source_actions
+from tadoru.serve.api import source_actions, source_models
 from tadoru.serve.api.models import MAX_NUMBER
 from tadoru.serve.api.responses import ApiRouter, Call, ListPart, list_part, problem_responses, uncached_response
 from tadoru.serve.api.source_actions import preview_source, start_run
-from tadoru.serve.api.source_models import (
-    AcceptedOut,
-    NewSource,
-    RunOut,
-    RunPageOut,
-    SourceEdit,
-    SourceFields,
-    SourceHistoryOut,
-    SourceOut,
-    SourcePageOut,
-    StatusOut,
-    TrialOut,
-)
 from tadoru.serve.auth.principal import Principal
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service
@@ -37,17 +24,17 @@ Limit = Annotated[int, Query(ge=1, le=200, description="Maximum number of result
 Cursor = Annotated[int, Query(ge=0, le=MAX_NUMBER, description="Position in the list, from `next`.")]
 
 
-@router.read(SOURCES_PATH, SourcePageOut, "List sources")
-@router.read("/admin/sources", SourcePageOut, "List sources")
+@router.read(SOURCES_PATH, source_models.SourcePageOut, "List sources")
+@router.read("/admin/sources", source_models.SourcePageOut, "List sources")
 def list_sources(call: Call, enabled: bool | None = None, limit: Limit = 100, cursor: Cursor = 0) -> Response:
     """Sources by ID, with their state."""
     found = sources_page(call.service, call.caller, enabled=enabled, limit=limit, cursor=cursor)
     return call.list(found)
 
 
-@router.change("POST", SOURCES_PATH, SourceOut, "Add a source", 409, status=201)
-@router.change("POST", "/admin/sources", SourceOut, "Add a source", 409, status=201)
-def add_source(call: Call, given: NewSource) -> Response:
+@router.change("POST", SOURCES_PATH, source_models.SourceOut, "Add a source", 409, status=201)
+@router.change("POST", "/admin/sources", source_models.SourceOut, "Add a source", 409, status=201)
+def add_source(call: Call, given: source_models.NewSource) -> Response:
     """Add a source. Its first run is due immediately."""
     source = source_actions.add_source(call.service, _sent_fields(given), call.caller.name)
     call.note(f"source {source.id}", name=source.name, url=source.url)
@@ -56,15 +43,15 @@ def add_source(call: Call, given: NewSource) -> Response:
     )
 
 
-@router.read(SOURCES_PATH + "/{source_id}", SourceOut, "Read a source", 404)
+@router.read(SOURCES_PATH + "/{source_id}", source_models.SourceOut, "Read a source", 404)
 def one_source(call: Call, source_id: SourceId) -> Response:
     """One source with its state."""
     found = source_actions.get_source(call.service, source_id)
     return call.json(_source_json(call.service, found, call.caller), modified=found.updated_at)
 
 
-@router.change("PATCH", SOURCES_PATH + "/{source_id}", SourceOut, "Edit a source", 404, 409)
-def change_source(call: Call, source_id: SourceId, given: SourceEdit) -> Response:
+@router.change("PATCH", SOURCES_PATH + "/{source_id}", source_models.SourceOut, "Edit a source", 404, 409)
+def change_source(call: Call, source_id: SourceId, given: source_models.SourceEdit) -> Response:
     """Change fields of a source; other fields stay."""
     changes = _sent_fields(given)
     if not changes:
@@ -83,7 +70,7 @@ def remove_source(call: Call, source_id: SourceId) -> Response:
     return Response(status_code=204)
 
 
-@router.change("POST", SOURCES_PATH + "/{source_id}/enable", SourceOut, "Enable source", 404)
+@router.change("POST", SOURCES_PATH + "/{source_id}/enable", source_models.SourceOut, "Enable source", 404)
 def enable_source(call: Call, source_id: SourceId) -> Response:
     """Enable a source; its next run is due immediately."""
     source_actions.get_source(call.service, source_id)
@@ -93,7 +80,7 @@ def enable_source(call: Call, source_id: SourceId) -> Response:
     return uncached_response(_source_json(call.service, source, call.caller))
 
 
-@router.change("POST", SOURCES_PATH + "/{source_id}/disable", SourceOut, "Disable source", 404)
+@router.change("POST", SOURCES_PATH + "/{source_id}/disable", source_models.SourceOut, "Disable source", 404)
 def disable_source(call: Call, source_id: SourceId) -> Response:
     """Disable a source; its events stay."""
     source_actions.get_source(call.service, source_id)
@@ -102,7 +89,7 @@ def disable_source(call: Call, source_id: SourceId) -> Response:
     return uncached_response(_source_json(call.service, source, call.caller))
 
 
-@router.read(SOURCES_PATH + "/{source_id}/history", SourceHistoryOut, "Read the change history", 404)
+@router.read(SOURCES_PATH + "/{source_id}/history", source_models.SourceHistoryOut, "Read the change history", 404)
 def source_history(call: Call, source_id: SourceId) -> Response:
     """The changes of a source, also of a removed one."""
     changes = call.store.sources.history(source_id)
@@ -111,7 +98,7 @@ def source_history(call: Call, source_id: SourceId) -> Response:
     return call.json({"items": [source_actions.visible_change(one, call.caller) for one in changes]})
 
 
-@router.change("POST", SOURCES_PATH + "/{source_id}/test", TrialOut, "Test a source", 404)
+@router.change("POST", SOURCES_PATH + "/{source_id}/test", source_models.TrialOut, "Test a source", 404)
 def try_out(call: Call, source_id: SourceId, limit: Limit = 20) -> Response:
     """Fetch a source and return what would be parsed, without storing it. The next run within an hour uses this fetch."""
     trial = preview_source(call.service, source_id)
@@ -121,7 +108,7 @@ def try_out(call: Call, source_id: SourceId, limit: Limit = 20) -> Response:
     return uncached_response(found | {"counts": counts} | {name: found[name][:limit] for name in counts})
 
 
-@router.change("POST", SOURCES_PATH + "/{source_id}/run", AcceptedOut, "Run a source now", 404, 409, status=202)
+@router.change("POST", SOURCES_PATH + "/{source_id}/run", source_models.AcceptedOut, "Run a source now", 404, 409, status=202)
 def run_source(call: Call, source_id: SourceId) -> Response:
     """Start a run of a source, enabled or not, without waiting for it."""
     start_run(call.service, source_id)
@@ -130,7 +117,7 @@ def run_source(call: Call, source_id: SourceId) -> Response:
     return uncached_response({"source_id": source_id, "runs": runs}, status=202, headers={"Location": runs})
 
 
-def _sent_fields(given: SourceFields) -> dict[str, Any]:
+def _sent_fields(given: source_models.SourceFields) -> dict[str, Any]:
     """The sent fields; null is ignored, except for `depends_on`, which it clears."""
     sent = given.model_dump(exclude_unset=True)
     return {name: value for name, value in sent.items() if value is not None or name == "depends_on"}
@@ -143,7 +130,7 @@ def _source_json(service: Service, source: records.EventSource, who: Principal) 
 runs_router = ApiRouter(tags=["runs"])
 
 
-@runs_router.read("/api/v1/admin/runs", RunPageOut, "List runs")
+@runs_router.read("/api/v1/admin/runs", source_models.RunPageOut, "List runs")
 def list_runs(
     call: Call,
     source: Annotated[int | None, Query(ge=1, le=MAX_NUMBER, description="Runs of this source.")] = None,
@@ -155,14 +142,14 @@ def list_runs(
     return call.list(found)
 
 
-@runs_router.read("/api/v1/admin/runs/{run_id}", RunOut, "Read a run", 404)
+@runs_router.read("/api/v1/admin/runs/{run_id}", source_models.RunOut, "Read a run", 404)
 def one_run(call: Call, run_id: Annotated[int, Path(ge=1, le=MAX_NUMBER, description="ID of the run.")]) -> Response:
     """One run of a source."""
     found = source_actions.get_run(call.service, run_id)
     return call.json(run_json(found), modified=found.finished_at or found.started_at)
 
 
-@runs_router.read("/api/v1/admin/status", StatusOut, "Status")
+@runs_router.read("/api/v1/admin/status", source_models.StatusOut, "Status")
 def status(call: Call, days: Annotated[int, Query(ge=1, le=90, description="Days of runs to count.")] = 30) -> Response:
     """The health of the sources: rows, failure rate, duplicate rate, delay."""
     return call.json(status_document(call.service, days))

@@ -12,16 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tadoru.engine.notifications import (
-    CrawlNotification,
-    HostSlowed,
-    LeasesRecovered,
-    PageHandlerFailed,
-    PageNotRendered,
-    PageTruncated,
-    SitemapRead,
-    SiteMoved,
-)
+from tadoru.engine import notifications
 from tadoru.errors import Message, clip_message
 from tadoru.log import printable
 from tadoru.store.crawl.metrics import CrawlMetrics
@@ -85,7 +76,7 @@ class NoticeSender:
         self._sent = 0
         self._hosts: set[str] = set()
 
-    def add(self, notice: CrawlNotification) -> None:
+    def add(self, notice: notifications.CrawlNotification) -> None:
         """Queue a notification of the engine."""
         text = self._text(notice)
         if text is not None:
@@ -110,33 +101,33 @@ class NoticeSender:
             self._sent += 1
 
     @staticmethod
-    def bug_report(notice: CrawlNotification) -> tuple[str, str] | None:
+    def bug_report(notice: notifications.CrawlNotification) -> tuple[str, str] | None:
         """The URL and the trace of a bug in Tadoru, for the log; None for other notices."""
-        return (notice.url, notice.trace) if isinstance(notice, PageHandlerFailed) else None
+        return (notice.url, notice.trace) if isinstance(notice, notifications.PageHandlerFailed) else None
 
-    def _text(self, notice: CrawlNotification) -> tuple[str, str] | None:
+    def _text(self, notice: notifications.CrawlNotification) -> tuple[str, str] | None:
         match notice:
-            case HostSlowed() if notice.pause >= LONG_PAUSE and not notice.silent:
+            case notifications.HostSlowed() if notice.pause >= LONG_PAUSE and not notice.silent:
                 return "warning", Message(
                     "{host} requests a pause of {seconds} seconds. Waiting.", host=notice.host, seconds=f"{notice.pause:.0f}"
                 )
-            case HostSlowed() if notice.host not in self._hosts and len(self._hosts) < MAX_NOTICES:
+            case notifications.HostSlowed() if notice.host not in self._hosts and len(self._hosts) < MAX_NOTICES:
                 self._hosts.add(notice.host)
                 return "info", Message("Slowing down for {host}.", host=notice.host)
-            case SiteMoved():
+            case notifications.SiteMoved():
                 return "info", Message("{old} redirects to {new}. Crawling that site.", old=notice.old, new=notice.new)
-            case SitemapRead() if notice.problem:
+            case notifications.SitemapRead() if notice.problem:
                 return "warning", Message(
                     "The sitemap {url} has a problem: {problem}.", url=notice.url, problem=notice.problem.rstrip(".")
                 )
-            case LeasesRecovered():
+            case notifications.LeasesRecovered():
                 return "info", Message("Resumed URLs of a process that ended early: {count}", count=f"{notice.count:,}")
-            case PageTruncated():
+            case notifications.PageTruncated():
                 return "warning", Message(
                     "Skipped a part of {url}: {reasons}.", url=notice.url, reasons="; ".join(notice.reasons)
                 )
-            case PageNotRendered() if notice.browser_missing:
+            case notifications.PageNotRendered() if notice.browser_missing:
                 return "warning", notice.reason
-            case PageHandlerFailed():
+            case notifications.PageHandlerFailed():
                 return "error", Message("Bug in Tadoru on {url}. Please report it with the service log.", url=notice.url)
         return None

@@ -15,20 +15,8 @@ from markupsafe import Markup, escape
 
 from tadoru.i18n.translation import N_, Formatter
 from tadoru.serve.api.docs_sites import markdown_response
-from tadoru.serve.docs_sites import sites as reading
+from tadoru.serve.docs_sites import sites
 from tadoru.serve.docs_sites.markdown_html import CALLOUTS, local_fragment, render_markdown
-from tadoru.serve.docs_sites.sites import (
-    ContentsSection,
-    DocsSite,
-    build_contents,
-    compare_page,
-    get_docs_site,
-    list_docs_sites,
-    list_files,
-    open_site_history,
-    open_site_index,
-    start_refresh,
-)
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import service_of
 from tadoru.serve.web.calendar.view_models import is_web_url
@@ -62,17 +50,17 @@ class DocsHitRow:
     title: str
     path: str
     snippet: Markup
-    site: DocsSite
+    site: sites.DocsSite
 
 
 @router.get("/manage/docs")
 def docs_page(request: Request) -> Response:
     """All docs sites, or the search results in all of them."""
     service, before = service_of(request), _number(request.query_params.get("before", ""))
-    found = list_docs_sites(service, limit=MAX_SITES + 1, before=before)
+    found = sites.list_docs_sites(service, limit=MAX_SITES + 1, before=before)
     next_url = f"{DOCS_URL}?before={found[MAX_SITES - 1].id}" if len(found) > MAX_SITES else ""
     query = _query(request)
-    hits = _found(list_docs_sites(service, limit=reading.MAX_SEARCHED_SITES), query) if query else {}
+    hits = _found(sites.list_docs_sites(service, limit=sites.MAX_SEARCHED_SITES), query) if query else {}
     return rendered(
         request, "docs/sites.html", place=DOCS_URL, sites=[_row(one) for one in found[:MAX_SITES]], next_url=next_url,
         query=query, action=DOCS_URL, **_no_hits() | hits,
@@ -85,20 +73,20 @@ def docs_site_page(request: Request, site_id: int) -> Response:
     return _site_page(request, _site(request, site_id))
 
 
-def _site_page(request: Request, site: DocsSite, problem: Problem = "", status: int = 200) -> Response:
+def _site_page(request: Request, site: sites.DocsSite, problem: Problem = "", status: int = 200) -> Response:
     query = _query(request)
     hits = _found([site], query) if query else {}
     part = _number(request.query_params.get("part", ""))
     after = _number(request.query_params.get("after", "")) or 0
-    parts = build_contents(reading.list_pages(site), site.url) if not query else []
+    parts = sites.build_contents(sites.list_pages(site), site.url) if not query else []
     shown = contents_view(parts, part, after)
     return rendered(
-        request, "docs/site.html", status=status, place=DOCS_URL, problem=problem, site=_row(site), files=list_files(site),
+        request, "docs/site.html", status=status, place=DOCS_URL, problem=problem, site=_row(site), files=sites.list_files(site),
         query=query, action=f"{DOCS_URL}/{site.id}", **_no_hits() | hits, **shown,
     )  # fmt: skip
 
 
-def contents_view(parts: Sequence[ContentsSection], chosen: int | None, after: int) -> dict[str, Any]:
+def contents_view(parts: Sequence[sites.ContentsSection], chosen: int | None, after: int) -> dict[str, Any]:
     """The whole contents, or the names of the sections and the pages of the chosen one."""
     counted = [(at, part.name, len(part.lines)) for at, part in enumerate(parts, 1)]
     if sum(count for _, _, count in counted) <= MAX_CONTENTS:
@@ -110,18 +98,18 @@ def contents_view(parts: Sequence[ContentsSection], chosen: int | None, after: i
         return {"parts": [], "names": counted, "part": None, "next_after": 0, "chosen": 0}
     lines = part.lines[after : after + SECTION_SIZE]
     more = after + SECTION_SIZE if after + SECTION_SIZE < len(part.lines) else 0
-    return {"parts": [], "names": counted, "part": ContentsSection(part.name, lines), "next_after": more, "chosen": chosen}
+    return {"parts": [], "names": counted, "part": sites.ContentsSection(part.name, lines), "next_after": more, "chosen": chosen}
 
 
 @router.get("/manage/docs/{site_id}/pages/{number}")
 def docs_text_page(request: Request, site_id: int, number: int) -> Response:
     """One page of a site, rendered from Markdown."""
     site = _site(request, site_id)
-    found = reading.get_page(site, _checked(number))
+    found = sites.get_page(site, _checked(number))
     _ = formatter_of(request).gettext
-    with open_site_index(site) as index:
+    with sites.open_site_index(site) as index:
         assert index is not None
-        lead = reading.link_resolver(index, site, found.row.url, f"{DOCS_URL}/{site.id}/pages")
+        lead = sites.link_resolver(index, site, found.row.url, f"{DOCS_URL}/{site.id}/pages")
         text = render_markdown(found.markdown, lead, anchors=found.anchors, words=_callouts(formatter_of(request)))
     return rendered(
         request, "docs/page.html", place=DOCS_URL, site=_row(site), page=found.row, text=Markup(text.html), is_cut=text.is_cut,  # noqa: S704 - sanitised
@@ -134,14 +122,14 @@ def docs_text_page(request: Request, site_id: int, number: int) -> Response:
 @router.get("/manage/docs/{site_id}/pages/{number}/markdown")
 def docs_markdown_page(request: Request, site_id: int, number: int) -> Response:
     """The page as Markdown."""
-    return markdown_response(request, caller_of(request), reading.get_page(_site(request, site_id), _checked(number)).markdown)
+    return markdown_response(request, caller_of(request), sites.get_page(_site(request, site_id), _checked(number)).markdown)
 
 
 @router.get("/manage/docs/{site_id}/pages/{number}/diff")
 def docs_diff_page(request: Request, site_id: int, number: int) -> Response:
     """The changes of a page since a version."""
     site = _site(request, site_id)
-    found = compare_page(site, _checked(number), _number(request.query_params.get("version", "")))
+    found = sites.compare_page(site, _checked(number), _number(request.query_params.get("version", "")))
     return rendered(request, "docs/diff.html", place=DOCS_URL, site=_row(site), found=found)
 
 
@@ -150,10 +138,10 @@ def docs_changes_page(request: Request, site_id: int) -> Response:
     """The pages that the last runs added, changed and removed."""
     site = _site(request, site_id)
     before = _number(request.query_params.get("before", ""))
-    with open_site_history(site) as history:
+    with sites.open_site_history(site) as history:
         runs = history.changes(runs=MAX_CHANGED_RUNS + 1, pages=MAX_CHANGES, before=before)
     next_url = f"{DOCS_URL}/{site.id}/changes?before={runs[MAX_CHANGED_RUNS - 1].run}" if len(runs) > MAX_CHANGED_RUNS else ""
-    with open_site_index(site) as index:
+    with sites.open_site_index(site) as index:
         numbers = {one.number for run in runs for one in run.pages if one.number}
         there = {number for number in numbers if index is not None and index.numbered(number) is not None}
     return rendered(
@@ -172,14 +160,14 @@ def refresh_docs_page(request: Request, site_id: int) -> Response:
     """Start a new crawl of the site in the background."""
     site = _site(request, site_id)
     try:
-        start_refresh(request, site)
+        sites.start_refresh(request, site)
     except HttpProblem as error:
         return _site_page(request, site, problem=error, status=error.status_code)
     return redirect_after(f"{DOCS_URL}/{site.id}", "docs_refresh")
 
 
-def _site(request: Request, number: int) -> DocsSite:
-    return get_docs_site(service_of(request), _checked(number))
+def _site(request: Request, number: int) -> sites.DocsSite:
+    return sites.get_docs_site(service_of(request), _checked(number))
 
 
 def _checked(number: int) -> int:
@@ -196,7 +184,7 @@ def _query(request: Request) -> str:
     return request.query_params.get("q", "").replace("\0", "").strip()[:_LONGEST_QUERY]
 
 
-def _row(site: DocsSite) -> dict[str, Any]:
+def _row(site: sites.DocsSite) -> dict[str, Any]:
     """A site as the templates show it."""
     state = site.crawl.state.value
     return {
@@ -224,12 +212,12 @@ def _no_hits() -> dict[str, Any]:
     return {"hits": [], "how": "all"}
 
 
-def _found(found_in: Sequence[DocsSite], query: str) -> dict[str, Any]:
-    answer = reading.search_sites(found_in, query, MAX_RESULTS)
+def _found(found_in: Sequence[sites.DocsSite], query: str) -> dict[str, Any]:
+    answer = sites.search_sites(found_in, query, MAX_RESULTS)
     return {"how": answer.how, "hits": [_hit(one) for one in answer.hits]}
 
 
-def _hit(one: reading.DocsSiteHit) -> DocsHitRow:
+def _hit(one: sites.DocsSiteHit) -> DocsHitRow:
     hit = one.hit
     anchor = local_fragment(urldefrag(hit.url).fragment)
     url = f"{DOCS_URL}/{one.site.id}/pages/{hit.number}" + (f"#{anchor}" if anchor else "")

@@ -16,18 +16,7 @@ from tadoru.errors import StoreError, TadoruError, UsageError
 from tadoru.i18n.translation import N_, Formatter
 from tadoru.jobs.events.collect.source_settings import settings_from_pairs
 from tadoru.model.event import RunStatus, SourceType
-from tadoru.serve.api.source_actions import (
-    add_source,
-    edit_source,
-    get_source,
-    preview_source,
-    preview_typed,
-    remove_source,
-    source_files,
-    start_run,
-    visible_change,
-    visible_settings,
-)
+from tadoru.serve.api import source_actions
 from tadoru.serve.auth.principal import note_change
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service, service_of
@@ -189,7 +178,7 @@ def preview_source_page(request: Request, source_id: int) -> Response:
         changed = replace(
             source, type=kind, city=typed["city"], timezone=typed["timezone"], settings=parse_settings_text(typed["settings"])
         )
-        trial = preview_typed(service, changed)
+        trial = source_actions.preview_typed(service, changed)
     except (HttpProblem, TadoruError, ValueError) as error:
         problem = error if isinstance(error, HttpProblem | TadoruError) else UsageError("Unknown type of source.")
         return _form(request, source, typed, problem)
@@ -207,7 +196,7 @@ def run_source_page(request: Request, source_id: int) -> Response:
     """Start a run in the background."""
     source = _found(service_of(request), source_id)
     try:
-        start_run(service_of(request), source.id)
+        source_actions.start_run(service_of(request), source.id)
     except HttpProblem as error:
         return _shown(request, source, problem=error, status=error.status_code)
     note_change(request, f"source {source.id}", name=source.name)
@@ -236,7 +225,7 @@ def disable_source_page(request: Request, source_id: int) -> Response:
 def remove_source_page(request: Request, source_id: int) -> Response:
     """Remove a source; its events are kept."""
     source = _noted(request, source_id)
-    remove_source(service_of(request), source.id, caller_of(request).name)
+    source_actions.remove_source(service_of(request), source.id, caller_of(request).name)
     return redirect_after(SOURCES_URL, "source_removed")
 
 
@@ -247,7 +236,7 @@ def _noted(request: Request, source_id: int) -> EventSource:
 
 
 def _found(service: Service, source_id: int) -> EventSource:
-    return find_or_404(partial(get_source, service), source_id)
+    return find_or_404(partial(source_actions.get_source, service), source_id)
 
 
 def _shown(
@@ -266,7 +255,7 @@ def _shown(
         (N_("Terms of use"), source.terms_url), (N_("Notes"), source.notes),
         (N_("Environment variable of the secret"), source.secret),
     ]  # fmt: skip
-    changes = [(one.at, visible_change(one, caller)) for one in reversed(store.sources.history(source.id))]
+    changes = [(one.at, source_actions.visible_change(one, caller)) for one in reversed(store.sources.history(source.id))]
     history = [
         one | {
             "at": at, "old": _written(one["old"]), "new": _written(one["new"]),
@@ -277,7 +266,7 @@ def _shown(
     return render(
         request, "sources/detail.html", status=status, place=SOURCES_URL, problem=problem, source=source, health=health,
         state=state, kind=kind, label=label, type_label=_(_TYPE_LABELS[source.type]), facts=facts,
-        settings=settings_text(visible_settings(source.settings, caller)),
+        settings=settings_text(source_actions.visible_settings(source.settings, caller)),
         runs=[source_run_row(one) for one in runs], history=history,
         draft_time=lambda draft: format_draft_time(draft, formatter), is_running=bool(runs) and runs[0].finished_at is None,
         trial=trial, trial_heading=_("Test result"), web_url=source.url if is_web_url(source.url) else "",
@@ -294,7 +283,7 @@ def _written(value: Any) -> str:
 def _tried(request: Request, source: EventSource) -> Response:
     note_change(request, f"source {source.id}", name=source.name)
     try:
-        trial = preview_source(service_of(request), source.id)
+        trial = source_actions.preview_source(service_of(request), source.id)
     except UsageError as error:
         return _shown(request, source, problem=error, status=400)
     return _shown(request, source, trial=trial)
@@ -337,7 +326,11 @@ def _save(request: Request, before: EventSource | None) -> Response:
         values = _values(typed)
         if before is not None:  # Unchanged values are not set again: a private URL may have been allowed on the command line.
             values = {name: value for name, value in values.items() if getattr(before, name) != value}
-        saved = edit_source(service, before.id, values, by) if before else add_source(service, values, by)
+        saved = (
+            source_actions.edit_source(service, before.id, values, by)
+            if before
+            else source_actions.add_source(service, values, by)
+        )
     except (HttpProblem, TadoruError) as error:
         return _form(request, before, typed, error)
     note_change(request, f"source {saved.id}", name=saved.name)
@@ -435,7 +428,7 @@ def _log(service: Service, run: RunLog) -> str:
     from tadoru.jobs.events.collect.collector import run_log_path  # Late: pages do not wait for the HTTP client.
 
     try:
-        content = source_files(service).get(run_log_path(run))
+        content = source_actions.source_files(service).get(run_log_path(run))
     except (StoreError, OSError):
         content = None
     if content is None:

@@ -13,26 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from tadoru.i18n.translation import translator
 from tadoru.jobs.audit.checks.links import MALFORMED
-from tadoru.jobs.audit.crawl_results.models import (
-    CheckSummary,
-    CrawlCharts,
-    CrawlOverview,
-    IndexabilityCount,
-    LinkList,
-    PageAlternate,
-    PageDetail,
-    PageFinding,
-    PageHeading,
-    PageImage,
-    PageResource,
-    RedirectStep,
-    ResponseHeader,
-    SeverityFigures,
-    SiteGraph,
-    SkippedCount,
-    StructuredDataItem,
-    TimeFigures,
-)
+from tadoru.jobs.audit.crawl_results import models
 from tadoru.jobs.audit.report.html import draw_page_graph
 from tadoru.jobs.audit.report.summary import TIME_BOUNDS, PageGraph
 from tadoru.jobs.reporting.escape import url_origin
@@ -88,19 +69,19 @@ _CLASSES = ("2xx", "3xx", "4xx", "5xx", "no answer", "not requested", "waiting")
 
 
 @cached_while_unchanged()
-def read_overview(path: Path | str) -> CrawlOverview:
+def read_overview(path: Path | str) -> models.CrawlOverview:
     """The figures of a crawl: states, responses, findings and runs."""
     with looking_at(path) as crawl:
         standing, counted = crawl.totals.standing()
         of_site = [one for one in standing if one.internal]
         states = _sum_counts((one.status, one.urls) for one in of_site)
         indexability = tuple(
-            IndexabilityCount(reason=reason, indexable=indexable, pages=pages)
+            models.IndexabilityCount(reason=reason, indexable=indexable, pages=pages)
             for reason, indexable, pages in crawl.summary.indexabilities()
         )
         runs = at_once(crawl.runs.all())
         last = runs[-1] if runs else None
-        return CrawlOverview(
+        return models.CrawlOverview(
             start_url=crawl.export.start_url() or "",
             started_at=last.started_at if last else None,
             ended_at=last.ended_at if last else None,
@@ -115,7 +96,9 @@ def read_overview(path: Path | str) -> CrawlOverview:
             unlinked=sum(one.urls for one in of_site if _has_response(one) and one.depth >= UNLINKED),
             indexable=sum(one.pages for one in indexability if one.indexable),
             indexability=indexability,
-            skipped=tuple(SkippedCount(reason=reason, urls=urls) for reason, urls in crawl.summary.skip_reasons(_MAX_REASONS)),
+            skipped=tuple(
+                models.SkippedCount(reason=reason, urls=urls) for reason, urls in crawl.summary.skip_reasons(_MAX_REASONS)
+            ),
             severities=_severities(crawl),
             charts=_chart_figures(of_site, counted),
             runs=tuple(_run_figures(run) for run in runs),
@@ -123,21 +106,21 @@ def read_overview(path: Path | str) -> CrawlOverview:
 
 
 @cached_while_unchanged()
-def read_charts(path: Path | str) -> CrawlCharts:
+def read_charts(path: Path | str) -> models.CrawlCharts:
     """Only the data of the charts."""
     with looking_at(path) as crawl:
         standing, counted = crawl.totals.standing()
     return _chart_figures([one for one in standing if one.internal], counted)
 
 
-def _chart_figures(of_site: Sequence[CrawlTotals], counted: Sequence[tuple[int, int]]) -> CrawlCharts:
+def _chart_figures(of_site: Sequence[CrawlTotals], counted: Sequence[tuple[int, int]]) -> models.CrawlCharts:
     found = _sum_counts((response_class(one.status, one.status_code), one.urls) for one in of_site)
     depths = _sum_counts((one.depth, one.urls) for one in of_site if _has_response(one) and one.depth < UNLINKED)
     classes = {name: found[name] for name in (*_CLASSES, *sorted(found.keys() - set(_CLASSES)))}
-    return CrawlCharts(classes=classes, times=time_figures(counted), depths=tuple(sorted(depths.items())))
+    return models.CrawlCharts(classes=classes, times=time_figures(counted), depths=tuple(sorted(depths.items())))
 
 
-def time_figures(counts: Sequence[tuple[int, int]]) -> TimeFigures:
+def time_figures(counts: Sequence[tuple[int, int]]) -> models.TimeFigures:
     """The distribution of times, given as milliseconds and count, fastest first."""
     total = sum(count for _, count in counts)
     wanted = [max(1, ceil(share * total)) for share in (0.5, 0.9, 0.99)]
@@ -151,10 +134,10 @@ def time_figures(counts: Sequence[tuple[int, int]]) -> TimeFigures:
             if reached[place] is None and seen >= rank:
                 reached[place] = ms
     p50, p90, p99 = reached
-    return TimeFigures(count=total, p50=p50, p90=p90, p99=p99, bounds=TIME_BOUNDS, classes=tuple(classes))
+    return models.TimeFigures(count=total, p50=p50, p90=p90, p99=p99, bounds=TIME_BOUNDS, classes=tuple(classes))
 
 
-def _severities(crawl: ReadOnlyCrawl) -> tuple[SeverityFigures, ...]:
+def _severities(crawl: ReadOnlyCrawl) -> tuple[models.SeverityFigures, ...]:
     catalogue = crawl.findings.stored_checks()
     if all(each.check.id == MALFORMED.id for each in catalogue):  # A crawl for broken links lists these with them.
         return ()
@@ -164,7 +147,7 @@ def _severities(crawl: ReadOnlyCrawl) -> tuple[SeverityFigures, ...]:
         own = [counts.get(each.number, 0) for each in catalogue if each.check.severity is severity]
         checks = sum(count > 0 for count in own)
         found.append(
-            SeverityFigures(severity=severity.value, checks=checks, findings=sum(own), pages=pages.get(severity.value, 0))
+            models.SeverityFigures(severity=severity.value, checks=checks, findings=sum(own), pages=pages.get(severity.value, 0))
         )
     return tuple(found)
 
@@ -189,7 +172,7 @@ _SEVERITIES = tuple(Severity)
 
 def list_findings(
     path: Path | str, *, severity: str | None = None, check: str | None = None, lang: str = "en", every: bool = False
-) -> list[CheckSummary]:
+) -> list[models.CheckSummary]:
     """The checks with findings, most severe and most frequent first; with `every` also those without."""
     found = [
         (each, count)
@@ -220,11 +203,11 @@ def list_affected(
         return crawl.page_list.affected(number, limit=limit, cursor=cursor)
 
 
-def summarize_check(stored: StoredCheck, lang: str, count: int) -> CheckSummary:
+def summarize_check(stored: StoredCheck, lang: str, count: int) -> models.CheckSummary:
     """A check in one language."""
     check, limit = stored.check, stored.check.threshold
     text = translator(lang).check(check)
-    return CheckSummary(
+    return models.CheckSummary(
         id=check.id, group=check.group, severity=check.severity.value, title=text.title, why=text.why,
         fix=text.fix, threshold=limit.default if limit else None, unit=limit.unit if limit else "", count=count,
     )  # fmt: skip
@@ -324,7 +307,7 @@ MAX_LISTED = 500
 _LISTS = ("headers", "headings", "images", "directives", "extracted", "rendering")
 
 
-def read_page(path: Path | str, which: int | str, *, lang: str = "en", links: int = 25) -> PageDetail | None:
+def read_page(path: Path | str, which: int | str, *, lang: str = "en", links: int = 25) -> models.PageDetail | None:
     """A page by its number or URL, with some of its links; None if the crawl does not have it."""
     with looking_at(path) as crawl:
         number = crawl.page_list.page_id(which) if isinstance(which, str) else which
@@ -332,25 +315,27 @@ def read_page(path: Path | str, which: int | str, *, lang: str = "en", links: in
         if line is None:
             return None
         facts = crawl.page_list.page_facts(line.id)
-        return PageDetail(
+        return models.PageDetail(
             summary=line,
             facts=_page_facts(facts),
-            headings=tuple(PageHeading(level=level, text=text) for level, text, *_ in facts["headings"][:MAX_LISTED]),
-            images=tuple(PageImage(src=src, alt=alt) for src, alt, *_ in facts["images"][:MAX_LISTED]),
+            headings=tuple(models.PageHeading(level=level, text=text) for level, text, *_ in facts["headings"][:MAX_LISTED]),
+            images=tuple(models.PageImage(src=src, alt=alt) for src, alt, *_ in facts["images"][:MAX_LISTED]),
             resources=tuple(
-                PageResource(url=url, kind=kind, status=status, status_code=code, content_type=content_type, size=size)
+                models.PageResource(url=url, kind=kind, status=status, status_code=code, content_type=content_type, size=size)
                 for url, kind, status, code, content_type, size in crawl.page_list.page_resources(line.id, MAX_LISTED)
             ),
             hreflang=tuple(
-                PageAlternate(language=language, url=url, source=source)
+                models.PageAlternate(language=language, url=url, source=source)
                 for language, url, source in crawl.page_list.page_alternates(line.id)[:MAX_LISTED]
             ),
             structured_data=tuple(
-                StructuredDataItem(syntax=syntax, type=kind, properties=properties)
+                models.StructuredDataItem(syntax=syntax, type=kind, properties=properties)
                 for syntax, kind, properties in crawl.page_list.page_items(line.id)[:MAX_LISTED]
             ),
-            headers=tuple(ResponseHeader(name=name, value=value) for name, value in facts["headers"][:MAX_LISTED]),
-            redirects=tuple(RedirectStep(url=url, status_code=code) for url, code in crawl.page_list.redirect_steps(line.id)),
+            headers=tuple(models.ResponseHeader(name=name, value=value) for name, value in facts["headers"][:MAX_LISTED]),
+            redirects=tuple(
+                models.RedirectStep(url=url, status_code=code) for url, code in crawl.page_list.redirect_steps(line.id)
+            ),
             extracted=facts["extracted"],
             findings=_page_findings(crawl, line.id, lang),
             inlinks=_page_links(crawl, LinkFilter(target=line.id, is_inlink=True), links, crawl.link_list.link_total(to=line.id)),
@@ -371,21 +356,21 @@ def _page_facts(facts: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _page_findings(crawl: ReadOnlyCrawl, number: int, lang: str) -> tuple[PageFinding, ...]:
+def _page_findings(crawl: ReadOnlyCrawl, number: int, lang: str) -> tuple[models.PageFinding, ...]:
     found = crawl.page_list.page_found(number)
     if not found:
         return ()
     checks = {each.number: each for each in crawl.findings.stored_checks()}
     return tuple(
-        PageFinding(check=summarize_check(checks[check], lang, 1), subject=subject, detail=detail, data=data)
+        models.PageFinding(check=summarize_check(checks[check], lang, 1), subject=subject, detail=detail, data=data)
         for check, subject, detail, data in found
         if check in checks
     )
 
 
-def _page_links(crawl: ReadOnlyCrawl, chosen: LinkFilter, most: int, total: int | None) -> LinkList:
+def _page_links(crawl: ReadOnlyCrawl, chosen: LinkFilter, most: int, total: int | None) -> models.LinkList:
     lines, more = crawl.link_list.link_lines(chosen, limit=most)
-    return LinkList(items=tuple(lines), next=more, total=total)
+    return models.LinkList(items=tuple(lines), next=more, total=total)
 
 
 DEFAULT_NODES = 300
@@ -405,7 +390,7 @@ _COLOURS: dict[str, dict[str, str]] = {
 }
 
 
-def read_graph(path: Path | str, *, most: int = DEFAULT_NODES) -> SiteGraph:
+def read_graph(path: Path | str, *, most: int = DEFAULT_NODES) -> models.SiteGraph:
     """The pages with the highest link score, some broken pages, and the path to each."""
     return _read_graph(path, most=min(most, MAX_NODES))
 
@@ -434,8 +419,8 @@ def _colour_attributes(classes: list[str]) -> str:
 
 
 @cached_while_unchanged(LARGE_CACHE_SIZE)
-def _read_graph(path: Path | str, *, most: int) -> SiteGraph:
+def _read_graph(path: Path | str, *, most: int) -> models.SiteGraph:
     with looking_at(path) as crawl:
         nodes = crawl.summary.nodes(most, most // _SHARE_OF_BROKEN)
         links = crawl.summary.links_between(node.id for node in nodes)
-        return SiteGraph(start_url=crawl.export.start_url() or "", nodes=tuple(nodes), edges=tuple(links))
+        return models.SiteGraph(start_url=crawl.export.start_url() or "", nodes=tuple(nodes), edges=tuple(links))

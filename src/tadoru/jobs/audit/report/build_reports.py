@@ -24,27 +24,7 @@ from tadoru.jobs.audit.criteria import CheckCount
 from tadoru.jobs.audit.report import messages
 from tadoru.jobs.audit.report.audit_report import AuditReport, FindingKey, ReportedFinding
 from tadoru.jobs.audit.report.summary import AuditSummary, CheckResult, FindingExample
-from tadoru.jobs.reporting.build_formats import (
-    JunitCase,
-    JunitSuite,
-    ResultPlace,
-    SarifRun,
-    code_quality_issue,
-    sarif_result,
-    write_json_list,
-    write_junit_suites,
-    write_sarif_log,
-)
-from tadoru.jobs.reporting.escape import (
-    clip,
-    escape_markdown,
-    markdown_code,
-    markdown_link,
-    printable,
-    readable_url,
-    url_origin,
-    url_shortener,
-)
+from tadoru.jobs.reporting import build_formats, escape
 from tadoru.jobs.reporting.output import limit_annotations, workflow_command
 from tadoru.model.finding import Severity
 from tadoru.store.crawl.findings import Inlink
@@ -60,7 +40,7 @@ def write_sarif(report: AuditReport, out: TextIO) -> None:
     for name, moment in (("startTimeUtc", crawl.started), ("endTimeUtc", crawl.ended)):
         if moment is not None:
             invocation[name] = f"{moment:%Y-%m-%dT%H:%M:%SZ}"
-    run = SarifRun(
+    run = build_formats.SarifRun(
         id=f"audit/{crawl.start_url}",
         lang=report.translate.lang,
         rules=[_rule(result, report.translate) for result in report.summary.results],
@@ -71,12 +51,12 @@ def write_sarif(report: AuditReport, out: TextIO) -> None:
             "notJudged": list(describe_skipped_checks(report.summary.not_judged, report.translate)),
         },
     )
-    write_sarif_log(run, _results(report), out)
+    build_formats.write_sarif_log(run, _results(report), out)
 
 
 def write_code_quality(report: AuditReport, out: TextIO) -> None:
     """Writes GitLab's code quality report: the findings that are not suppressed, with their pages as paths."""
-    write_json_list((_issue(report, finding) for finding in report.findings() if finding.entry is None), out)
+    build_formats.write_json_list((_issue(report, finding) for finding in report.findings() if finding.entry is None), out)
     out.write("\n")
 
 
@@ -84,7 +64,9 @@ def _issue(report: AuditReport, finding: ReportedFinding) -> dict[str, Any]:
     row, check = finding.row, finding.result.check
     key = (row.url, check.id, row.subject)
     message = _message(finding, report.translate)
-    return code_quality_issue(check.id, _CODE_QUALITY[check.severity], message, ResultPlace(row.url), key)
+    return build_formats.code_quality_issue(
+        check.id, _CODE_QUALITY[check.severity], message, build_formats.ResultPlace(row.url), key
+    )
 
 
 def _rule(result: CheckResult, _: Translator) -> dict[str, Any]:
@@ -138,7 +120,7 @@ def _absent(report: AuditReport, key: FindingKey, index: int) -> dict[str, Any]:
 
 def _sarif_result(key: FindingKey, index: int, message: str, level: str) -> dict[str, Any]:
     url, check_id, _ = key
-    return sarif_result(check_id, index, level, message, ResultPlace(url), key)
+    return build_formats.sarif_result(check_id, index, level, message, build_formats.ResultPlace(url), key)
 
 
 def _message(finding: ReportedFinding, _: Translator) -> str:
@@ -158,13 +140,13 @@ def format_annotations(found: Iterable[CheckCount], lang: str = "en") -> Iterato
     def annotations() -> Iterator[tuple[str, str]]:
         for each in sorted(found, key=lambda each: (-each.count, each.check.id)):
             if (level := LEVELS[Severity(each.check.severity)]) != "note":
-                title = printable((each.check.title_ja if lang == "ja" else "") or each.check.title)
+                title = escape.printable((each.check.title_ja if lang == "ja" else "") or each.check.title)
                 text = _.ngettext(
                     "{count} finding ({check}), first {url}",
                     "{count} findings ({check}), first {url}",
                     each.count,
                     check=each.check.id,
-                    url=printable(each.url),
+                    url=escape.printable(each.url),
                 )
                 yield level, workflow_command(level, title, text)
 
@@ -190,13 +172,13 @@ def write_junit(report: AuditReport, out: TextIO) -> None:
     order = {group: number for number, group in enumerate(dict.fromkeys(result.check.group for result in results))}
     results.sort(key=lambda result: order[result.check.group])
     groups = groupby(results, key=lambda result: result.check.group)
-    write_junit_suites("tadoru audit", [_suite(report, group, list(members)) for group, members in groups], out)
+    build_formats.write_junit_suites("tadoru audit", [_suite(report, group, list(members)) for group, members in groups], out)
 
 
-def _suite(report: AuditReport, group: str, results: list[CheckResult]) -> JunitSuite:
+def _suite(report: AuditReport, group: str, results: list[CheckResult]) -> build_formats.JunitSuite:
     summary = report.summary
     started = summary.crawl.started
-    return JunitSuite(
+    return build_formats.JunitSuite(
         name=messages.translate_name(messages.GROUPS, group, report.translate),
         timestamp=f"{started:%Y-%m-%dT%H:%M:%S}" if started is not None else "1970-01-01T00:00:00",
         hostname=messages.site_name(summary),
@@ -211,17 +193,17 @@ def _suite_properties(summary: AuditSummary, _: Translator) -> dict[str, object]
     return figures | {f"not_judged.{at}": text for at, text in enumerate(describe_skipped_checks(summary.not_judged, _), 1)}
 
 
-def _case(report: AuditReport, result: CheckResult) -> JunitCase:
+def _case(report: AuditReport, result: CheckResult) -> build_formats.JunitCase:
     check = result.check
     title = messages.translate_check(check, report.translate).title
     name, class_name = f"{title} ({check.id})", f"tadoru.{check.group}"
     if not result.count and not result.suppressed:
-        return JunitCase(name=name, class_name=class_name)
+        return build_formats.JunitCase(name=name, class_name=class_name)
     if not result.count:
-        return JunitCase(name=name, class_name=class_name, outcome="skipped", message="; ".join(result.reasons))
+        return build_formats.JunitCase(name=name, class_name=class_name, outcome="skipped", message="; ".join(result.reasons))
     if check.severity not in FAILING:
-        return JunitCase(name=name, class_name=class_name, outcome="noted", lines=_case_lines(report, result))
-    return JunitCase(
+        return build_formats.JunitCase(name=name, class_name=class_name, outcome="noted", lines=_case_lines(report, result))
+    return build_formats.JunitCase(
         name=name,
         class_name=class_name,
         outcome="failed",
@@ -244,9 +226,9 @@ def _case_lines(report: AuditReport, result: CheckResult) -> Iterator[str]:
 
 def _page_lines(example: FindingExample, _: Translator) -> Iterator[str]:
     text = messages.describe_evidence(example.row, _)
-    yield f"\n{readable_url(example.row.url)}{f'  {text}' if text else ''}\n"
+    yield f"\n{escape.readable_url(example.row.url)}{f'  {text}' if text else ''}\n"
     for link in example.inlinks:
-        yield f"    ← {messages.describe_inlink(link, readable_url(link.source_url))}\n"
+        yield f"    ← {messages.describe_inlink(link, escape.readable_url(link.source_url))}\n"
     hidden = example.inlink_count - len(example.inlinks)
     if hidden > 0:
         yield f"    ← {messages.describe_hidden(hidden, _)}\n"
@@ -261,7 +243,7 @@ def write_markdown(report: AuditReport, out: TextIO) -> None:
     """Writes the document; lists of pages are streamed."""
     _, summary = report.translate, report.summary
     title = _("Audit of {site}", site=messages.site_name(summary))
-    out.write(f"## {escape_markdown(title)}\n\n")
+    out.write(f"## {escape.escape_markdown(title)}\n\n")
     out.writelines(f"{line}\n" for line in _figures(summary, _))
     if not summary.found:
         out.write("\n" + _("No issues found.") + "\n")
@@ -281,18 +263,18 @@ def write_markdown(report: AuditReport, out: TextIO) -> None:
         out.write(block if available >= 0 else "")
     if left:
         more = _.ngettext("{count} more check. To list everything, run:", "{count} more checks. To list everything, run:", left)
-        out.write(f"\n{more} {markdown_code(report.command('--all'))}\n")
-    out.writelines(f"\n{escape_markdown(note)}\n" for note in messages.describe_exclusions(summary, _))
+        out.write(f"\n{more} {escape.markdown_code(report.command('--all'))}\n")
+    out.writelines(f"\n{escape.escape_markdown(note)}\n" for note in messages.describe_exclusions(summary, _))
     if summary.not_judged:
         out.write("\n### " + _("Not judged") + "\n\n")
-        out.writelines(f"- {escape_markdown(note)}\n" for note in describe_skipped_checks(summary.not_judged, _))
+        out.writelines(f"- {escape.escape_markdown(note)}\n" for note in describe_skipped_checks(summary.not_judged, _))
 
 
 def _figures(summary: AuditSummary, _: Translator) -> Iterator[str]:
     if crawl := messages.describe_crawl(summary, _):
-        yield f"{escape_markdown(crawl)}\n"
+        yield f"{escape.escape_markdown(crawl)}\n"
     if warning := messages.describe_unfinished(summary, _):
-        yield f"> ⚠️ {escape_markdown(warning)}\n"
+        yield f"> ⚠️ {escape.escape_markdown(warning)}\n"
     score = _("No score yet. It is calculated when the crawl ends.")
     if summary.score is not None:
         score = "**" + _("{score} of 100", score=f"{summary.score:.0f}") + f"** ({messages.score_grade(summary.score, _)})"
@@ -307,8 +289,8 @@ def _figures(summary: AuditSummary, _: Translator) -> Iterator[str]:
 
 
 def _table_row(result: CheckResult, _: Translator) -> str:
-    check, title = result.check, escape_markdown(messages.translate_check(result.check, _).title)
-    group = escape_markdown(messages.translate_name(messages.GROUPS, check.group, _))
+    check, title = result.check, escape.escape_markdown(messages.translate_check(result.check, _).title)
+    group = escape.escape_markdown(messages.translate_name(messages.GROUPS, check.group, _))
     return (
         f"| {_SIGNS[check.severity]} {_(messages.SEVERITIES[check.severity])} | {title} | {group} | {_.number(result.count)} |\n"
     )
@@ -317,20 +299,21 @@ def _table_row(result: CheckResult, _: Translator) -> str:
 def _page_list(report: AuditReport, result: CheckResult) -> Iterator[str]:
     _, check = report.translate, result.check
     text = messages.translate_check(check, _)
-    short = url_shortener(url_origin(report.summary.crawl.start_url))
-    heading = f"{_SIGNS[check.severity]} {escape_markdown(text.title)} ({_.number(result.count)})"
+    short = escape.url_shortener(escape.url_origin(report.summary.crawl.start_url))
+    heading = f"{_SIGNS[check.severity]} {escape.escape_markdown(text.title)} ({_.number(result.count)})"
     yield f"\n<details><summary>{heading}</summary>\n\n"
-    yield f"{escape_markdown(text.why)} {escape_markdown(text.fix)}\n\n"
+    yield f"{escape.escape_markdown(text.why)} {escape.escape_markdown(text.fix)}\n\n"
     for line in messages.describe_groups(result, short, _):
-        yield f"{escape_markdown(line)}\n\n"
+        yield f"{escape.escape_markdown(line)}\n\n"
     for example in report.pages(result, INLINKS):
-        yield f"- {markdown_link(example.row.url, short(example.row.url))}"
+        yield f"- {escape.markdown_link(example.row.url, short(example.row.url))}"
         if evidence := messages.describe_evidence(example.row, _):
-            yield f" – {escape_markdown(evidence)}"
+            yield f" – {escape.escape_markdown(evidence)}"
         yield from _inlinks(example, _, short)
         yield "\n"
     if hidden := report.hidden(result):
-        yield f"\n{messages.describe_hidden_before_command(hidden, _)} {markdown_code(report.command(f'--check {check.id}'))}\n"
+        command = escape.markdown_code(report.command(f"--check {check.id}"))
+        yield f"\n{messages.describe_hidden_before_command(hidden, _)} {command}\n"
     yield "\n</details>\n"
 
 
@@ -345,5 +328,5 @@ def _inlinks(example: FindingExample, _: Translator, short: Callable[[str], str]
 
 
 def _inlink(link: Inlink, short: Callable[[str], str]) -> str:
-    text = escape_markdown(clip(printable(link.text), 80))
-    return f"{markdown_link(link.source_url, short(link.source_url))}{f' “{text}”' if text else ''}"
+    text = escape.escape_markdown(escape.clip(escape.printable(link.text), 80))
+    return f"{escape.markdown_link(link.source_url, short(link.source_url))}{f' “{text}”' if text else ''}"

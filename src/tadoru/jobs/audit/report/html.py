@@ -16,22 +16,6 @@ from tadoru.i18n.translation import Translator
 from tadoru.jobs.audit.coverage import describe_skipped_checks
 from tadoru.jobs.audit.report import messages
 from tadoru.jobs.audit.report.audit_report import AuditReport
-from tadoru.jobs.audit.report.messages import (
-    GROUPS,
-    INDEXABILITIES,
-    SEVERITIES,
-    SEVERITY_HEADINGS,
-    describe_crawl,
-    describe_evidence,
-    describe_exclusions,
-    describe_hidden,
-    format_page_count,
-    format_time_bound,
-    response_class_name,
-    site_name,
-    translate_check,
-    translate_name,
-)
 from tadoru.jobs.audit.report.summary import TIME_BOUNDS, AuditSummary, CheckResult, PageGraph
 from tadoru.jobs.audit.score import HIDDEN_FACTOR, SCORE_VERSION, WEIGHTS
 from tadoru.jobs.reporting.charts import ChartSegment, scale_bars
@@ -73,10 +57,10 @@ def write_html(report: AuditReport, out: TextIO) -> None:
     def name(url: str) -> str:
         return clip(short(url), _MAX_NAME)
 
-    picture, excluded = site_picture(summary, _), list(describe_exclusions(summary, _))
+    picture, excluded = site_picture(summary, _), list(messages.describe_exclusions(summary, _))
     skipped = {check for one in summary.not_judged for check in one.checks}
     passed = [result for result in summary.results if not result.count and result.check.id not in skipped]
-    headings = [(severity, _(SEVERITY_HEADINGS[severity]), summary.count(severity)) for severity in Severity]
+    headings = [(severity, _(messages.SEVERITY_HEADINGS[severity]), summary.count(severity)) for severity in Severity]
     sections = {
         "figures": (_("Summary"), True),
         "findings": (_("Findings"), True),
@@ -95,15 +79,15 @@ def write_html(report: AuditReport, out: TextIO) -> None:
         _.lang,
         out,
         has_script=True,
-        title=_("Audit of {site}", site=site_name(summary)),
-        about=describe_crawl(summary, _),
+        title=_("Audit of {site}", site=messages.site_name(summary)),
+        about=messages.describe_crawl(summary, _),
         cards=_cards(summary, _),
         sections={name: heading for name, (heading, content) in sections.items() if content},
         report=report,
         summary=summary,
         translate=_,
         messages=messages,
-        severities={severity: _(name) for severity, name in SEVERITIES.items()},
+        severities={severity: _(name) for severity, name in messages.SEVERITIES.items()},
         severity_headings=headings,
         severity_choices=[(severity, heading) for severity, heading, count in headings if count],
         dial_circumference=DIAL_CIRCUMFERENCE,
@@ -120,7 +104,7 @@ def write_html(report: AuditReport, out: TextIO) -> None:
         indexability_bars=_indexability_bars(summary, _),
         group_bars=_group_bars(summary, _),
         groups=_groups(summary, _),
-        checks=((result, translate_check(result.check, _), _rows(report, result, name)) for result in summary.found),
+        checks=((result, messages.translate_check(result.check, _), _rows(report, result, name)) for result in summary.found),
         token=_token,
         severity_ranks=list(Severity),
         max_printed=MAX_PRINTED,
@@ -128,7 +112,7 @@ def write_html(report: AuditReport, out: TextIO) -> None:
         picture=picture,
         excluded=excluded,
         not_judged=list(describe_skipped_checks(summary.not_judged, _)),
-        passed=[translate_check(result.check, _).title for result in passed],
+        passed=[messages.translate_check(result.check, _).title for result in passed],
     )
 
 
@@ -138,14 +122,14 @@ def _cards(summary: AuditSummary, _: Translator) -> list[tuple[str, str, int, st
     cards = [("", _("Pages"), summary.pages, ""), ("", _("Indexable"), summary.indexable, share)]
     for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTICE):
         count = summary.count(severity)
-        pages = format_page_count(summary.pages_with[severity], _) if count else ""
-        cards.append((str(severity), _(SEVERITY_HEADINGS[severity]), count, pages))
+        pages = messages.format_page_count(summary.pages_with[severity], _) if count else ""
+        cards.append((str(severity), _(messages.SEVERITY_HEADINGS[severity]), count, pages))
     return [*cards, ("", _("Links"), summary.links, "")]
 
 
 def _time_columns(summary: AuditSummary) -> list[tuple[str, int]]:
     """The classes of response times by upper bound, without empty ones at the end."""
-    names = [*map(format_time_bound, TIME_BOUNDS), f"> {format_time_bound(TIME_BOUNDS[-1])}"]
+    names = [*map(messages.format_time_bound, TIME_BOUNDS), f"> {messages.format_time_bound(TIME_BOUNDS[-1])}"]
     classes = list(zip(names, summary.times.classes, strict=True))
     while classes and not classes[-1][1]:
         classes.pop()
@@ -153,7 +137,7 @@ def _time_columns(summary: AuditSummary) -> list[tuple[str, int]]:
 
 
 def _status_bars(summary: AuditSummary, _: Translator) -> Sequence[Any]:
-    named = ((kind, response_class_name(kind, _), count) for kind, count in summary.classes.items() if count)
+    named = ((kind, messages.response_class_name(kind, _), count) for kind, count in summary.classes.items() if count)
     return scale_bars([(name, [ChartSegment(_CLASSES.get(kind, "unread"), name, count)]) for kind, name, count in named])
 
 
@@ -166,7 +150,9 @@ def _codes(summary: AuditSummary) -> list[tuple[int, int]]:
 
 
 def _indexability_bars(summary: AuditSummary, _: Translator) -> Sequence[Any]:
-    named = ((translate_name(INDEXABILITIES, reason, _), kind, count) for reason, kind, count in summary.indexability)
+    named = (
+        (messages.translate_name(messages.INDEXABILITIES, reason, _), kind, count) for reason, kind, count in summary.indexability
+    )
     return scale_bars([(name, [ChartSegment("ok" if indexable else "unread", name, count)]) for name, indexable, count in named])
 
 
@@ -178,8 +164,8 @@ def _group_bars(summary: AuditSummary, _: Translator) -> Sequence[Any]:
     return scale_bars(
         [
             (
-                translate_name(GROUPS, group, _),
-                [ChartSegment(each, _(SEVERITIES[each]), by_severity[each]) for each in Severity],
+                messages.translate_name(messages.GROUPS, group, _),
+                [ChartSegment(each, _(messages.SEVERITIES[each]), by_severity[each]) for each in Severity],
             )
             for group, by_severity in ordered
         ]
@@ -188,7 +174,7 @@ def _group_bars(summary: AuditSummary, _: Translator) -> Sequence[Any]:
 
 def _groups(summary: AuditSummary, _: Translator) -> list[tuple[str, str]]:
     """The values and names of the filter by group."""
-    groups = {result.check.group: translate_name(GROUPS, result.check.group, _) for result in summary.found}
+    groups = {result.check.group: messages.translate_name(messages.GROUPS, result.check.group, _) for result in summary.found}
     return [(f"in-{_token(group)}", name) for group, name in sorted(groups.items(), key=lambda item: item[1])]
 
 
@@ -201,11 +187,11 @@ def _rows(report: AuditReport, result: CheckResult, name: Callable[[str], str]) 
     """Status code, URL, name, evidence, inlinks (URL, name, anchor text) and a note on them, of the first examples."""
     _, rows, size = report.translate, list[tuple[Any, ...]](), 0
     for example in result.examples:
-        row, evidence = example.row, describe_evidence(example.row, _)
+        row, evidence = example.row, messages.describe_evidence(example.row, _)
         links = [(link.source_url, name(link.source_url), clip(printable(link.text), 80)) for link in example.inlinks]
         hidden = example.inlink_count - len(links)
         # A finding about the whole site has no page that others could link to.
-        note = describe_hidden(hidden, _) if hidden > 0 else _("No inlinks") if row.page_id and not links else ""
+        note = messages.describe_hidden(hidden, _) if hidden > 0 else _("No inlinks") if row.page_id and not links else ""
         shown = name(row.url)
         rows.append((row.status_code, row.url, shown, evidence, links, note))
         size += _ROW_SIZE + len(row.url) + len(shown) + len(evidence)
@@ -242,7 +228,7 @@ def draw_page_graph(graph: PageGraph, start_url: str, _: Translator, max_curves:
     short = url_shortener(url_origin(start_url))
     names = [url_host(start_url) if short(node.url) == "/" else clip(short(node.url), _MAX_NAME) for node in nodes]
     tooltips = [_tooltip(node, name, _) for node, name in zip(nodes, names, strict=True)]
-    heading = _("Site structure") + f": {format_page_count(len(dots), _)}"
+    heading = _("Site structure") + f": {messages.format_page_count(len(dots), _)}"
     return draw_dots(dots, pairs, names, tooltips, heading, max_curves)
 
 

@@ -7,27 +7,8 @@ from typing import TextIO
 
 from tadoru.i18n.translation import Translator
 from tadoru.jobs.audit.coverage import describe_skipped_checks
+from tadoru.jobs.audit.report import messages
 from tadoru.jobs.audit.report.audit_report import AuditReport
-from tadoru.jobs.audit.report.messages import (
-    INDEXABILITIES,
-    SEVERITY_HEADINGS,
-    describe_crawl,
-    describe_evidence,
-    describe_exclusions,
-    describe_groups,
-    describe_hidden,
-    describe_inlink,
-    describe_suppressed,
-    describe_threshold,
-    describe_unfinished,
-    format_milliseconds,
-    format_time_bound,
-    response_class_name,
-    score_grade,
-    site_name,
-    translate_check,
-    translate_name,
-)
 from tadoru.jobs.audit.report.summary import TIME_BOUNDS, AuditSummary, FindingExample
 from tadoru.jobs.reporting.charts import limit_columns
 from tadoru.jobs.reporting.escape import readable_url, url_origin, url_shortener
@@ -62,16 +43,16 @@ def write_text(report: AuditReport, out: TextIO, *, colour: bool = False) -> Non
 
 
 def _write_head(summary: AuditSummary, _: Translator, paint: Palette, write_line: WriteLine) -> None:
-    write_line(f"{paint.bold(site_name(summary))}  {paint.faint(readable_url(summary.crawl.start_url))}")
-    write_line(paint.faint(describe_crawl(summary, _)))
-    if warning := describe_unfinished(summary, _):
+    write_line(f"{paint.bold(messages.site_name(summary))}  {paint.faint(readable_url(summary.crawl.start_url))}")
+    write_line(paint.faint(messages.describe_crawl(summary, _)))
+    if warning := messages.describe_unfinished(summary, _):
         write_line(paint.yellow(warning))
 
 
 def _write_figures(summary: AuditSummary, _: Translator, paint: Palette, write_line: WriteLine) -> None:
-    classes = [(response_class_name(name, _), count) for name, count in summary.classes.items() if count]
+    classes = [(messages.response_class_name(name, _), count) for name, count in summary.classes.items() if count]
     reasons = [
-        (translate_name(INDEXABILITIES, reason, _), count)
+        (messages.translate_name(messages.INDEXABILITIES, reason, _), count)
         for reason, is_indexable, count in summary.indexability
         if not is_indexable
     ]
@@ -94,7 +75,7 @@ def _score(summary: AuditSummary, _: Translator, paint: Palette) -> str:
         return _("No score yet. It is calculated when the crawl ends.")
     colour = paint.green if score >= 75 else paint.yellow if score >= 50 else paint.red
     shown = _("{score} of 100", score=f"{score:.0f}")
-    return f"{paint.bold(colour(shown))}  {score_grade(score, _)}"
+    return f"{paint.bold(colour(shown))}  {messages.score_grade(score, _)}"
 
 
 def _figures(total: int, parts: Sequence[tuple[str, int]], _: Translator) -> str:
@@ -104,14 +85,14 @@ def _figures(total: int, parts: Sequence[tuple[str, int]], _: Translator) -> str
 def _write_findings(report: AuditReport, paint: Palette, write_line: WriteLine) -> None:
     summary, _ = report.summary, report.translate
     short = url_shortener(url_origin(summary.crawl.start_url))
-    titles = {result.number: translate_check(result.check, _).title for result in summary.found}
+    titles = {result.number: messages.translate_check(result.check, _).title for result in summary.found}
     width = max(map(display_width, titles.values()), default=0)
     if not summary.found:
         write_line("\n" + _("No issues found."))
     for severity in Severity:
         results = [result for result in summary.found if result.check.severity is severity]
         if results:
-            heading = _colour_of(severity, paint)(paint.bold(_(SEVERITY_HEADINGS[severity])))
+            heading = _colour_of(severity, paint)(paint.bold(_(messages.SEVERITY_HEADINGS[severity])))
             write_line(f"\n{heading} ({_.number(summary.count(severity))})")
         for result in results:
             title, count = pad_text(titles[result.number], width), _.number(result.count).rjust(_NUMBER)
@@ -136,13 +117,16 @@ def _write_distributions(summary: AuditSummary, _: Translator, paint: Palette, w
     times = summary.times
     if times.count:
         shares = zip((50, 90, 99), (times.p50, times.p90, times.p99), strict=True)
-        percentiles = "   ".join(f"p{share} {format_milliseconds(time)}" for share, time in shares)
+        percentiles = "   ".join(f"p{share} {messages.format_milliseconds(time)}" for share, time in shares)
         _write_bars(_("Response times") + f"  {paint.faint(percentiles)}", _time_classes(summary), _, paint, write_line)
 
 
 def _time_classes(summary: AuditSummary) -> list[tuple[str, int]]:
     """Each class of response times with its label."""
-    labels = [*(f"≤ {format_time_bound(bound)}" for bound in TIME_BOUNDS), f"> {format_time_bound(TIME_BOUNDS[-1])}"]
+    labels = [
+        *(f"≤ {messages.format_time_bound(bound)}" for bound in TIME_BOUNDS),
+        f"> {messages.format_time_bound(TIME_BOUNDS[-1])}",
+    ]
     return list(zip(labels, summary.times.classes, strict=True))
 
 
@@ -163,36 +147,36 @@ def _write_pages(report: AuditReport, paint: Palette, write_line: WriteLine) -> 
     if not report.summary.found:
         write_line("\n" + _("No issues found."))
     for result in report.summary.found:
-        check, text = result.check, translate_check(result.check, _)
+        check, text = result.check, messages.translate_check(result.check, _)
         count = _.number(result.count)
         write_line(f"\n{_mark(check.severity, paint)} {paint.bold(text.title)} ({count})  {paint.faint(check.id)}")
         write_line("  " + _("Why it matters") + f": {text.why}")
         write_line("  " + _("How to fix it") + f": {text.fix}")
         if check.threshold is not None:
-            write_line(f"  {describe_threshold(check.threshold, _)}")
-        for line in describe_groups(result, short, _):
+            write_line(f"  {messages.describe_threshold(check.threshold, _)}")
+        for line in messages.describe_groups(result, short, _):
             write_line(f"  {line}")
         for example in report.pages(result, INLINKS):
             for line in _page_lines(example, _, short, paint):
                 write_line(line)
         if result.suppressed:
-            write_line(paint.faint(f"  {describe_suppressed(result, _)}"))
+            write_line(paint.faint(f"  {messages.describe_suppressed(result, _)}"))
 
 
 def _page_lines(example: FindingExample, _: Translator, short: Callable[[str], str], paint: Palette) -> Iterator[str]:
     yield f"\n  {short(example.row.url)}"
-    if text := describe_evidence(example.row, _):
+    if text := messages.describe_evidence(example.row, _):
         yield f"      {text}"
     for link in example.inlinks:
-        yield paint.faint(f"      ← {describe_inlink(link, short(link.source_url))}")
+        yield paint.faint(f"      ← {messages.describe_inlink(link, short(link.source_url))}")
     hidden = example.inlink_count - len(example.inlinks)
     if hidden > 0:
-        yield paint.faint(f"      ← {describe_hidden(hidden, _)}")
+        yield paint.faint(f"      ← {messages.describe_hidden(hidden, _)}")
 
 
 def _write_end(report: AuditReport, paint: Palette, write_line: WriteLine) -> None:
     _ = report.translate
-    notes = list(describe_exclusions(report.summary, _))
+    notes = list(messages.describe_exclusions(report.summary, _))
     if notes and not report.list_all:
         write_line("\n" + paint.bold(_("Excluded")))
         for note in notes:

@@ -24,22 +24,10 @@ from typing import BinaryIO
 
 from tadoru.errors import StoreError
 from tadoru.jobs.docs import semantic
-from tadoru.jobs.docs.bundle import chunks, site_files
+from tadoru.jobs.docs.bundle import chunks, model, site_files
 from tadoru.jobs.docs.bundle.api_specs import ApiSpec, name_specs
 from tadoru.jobs.docs.bundle.links import LinkedFile, linked_file, linked_urls, rewrite_links, with_local_links
 from tadoru.jobs.docs.bundle.markdown_blocks import MarkdownBlock, split_blocks
-from tadoru.jobs.docs.bundle.model import (
-    BundleOptions,
-    BundleSite,
-    BundleSummary,
-    DocChange,
-    DocChanges,
-    StoredDoc,
-    StoredDocs,
-    StoredSpec,
-    format_timestamp,
-    one_line,
-)
 from tadoru.jobs.docs.bundle.output_folder import BundleManifest, ManifestPage, OutputFolder, copy_scratch, page_file_name
 from tadoru.jobs.docs.bundle.tokens import TokenCounter, round_tokens, token_counter
 from tadoru.jobs.docs.search import SectionIndexer, index_path, index_row
@@ -187,20 +175,20 @@ def _is_paragraph(block: MarkdownBlock) -> bool:
     return length + sum(char >= "\u2e80" for char in text) >= _MIN_LENGTH  # A Japanese sentence has half as many characters.
 
 
-StoredSpecs = Callable[[], Iterable[StoredSpec]]
-ChangeCallback = Callable[[DocChanges], None]
+StoredSpecs = Callable[[], Iterable[model.StoredSpec]]
+ChangeCallback = Callable[[model.DocChanges], None]
 _FORMAT_VERSION = "4"
 """Incremented when the same pages are to be written differently."""
 
 
 def write_bundle(
     root: Path,
-    site: BundleSite,
-    docs: StoredDocs,
-    options: BundleOptions,
+    site: model.BundleSite,
+    docs: model.StoredDocs,
+    options: model.BundleOptions,
     specs: StoredSpecs = tuple,
     note: ChangeCallback | None = None,
-) -> BundleSummary:
+) -> model.BundleSummary:
     """Write the folder of a site. Raises UsageError for a folder with other files, StoreError if writing fails.
 
     `note` receives the changes since the previous run before the manifest is saved: after a crash in between, it is called again.
@@ -222,14 +210,18 @@ def write_bundle(
         ) from error
 
 
-def _record_check(folder: OutputFolder, site: BundleSite) -> BundleSummary:
+def _record_check(folder: OutputFolder, site: model.BundleSite) -> model.BundleSummary:
     earlier = folder.earlier
     folder.touch(site_files.LAST_CHECKED_KEY, site_files.last_checked_line(site.checked_at))
     tokens = sum(kept.tokens for kept in earlier.pages.values())
-    return BundleSummary(len(earlier.pages), tokens, len(earlier.specs), DocChanges(), 0, earlier.repeated, earlier.left_out)
+    return model.BundleSummary(
+        len(earlier.pages), tokens, len(earlier.specs), model.DocChanges(), 0, earlier.repeated, earlier.left_out
+    )
 
 
-def _fingerprint(site: BundleSite, docs: StoredDocs, options: BundleOptions, specs: StoredSpecs) -> tuple[str, int]:
+def _fingerprint(
+    site: model.BundleSite, docs: model.StoredDocs, options: model.BundleOptions, specs: StoredSpecs
+) -> tuple[str, int]:
     """A hash of everything that the files depend on except times, and the number of pages."""
     digest = hashlib.sha256()
 
@@ -256,7 +248,7 @@ def _fingerprint(site: BundleSite, docs: StoredDocs, options: BundleOptions, spe
     return digest.hexdigest(), count
 
 
-def find_repeated_blocks(docs: StoredDocs, count: int) -> frozenset[int]:
+def find_repeated_blocks(docs: model.StoredDocs, count: int) -> frozenset[int]:
     """The hashes of blocks that most pages repeat, counted in one pass; a very large site needs a second one."""
     if count < MIN_PAGES:
         return frozenset()
@@ -273,7 +265,7 @@ def find_repeated_blocks(docs: StoredDocs, count: int) -> frozenset[int]:
 class _BundleWriter:
     """Writes all files once."""
 
-    def __init__(self, folder: OutputFolder, site: BundleSite, options: BundleOptions, weigh: TokenCounter) -> None:
+    def __init__(self, folder: OutputFolder, site: model.BundleSite, options: model.BundleOptions, weigh: TokenCounter) -> None:
         self.folder = folder
         self.site = site
         self.options = options
@@ -292,12 +284,12 @@ class _BundleWriter:
         self.versions: dict[str, int] = {}
         self.dropped = 0
         self.chunk = 0
-        self.added: list[DocChange] = []
-        self.changed: list[DocChange] = []
+        self.added: list[model.DocChange] = []
+        self.changed: list[model.DocChange] = []
 
     def write(
-        self, docs: StoredDocs, specs: StoredSpecs, fingerprint: str, count: int, note: ChangeCallback | None
-    ) -> BundleSummary:
+        self, docs: model.StoredDocs, specs: StoredSpecs, fingerprint: str, count: int, note: ChangeCallback | None
+    ) -> model.BundleSummary:
         repeated = find_repeated_blocks(docs, count) if self.options.boilerplate else frozenset()
         if self.options.local_links:
             self.files = {doc.url: linked_file(page_file_name(doc.number, doc.url), doc.headings) for doc in docs()}
@@ -320,7 +312,7 @@ class _BundleWriter:
                     entries.write((b",\n" if len(self.entries) > 1 else b"\n") + entry)
                 self._end_merged()
             found = self._specs(specs)
-            changed = DocChanges(tuple(self.added), tuple(self.changed), self._removed())
+            changed = model.DocChanges(tuple(self.added), tuple(self.changed), self._removed())
             self._write_descriptions(found, changed)
             crawled_at = self._crawled_at(changed)
             with self.folder.stream("index.json", counts=False) as out:
@@ -333,9 +325,9 @@ class _BundleWriter:
         left_out = len(self.left_out)
         self.folder.finish(BundleManifest(fingerprint, crawled_at, {}, self.kept, spec_files, self.dropped, left_out))
         tokens = sum(entry.tokens for entry in self.entries)
-        return BundleSummary(len(self.entries), tokens, len(found), changed, self.folder.rewritten, self.dropped, left_out)
+        return model.BundleSummary(len(self.entries), tokens, len(found), changed, self.folder.rewritten, self.dropped, left_out)
 
-    def _choose_merged(self, docs: StoredDocs, repeated: frozenset[int]) -> frozenset[str]:
+    def _choose_merged(self, docs: model.StoredDocs, repeated: frozenset[int]) -> frozenset[str]:
         """The pages that fit into the budget of full.md: the first, then those that most pages link to in their text."""
         linked: Counter[str] = Counter()
         sizes: dict[str, float] = {}
@@ -346,7 +338,7 @@ class _BundleWriter:
             sizes[doc.url] = self.weigh(site_files.FULL_SEPARATOR + site_files.full_section(doc.title, doc.url, shown) + "\n")
         return site_files.choose_pages(sizes, linked, self.options.max_tokens)
 
-    def _page(self, doc: StoredDoc, digest: str) -> bytes:
+    def _page(self, doc: model.StoredDoc, digest: str) -> bytes:
         """Write a page to every file that contains it, and return its entry in the index."""
         file = page_file_name(doc.number, doc.url)
         shown = rewrite_links(doc.markdown, doc.url, self.options.links)
@@ -366,9 +358,9 @@ class _BundleWriter:
         self._merge(doc, shown)
         if self.options.chunks:
             self._chunks(doc, shown, file if self.options.pages else None)
-        crumbs = tuple(one_line(crumb, 200) for crumb in doc.breadcrumbs)
+        crumbs = tuple(model.one_line(crumb, 200) for crumb in doc.breadcrumbs)
         row = IndexedPage(
-            doc.url, one_line(doc.title) or doc.url, file, tokens, number=doc.number, hash=digest, crawled_at=crawled_at,
+            doc.url, model.one_line(doc.title) or doc.url, file, tokens, number=doc.number, hash=digest, crawled_at=crawled_at,
             crumbs=crumbs,
         )  # fmt: skip
         self.search.add(index_row(row, doc.headings), doc.markdown, doc.headings)
@@ -376,19 +368,19 @@ class _BundleWriter:
             doc, file=file if self.options.pages else None, digest=digest, tokens=tokens, crawled_at=crawled_at
         )
 
-    def _compare(self, doc: StoredDoc, digest: str, file: str) -> str:
+    def _compare(self, doc: model.StoredDoc, digest: str, file: str) -> str:
         """Record whether a page is new or changed, and return its crawl time, which changes only then."""
         before = self.folder.earlier.pages.get(doc.url)
         if before and (before.hash, before.title) == (digest, doc.title):
             return before.crawled_at
         if before is None:
-            self.added.append(DocChange(doc.url, doc.title, file))
+            self.added.append(model.DocChange(doc.url, doc.title, file))
         else:
-            sections = self.search.changed_sections(doc.url, one_line(doc.title) or doc.url, doc.markdown, doc.headings)
-            self.changed.append(DocChange(doc.url, doc.title, file, sections))
-        return format_timestamp(doc.crawled_at)
+            sections = self.search.changed_sections(doc.url, model.one_line(doc.title) or doc.url, doc.markdown, doc.headings)
+            self.changed.append(model.DocChange(doc.url, doc.title, file, sections))
+        return model.format_timestamp(doc.crawled_at)
 
-    def _merge(self, doc: StoredDoc, markdown: str) -> None:
+    def _merge(self, doc: model.StoredDoc, markdown: str) -> None:
         """Add a page to full.md and llms-full.txt, unless it does not fit."""
         if not (self.full and self.llms_full):
             return
@@ -411,11 +403,11 @@ class _BundleWriter:
         self.full.write(_bytes((site_files.FULL_SEPARATOR if note else "") + note + "\n"))
         self.llms_full.write(_bytes(("\n\n" if note else "") + note.replace("\n\n> Source", "\nSource", 1) + "\n"))
 
-    def _chunks(self, doc: StoredDoc, markdown: str, file: str | None) -> None:
+    def _chunks(self, doc: model.StoredDoc, markdown: str, file: str | None) -> None:
         """Write the chunks of a page as files and as lines of chunks.jsonl."""
         assert self.chunk_lines
-        title = one_line(doc.title) or doc.url
-        crumbs = tuple(crumb for crumb in (one_line(text, 200) for text in doc.breadcrumbs) if crumb and crumb != title)
+        title = model.one_line(doc.title) or doc.url
+        crumbs = tuple(crumb for crumb in (model.one_line(text, 200) for text in doc.breadcrumbs) if crumb and crumb != title)
         page, budget = chunks.ChunkedPage(doc.url, title, crumbs, file), self.options.chunk_tokens
         parts = (
             chunks.split_by_tokens(markdown, page, doc.headings, budget, self.weigh)
@@ -437,7 +429,7 @@ class _BundleWriter:
             found.append(replace(spec, body=b""))
         return found
 
-    def _write_descriptions(self, specs: list[ApiSpec], changed: DocChanges) -> None:
+    def _write_descriptions(self, specs: list[ApiSpec], changed: model.DocChanges) -> None:
         """Write the files that describe the others."""
         self.folder.write("llms.txt", _bytes(site_files.render_llms(self.site, self.entries, pages=self.options.pages)))
         text = site_files.render_skill(self.site, self.folder.root.resolve().name, self.entries, len(specs), self.options)
@@ -447,13 +439,13 @@ class _BundleWriter:
         elif self.options.diff:
             self.folder.keep("changes.md")
 
-    def _removed(self) -> tuple[DocChange, ...]:
+    def _removed(self) -> tuple[model.DocChange, ...]:
         gone = ((url, kept) for url, kept in self.folder.earlier.pages.items() if url not in self.kept)
-        return tuple(DocChange(url, kept.title, page_file_name(kept.number, url)) for url, kept in sorted(gone))
+        return tuple(model.DocChange(url, kept.title, page_file_name(kept.number, url)) for url, kept in sorted(gone))
 
-    def _crawled_at(self, changed: DocChanges) -> str:
+    def _crawled_at(self, changed: model.DocChanges) -> str:
         earlier = self.folder.earlier.crawled_at
-        return earlier if earlier and not changed else format_timestamp(self.site.checked_at)
+        return earlier if earlier and not changed else model.format_timestamp(self.site.checked_at)
 
     def _facts(self, repeated: int) -> dict[str, object]:
         return {

@@ -13,17 +13,7 @@ from typing import Any, NamedTuple, TextIO
 from tadoru.i18n.translation import N_, Translator, translator
 from tadoru.jobs.links.report.figures import BAD_LINK_KINDS, HostFigures, LinksFigures, LinksReport, format_place
 from tadoru.jobs.links.result import BrokenKind, BrokenLink, LinkSource
-from tadoru.jobs.reporting.build_formats import (
-    JunitCase,
-    JunitSuite,
-    ResultPlace,
-    SarifRun,
-    code_quality_issue,
-    sarif_result,
-    write_json_list,
-    write_junit_suites,
-    write_sarif_log,
-)
+from tadoru.jobs.reporting import build_formats
 from tadoru.jobs.reporting.escape import (
     below_folder,
     clip,
@@ -94,10 +84,10 @@ class LinkOccurrence(NamedTuple):
         return RULES[self.link.kind]
 
     @property
-    def place(self) -> ResultPlace:
+    def place(self) -> build_formats.ResultPlace:
         if self.source is None:
-            return ResultPlace(self.link.url)
-        return ResultPlace(self.source.file or self.source.page_url, self.source.line, self.source.column)
+            return build_formats.ResultPlace(self.link.url)
+        return build_formats.ResultPlace(self.source.file or self.source.page_url, self.source.line, self.source.column)
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -132,7 +122,7 @@ def link_occurrences(links: Iterable[BrokenLink]) -> Iterator[LinkOccurrence]:
 def write_sarif(report: LinksReport, out: TextIO) -> None:
     """Writes a SARIF log with a rule for each kind of problem."""
     _, result = report.translate, report.result
-    run = SarifRun(
+    run = build_formats.SarifRun(
         id=f"links/{result.start_url}",
         lang=report.lang,
         rules=[_sarif_rule(rule, _) for rule in RULES.values()],
@@ -141,10 +131,10 @@ def write_sarif(report: LinksReport, out: TextIO) -> None:
     )
     indexes = {rule.id: index for index, rule in enumerate(RULES.values())}
     results = (
-        sarif_result(each.rule.id, indexes[each.rule.id], each.rule.level, each.message(_), each.place, each.key)
+        build_formats.sarif_result(each.rule.id, indexes[each.rule.id], each.rule.level, each.message(_), each.place, each.key)
         for each in link_occurrences(report.broken)
     )
-    write_sarif_log(run, results, out)
+    build_formats.write_sarif_log(run, results, out)
 
 
 def _sarif_rule(rule: LinkRule, _: Translator) -> dict[str, Any]:
@@ -163,10 +153,10 @@ def write_code_quality(report: LinksReport, out: TextIO) -> None:
     """Writes GitLab's code quality report."""
     _ = report.translate
     issues = (
-        code_quality_issue(each.rule.id, each.rule.severity, each.message(_), each.place, each.key)
+        build_formats.code_quality_issue(each.rule.id, each.rule.severity, each.message(_), each.place, each.key)
         for each in link_occurrences(report.broken)
     )
-    write_json_list(issues, out)
+    build_formats.write_json_list(issues, out)
     out.write("\n")
 
 
@@ -175,20 +165,20 @@ def write_junit(report: LinksReport, out: TextIO) -> None:
     _, result, figures = report.translate, report.result, LinksFigures.of(report.result)
     site = url_host(result.start_url)
     cases = [_junit_case(each, _) for each in link_occurrences(report.broken)]
-    suite = JunitSuite(
+    suite = build_formats.JunitSuite(
         name=_("Links of {site}", site=site),
         timestamp=f"{figures.first_seen:%Y-%m-%dT%H:%M:%S}" if figures.first_seen else "1970-01-01T00:00:00",
         hostname=site,
         properties={"start_url": result.start_url, "requested": result.total_processed, "found": result.total_found},
-        cases=cases or [JunitCase(name=report.describe_success(), class_name=site)],
+        cases=cases or [build_formats.JunitCase(name=report.describe_success(), class_name=site)],
     )
-    write_junit_suites("tadoru links", [suite], out)
+    build_formats.write_junit_suites("tadoru links", [suite], out)
 
 
-def _junit_case(each: LinkOccurrence, _: Translator) -> JunitCase:
+def _junit_case(each: LinkOccurrence, _: Translator) -> build_formats.JunitCase:
     link, place = each.link, each.place
     shown = format_place(each.source) if each.source is not None else readable_url(link.url)
-    return JunitCase(
+    return build_formats.JunitCase(
         name=f"{_(each.rule.title)}: {readable_url(_portable(link.url))}",
         class_name=place.uri,
         outcome="skipped" if link.kind == "blocked" else "failed",

@@ -20,16 +20,7 @@ from tadoru.jobs.audit.crawl_results import downloads, queries
 from tadoru.jobs.audit.report.messages import INDEXABILITIES, translate_name
 from tadoru.serve.api.responses import StreamResponse
 from tadoru.serve.auth.principal import actor_of
-from tadoru.serve.crawl_runner.crawl_tables import (
-    MAX_NAME_LENGTH,
-    SEGMENTS,
-    TABS,
-    TableView,
-    find_segment,
-    parse_view,
-    save_view,
-    segment_names,
-)
+from tadoru.serve.crawl_runner import crawl_tables
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import service_of
 from tadoru.serve.web.crawls.results import crawl_tab, open_tab, render_tab
@@ -85,7 +76,7 @@ def table_page(request: Request, crawl_id: int) -> Response:
     """The table that the path names: pages, links (by default the broken ones), redirects, resources, or single findings."""
     tab = request.url.path.rpartition("/")[2]
     opened, formatter = open_tab(request, crawl_id, tab), formatter_of(request)
-    table = TABS[tab]
+    table = crawl_tables.TABS[tab]
     view = _view_of(request, opened, table)
     cursor, service = request.query_params.get("cursor", ""), service_of(request)
 
@@ -93,7 +84,7 @@ def table_page(request: Request, crawl_id: int) -> Response:
         limit = min(MAX_ROWS, max(MIN_ROWS, MAX_CELLS // max(1, len(view.columns))))
         found = queries.browse_table(opened.path, table, view.asked, limit=limit, cursor=cursor or None)
         here, query = f"{opened.base}/{tab}", view.query()
-        segments = segment_names(service, opened.crawl, opened.path) if table.segment else []
+        segments = crawl_tables.segment_names(service, opened.crawl, opened.path) if table.segment else []
         return {
             "table_name": table.name, "heading": formatter.gettext(table.label), "heads": _heads(view, here, formatter),
             "rows": _rows(view, found, opened, formatter), "found": found, "fields": _fields(view, formatter),
@@ -106,30 +97,32 @@ def table_page(request: Request, crawl_id: int) -> Response:
                 for form, kind in downloads.available_formats().items() if kind.of_tables
             ],
             "next_url": f"{here}?{view.query(cursor=found.next)}" if found.next else "",
-            "first_url": f"{here}?{query}" if cursor else "", "max_name": MAX_NAME_LENGTH,
+            "first_url": f"{here}?{query}" if cursor else "", "max_name": crawl_tables.MAX_NAME_LENGTH,
             "sorts": [(one.name, formatter.gettext(one.label)) for one in table.columns if one.sortable],
         }  # fmt: skip
 
     return render_tab(request, opened, tab, "crawls/table.html", read)
 
 
-for _tab in TABS:
+for _tab in crawl_tables.TABS:
     crawl_tab(router, _tab)(table_page)
 
 
-def _view_of(request: Request, opened: OpenedRun, table: CrawlTable) -> TableView:
+def _view_of(request: Request, opened: OpenedRun, table: CrawlTable) -> crawl_tables.TableView:
     service = service_of(request)
-    return parse_view(
-        table, request.query_params.multi_items(), lambda given: find_segment(service, opened.crawl, opened.path, given)
+    return crawl_tables.parse_view(
+        table,
+        request.query_params.multi_items(),
+        lambda given: crawl_tables.find_segment(service, opened.crawl, opened.path, given),
     )
 
 
 @crawl_tab(router, "export/{tab}")
 def export_view_page(request: Request, crawl_id: int, tab: str) -> Response:
     """The rows and columns of a view as a file."""
-    if tab not in TABS:
+    if tab not in crawl_tables.TABS:
         raise HttpProblem(404)
-    opened, table = open_tab(request, crawl_id, tab), TABS[tab]
+    opened, table = open_tab(request, crawl_id, tab), crawl_tables.TABS[tab]
     view, form = _view_of(request, opened, table), request.query_params.get("format", "csv")
     columns, now = [one.name for one in view.columns], to_datetime(service_of(request).clock.now())
     try:
@@ -151,10 +144,10 @@ def save_view_page(request: Request, crawl_id: int) -> Response:
     crawl, form = crawl_or_404(request, crawl_id), SubmittedForm(request)
     tab, name, query = form.text("tab"), form.text("name"), form.text("query")
     try:
-        saved = save_view(service_of(request), crawl, actor_of(request), tab=tab, name=name, query=query)
+        saved = crawl_tables.save_view(service_of(request), crawl, actor_of(request), tab=tab, name=name, query=query)
     except UsageError as error:
         raise HttpProblem(422, error) from None
-    if tab == SEGMENTS:
+    if tab == crawl_tables.SEGMENTS:
         return redirect_after(f"{CRAWLS_URL}/{crawl.id}", "segment_saved")
     return redirect_after(f"{CRAWLS_URL}/{crawl.id}/{tab}", "view_saved", **_lists(parse_qsl(saved.query)))
 
@@ -164,9 +157,9 @@ def remove_view_page(request: Request, crawl_id: int, view_id: int) -> Response:
     """Remove a view."""
     crawl, tab = crawl_or_404(request, crawl_id), SubmittedForm(request).text("tab")
     service_of(request).store.annotations.remove_view(crawl.id, view_id, actor_of(request))
-    if tab == SEGMENTS:
+    if tab == crawl_tables.SEGMENTS:
         return redirect_after(f"{CRAWLS_URL}/{crawl.id}", "segment_removed")
-    return redirect_after(f"{CRAWLS_URL}/{crawl.id}/{tab if tab in TABS else 'pages'}", "view_removed")
+    return redirect_after(f"{CRAWLS_URL}/{crawl.id}/{tab if tab in crawl_tables.TABS else 'pages'}", "view_removed")
 
 
 def _lists(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
@@ -176,7 +169,7 @@ def _lists(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     return found
 
 
-def _heads(view: TableView, here: str, formatter: Formatter) -> list[TableHead]:
+def _heads(view: crawl_tables.TableView, here: str, formatter: Formatter) -> list[TableHead]:
     heads = []
     for column in view.columns:
         is_sorted = view.asked.sort == column.name
@@ -192,7 +185,7 @@ def _heads(view: TableView, here: str, formatter: Formatter) -> list[TableHead]:
     return heads
 
 
-def _fields(view: TableView, formatter: Formatter) -> list[TableField]:
+def _fields(view: crawl_tables.TableView, formatter: Formatter) -> list[TableField]:
     _ = formatter.gettext
     shown = {one.name for one in view.columns}
     return [
@@ -205,7 +198,7 @@ def _fields(view: TableView, formatter: Formatter) -> list[TableField]:
     ]  # fmt: skip
 
 
-def _chips(view: TableView, here: str, formatter: Formatter) -> list[tuple[str, str]]:
+def _chips(view: crawl_tables.TableView, here: str, formatter: Formatter) -> list[tuple[str, str]]:
     """The filters in use, each with the URL of the view without it."""
     _, found = formatter.gettext, []
     for column in view.table.columns:
@@ -221,7 +214,9 @@ def _chips(view: TableView, here: str, formatter: Formatter) -> list[tuple[str, 
     return found
 
 
-def _rows(view: TableView, found: TablePage, opened: OpenedRun, formatter: Formatter) -> list[list[tuple[str, TableCell]]]:
+def _rows(
+    view: crawl_tables.TableView, found: TablePage, opened: OpenedRun, formatter: Formatter
+) -> list[list[tuple[str, TableCell]]]:
     names = [one.name for one in view.table.columns]
     return [
         [
