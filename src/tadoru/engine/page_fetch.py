@@ -18,19 +18,9 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote
 
+from tadoru.engine import notifications
 from tadoru.engine.host_queues import SILENCES, HostQueue, HostQueues
 from tadoru.engine.job import CrawlContext, ExtraRequest, FetchedPage, PageResult
-from tadoru.engine.notifications import (
-    HostSlowed,
-    PageDone,
-    PageFailed,
-    PageHandlerFailed,
-    PageNotRendered,
-    PageRefused,
-    PageRetried,
-    PageTruncated,
-    SiteMoved,
-)
 from tadoru.engine.request_flow import Expiry, HostTurn, follow_redirects, redirect_target, slot_hold
 from tadoru.engine.robots_cache import RobotsCache
 from tadoru.engine.url_filter import UrlFilter
@@ -201,7 +191,7 @@ class PageFetch:
             return None
         if cached.failure in HOST_DOWN and cached.message:
             return self._failure_outcome(lease, cached.failure, cached.message)
-        self._notify(PageRefused(url=lease.url, reason=decision.reason))
+        self._notify(notifications.PageRefused(url=lease.url, reason=decision.reason))
         recorded = (
             self._context.job.handle_non_page(lease.url, None, decision.reason)
             if lease.purpose is records.UrlPurpose.PAGE
@@ -220,7 +210,7 @@ class PageFetch:
             return None
         if known.status_code is None:
             return self._final_failure(lease, FailureKind(known.error_type or ""), known.error_message or "")
-        self._notify(PageDone(url=lease.url, status=known.status_code, depth=lease.depth, links=0, seconds=0.0))
+        self._notify(notifications.PageDone(url=lease.url, status=known.status_code, depth=lease.depth, links=0, seconds=0.0))
         redirect = self._url_filter.target(known.redirect_url) if known.redirect_url else None
         facts = records.PageFacts(status_code=known.status_code, content_type=known.content_type)
         return records.CompletedOutcome(lease=lease, facts=facts, redirect=redirect)
@@ -382,14 +372,16 @@ class PageFetch:
             limit=self._policy.retries,
         )
         if isinstance(decision, retry.Retry):
-            self._notify(PageRetried(url=lease.url, kind=f"http_{answer.status}", after=decision.after))
+            self._notify(notifications.PageRetried(url=lease.url, kind=f"http_{answer.status}", after=decision.after))
             return records.RetryOutcome(
                 lease=lease, after=decision.after, kind=f"http_{answer.status}", message=f"Answered {answer.status}."
             )
         if answer.is_redirect:
             return await self._redirect_outcome(lease, answer)
         if answer.status == 304 and self._policy.revalidate:
-            self._notify(PageDone(url=lease.url, status=304, depth=lease.depth, links=0, seconds=answer.timings.ttfb or 0.0))
+            self._notify(
+                notifications.PageDone(url=lease.url, status=304, depth=lease.depth, links=0, seconds=answer.timings.ttfb or 0.0)
+            )
             return records.UnchangedOutcome(lease=lease)
         return await self._page_outcome(lease, answer)
 
@@ -429,7 +421,7 @@ class PageFetch:
         if pause:
             queue.due = max(queue.due, self._clock.monotonic() + pause)
         if changed.gap > was or pause:
-            self._notify(HostSlowed(host=queue.host, gap=changed.gap, pause=pause, silent=silent))
+            self._notify(notifications.HostSlowed(host=queue.host, gap=changed.gap, pause=pause, silent=silent))
 
     def unresponsive_outcome(self, queue: HostQueue, lease: records.Lease) -> records.Outcome:
         """The outcome of a URL that is not requested, because its host has been silent for too long."""
@@ -447,12 +439,12 @@ class PageFetch:
             limit=self._policy.retries,
         )
         if isinstance(decision, retry.Retry):
-            self._notify(PageRetried(url=lease.url, kind=kind, after=decision.after))
+            self._notify(notifications.PageRetried(url=lease.url, kind=kind, after=decision.after))
             return records.RetryOutcome(lease=lease, after=decision.after, kind=kind, message=message)
         return self._final_failure(lease, kind, message)
 
     def _final_failure(self, lease: records.Lease, kind: FailureKind, message: str) -> records.Outcome:
-        self._notify(PageFailed(url=lease.url, kind=kind, message=message))
+        self._notify(notifications.PageFailed(url=lease.url, kind=kind, message=message))
         failure = Failure(url=lease.url, kind=kind, message=message)
         return records.FailedOutcome(lease=lease, kind=kind, message=message, records=self._non_page_records(lease, failure))
 
@@ -469,7 +461,7 @@ class PageFetch:
             message = f"More than {self._policy.max_redirects} redirects, the last one to {url}."
             return self._failure_outcome(lease, FailureKind.TOO_MANY_REDIRECTS, message)
         seconds = response.timings.ttfb or 0.0
-        self._notify(PageDone(url=lease.url, status=response.status, depth=lease.depth, links=0, seconds=seconds))
+        self._notify(notifications.PageDone(url=lease.url, status=response.status, depth=lease.depth, links=0, seconds=seconds))
         return records.CompletedOutcome(
             lease=lease,
             facts=page_facts(response, PageResult()),
@@ -490,7 +482,7 @@ class PageFetch:
             # Another start URL may have led there before it was a site of this crawl.
             await self._store.rescope.reconsider(self._internal_target, max_depth=self._policy.budget.max_depth)
             if not scope.is_internal(url):
-                self._notify(SiteMoved(old=lease.url, new=url))
+                self._notify(notifications.SiteMoved(old=lease.url, new=url))
         return self._url_filter.start_target(url)
 
     def _internal_target(self, url: str, seed: bool) -> records.LinkTarget | None:
@@ -503,14 +495,18 @@ class PageFetch:
         except PageTooComplex as error:
             return self._failure_outcome(lease, FailureKind.UNPARSABLE, f"The page cannot be parsed: {error}.")
         except Exception:
-            self._notify(PageHandlerFailed(url=lease.url, trace=traceback.format_exc()))
+            self._notify(notifications.PageHandlerFailed(url=lease.url, trace=traceback.format_exc()))
             message = "The page could not be parsed because of a bug in Tadoru."
             return records.FailedOutcome(lease=lease, kind=FailureKind.UNPARSABLE, message=message)
         resource = self._url_filter.resource
         if found.left_out:
-            self._notify(PageTruncated(url=lease.url, reasons=tuple(found.left_out)))
+            self._notify(notifications.PageTruncated(url=lease.url, reasons=tuple(found.left_out)))
         seconds = (response.timings.ttfb or 0.0) + (response.timings.download or 0.0)
-        self._notify(PageDone(url=lease.url, status=response.status, depth=lease.depth, links=len(found.links), seconds=seconds))
+        self._notify(
+            notifications.PageDone(
+                url=lease.url, status=response.status, depth=lease.depth, links=len(found.links), seconds=seconds
+            )
+        )
         return records.CompletedOutcome(
             lease=lease,
             facts=page_facts(response, found),
@@ -561,7 +557,7 @@ class PageFetch:
 
     def _unrendered(self, found: PageResult, lease: records.Lease, reason: str, *, browser_missing: bool) -> PageResult:
         """The result for the page as it was sent, with the reason why it was not rendered."""
-        self._notify(PageNotRendered(url=lease.url, reason=reason, browser_missing=browser_missing))
+        self._notify(notifications.PageNotRendered(url=lease.url, reason=reason, browser_missing=browser_missing))
         if found.records is None:
             return found
         rendering = {"wanted": found.render, "failed": reason, "browser_missing": browser_missing}

@@ -28,19 +28,10 @@ from yarl import URL
 
 from tadoru.clock import Clock, SystemClock
 from tadoru.errors import Message, UsageError
+from tadoru.fetch import limits
 from tadoru.fetch.base import Fetcher, RequestTurn, TurnExpired
 from tadoru.fetch.credentials import NO_CREDENTIALS, CookieFetcher, CookieJar, Credentials, CredentialsFetcher
 from tadoru.fetch.guard import AddressGuard, BlockedAddress, DnsCache, ResolveHost, UnresolvedHost, is_literal
-from tadoru.fetch.limits import (
-    ACCEPT_ENCODING,
-    HEADER_COUNT,
-    HEADER_LINE_BYTES,
-    HEADER_TOTAL_BYTES,
-    BadContentEncoding,
-    BodyDecoder,
-    BodyTooLarge,
-    HeadersTooLarge,
-)
 from tadoru.i18n.translation import N_
 from tadoru.model.web import Answer, Failure, FailureKind, Headers, Request, Response, Timings
 from tadoru.rules.address import Exemptions
@@ -217,8 +208,8 @@ _TIMEOUTS = {
 _LONG_HEADERS = _Description(FailureKind.HEADERS_TOO_LARGE, N_("The headers of {host} are too long or too many."))
 _INCOMPLETE = _Description(FailureKind.INCOMPLETE, N_("{host} closed the connection before the body was complete."))
 _BY_TYPE: tuple[tuple[type[Exception], _Description], ...] = (
-    (BodyTooLarge, _Description(FailureKind.TOO_LARGE, N_("The body is larger than {bytes} bytes."))),
-    (HeadersTooLarge, _LONG_HEADERS),
+    (limits.BodyTooLarge, _Description(FailureKind.TOO_LARGE, N_("The body is larger than {bytes} bytes."))),
+    (limits.HeadersTooLarge, _LONG_HEADERS),
     (
         ProxyAuthenticationRequired,
         _Description(FailureKind.PROXY, N_("The proxy asks for a user name and password (407).")),
@@ -252,7 +243,7 @@ def _describe(error: Exception, attempt: RequestAttempt, proxied: bool) -> _Desc
             return found
     if isinstance(error, TimeoutError) and attempt.deadline.expired():
         return _Description(attempt.timeout_kind, _TIMEOUTS[attempt.timeout_kind])
-    if isinstance(error, BadContentEncoding):
+    if isinstance(error, limits.BadContentEncoding):
         return _Description(FailureKind.BAD_ENCODING, N_("The body cannot be decompressed: {reason}."), error.message)
     if isinstance(error, aiohttp.ClientHttpProxyError):
         status = str(error.status)
@@ -408,22 +399,22 @@ class HttpFetcher:
         self._session = aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
-            headers={"User-Agent": self._user_agent, "Accept-Encoding": ACCEPT_ENCODING},
+            headers={"User-Agent": self._user_agent, "Accept-Encoding": limits.ACCEPT_ENCODING},
             timeout=aiohttp.ClientTimeout(),
             auto_decompress=False,
             trust_env=False,
             response_class=TimedResponse,
-            max_line_size=HEADER_LINE_BYTES,
-            max_field_size=HEADER_LINE_BYTES,
-            max_headers=HEADER_COUNT,
+            max_line_size=limits.HEADER_LINE_BYTES,
+            max_field_size=limits.HEADER_LINE_BYTES,
+            max_headers=limits.HEADER_COUNT,
         )
         # aiohttp would also retry requests that failed on a new connection: that is for the engine to decide.
         self._session._retry_connection = False
         return self._session
 
     async def _read(self, attempt: RequestAttempt, response: aiohttp.ClientResponse) -> Response:
-        if sum(len(name) + len(value) for name, value in response.raw_headers) > HEADER_TOTAL_BYTES:
-            raise HeadersTooLarge
+        if sum(len(name) + len(value) for name, value in response.raw_headers) > limits.HEADER_TOTAL_BYTES:
+            raise limits.HeadersTooLarge
         request = attempt.request
         attempt.enter(FailureKind.DOWNLOAD_TIMEOUT)
         wanted = _is_wanted(response.headers.get("Content-Type", ""), request.body_types)
@@ -457,12 +448,12 @@ async def _read_body(response: aiohttp.ClientResponse, request: Request) -> tupl
             whole = await response.read()
             return whole, len(whole)
         if not request.truncate:
-            raise BodyTooLarge
-    body = BodyDecoder(encoding, cap)
+            raise limits.BodyTooLarge
+    body = limits.BodyDecoder(encoding, cap)
     try:
         async for chunk in content.iter_any():
             body.feed(chunk)
-    except BodyTooLarge:
+    except limits.BodyTooLarge:
         if not request.truncate:
             raise
         return body.partial(), body.transferred

@@ -11,24 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graphql import (
-    DocumentNode,
-    FieldNode,
-    FragmentDefinitionNode,
-    FragmentSpreadNode,
-    GraphQLField,
-    GraphQLInterfaceType,
-    GraphQLList,
-    GraphQLNonNull,
-    GraphQLObjectType,
-    GraphQLSchema,
-    InlineFragmentNode,
-    IntValueNode,
-    OperationDefinitionNode,
-    OperationType,
-    SelectionSetNode,
-    VariableNode,
-)
+import graphql
 
 from tadoru.errors import UsageError
 
@@ -65,7 +48,7 @@ class QueryTooLarge(UsageError):
     """A query exceeds a limit."""
 
 
-def check_query_limits(schema: GraphQLSchema, document: DocumentNode, variables: Mapping[str, Any]) -> None:
+def check_query_limits(schema: graphql.GraphQLSchema, document: graphql.DocumentNode, variables: Mapping[str, Any]) -> None:
     """Check a query against all limits. Raises QueryTooLarge."""
     counting = _QueryCounter(schema, document, variables)
     if counting.written > MAX_FIELDS:
@@ -75,7 +58,7 @@ def check_query_limits(schema: GraphQLSchema, document: DocumentNode, variables:
             limit=MAX_FIELDS,
         )
     for operation in document.definitions:
-        if isinstance(operation, OperationDefinitionNode):
+        if isinstance(operation, graphql.OperationDefinitionNode):
             _check_measure(counting.operation(operation))
 
 
@@ -103,27 +86,27 @@ def _check_measure(found: QueryMeasure) -> None:
 class _QueryCounter:
     """Measures one document."""
 
-    def __init__(self, schema: GraphQLSchema, document: DocumentNode, variables: Mapping[str, Any]) -> None:
+    def __init__(self, schema: graphql.GraphQLSchema, document: graphql.DocumentNode, variables: Mapping[str, Any]) -> None:
         self._schema, self._variables = schema, variables
-        self._fragments = {one.name.value: one for one in document.definitions if isinstance(one, FragmentDefinitionNode)}
+        self._fragments = {one.name.value: one for one in document.definitions if isinstance(one, graphql.FragmentDefinitionNode)}
         self._known: dict[str, QueryMeasure] = {}
         self._under_way: set[str] = set()
         self.written = sum(_written(getattr(one, "selection_set", None)) for one in document.definitions)
 
-    def operation(self, operation: OperationDefinitionNode) -> QueryMeasure:
-        kind = self._schema.get_root_type(OperationType(operation.operation))
+    def operation(self, operation: graphql.OperationDefinitionNode) -> QueryMeasure:
+        kind = self._schema.get_root_type(graphql.OperationType(operation.operation))
         return self._below(operation.selection_set, kind)
 
-    def _below(self, chosen: SelectionSetNode | None, kind: Any) -> QueryMeasure:
+    def _below(self, chosen: graphql.SelectionSetNode | None, kind: Any) -> QueryMeasure:
         found = QueryMeasure()
         for one in chosen.selections if chosen is not None else ():
             match one:
-                case FieldNode():
+                case graphql.FieldNode():
                     found += self._field(one, kind)
-                case InlineFragmentNode():
+                case graphql.InlineFragmentNode():
                     named = self._schema.get_type(one.type_condition.name.value) if one.type_condition else kind
                     found += self._below(one.selection_set, named)
-                case FragmentSpreadNode():
+                case graphql.FragmentSpreadNode():
                     found += self._fragment(one.name.value)
         return found
 
@@ -138,9 +121,13 @@ class _QueryCounter:
         self._under_way.discard(name)
         return self._known[name]
 
-    def _field(self, node: FieldNode, kind: Any) -> QueryMeasure:
+    def _field(self, node: graphql.FieldNode, kind: Any) -> QueryMeasure:
         is_own = node.name.value.startswith("__")  # Validation limits the depth of introspection.
-        field = kind.fields.get(node.name.value) if isinstance(kind, GraphQLObjectType | GraphQLInterfaceType) else None
+        field = (
+            kind.fields.get(node.name.value)
+            if isinstance(kind, graphql.GraphQLObjectType | graphql.GraphQLInterfaceType)
+            else None
+        )
         below = self._below(node.selection_set, _named(field.type) if field is not None else None)
         times = 1 if field is None or node.selection_set is None else self._times(node, field)
         return QueryMeasure(
@@ -149,7 +136,7 @@ class _QueryCounter:
             aliases=below.aliases + (node.alias is not None),
         )
 
-    def _times(self, node: FieldNode, field: GraphQLField) -> int:
+    def _times(self, node: graphql.FieldNode, field: graphql.GraphQLField) -> int:
         """The maximum number of entries of a list."""
         if "first" in field.args:
             given = next((one.value for one in node.arguments or () if one.name.value == "first"), None)
@@ -161,26 +148,26 @@ class _QueryCounter:
         match given:
             case None:
                 return DEFAULT_PAGE_SIZE
-            case IntValueNode(value=text):
+            case graphql.IntValueNode(value=text):
                 return int(text[:9])
-            case VariableNode():
+            case graphql.VariableNode():
                 value = self._variables.get(given.name.value, MAX_PAGE_SIZE)
                 return value if isinstance(value, int) else MAX_PAGE_SIZE
         return MAX_PAGE_SIZE
 
 
-def _written(chosen: SelectionSetNode | None) -> int:
+def _written(chosen: graphql.SelectionSetNode | None) -> int:
     return sum(
-        isinstance(one, FieldNode) + _written(getattr(one, "selection_set", None))
+        isinstance(one, graphql.FieldNode) + _written(getattr(one, "selection_set", None))
         for one in (chosen.selections if chosen else ())
     )
 
 
 def _named(kind: Any) -> Any:
-    while isinstance(kind, GraphQLList | GraphQLNonNull):
+    while isinstance(kind, graphql.GraphQLList | graphql.GraphQLNonNull):
         kind = kind.of_type
     return kind
 
 
 def _is_list(kind: Any) -> bool:
-    return isinstance(kind.of_type if isinstance(kind, GraphQLNonNull) else kind, GraphQLList)
+    return isinstance(kind.of_type if isinstance(kind, graphql.GraphQLNonNull) else kind, graphql.GraphQLList)

@@ -15,20 +15,9 @@ from typing import Any
 from sqlalchemy import Connection, RowMapping, Select, delete, func, insert, or_, select, update
 
 from tadoru.errors import UsageError, quoted
+from tadoru.store.accounts import secrets
 from tadoru.store.accounts.audit_log import Actor, ApiKey, User, UserSession, add_audit_entry
 from tadoru.store.accounts.schema import api_keys, audit_log, sessions, users
-from tadoru.store.accounts.secrets import (
-    COST,
-    MAX_PASSWORD_LENGTH,
-    MIN_PASSWORD_LENGTH,
-    hash_password,
-    hash_token,
-    matches_password,
-    matches_token,
-    new_key,
-    new_token,
-    split_key,
-)
 from tadoru.store.calendar.database import CalendarDatabase
 
 ROLES = ("viewer", "editor", "admin")
@@ -46,16 +35,16 @@ def normalize_user_name(text: str) -> str:
 
 def validate_password(password: str) -> None:
     """Check the length of a password. Raises UsageError."""
-    if not MIN_PASSWORD_LENGTH <= len(password) <= MAX_PASSWORD_LENGTH:
+    if not secrets.MIN_PASSWORD_LENGTH <= len(password) <= secrets.MAX_PASSWORD_LENGTH:
         raise UsageError(
-            "The password must have at least {limit} characters. Four words make a good one.", limit=MIN_PASSWORD_LENGTH
+            "The password must have at least {limit} characters. Four words make a good one.", limit=secrets.MIN_PASSWORD_LENGTH
         )
 
 
 class Users:
     """The users."""
 
-    def __init__(self, db: CalendarDatabase, password_cost: int = COST) -> None:
+    def __init__(self, db: CalendarDatabase, password_cost: int = secrets.COST) -> None:
         self._db = db
         self.password_cost = password_cost
         """The scrypt cost of new passwords."""
@@ -81,7 +70,7 @@ class Users:
         _check_role(role)
         if password is not None:
             validate_password(password)
-        secret = hash_password(password, self.password_cost) if password is not None else ""
+        secret = secrets.hash_password(password, self.password_cost) if password is not None else ""
         with self._db.write() as sql:
             found = sql.execute(select(users.c.id, users.c.revoked_at).where(users.c.name == name)).one_or_none()
             if found is not None and found.revoked_at is None:
@@ -109,7 +98,7 @@ class Users:
     def set_password(self, name: str, password: str, by: Actor) -> None:
         """Set a password; every session of the user ends."""
         validate_password(password)
-        secret = hash_password(password, self.password_cost)
+        secret = secrets.hash_password(password, self.password_cost)
         with self._db.write() as sql:
             user = _by_name(sql, normalize_user_name(name))
             sql.execute(update(users).where(users.c.id == user.id).values(password=secret, link_hash=None, link_until=None))
@@ -136,10 +125,10 @@ class Users:
 
     def make_link(self, name: str, by: Actor, holds: timedelta = LINK_LIFETIME) -> str:
         """The token of a one-time sign-in link; it replaces an earlier one."""
-        token = new_token()
+        token = secrets.new_token()
         with self._db.write() as sql:
             user = _by_name(sql, normalize_user_name(name))
-            values = {"link_hash": hash_token(token), "link_until": self._db.now() + holds}
+            values = {"link_hash": secrets.hash_token(token), "link_until": self._db.now() + holds}
             sql.execute(update(users).where(users.c.id == user.id).values(values))
             add_audit_entry(self._db, sql, by, "user.link", user.name)
         return token
@@ -147,7 +136,7 @@ class Users:
     def of_link(self, token: str) -> User | None:
         """The user of a valid one-time link, or None. This does not use it up."""
         with self._db.read() as sql:
-            row = sql.execute(select(users).where(users.c.link_hash == hash_token(token))).mappings().one_or_none()
+            row = sql.execute(select(users).where(users.c.link_hash == secrets.hash_token(token))).mappings().one_or_none()
             return user_from_row(row) if row and row["link_until"] > self._db.now() else None
 
     def with_password(self, name: str, password: str) -> User | None:
@@ -159,7 +148,7 @@ class Users:
         with self._db.read() as sql:
             row = sql.execute(select(users).where(users.c.name == name)).mappings().one_or_none()
         stored = row["password"] if row and row["revoked_at"] is None else ""
-        return user_from_row(row) if matches_password(password, stored, self.password_cost) and row else None
+        return user_from_row(row) if secrets.matches_password(password, stored, self.password_cost) and row else None
 
 
 def _check_role(role: str) -> None:
@@ -221,7 +210,7 @@ class Sessions:
         now = self._db.now()
         with self._db.write() as sql:
             used = update(users).where(
-                users.c.link_hash == hash_token(token), users.c.link_until > now, users.c.revoked_at.is_(None)
+                users.c.link_hash == secrets.hash_token(token), users.c.link_until > now, users.c.revoked_at.is_(None)
             )
             row = sql.execute(used.values(link_hash=None, link_until=None).returning(users)).mappings().one_or_none()
             if row is None:
@@ -230,14 +219,14 @@ class Sessions:
             return user, self._started(sql, user, by, replaces, agent)
 
     def _started(self, sql: Connection, user: User, by: Actor, replaces: str | None, agent: str) -> str:
-        now, token = self._db.now(), new_token()
+        now, token = self._db.now(), secrets.new_token()
         old = or_(sessions.c.expires_at <= now, sessions.c.last_seen_at <= now - SESSION_IDLE_LIMIT)
         if replaces is not None:
-            old = or_(old, sessions.c.token_hash == hash_token(replaces))
+            old = or_(old, sessions.c.token_hash == secrets.hash_token(replaces))
         sql.execute(delete(sessions).where(old))
         times = {"created_at": now, "last_seen_at": now, "expires_at": now + SESSION_LIFETIME}
         about = {"address": by.address, "agent": agent[:200]}
-        sql.execute(insert(sessions).values(token_hash=hash_token(token), user_id=user.id, **times, **about))
+        sql.execute(insert(sessions).values(token_hash=secrets.hash_token(token), user_id=user.id, **times, **about))
         sql.execute(update(users).where(users.c.id == user.id).values(last_sign_in=now))
         who = Actor(who=user.name, user_id=user.id, address=by.address)
         add_audit_entry(self._db, sql, who, "session.start", user.name)
@@ -256,7 +245,7 @@ class Sessions:
     def end(self, token: str, by: Actor) -> None:
         """End a session."""
         with self._db.write() as sql:
-            gone = sql.execute(delete(sessions).where(sessions.c.token_hash == hash_token(token)))
+            gone = sql.execute(delete(sessions).where(sessions.c.token_hash == secrets.hash_token(token)))
             if gone.rowcount:
                 add_audit_entry(self._db, sql, by, "session.end", by.who)
 
@@ -292,7 +281,7 @@ def _with_user() -> Select[Any]:
 
 def _valid_session(sql: Connection, token: str, now: datetime) -> UserSession | None:
     holds = (sessions.c.expires_at > now) & (sessions.c.last_seen_at > now - SESSION_IDLE_LIMIT) & users.c.revoked_at.is_(None)
-    row = sql.execute(_with_user().where(sessions.c.token_hash == hash_token(token), holds)).mappings().one_or_none()
+    row = sql.execute(_with_user().where(sessions.c.token_hash == secrets.hash_token(token), holds)).mappings().one_or_none()
     return _session(dict(row)) if row else None
 
 
@@ -302,7 +291,7 @@ def _session(row: dict[str, Any]) -> UserSession:
 
 LAST_USE_PRECISION = timedelta(minutes=1)
 """Precision of the time of the last use."""
-_UNKNOWN_HASH = hash_token("")
+_UNKNOWN_HASH = secrets.hash_token("")
 
 
 class ApiKeys:
@@ -327,7 +316,7 @@ class ApiKeys:
             raise UsageError("An API key needs at least one scope, such as events:read.")
         if expires_at is not None and expires_at <= self._db.now():
             raise UsageError("The expiry date is in the past. Choose a later one.")
-        prefix, secret, whole = new_key()
+        prefix, secret, whole = secrets.new_key()
         with self._db.write() as sql:
             owner = None
             if user is not None:
@@ -335,7 +324,7 @@ class ApiKeys:
                 owner = sql.execute(query).scalar_one_or_none()
                 if owner is None:
                     raise UsageError("User {name} not found. List the users with `tadoru serve users list`.", name=user)
-            about = {"name": name, "prefix": prefix, "secret_hash": hash_token(secret), "scopes": sorted(set(scopes))}
+            about = {"name": name, "prefix": prefix, "secret_hash": secrets.hash_token(secret), "scopes": sorted(set(scopes))}
             times = {"created_at": self._db.now(), "created_by": by.who, "expires_at": expires_at}
             sql.execute(insert(api_keys).values(**about, **times, user_id=owner))
             until = expires_at.isoformat(timespec="seconds") if expires_at else None
@@ -375,13 +364,13 @@ class ApiKeys:
 
     def _find(self, text: str) -> ApiKey | None:
         """The key of this text, valid or not; None if its user is revoked. A wrong secret takes as long as an unknown key."""
-        parts = split_key(text)
+        parts = secrets.split_key(text)
         if parts is None:
             return None
         prefix, secret = parts
         with self._db.read() as sql:
             row = sql.execute(_with_owner().where(api_keys.c.prefix == prefix)).mappings().one_or_none()
-        fits = matches_token(secret, row["secret_hash"] if row else _UNKNOWN_HASH)
+        fits = secrets.matches_token(secret, row["secret_hash"] if row else _UNKNOWN_HASH)
         if row is None or not fits or (row["user_id"] is not None and row["owner_revoked"] is not None):
             return None
         return _key_from_row(dict(row))

@@ -15,118 +15,99 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import (
-    REAL,
-    BigInteger,
-    Boolean,
-    CheckConstraint,
-    Column,
-    Double,
-    Identity,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    PrimaryKeyConstraint,
-    Table,
-    Text,
-    UniqueConstraint,
-    false,
-    text,
-    true,
-)
+import sqlalchemy as sa
 from sqlalchemy.schema import SchemaItem
 from sqlalchemy.types import TypeEngine
 
-Int64 = BigInteger().with_variant(Integer(), "sqlite")
-Float64: TypeEngine[float] = Double().with_variant(REAL(), "sqlite")
-ByteText = Text(collation="C").with_variant(Text(), "sqlite")
-Flag: TypeEngine[bool] = Boolean().with_variant(Integer(), "sqlite")
-Blob = LargeBinary()
+Int64 = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+Float64: TypeEngine[float] = sa.Double().with_variant(sa.REAL(), "sqlite")
+ByteText = sa.Text(collation="C").with_variant(sa.Text(), "sqlite")
+Flag: TypeEngine[bool] = sa.Boolean().with_variant(sa.Integer(), "sqlite")
+Blob = sa.LargeBinary()
 
-metadata = MetaData()
+metadata = sa.MetaData()
 """The tables that both databases have."""
-sqlite_metadata = MetaData()
+sqlite_metadata = sa.MetaData()
 """Tables of SQLite only."""
-postgresql_metadata = MetaData()
+postgresql_metadata = sa.MetaData()
 """Tables of PostgreSQL only."""
 
 
-def tables(database: str) -> list[Table]:
+def tables(database: str) -> list[sa.Table]:
     """The tables of a crawl on `sqlite` or `postgresql`, in the order of their definition."""
     own = sqlite_metadata if database == "sqlite" else postgresql_metadata
     return [*metadata.tables.values(), *own.tables.values()]
 
 
-def _table(name: str, comment: str, *parts: SchemaItem, of: MetaData = metadata, **options: Any) -> Table:
-    return Table(name, of, *parts, comment=comment, **options)
+def _table(name: str, comment: str, *parts: SchemaItem, of: sa.MetaData = metadata, **options: Any) -> sa.Table:
+    return sa.Table(name, of, *parts, comment=comment, **options)
 
 
-def _column(kind: TypeEngine[Any], name: str, default: Any = None, comment: str | None = None) -> Column[Any]:
-    return Column(name, kind, nullable=False, server_default=default, comment=comment)
+def _column(kind: TypeEngine[Any], name: str, default: Any = None, comment: str | None = None) -> sa.Column[Any]:
+    return sa.Column(name, kind, nullable=False, server_default=default, comment=comment)
 
 
-def _id(name: str = "id", comment: str | None = None) -> Column[Any]:
+def _id(name: str = "id", comment: str | None = None) -> sa.Column[Any]:
     """A number that the database assigns."""
-    return Column(name, Int64, Identity(), primary_key=True, comment=comment)
+    return sa.Column(name, Int64, sa.Identity(), primary_key=True, comment=comment)
 
 
-def _key(name: str) -> Column[Any]:
+def _key(name: str) -> sa.Column[Any]:
     """A number that the program assigns, alone or with others the key of its table."""
-    return Column(name, Int64, primary_key=True, autoincrement=False)
+    return sa.Column(name, Int64, primary_key=True, autoincrement=False)
 
 
-def _text_key(name: str) -> Column[Any]:
-    return Column(name, ByteText, primary_key=True, quote=False)
+def _text_key(name: str) -> sa.Column[Any]:
+    return sa.Column(name, ByteText, primary_key=True, quote=False)
 
 
-def _number(name: str, default: int | None = None, comment: str | None = None) -> Column[Any]:
-    return _column(Int64, name, None if default is None else text(str(default)), comment)
+def _number(name: str, default: int | None = None, comment: str | None = None) -> sa.Column[Any]:
+    return _column(Int64, name, None if default is None else sa.text(str(default)), comment)
 
 
-def _real(name: str, default: int | None = None, comment: str | None = None) -> Column[Any]:
-    return _column(Float64, name, None if default is None else text(str(default)), comment)
+def _real(name: str, default: int | None = None, comment: str | None = None) -> sa.Column[Any]:
+    return _column(Float64, name, None if default is None else sa.text(str(default)), comment)
 
 
-def _text(name: str, default: str | None = None, comment: str | None = None) -> Column[Any]:
-    return _column(ByteText, name, None if default is None else text(f"'{default}'"), comment)
+def _text(name: str, default: str | None = None, comment: str | None = None) -> sa.Column[Any]:
+    return _column(ByteText, name, None if default is None else sa.text(f"'{default}'"), comment)
 
 
-def _flag(name: str, default: bool | None = None) -> Column[Any]:
-    return _column(Flag, name, None if default is None else true() if default else false())
+def _flag(name: str, default: bool | None = None) -> sa.Column[Any]:
+    return _column(Flag, name, None if default is None else sa.true() if default else sa.false())
 
 
-def _blob(name: str, comment: str | None = None) -> Column[Any]:
+def _blob(name: str, comment: str | None = None) -> sa.Column[Any]:
     return _column(Blob, name, comment=comment)
 
 
-def _numbers(*names: str) -> list[Column[Any]]:
+def _numbers(*names: str) -> list[sa.Column[Any]]:
     """Numbers that may be missing."""
-    return [Column(name, Int64) for name in names]
+    return [sa.Column(name, Int64) for name in names]
 
 
-def _reals(*names: str) -> list[Column[Any]]:
-    return [Column(name, Float64) for name in names]
+def _reals(*names: str) -> list[sa.Column[Any]]:
+    return [sa.Column(name, Float64) for name in names]
 
 
-def _texts(*names: str) -> list[Column[Any]]:
-    return [Column(name, ByteText) for name in names]
+def _texts(*names: str) -> list[sa.Column[Any]]:
+    return [sa.Column(name, ByteText) for name in names]
 
 
-def _optional(kind: TypeEngine[Any], name: str, comment: str) -> Column[Any]:
-    return Column(name, kind, comment=comment)
+def _optional(kind: TypeEngine[Any], name: str, comment: str) -> sa.Column[Any]:
+    return sa.Column(name, kind, comment=comment)
 
 
 def _where(condition: str) -> dict[str, Any]:
     """The options of a partial index, for both databases."""
-    return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
+    return {"sqlite_where": sa.text(condition), "postgresql_where": sa.text(condition)}
 
 
 def _unique(index: str, *columns: str, key: bool = False) -> list[SchemaItem]:
     """A key whose last column is a text of any length."""
     *others, long = columns
-    constraint = PrimaryKeyConstraint(*columns) if key else UniqueConstraint(*columns)
-    by_hash = Index(index, *others, text(f"(md5({long})::uuid)"), unique=True)
+    constraint = sa.PrimaryKeyConstraint(*columns) if key else sa.UniqueConstraint(*columns)
+    by_hash = sa.Index(index, *others, sa.text(f"(md5({long})::uuid)"), unique=True)
     return [constraint.ddl_if(dialect="sqlite"), by_hash.ddl_if(dialect="postgresql")]
 
 
@@ -135,7 +116,7 @@ hosts = _table(
     "Hosts: queued URLs, and the pace shared by every worker. No worker sends before next_at, or while another worker has the"
     " slot.",
     _id(),
-    Column("name", ByteText, nullable=False, unique=True),
+    sa.Column("name", ByteText, nullable=False, unique=True),
     _number("queued", 0),
     *_reals("gap", "base", "latency", "baseline"),
     _number("strikes", 0),
@@ -147,8 +128,8 @@ hosts = _table(
     _real("turn_at", 0, "When it became known, and later: when it last gave URLs away."),
     _optional(Int64, "standing", "1: one of the hosts of its domain that are crawled; 0: one too many."),
     # Hosts take turns: the one that has been ready for the longest time comes first.
-    Index("hosts_waiting", text("max(next_at, turn_at)"), **_where("queued > 0")).ddl_if(dialect="sqlite"),
-    Index("hosts_waiting", text("GREATEST(next_at, turn_at)"), **_where("queued > 0")).ddl_if(dialect="postgresql"),
+    sa.Index("hosts_waiting", sa.text("max(next_at, turn_at)"), **_where("queued > 0")).ddl_if(dialect="sqlite"),
+    sa.Index("hosts_waiting", sa.text("GREATEST(next_at, turn_at)"), **_where("queued > 0")).ddl_if(dialect="postgresql"),
 )
 
 # Not `IN (...)`: SQLite would build a table for it at every insert, a third of the insert's cost.
@@ -184,10 +165,10 @@ pages = _table(
     _number("retry_count", 0),
     *_texts("last_error_type", "last_error_message"),
     _number("crawls", 0, "How often it was crawled: more than once after a re-crawl."),
-    CheckConstraint(_IS_STATUS, name="pages_status_check"),
+    sa.CheckConstraint(_IS_STATUS, name="pages_status_check"),
     *_unique("pages_by_url", "url"),
-    Index("pages_frontier", "host_id", "depth", "id", **_where("status = 'queued'")),
-    Index("pages_owner", "owner", **_where("owner IS NOT NULL")),
+    sa.Index("pages_frontier", "host_id", "depth", "id", **_where("status = 'queued'")),
+    sa.Index("pages_owner", "owner", **_where("owner IS NOT NULL")),
 )
 
 texts = _table(
@@ -247,7 +228,7 @@ _table(
     _text("name"),
     _number("value"),
     _number("worker", 0),
-    PrimaryKeyConstraint("worker", "name"),
+    sa.PrimaryKeyConstraint("worker", "name"),
     of=postgresql_metadata,
 )
 
@@ -269,7 +250,7 @@ robots = _table(
     *_numbers("status"),
     *_texts("failure"),
     _text("message", ""),
-    Column("body", Blob),
+    sa.Column("body", Blob),
     *_reals("fetched_at"),
     *_numbers("owner"),
     *_reals("claimed_until"),
@@ -356,8 +337,8 @@ resources = _table(
     *_numbers("content_length"),
     *_texts("final_url", "skip_reason", "last_error_type", "last_error_message", "checked_at"),
     *_unique("resources_by_url", "url"),
-    Index("resources_waiting", "id", **_where("status = 'queued'")),
-    Index("resources_owner", "owner", **_where("owner IS NOT NULL")),
+    sa.Index("resources_waiting", "id", **_where("status = 'queued'")),
+    sa.Index("resources_owner", "owner", **_where("owner IS NOT NULL")),
 )
 
 resource_uses = _table(
@@ -396,7 +377,7 @@ checks = _table(
     "checks",
     "Checks: the catalogue of this crawl, including plugins, so that a report needs nothing else.",
     _id("number"),
-    Column("id", ByteText, nullable=False, unique=True),
+    sa.Column("id", ByteText, nullable=False, unique=True),
     _text("scope", comment="'page': checked while crawling; 'site': at the end"),
     _text("check_group"),
     _text("severity"),
@@ -511,7 +492,7 @@ menus = _table(
     "menus",
     "Menus of pages, each stored once.",
     _id(),
-    Column("hash", ByteText, nullable=False, unique=True),
+    sa.Column("hash", ByteText, nullable=False, unique=True),
     _blob("urls"),
 )
 
@@ -538,7 +519,7 @@ offered_documents = _table(
     _number("page_id"),
     _blob("markdown"),
     *_unique("offered_by_url", "url", key=True),
-    Index("offered_by", "page_id"),
+    sa.Index("offered_by", "page_id"),
 )
 
 document_versions = _table(
@@ -551,7 +532,7 @@ document_versions = _table(
     _text("hash"),
     _text("changed_at", comment="Since when the page had this text."),
     _text("replaced_at", comment="Until when."),
-    Index("document_versions_of", "page_id", "id"),
+    sa.Index("document_versions_of", "page_id", "id"),
 )
 
 document_changes = _table(
@@ -578,7 +559,7 @@ _table(
 _table(
     "crawl_format",
     "The format of the crawl, and the oldest one whose programs can work on it.",
-    Column("version", Integer, nullable=False),
-    Column("readable_by", Integer, nullable=False),
+    sa.Column("version", sa.Integer, nullable=False),
+    sa.Column("readable_by", sa.Integer, nullable=False),
     of=postgresql_metadata,
 )

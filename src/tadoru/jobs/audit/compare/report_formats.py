@@ -17,15 +17,7 @@ from tadoru.clock import iso
 from tadoru.errors import without_passwords
 from tadoru.i18n.formats import format_utc
 from tadoru.i18n.translation import N_, Translator
-from tadoru.jobs.audit.compare.comparison import (
-    FINDING_CHANGES,
-    REGRESSIONS,
-    ChangedValue,
-    ChangeKind,
-    CheckChange,
-    CrawlComparison,
-    PageChange,
-)
+from tadoru.jobs.audit.compare import comparison
 from tadoru.jobs.audit.compare.run_handles import RunHandle
 from tadoru.jobs.audit.report.messages import (
     INDEXABILITIES,
@@ -44,35 +36,37 @@ SCHEMA = "tadoru-comparison"
 SCHEMA_VERSION = 1
 MAX_TEXT = 80
 """Characters shown of a title or description."""
-CHANGE_NAMES: Mapping[ChangeKind, str] = {
-    ChangeKind.BROKEN: N_("Newly broken"),
-    ChangeKind.REMOVED: N_("Removed pages"),
-    ChangeKind.DEINDEXED: N_("No longer indexable"),
-    ChangeKind.REDIRECTED: N_("Newly redirected"),
-    ChangeKind.STATUS: N_("Status changed"),
-    ChangeKind.FIXED: N_("Working again"),
-    ChangeKind.ADDED: N_("Added pages"),
-    ChangeKind.INDEXED: N_("Newly indexable"),
-    ChangeKind.INDEXABILITY: N_("Not indexable for another reason"),
-    ChangeKind.TITLE: N_("Title changed"),
-    ChangeKind.DESCRIPTION: N_("Description changed"),
-    ChangeKind.H1: N_("H1 changed"),
-    ChangeKind.CANONICAL: N_("Canonical changed"),
-    ChangeKind.ROBOTS: N_("Robots directives changed"),
-    ChangeKind.CONTENT: N_("Content changed"),
-    ChangeKind.DEPTH: N_("Depth changed"),
-    ChangeKind.INLINKS: N_("Inlinks changed"),
-    ChangeKind.SLOWER: N_("Slower"),
-    ChangeKind.FASTER: N_("Faster"),
-    ChangeKind.LARGER: N_("Larger"),
-    ChangeKind.SMALLER: N_("Smaller"),
-    ChangeKind.NEW_FINDING: N_("New findings"),
-    ChangeKind.FIXED_FINDING: N_("Fixed findings"),
+CHANGE_NAMES: Mapping[comparison.ChangeKind, str] = {
+    comparison.ChangeKind.BROKEN: N_("Newly broken"),
+    comparison.ChangeKind.REMOVED: N_("Removed pages"),
+    comparison.ChangeKind.DEINDEXED: N_("No longer indexable"),
+    comparison.ChangeKind.REDIRECTED: N_("Newly redirected"),
+    comparison.ChangeKind.STATUS: N_("Status changed"),
+    comparison.ChangeKind.FIXED: N_("Working again"),
+    comparison.ChangeKind.ADDED: N_("Added pages"),
+    comparison.ChangeKind.INDEXED: N_("Newly indexable"),
+    comparison.ChangeKind.INDEXABILITY: N_("Not indexable for another reason"),
+    comparison.ChangeKind.TITLE: N_("Title changed"),
+    comparison.ChangeKind.DESCRIPTION: N_("Description changed"),
+    comparison.ChangeKind.H1: N_("H1 changed"),
+    comparison.ChangeKind.CANONICAL: N_("Canonical changed"),
+    comparison.ChangeKind.ROBOTS: N_("Robots directives changed"),
+    comparison.ChangeKind.CONTENT: N_("Content changed"),
+    comparison.ChangeKind.DEPTH: N_("Depth changed"),
+    comparison.ChangeKind.INLINKS: N_("Inlinks changed"),
+    comparison.ChangeKind.SLOWER: N_("Slower"),
+    comparison.ChangeKind.FASTER: N_("Faster"),
+    comparison.ChangeKind.LARGER: N_("Larger"),
+    comparison.ChangeKind.SMALLER: N_("Smaller"),
+    comparison.ChangeKind.NEW_FINDING: N_("New findings"),
+    comparison.ChangeKind.FIXED_FINDING: N_("Fixed findings"),
 }
-_IMPROVEMENTS = frozenset({ChangeKind.FIXED, ChangeKind.INDEXED})
-_URLS = frozenset({ChangeKind.CANONICAL, ChangeKind.REDIRECTED})
-_REASONS = frozenset({ChangeKind.DEINDEXED, ChangeKind.INDEXED, ChangeKind.INDEXABILITY})
-_QUOTED = frozenset({ChangeKind.TITLE, ChangeKind.DESCRIPTION, ChangeKind.H1, ChangeKind.ROBOTS})
+_IMPROVEMENTS = frozenset({comparison.ChangeKind.FIXED, comparison.ChangeKind.INDEXED})
+_URLS = frozenset({comparison.ChangeKind.CANONICAL, comparison.ChangeKind.REDIRECTED})
+_REASONS = frozenset({comparison.ChangeKind.DEINDEXED, comparison.ChangeKind.INDEXED, comparison.ChangeKind.INDEXABILITY})
+_QUOTED = frozenset(
+    {comparison.ChangeKind.TITLE, comparison.ChangeKind.DESCRIPTION, comparison.ChangeKind.H1, comparison.ChangeKind.ROBOTS}
+)
 _RESPONSES = {"no answer": N_("No response"), "not requested": N_("Not requested")}
 _OUTCOMES = {
     "limit": N_("stopped at the page limit"),
@@ -97,18 +91,18 @@ def check_title(check: CheckTexts, _: Translator) -> str:
     return printable(own or _(check.title))
 
 
-def describe_change(change: PageChange, _: Translator) -> str:
+def describe_change(change: comparison.PageChange, _: Translator) -> str:
     """The value before and after a change."""
-    if change.kind is ChangeKind.ADDED:
+    if change.kind is comparison.ChangeKind.ADDED:
         return _format_value(change.kind, change.after, _)
-    if change.kind is ChangeKind.REMOVED:
+    if change.kind is comparison.ChangeKind.REMOVED:
         return _format_value(change.kind, change.before, _)
     return f"{_format_value(change.kind, change.before, _)} → {_format_value(change.kind, change.after, _)}"
 
 
-def _format_value(kind: ChangeKind, value: ChangedValue, _: Translator) -> str:
+def _format_value(kind: comparison.ChangeKind, value: comparison.ChangedValue, _: Translator) -> str:
     if value is None:
-        return _("not linked") if kind is ChangeKind.DEPTH else _("none")
+        return _("not linked") if kind is comparison.ChangeKind.DEPTH else _("none")
     if isinstance(value, int | float):
         return _format_number(kind, value, _)
     if kind in _REASONS:
@@ -120,23 +114,23 @@ def _format_value(kind: ChangeKind, value: ChangedValue, _: Translator) -> str:
     return readable_url(value) if kind in _URLS else printable(value)
 
 
-def _format_number(kind: ChangeKind, value: float, _: Translator) -> str:
+def _format_number(kind: comparison.ChangeKind, value: float, _: Translator) -> str:
     count = round(value)
     match kind:
-        case ChangeKind.SLOWER | ChangeKind.FASTER:
+        case comparison.ChangeKind.SLOWER | comparison.ChangeKind.FASTER:
             return f"{_.number(count)} ms"
-        case ChangeKind.LARGER | ChangeKind.SMALLER:
+        case comparison.ChangeKind.LARGER | comparison.ChangeKind.SMALLER:
             return _.ngettext("{count} byte", "{count} bytes", count)
-        case ChangeKind.INLINKS:
+        case comparison.ChangeKind.INLINKS:
             return _.ngettext("{count} inlink", "{count} inlinks", count)
-        case ChangeKind.CONTENT:
+        case comparison.ChangeKind.CONTENT:
             return _.ngettext("{count} word", "{count} words", count)
-        case ChangeKind.DEPTH:
+        case comparison.ChangeKind.DEPTH:
             return _("depth {depth}", depth=_.number(count))
     return _.number(value)
 
 
-def format_score_change(result: CrawlComparison, _: Translator) -> str:
+def format_score_change(result: comparison.CrawlComparison, _: Translator) -> str:
     """`81.2 → 84.0 (+2.8)`."""
     was, now = result.before.run.score, result.after.run.score
     shown = [_("none") if score is None else f"{score:.1f}" for score in (was, now)]
@@ -145,7 +139,7 @@ def format_score_change(result: CrawlComparison, _: Translator) -> str:
     return f"{shown[0]} → {shown[1]}{difference}"
 
 
-def describe_limits(result: CrawlComparison, _: Translator) -> Iterator[str]:
+def describe_limits(result: comparison.CrawlComparison, _: Translator) -> Iterator[str]:
     """What the comparison leaves out, and why."""
     if result.before.run.score_version != result.after.run.score_version:
         yield _("The scores were calculated in different ways and cannot be compared.")
@@ -167,12 +161,12 @@ def describe_limits(result: CrawlComparison, _: Translator) -> Iterator[str]:
         )
 
 
-def write_text(result: CrawlComparison, _: Translator, out: TextIO, *, colour: bool = False) -> None:
+def write_text(result: comparison.CrawlComparison, _: Translator, out: TextIO, *, colour: bool = False) -> None:
     """Writes the comparison for a terminal."""
     out.writelines(f"{line.rstrip()}\n" for line in _text_lines(result, _, Palette(colour)))
 
 
-def _text_lines(result: CrawlComparison, _: Translator, paint: Palette) -> Iterator[str]:
+def _text_lines(result: comparison.CrawlComparison, _: Translator, paint: Palette) -> Iterator[str]:
     facts = (
         (_.pgettext("comparison", "Before"), describe_run(result.before, result.pages_before, _)),
         (_.pgettext("comparison", "After"), describe_run(result.after, result.pages_after, _)),
@@ -181,7 +175,7 @@ def _text_lines(result: CrawlComparison, _: Translator, paint: Palette) -> Itera
     width = max(display_width(name) for name, text in facts) + 2
     yield from (f"{paint.faint(pad_text(name, width))}{text}" for name, text in facts)
     yield from (paint.yellow(f"! {limit}") for limit in describe_limits(result, _))
-    kinds = [kind for kind in ChangeKind if kind not in FINDING_CHANGES and result.counts[kind]]
+    kinds = [kind for kind in comparison.ChangeKind if kind not in comparison.FINDING_CHANGES and result.counts[kind]]
     checks = result.changed_checks()
     if not kinds and not checks:
         yield from ("", _("No changes."))
@@ -195,25 +189,27 @@ def _text_lines(result: CrawlComparison, _: Translator, paint: Palette) -> Itera
             yield from _check_lines(change, _, paint)
 
 
-def describe_finding_totals(result: CrawlComparison, _: Translator) -> str:
+def describe_finding_totals(result: comparison.CrawlComparison, _: Translator) -> str:
     """`3 new, 1 fixed`."""
-    new, fixed = (_.number(result.counts[kind]) for kind in (ChangeKind.NEW_FINDING, ChangeKind.FIXED_FINDING))
+    new, fixed = (
+        _.number(result.counts[kind]) for kind in (comparison.ChangeKind.NEW_FINDING, comparison.ChangeKind.FIXED_FINDING)
+    )
     return _("{new} new, {fixed} fixed", new=new, fixed=fixed)
 
 
-def _heading(kind: ChangeKind, count: int, _: Translator, paint: Palette) -> str:
+def _heading(kind: comparison.ChangeKind, count: int, _: Translator, paint: Palette) -> str:
     name = f"{_(CHANGE_NAMES[kind])} ({_.number(count)})"
-    return paint.red(name) if kind in REGRESSIONS else paint.green(name) if kind in _IMPROVEMENTS else paint.bold(name)
+    return paint.red(name) if kind in comparison.REGRESSIONS else paint.green(name) if kind in _IMPROVEMENTS else paint.bold(name)
 
 
-def _example_lines(changes: list[PageChange], count: int, _: Translator) -> Iterator[str]:
+def _example_lines(changes: list[comparison.PageChange], count: int, _: Translator) -> Iterator[str]:
     for change in changes:
         yield f"  {readable_url(change.url)}  {describe_change(change, _)}"
     if count > len(changes):
         yield f"  {describe_hidden(count - len(changes), _)}"
 
 
-def _check_lines(change: CheckChange, _: Translator, paint: Palette) -> Iterator[str]:
+def _check_lines(change: comparison.CheckChange, _: Translator, paint: Palette) -> Iterator[str]:
     severity = _(SEVERITIES[Severity(change.check.severity)])
     counts = []
     if change.new:
@@ -223,20 +219,20 @@ def _check_lines(change: CheckChange, _: Translator, paint: Palette) -> Iterator
     totals = f"{_.number(change.before)} → {_.number(change.after)}"
     yield f"  {severity}: {check_title(change.check, _)} ({change.check.id}): {', '.join(counts)}, {totals}"
     for example in change.examples:
-        sign = paint.red("+") if example.kind is ChangeKind.NEW_FINDING else paint.green("−")
-        subject = example.after if example.kind is ChangeKind.NEW_FINDING else example.before
+        sign = paint.red("+") if example.kind is comparison.ChangeKind.NEW_FINDING else paint.green("−")
+        subject = example.after if example.kind is comparison.ChangeKind.NEW_FINDING else example.before
         yield f"    {sign} {readable_url(example.url)}" + (f"  {readable_url(str(subject))}" if subject else "")
     hidden = change.new + change.fixed - len(change.examples)
     if hidden > 0:
         yield f"    {describe_hidden(hidden, _)}"
 
 
-def write_markdown(result: CrawlComparison, _: Translator, out: TextIO) -> None:
+def write_markdown(result: comparison.CrawlComparison, _: Translator, out: TextIO) -> None:
     """Writes the comparison for a pull request or an issue."""
     out.writelines(f"{line}\n" for line in _markdown_lines(result, _))
 
 
-def _markdown_lines(result: CrawlComparison, _: Translator) -> Iterator[str]:
+def _markdown_lines(result: comparison.CrawlComparison, _: Translator) -> Iterator[str]:
     yield from ("## " + _("Crawl comparison"), "")
     before, after = describe_run(result.before, result.pages_before, _), describe_run(result.after, result.pages_after, _)
     yield "- **" + _.pgettext("comparison", "Before") + f"**: {escape_markdown(before)}"
@@ -244,14 +240,14 @@ def _markdown_lines(result: CrawlComparison, _: Translator) -> Iterator[str]:
     yield "- **" + _("Score") + f"**: {format_score_change(result, _)}"
     for limit in describe_limits(result, _):
         yield from ("", f"> {escape_markdown(limit)}")
-    kinds = [kind for kind in ChangeKind if result.counts[kind]]
+    kinds = [kind for kind in comparison.ChangeKind if result.counts[kind]]
     if not kinds:
         yield from ("", _("No changes."))
         return
     yield from ("", "| " + _("Kind of change") + " | " + _("Count") + " |", "|---|---:|")
     yield from (f"| {_(CHANGE_NAMES[kind])} | {_.number(result.counts[kind])} |" for kind in kinds)
     for kind in kinds:
-        if kind not in FINDING_CHANGES:
+        if kind not in comparison.FINDING_CHANGES:
             yield from _section(_(CHANGE_NAMES[kind]), result.examples[kind], result.counts[kind], _)
     checks = result.changed_checks()
     if checks:
@@ -262,7 +258,7 @@ def _markdown_lines(result: CrawlComparison, _: Translator) -> Iterator[str]:
         yield from (_row(change, _) for change in checks)
 
 
-def _section(heading: str, changes: list[PageChange], count: int, _: Translator) -> Iterator[str]:
+def _section(heading: str, changes: list[comparison.PageChange], count: int, _: Translator) -> Iterator[str]:
     yield from ("", "<details>", f"<summary>{heading} ({_.number(count)})</summary>", "")
     for change in changes:
         yield f"- {escape_markdown(readable_url(change.url))}: {escape_markdown(describe_change(change, _))}"
@@ -271,7 +267,7 @@ def _section(heading: str, changes: list[PageChange], count: int, _: Translator)
     yield from ("", "</details>")
 
 
-def _row(change: CheckChange, _: Translator) -> str:
+def _row(change: comparison.CheckChange, _: Translator) -> str:
     severity = _(SEVERITIES[Severity(change.check.severity)])
     name = f"{escape_markdown(check_title(change.check, _))} (`{change.check.id}`)"
     new, fixed, before, after = map(_.number, (change.new, change.fixed, change.before, change.after))
@@ -289,16 +285,16 @@ class ComparisonJsonWriter:
         self._out.write(f"{encode_json(head)[:-1]},\n")
         self._out.write('"changes": [')
 
-    def change(self, change: PageChange) -> None:
+    def change(self, change: comparison.PageChange) -> None:
         """Writes a change."""
         self._out.write("\n" if self._first else ",\n")
         self._first = False
         self._out.write(encode_json(self._change_json(change)))
 
-    def end(self, result: CrawlComparison, _: Translator) -> None:
+    def end(self, result: comparison.CrawlComparison, _: Translator) -> None:
         """Writes the totals."""
         tail = {
-            "totals": {str(kind): result.counts[kind] for kind in ChangeKind},
+            "totals": {str(kind): result.counts[kind] for kind in comparison.ChangeKind},
             "checks": [
                 {
                     "check": one.check.id, "severity": one.check.severity, "group": one.check.group,
@@ -313,10 +309,10 @@ class ComparisonJsonWriter:
         }  # fmt: skip
         self._out.write(f"\n],\n{encode_json(tail)[1:]}\n")
 
-    def _change_json(self, change: PageChange) -> dict[str, Any]:
-        if change.kind not in FINDING_CHANGES:
+    def _change_json(self, change: comparison.PageChange) -> dict[str, Any]:
+        if change.kind not in comparison.FINDING_CHANGES:
             return {"kind": str(change.kind), "url": change.url, "before": change.before, "after": change.after}
-        subject = change.after if change.kind is ChangeKind.NEW_FINDING else change.before
+        subject = change.after if change.kind is comparison.ChangeKind.NEW_FINDING else change.before
         return {
             "kind": str(change.kind), "url": change.url, "check": change.check_id,
             "severity": self._severities[change.check_id], "subject": subject or "",

@@ -18,18 +18,9 @@ from tadoru.jobs.audit.report import messages
 from tadoru.jobs.audit.report.audit_report import AuditReport
 from tadoru.jobs.audit.report.summary import TIME_BOUNDS, AuditSummary, CheckResult, PageGraph
 from tadoru.jobs.audit.score import HIDDEN_FACTOR, SCORE_VERSION, WEIGHTS
+from tadoru.jobs.reporting import graph_svg
 from tadoru.jobs.reporting.charts import ChartSegment, scale_bars
 from tadoru.jobs.reporting.escape import clip, printable, url_host, url_origin, url_shortener
-from tadoru.jobs.reporting.graph_svg import (
-    MAX_CURVES,
-    GraphDot,
-    GraphDrawing,
-    GraphPicture,
-    UrlOutcome,
-    describe_common_pages,
-    draw_dots,
-    legend_items,
-)
 from tadoru.jobs.reporting.html_templates import write_template
 from tadoru.model.finding import Severity
 from tadoru.store.crawl.summary import GraphPage
@@ -204,13 +195,13 @@ def _rows(report: AuditReport, result: CheckResult, name: Callable[[str], str]) 
 _BLOCKED_CODES = (401, 403, 429)
 
 
-def site_picture(summary: AuditSummary, _: Translator) -> GraphPicture | None:
+def site_picture(summary: AuditSummary, _: Translator) -> graph_svg.GraphPicture | None:
     """The graph with its legend and caption; None if there is no page."""
     if summary.graph is None or not summary.graph.nodes:
         return None
     drawing = draw_page_graph(summary.graph, summary.crawl.start_url, _)
     outcomes = Counter(_outcome(node) for node in summary.graph.nodes)
-    notes = [describe_common_pages(drawing, _)]
+    notes = [graph_svg.describe_common_pages(drawing, _)]
     if summary.pages > outcomes.total():
         bounded = _(
             "{drawn} of {total} pages are drawn: the start page, broken pages, and the pages with the highest link score.",
@@ -218,10 +209,12 @@ def site_picture(summary: AuditSummary, _: Translator) -> GraphPicture | None:
             total=_.number(summary.pages),
         )
         notes.insert(0, bounded)
-    return GraphPicture(drawing.svg, " ".join(filter(None, notes)), legend_items(outcomes, _))
+    return graph_svg.GraphPicture(drawing.svg, " ".join(filter(None, notes)), graph_svg.legend_items(outcomes, _))
 
 
-def draw_page_graph(graph: PageGraph, start_url: str, _: Translator, max_curves: int = MAX_CURVES) -> GraphDrawing:
+def draw_page_graph(
+    graph: PageGraph, start_url: str, _: Translator, max_curves: int = graph_svg.MAX_CURVES
+) -> graph_svg.GraphDrawing:
     """The drawing of a graph that has at least one page."""
     dots, pairs = graph_dots(graph)
     nodes = _in_order(graph.nodes)
@@ -229,7 +222,7 @@ def draw_page_graph(graph: PageGraph, start_url: str, _: Translator, max_curves:
     names = [url_host(start_url) if short(node.url) == "/" else clip(short(node.url), _MAX_NAME) for node in nodes]
     tooltips = [_tooltip(node, name, _) for node, name in zip(nodes, names, strict=True)]
     heading = _("Site structure") + f": {messages.format_page_count(len(dots), _)}"
-    return draw_dots(dots, pairs, names, tooltips, heading, max_curves)
+    return graph_svg.draw_dots(dots, pairs, names, tooltips, heading, max_curves)
 
 
 def _in_order(nodes: Sequence[GraphPage]) -> list[GraphPage]:
@@ -238,7 +231,7 @@ def _in_order(nodes: Sequence[GraphPage]) -> list[GraphPage]:
     return sorted(nodes, key=lambda node: (node is not start, node.depth, node.url))
 
 
-def graph_dots(graph: PageGraph) -> tuple[list[GraphDot], list[tuple[int, int]]]:
+def graph_dots(graph: PageGraph) -> tuple[list[graph_svg.GraphDot], list[tuple[int, int]]]:
     """The pages as dots, and the links between them as pairs of indexes."""
     nodes = _in_order(graph.nodes)
     by_id = {node.id: node for node in nodes}
@@ -250,17 +243,19 @@ def graph_dots(graph: PageGraph) -> tuple[list[GraphDot], list[tuple[int, int]]]
         while above is not None and above.depth >= node.depth and above is not nodes[0]:
             above = by_id.get(above.parent_id) if above.parent_id is not None and above.parent_id != node.id else None
         parent = None if number == 0 else place[above.id] if above is not None else 0
-        dots.append(GraphDot(node.url, parent, node.depth, _outcome(node), node.link_score))
+        dots.append(graph_svg.GraphDot(node.url, parent, node.depth, _outcome(node), node.link_score))
     return dots, [(place[source], place[target]) for source, target in graph.links]
 
 
-def _outcome(node: GraphPage) -> UrlOutcome:
+def _outcome(node: GraphPage) -> graph_svg.UrlOutcome:
     code = node.status_code
     if node.status == "error" or code is None:
-        return UrlOutcome.BROKEN
+        return graph_svg.UrlOutcome.BROKEN
     if code in _BLOCKED_CODES:
-        return UrlOutcome.BLOCKED
-    return UrlOutcome.BROKEN if code >= 400 else UrlOutcome.REDIRECT if code >= 300 else UrlOutcome.OK
+        return graph_svg.UrlOutcome.BLOCKED
+    return (
+        graph_svg.UrlOutcome.BROKEN if code >= 400 else graph_svg.UrlOutcome.REDIRECT if code >= 300 else graph_svg.UrlOutcome.OK
+    )
 
 
 def _tooltip(node: GraphPage, name: str, _: Translator) -> str:

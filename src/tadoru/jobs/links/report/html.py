@@ -21,20 +21,10 @@ from tadoru.jobs.links.broken import format_status
 from tadoru.jobs.links.report.figures import BAD_LINK_KINDS, LinksFigures, LinksReport, SiteTree, format_place
 from tadoru.jobs.links.report.text import describe_not_requested, describe_trap, translate_stop
 from tadoru.jobs.links.result import CrawlResult, LinkEdge, UrlInfo
+from tadoru.jobs.reporting import graph_svg
 from tadoru.jobs.reporting.charts import ChartSegment
 from tadoru.jobs.reporting.escape import clip, first_directory, printable, readable_url, url_host, url_origin, url_shortener
 from tadoru.jobs.reporting.formatting import format_duration
-from tadoru.jobs.reporting.graph_svg import (
-    MAX_CURVES,
-    OUTCOME_NAMES,
-    GraphDot,
-    GraphDrawing,
-    GraphPicture,
-    UrlOutcome,
-    describe_common_pages,
-    draw_dots,
-    legend_items,
-)
 from tadoru.jobs.reporting.html_templates import link_html, write_template
 
 MAX_DOTS = 400
@@ -53,7 +43,7 @@ _MAX_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
-class PageDot(GraphDot):
+class PageDot(graph_svg.GraphDot):
     """A dot with its page. Its weight is the number of inlinks."""
 
     info: UrlInfo | None = None
@@ -131,12 +121,12 @@ def _combine_by_directory(
         if group not in groups and len(groups) >= _MAX_GROUPS:
             group = _OTHER_GROUP
         groups[group] += 1
-        if figures.outcome(info) is UrlOutcome.BROKEN:
+        if figures.outcome(info) is graph_svg.UrlOutcome.BROKEN:
             broken.add(group)
     ordered = sorted(groups, key=lambda group: (group == _OTHER_GROUP, -groups[group], group))
 
     def dot(together: list[_Group], parent: int, directory: str) -> PageDot:
-        outcome = UrlOutcome.OK if broken.isdisjoint(together) else UrlOutcome.BROKEN
+        outcome = graph_svg.UrlOutcome.OK if broken.isdisjoint(together) else graph_svg.UrlOutcome.BROKEN
         return PageDot(None, parent, dots[parent].depth + 1, outcome, 0, directory, sum(groups[group] for group in together))
 
     combined = [dot([group], *group) for group in ordered[:_MAX_DIRECTORIES]]
@@ -150,7 +140,7 @@ def draw_site(
     edges: Callable[[], Iterable[LinkEdge]],
     short: Callable[[str], str],
     _: Translator,
-) -> GraphPicture | None:
+) -> graph_svg.GraphPicture | None:
     """Draws the site; None if there is no page."""
     if not result.internal_urls:
         return None
@@ -167,9 +157,9 @@ def draw_site(
         len(result.internal_urls),
         site=printable(result.start_url),
     )
-    drawing = draw_dots(drawn.dots, pairs, names, tooltips, heading)
+    drawing = graph_svg.draw_dots(drawn.dots, pairs, names, tooltips, heading)
     caption = _caption(drawn, len(result.internal_urls), drawing, _)
-    return GraphPicture(drawing.svg, caption, legend_items(figures.outcomes, _), drawn.combined > 0)
+    return graph_svg.GraphPicture(drawing.svg, caption, graph_svg.legend_items(figures.outcomes, _), drawn.combined > 0)
 
 
 def _name(dot: PageDot, short: Callable[[str], str], _: Translator) -> str:
@@ -189,15 +179,15 @@ def _tooltip(dot: PageDot, name: str, _: Translator) -> str:
     code = dot.info.status_code
     facts = _(
         "{status} · depth {depth} · {inlinks}",
-        status=format_status(code) if code is not None else _(OUTCOME_NAMES[dot.outcome]),
+        status=format_status(code) if code is not None else _(graph_svg.OUTCOME_NAMES[dot.outcome]),
         depth=dot.depth,
         inlinks=_.ngettext("{count} inlink", "{count} inlinks", round(dot.weight)),
     )
     return "\n".join(line for line in (clip(printable(dot.info.title), 120), name, facts) if line)
 
 
-def _caption(drawn: DrawnPages, pages: int, drawing: GraphDrawing, _: Translator) -> str:
-    sentences = [describe_common_pages(drawing, _)]
+def _caption(drawn: DrawnPages, pages: int, drawing: graph_svg.GraphDrawing, _: Translator) -> str:
+    sentences = [graph_svg.describe_common_pages(drawing, _)]
     if drawn.combined:
         bounded = _(
             "{drawn} of {total} pages are drawn: broken pages, and the pages with the most inlinks. The other {combined} are "
@@ -207,7 +197,7 @@ def _caption(drawn: DrawnPages, pages: int, drawing: GraphDrawing, _: Translator
             combined=_.number(drawn.combined),
         )
         sentences.insert(0, bounded)
-    if drawing.curves == MAX_CURVES:
+    if drawing.curves == graph_svg.MAX_CURVES:
         curves, links = _.number(drawing.curves), _.number(drawing.links)
         sentences.append(_("{curves} of {links} links are drawn as curves.", curves=curves, links=links))
     return " ".join(filter(None, sentences))
@@ -237,8 +227,10 @@ def write_html(report: LinksReport, out: TextIO) -> None:
         picture=draw_site(result, figures, report.edges, short, _),
         bad_links={kind: [link for link in report.broken if link.kind == kind] for kind in BAD_LINK_KINDS},
         figures=figures,
-        segments=[ChartSegment(outcome, _(name), figures.outcomes.get(outcome, 0)) for outcome, name in OUTCOME_NAMES.items()],
-        legend=legend_items(figures.outcomes, _),
+        segments=[
+            ChartSegment(outcome, _(name), figures.outcomes.get(outcome, 0)) for outcome, name in graph_svg.OUTCOME_NAMES.items()
+        ],
+        legend=graph_svg.legend_items(figures.outcomes, _),
         statuses=[(_(name), count) for name, count in figures.statuses],
         depths=[(str(depth), count) for depth, count in figures.depths],
         excluded=list(_excluded(report, _)),
@@ -277,7 +269,7 @@ def _verdict(report: LinksReport, figures: LinksFigures, _: Translator) -> tuple
         return "broken", _.ngettext("{count} broken link on {pages}", "{count} broken links on {pages}", broken, pages=count)
     if broken:
         return "broken", _.ngettext("{count} broken link", "{count} broken links", broken)
-    failed = figures.outcomes.get(UrlOutcome.BROKEN, 0)
+    failed = figures.outcomes.get(graph_svg.UrlOutcome.BROKEN, 0)
     if failed:
         return "broken", _.ngettext("{count} page could not be loaded", "{count} pages could not be loaded", failed)
     if report.broken:
@@ -294,8 +286,8 @@ def _verdict(report: LinksReport, figures: LinksFigures, _: Translator) -> tuple
 def _cards(report: LinksReport, figures: LinksFigures, moved: int, _: Translator) -> list[tuple[str, str, int, str]]:
     """Colour, name, count and note of each card."""
     result, outcomes = report.result, figures.outcomes
-    broken = sum(link.kind != "blocked" for link in report.broken) or outcomes.get(UrlOutcome.BROKEN, 0)
-    blocked = sum(link.kind == "blocked" for link in report.broken) or outcomes.get(UrlOutcome.BLOCKED, 0)
+    broken = sum(link.kind != "blocked" for link in report.broken) or outcomes.get(graph_svg.UrlOutcome.BROKEN, 0)
+    blocked = sum(link.kind == "blocked" for link in report.broken) or outcomes.get(graph_svg.UrlOutcome.BLOCKED, 0)
     return [
         ("", _("Pages found"), len(result.internal_urls), ""),
         ("", _("Requested"), result.total_processed, ""),
@@ -308,7 +300,7 @@ def _cards(report: LinksReport, figures: LinksFigures, moved: int, _: Translator
 
 def _kinds(external: bool, _: Translator) -> list[tuple[str, str]]:
     """The values and names of the filter of the table."""
-    kinds = [("", _("All")), *((str(outcome), _(name)) for outcome, name in OUTCOME_NAMES.items())]
+    kinds = [("", _("All")), *((str(outcome), _(name)) for outcome, name in graph_svg.OUTCOME_NAMES.items())]
     return [*kinds, ("external", _("External"))] if external else kinds
 
 
@@ -327,7 +319,7 @@ def choose_rows(result: CrawlResult, figures: LinksFigures, show_external: bool)
     """The URLs of the table, and whether each is external. If there are too many, those with problems come first."""
     external = result.external_urls if show_external else ()
     rows = chain(((info, False) for info in result.internal_urls), ((info, True) for info in external))
-    rank = {outcome: number for number, outcome in enumerate(UrlOutcome)}
+    rank = {outcome: number for number, outcome in enumerate(graph_svg.UrlOutcome)}
     are_too_many = len(result.internal_urls) + len(external) > MAX_ROWS
 
     def key(row: tuple[UrlInfo, bool]) -> tuple[int, bool, int, str]:

@@ -15,14 +15,7 @@ from tadoru.i18n.translation import N_, Formatter
 from tadoru.model.event import RunStatus
 from tadoru.serve.api.event_queries import local_today
 from tadoru.serve.service import Service, can_have_cluster, cluster_status, cluster_status_or_none, service_of
-from tadoru.serve.web.crawls.view_models import (
-    CrawlRow,
-    DayColumn,
-    crawl_row,
-    crawl_run_row,
-    daily_columns,
-    figure,
-)
+from tadoru.serve.web.crawls import view_models
 from tadoru.serve.web.rendering import formatter_of, render
 from tadoru.serve.web.sources import overdue_note, source_run_row
 from tadoru.store.calendar.drafts import zone_or_utc
@@ -133,9 +126,9 @@ class RegressedRun:
 class CrawlActivity:
     """All of it."""
 
-    running: tuple[CrawlRow, ...]
+    running: tuple[view_models.CrawlRow, ...]
     regressed: tuple[RegressedRun, ...]
-    columns: tuple[DayColumn, ...]
+    columns: tuple[view_models.DayColumn, ...]
     pages: int
     runs: int
 
@@ -145,14 +138,16 @@ def crawl_activity(service: Service, today: date, formatter: Formatter) -> Crawl
     store = service.store
     here = zone_or_utc(service.options.timezone)
     runs = store.crawls.runs_since(store.db.now() - timedelta(days=ACTIVITY_DAYS), limit=MAX_COUNTED_RUNS)
-    days = [(run.ended_at.astimezone(here).date(), int(figure(run.figures, "pages") or 0)) for run in runs if run.ended_at]
+    days = [
+        (run.ended_at.astimezone(here).date(), int(view_models.figure(run.figures, "pages") or 0)) for run in runs if run.ended_at
+    ]
     newest = {run.crawl_id: run.id for run in reversed(runs)}
     failed = {run.id: run for run in runs if run.outcome == "failed" and newest[run.crawl_id] == run.id}
-    worse = [crawl_run_row(run, formatter) for run in runs if run.changes.get("regression") or run.id in failed]
+    worse = [view_models.crawl_run_row(run, formatter) for run in runs if run.changes.get("regression") or run.id in failed]
     crawl_ids = {run.id: run.crawl_id for run in runs}
     names = _names(service, [crawl_ids[one.id] for one in worse[:MAX_REGRESSIONS]])
     return CrawlActivity(
-        running=tuple(crawl_row(one, None) for one in store.crawls.busy()),
+        running=tuple(view_models.crawl_row(one, None) for one in store.crawls.busy()),
         regressed=tuple(
             RegressedRun(
                 crawl_ids[one.id],
@@ -165,7 +160,7 @@ def crawl_activity(service: Service, today: date, formatter: Formatter) -> Crawl
             )
             for one in worse[:MAX_REGRESSIONS]
         ),
-        columns=daily_columns(days, today, ACTIVITY_DAYS), pages=sum(count for _, count in days), runs=len(runs),
+        columns=view_models.daily_columns(days, today, ACTIVITY_DAYS), pages=sum(count for _, count in days), runs=len(runs),
     )  # fmt: skip
 
 
