@@ -12,8 +12,7 @@ import trustme
 
 from tadoru.clock import SystemClock
 from tadoru.fetch.browser.browser import Browser
-from tadoru.fetch.browser.proxy import GuardedProxy
-from tadoru.fetch.browser.relay import Dialer
+from tadoru.fetch.browser.proxy import Dialer, GuardedProxy
 from tadoru.fetch.browser.request_filter import BrowserPolicy
 from tadoru.fetch.guard import AddressGuard, DnsCache
 from tadoru.model.web import FailureKind

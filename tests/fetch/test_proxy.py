@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from tadoru.clock import SystemClock
 from tadoru.errors import UsageError
 from tadoru.fetch.browser import proxy as proxy_module
-from tadoru.fetch.browser.proxy import GuardedProxy, ProxyClient
-from tadoru.fetch.browser.relay import Dialer, UpstreamProxy, read_head
+from tadoru.fetch.browser.proxy import Dialer, GuardedProxy, ProxyClient, UpstreamProxy, read_head
 from tadoru.fetch.guard import AddressGuard, DnsCache
 from tadoru.model.web import FailureKind
 from tadoru.rules.address import Exemptions

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from tadoru.i18n.translation import translator
 from tadoru.jobs.links.report import LinksReport
 from tadoru.jobs.links.report.figures import LinksFigures
-from tadoru.jobs.links.report.html import MAX_DOTS, DrawnPages, GraphPicture, choose_pages, draw_site
+from tadoru.jobs.links.report.html import MAX_DOTS, DrawnPages, choose_pages, draw_site
 from tadoru.jobs.links.result import LinkEdge, UrlInfo
 from tadoru.jobs.reporting.escape import first_directory
-from tadoru.jobs.reporting.graph_svg import UrlOutcome, lay_out_dots
+from tadoru.jobs.reporting.graph_svg import GraphPicture, UrlOutcome, lay_out_dots
 from tests.jobs.links_sites import HOME, crawl, failure, invented, page, report, small
 from tests.support.properties import examples
 

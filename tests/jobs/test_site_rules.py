@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.jobs.audit.site_checks.duplicates import normalise_all, without_index, without_slash
-from tadoru.jobs.audit.site_checks.fragments import is_missing
+from tadoru.jobs.audit.site_checks.links import is_missing
 from tadoru.jobs.audit.site_checks.pagination import series_name
 from tadoru.jobs.audit.site_checks.resources import is_accepted_type
 from tadoru.jobs.audit.site_checks.sitemaps import LASTMOD_FUTURE, LASTMOD_INVALID, check_lastmod

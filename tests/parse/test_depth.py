@@ -13,7 +13,7 @@ from tadoru.config.options import AuditOptions
 from tadoru.engine.job import FetchedPage
 from tadoru.jobs.audit.run import build_job
 from tadoru.jobs.crawl_setup import build_scope
-from tadoru.jobs.docs.page import read_doc_page
+from tadoru.jobs.docs.job import read_doc_page
 from tadoru.model.web import Response, Timings
 from tadoru.parse import lenient_json, sitemap
 from tadoru.parse.complexity import PageTooComplex, check

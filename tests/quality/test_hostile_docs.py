@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from tadoru.jobs.docs.page import read_doc_page
+from tadoru.jobs.docs.job import read_doc_page
 from tadoru.parse.html import PageTooComplex
 from tadoru.rules.url import UrlResolver
 from tests.jobs.docs_markdown.pages import fences

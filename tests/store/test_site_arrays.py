@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from tadoru.rules.minhash import BINS
 from tadoru.store.crawl.records import UNLINKED
-from tadoru.store.crawl.site import duplicates
+from tadoru.store.crawl.site import view
 from tadoru.store.crawl.site.arrays import EXAMPLES, PairCollector, PairGroups, runs
-from tadoru.store.crawl.site.duplicates import equals, group_labels, others
 from tadoru.store.crawl.site.paths import ends, on_loop, path
-from tadoru.store.crawl.site.view import SiteView
+from tadoru.store.crawl.site.view import SiteView, equals, group_labels, others
 from tadoru.store.crawl.sqlite.store import SqliteStore
 from tests.support.clock import FakeClock
 from tests.support.properties import examples
@@ -292,13 +291,13 @@ def test_a_hundred_thousand_pages_of_one_kind_are_one_cluster_and_few_comparison
     matrix = np.tile(rng.integers(0, 256, BINS, np.uint8), (100_000, 1))
     matrix[np.arange(100_000), rng.integers(0, BINS, 100_000)] ^= 0xFF
     compared: list[int] = []
-    original = duplicates._alike
+    original = view._alike
 
     def counted(sketches: np.ndarray, some: np.ndarray, others: np.ndarray) -> np.ndarray:
         compared.append(len(some))
         return original(sketches, some, others)
 
-    monkeypatch.setattr(duplicates, "_alike", counted)
+    monkeypatch.setattr(view, "_alike", counted)
     assert set(group_labels(matrix, np.arange(100_000), 0.9).tolist()) == {0}
     assert sum(compared) < 4 * 100_000
 

@@ -15,9 +15,8 @@ from tadoru.jobs.docs.bundle.markdown_blocks import split_blocks
 from tadoru.jobs.docs.bundle.model import BundleOptions, BundleSite, StoredDoc
 from tadoru.jobs.docs.bundle.tokens import estimate_tokens
 from tadoru.jobs.docs.bundle.writer import RepeatedBlocks, write_bundle
-from tadoru.jobs.docs.job import DocsJob
+from tadoru.jobs.docs.job import DocPage, DocsJob, read_doc_page
 from tadoru.jobs.docs.markdown import ConvertOptions
-from tadoru.jobs.docs.page import DocPage, read_doc_page
 from tadoru.model.web import Response
 from tadoru.parse.complexity import PageTooComplex
 from tadoru.parse.page_limits import MAX_DOC_TAGS, MAX_LINKS, MAX_MARKDOWN_BLOCKS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tadoru.jobs.docs.page import read_doc_page
+from tadoru.jobs.docs.job import read_doc_page
 from tadoru.rules.url import UrlResolver
 from tests.support.handbook import PROSE, Handbook, entries, index, read
 from tests.support.site import Site

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.jobs.docs.page import find_specifications
+from tadoru.jobs.docs.job import find_specifications
 from tadoru.parse.html import HtmlDocument
 from tadoru.rules.url import UrlResolver
 from tests.support.handbook import Handbook, entries, index, read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tadoru.jobs.docs.page import DocPage, read_doc_page
+from tadoru.jobs.docs.job import DocPage, read_doc_page
 from tadoru.rules.url import UrlResolver
 
 TEXT = "The kettle is filled with water, closed and put on the fire until it sings."

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tadoru.jobs.docs.page import read_doc_page
+from tadoru.jobs.docs.job import read_doc_page
 from tadoru.rules.url import UrlResolver
 from tests.jobs.docs_markdown.pages import BASE
 

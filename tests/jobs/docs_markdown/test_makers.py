@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tadoru.jobs.docs.job import DocPage, read_doc_page
 from tadoru.jobs.docs.markdown import ConvertOptions
 from tadoru.jobs.docs.markdown.inline import exact_span
-from tadoru.jobs.docs.page import DocPage, read_doc_page
 from tadoru.rules.url import UrlResolver
 from tests.jobs.docs_markdown.pages import fences, markdown, read_back
 

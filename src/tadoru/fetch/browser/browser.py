@@ -24,8 +24,7 @@ from tadoru.errors import BrowserMissing
 from tadoru.extras import not_installed
 from tadoru.fetch.base import BrowserOptions
 from tadoru.fetch.browser.page_timing import MAX_TIMEOUTS
-from tadoru.fetch.browser.proxy import GuardedProxy, ProxyClient
-from tadoru.fetch.browser.relay import Dialer, UpstreamProxy
+from tadoru.fetch.browser.proxy import Dialer, GuardedProxy, ProxyClient, UpstreamProxy
 from tadoru.fetch.browser.request_filter import BrowserPolicy, RequestAdmission
 from tadoru.fetch.browser.tab import CommandRejected, Event, SessionEnded, Tab
 from tadoru.fetch.guard import AddressGuard, DnsCache, ResolveHost

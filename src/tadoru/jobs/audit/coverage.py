@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import Translator
-from tadoru.jobs.audit.site_checks.sitemap_urls import incomplete_sitemaps
+from tadoru.jobs.audit.site_checks.sitemaps import incomplete_sitemaps
 from tadoru.jobs.reporting.escape import printable
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from tadoru.jobs.audit.catalogue import PAGE_CHECKS
 from tadoru.jobs.audit.site_checks import (
     canonicals,
     duplicates,
-    fragments,
     hreflang,
     links,
     pagination,
@@ -14,7 +13,6 @@ from tadoru.jobs.audit.site_checks import (
     redirects,
     resources,
     site,
-    sitemap_urls,
     sitemaps,
 )
 from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet
@@ -23,13 +21,13 @@ from tadoru.model.finding import Check
 GROUPS: tuple[SiteCheckSet, ...] = (
     duplicates.GROUP,  # First: it releases memory that only it needs before the links are read.
     links.GROUP,
-    fragments.GROUP,
+    links.FRAGMENT_GROUP,
     redirects.GROUP,
     canonicals.GROUP,
     hreflang.GROUP,
     pagination.GROUP,
     sitemaps.GROUP,
-    sitemap_urls.GROUP,
+    sitemaps.URL_GROUP,
     resources.GROUP,
     performance.GROUP,
     site.GROUP,

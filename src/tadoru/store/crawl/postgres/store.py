@@ -6,8 +6,7 @@ from tadoru.clock import Clock
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.postgres.database import PgDatabase
 from tadoru.store.crawl.postgres.depths import PgGraph, PgLimits
-from tadoru.store.crawl.postgres.frontier import PgFrontier
-from tadoru.store.crawl.postgres.hosts import PgHosts
+from tadoru.store.crawl.postgres.frontier import PgFrontier, PgHosts
 from tadoru.store.crawl.sqlite.database import LOCK_PATIENCE
 
 
