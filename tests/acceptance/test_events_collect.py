@@ -6,11 +6,17 @@ import gzip
 import hashlib
 import json
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
+from tadoru.clock import SystemClock
+from tadoru.config.options import EventsOptions
+from tadoru.jobs.events.collect.source_settings import settings_from_pairs
+from tadoru.jobs.events.collect.trial import preview_settings
 from tadoru.store.calendar.records import CollectionState, RunLog
+from tadoru.store.files import beside, open_files
 from tests.acceptance.calendar import Calendar, ics, meeting, table, with_validator
 from tests.support.exchange import Exchange, Reply
 from tests.support.site import Site
@@ -310,6 +316,25 @@ def test_a_test_shows_what_would_be_read_and_stores_nothing(calendar: Calendar, 
     assert site.hits("/a.ics") == 2
     calendar.run()
     assert site.requests[-1].headers["if-none-match"] == '"1"'
+
+
+def test_a_preview_reads_the_saved_pages_of_events(calendar: Calendar, site: Site) -> None:
+    site.reply("/list", body="<a class=e href=/1>1</a><a class=e href=/2>2</a><a class=n href=/3>3</a>", content_type="text/html")
+    for number in (1, 2):
+        site.reply(f"/{number}", body=f"<h1>Fair {number}</h1><i>2050-08-0{number}</i><b>Hall</b>", content_type="text/html")
+    given = ("details=a.e", "fields.title=h1", "fields.start=i")
+    number = calendar.add(site.url("/list"), "html", *given)
+    calendar.run()
+    asked = len(site.requests)
+    with calendar.store() as store:
+        source = store.sources.get(number)
+        files = open_files(beside(str(calendar.folder / calendar.database)))
+        for selector, titles, said in (("a.e", ["Fair 1", "Fair 2"], []), ("a", ["Fair 1", "Fair 2"], ["3 pages of events; 2"])):
+            settings = settings_from_pairs([f"details={selector}", *given[1:], "fields.venue=b"])
+            trial = preview_settings(store, files, EventsOptions(), replace(source, settings=settings), SystemClock())
+            assert [(one.title, one.venue) for one in trial.drafts] == [(title, "Hall") for title in titles]
+            assert [one for one in said if not any(one in sentence for sentence in trial.missing)] == []
+    assert len(site.requests) == asked
 
 
 def test_a_test_of_a_page_names_what_to_add_instead(calendar: Calendar, site: Site) -> None:

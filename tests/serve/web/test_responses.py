@@ -175,7 +175,7 @@ def test_a_source_form_comes_back_with_what_was_typed_and_why(web_harness: WebHa
     typed = {"name": "New", "type": "ics", "url": "https://n.example/", "frequency": "normal", "settings": "nonsense"}
     answer = editor.post("/manage/sources/new", data=token(editor) | typed)
     assert answer.status_code == 400
-    assert "The settings are not valid." in answer.text
+    assert "Invalid setting “nonsense”. Write it as key=value" in answer.text
     assert 'value="https://n.example/"' in answer.text
     for change in (
         {"settings": "", "priority": "many"},

@@ -361,10 +361,7 @@ def parse_settings_text(text: str) -> dict[str, Any]:
         except ValueError:
             raise UsageError("The settings are not valid. Enter one key=value per line, or a JSON object.") from None
         return dict(found)
-    try:
-        return settings_from_pairs(line.strip() for line in text.splitlines() if line.strip())
-    except UsageError:
-        raise UsageError("The settings are not valid. Enter one key=value per line, or a JSON object.") from None
+    return settings_from_pairs(line.strip() for line in text.splitlines() if line.strip())
 
 
 def settings_text(settings: Mapping[str, Any]) -> str:

@@ -83,7 +83,7 @@ class BuiltInReader:
         parsed = self.parse(document, settings)
         if parsed.events or self.module == "html_page":
             return parsed
-        return replace(parsed, problems=(*parsed.problems, *_other_sources(document)))
+        return replace(parsed, problems=(*_other_sources(document), *parsed.problems))
 
 
 def _other_sources(document: SourceDocument) -> Iterator[ParseProblem]:

@@ -185,9 +185,7 @@ def settings_from_pairs(pairs: Iterable[str], settings: Mapping[str, Any] | None
         key, equals, text = pair.partition("=")
         names = key.strip().split(".")
         if not equals or not all(names):
-            raise UsageError(
-                "Invalid setting {setting}. Write it as key=value, such as --set items=events.", setting=quoted(pair)
-            )
+            raise UsageError("Invalid setting {setting}. Write it as key=value, such as items=events.", setting=quoted(pair))
         place = result
         for name in names[:-1]:
             inner = place.setdefault(name, {})

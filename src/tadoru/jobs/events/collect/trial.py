@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, TextIO
 
 from tadoru.clock import Clock, iso, to_datetime
@@ -26,6 +27,8 @@ from tadoru.store.files import FileStore
 PREVIEW_SECONDS = 5.0
 """For which a preview may parse: somebody is waiting for it."""
 PREVIEW_EVENTS = 200
+PREVIEW_DETAILS = 10
+"""Pages of events that a preview reads."""
 _RUN_SNAPSHOTS = 200
 """Snapshots among which the first of a run is looked for."""
 
@@ -139,32 +142,47 @@ def preview_settings(
     except ConfigError as error:
         trial.error = message_of(error)
         return trial
-    snapshot = _list_snapshot(store, source.id)
-    body = files.get(snapshot.content_path) if snapshot else None
-    if snapshot is None or body is None:
-        trial.error = Message("There is no saved response yet. Save and test the source first.")
+    snapshots = store.runs.snapshots(source.id, limit=_RUN_SNAPSHOTS)
+    newest = _list_snapshot(snapshots)
+    body = files.get(newest.content_path) if newest else None
+    if newest is None or body is None:
+        trial.error = Message("There is no saved response yet: the first run of the source saves one.")
         return trial
     reader = ReaderProcess(source.type, settings, min(options.timeout, seconds))
     document = SourceDocument(
-        body=body, content_type=None, url=snapshot.url, headers=(), page=1, is_detail=False, now=to_datetime(clock.now()),
+        body=body, content_type=None, url=newest.url, headers=(), page=1, is_detail=False, now=to_datetime(clock.now()),
         zone=source.timezone or options.timezone, max_events=PREVIEW_EVENTS, max_same_start=settings.limits.same_start,
     )  # fmt: skip
     try:
         parsed = reader.read(document)
+        found = SourceContent(events=list(parsed.events[:PREVIEW_EVENTS]), problems=list(parsed.problems))
+        details = _saved_details(parsed.details, snapshots, files)
+        for url, saved in details.items():
+            detail = reader.read(replace(document, body=saved, url=url, is_detail=True))
+            found.events += detail.events
+            found.problems += [replace(one, position=f"{url}, {one.position}") for one in detail.problems]
     except ReaderTimeout as problem:
         trial.error = message_of(problem)
         return trial
     finally:
         reader.close()
-    found = SourceContent(events=list(parsed.events[:PREVIEW_EVENTS]), problems=list(parsed.problems))
     normal = Collector(store, files, clock, 0, options, lambda *_, **__: None).normalise(source, settings, found)
-    trial.documents, trial.drafts, trial.quarantined = 1, normal.drafts, normal.quarantined
+    trial.documents, trial.drafts, trial.quarantined = 1 + len(details), normal.drafts, normal.quarantined
     trial.missing = other_problems(found)
+    if len(details) < len(parsed.details):
+        counts = {"count": len(parsed.details), "saved": len(details)}
+        trial.missing.append(Message("The list links to {count} pages of events; {saved} saved ones are shown.", **counts))
     return trial
 
 
-def _list_snapshot(store: CalendarStore, source_id: int) -> Snapshot | None:
+def _list_snapshot(newest: tuple[Snapshot, ...]) -> Snapshot | None:
     """The first document of the newest run that saved one: the list, not the page of an event."""
-    newest = store.runs.snapshots(source_id, limit=_RUN_SNAPSHOTS)
-    of_run = [one for one in newest if one.run_id == newest[0].run_id] if newest else []
+    of_run = [one for one in newest if one.run_id == newest[0].run_id]
     return min(of_run, key=lambda one: (one.fetched_at, one.id), default=None)
+
+
+def _saved_details(urls: tuple[str, ...], newest: tuple[Snapshot, ...], files: FileStore) -> dict[str, bytes]:
+    """The first pages of events that are saved, by their URLs."""
+    paths = {one.url: one.content_path for one in reversed(newest)}
+    saved = ((url, files.get(paths[url])) for url in urls if url in paths)
+    return dict(islice(((url, body) for url, body in saved if body is not None), PREVIEW_DETAILS))
