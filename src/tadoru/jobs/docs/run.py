@@ -26,6 +26,7 @@ from tadoru.fetch.base import BrowserOptions
 from tadoru.jobs import crawl_setup
 from tadoru.jobs.docs import site_markdown
 from tadoru.jobs.docs.bundle import model
+from tadoru.jobs.docs.bundle.model import DocChanges
 from tadoru.jobs.docs.bundle.output_folder import STATE_FOLDER, check_folder, crawl_database_path
 from tadoru.jobs.docs.bundle.writer import write_bundle
 from tadoru.jobs.docs.content.page_info import page_part, title_parts
@@ -270,7 +271,7 @@ async def write_site(
         copies=copies,
     )
 
-    def note(changes: model.DocChanges) -> None:
+    def note(changes: DocChanges) -> None:
         kinds = (("added", changes.added), ("changed", changes.changed), ("removed", changes.removed))
         store.documents.note_changes(run, [(kind, one.url, one.title) for kind, found in kinds for one in found], now)
 
@@ -473,7 +474,7 @@ class DocsResult:
     folder: Path
     pages: int
     tokens: int
-    changes: model.DocChanges
+    changes: DocChanges
     """The changes since the previous run."""
     stopped: bool
     """Whether the crawl stopped before it was complete, for example at its time limit."""
@@ -515,7 +516,7 @@ async def docs_async(url: str, *, notify: Notify | None = None, **options: Any) 
         folder=crawl.folder,
         pages=written.pages if written else 0,
         tokens=written.tokens if written else 0,
-        changes=written.changes if written else model.DocChanges(),
+        changes=written.changes if written else DocChanges(),
         stopped=finished.ended.stopped,
         deeper=finished.result.deeper,
         failed=finished.result.failed,
