@@ -68,15 +68,12 @@ class CrawlProgress:
         if self._file is not None:
             self._file.write("info", sentence)
         if self._lines or self._bar:
-            self._log_or_line(sentence)
-
-    def _log_or_line(self, sentence: str) -> None:
-        if self._json:
-            self._log.write("warning", sentence)
-        elif self._progress is not None:
-            self._progress.console.print(without_passwords(sentence), markup=False, highlight=False)
-        else:
-            self._log.line(sentence)
+            if self._json:
+                self._log.write("warning", sentence)
+            elif self._progress is not None:
+                self._progress.console.print(without_passwords(sentence), markup=False, highlight=False)
+            else:
+                self._log.line(sentence)
 
     def __enter__(self) -> Self:
         self._began = self._clock.monotonic()

@@ -25,7 +25,12 @@ def format_usage_error(error: click.ClickException) -> str:
         case click.BadParameter():
             return _bad_value(error)
         case click.BadOptionUsage():
-            return _bad_option_use(error)
+            ctx, name = error.ctx, error.option_name
+            if "does not take a value" in error.message:
+                return _("{name} takes no value: write {name} alone.", name=name)
+            option = None if ctx is None else next((one for one in ctx.command.get_params(ctx) if name in one.opts), None)
+            shape = "VALUE" if option is None or ctx is None else option.make_metavar(ctx)
+            return _("{name} needs a value: {name} {shape}.", name=name, shape=shape)
         case click.UsageError() if error.message.startswith("Got unexpected extra"):
             return _too_many(error)
         case click.UsageError() if error.message.startswith("Missing command"):
@@ -144,28 +149,15 @@ def _bad_value(error: click.BadParameter) -> str:
     if isinstance(kind, click.Choice):
         return _("{name} must be one of {choices}.", name=name, choices=", ".join(map(str, kind.choices)))
     if isinstance(kind, click.types.IntParamType):
-        return _whole_number(name, kind)
+        least, most = getattr(kind, "min", None), getattr(kind, "max", None)
+        if least is not None and most is not None:
+            return _("{name} must be a whole number from {least} to {most}.", name=name, least=f"{least:,}", most=f"{most:,}")
+        if least is not None:
+            return _("{name} must be a whole number of at least {least}.", name=name, least=f"{least:,}")
+        return _("{name} must be a whole number.", name=name)
     if isinstance(kind, click.types.FloatParamType):
         return _("{name} must be a number.", name=name)
     return _("{name} cannot be used ({reason}). See `{path} --help`.", name=name, reason=error.message.rstrip("."), path=path)
-
-
-def _whole_number(name: str, kind: click.ParamType[object]) -> str:
-    least, most = getattr(kind, "min", None), getattr(kind, "max", None)
-    if least is not None and most is not None:
-        return _("{name} must be a whole number from {least} to {most}.", name=name, least=f"{least:,}", most=f"{most:,}")
-    if least is not None:
-        return _("{name} must be a whole number of at least {least}.", name=name, least=f"{least:,}")
-    return _("{name} must be a whole number.", name=name)
-
-
-def _bad_option_use(error: click.BadOptionUsage) -> str:
-    ctx, name = error.ctx, error.option_name
-    if "does not take a value" in error.message:
-        return _("{name} takes no value: write {name} alone.", name=name)
-    option = None if ctx is None else next((one for one in ctx.command.get_params(ctx) if name in one.opts), None)
-    shape = "VALUE" if option is None or ctx is None else option.make_metavar(ctx)
-    return _("{name} needs a value: {name} {shape}.", name=name, shape=shape)
 
 
 def _too_many(error: click.UsageError) -> str:

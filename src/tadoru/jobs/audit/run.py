@@ -199,7 +199,9 @@ class AuditCrawl(crawl_setup.SiteCrawl[AuditResult]):
             nothing = await _why_nothing_to_do(store, options)
             if not nothing:
                 await store.meta.set("analysed", "")
-            lacks = await _lacks_credentials(store, options)
+            if crawl_setup.uses_credentials(options):
+                await store.meta.set("signed_in", "yes")
+            lacks = not crawl_setup.uses_credentials(options) and await store.meta.get("signed_in") is not None
         finally:
             await store.close()
         return crawl_setup.PreparedCrawl(
@@ -272,12 +274,6 @@ def _reading_settings(options: AuditOptions, job: AuditJob) -> list[str]:
         *([options.render, str(options.render_wait), options.wait_for or ""] if options.render != "never" else []),
     ]
     return [*settings, str(options.store_bodies), str(options.fragments), *sorted(job.bots)]
-
-
-async def _lacks_credentials(store: CrawlDatabase, options: AuditOptions) -> bool:
-    if crawl_setup.uses_credentials(options):
-        await store.meta.set("signed_in", "yes")
-    return not crawl_setup.uses_credentials(options) and await store.meta.get("signed_in") is not None
 
 
 async def queue_deferred_urls(options: AuditOptions) -> bool:

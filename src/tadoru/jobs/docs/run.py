@@ -395,7 +395,7 @@ def _stored_doc(row: DocumentRow, options: DocsOptions) -> model.StoredDoc:
         hash=digest,
         depth=row.depth,
         links=row.links,
-        metadata=_metadata(row.metadata),
+        metadata=model.PageMetadata(**{name: row.metadata.get(name) for name in model.PageMetadata.__dataclass_fields__}),
         headings=tuple(model.DocHeading(level, text, anchor) for level, text, anchor in row.headings),
         breadcrumbs=tuple(row.breadcrumbs),
         language=row.language,
@@ -405,10 +405,6 @@ def _stored_doc(row: DocumentRow, options: DocsOptions) -> model.StoredDoc:
         etag=row.etag,
         last_modified=row.last_modified,
     )
-
-
-def _metadata(fields: Mapping[str, Any]) -> model.PageMetadata:
-    return model.PageMetadata(**{name: fields.get(name) for name in model.PageMetadata.__dataclass_fields__})
 
 
 def _bundle_options(options: DocsOptions) -> model.BundleOptions:

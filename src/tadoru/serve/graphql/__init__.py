@@ -101,7 +101,9 @@ def _problem(error: GraphQLError, log: Log) -> HttpProblem:
         case TadoruError() as known:
             return HttpProblem(400, known)
         case unforeseen:
-            _log(unforeseen, log)
+            where = traceback.extract_tb(unforeseen.__traceback__)[-1] if unforeseen.__traceback__ else None
+            place = f"{where.filename.rpartition('/')[2]}:{where.lineno}" if where else ""
+            log.write("error", f"field failed: {type(unforeseen).__name__}", path="/graphql", where=place)
             return HttpProblem(500, "Something went wrong on our side. The service log has the details.")
 
 
@@ -110,12 +112,6 @@ def _validation_message(wrong: ValidationError) -> str:
     where = ".".join(_ARGUMENTS.get(str(part), str(part)) for part in first["loc"])
     words = first["msg"].removeprefix(_OWN)
     return Message("Invalid argument {argument}: {problem}", argument=where, problem=words) if where else words
-
-
-def _log(error: BaseException, log: Log) -> None:
-    where = traceback.extract_tb(error.__traceback__)[-1] if error.__traceback__ else None
-    place = f"{where.filename.rpartition('/')[2]}:{where.lineno}" if where else ""
-    log.write("error", f"field failed: {type(error).__name__}", path="/graphql", where=place)
 
 
 MAX_ERRORS = 50

@@ -21,7 +21,8 @@ _VIEW = re.compile(r"^CREATE VIEW (\w+)", re.MULTILINE)
 def pending_scripts(dialect: SqlDialect, found: int, folder: Traversable = SQL) -> list[str]:
     """The scripts that a crawl of format `found` needs (0: there is none), in order."""
     functions = [_read(folder, "functions.sql")] if dialect is POSTGRESQL else []
-    views = _views(dialect, folder)
+    text = _ITEM.sub(lambda item: dialect.json_item(item[1], int(item[2])), _read(folder, "views.sql"))
+    views = text.replace("{json_list}", dialect.json_list).replace("{json_fields}", dialect.json_fields)
     if not found:
         return [*functions, _read(folder, f"{dialect.name}.sql"), views]
     steps = [step for number, step in migration_steps(dialect, folder) if number > found]
@@ -34,11 +35,6 @@ def migration_steps(dialect: SqlDialect, folder: Traversable = SQL) -> list[tupl
     """Each format after the first with the script that leads to it from the one before."""
     steps = folder.joinpath("upgrade", dialect.name).iterdir()
     return sorted((int(step.name[:4]), step.read_text(encoding="utf-8")) for step in steps)
-
-
-def _views(dialect: SqlDialect, folder: Traversable) -> str:
-    text = _ITEM.sub(lambda item: dialect.json_item(item[1], int(item[2])), _read(folder, "views.sql"))
-    return text.replace("{json_list}", dialect.json_list).replace("{json_fields}", dialect.json_fields)
 
 
 def _read(folder: Traversable, name: str) -> str:

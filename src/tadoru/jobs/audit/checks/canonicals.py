@@ -105,7 +105,15 @@ def run(context: PageContext) -> Iterator[Finding]:
     yield from _check_syntax(page)
     targets = {*stated, *in_header}
     if len(targets) == 1 and targets != {page.url}:
-        yield from _check_target(context, page, targets.pop())
+        target = targets.pop()
+        if page.url.startswith("https:") and target == "http:" + page.url[6:]:
+            yield TO_HTTP.on(page.url, target)
+        elif any(one.name in ("noindex", "none") for one in context.directives):
+            yield NOINDEX.on(page.url, target)
+        elif host_key(target) != host_key(page.url):
+            yield OTHER_HOST.on(page.url, target)
+        else:
+            yield CANONICALISED.on(page.url, target)
 
 
 def _check_syntax(page: PageView) -> Iterator[Finding]:
@@ -118,17 +126,6 @@ def _check_syntax(page: PageView) -> Iterator[Finding]:
         yield RELATIVE.among(page.url, relative)
     if with_fragment := [reference for reference in references if "#" in reference]:
         yield FRAGMENT.among(page.url, with_fragment)
-
-
-def _check_target(context: PageContext, page: PageView, target: str) -> Iterator[Finding]:
-    if page.url.startswith("https:") and target == "http:" + page.url[6:]:
-        yield TO_HTTP.on(page.url, target)
-    elif any(one.name in ("noindex", "none") for one in context.directives):
-        yield NOINDEX.on(page.url, target)
-    elif host_key(target) != host_key(page.url):
-        yield OTHER_HOST.on(page.url, target)
-    else:
-        yield CANONICALISED.on(page.url, target)
 
 
 GROUP = CheckGroup(_define.checks, run)

@@ -32,7 +32,11 @@ def write_text(report: AuditReport, out: TextIO, *, colour: bool = False) -> Non
         out.write(line.rstrip().replace("##[", "## [") + "\n")
 
     paint = Palette(colour)
-    _write_head(report.summary, report.translate, paint, write_line)
+    summary = report.summary
+    write_line(f"{paint.bold(messages.site_name(summary))}  {paint.faint(readable_url(summary.crawl.start_url))}")
+    write_line(paint.faint(messages.describe_crawl(summary, report.translate)))
+    if warning := messages.describe_unfinished(summary, report.translate):
+        write_line(paint.yellow(warning))
     if report.list_all:
         _write_pages(report, paint, write_line)
     else:
@@ -40,13 +44,6 @@ def write_text(report: AuditReport, out: TextIO, *, colour: bool = False) -> Non
         _write_findings(report, paint, write_line)
         _write_distributions(report.summary, report.translate, paint, write_line)
     _write_end(report, paint, write_line)
-
-
-def _write_head(summary: AuditSummary, _: Translator, paint: Palette, write_line: WriteLine) -> None:
-    write_line(f"{paint.bold(messages.site_name(summary))}  {paint.faint(readable_url(summary.crawl.start_url))}")
-    write_line(paint.faint(messages.describe_crawl(summary, _)))
-    if warning := messages.describe_unfinished(summary, _):
-        write_line(paint.yellow(warning))
 
 
 def _write_figures(summary: AuditSummary, _: Translator, paint: Palette, write_line: WriteLine) -> None:

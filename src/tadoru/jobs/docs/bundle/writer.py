@@ -307,14 +307,15 @@ class _BundleWriter:
                 for doc in docs():
                     markdown, dropped = drop_repeated(doc.markdown, repeated)
                     self.dropped += dropped
-                    digest = _hash(markdown) if dropped else doc.hash
+                    digest = hashlib.sha256(_bytes(markdown)).hexdigest() if dropped else doc.hash
                     entry = self._page(replace(doc, markdown=markdown), digest)
                     entries.write((b",\n" if len(self.entries) > 1 else b"\n") + entry)
                 self._end_merged()
             found = self._specs(specs)
             changed = model.DocChanges(tuple(self.added), tuple(self.changed), self._removed())
             self._write_descriptions(found, changed)
-            crawled_at = self._crawled_at(changed)
+            earlier = self.folder.earlier.crawled_at
+            crawled_at = earlier if earlier and not changed else model.format_timestamp(self.site.checked_at)
             with self.folder.stream("index.json", counts=False) as out:
                 out.write(site_files.index_head(self.site, crawled_at, self._facts(len(repeated))))
                 copy_scratch(entries, out)
@@ -443,10 +444,6 @@ class _BundleWriter:
         gone = ((url, kept) for url, kept in self.folder.earlier.pages.items() if url not in self.kept)
         return tuple(model.DocChange(url, kept.title, page_file_name(kept.number, url)) for url, kept in sorted(gone))
 
-    def _crawled_at(self, changed: model.DocChanges) -> str:
-        earlier = self.folder.earlier.crawled_at
-        return earlier if earlier and not changed else model.format_timestamp(self.site.checked_at)
-
     def _facts(self, repeated: int) -> dict[str, object]:
         return {
             "title": site_files.site_title(self.site),
@@ -463,10 +460,6 @@ class _BundleWriter:
 
 def _most_frequent(counts: Mapping[str, int]) -> str | None:
     return max(sorted(counts), key=counts.__getitem__) if counts else None
-
-
-def _hash(markdown: str) -> str:
-    return hashlib.sha256(_bytes(markdown)).hexdigest()
 
 
 def _bytes(text: str) -> bytes:

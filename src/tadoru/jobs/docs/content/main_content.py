@@ -232,7 +232,11 @@ def resolve_streamed(body: Element) -> None:
         piece = body.css_first(f'div[id="S:{name}"]') if _NAME.fullmatch(name) else None
         place = body.css_first(f'template[id="B:{name}"]') if piece is not None else None
         if piece is not None and place is not None and not _is_within(place, piece):
-            _move_piece(piece, place)
+            _drop_placeholder(place, piece)
+            while (child := piece.first_child) is not None:
+                place.insert_before(child, move=True)
+            place.decompose()
+            piece.decompose()
 
 
 def _is_within(place: Element, piece: Element) -> bool:
@@ -245,14 +249,6 @@ def _is_within(place: Element, piece: Element) -> bool:
             return True
         above = above.parent
     return True
-
-
-def _move_piece(piece: Element, place: Element) -> None:
-    _drop_placeholder(place, piece)
-    while (child := piece.first_child) is not None:
-        place.insert_before(child, move=True)
-    place.decompose()
-    piece.decompose()
 
 
 def _drop_placeholder(place: Element, piece: Element) -> None:

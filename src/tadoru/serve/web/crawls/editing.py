@@ -79,7 +79,7 @@ def add_crawl_page(request: Request) -> Response:
     job = given.text("job")
     if job not in JOBS:
         raise HttpProblem(400, "There is no job “{job}”. Choose one of {jobs}.", job=job[:40], jobs=", ".join(JOBS))
-    typed, formatter = _typed(given, job), formatter_of(request)
+    typed, formatter = given.texts((*_OWN, *(choice.name for choice in CRAWL_OPTIONS[job]))), formatter_of(request)
     options, problems = _options(job, typed, formatter, admin=caller.role is Role.ADMIN)
     starts = [line.strip() for line in typed["starts"].splitlines() if line.strip()]
     try:
@@ -150,10 +150,6 @@ def _format_value(choice: CrawlField, value: Any, formatter: Formatter) -> str:
     if isinstance(value, list | tuple):
         return "\n".join(str(one) for one in value)
     return formatter.number(value) if isinstance(value, int) else str(value)
-
-
-def _typed(given: SubmittedForm, job: str) -> dict[str, str]:
-    return given.texts((*_OWN, *(choice.name for choice in CRAWL_OPTIONS[job])))
 
 
 def _options(job: str, typed: Mapping[str, str], formatter: Formatter, *, admin: bool) -> tuple[dict[str, Any], dict[str, str]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, TypeVar, cast
 
 from tadoru.clock import Clock
@@ -139,7 +140,7 @@ class PgDatabase(CrawlConnection):
         """The rows of a query, many at a time, as they were when the first were read."""
         rows = self.sql.streamed(with_driver_parameters(statement), plain_values(values))
         try:
-            while batch := await _in_thread(lambda: _some(rows)):
+            while batch := await _in_thread(lambda: list(islice(rows, 1_000))):
                 yield batch
         finally:
             await _in_thread(cast(Generator[Any, None, None], rows).close)
@@ -228,10 +229,6 @@ async def _in_thread(work: Callable[[], T]) -> T:
         await asyncio.wait([task])
         task.exception()  # Nobody is left who could be told.
         raise
-
-
-def _some(rows: Iterator[Any], number: int = 1_000) -> list[Any]:
-    return [row for _, row in zip(range(number), rows, strict=False)]
 
 
 def _cached(cache: TextCache[T], keys: Iterable[str]) -> tuple[dict[str, T], list[str]]:
