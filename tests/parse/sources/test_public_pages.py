@@ -293,6 +293,31 @@ SHAPES = {
         },
         ["古本市 09-12 図書館", "句会 09-19 13:00 文学館"],
     ),
+    "several rows for each event": PageShape(
+        "html",
+        "<table><tr class=h><td colspan=2>寄席</tr><tr><td>日時<td>10月4日 14時</tr><tr><td>会場<td>演芸場</tr>"
+        "<tr class=h><td colspan=2>教室</tr><tr><td>日時<td>10月11日 10時</tr></table>",
+        {
+            "item": "table",
+            "split": "css:tr.h",
+            "fields": {"title": ".h", "start": 'td:contains("日時") + td', "venue": 'td:contains("会場") + td'},
+        },
+        ["寄席 10-04 14:00 演芸場", "教室 10-11 10:00"],
+    ),
+    "a line with the date of the lines below it": PageShape(
+        "html",
+        "<div class=x>10月3日（土）<br>10:00 開会式<br>13:00 ライブ<br>10月4日（日）<br>9:00 朝市</div>",
+        {
+            "item": ".x",
+            "split": "br",
+            "fields": {
+                "title": {"pattern": r"\d:\d\d (.+)"},
+                "start_time": {"pattern": r"\d+:\d\d"},
+                "start": {"pattern": r"\d+月\d+日", "above": True},
+            },
+        },
+        ["開会式 10-03 10:00", "ライブ 10-03 13:00", "朝市 10-04 09:00"],
+    ),
     "rows with labels": PageShape(
         "html",
         "<div class=e><h3>陶芸</h3><table><tr><th>日時<td>8月22日 10時<tr><th>会場<td>青年の家</table></div>",

@@ -257,6 +257,12 @@ _SETTINGS = [
     ),
     HtmlSettings.from_mapping({"item": "//li//text()", "fields": {"title": "xpath:.", "venue": "xpath:../b"}, "next": "//a"}),
     HtmlSettings.from_mapping({"details": "a", "next": "a"}),
+    HtmlSettings.from_mapping(
+        {"item": "li", "split": "css:b", "epoch": "seconds", "fields": {"title": "b", "start": {"selector": "i", "above": True}}}
+    ),
+    HtmlSettings.from_mapping(
+        {"item": "li", "split": "br", "fields": {"title": ".", "start": {"pattern": "8月", "above": True}}}
+    ),
 ]
 _WORDS = st.sampled_from(
     ["<li>", "</li>", "<b>", "</b>", "<i>", "8月", "<u>1", '<a href="', "x", '">', "\0", "&#0;", "&#xd800;",

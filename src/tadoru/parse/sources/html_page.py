@@ -49,6 +49,8 @@ class SelectablePage:
         self.document = HtmlDocument.parse(body, content_type)
         self._source = (body, content_type)
         self._found: dict[str, tuple[list[int], list[Element]]] = {}
+        self.carried: dict[int, list[str]] = {}
+        """The last values of fields that hold for later items as well."""
 
     def node(self, language: str) -> Node:
         """The whole page, for an expression in this language."""
@@ -183,8 +185,11 @@ class FieldSelector:
         if self.expression is None:
             return date_of_pattern({name: part.value(page, node, item) for name, part in self.parts.items()})
         values = self.values(page, node, MOST_VALUES)
-        if not values and self.above and item is not None:
-            values = list(islice(filter(None, map(self._read, page.above(self.expression.text, item))), 1))
+        if self.above and item is not None:
+            if self.expression.text == ".":  # what an earlier item, or line of it, says of itself
+                values = page.carried[id(self)] = values or page.carried.get(id(self), [])
+            elif not values:
+                values = list(islice(filter(None, map(self._read, page.above(self.expression.text, item))), 1))
         return (values[0] if self.join is None else self.join.join(values)) if values else self.default
 
     def values(self, page: SelectablePage, node: Node | None, most: int | None = None) -> list[str]:
@@ -503,6 +508,8 @@ def _selected(
             for at, piece in enumerate(_split_item(node, settings.split), 1)
         ][:MOST_ITEMS]
     found = [raw_event(name, _values(page, piece, settings, node), base) for name, piece, node in numbered]
+    if settings.split and page.carried:  # a line with only the date of the lines below it
+        found = [event for event in found if event.title]
     for name in ("title", "start"):
         if name in settings.fields and found and not any(getattr(event, name) for event in found):
             problems.add(
@@ -517,6 +524,8 @@ def _selected(
 
 
 _SPLIT_AT = "css:"
+_AROUND = {"tr": "<table>", "tbody": "<table>", "td": "<table><tr>", "th": "<table><tr>"}
+"""Without what they stand in, cells and rows are no elements."""
 
 
 def _split_item(node: Node, split: str) -> list[Node]:
@@ -532,9 +541,10 @@ def _groups_at(node: Node, selector: str) -> list[str]:
     first = next(iter(node.css(selector)), None)
     groups: list[str] = []
     room = 10 * MAX_TEXT
+    around = _AROUND.get(first.tag or "", "") if first is not None else ""
     for child in first.parent.iter(include_text=True) if first is not None and first.parent is not None else ():
         if child.mem_id in starts:
-            groups.append("")
+            groups.append(around)
         markup = (child.html or "")[: max(room, 0)]
         room -= len(markup)
         if groups:
