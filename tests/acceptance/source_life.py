@@ -133,9 +133,17 @@ class SourceLife:
         self._event_ids: set[int] = set()
         self._uid = ""
 
-    def add(self, kind: str, url: str, settings: Mapping[str, Any] = {}) -> int:
+    def add(self, kind: str, url: str, settings: Mapping[str, Any] = {}, **fields: Any) -> int:
         """The source to run from now on."""
-        values = {"name": "Town", "type": kind, "url": url, "settings": dict(settings), "timezone": ZONE, "allow_private": True}
+        values: dict[str, Any] = {
+            "name": "Town",
+            "type": kind,
+            "url": url,
+            "settings": dict(settings),
+            "timezone": ZONE,
+            "allow_private": True,
+            **fields,
+        }
         with self.store() as store:
             self.id = asyncio.run(source_registry.add_source(store, values, "test")).id
         return self.id
@@ -148,7 +156,7 @@ class SourceLife:
     def command(self, line: str, stop_at: str = "") -> tuple[int, str]:
         """Run a command; its exit code and what it printed."""
         words = line.split()
-        if words[0] == "run":
+        if words[0] in ("run", "worker"):
             words += ["--delay", "0", "--files", str(self.folder), "--timeout", str(self.timeout)]
         began, shown = self.clock.monotonic(), sys.stderr
         if stop_at:

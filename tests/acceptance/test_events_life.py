@@ -562,3 +562,23 @@ def test_a_worker_that_was_removed_because_the_clock_jumped_joins_again(life: So
     life.add("ics", life.site.url("/a"))
     life.live(Step(world={"/a": answer}, says="5 new", asked=2, due=12))
     assert [run.status for run in life.runs()] == ["success", "fail"]
+
+
+@pytest.mark.parametrize("database", ["sqlite"])
+def test_a_worker_goes_on_when_the_clock_is_set_back(life: SourceLife) -> None:
+    times: list[float] = []
+
+    async def answer(exchange: Exchange, _: str) -> None:
+        times.append(life.clock.monotonic())
+        if len(times) == 2:
+            life.clock.put_back(365 * DAY)
+        if len(times) == 4:
+            stop_process()
+        await exchange.send(Reply(body=ics(*FIVE).encode(), content_type="text/calendar"))
+
+    life.add("ics", life.site.url("/a"), frequency="high")
+    life.site.handle("/a", answer)
+    code, printed = life.command("worker")
+    assert code == 0, printed
+    assert [round((after - before) / HOUR) for before, after in pairwise(times)] == [3, 3, 3]
+    assert [run.status for run in life.runs()][1:] == ["success"] * 3

@@ -30,6 +30,8 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
     ),
     f"{A}events_life.py::test_the_life_of_a_source[sqlite-pages about events are asked for while their list stays as it is]": (
         f"{A}events_life.py::test_pages_of_an_unchanged_list_are_asked_for_within_a_budget_those_first_that_waited_longest",
+        f"{A}events_life.py::test_a_rule_without_a_period_stays_one_event_whose_dates_move_on[without-sqlite]",
+        f"{A}events_life.py::test_a_worker_goes_on_when_the_clock_is_set_back",
     ),
     f"{A}serve_collects.py::test_the_service_collects_what_is_due_and_ends_cleanly": (
         f"{A}serve_collects.py::test_services_and_a_worker_share_the_sources",
