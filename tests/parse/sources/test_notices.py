@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
 
@@ -61,7 +61,7 @@ def test_other_titles_are_no_notices(title: str) -> None:
     ],
 )
 def test_a_part_a_condition_or_another_time_cancels_nothing(note: str) -> None:
-    assert note_statement(note, "夏まつり", DAY) is None
+    assert note_statement(note, "夏まつり", DAY, DAY) is None
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_part_a_condition_or_another_time_cancels_nothing(note: str) -> None:
     ["中止", "【中止】", "台風接近のため中止", "開催延期", "This event has been cancelled.", "Postponed until further notice"],
 )
 def test_a_note_that_says_nothing_else_is_a_cancellation(note: str) -> None:
-    assert note_statement(note, "夏まつり", DAY)
+    assert note_statement(note, "夏まつり", DAY, DAY)
 
 
 @pytest.mark.parametrize(
@@ -85,6 +85,9 @@ def test_a_note_that_says_nothing_else_is_a_cancellation(note: str) -> None:
         "公演は中止になりました、と告げられた俳優たちの物語。",
         "屋外でのイベントを中止し、公共施設を中心に展示会等を実施",
         "4月10日から5月8日に延期しました。",
+        "4月10日から延期になりました。",
+        "4月10日の夏まつりは中止します。他の日は開催します。",
+        "対面での開催は中止となりました。オンラインで開催します。",
         "10時の回は満席となりました",
         "定員に達し次第、受付を終了します。",
         "The afternoon session is cancelled.",
@@ -99,13 +102,18 @@ def test_a_note_that_says_nothing_else_is_a_cancellation(note: str) -> None:
     ],
 )
 def test_a_sentence_about_something_else_says_nothing_about_the_event(note: str) -> None:
-    assert note_statement(note, "夏まつり", DAY) is None
+    assert note_statement(note, "夏まつり", DAY, DAY) is None
 
 
 @pytest.mark.parametrize(
     "note, kind",
     [
         ("雨天のため、夏まつりは中止です。", NoticeKind.CANCELLED),
+        ("5月8日の夏まつりは中止します。", NoticeKind.CANCELLED),
+        ("残念ながら開講を断念いたしました。", NoticeKind.CANCELLED),
+        ("Die Veranstaltung fällt wegen Krankheit aus.", NoticeKind.CANCELLED),
+        ("5月8日から6月5日に延期しました。", NoticeKind.POSTPONED),
+        ("La visite est complète.", NoticeKind.SOLD_OUT),
         ("荒天が予想されるため、開催を見送ります。", NoticeKind.CANCELLED),
         ("毎週木曜日開催・新型コロナウイルスの影響により中止", NoticeKind.CANCELLED),
         ("【重要】当イベントは中止が決定しました。", NoticeKind.CANCELLED),
@@ -122,7 +130,7 @@ def test_a_sentence_about_something_else_says_nothing_about_the_event(note: str)
     ],
 )
 def test_a_sentence_about_the_event_says_what_became_of_it(note: str, kind: NoticeKind) -> None:
-    found = note_statement(note, "夏まつり", DAY)
+    found = note_statement(note, "夏まつり", DAY, DAY)
     assert found is not None
     assert found.kind is kind
 
@@ -165,3 +173,7 @@ def test_a_mark_of_a_title_says_what_became_of_the_event(title: str, kind: Notic
 )
 def test_other_words_of_a_title_say_nothing_about_the_event(title: str) -> None:
     assert title_statement(title) is None
+
+
+def test_a_note_about_one_day_says_nothing_about_an_event_of_several() -> None:
+    assert note_statement("5月8日の夏まつりは中止します。", "夏まつり", DAY, DAY + timedelta(days=1)) is None

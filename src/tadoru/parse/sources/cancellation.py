@@ -51,7 +51,8 @@ class _Words(NamedTuple):
 _LONGEST_STATUS = 100
 _LONGEST_NOTE, _LONGEST_SENTENCE, _MOST_SENTENCES = 4_000, 400, 20
 _LAST_OF_FISCAL_YEAR = 3
-_MONTH_AND_DAY = re.compile(r"(?<!\d)(\d{1,2})[月/](\d{1,2})(?!\d)")
+_NAMED_DAY = re.compile(r"(?<!\d)(\d{1,2})[月/](\d{1,2})(?!\d)日?(?:\([^()]{1,5}\))?(から|より|の|は|開催|実施|分)?")
+"""A day, and how the event is related to it: it is held on it, or was to be."""
 _YEAR = re.compile(r"(?<!\d)(20\d\d)(?!\d)|令和(\d{1,2}|元)年")
 _CALLED_OFF = r"(?:中止|取り?やめ|取り?止め|見合わせ|見送り|断念)"
 _FULL = r"(?:満席|満員|完売)"
@@ -64,7 +65,7 @@ _WORDS = {
     ),
     NoticeKind.SOLD_OUT: _Words(
         rf"{_FULL}|定員到達|定員に達|(?:受付|募集|申込(?:み|受付)?)の?(?:終了|締切り?)",
-        r"sold out|fully booked|ausverkauft|ausgebucht|complet",
+        r"sold out|fully booked|ausverkauft|ausgebucht|compl(?:et|ète)s?",
     ),
 }
 _NOTICE_TITLES = {
@@ -114,10 +115,12 @@ _NOT_CERTAIN = (_CONDITION, _ANNOUNCEMENT, _DENIAL, _PART, _OTHER_TIME)
 _TOPIC = re.compile(
     rf"([^、。,\s】]{{2,40}}?)(?:(?<![でにとへて])は|[をがのも](?=、?(?:全て|すべて|やむなく|一時的?に?|当面|急遽|お)?{_OFF}))"
 )
-_BEFORE_SUBJECT = re.compile(r"^.*(?:ため|により|によって|に伴い|を鑑み|を受け|につき|ながら|ですが|で、?)(?=.)")
+_BEFORE_SUBJECT = re.compile(
+    r"^.*(?:ため|により|によって|に伴い|を鑑み|を受け|につき|ながら|ですが|(?:都合|事情|影響|不良|判断|理由)で、?)(?=.)"
+)
 _THIS_EVENT = re.compile(
     r"(?:残念|急遽|この度|このたび)?(?:この|本|当|今回の?|今[年期]度?の?|本年度?の?|令和[\d元]{1,2}年度?の?|本日の?|全て?の?)*"
-    r"(?:イベント|催し物?|事業|開催|行事|大会|講座|教室|公演|コンサート|セミナー|講演会?|上映会?|実施|企画|チケット|前売り?券?|定員|全?席)?(?:自体|の開催|の実施)?"
+    r"(?:イベント|催し物?|事業|開催|開講|行事|大会|講座|教室|公演|コンサート|セミナー|講演会?|上映会?|実施|企画|チケット|前売り?券?|定員|全?席|会)?(?:自体|の開催|の実施)?"
     r"|(?:この|今回の|今年度?の|本年度?の|令和[\d元]{1,2}年度?の).{1,20}(?:[祭会展式]|まつり|祭り|教室|講座|フェスタ?|フェスティバル|マラソン|コンサート)(?:の開催|の実施)?"
 )
 _NO_NAME = str.maketrans("", "", '「」『』【】"“”()※* \t')
@@ -137,7 +140,7 @@ _MAIN_CLAUSE = re.compile(r"(?<=ため)|(?<=につき)|[^、。「」をはが]{
 """What follows the predicate of a sentence: 中止となりました公演を… is about something else."""
 
 
-_DOES_NOT = r"entfällt|fällt (?:leider )?aus"
+_DOES_NOT = r"entfällt|fällt (?:[^\s,;.]{1,20} ){0,4}?aus"
 _WESTERN_EVENT = (
     r"(?:event|meeting|session|course|class|workshop|concert|performance|show|talk|lecture|tour|walk|festival|fair|market|match|"
     r"screening|reading|exhibition|activity|programme?|tickets|veranstaltung|konzert|kurs|vortrag|lesung|führung|fest|termin|"
@@ -147,9 +150,9 @@ _WESTERN_EVENT = (
 
 
 def _alone(word: str, western: str) -> str:
-    why = r"(?: (?:due to|because of|until|wegen|auf|bis|au|à) [^.]{2,60})?"
+    why = r"(?: (?:due to|because of|until|wegen|auf|bis|au|à|pour|en raison de) [^.]{2,60})?"
     return (
-        rf"(?:{_REASON})?(?:(?:この|本|当)?(?:イベント|催し|行事|講座|教室|講演会|公演|大会|チケット|全席)[はを]?)?(?:開催)?[はを]?{word}"
+        rf"(?:{_REASON})?(?:(?:この|本|当)?(?:イベント|催し|行事|講座|教室|講演会|公演|大会|チケット|全席)[はを]?)?(?:開催日?|日程)?[はを]?{word}"
         r"(?:の?お知らせ|(?:いた)?しました|しております|[にと]なりました|が?決定(?:しました)?|です)?(?:\((?:開催日|日程|日時|時期)?未定\)?)?"
         rf"|(?:{_WESTERN_EVENT} )?(?:{western}){why}"
     )
@@ -183,10 +186,10 @@ _SENTENCE_END = re.compile(r"[。！!]|(?<=[^\W\d_]{2})\.\s|\n[^\S\n]{0,9}(?=[\n
 """A line that goes on in the next belongs to its sentence: the condition is often in the line before."""
 _SIGNAL_WORDS = tuple(
     "中止 延期 やめ 止め 見合わせ 見送 断念 満席 満員 完売 定員に達 cancel called postpone rescheduled sold booked abgesagt "
-    "fällt verschoben ausverkauft ausgebucht entfallen annul report complet".split()
+    "fällt verschoben ausverkauft ausgebucht entfallen annul report complet complèt".split()
 )
 _BRACKETED = re.compile(rf"[{_OPEN}]([^{_OPEN}{_CLOSE}]{{1,60}})[{_CLOSE}]")
-_SEPARATED = re.compile(r"\s?[※★☆■◆●◎*!→⇒]+\s?|\s[-–—|/]\s|\s?:\s?|(?<=[ぁ-んァ-ヶ一-龠])\s|\s(?=[ぁ-んァ-ヶ一-龠])")
+_SEPARATED = re.compile(r"\s?[※★☆■◆●◎*!→⇒~]+\s?|\s[-–—|/]\s|\s?:\s?|(?<=[ぁ-んァ-ヶ一-龠])\s|\s(?=[ぁ-んァ-ヶ一-龠])")
 _LAST_WORDS = re.compile(r"(?:中止|延期)(?:のお知らせ|について|しました|[にと]なりました)$")
 _NOTICE_END = (
     r"(?:(?:する|した)?(?:の|に関する|について)?(?:お知らせ|ご案内|お詫び|ご連絡)(?:とお詫び)?|について|しました|いたしました|いたします|します|"
@@ -228,7 +231,9 @@ def find_notice(title: str) -> EventNotice | None:
         before = text[: found.start()].rstrip(_PARTICLES)
         quoted = _QUOTED.fullmatch(before)
         subject = (quoted[1] or quoted[2]) if quoted else _OWN_DATE.sub("", before)
-        is_certain = kind not in (NoticeKind.CANCELLED, NoticeKind.POSTPONED) or _is_certain(text.replace("お知らせ", ""), text)
+        is_certain = kind not in (NoticeKind.CANCELLED, NoticeKind.POSTPONED) or _is_certain(
+            text.replace("お知らせ", ""), subject
+        )
         return EventNotice(kind, subject) if len(subject) >= _SHORTEST_SUBJECT and is_certain else None
     return None
 
@@ -279,24 +284,27 @@ def _marks(title: str) -> Iterator[str]:
         yield last[0].removesuffix("について")
 
 
-def note_statement(note: str, title: str, day: date) -> StatusStatement | None:
-    """What a note says about the whole event of this title and day."""
+def note_statement(note: str, title: str, first: date, last: date) -> StatusStatement | None:
+    """What a note says about the whole event of this title, from its first day to its last."""
     note = note[:_LONGEST_NOTE]
     if not _has_signal(note):
         return None
     text = _folded(note)
     parts = [part for part in _SENTENCE_END.split(text) if len(part) <= _LONGEST_SENTENCE and _has_signal(part)]
     found = (_statement_alone(text), *(_sentence_statement(part, title) for part in parts[:_MOST_SENTENCES]))
-    return next((one for one in found if one and _is_about_day(one, day)), None)
+    return next((one for one in found if one and _is_about_days(one, first, last)), None)
 
 
-def _is_about_day(statement: StatusStatement, day: date) -> bool:
-    """False for another year, and if the event was postponed to this day."""
-    days = ((int(month), int(of_month)) for month, of_month in _MONTH_AND_DAY.findall(statement.text))
-    if statement.kind is NoticeKind.POSTPONED and (day.month, day.day) in days:
+def _is_about_days(statement: StatusStatement, first: date, last: date) -> bool:
+    """False for another year, for another day or one of several, and if the event was postponed to this day."""
+    named = {(int(month), int(day)): relation for month, day, relation in _NAMED_DAY.findall(statement.text)}
+    own = named.get((first.month, first.day))
+    if statement.kind is NoticeKind.POSTPONED and own == "":
+        return False
+    if any(named.values()) and (own is None or first != last):
         return False
     years = {int(western or 0) or 2018 + int(era.replace("元", "1")) for western, era in _YEAR.findall(statement.text)}
-    return not years or not years.isdisjoint({day.year, day.year - (day.month <= _LAST_OF_FISCAL_YEAR)})
+    return not years or not years.isdisjoint({first.year, first.year - (first.month <= _LAST_OF_FISCAL_YEAR)})
 
 
 def _sentence_statement(part: str, title: str) -> StatusStatement | None:

@@ -546,6 +546,8 @@ class EventMatcher:
             return compare_events(new, known, same_source=same_source)
         # A notice is another item of the source about the same event.
         result = compare_events(new, known, same_source=False)
+        if any(reason.code in _OTHER_TITLES for reason in result.reasons):  # It names its event.
+            return _decided(result.reasons, min(result.score, DIFFERENT_LIMIT))
         is_meant = same_source and new.title_clean == known.title_clean and compare_days(new, known).days in _SAME_DAYS
         return _decided(result.reasons, max(result.score, SAME_SCORE)) if is_meant else result
 
@@ -560,6 +562,7 @@ class EventMatcher:
         return is_same_row(known, read)
 
 
+_OTHER_TITLES = frozenset({ReasonCode.TITLE_CLOSE, ReasonCode.TITLE_FAR})
 MAX_PAIRS = 100_000
 """Pairs of events that one run compares in full: one second. Ten thousand events of a large calendar stay below it."""
 _NOT_COMPARED = EventComparison(MatchVerdict.DIFFERENT, 0.0, ())

@@ -226,7 +226,7 @@ def normalise(raw: RawEvent, rules: SourceRules) -> EventDraft | QuarantinedEven
         return when
     point = parse_coordinates(raw.latitude, raw.longitude, zone.key)
     occurrence = _current(when.occurrences, rules.now)
-    kinds = _statements(raw, title, occurrence) | ({notice.kind} if notice else set())
+    kinds = _statements(raw, title, when.occurrences) | ({notice.kind} if notice else set())
     texts = {name: one_line(getattr(raw, name) or "", limit) for name, limit in LIMITS.items() if name != "title"}
     texts["city"] = normalise_city(texts["city"]) or city_from_address(texts["address"]) or rules.city
     url, image = _web(raw.url), _web(raw.image)
@@ -352,13 +352,14 @@ def _over(occurrence: Occurrence) -> datetime:
     return occurrence.ends_at or (start if occurrence.has_time else start + timedelta(days=1))
 
 
-def _statements(raw: RawEvent, title: str, occurrence: Occurrence) -> set[NoticeKind]:
+def _statements(raw: RawEvent, title: str, occurrences: tuple[Occurrence, ...]) -> set[NoticeKind]:
     """Whether it is cancelled, postponed or sold out: from the reader, from status columns, a mark in the title, or a note."""
     states = [value for name, value in raw.extra.items() if _is_status(name)]
     notes = [without_repeats(raw.when_note or ""), *(value for name, value in raw.extra.items() if _is_note(name))]
     notes.append(_TAG.sub("", _LINE_END.sub("\n", (raw.description or "")[:LONGEST_DESCRIPTION])))
-    day = occurrence.starts_at.date()
-    kinds = {one.kind for one in (title_statement(title), *(note_statement(note, title, day) for note in notes)) if one}
+    first, over = occurrences[0].starts_at, max(map(_over, occurrences))
+    days = first.date(), max(first, over - timedelta(seconds=1)).date()
+    kinds = {one.kind for one in (title_statement(title), *(note_statement(note, title, *days) for note in notes)) if one}
     if raw.is_cancelled or any(map(says_cancelled, states)):
         kinds.add(NoticeKind.CANCELLED)
     if any(map(says_postponed, states)):
