@@ -136,6 +136,8 @@ DESCRIBED = {
     "organizer": ("8月1日\n主催：市民会議", "organizer", "市民会議"),
     "hours apart": ("日程：8月1日\n時間：10:00～12:00", "start_time", "10:00～12:00"),
     "hours that the date has": ("日時：8月1日 9時\n時間：10時", "start_time", None),
+    "where to meet": ("8月1日\n集合場所：駅西口\n集合時間：8時30分", "venue", "駅西口"),
+    "when to meet": ("8月1日\n集合場所：駅西口\n集合時間：8時30分", "start_time", "8時30分"),
     "venue behind a mark": ("8月1日\n■場所　市役所ロビー\n■定員　10人", "venue", "市役所ロビー"),
     "venue in round brackets": ("8月1日 （会場）駅前　（参加費）無料", "venue", "駅前"),
     "venue in a table": (
@@ -167,6 +169,11 @@ def test_lines_with_a_label_are_the_fields_they_name(text: str, field: str, expe
 )
 def test_the_hours_of_a_day_in_the_title_are_taken_from_the_same_day_in_the_text(text: str, expected: str) -> None:
     assert only(rss(f"<title>朝市 8月1日</title><description>{text}</description>")).start == expected
+
+
+def test_hours_of_a_day_that_an_element_names_are_taken_from_the_text() -> None:
+    event = only(rss("<title>祭</title><ev:startdate>2026-08-01</ev:startdate><description>時間：10時～12時</description>"))
+    assert (event.start, event.start_time) == ("2026-08-01", "10時～12時")
 
 
 def test_the_time_of_publication_is_kept_and_is_not_the_events() -> None:

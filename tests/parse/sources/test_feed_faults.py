@@ -142,6 +142,7 @@ def test_items_after_a_broken_one_are_counted_on() -> None:
         "<title>b<link>https://town.test/b</link><description>8月1日</description>",
         "<title>b</title><link>https://town.test/b</link><description><p>8月1日<br></description>",
         "<title>b</title><description><![CDATA[8月1日<br>]]><link>https://town.test/b</link>",
+        "<title>b</title><link>/b</link><description><![CDATA[8月1日</description>",
     ],
 )
 def test_an_item_with_unclosed_tags_is_read(broken: str) -> None:

@@ -48,6 +48,8 @@ TEXTS = {
         "Inscriptions avant le 20 juillet 2026. Le 1er août 2026 de 14h30 à 16h",
         "1er août 2026 de 14h30 à 16h",
     ),
+    "tickets in german": ("Karten ab 1. Juli 2026. Beginn: 1. August 2026, 20:00 Uhr", "1. August 2026, 20:00"),
+    "parted by lines": ("August 1, 2026 | 10 a.m. - 4 p.m. | Main Street", "August 1, 2026 | 10 a.m. - 4 p.m."),
     "published, written behind": ("2026年6月30日掲載<br>8月1日14時から講座", "8月1日14時"),
     "french": ("samedi 1 août 2026 à 14h30", "1 août 2026 à 14h30"),
     "spanish": ("1 de agosto de 2026 a las 20:00", "1 de agosto de 2026 a las 20:00"),

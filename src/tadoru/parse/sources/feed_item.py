@@ -61,7 +61,7 @@ _TIME = "|".join(
     )
 )
 _MORE = (
-    rf"{_DATE}|{_TIME}|{_WEEKDAY}|{_KANJI}{{1,3}}日(?![本間])|[〜～~\-–—－−・,、,／]|から|より|まで|に|開場|開演|開始|終了|受付|(?:at|to|from|until|and|à|de|bis|um|von|ab|a\slas|@)\s"
+    rf"{_DATE}|{_TIME}|{_WEEKDAY}|{_KANJI}{{1,3}}日(?![本間])|[〜～~\-–—－−・,、,／|]|から|より|まで|に|開場|開演|開始|終了|受付|(?:at|to|from|until|and|à|de|bis|um|von|ab|a\slas|@)\s"
     rf"|(?:{_ANY_WEEKDAY}),?(?!\w)|[0-9]{{1,2}}(?=\s(?:bis|à|-)\s[0-9]{{1,2}}(?:\s?Uhr|\s?h))"
     r"|[(（][^)）]{0,6}[祝休][^)）]{0,4}[)）]"
     rf"|の(?=(?:毎[週月]|隔週|第{_DIGIT}|[月火水木金土日]曜))|毎[週月]|隔週|第{_DIGIT}(?=[・、第月火水木金土日])|[(（]?全{_DIGIT}{{1,2}}回[)）]?"
@@ -72,7 +72,7 @@ _HINT = re.compile(rf"{_DIGIT}+|月")
 _HINT_WITHIN = 11
 """So many signs stand before the first number or 月 of a date, at most: "September " and a space more, 昭和六十三年十二月."""
 _DANGLING = re.compile(
-    r"(?<![\s　〜～~\-–—－−・,、／])[\s　〜～~\-–—－−・,、／]++$"
+    r"(?<![\s　〜～~\-–—－−・,、／|])[\s　〜～~\-–—－−・,、／|]++$"
     r"|(?<=[日)）0-9分時])(?:に|から|より|at|to|from|until|and|à|de|bis|um|von|ab)?\s*$",
     re.IGNORECASE,
 )
@@ -85,7 +85,7 @@ _APPLICATION = r"(?:申し?込み?|応募|募集|エントリー|予約|発売|�
 _DEADLINE_BEFORE = re.compile(
     rf"(?:{_APPLICATION}(?:の?(?:期限|締め?切り?日?|〆切り?|期間|開始日?|受付(?:期間)?)|日時?)?|締め?切り?日?|〆切り?|期限|必着|消印有効|deadline"
     r"|(?:register|apply|rsvp|book)\s{1,3}(?:by|before)|(?:anmelde|einsende|bewerbungs)schluss"
-    r"|(?<![^\W_])(?:registrations?|bookings?|applications?|entries|tickets|anmeldung(?:en)?|bewerbung(?:en)?|inscriptions?|réservations?"
+    r"|(?<![^\W_])(?:registrations?|bookings?|applications?|entries|tickets|karten|vorverkauf|anmeldung(?:en)?|bewerbung(?:en)?|inscriptions?|réservations?"
     r"|inscripci(?:ón|ones))\s(?:[^\W\d_]{1,12}\s){0,2}(?:opens?|closes?|by|before|until|from|sale|bis|ab|vor|avant|jusqu.au|dès|hasta)"
     r"(?:\s(?:on|the|le|zum|vom|el)){0,2})[\s　:：】\]〉》は]{0,4}$",
     re.IGNORECASE,
@@ -149,10 +149,10 @@ def _dates(text: str) -> Iterator[re.Match[str]]:
 
 
 _LABELS = {
-    "venue": "会場|場所|開催場所|開催会場|ところ|venue|location|where|wo|ort|veranstaltungsort|lieu|où",
+    "venue": "会場|場所|開催場所|開催会場|集合場所|ところ|venue|location|where|wo|ort|veranstaltungsort|lieu|où",
     "price": "料金|参加費|参加料|入場料|受講料|費用|price|admission|cost|fee|eintritt|kosten|preis|tarifs?|prix|entrée",
     "organizer": "主催|主催者|organi[sz]er|hosted by|veranstalter|organisateur",
-    "start_time": "時間|開催時間|開演|開始時間|times?|hours|uhrzeit|beginn|horaires?|heure",
+    "start_time": "時間|開催時間|開演|開始時間|集合時間|times?|hours|uhrzeit|beginn|horaires?|heure",
 }
 _ANY_LABEL = "|".join(
     (
@@ -271,8 +271,8 @@ def read_item(number: int, item: XmlElement, dates: DateLocation) -> RawEvent:
         found |= {name: value for name, value in _marked_up(found["description"] or "", item.base).items() if not found.get(name)}
     if not found.get("start"):
         found["start"] = dates.find(found["title"], found["description"], published)
-        said = labelled_fields(found["description"] or "", found["start"])
-        found |= {name: value for name, value in said.items() if not found.get(name)}
+    said = labelled_fields(found["description"] or "", str(found["start"] or ""))
+    found |= {name: value for name, value in said.items() if not found.get(name)}
     extra = {"published": published, "author": _author(item), "enclosure": _enclosure(item)}
     return RawEvent(position=f"item {number}", extra={name: value for name, value in extra.items() if value}, **found)
 

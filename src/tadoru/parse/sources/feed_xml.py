@@ -175,6 +175,8 @@ def _parse(data: bytes, listener: _Listener, problems: ReadProblems) -> None:
             return
         except expat.ExpatError as error:
             at = max(parser.ErrorByteIndex, at)
+            if expat.ErrorString(error.code) == expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION:  # found out at the end
+                at = max(data.rfind(b"<![CDATA[", 0, at), 0)
             sample = data[max(0, at - 80) : at + 80].decode("utf-8", "ignore")
             reason = Message("Broken XML ({error}); the rest is read as far as possible.", error=expat.ErrorString(error.code))
             is_item, position = listener.is_in_item, listener.broken()
