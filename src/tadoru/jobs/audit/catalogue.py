@@ -11,7 +11,6 @@ from tadoru.errors import ConfigError, quoted
 from tadoru.jobs.audit.checks import (
     canonicals,
     content,
-    cookies,
     descriptions,
     directives,
     headings,
@@ -32,27 +31,10 @@ from tadoru.jobs.audit.checks import (
 from tadoru.jobs.audit.context import PageChecks, PageContext
 from tadoru.model.finding import Check, Finding
 
-PAGE_CHECKS: tuple[PageChecks, ...] = (
-    responses.GROUP,
-    redirects.GROUP,
-    urls.GROUP,
-    titles.GROUP,
-    descriptions.GROUP,
-    headings.GROUP,
-    content.GROUP,
-    images.GROUP,
-    canonicals.GROUP,
-    pagination.GROUP,
-    directives.GROUP,
-    hreflang.GROUP,
-    links.GROUP,
-    structured_data.GROUP,
-    security.GROUP,
-    cookies.GROUP,
-    html.GROUP,
-    performance.GROUP,
-    rendering.GROUP,
-)
+PAGE_CHECKS: tuple[PageChecks, ...] = tuple(module.GROUP for module in (
+    responses, redirects, urls, titles, descriptions, headings, content, images, canonicals, pagination, directives,
+    hreflang, links, structured_data, security, html, performance, rendering,
+))  # fmt: skip
 SITE_WIDE_CHECKS: dict[str, Check] = {
     check.id: check for group in PAGE_CHECKS for check in group.checks if check.is_site_wide and not check.merged_into
 }

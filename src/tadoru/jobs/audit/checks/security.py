@@ -1,4 +1,4 @@
-"""Checks of security headers, mixed content and forms. Cookies are checked in `cookies`."""
+"""Checks of security headers, mixed content, forms and cookies."""
 
 from __future__ import annotations
 
@@ -99,12 +99,38 @@ VERSION = _define.info(
     fix=N_("Remove the version from the Server and X-Powered-By headers."),
     is_site_wide=True,
 )
+COOKIE_NOT_SECURE = _define.warning(
+    "cookie-not-secure",
+    title=N_("Cookie without Secure"),
+    why=N_("The cookie is also sent over unencrypted connections, where others can read it."),
+    fix=N_("Add the Secure attribute."),
+)
+COOKIE_NOT_HTTP_ONLY = _define.warning(
+    "cookie-not-http-only",
+    title=N_("Session cookie without HttpOnly"),
+    why=N_("An injected script can read the cookie and take over the session."),
+    fix=N_("Add the HttpOnly attribute."),
+)
+COOKIE_NO_SAME_SITE = _define.info(
+    "cookie-without-same-site",
+    title=N_("Cookie without SameSite"),
+    why=N_("It depends on the browser whether cross-site requests include the cookie."),
+    fix=N_("Add SameSite=Lax or SameSite=Strict. Use SameSite=None only where it is required."),
+)
 
 _VERSION = re.compile(r"(?<![\w.-])(?>[\w.-]*?[a-z])[\w.-]*+/\d|\bPHP/?\d|ASP\.NET(?:\s|$)|^\d+(?:\.\d+)+$", re.IGNORECASE)
 _MAX_AGE = re.compile(r"max-age\s*=\s*\"?(\d+)", re.IGNORECASE)
+_SESSION = re.compile(r"sess|(?:^|[._-])sid(?:$|[._-])|auth|jwt|login|remember", re.IGNORECASE)
+_FOR_SCRIPTS = re.compile(r"csrf|xsrf", re.IGNORECASE)
+"""Cookies that scripts have to read."""
 
 
 def run(context: PageContext) -> Iterator[Finding]:
+    yield from _check_document(context)
+    yield from _check_cookies(context)
+
+
+def _check_document(context: PageContext) -> Iterator[Finding]:
     page = context.document
     if page is None:
         return
@@ -161,6 +187,24 @@ def _check_https_page(context: PageContext, page: PageView) -> Iterator[Finding]
 
 def _is_stylesheet(link: Link) -> bool:
     return not {"stylesheet", "manifest", "modulepreload"}.isdisjoint(link.rel.split())
+
+
+def _check_cookies(context: PageContext) -> Iterator[Finding]:
+    """Cookies that the page sets. Their values are never read."""
+    page = context.page
+    if page is None:
+        return
+    cookies = [cookie for cookie in page.cookies if not cookie.is_removal]
+    if not cookies:
+        return
+    is_encrypted = page.url.startswith("https:")
+    if is_encrypted and (found := [cookie.name for cookie in cookies if not cookie.secure]):
+        yield COOKIE_NOT_SECURE.among(page.url, found)
+    sessions = [cookie for cookie in cookies if _SESSION.search(cookie.name) and not _FOR_SCRIPTS.search(cookie.name)]
+    if found := [cookie.name for cookie in sessions if not cookie.http_only]:
+        yield COOKIE_NOT_HTTP_ONLY.among(page.url, found)
+    if found := [cookie.name for cookie in cookies if not cookie.same_site]:
+        yield COOKIE_NO_SAME_SITE.among(page.url, found)
 
 
 GROUP = CheckGroup(_define.checks, run)
