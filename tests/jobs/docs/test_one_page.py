@@ -117,6 +117,18 @@ def test_local_links_lead_to_pages_through_redirects(site: Site, out: Path) -> N
     assert f"[a]({file}#the-lid)" in (out / entries(out, site)["/"]["file"]).read_text()
 
 
+def test_local_links_lead_to_pages_through_all_redirects_that_the_crawl_follows(site: Site, out: Path) -> None:
+    site.html("/", page("Start", f'<h1>Start</h1><p>{PROSE}</p><a href="/pot-1">a</a>'))
+    for number in range(1, 10):
+        site.redirect(f"/pot-{number}", f"/pot-{number + 1}")
+    site.html("/pot-10", page("Pots", f"<h1>Pots</h1><p>{PROSE}</p>"))
+
+    read(site, out, local_links=True)
+
+    file = entries(out, site)["/pot-10"]["file"].rpartition("/")[2]
+    assert f"[a]({file})" in (out / entries(out, site)["/"]["file"]).read_text()
+
+
 def test_without_page_files_the_index_lists_none(site: Site, book: Handbook, out: Path) -> None:
     book.write(2)
 
