@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
-from tadoru.jobs.audit import baseline
-from tadoru.jobs.audit.baseline import BaselineFindings, is_database
+from tadoru.jobs.audit import criteria
+from tadoru.jobs.audit.criteria import BaselineFindings, is_database
 from tests.store.audited import SITE, audited
 
 FOUND: list[dict[str, Any]] = [
@@ -40,7 +40,7 @@ FORMS = {
 @pytest.mark.parametrize("text", FORMS.values(), ids=FORMS)
 @pytest.mark.parametrize("chunk", [1 << 20, 150], ids=["at once", "in pieces"])
 def test_every_form_is_read(text: str, chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(baseline, "_CHUNK", chunk)
+    monkeypatch.setattr(criteria, "_CHUNK", chunk)
     (tmp_path / "list.json").write_text(text, "utf-8")
     known = BaselineFindings(str(tmp_path / "list.json"))
     assert all(key in known for key in KEYS)
@@ -92,9 +92,9 @@ def test_whatever_was_written_is_found_again(
     path = tmp_path_factory.mktemp("lists") / "list.json"
     found = [{"url": address, "check": check, "subject": subject} for address, check, subject in keys]
     path.write_text(json.dumps({"findings": found}), "utf-8")
-    before, baseline._CHUNK = baseline._CHUNK, chunk
+    before, criteria._CHUNK = criteria._CHUNK, chunk
     try:
         known = BaselineFindings(str(path))
     finally:
-        baseline._CHUNK = before
+        criteria._CHUNK = before
     assert all(key in known for key in keys)

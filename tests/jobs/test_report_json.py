@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tadoru.jobs.audit.baseline import BaselineFindings
 from tadoru.jobs.audit.coverage import SkippedChecks
+from tadoru.jobs.audit.criteria import BaselineFindings
 from tadoru.jobs.audit.report.check_filter import CheckFilter
 from tests.jobs.audit_crawls import HOME, HOSTILE, LONG, Crawl, hostile, large, small, told
 

@@ -3,6 +3,9 @@
 Each process runs one `Crawler`; several crawlers on one store work on the same crawl. A URL counts as one of the `concurrency`
 requests until its outcome is committed, so a killed process loses at most that many answers, which are then requested again.
 Outcomes that are ready at the same time are written in one transaction.
+
+A job may make requests before a site is crawled (`SiteProbe`), so that all pages are read by the same rules, whichever comes
+first. One worker makes them once; the result is stored with the crawl, and later runs use it without another request.
 """
 
 from __future__ import annotations
@@ -20,13 +23,52 @@ from tadoru.engine.notifications import LeasesRecovered, Notify
 from tadoru.engine.page_fetch import PageFetch
 from tadoru.engine.request_flow import Expiry, HostTurn
 from tadoru.engine.resources import ResourceChecker
-from tadoru.engine.site_probe import SiteProbe
 from tadoru.engine.sitemap_discovery import SitemapDiscovery
 from tadoru.engine.url_filter import UrlFilter
 from tadoru.fetch.base import Fetcher, MayRequest, Renderer, WaitForTurn
 from tadoru.rules.scope import Scope
 from tadoru.store.crawl.interface import CrawlStore
 from tadoru.store.crawl.records import Lease, Outcome, ReleasedOutcome
+
+PROBE_TASK = PROBE_META = "survey"
+"""Stored in the database."""
+PROBE_POLL = 0.05
+
+
+class SiteProbe:
+    """Runs the probe of a job."""
+
+    def __init__(self, context: CrawlContext, page_fetch: PageFetch) -> None:
+        self._context = context
+        self._store = context.store
+        self._page_fetch = page_fetch
+
+    async def run(self, job: SiteProbingJob) -> None:
+        """Give the job the result of its probe, from the store or from the site."""
+        while not (known := await self._store.meta.get(PROBE_META)):
+            if await self._store.tasks.claim(self._context.worker, PROBE_TASK):
+                await self._store.meta.set(PROBE_META, json.dumps(await self._run_probe(job), ensure_ascii=False))
+                await self._store.tasks.finish(PROBE_TASK)
+            else:
+                await self._context.clock.sleep(PROBE_POLL)
+        probed = job.with_probe_result(json.loads(known))
+        self._context.job = probed
+        if isinstance(probed, SiteProbingJob):
+            self._context.url_filter.set_refusal(probed.skip_reason)
+            await self._store.frontier.add(
+                [self._context.url_filter.sitemap_target(url) for url in probed.extra_urls()], seed=False, depth=1
+            )
+
+    async def _run_probe(self, job: SiteProbingJob) -> dict[str, object]:
+        flow = job.probe()
+        try:
+            request = next(flow)
+            while True:
+                request = flow.send(await self._page_fetch.fetch_extra(request))
+        except StopIteration as end:
+            found: dict[str, object] = end.value
+            return found
+
 
 MAX_HOSTS = 256
 """Hosts that one process crawls at the same time."""

@@ -9,8 +9,8 @@ from typing import Any
 
 from tadoru.clock import SystemClock
 from tadoru.config.options import AuditOptions, DocsOptions, LinksOptions
+from tadoru.engine.crawl import PROBE_META as SURVEY
 from tadoru.engine.request_flow import follow_redirects
-from tadoru.engine.site_probe import META_KEY as SURVEY
 from tadoru.errors import Message
 from tadoru.fetch.guard import DnsCache, private_exemptions
 from tadoru.i18n.stored_texts import skip_reason

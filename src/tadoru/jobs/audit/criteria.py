@@ -1,18 +1,24 @@
 """Evaluates `--fail-on` for a crawl: counts its findings without suppressed ones and compares them with an earlier state.
 
-The conditions are in `gates`. The earlier state is the baseline (`baseline`), or else the previous run of the same database.
+The conditions are in `gates`. The earlier state is the baseline, or else the previous run of the same database.
+
+A baseline is a crawl (`FILE`, `FILE@RUN`), or a list of findings: the JSON of `tadoru report`, or an export of findings with one
+JSON object per line. A list is streamed, and only a hash of each finding is kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import json
+import re
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
+from typing import Any, TextIO
 
 from tadoru.clock import SystemClock
 from tadoru.config.options import AuditOptions
 from tadoru.errors import UsageError
-from tadoru.jobs.audit.baseline import BaselineFindings, is_database
 from tadoru.jobs.audit.compare.comparison import FindingsReader, findings_reader, merge_by_key
 from tadoru.jobs.audit.compare.run_handles import RunHandle, open_run, split_name
 from tadoru.jobs.audit.gates import AuditGates, GateCounter, SiteFigures
@@ -23,7 +29,89 @@ from tadoru.jobs.crawl_setup import build_scope
 from tadoru.jobs.launch import run_loop
 from tadoru.store.crawl.crawl_database import CrawlDatabase
 from tadoru.store.crawl.open import is_same_crawl, is_there, open_existing
+from tadoru.store.crawl.postgres.crawl_url import is_postgresql
 from tadoru.store.crawl.run_pages import CheckTexts, PageState, StrayFinding
+
+_LIST = re.compile(r'"findings"\s*:\s*\[')
+_GAP = re.compile(r"[\s,]*")
+_CHUNK = 1 << 20
+
+
+class BaselineFindings:
+    """The findings of a list."""
+
+    def __init__(self, name: str) -> None:
+        """Read the list. Raises UsageError."""
+        self._known = {_hash(*key) for key in _read_keys(name)}
+
+    def __contains__(self, key: tuple[str, str, str]) -> bool:
+        """Whether the list contains a finding (URL, check, subject)."""
+        return _hash(*key) in self._known
+
+
+def _hash(url: str, check_id: str, subject: str) -> int:
+    """A finding as a number. In a list, anything other than a page has its URL as the subject as well."""
+    return hash((url, check_id, "" if subject == url else subject))
+
+
+def is_database(name: str) -> bool:
+    """Whether a baseline is a crawl and not a list. Raises UsageError if it cannot be read."""
+    if is_postgresql(name):
+        return True
+    path = Path(split_name(name)[0])
+    try:
+        with path.open("rb") as file:
+            return file.read(6) == b"SQLite"
+    except OSError as error:
+        raise _unreadable(name, error) from None
+
+
+def _unreadable(name: str, error: OSError) -> UsageError:
+    return UsageError("Cannot read --baseline {name}: {reason}. Check the file name.", name=name, reason=error.strerror)
+
+
+def _read_keys(name: str) -> Iterator[tuple[str, str, str]]:
+    try:
+        with Path(name).open(encoding="utf-8-sig") as file:
+            for found in _read_objects(file):
+                yield str(found["url"]), str(found.get("check") or found["check_id"]), str(found.get("subject") or "")
+    except OSError as error:
+        raise _unreadable(name, error) from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise UsageError(
+            "--baseline {name} is neither a crawl nor a list of findings. Give a database or the output of "
+            "`tadoru report --format json`.",
+            name=name,
+        ) from None
+
+
+def _read_objects(file: TextIO) -> Iterator[dict[str, Any]]:
+    """The objects of the list `findings`, or of a file with one object after the other."""
+    decoder = json.JSONDecoder()
+    text = file.read(_CHUNK).lstrip()
+    begins = _LIST.search(text)
+    at = begins.end() if begins is not None else int(text.startswith("["))
+    ends_anywhere = at == 0
+    while True:
+        at = _end(_GAP.match(text, at))
+        if text.startswith("]", at):
+            return
+        try:
+            found, at = decoder.raw_decode(text, at)
+        except ValueError:
+            more = file.read(_CHUNK)
+            if more:
+                text, at = text[at:] + more, 0
+                continue
+            if at == len(text) and ends_anywhere:
+                return
+            raise
+        yield found
+
+
+def _end(found: re.Match[str] | None) -> int:
+    assert found is not None  # It also matches the empty string.
+    return found.end()
 
 
 @dataclass(slots=True)

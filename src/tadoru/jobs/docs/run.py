@@ -15,11 +15,9 @@ from typing import Any, cast
 from tadoru.clock import SystemClock
 from tadoru.config.options import JOB_SETTINGS, DocsOptions
 from tadoru.config.resolve import shown_values
-from tadoru.engine.crawl import CrawlOutcome
+from tadoru.engine.crawl import PROBE_META, PROBE_TASK, CrawlOutcome
 from tadoru.engine.job import MAX_REDIRECTS
 from tadoru.engine.notifications import Notify
-from tadoru.engine.site_probe import META_KEY as PROBE_META
-from tadoru.engine.site_probe import TASK_NAME as PROBE_TASK
 from tadoru.engine.url_filter import UrlFilter
 from tadoru.errors import NothingToCrawl, SeedUnreachable, UsageError
 from tadoru.fetch.base import BrowserOptions

@@ -11,8 +11,8 @@ from typing import NamedTuple, Protocol
 from tadoru.clock import Clock
 from tadoru.errors import UsageError
 from tadoru.i18n.translation import Translator
-from tadoru.jobs.audit.baseline import BaselineFindings, is_database
 from tadoru.jobs.audit.compare.run_handles import RunHandle, open_run
+from tadoru.jobs.audit.criteria import BaselineFindings, is_database
 from tadoru.jobs.audit.report.summary import AuditSummary, CheckResult, FindingExample
 from tadoru.jobs.audit.suppressions import FindingSuppression, FindingSuppressions, find_suppression
 from tadoru.store.crawl.crawl_database import CrawlDatabase
