@@ -163,7 +163,7 @@ LIVES: dict[str, Life] = {
         "ics",
         [
             Step(world={"/a": moved("/b"), "/b": calendar_of(*FIVE, etag='"1"')}, asked=2, log="moved permanently to"),
-            Step(says="1 unchanged", asked=2, log="moved permanently to"),
+            Step(says=("1 unchanged", "note  1 Town: The source has moved permanently to"), asked=2, log="moved permanently to"),
             Step(world={"/b": moved("/c", 302), "/c": calendar_of(*FIVE)}, asked=3, log="/b. Edit its URL."),
             Step(world={"/a": moved("/c", 302)}, asked=2),
             Step(world={"/a": moved("/c", 307), "/c": refusal(410)}, code=1, status="fail", log="410", asked=2),

@@ -154,13 +154,14 @@ def _print_summary(tally: CycleResult) -> None:
     text = _("{sources}: {results}", sources=sources, results=", ".join(parts))
     failed = "; " + _("{count} failed", count=f"{len(tally.failed):,}") if tally.failed else ""
     sys.stdout.write(f"{text}{failed}.\n")
-    for one in tally.failed[:20]:
-        label = _("failed")
+    with_problems = [*tally.failed, *(one for one in tally.collected if one.run.error_summary and not one.failed)]
+    for one in with_problems[:20]:
+        label = _("failed") if one.failed else _("note")
         sys.stdout.write(
             f"  {label}  {one.source.id} {printable(one.source.name)}: {printable(translate_text(one.run.error_summary))}\n"
         )
-    if len(tally.failed) > 20:
-        sys.stdout.write(_("  … {count} more: tadoru events runs", count=len(tally.failed) - 20) + "\n")
+    if len(with_problems) > 20:
+        sys.stdout.write(_("  … {count} more: tadoru events runs", count=len(with_problems) - 20) + "\n")
 
 
 _OTHER_COUNTS = {
