@@ -1,8 +1,9 @@
 """Parses written dates and times: `read_when`. Japanese first, then ISO 8601, mail dates and European forms.
 
-`scan` makes the writing uniform and finds tokens (with `vocabulary` and `clocks`), `recurrence` takes out phrases like "every
-second Wednesday", `phrase` groups the tokens, `years` infers missing years, and `assemble` creates occurrences. `note` parses
-the prose beside a date, `exact` the forms that machines write.
+`scan` makes the writing uniform and finds tokens (with `vocabulary`, `weekdays` and `clocks`), `exclusions` takes out the days on
+which nothing takes place (with `holidays`) and `recurrence` phrases like "every second Wednesday", `accounting` makes sure that
+nothing is left unread, `phrase` groups the tokens, `years` infers missing years, and `assemble` creates occurrences. `note`
+parses the prose beside a date, `exact` the forms that machines write.
 
 What cannot be parsed is returned as unreadable, with the reason: no day is ever guessed.
 """

@@ -10,10 +10,9 @@ import re
 from datetime import date
 from itertools import pairwise
 
-from tadoru.parse.dates.recurrence import ExcludedDates, RecurrencePhrase, listed_days
+from tadoru.parse.dates.recurrence import RecurrencePhrase
 from tadoru.parse.dates.scan import Places, place_weekdays
 from tadoru.parse.dates.tokens import DateMark, DayToken, MarkToken, NotADate, TimeToken, Token
-from tadoru.parse.dates.vocabulary import WEEKDAYS
 
 _DAY_END = r"(?:\d日|\d/\d{1,2}|\d(?=\())(?:\s?\([^()]{1,8}\)|[月火水木金土日]曜日?)?\s?"
 _HOUR_END = r"(?:\d時|\d分|時半|正午|:\d\d)\s?"
@@ -191,14 +190,8 @@ _HAS_LABEL = re.compile(
     re.IGNORECASE,
 )
 _PARENTHESIS = re.compile(r"\([^()]{1,100}\)")
-_CLOSED = re.compile(
-    r"休[館園業演場]日?[:は]?\s?(?:毎週)?(?:[月火水木金土日][・、,]){0,6}[月火水木金土日]曜日?(?:[・、,と][月火水木金土日]曜日?){0,6}"
-    r"(?:\((?:但し|ただし)[^()]{1,60}開[館園]\))?(?:[と及びおよび、,・\s]{1,4}(?:\d{1,2}月)?\d{1,2}(?:日|/\d{1,2})(?:\([^()]{1,8}\))?){0,6}"
-    r"|(?:毎週)?[月火水木金土日]曜日?(?:[・、,][月火水木金土日]曜日?){0,6}[はが]?\s?(?:定?休[館園業演場みま]?日?|お休み|閉[館園])"
-)
 _DAY = r"(?:(?:令和|平成)?\s?[\d元]{1,4}年)?\s?(?:\d{1,2}月)?\d{1,2}日(?:\([^()]{1,8}\))?"
 _CLOSED_PERIOD = re.compile(rf"{_DAY}\s?(?:から|~|-)\s?{_DAY}(?:まで)?[はが][^。\d()]{{0,6}}(?:休[館園業講演止]|お?休み|閉館)")
-_MOVES = re.compile(r"(?:祝日?|休日|祝休日)[^。)]{0,4}の?場合[^。)]{0,6}(?:翌|開館|開園)")
 _TIMES = re.compile(r"(?:全|計)\s?(\d{1,3})\s?回|(?<![\d第])(\d{1,3})回(?:シリーズ|連続|コース)")
 _JOINING = re.compile(
     r"(?:[\s:;,.、。・/()\[\]「」*※!…?■□●○◆◇★☆▼▲|&+]|[のはにもでとがや]|第?\d{1,2}[部回期]目?|\d{1,2}回目|[午昼夜朝夕][前後]?の?(?:部|回|コース|クラス|枠)|[A-Z]\s?(?:コース|クラス|グループ|班|組)|[午昼夜朝]前?後?公演|"
@@ -234,28 +227,6 @@ def without_asides(plain: str) -> str:
     plain = _APPLICATION.sub(lambda found: found[1] or " ", plain)
     plain = _OFFICE_HOURS.sub(" ", _CLOSED_PERIOD.sub(" ", _NO_MATTER.sub(" ", plain)))
     return _PARENTHESIS.sub(lambda found: " " if _BESIDE.search(found[0]) or _is_other(found[0]) else found[0], plain)
-
-
-def closed_days(plain: str) -> tuple[str, ExcludedDates]:
-    """A prepared text without its closed days, and these: "休館日:月曜日(但し7/20は開館)、7/21"."""
-    weekdays: set[int] = set()
-    days: set[tuple[int | None, int]] = set()
-    opened: set[tuple[int | None, int]] = set()
-
-    def take(found: re.Match[str]) -> str:
-        for aside in re.findall(r"\([^()]{1,60}開[館園]\)", found[0]):
-            opened.update(listed_days(aside[1:-1]))
-        listed = re.sub(r"\([^()]{1,60}\)", "", found[0])
-        named = re.findall(
-            r"[月火水木金土日](?=曜|[・、,と][月火水木金土日])", re.sub(r"[休定閉][休館園業演場]{0,2}日?", "", listed)
-        )
-        weekdays.update(WEEKDAYS[sign] for sign in named)
-        days.update(listed_days(listed))
-        return " "
-
-    rest = _CLOSED.sub(take, plain)
-    moves = bool(weekdays) and _MOVES.search(plain) is not None
-    return rest, ExcludedDates(frozenset(days), weekdays=frozenset(weekdays), opened=frozenset(opened), moves=moves)
 
 
 def _is_other(aside: str) -> bool:

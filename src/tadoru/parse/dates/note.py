@@ -14,8 +14,9 @@ from functools import lru_cache
 from itertools import zip_longest
 
 from tadoru.parse.dates.assemble import DaySession, sessions_of
+from tadoru.parse.dates.exclusions import split_exclusions
 from tadoru.parse.dates.phrase import DatePhrase, read_phrase
-from tadoru.parse.dates.recurrence import MOST, RecurrencePhrase, find_rule, split_exclusions, times_written
+from tadoru.parse.dates.recurrence import MOST, RecurrencePhrase, find_rule, times_written
 from tadoru.parse.dates.scan import prepare, scan, with_weekdays
 from tadoru.parse.dates.tokens import DateMark, DayToken, NotADate, TimeToken, WeekdaysToken
 from tadoru.parse.dates.vocabulary import DayMonthOrder

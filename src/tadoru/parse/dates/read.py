@@ -11,22 +11,15 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from tadoru.model.event import Occurrence
-from tadoru.parse.dates.accounting import account, closed_days, left_out, of_the_event, tokens_of, unread_words, without_asides
+from tadoru.parse.dates.accounting import account, left_out, of_the_event, tokens_of, unread_words, without_asides
 from tadoru.parse.dates.assemble import AssembledDates, DaySession, as_clock, sessions_of
 from tadoru.parse.dates.clocks import DAY, clock_column, is_possible
 from tadoru.parse.dates.exact import as_tokens, read_exact
+from tadoru.parse.dates.exclusions import DATED_WEEKDAY, ExcludedDates, closed_days, split_exclusions
+from tadoru.parse.dates.holidays import is_holiday
 from tadoru.parse.dates.note import DateNote, NoteHours, as_columns, every_day, read_note, runs_of, with_dates, without_repeats
 from tadoru.parse.dates.phrase import DateGroup, DatePhrase, DaySpan, HourRange, read_phrase
-from tadoru.parse.dates.recurrence import (
-    DATED_WEEKDAY,
-    ExcludedDates,
-    RecurrencePhrase,
-    counted,
-    expand,
-    find_rule,
-    is_holiday,
-    split_exclusions,
-)
+from tadoru.parse.dates.recurrence import RecurrencePhrase, counted, expand, find_rule
 from tadoru.parse.dates.scan import LONGEST, prepare, scan, scan_places, with_weekdays
 from tadoru.parse.dates.tokens import (
     DateMark,

@@ -11,92 +11,22 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from functools import lru_cache
 
-from tadoru.parse.dates.vocabulary import MONTHS, SHORT_WEEKDAYS, WEEKDAY_NAMES, WEEKDAYS
-
-_FIRST_YEAR, _LAST_YEAR = 2007, 2099
-"""The law of 2007 decides about substitutes, and the formula of the equinoxes holds until 2099."""
-_FIXED = ((1, 1), (2, 11), (4, 29), (5, 3), (5, 4), (5, 5), (11, 3), (11, 23))
-_MONDAYS = ((1, 2), (9, 3))
-_SEA, _MOUNTAIN, _SPORT = (7, 3), (8, 11), (10, 2)
-_MOVED = {2020: ((7, 23), (8, 10), (7, 24)), 2021: ((7, 22), (8, 8), (7, 23))}
-"""The three days that were moved for the Olympic Games."""
-
-
-def is_holiday(day: date) -> bool:
-    """Is this a public holiday in Japan?"""
-    return day in _holidays(day.year)
-
-
-def has_holidays(day: date) -> bool:
-    """Are the holidays of this year known?"""
-    return _FIRST_YEAR <= day.year <= _LAST_YEAR
-
-
-@lru_cache(maxsize=16)
-def _holidays(year: int) -> frozenset[date]:
-    if not _FIRST_YEAR <= year <= _LAST_YEAR:
-        return frozenset()
-    named = _named_holidays(year)
-    between = {
-        day + timedelta(days=1)
-        for day in named
-        if day + timedelta(days=2) in named and day + timedelta(days=1) not in named and (day + timedelta(days=1)).weekday() != 6
-    }
-    substitutes = set()
-    for day in sorted(named):
-        if day.weekday() == 6:
-            following = day + timedelta(days=1)
-            while following in named:
-                following += timedelta(days=1)
-            substitutes.add(following)
-    return frozenset(named | between | substitutes)
-
-
-def _named_holidays(year: int) -> set[date]:
-    """The days that have a name."""
-    days = {date(year, month, day) for month, day in _FIXED}
-    days |= {_monday(year, month, nth) for month, nth in _MONDAYS}
-    if year in _MOVED:
-        days |= {date(year, month, day) for month, day in _MOVED[year]}
-    else:
-        days |= {_monday(year, *_SEA), _monday(year, *_SPORT)}
-        if year >= 2016:
-            days.add(date(year, *_MOUNTAIN))
-    days |= {date(year, 3, _equinox(year, 20.8431)), date(year, 9, _equinox(year, 23.2488))}
-    if year != 2019:
-        days.add(date(year, 12, 23) if year < 2019 else date(year, 2, 23))
-    else:
-        days |= {date(2019, 5, 1), date(2019, 10, 22)}
-    return days
-
-
-def _monday(year: int, month: int, nth: int) -> date:
-    first = date(year, month, 1)
-    return first + timedelta(days=-first.weekday() % 7 + 7 * (nth - 1))
-
-
-def _equinox(year: int, base: float) -> int:
-    passed = year - 1980
-    return int(base + 0.242194 * passed) - passed // 4
-
+from tadoru.parse.dates.exclusions import DATED_WEEKDAY, MONTH_NAME, ExcludedDates
+from tadoru.parse.dates.holidays import is_holiday
+from tadoru.parse.dates.weekdays import AND, LATIN, LIST, NAME, NAME_RANGE, ONE, PLURAL, RANGE, names_of, range_of, signs_of
 
 _MOST_OPEN = 3
 """Weekdays of a rule without a period; more are opening hours."""
 MOST = 400
 """Dates that a rule is expanded to; more than a year of days says nothing that the period does not."""
 
-_ONE = r"[月火水木金土日](?:曜日?|(?=[月火水木金土日・、,/と祝開のにはを)(\s~]|$))"
-_SET = rf"{_ONE}(?:\s?[・、,/と]?\s?(?:毎週)?{_ONE}){{0,6}}"
-_RANGE = r"[月火水木金土日](?:曜日?)?\s?(?:~|-|から)\s?[月火水木金土日](?:曜日?|(?![月火水木金土日曜本程時間]))(?:まで)?"
-_ONLY_RANGE = re.compile(_RANGE)
 _NTHS = r"第\s?\d(?:\s?[・、,/と~\-]\s?第?\s?\d){0,4}"
 _MONTHLY_NTH = re.compile(
-    rf"(?:(?:毎月|各月|(?P<months>偶数月|奇数月))\s?の?\s?|(?<!月)(?<!月の)(?<!\d))(?P<nths>{_NTHS}|最終|最後の?)\s?(?:週の?)?\s?(?!日(?![曜・、]))(?P<days>{_SET})"
+    rf"(?:(?:毎月|各月|(?P<months>偶数月|奇数月))\s?の?\s?|(?<!月)(?<!月の)(?<!\d))(?P<nths>{_NTHS}|最終|最後の?)\s?(?:週の?)?\s?(?!日(?![曜・、]))(?P<days>{LIST})"
 )
 _NTHS_OF_MONTH = re.compile(
-    rf"(?<=\d月)の?\s?(?P<nths>第\s?\d(?:\s?[・、,/と~\-]\s?第?\s?\d){{1,4}})\s?(?:週の?)?\s?(?P<days>{_SET})(?P<months>)"
+    rf"(?<=\d月)の?\s?(?P<nths>第\s?\d(?:\s?[・、,/と~\-]\s?第?\s?\d){{1,4}})\s?(?:週の?)?\s?(?P<days>{LIST})(?P<months>)"
 )
 """Several of one month: "8月の第1・第3土曜日"."""
 _CLOSED_AFTER = re.compile(
@@ -107,11 +37,11 @@ _OTHER_HOURS = re.compile(
     r"(?:の?み|は|だけ|に限り|[、,\s]){0,3}(?:午[前後]|夜)?\d{1,2}(?:時半?(?:\d{1,2}分)?|:\d\d)(?:まで|閉館|閉園|終了)"
 )
 _MONTHLY_DAY = re.compile(r"(?:毎月|各月)\s?の?\s?(?P<days>(?:\d{1,2}日)(?:\s?[・、,と]\s?\d{1,2}日){0,5}|末日)")
-_FORTNIGHTLY = re.compile(rf"隔週\s?の?\s?(?P<days>{_SET})")
+_FORTNIGHTLY = re.compile(rf"隔週\s?の?\s?(?P<days>{LIST})")
 _HOLIDAYS_TOO = r"(?P<holidays>[・、,\s]?\(?(?:祝日|祝祭日|祝)\)?)?"
 _WEEKLY = re.compile(
-    rf"(?:(?:期間中の?)?毎週|毎(?![月日](?!曜))|期間中の?|各週の?)\s?の?\s?(?P<days>{_RANGE}|{_SET}){_HOLIDAYS_TOO}(?:の?み)?"
-    rf"|(?<![^\s・、,/の()~])(?P<only>{_RANGE}|{_SET})(?P<only_holidays>[・、,\s]?(?:祝日|祝祭日|祝))?の?のみ?の?み(?:の?開催|実施)?"
+    rf"(?:(?:期間中の?)?毎週|毎(?![月日](?!曜))|期間中の?|各週の?)\s?の?\s?(?P<days>{RANGE}|{LIST}){_HOLIDAYS_TOO}(?:の?み)?"
+    rf"|(?<![^\s・、,/の()~])(?P<only>{RANGE}|{LIST})(?P<only_holidays>[・、,\s]?(?:祝日|祝祭日|祝))?の?のみ?の?み(?:の?開催|実施)?"
 )
 _OF_PERIOD = re.compile(
     r"(?<=[日月)でに])の\s?(?P<days>[月火水木金土日](?:曜日?)?\s?(?:~|-|から)\s?[月火水木金土日]曜日?"
@@ -120,7 +50,7 @@ _OF_PERIOD = re.compile(
 """Weekdays of a period: "9月5日~26日の土曜日"."""
 _WORKDAYS = re.compile(r"平日(?:の?み|に?(?:開催|実施))|(?<=[日)]の)平日|(?<=[)日\s(])平日(?=[\s)、(]|の?\d|の?午|$)")
 _BARE = re.compile(
-    rf"^\s?(?P<days>{_RANGE}|[月火水木金土日]曜日?(?:\s?[・、,/と]?\s?{_ONE}){{0,6}}|[月火水木金土日](?:[・、,/]?[月火水木金土日]){{1,6}}(?:曜日?)?)"
+    rf"^\s?(?P<days>{RANGE}|[月火水木金土日]曜日?(?:\s?[・、,/と]?\s?{ONE}){{0,6}}|[月火水木金土日](?:[・、,/]?[月火水木金土日]){{1,6}}(?:曜日?)?)"
     rf"{_HOLIDAYS_TOO}(?:に?(?:開催|実施))?(?=[\s、,・(]{{0,3}}(?:全\s?\d{{1,3}}\s?[回日]|午[前後]|\d{{1,2}}[時:]|$))"
 )
 """Weekdays alone: a rule only when the period begins on one of them."""
@@ -129,30 +59,19 @@ _DAILY = re.compile(
     r"tutti i giorni|dagelijks|elke dag)(?![a-zà-ÿ])",
     re.IGNORECASE,
 )
-_ALL_NAMES = WEEKDAY_NAMES | SHORT_WEEKDAYS
-_NAME = (
-    "(?:"
-    + "|".join(sorted(WEEKDAY_NAMES, key=len, reverse=True))
-    + ")(?:e?s|en|i)?(?:morgens?|middag|avond|abends?|vormittags?|nachmittags?)?\\.?"
-)
-_ANY_NAME = "(?:" + "|".join(sorted(_ALL_NAMES, key=len, reverse=True)) + ")s?\\.?"
-_PLURAL = "(?:" + "|".join(sorted((name for name in WEEKDAY_NAMES if len(name) > 4), key=len, reverse=True)) + ")(?:s|en)"
-_AND = r"\s?(?:,|and|&|und|et|y|e|en|sowie|/)\s?(?:(?:le|les|los|il|la|el)\s)?"
-_TO = r"(?:\s?[-~]\s?|\s(?:to|through|bis|au|al?|alla|t/m|tot(?: en met)?)\s)"
-_LATIN_RANGE = rf"(?<![^\W_]){_ANY_NAME}{_TO}{_ANY_NAME}(?![a-zà-ÿ\d]|\s?\d{{1,2}}\.?\s?[A-Za-zé])"
 _EVERY = (
     r"every|each|weekly on|jede[nrs]?|immer|tous les|toutes les|chaque|todos los|todas las|cada|ogni|tutti i|tutte le|"
     r"elke|iedere|"
     r"any|wöchentlich(?: am)?|wekelijks(?: op)?"
 )
 _LATIN_WEEKLY = re.compile(
-    rf"(?<![a-zà-ÿ])(?:(?:{_EVERY})\s(?P<other>(?:other|second|zweiten?|2\.|deux|altra|andere|tweede)\s(?!{_NAME}\s(?:of|in|im|des|du|del|van)\s))?"
-    rf"(?P<days>{_NAME}(?:{_AND}{_NAME}){{0,6}})|(?:on |am |le |les |los |"
-    rf"op )?(?P<only>{_PLURAL}(?:{_AND}{_PLURAL}){{0,6}}))(?![a-zà-ÿ])",
+    rf"(?<![a-zà-ÿ])(?:(?:{_EVERY})\s(?P<other>(?:other|second|zweiten?|2\.|deux|altra|andere|tweede)\s(?!{NAME}\s(?:of|in|im|des|du|del|van)\s))?"
+    rf"(?P<days>{NAME}(?:{AND}{NAME}){{0,6}})|(?:on |am |le |les |los |"
+    rf"op )?(?P<only>{PLURAL}(?:{AND}{PLURAL}){{0,6}}))(?![a-zà-ÿ])",
     re.IGNORECASE,
 )
 _LATIN_DAYS = re.compile(
-    rf"(?P<days>{_LATIN_RANGE})|(?<![^\W_])(?P<list>{_NAME}(?:{_AND}{_NAME}){{1,6}})(?![a-zà-ÿ]|[.,]?\s?\d)", re.IGNORECASE
+    rf"(?P<days>{NAME_RANGE})|(?<![^\W_])(?P<list>{NAME}(?:{AND}{NAME}){{1,6}})(?![a-zà-ÿ]|[.,]?\s?\d)", re.IGNORECASE
 )
 _LATIN_ENDS = re.compile(
     r"(?<![a-zà-ÿ])(?:(?P<ends>(?:at |on |every )?weekends(?: only)?|weekend only|wochenends|am wochenende|(?:les|"
@@ -176,34 +95,13 @@ _ORDINAL = "|".join(re.escape(word) for word in sorted(_ORDINALS, key=len, rever
 _LATIN_MONTHLY = re.compile(
     rf"(?<![a-zà-ÿ\d])(?:(?:on |an )?(?:the|jede[nrms]?|am|le|les|el|los|cada|chaque|il|la|ogni|de|elke|iedere|every|each|"
     rf"tous les|todos los)\s)?"
-    rf"(?P<nths>(?:{_ORDINAL})(?:{_AND}(?:{_ORDINAL})){{0,3}})\s(?P<days>{_NAME})"
+    rf"(?P<nths>(?:{_ORDINAL})(?:{AND}(?:{_ORDINAL})){{0,3}})\s(?P<days>{NAME})"
     r"\s(?:(?:of|in)\s(?:the|each|every)\s?|im |eines jeden |jeden |des |du |de chaque |de cada |del |di ogni |"
     r"van de |van elke |in de )"
     r"(?:month|monate?s?|mois|mes|mese|maand)(?![a-zà-ÿ])",
     re.IGNORECASE,
 )
-_LATIN_EXCEPT = re.compile(
-    r"[(,;]?\s?(?<![a-zà-ÿ])(?:closed|except|excluding|außer|ausgenommen|geschlossen|sauf|fermé(?:e|s|es)?|excepto|salvo|cerrad[oa]s?|tranne|chius[oai]|"
-    rf"behalve|gesloten)(?: on| am| le| les| el| los| il| la|"
-    rf" op)?\s(?P<days>{_ANY_NAME}(?:{_AND}{_ANY_NAME}){{0,4}})(?![a-zà-ÿ])\)?"
-    rf"|[(,;]?\s?(?<![a-zà-ÿ])(?P<before>{_NAME}(?:{_AND}{_NAME}){{0,4}})\s(?:closed|geschlossen|ruhetag|fermé|cerrado|chiuso|gesloten)(?![a-zà-ÿ])\)?",
-    re.IGNORECASE,
-)
-_MONTH_NAME = "(?:" + "|".join(sorted(MONTHS, key=len, reverse=True)) + ")\\.?"
-_LATIN_EXCEPT_DAY = re.compile(
-    r"[(,;.]?\s?(?<![a-zà-ÿ])(?:closed|except|excluding|no class|not|außer|ausgenommen|geschlossen|sauf|fermé|excepto|"
-    r"salvo|cerrado|tranne|chiuso|behalve|"
-    rf"gesloten)(?: on| am| le| el| il| op)?\s(?:(?:(?P<extra>\d{{1,2}})(?:er|st|nd|rd|th|\.)?\s?(?:,|und|and|et|y|e|"
-    rf"en)\s)?(?P<day>\d{{1,2}})(?:er|st|nd|rd|th|\.)?\s(?:de )?(?P<month>{_MONTH_NAME})|"
-    rf"(?P<first>{_MONTH_NAME})\s(?P<second>\d{{1,2}})(?:st|nd|rd|th)?)(?![a-zà-ÿ\d])\)?",
-    re.IGNORECASE,
-)
-_LATIN_EXCEPT_MONTH = re.compile(
-    r"[(,;]?\s?(?<![a-zà-ÿ])(?:except|excluding|not|außer|sauf|excepto|salvo|tranne|behalve)(?: in| im| en)?\s"
-    rf"(?P<months>{_MONTH_NAME}(?:{_AND}{_MONTH_NAME}){{0,3}})(?![a-zà-ÿ]|\s?\d)\)?",
-    re.IGNORECASE,
-)
-_FIRST_DAY_BEHIND = re.compile(rf",?\s(?:\d{{1,2}}(?:st|nd|rd|th|\.)?\s|{_MONTH_NAME}\s\d)", re.IGNORECASE)
+_FIRST_DAY_BEHIND = re.compile(rf",?\s(?:\d{{1,2}}(?:st|nd|rd|th|\.)?\s|{MONTH_NAME}\s\d)", re.IGNORECASE)
 _DOUBT = re.compile(
     r"除[くき]|祝|休館|休園|(?<![夏冬春])休み|休業|休止|お休|不定期|以外|原則|年末年始|場合|変更|ただし|但し|または|又は|程度|のうち|いずれか|(?<!毎)月に?\d回|[カヶか]月に|週に\d|年に?\d回|ペース|except|holiday|unless|term.?time|school|ferien|vacances|vacaciones|vacanze|vakantie|außer|sauf|salvo|tranne|"
     r"behalve|closed|geschlossen|fermé|cerrado|chiuso|gesloten",
@@ -213,149 +111,11 @@ _UNPLACED = re.compile(
     r"\d月(?:は|のみ|だけ|から(?![^。]{0,8}\d月))|第\s?\d(?=\s?(?:[・、,と]|[月火水木金土日週]|$))|隔週|隔月|(?<!いずれも)(?<!すべて)(?<!全て)[月火水木金土日]曜"
 )
 """Other rules and weekdays, which the rule does not have."""
-DATED_WEEKDAY = re.compile(
-    r"(?<=\d)日?\s?\((?:[月火水木金土日](?:曜日?)?|祝日?|振替?休日?|休日?|[・,、/]){1,6}\)|(?<=\d日)\s?[月火水木金土日]曜日?"
-)
-"""The weekday beside a day, which says nothing of other days."""
-_CLOSED = r"お?休み|休[館園業演場講会](?!日)|(?:開催|実施)し(?:ません|ない)|行いません|ありません|なし"
-_NOT_ON = rf"(?:\s?[をは]?除[くき]|以外|は?[、,]?(?:{_CLOSED}))"
-_EXCLUDED_DAYS = re.compile(
-    r"[(、,※]?\s?(?:ただし、?|但し、?)?"
-    r"(?P<weekdays>(?:[月火水木金土日]曜日?[・、,と]){0,3})(?P<days>(?:(?:(?:(?:\d{4}年)?\d{1,2}月)?\d{1,2}日|\d{1,2}/\d{1,2}|(?<=[~\-])\d{1,2}(?=を))(?:\([^()]{1,6}\))?(?:まで)?(?:[・、,と~\-]|から)?){1,9})"
-    rf"{_NOT_ON}\)?"
-)
-_EXCLUDED_MONTHS = re.compile(
-    rf"[(、,※]?\s?(?:ただし、?|但し、?)?(?P<months>(?:(?<!年)\d{{1,2}}月[・、,と]?){{1,6}}){_NOT_ON}\)?"
-)
-_EXCLUDED_HOLIDAYS = re.compile(
-    r"[(、,※]?\s?(?:ただし、?|但し、?)?(?:国民の)?(?:祝日|祝祭日|休日)(?:[・、,]?(?:祝日|休日|振替休日))?(?:と重な[るっ]た?場合|に当たる場合)?"
-    rf"(?P<year_end>[・、,と及びおよび]{{0,3}}年末年始)?{_NOT_ON}\)?"
-)
-_EXCLUDED_WEEKDAYS = re.compile(
-    rf"[(、,※]?\s?(?:ただし、?|但し、?)?(?<![一-龠\d])(?:毎週)?"
-    rf"(?P<days>[月火水木金土日](?:曜日?)?(?:[・、,と]?[月火水木金土日](?:曜日?)?){{0,6}})(?<!\d日)"
-    rf"(?P<holidays>[・、,と及びおよび]{{0,3}}(?:祝日?|休日|祝祭日|祝休日))?(?P<year_end>[・、,と及びおよび]{{0,3}}年末年始)?(?:{_NOT_ON}|定休)\)?"
-)
-_EXCLUDED_YEAR_END = re.compile(rf"[(、,※]?\s?(?:ただし、?|但し、?)?年末年始{_NOT_ON}\)?")
-_EXCLUDED_DAY = re.compile(r"(?:(?P<month>\d{1,2})(?:月|/))?(?P<day>\d{1,2})(?:日|(?=[(・、,と~\-かは]|$))(?P<on>~|-|から)?")
 _TIMES = re.compile(
     r"(?:全|計)\s?(?P<all>\d{1,3})\s?[回日]|[(]\s?(?P<so>\d{1,3})\s?[回日]間?\s?[)]|"
     r"(?<![\d:.])(?P<west>\d{1,2})\s(?:weeks?|sessions?|lessons?|evenings|termine|abende|séances|sesiones|incontri|lezioni|lessen|keer)(?![a-zà-ÿ])",
     re.IGNORECASE,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ExcludedDates:
-    """Dates on which it does not take place."""
-
-    days: frozenset[tuple[int | None, int]] = frozenset()
-    """Month, if it is written, and day."""
-    months: frozenset[int] = frozenset()
-    weekdays: frozenset[int] = frozenset()
-    holidays: bool = False
-    year_end: bool = False
-    opened: frozenset[tuple[int | None, int]] = frozenset()
-    """Days on which it takes place all the same."""
-    moves: bool = False
-    """A weekday that is a public holiday is not excluded, but the day after it."""
-
-    def __bool__(self) -> bool:
-        return bool(self.days or self.months or self.weekdays or self.holidays or self.year_end)
-
-    def __contains__(self, day: date) -> bool:
-        if not self.opened.isdisjoint({(day.month, day.day), (None, day.day)}):
-            return False
-        before = day - timedelta(days=1)
-        is_moved = self.moves and before.weekday() in self.weekdays and is_holiday(before)
-        return (
-            is_moved
-            or (day.weekday() in self.weekdays and not (self.moves and is_holiday(day)))
-            or (day.month, day.day) in self.days
-            or (None, day.day) in self.days
-            or day.month in self.months
-            or (self.holidays and is_holiday(day))
-            or (self.year_end and (day.month, day.day) in _YEAR_END)
-        )
-
-    def are_doubtful(self, dates: tuple[date, ...]) -> bool:
-        """Whether one of these dates may or may not be excluded."""
-        edge = self.year_end and any((day.month, day.day) in {(12, 28), (1, 4)} for day in dates)
-        return edge or (self.holidays and not all(map(has_holidays, dates)))
-
-
-_MAY_EXCLUDE = re.compile("除|休|以外|ません|ない|なし|[A-Za-z]{2}")
-_YEAR_END = frozenset({(12, 29), (12, 30), (12, 31), (1, 1), (1, 2), (1, 3)})
-
-
-def listed_days(text: str) -> set[tuple[int | None, int]]:
-    """The days that a list names: the month, if it is written, and the day."""
-    days: set[tuple[int | None, int]] = set()
-    month: int | None = None
-    begin: date | None = None
-    for day in _EXCLUDED_DAY.finditer(re.sub(r"\([^()]*\)|\d{4}年|まで", "", text)):
-        month = int(day["month"]) if day["month"] else month
-        days.add((month, int(day["day"])))
-        if begin is not None and (last := _leap_date(month, int(day["day"]))) is not None:
-            days.update((one.month, one.day) for one in _days_between(begin, last))
-        begin = _leap_date(month, int(day["day"])) if day["on"] else None
-    return days
-
-
-def _leap_date(month: int | None, day: int) -> date | None:
-    """A day of a year that has all of them."""
-    try:
-        return date(2000, month or 0, day)
-    except ValueError:
-        return None
-
-
-def _days_between(first: date, last: date) -> list[date]:
-    """The days from one to another, over the end of the year if the other is earlier."""
-    return [first + timedelta(days=number) for number in range((last - first).days % 366 + 1)]
-
-
-def split_exclusions(text: str) -> tuple[str, ExcludedDates]:
-    """A prepared text without the dates on which it does not take place, and these dates."""
-    if _MAY_EXCLUDE.search(text) is None:
-        return text, ExcludedDates()
-    days: set[tuple[int | None, int]] = set()
-    months: set[int] = set()
-    listed: set[int] = set()
-
-    def take_days(found: re.Match[str]) -> str:
-        days.update(listed_days(found["days"]))
-        listed.update(_days(found["weekdays"]))
-        return " "
-
-    def take_months(found: re.Match[str]) -> str:
-        months.update(int(number) for number in re.findall(r"\d{1,2}", found["months"]))
-        return " "
-
-    text = _EXCLUDED_MONTHS.sub(take_months, _EXCLUDED_DAYS.sub(take_days, text))
-    weekdays = _EXCLUDED_WEEKDAYS.search(text)
-    text = _EXCLUDED_WEEKDAYS.sub(" ", text, count=1)
-    holidays = _EXCLUDED_HOLIDAYS.search(text)
-    text = _EXCLUDED_HOLIDAYS.sub(" ", text)
-    year_end = any(found and found["year_end"] for found in (weekdays, holidays)) or _EXCLUDED_YEAR_END.search(text) is not None
-    text = _EXCLUDED_YEAR_END.sub(" ", text)
-    no_holidays = holidays is not None or bool(weekdays and weekdays["holidays"])
-    closed = frozenset(listed) | (_days(weekdays["days"]) if weekdays else frozenset())
-    if _LATIN.search(text) is None:
-        return text, ExcludedDates(frozenset(days), frozenset(months), closed, no_holidays, year_end)
-    for found in _LATIN_EXCEPT_DAY.finditer(text):
-        month = MONTHS[(found["month"] or found["first"]).lower().rstrip(".")]
-        days.update((month, int(found[part])) for part in ("extra", "day", "second") if found[part])
-    text = _LATIN_EXCEPT_DAY.sub(" ", text)
-    for found in _LATIN_EXCEPT_MONTH.finditer(text):
-        months.update(
-            MONTHS[name.lower()] for name in re.findall(_MONTH_NAME.removesuffix("\\.?"), found["months"], re.IGNORECASE)
-        )
-    text = _LATIN_EXCEPT_MONTH.sub(" ", text)
-    if (western := _LATIN_EXCEPT.search(text)) is not None:
-        closed |= _named(western["days"] or western["before"])
-        text = _LATIN_EXCEPT.sub(" ", text, count=1)
-    return text, ExcludedDates(frozenset(days), frozenset(months), closed, no_holidays, year_end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,7 +157,7 @@ class RecurrencePhrase:
 def find_rule(text: str, excluded: ExcludedDates) -> RecurrencePhrase | None:
     """The rule in a prepared text without its exclusions; None when there is none."""
     found: RecurrencePhrase | None = None
-    forms = _LATIN_FORMS + _FORMS if _LATIN.search(text) else _FORMS
+    forms = _LATIN_FORMS + _FORMS if LATIN.search(text) else _FORMS
     for pattern, make in forms:
         if (match := pattern.search(text)) and not _is_closed(text, match):
             found = make(match)
@@ -431,15 +191,9 @@ def _is_closed(text: str, found: re.Match[str]) -> bool:
 def _weekly(found: re.Match[str], weeks: int = 1) -> RecurrencePhrase:
     groups = found.groupdict()
     written = groups["days"] or groups.get("only") or ""
-    weekdays = _range(written) if _ONLY_RANGE.fullmatch(written) else _days(written)
     holidays = bool(groups.get("holidays") or groups.get("only_holidays"))
     text = found[0].strip().removeprefix("の")
-    return RecurrencePhrase(text, weekdays, weeks=weeks, start=found.start(), stop=found.end(), on_holidays=holidays)
-
-
-def _range(written: str) -> frozenset[int]:
-    first, last = (WEEKDAYS[sign] for sign in re.findall(r"[月火水木金土日](?!曜?日?曜)", re.sub("曜日?", "", written)))
-    return frozenset((first + step) % 7 for step in range((last - first) % 7 + 1))
+    return RecurrencePhrase(text, signs_of(written), weeks=weeks, start=found.start(), stop=found.end(), on_holidays=holidays)
 
 
 def _bare(found: re.Match[str]) -> RecurrencePhrase:
@@ -460,7 +214,7 @@ def _monthly_nth(found: re.Match[str]) -> RecurrencePhrase:
     if re.search(r"[~\-]", written) and len(numbers) == 2:
         numbers = list(range(numbers[0], numbers[1] + 1))
     text = found[0].strip().removeprefix("の")
-    rule = RecurrencePhrase(text, _days(found["days"]), frozenset(numbers or [-1]), start=found.start(), stop=found.end())
+    rule = RecurrencePhrase(text, signs_of(found["days"]), frozenset(numbers or [-1]), start=found.start(), stop=found.end())
     if not found["months"]:
         return rule
     return replace(rule, months=frozenset(range(2 if found["months"] == "偶数月" else 1, 13, 2)))
@@ -476,7 +230,7 @@ def _daily(found: re.Match[str]) -> RecurrencePhrase:
 
 
 def _latin_weekly(found: re.Match[str]) -> RecurrencePhrase:
-    days, weeks = _named(found["days"] or found["only"]), 2 if found["other"] else 1
+    days, weeks = names_of(found["days"] or found["only"]), 2 if found["other"] else 1
     return RecurrencePhrase(found[0].strip(), days, weeks=weeks, start=found.start(), stop=found.end())
 
 
@@ -487,18 +241,15 @@ def _latin_ends(found: re.Match[str]) -> RecurrencePhrase:
 
 def _latin_range(found: re.Match[str]) -> RecurrencePhrase:
     if found["list"]:
-        return RecurrencePhrase(found[0].strip(), _named(found["list"]), start=found.start(), stop=found.end())
-    first, *_, last = (_ALL_NAMES[name] for name in _names(found["days"]))
-    days = frozenset((first + step) % 7 for step in range((last - first) % 7 + 1))
-    return RecurrencePhrase(found[0].strip(), days, start=found.start(), stop=found.end())
+        return RecurrencePhrase(found[0].strip(), names_of(found["list"]), start=found.start(), stop=found.end())
+    return RecurrencePhrase(found[0].strip(), range_of(found["days"]), start=found.start(), stop=found.end())
 
 
 def _latin_monthly(found: re.Match[str]) -> RecurrencePhrase:
     nths = frozenset(_ORDINALS[word] for word in re.findall(_ORDINAL, found["nths"].lower()))
-    return RecurrencePhrase(found[0].strip(), _named(found["days"]), nths, start=found.start(), stop=found.end())
+    return RecurrencePhrase(found[0].strip(), names_of(found["days"]), nths, start=found.start(), stop=found.end())
 
 
-_LATIN = re.compile("[A-Za-z]{2}")
 _LATIN_FORMS = (
     (_LATIN_MONTHLY, _latin_monthly),
     (_LATIN_WEEKLY, _latin_weekly),
@@ -516,21 +267,6 @@ _FORMS = (
     (_WORKDAYS, _workdays),
     (_BARE, _bare),
 )
-
-
-def _days(written: str) -> frozenset[int]:
-    return frozenset(WEEKDAYS[sign] for sign in re.sub("曜日?|毎週", "", written) if sign in WEEKDAYS)
-
-
-def _named(written: str) -> frozenset[int]:
-    return frozenset(_ALL_NAMES[name] for name in _names(written))
-
-
-def _names(written: str) -> list[str]:
-    """The names of weekdays in a text, without the ending of a plural."""
-    words = re.findall(r"[a-zà-ÿ]+", written.lower())
-    found = ((word, word.removesuffix("s"), word.removesuffix("en"), word.removesuffix("es")) for word in words)
-    return [name for forms in found if (name := next((form for form in forms if form in _ALL_NAMES), None))]
 
 
 def expand(rule: RecurrencePhrase, first: date, last: date) -> tuple[tuple[date, ...], str]:

@@ -13,6 +13,7 @@ from tadoru.parse.dates.clocks import clocks_at
 from tadoru.parse.dates.exact import as_tokens, read_exact
 from tadoru.parse.dates.tokens import DateMark, DayToken, MarkToken, MonthToken, NotADate, Token, WeekdaysToken, YearToken
 from tadoru.parse.dates.vocabulary import DayMonthOrder, word_at
+from tadoru.parse.dates.weekdays import ALL_NAMES, LATIN, WEEKDAYS, either
 
 LONGEST = 1000
 """Characters that are read; nobody writes a date in more."""
@@ -79,7 +80,6 @@ _NEW_YEAR = re.compile("(?<![一-龠])元[日旦](?=[\\s(、午0-9])")
 _ONLY_UNTIL = re.compile(r"は\s?[~\-]\s?(\d{1,2}(?::\d\d|時(?:半|\d{1,2}分)?))(?![\d~\-]|\s?(?:から|~|-))")
 """23日は~19:00"""
 _COLON_HOUR = re.compile(r"(?<=\d:\d\d)\s?(?:h|hrs|uhr|uur|horas)(?![a-zà-ÿ\d])", re.IGNORECASE)
-_LATIN = re.compile(r"[A-Za-z]{2}")
 _DAYS_SHARED = re.compile(r"(?<=[月(])(\d{1,2})((?:\s?[~\-・、,]\s?\d{1,2}(?![月\d])){1,9})日")
 _SLASHES_SHARED = re.compile(
     r"(?<![\d/])(\d{1,2}/)\d{1,2}(?:\([^()]{1,6}\))?((?:[、・]\d{1,2}(?:\([^()]{1,6}\))?(?![\d/月日時分:%~\-])){1,9})"
@@ -112,7 +112,7 @@ def prepare(text: str) -> str:
     text = _HOURS_SHARED.sub(r"\1時\2\3", text)
     text = _ONLY_UNTIL.sub(r"は\1まで", text)
     text = _NEW_YEAR.sub("1月1日", text).replace("大晦日", "12月31日")
-    if _LATIN.search(text):
+    if LATIN.search(text):
         text = _prepare_latin(text)
     return _SLASHES_SHARED.sub(_share_month, _DAYS_SHARED.sub(_share_day, text))
 
@@ -174,7 +174,7 @@ def _digits(numeral: str) -> str:
 
 
 _ERA_SHORT = r"(?:明治|大正|昭和|平成|令和|[明大昭平令](?=\s?\d)|(?<![A-Za-z])[MTSHR])"
-_MONTH = "(?:" + "|".join(sorted(vocabulary.MONTHS, key=len, reverse=True)) + r")(?![^\W\d_])\.?"
+_MONTH = rf"{either(vocabulary.MONTHS)}(?![^\W\d_])\.?"
 _SHORT_MONTHS = frozenset("sept janv févr juil mars".split())
 _LONG_MONTH = (
     "(?:"
@@ -188,8 +188,7 @@ _D2 = rf"(?!\d{{1,2}}\s?[-~]\s?\d{{1,2}}(?::\d\d|\s?[ap]\.?m)){_D}"
 _AND = r"\s?(?:-|~|–|,|、|/|&|\+|\bto\b|\bbis\b|\bau\b|\bal?\b|\band\b|\bund\b|\bet\b|\by\b|\be\b|\ben\b|\bt/m\b|\bthrough\b)\s?"
 _RANGES = re.compile(r"-|~|\b(?:to|bis|au|al?|t/m|through)\b", re.IGNORECASE)
 _WEST_YEAR = r"(?:,?\s?(?:de\s|del\s|of\s)?(?P<year>(?:19|20)\d\d)(?!\d|:\d))?"
-_WEEKDAY_NUMBERS = vocabulary.WEEKDAY_NAMES | vocabulary.SHORT_WEEKDAYS
-_DAY_NAMES = "|".join(sorted(_WEEKDAY_NUMBERS, key=len, reverse=True))
+_DAY_NAMES = either(ALL_NAMES)
 _W = "[月火水木金土日]"
 _SKIP = re.compile(
     r"(?:[^\S\n]|は、|[:…※*「」!！いうえくけこさしすせそたつてでにぬねのはひふへほみむめもゆらりるれろわをんア-オカ-コサシセソタツ-ヺ]){1,50}"
@@ -268,7 +267,7 @@ def _from_year(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
 
 
 def _from_month_nth(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
-    weekday = frozenset({vocabulary.WEEKDAYS[found["weekday"]]})
+    weekday = frozenset({WEEKDAYS[found["weekday"]]})
     nth = -1 if found["nth"].startswith("最") else int(found["nth"][-1])
     return (DayToken(found[0], None, int(found["month"]), None, nth, weekday),)
 
@@ -339,7 +338,7 @@ def _from_month_name(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...
 
 def _from_weekday_and_day(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
     """`Sat 11` of "Sat 11 & Sun 12 July"."""
-    weekday = _WEEKDAY_NUMBERS[found["weekday"].lower()]
+    weekday = ALL_NAMES[found["weekday"].lower()]
     return (DayToken(found[0], None, None, int(found["day"]), weekdays=frozenset({weekday})),)
 
 
@@ -410,7 +409,7 @@ _DAYS: tuple[tuple[re.Pattern[str], Maker], ...] = (
     (re.compile(rf"(?<![^\W_])(?P<name>{_LONG_MONTH})(?!\s?\d)(?P<year>)", re.IGNORECASE), _from_month_name),
     (
         re.compile(
-            rf"(?<![^\W_])(?P<weekday>{_DAY_NAMES})[.,]{{0,2}}\s(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|e|\.)?(?={_AND}(?:{_DAY_NAMES})[.,]{{0,2}}\s\d)",
+            rf"(?<![^\W_])(?P<weekday>{_DAY_NAMES})[.,]{{0,2}}\s(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|e|\.)?(?={_AND}{_DAY_NAMES}[.,]{{0,2}}\s\d)",
             re.IGNORECASE,
         ),
         _from_weekday_and_day,

@@ -8,6 +8,7 @@ from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from tadoru.parse.dates.tokens import DateMark, DayToken, MarkToken, MinutesBefore, Token, WeekdaysToken
+from tadoru.parse.dates.weekdays import ALL_NAMES, SHORT_WEEKDAYS, WEEKDAY_NAMES, WEEKDAYS, either
 
 ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
 """The year before the first of each era."""
@@ -25,8 +26,6 @@ ERA_NAMES = {
     "R": 2018,
 }
 
-WEEKDAYS = {sign: number for number, sign in enumerate("月火水木金土日")}
-
 _MONTHS = """
 january jan januar janvier janv enero ene gennaio gen januari janeiro
 february feb februar février févr fevrier febrero febbraio februari fevereiro fev
@@ -42,25 +41,6 @@ november nov novembre noviembre novembro
 december dec dezember dez décembre decembre déc diciembre dic dicembre dezembro
 """
 MONTHS = {name: number for number, names in enumerate(_MONTHS.strip().splitlines(), 1) for name in names.split()}
-
-_WEEKDAYS = """
-monday mon montag lundi lunes lunedì lunedi maandag
-tuesday tues tue dienstag mardi martes martedì martedi dinsdag
-wednesday wed mittwoch mercredi miércoles miercoles mercoledì mercoledi woensdag
-thursday thurs thur thu donnerstag jeudi jueves giovedì giovedi donderdag
-friday fri freitag vendredi viernes venerdì venerdi vrijdag
-saturday sat samstag sonnabend samedi sábado sabado sabato zaterdag
-sunday sun sonntag dimanche domingo domenica zondag
-"""
-WEEKDAY_NAMES = {name: number for number, names in enumerate(_WEEKDAYS.strip().splitlines()) for name in names.split()}
-SHORT_WEEKDAYS = {
-    name: number
-    for number, names in enumerate(
-        ("mo lun ma", "di mar", "mi mer wo mié mie", "do jeu gio jue", "fr ven vr vie", "sa sam sab sáb za", "so dim dom zo")
-    )
-    for name in names.split()
-}
-"""Words of other languages too, so they count only before a number, or as one end of a range of weekdays."""
 
 _AMERICAN = frozenset(
     "New_York Chicago Denver Los_Angeles Phoenix Anchorage Detroit Boise Juneau Sitka Nome Metlakatla Yakutat Adak Menominee "
@@ -104,15 +84,13 @@ _RELATIVE = re.compile(
 _AHEAD = {"本日": 0, "今日": 0, "きょう": 0, "today": 0, "tonight": 0, "明日": 1, "あす": 1, "あした": 1, "tomorrow": 1}
 _AHEAD |= {"明後日": 2, "あさって": 2, "昨日": -1, "yesterday": -1}
 _STEPS = {"今": 0, "来": 1, "再": 2, "先": -1}
-_WEEKDAY_WORDS = "|".join(sorted(WEEKDAY_NAMES, key=len, reverse=True))
-_ANY_WEEKDAY = "|".join(sorted(WEEKDAY_NAMES | SHORT_WEEKDAYS, key=len, reverse=True))
-_PAIR = rf"(?:{_ANY_WEEKDAY})\.?\s?[/&+]\s?(?:{_ANY_WEEKDAY})"
+_PAIR = rf"{either(ALL_NAMES)}\.?\s?[/&+]\s?{either(ALL_NAMES)}"
 _WEEKDAY = re.compile(
     rf"(?<![^\W_])(?P<pair>{_PAIR})(?=[.,]?\s?\d)|\(\s?(?:{_OFF}[・、,/\s]?)?(?P<set>{_W}(?:曜日?)?(?:\s?[・、,/]?\s?{_W}(?:曜日?)?){{0,6}})(?:[\s・、,/]{{0,2}}{_OFF}){{0,2}}\s?\)"
     rf"|(?P<long>{_W})曜日?(?:[・(]?(?:祝日?|休日?)\)?)?"
     rf"|(?<=[\d日])\s?(?P<bare>[月火水木金土日])(?=[\s~\-・、,)]|$)"
-    rf"|\(?(?<![a-zà-ÿ])(?P<name>{_WEEKDAY_WORDS})(?![a-zà-ÿ])\.?\)?"
-    rf"|(?<![^\W_])(?P<short>{'|'.join(sorted(SHORT_WEEKDAYS, key=len, reverse=True))})(?:[.,]{{1,2}}\s?|"
+    rf"|\(?(?<![a-zà-ÿ])(?P<name>{either(WEEKDAY_NAMES)})(?![a-zà-ÿ])\.?\)?"
+    rf"|(?<![^\W_])(?P<short>{either(SHORT_WEEKDAYS)})(?:[.,]{{1,2}}\s?|"
     rf"\s)(?=\d{{1,2}}(?:[.\s/]|$))|星期(?P<chinese>[一二三四五六日])",
     re.IGNORECASE,
 )
@@ -228,10 +206,10 @@ def _of(day: date, text: str) -> DayToken:
 def _from_weekday(found: re.Match[str]) -> WeekdaysToken:
     if found["name"] or found["short"]:
         name = (found["name"] or found["short"]).lower()
-        return WeekdaysToken(found[0], ((WEEKDAY_NAMES | SHORT_WEEKDAYS)[name],))
+        return WeekdaysToken(found[0], (ALL_NAMES[name],))
     if found["pair"]:
         names = (name.strip(" .").lower() for name in re.split("[/&+]", found["pair"]))
-        return WeekdaysToken(found[0], tuple((WEEKDAY_NAMES | SHORT_WEEKDAYS)[name] for name in names))
+        return WeekdaysToken(found[0], tuple(ALL_NAMES[name] for name in names))
     if found["chinese"]:
         return WeekdaysToken(found[0], ("一二三四五六日".index(found["chinese"]),))
     written = found["set"] or found["long"] or found["bare"]
