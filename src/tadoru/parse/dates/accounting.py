@@ -14,7 +14,7 @@ from tadoru.parse.dates.recurrence import RecurrencePhrase
 from tadoru.parse.dates.scan import Places, place_weekdays
 from tadoru.parse.dates.tokens import DateMark, DayToken, MarkToken, NotADate, TimeToken, Token
 
-_DAY_END = r"(?:\d日|\d/\d{1,2}|\d(?=\())(?:\s?\([^()]{1,8}\)|[月火水木金土日]曜日?)?\s?"
+_DAY_END = r"(?:\d日|\d/\d{1,2}|\d-\d\d|\d(?=\())(?:\s?\([^()]{1,8}\)|[月火水木金土日]曜日?)?\s?"
 _HOUR_END = r"(?:\d時|\d分|時半|正午|:\d\d)\s?"
 _HELD = (
     r"開催|実施|行[いうわっなえ]|執り行|開[きくか](?![館設])|催[しす]|上演|上映|公演|演奏|出演|登場|展示|開[演会講幕場校]|始ま|開帳|スタート|集合|披露|"
@@ -126,6 +126,23 @@ _NO_MATTER = re.compile(
 _SOLD_OUT = re.compile(
     r"満[席員](?:御礼|となり|になり|のため)|完売(?!次第|の?場合)|売り?切れ(?!次第|の?場合)|定員に達し(?:まし)?た(?:ため|の[でた]|。|$)"
 )
+_CANCELLED = re.compile(r"中止(?:$|[。)]|し(?!な)|と(?:な|い)|に(?:な|い)|いた|の)(?![^。]{0,12}場合)")
+_MOVED_TO = re.compile(
+    r"^[^。\n]{0,200}?((?:(?:令和|平成)?\s?[\d元]{1,4}年)?(?:\d{1,2}月)?\d{1,2}日(?:\s?\([^()]{1,8}\))?|\d{1,2}/\d{1,2}(?:\([^()]{1,8}\))?)"
+    r"\s?[にへ][^。\d]{0,8}(?:延期|順延|変更|振り?替え)(?:し|と|に|いた|。|$)"
+)
+"""The new day of what was postponed."""
+_LATIN_MOVED_TO = re.compile(
+    r"(?<![a-zà-ÿ])(?:postponed|moved|rescheduled|verschoben|verlegt|reportée?|déplacée?|aplazad[oa]|trasladad[oa]|rinviat[oa]|spostat[oa]|"
+    r"verplaatst|verzet)\b[^.;]{0,60}?\b(?:to|auf(?: den)?|au|al|naar)\s(?=[^.;]{0,20}\d)",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile("場合|雨天|荒天|悪天|小雨|降雨|中止時|なら")
+_OTHER_THING = re.compile(r"\s?(?P<subject>[^\d。、,:は]{2,16})は[^。\d]{0,8}\d{1,2}(?:時|:\d\d)(?![^。]{0,40}\d日)")
+"""A remark about the hours of something else: "※交通規制は午後3時から"."""
+_OWN_HOURS = re.compile(
+    "時[間刻]|開[演会始場催館園映]|終[了演]|受け?付|入[場館園]|集合|解散|本番|上映|公演|各回|回目|両日|当日|毎日|曜|平日|初日|最終|午[前後]|の部|打ち?上"
+)
 _SENTENCE = re.compile(r"[^。\n※]{0,400}(?:。|\n|※|$)")
 _MOVED = re.compile(
     r"延期|順延(?!な)|変更(?!の?場合)|繰り?[上下]げ|振り?替え?(?!休)|→|postponed|rescheduled|moved (?:to|from)|verschoben|"
@@ -189,6 +206,8 @@ _HAS_LABEL = re.compile(
     "受け?付|集合|開場|開演|開始|終了|入場|入館|入園|最終|のみ|だけ|[はが日]$|除|休|雨|翌|まで|open|door|start|entry",
     re.IGNORECASE,
 )
+_QUOTED = re.compile(r"[「『][^「」『』\d曜毎]{1,80}[」』]")
+"""A title, in which "今日" is no day."""
 _PARENTHESIS = re.compile(r"\([^()]{1,100}\)")
 _DAY = r"(?:(?:令和|平成)?\s?[\d元]{1,4}年)?\s?(?:\d{1,2}月)?\d{1,2}日(?:\([^()]{1,8}\))?"
 _CLOSED_PERIOD = re.compile(rf"{_DAY}\s?(?:から|~|-)\s?{_DAY}(?:まで)?[はが][^。\d()]{{0,6}}(?:休[館園業講演止]|お?休み|閉館)")
@@ -198,7 +217,7 @@ _JOINING = re.compile(
     r"各[日回]?|両日|いずれも|ともに?|すべて|全て|同じく|さらに|続けて|時間帯?|時刻|会期|期間|前期|後期|前半|後半|展示|予定|約|です|より|公演|上映|本番|"
     r"(?<![a-zà-ÿ])(?:on|at|from|the|of|and|between|am|um|von|vom|zum|ab|der|den|dem|die|das|le|la|les|l|du|de|des|da|dal|del|al|alle|ore|el|los|las|il|"
     r"van|vanaf|dès|desde|à partir|partir|tot|om|op|o'clock|hrs?|time|date|uhr|uur|each|both|day|days|local|jeweils|"
-    r"sowie|and then|again|heures?)"
+    r"sowie|and then|again|heures?|à)"
     r"(?![a-zà-ÿ])){0,60}",
     re.IGNORECASE,
 )
@@ -212,6 +231,8 @@ _LONGEST_TITLE = 80
 _NAME = re.compile(r"(?:[一-龠ァ-ヶー]{2,8}|[A-Za-zà-ÿ][A-Za-zà-ÿ ]{2,24})\s?:?\s?$")
 """What follows the reception: "受付12:30~ 式典13:00~"."""
 _NUMBER = re.compile(r"\d")
+_CLOCK = re.compile(r"\d時|\d:\d\d")
+_ENUMERATED = re.compile(r"\d\s?回目|第\s?\d{1,2}\s?[回部期]|の部")
 _LONGEST_NAME = 12
 _LABELS = frozenset({DateMark.START, DateMark.END, DateMark.DOORS, DateMark.ENTRY})
 _MOST_BEFORE = 24
@@ -223,7 +244,7 @@ _LONGEST_GAP = 183
 
 def without_asides(plain: str) -> str:
     """A prepared text without the parentheses and the closed days that say nothing of when it takes place."""
-    plain = _INNER.sub(_without_part, _DURATION.sub(" ", plain))
+    plain = _INNER.sub(_without_part, _DURATION.sub(" ", _QUOTED.sub(" ", plain)))
     plain = _APPLICATION.sub(lambda found: found[1] or " ", plain)
     plain = _OFFICE_HOURS.sub(" ", _CLOSED_PERIOD.sub(" ", _NO_MATTER.sub(" ", plain)))
     return _PARENTHESIS.sub(lambda found: " " if _BESIDE.search(found[0]) or _is_other(found[0]) else found[0], plain)
@@ -241,8 +262,14 @@ def _without_part(found: re.Match[str]) -> str:
 
 def of_the_event(plain: str) -> str:
     """The sentences of a prepared text that are about when an event takes place; raises `NotADate` if none of them has a date."""
-    kept, reason = [], ""
-    for sentence in _sentences(plain):
+    kept: list[str] = []
+    reason = ""
+    for sentence in _sentences(_LATIN_MOVED_TO.sub(" ", plain)):
+        if kept and _is_of_something_else(sentence, kept):
+            continue
+        if (moved := _MOVED_TO.match(sentence)) and not _CONDITION.search(sentence):
+            kept.append(_with_month(moved[1], sentence[: moved.start(1)]) + sentence[moved.end() :])
+            continue
         subject = _subject(sentence) if _NUMBER.search(sentence) else ""
         if subject == _CHANGED:
             break
@@ -255,6 +282,18 @@ def of_the_event(plain: str) -> str:
     if reason and not _NUMBER.search(text):
         raise NotADate(f"“{' '.join(plain.split())[:80]}” {reason}.")
     return text
+
+
+def _is_of_something_else(remark: str, before: list[str]) -> bool:
+    found = _OTHER_THING.match(remark)
+    is_remark = before[-1].endswith(("※", "。", "\n")) and _CLOCK.search("".join(before)) is not None
+    return is_remark and found is not None and not _OWN_HOURS.search(found["subject"])
+
+
+def _with_month(day: str, before: str) -> str:
+    """A day without a month in the month of the one before it."""
+    months = re.findall(r"(\d{1,2})月", before)
+    return f"{months[-1]}月{day}" if months and re.match(r"\d{1,2}日", day) else day
 
 
 def _sentences(plain: str) -> list[str]:
@@ -273,9 +312,14 @@ def _subject(sentence: str) -> str:
     if _SOLD_OUT.search(sentence):
         return ""
     for pattern, subject in _NO_EVENT:
-        if pattern.search(sentence) and not (subject == _TAKING_PART and _NAMED.search(sentence)):
+        if (
+            pattern.search(sentence)
+            and not (subject == _TAKING_PART and _NAMED.search(sentence))
+            and not (subject == _CHANGED and _CANCELLED.search(sentence))
+        ):
             return subject
-    return "does not say that something takes place" if _TELLS.search(sentence) and not _TAKES_PLACE.search(sentence) else ""
+    tells = _TELLS.search(sentence) and not _TAKES_PLACE.search(sentence) and not _CANCELLED.search(sentence)
+    return "does not say that something takes place" if tells else ""
 
 
 def unread_words(plain: str, places: Places) -> str:
@@ -333,8 +377,9 @@ def tokens_of(plain: str, places: Places) -> list[Token]:
         last = found[-1] if found else None
         is_sign = isinstance(last, MarkToken) and (last.mark is DateMark.RANGE or last.text == "(")
         is_open = isinstance(last, TimeToken) or is_sign
-        if is_open and start > position and _unknown(plain[position:start]):
-            found.append(MarkToken(plain[position:start], DateMark.LIST))
+        words = plain[position:start]
+        if is_open and words and (_unknown(words) or (is_sign and _ENUMERATED.search(words))):
+            found.append(MarkToken(words, DateMark.LIST))
         found += tokens
         position = end
     return found

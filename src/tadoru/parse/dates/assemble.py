@@ -14,6 +14,8 @@ from tadoru.parse.dates.tokens import DateMark, DayHalf, TimeToken
 BEFORE_START = "The end is before the start, and was left out."
 _SHORTEST_DAY = 6 * 60
 """Minutes from the end of what lasts over night to its start: 13:00 to 12:00 is a slip."""
+_LONGEST_ADMISSION = 3 * 60
+"""Minutes from the time of admission, or of reception, to the start."""
 _MAIN = frozenset({None, DateMark.START})
 
 
@@ -162,12 +164,19 @@ def sessions_of(group: DateGroup) -> list[DaySession]:
         main = [HourRange(entries[0].start, ends[-1].end)]
     if not main:
         main = ends
+    before = next((hours.start for hours in group.hours if hours.start and hours.start.half and hours not in main), None)
+    if before is not None and main and main[0].start and not _is_soon_after(before, main[0].start):
+        before = None
     sessions: list[DaySession] = []
-    before: TimeToken | None = None
     for hours in main:
         sessions.append(_session(hours, before))
         before = hours.start if hours.start and hours.start.half else before
     return sessions
+
+
+def _is_soon_after(admission: TimeToken, start: TimeToken) -> bool:
+    """ "午後1時開場、1時30分開演" starts in the afternoon; "午前9時受付、10時開始" has its own half of the day."""
+    return 0 <= minutes(inherit(start, admission)) - minutes(admission) <= _LONGEST_ADMISSION
 
 
 def _lend_end(begun: list[HourRange], main: list[HourRange]) -> None:

@@ -27,7 +27,7 @@ _HALVES = {
     r"(?<![a-z])p\.?m\.?": DayHalf.PM,
 }
 _HALF = "|".join(sorted(_HALVES, key=len, reverse=True))
-_BEFORE = rf"(?P<next>翌日?の?)? ?(?P<half>{_HALF})? ?"
+_BEFORE = rf"(?P<next>翌日?の?)? ?(?:(?P<half>{_HALF})は?)? ?"
 _OFFSETS = {"utc": 0, "gmt": 0, "z": 0, "jst": 540, "kst": 540, "est": -300, "edt": -240, "cst": -360, "cdt": -300, "mst": -420}
 _OFFSETS |= {"mdt": -360, "pst": -480, "pdt": -420, "hst": -600, "cet": 60, "cest": 120, "bst": 60, "eet": 120, "eest": 180}
 _ZONE = "|".join(sorted(_OFFSETS, key=len, reverse=True))
@@ -50,7 +50,7 @@ _EUROPEAN = re.compile(
     r"(?<![\d:/.])(?P<hour>\d{1,2})(?:\s?h\s?(?P<minute>\d\d)?(?![a-z\d])|(?:[.:](?P<minute2>\d\d))?\s?(?:Uhr|heures|uur|horas|hrs|h(?![a-zà-ÿ\d]))\b)",
     re.IGNORECASE,
 )
-_NAMED = re.compile(r"正午|お昼(?![\dの])|(?<![a-z])(?:12\s)?(?:noon|midnight|midi|minuit|mitternacht)(?![a-z])", re.IGNORECASE)
+_NAMED = re.compile(r"正午|お昼(?![\dの])|(?<![a-z])(?:12\s?)?(?:noon|midnight|midi|minuit|mitternacht)(?![a-z])", re.IGNORECASE)
 _COLUMN = re.compile(r"([0-9]{1,2})[.:]?([0-9]{2})|([0-9]{1,2})")
 _PART_OF_DAY = re.compile(r"0?\.[0-9]{1,17}")
 

@@ -3,13 +3,42 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
 from datetime import date, timedelta
 
 from tadoru.parse.dates.holidays import has_holidays, is_holiday
 from tadoru.parse.dates.vocabulary import MONTHS
-from tadoru.parse.dates.weekdays import AND, ANY_NAME, LATIN, NAME, WEEKDAYS, either, names_of, signs_of
+from tadoru.parse.dates.weekdays import AND, ANY_NAME, LATIN, NAME, WEEKDAYS, between, either, names_of
 
+DATED_WEEKDAY = re.compile(
+    r"(?<=\d)日?\s?\((?:[月火水木金土日](?:曜日?)?|祝日?|振替?休日?|休日?|[・,、/]){1,6}\)|(?<=\d日)\s?[月火水木金土日]曜日?"
+)
+"""The weekday beside a day, which says nothing of other days."""
+_WEEKDAY = "[月火水木金土日]"
+_DAY = (
+    r"(?:(?:(?:令和|平成)?[\d元]{1,4}年)?(?<!\d)\d{1,2}月)?(?<!\d)\d{1,2}日(?![間目曜])|(?<!\d)\d{1,2}/\d{1,2}(?!\d)"
+    r"|(?<=[~\-・])\d{1,2}(?=を)"
+)
+_HOLIDAYS = r"(?:国民の)?(?:祝休日|祝祭日|祝日|祝(?=[・、,をは除)]|$)|振替休日|休日(?!の場合))"
+_ITEM = (
+    rf"(?:{_DAY}|(?<![\d年])\d{{1,2}}月(?!\d)|(?:\d{{1,2}}日の)?{_HOLIDAYS}|年末年始|"
+    rf"(?:毎週|毎月)?(?:第\d(?:[・、,]第?\d){{0,3}}|(?<!\d)){_WEEKDAY}(?:曜日?)?)(?:\s?\([^()]{{1,60}}\))?"
+)
+_BETWEEN = r"(?:\s?(?:[・、,/と~\-]|及び|および|並びに|ならびに|から|まで)){0,2}\s?"
+_ITEMS = rf"{_ITEM}(?:{_BETWEEN}{_ITEM}){{0,11}}(?:まで)?"
+_CLOSED = r"定休|お?休み|休[館園業演場講会廊室市](?!日)|閉[館園]|(?:開催|実施)し(?:ません|ない)|行いません|ありません|なし"
+_EXCLUDED = re.compile(
+    rf"(?:休[館園業演場廊室](?:日(?!曜)|(?!日))|定休(?:日(?!曜)|(?!日))|閉館日)[:=はが\s(]{{0,3}}(?P<named>{_ITEMS})\)?"
+    rf"|[(、,※]?\s?(?:ただし、?|但し、?)?(?<![一-龠\d])(?P<listed>{_ITEMS})(?:と重な[るっ]た?場合|に当たる場合)?"
+    rf"(?:\s?[をは]?除[くき]|以外|[はが]?[、,]?\s?(?:{_CLOSED}))日?(?:\s?\((?P<aside>[^()]{{0,30}}(?:場合|開[館園])[^()]{{0,30}})\))?\)?"
+)
+"""A list of days behind a word like "休館日", or before one like "除く"."""
+_PART = re.compile(
+    rf"\((?P<aside>[^()]*)\)|(?:(?P<month>\d{{1,2}})(?:月|/))?(?P<day>\d{{1,2}})(?:日|(?=[(・、,と~\-かは]|$))|(?P<whole>\d{{1,2}})月"
+    rf"|(?P<to>~|-|から)|(?P<holidays>{_HOLIDAYS})|(?P<year_end>年末年始)|(?:第(?P<nths>\d(?:[・、,]第?\d){{0,3}}))?(?P<sign>{_WEEKDAY})"
+)
+_OPENED = re.compile(rf"(?:{_DAY})(?=[^、。]{{0,8}}開[館園])")
+_CLOSED_ALSO = re.compile(rf"(?:{_DAY})(?=[^、。]{{0,4}}(?:休[館園]|閉館))")
 _LATIN_EXCEPT = re.compile(
     r"[(,;]?\s?(?<![a-zà-ÿ])(?:closed|except|excluding|außer|ausgenommen|geschlossen|sauf|fermé(?:e|s|es)?|excepto|salvo|cerrad[oa]s?|tranne|chius[oai]|"
     rf"behalve|gesloten)(?: on| am| le| les| el| los| il| la|"
@@ -31,31 +60,6 @@ _LATIN_EXCEPT_MONTH = re.compile(
     rf"(?P<months>{MONTH_NAME}(?:{AND}{MONTH_NAME}){{0,3}})(?![a-zà-ÿ]|\s?\d)\)?",
     re.IGNORECASE,
 )
-DATED_WEEKDAY = re.compile(
-    r"(?<=\d)日?\s?\((?:[月火水木金土日](?:曜日?)?|祝日?|振替?休日?|休日?|[・,、/]){1,6}\)|(?<=\d日)\s?[月火水木金土日]曜日?"
-)
-"""The weekday beside a day, which says nothing of other days."""
-_CLOSED = r"お?休み|休[館園業演場講会](?!日)|(?:開催|実施)し(?:ません|ない)|行いません|ありません|なし"
-_NOT_ON = rf"(?:\s?[をは]?除[くき]|以外|は?[、,]?(?:{_CLOSED}))"
-_EXCLUDED_DAYS = re.compile(
-    r"[(、,※]?\s?(?:ただし、?|但し、?)?"
-    r"(?P<weekdays>(?:[月火水木金土日]曜日?[・、,と]){0,3})(?P<days>(?:(?:(?:(?:\d{4}年)?\d{1,2}月)?\d{1,2}日|\d{1,2}/\d{1,2}|(?<=[~\-])\d{1,2}(?=を))(?:\([^()]{1,6}\))?(?:まで)?(?:[・、,と~\-]|から)?){1,9})"
-    rf"{_NOT_ON}\)?"
-)
-_EXCLUDED_MONTHS = re.compile(
-    rf"[(、,※]?\s?(?:ただし、?|但し、?)?(?P<months>(?:(?<!年)\d{{1,2}}月[・、,と]?){{1,6}}){_NOT_ON}\)?"
-)
-_EXCLUDED_HOLIDAYS = re.compile(
-    r"[(、,※]?\s?(?:ただし、?|但し、?)?(?:国民の)?(?:祝日|祝祭日|休日)(?:[・、,]?(?:祝日|休日|振替休日))?(?:と重な[るっ]た?場合|に当たる場合)?"
-    rf"(?P<year_end>[・、,と及びおよび]{{0,3}}年末年始)?{_NOT_ON}\)?"
-)
-_EXCLUDED_WEEKDAYS = re.compile(
-    rf"[(、,※]?\s?(?:ただし、?|但し、?)?(?<![一-龠\d])(?:毎週)?"
-    rf"(?P<days>[月火水木金土日](?:曜日?)?(?:[・、,と]?[月火水木金土日](?:曜日?)?){{0,6}})(?<!\d日)"
-    rf"(?P<holidays>[・、,と及びおよび]{{0,3}}(?:祝日?|休日|祝祭日|祝休日))?(?P<year_end>[・、,と及びおよび]{{0,3}}年末年始)?(?:{_NOT_ON}|定休)\)?"
-)
-_EXCLUDED_YEAR_END = re.compile(rf"[(、,※]?\s?(?:ただし、?|但し、?)?年末年始{_NOT_ON}\)?")
-_EXCLUDED_DAY = re.compile(r"(?:(?P<month>\d{1,2})(?:月|/))?(?P<day>\d{1,2})(?:日|(?=[(・、,と~\-かは]|$))(?P<on>~|-|から)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,8 @@ class ExcludedDates:
     """Month, if it is written, and day."""
     months: frozenset[int] = frozenset()
     weekdays: frozenset[int] = frozenset()
+    nths: frozenset[tuple[int, int]] = frozenset()
+    """The how-manieth weekday of a month, and the weekday."""
     holidays: bool = False
     year_end: bool = False
     opened: frozenset[tuple[int | None, int]] = frozenset()
@@ -74,7 +80,10 @@ class ExcludedDates:
     """A weekday that is a public holiday is not excluded, but the day after it."""
 
     def __bool__(self) -> bool:
-        return bool(self.days or self.months or self.weekdays or self.holidays or self.year_end)
+        return self != ExcludedDates()
+
+    def __or__(self, other: ExcludedDates) -> ExcludedDates:
+        return ExcludedDates(*(getattr(self, one.name) | getattr(other, one.name) for one in fields(self)))
 
     def __contains__(self, day: date) -> bool:
         if not self.opened.isdisjoint({(day.month, day.day), (None, day.day)}):
@@ -87,6 +96,7 @@ class ExcludedDates:
             or (day.month, day.day) in self.days
             or (None, day.day) in self.days
             or day.month in self.months
+            or ((day.day - 1) // 7 + 1, day.weekday()) in self.nths
             or (self.holidays and is_holiday(day))
             or (self.year_end and (day.month, day.day) in _YEAR_END)
         )
@@ -97,22 +107,82 @@ class ExcludedDates:
         return edge or (self.holidays and not all(map(has_holidays, dates)))
 
 
-_MAY_EXCLUDE = re.compile("除|休|以外|ません|ない|なし|[A-Za-z]{2}")
+_MAY_EXCLUDE = re.compile("除|休|以外|ません|ない|なし|閉|[A-Za-z]{2}")
 _YEAR_END = frozenset({(12, 29), (12, 30), (12, 31), (1, 1), (1, 2), (1, 3)})
 
 
-def listed_days(text: str) -> set[tuple[int | None, int]]:
-    """The days that a list names: the month, if it is written, and the day."""
-    days: set[tuple[int | None, int]] = set()
+def split_exclusions(text: str) -> tuple[str, ExcludedDates]:
+    """A prepared text without the dates on which it does not take place, and these dates."""
+    if _MAY_EXCLUDE.search(text) is None:
+        return text, ExcludedDates()
+    excluded = ExcludedDates()
+    for found in _EXCLUDED.finditer(text):
+        excluded |= _List().read(found["named"] or found["listed"]) | _of_aside(found["aside"] or "", None)
+    text = _EXCLUDED.sub(" ", text)
+    if LATIN.search(text):
+        text, named = _split_latin(text)
+        excluded |= named
+    return text, excluded
+
+
+@dataclass(slots=True)
+class _List:
+    """Reads a list of days: "月曜日(但し7/20は開館)、第3火曜日、12月28日~1月3日、祝日"."""
+
+    excluded: ExcludedDates = ExcludedDates()
     month: int | None = None
-    begin: date | None = None
-    for day in _EXCLUDED_DAY.finditer(re.sub(r"\([^()]*\)|\d{4}年|まで", "", text)):
-        month = int(day["month"]) if day["month"] else month
-        days.add((month, int(day["day"])))
-        if begin is not None and (last := _leap_date(month, int(day["day"]))) is not None:
-            days.update((one.month, one.day) for one in _days_between(begin, last))
-        begin = _leap_date(month, int(day["day"])) if day["on"] else None
-    return days
+    weekdays: list[int] = field(default_factory=list)
+    last: date | None = None
+    is_range: bool = False
+
+    def read(self, written: str, month: int | None = None) -> ExcludedDates:
+        self.month = month
+        for part in _PART.finditer(re.sub(r"\d{4}年|まで|曜日?|毎[週月]", "", written)):
+            self._take(part)
+        return self.excluded | ExcludedDates(weekdays=frozenset(self.weekdays))
+
+    def _take(self, part: re.Match[str]) -> None:
+        if part["to"]:
+            self.is_range = True
+            return
+        if part["aside"] is not None:
+            found = _of_aside(part["aside"], self.month)
+            is_told = self.excluded.year_end and bool(found.days)  # "年末年始(12月28日~1月3日)"
+            self.excluded = replace(self.excluded, year_end=self.excluded.year_end and not is_told) | found
+            return
+        if part["day"]:
+            self._take_day(part)
+        elif part["nths"]:
+            nths = {(int(number), WEEKDAYS[part["sign"]]) for number in re.findall(r"\d", part["nths"])}
+            self.excluded |= ExcludedDates(nths=frozenset(nths))
+        elif part["sign"]:
+            weekday = WEEKDAYS[part["sign"]]
+            self.weekdays += between(self.weekdays[-1], weekday) if self.is_range and self.weekdays else [weekday]
+        elif part["whole"]:
+            self.excluded |= ExcludedDates(months=frozenset({int(part["whole"])}))
+        else:
+            self.excluded |= ExcludedDates(holidays=bool(part["holidays"]), year_end=bool(part["year_end"]))
+        self.is_range = False
+
+    def _take_day(self, part: re.Match[str]) -> None:
+        self.month = int(part["month"]) if part["month"] else self.month
+        day = int(part["day"])
+        days = {(self.month, day)}
+        current = _leap_date(self.month, day)
+        if self.is_range and self.last and current:
+            days |= {(one.month, one.day) for one in _days_between(self.last, current)}
+        self.excluded |= ExcludedDates(frozenset(days))
+        self.last = current
+
+
+def _of_aside(aside: str, month: int | None) -> ExcludedDates:
+    """What a parenthesis says of a list: "祝日の場合は翌日", "但し1月11日は開館し翌12日休館", or the days themselves."""
+    open_list, closed_list = _List(), _List()
+    opened = open_list.read("、".join(_OPENED.findall(aside)), month).days
+    is_other = "場合" in aside or "開館" in aside or "開園" in aside
+    closed = closed_list.read("、".join(_CLOSED_ALSO.findall(aside)) if is_other else aside, open_list.month).days
+    moves = "場合" in aside and ("翌" in aside or "開" in aside)
+    return ExcludedDates(closed - opened, opened=opened, moves=moves)
 
 
 def _leap_date(month: int | None, day: int) -> date | None:
@@ -128,34 +198,11 @@ def _days_between(first: date, last: date) -> list[date]:
     return [first + timedelta(days=number) for number in range((last - first).days % 366 + 1)]
 
 
-def split_exclusions(text: str) -> tuple[str, ExcludedDates]:
-    """A prepared text without the dates on which it does not take place, and these dates."""
-    if _MAY_EXCLUDE.search(text) is None:
-        return text, ExcludedDates()
+def _split_latin(text: str) -> tuple[str, ExcludedDates]:
+    """The same in European languages: "closed Mondays", "not 25 December", "außer im August"."""
     days: set[tuple[int | None, int]] = set()
     months: set[int] = set()
-    listed: set[int] = set()
-
-    def take_days(found: re.Match[str]) -> str:
-        days.update(listed_days(found["days"]))
-        listed.update(signs_of(found["weekdays"]))
-        return " "
-
-    def take_months(found: re.Match[str]) -> str:
-        months.update(int(number) for number in re.findall(r"\d{1,2}", found["months"]))
-        return " "
-
-    text = _EXCLUDED_MONTHS.sub(take_months, _EXCLUDED_DAYS.sub(take_days, text))
-    weekdays = _EXCLUDED_WEEKDAYS.search(text)
-    text = _EXCLUDED_WEEKDAYS.sub(" ", text, count=1)
-    holidays = _EXCLUDED_HOLIDAYS.search(text)
-    text = _EXCLUDED_HOLIDAYS.sub(" ", text)
-    year_end = any(found and found["year_end"] for found in (weekdays, holidays)) or _EXCLUDED_YEAR_END.search(text) is not None
-    text = _EXCLUDED_YEAR_END.sub(" ", text)
-    no_holidays = holidays is not None or bool(weekdays and weekdays["holidays"])
-    closed = frozenset(listed) | (signs_of(weekdays["days"]) if weekdays else frozenset())
-    if not LATIN.search(text):
-        return text, ExcludedDates(frozenset(days), frozenset(months), closed, no_holidays, year_end)
+    weekdays: frozenset[int] = frozenset()
     for found in _LATIN_EXCEPT_DAY.finditer(text):
         month = MONTHS[(found["month"] or found["first"]).lower().rstrip(".")]
         days.update((month, int(found[part])) for part in ("extra", "day", "second") if found[part])
@@ -163,37 +210,7 @@ def split_exclusions(text: str) -> tuple[str, ExcludedDates]:
     for found in _LATIN_EXCEPT_MONTH.finditer(text):
         months.update(MONTHS[name.lower()] for name in re.findall(either(MONTHS), found["months"], re.IGNORECASE))
     text = _LATIN_EXCEPT_MONTH.sub(" ", text)
-    if (western := _LATIN_EXCEPT.search(text)) is not None:
-        closed |= names_of(western["days"] or western["before"])
+    if (named := _LATIN_EXCEPT.search(text)) is not None:
+        weekdays = names_of(named["days"] or named["before"])
         text = _LATIN_EXCEPT.sub(" ", text, count=1)
-    return text, ExcludedDates(frozenset(days), frozenset(months), closed, no_holidays, year_end)
-
-
-_CLOSED_DAYS = re.compile(
-    r"休[館園業演場]日?[:は]?\s?(?:毎週)?(?:[月火水木金土日][・、,]){0,6}[月火水木金土日]曜日?(?:[・、,と][月火水木金土日]曜日?){0,6}"
-    r"(?:\((?:但し|ただし)[^()]{1,60}開[館園]\))?(?:[と及びおよび、,・\s]{1,4}(?:\d{1,2}月)?\d{1,2}(?:日|/\d{1,2})(?:\([^()]{1,8}\))?){0,6}"
-    r"|(?:毎週)?[月火水木金土日]曜日?(?:[・、,][月火水木金土日]曜日?){0,6}[はが]?\s?(?:定?休[館園業演場みま]?日?|お休み|閉[館園])"
-)
-_MOVES = re.compile(r"(?:祝日?|休日|祝休日)[^。)]{0,4}の?場合[^。)]{0,6}(?:翌|開館|開園)")
-
-
-def closed_days(plain: str) -> tuple[str, ExcludedDates]:
-    """A prepared text without its closed days, and these: "休館日:月曜日(但し7/20は開館)、7/21"."""
-    weekdays: set[int] = set()
-    days: set[tuple[int | None, int]] = set()
-    opened: set[tuple[int | None, int]] = set()
-
-    def take(found: re.Match[str]) -> str:
-        for aside in re.findall(r"\([^()]{1,60}開[館園]\)", found[0]):
-            opened.update(listed_days(aside[1:-1]))
-        listed = re.sub(r"\([^()]{1,60}\)", "", found[0])
-        named = re.findall(
-            r"[月火水木金土日](?=曜|[・、,と][月火水木金土日])", re.sub(r"[休定閉][休館園業演場]{0,2}日?", "", listed)
-        )
-        weekdays.update(WEEKDAYS[sign] for sign in named)
-        days.update(listed_days(listed))
-        return " "
-
-    rest = _CLOSED_DAYS.sub(take, plain)
-    moves = bool(weekdays) and _MOVES.search(plain) is not None
-    return rest, ExcludedDates(frozenset(days), weekdays=frozenset(weekdays), opened=frozenset(opened), moves=moves)
+    return text, ExcludedDates(frozenset(days), frozenset(months), weekdays)

@@ -15,6 +15,7 @@ from itertools import zip_longest
 
 from tadoru.parse.dates.assemble import DaySession, sessions_of
 from tadoru.parse.dates.exclusions import split_exclusions
+from tadoru.parse.dates.opening_hours import split_weekday_hours
 from tadoru.parse.dates.phrase import DatePhrase, read_phrase
 from tadoru.parse.dates.recurrence import MOST, RecurrencePhrase, find_rule, times_written
 from tadoru.parse.dates.scan import prepare, scan, with_weekdays
@@ -44,6 +45,7 @@ _MORE_CLOSED = re.compile(r"休[館園業演場]日?[^。)\n]{0,30}\d{1,2}(?:日
 """Single days on which it is closed."""
 _PARENTHESIS = re.compile(r"\([^()]{1,200}\)")
 _SENTENCE = re.compile(r"[。\n]")
+_DAY_OR_HOUR = re.compile(r"\d[日時/]|\d:\d")
 _FIRST_DAY = re.compile(r"(?:開催|会期|展示)?の?初日")
 _LAST_DAY = re.compile(r"(?:開催|会期|展示)?の?(?:最終日|最後の日)")
 _NTH_DAY = re.compile(r"(?<!\d)(\d{1,2})日目")
@@ -95,12 +97,22 @@ class NoteHours:
     by_day: dict[date, list[DaySession]]
     exceptions: frozenset[date] = frozenset()
     """Days of which it says that their hours are others."""
+    is_by_weekday: bool = False
+    """Each weekday on which it takes place has hours of its own."""
 
     def are_complete(self, days: tuple[date, ...]) -> bool:
         """Whether each of these days, and no other, has a start of its own."""
         return self.by_day.keys() == set(days) and all(one.start is not None for group in self.by_day.values() for one in group)
 
-    def begin_and_end_like(self, sessions: list[DaySession]) -> bool:
+    def in_place_of(self, sessions: list[DaySession]) -> dict[date, list[DaySession]]:
+        """The hours of each day, if they are those of the columns told more exactly; else none."""
+        if not sessions or self._begin_and_end_like(sessions):
+            return self.by_day
+        if len(sessions) == 1 and self._are_starts and sessions[0].start == self.by_day[min(self.by_day)][0].start:
+            return {day: sessions if own[0].start == sessions[0].start else own for day, own in self.by_day.items()}
+        return {}
+
+    def _begin_and_end_like(self, sessions: list[DaySession]) -> bool:
         """Whether they begin on the first day as columns say, and end on the first or the last day as they say."""
         first, last = self.by_day[min(self.by_day)], self.by_day[max(self.by_day)]
         return sessions[0].start == first[0].start and sessions[-1].end in {None, last[-1].end, first[-1].end}
@@ -111,7 +123,7 @@ class NoteHours:
         return bool(self.general) and is_open and self.general[0].start == session.start
 
     @property
-    def are_starts(self) -> bool:
+    def _are_starts(self) -> bool:
         """Whether the days have a start each, and no end."""
         return all(len(group) == 1 and group[0].end is None for group in self.by_day.values())
 
@@ -205,8 +217,17 @@ class DateNote:
             if day is not None and one.sessions:
                 by_day.setdefault(day, []).extend(one.sessions)
                 exceptions |= {day} if one.is_exception else set()
+        rest, opening = split_weekday_hours(rest, self.order, self.today)
+        days = every_day(first, last) if opening and last and last > first and not self.rule else ()
+        for day in days:
+            if found := [session for one in opening if one.hold_on(day) for session in one.sessions]:
+                by_day.setdefault(day, found)
+                exceptions.add(day)
         phrase = _hours(rest, self.order, self.today)
-        return NoteHours(_general(phrase, first, last) if phrase else [], by_day, frozenset(exceptions))
+        general = _general(phrase, first, last) if phrase else []
+        have_starts = all(session.start is not None for one in opening for session in one.sessions)
+        is_by_weekday = bool(days) and have_starts and not _DAY_OR_HOUR.search(rest)
+        return NoteHours(general, by_day, frozenset(exceptions), is_by_weekday)
 
 
 def _general(phrase: DatePhrase, first: date, last: date | None) -> list[DaySession]:

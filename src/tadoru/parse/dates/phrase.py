@@ -346,7 +346,7 @@ class _Reader:
         match sign.mark:
             case DateMark.RANGE:
                 self._linked = True
-                self._open = sign.text == "~" or sign.text.lower().startswith(("bis", "tot"))
+                self._open = sign.text == "~" or sign.text.lower().startswith(("bis", "tot", "t/m", "au", "al", "through"))
             case DateMark.UNTIL:
                 self._take_until(is_behind=sign.text in {"まで", "迄"})
             case DateMark.LIST:

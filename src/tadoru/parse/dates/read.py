@@ -15,9 +15,17 @@ from tadoru.parse.dates.accounting import account, left_out, of_the_event, token
 from tadoru.parse.dates.assemble import AssembledDates, DaySession, as_clock, sessions_of
 from tadoru.parse.dates.clocks import DAY, clock_column, is_possible
 from tadoru.parse.dates.exact import as_tokens, read_exact
-from tadoru.parse.dates.exclusions import DATED_WEEKDAY, ExcludedDates, closed_days, split_exclusions
-from tadoru.parse.dates.holidays import is_holiday
+from tadoru.parse.dates.exclusions import ExcludedDates, split_exclusions
 from tadoru.parse.dates.note import DateNote, NoteHours, as_columns, every_day, read_note, runs_of, with_dates, without_repeats
+from tadoru.parse.dates.opening_hours import (
+    LONG_PERIOD,
+    WeekdayHours,
+    are_of_period,
+    hours_on,
+    open_days,
+    split_weekday_hours,
+    weekly_by_name,
+)
 from tadoru.parse.dates.phrase import DateGroup, DatePhrase, DaySpan, HourRange, read_phrase
 from tadoru.parse.dates.recurrence import RecurrencePhrase, counted, expand, find_rule
 from tadoru.parse.dates.scan import LONGEST, prepare, scan, scan_places, with_weekdays
@@ -38,11 +46,18 @@ from tadoru.parse.dates.years import ResolvedDates, resolve
 
 _LONGEST_NOTE = 20 * LONGEST
 """What repeats the columns is taken out of a note before it is read."""
-_LONG_PERIOD, _LONGEST_PERIOD = 6, 400
-"""Days between the first and the last of a period with opening hours: nothing goes on for a week without a break."""
-_OPENING_HOURS = 4 * 60
-"""Minutes: what is open for less is a course or a meeting, which is hardly held every day."""
 _MOST_COUNTED = 60
+_FIRST_TIME = re.compile(
+    r"(?:初回|開講日)[は:]?\s?((?:\d{1,2}月)?\d{1,2}日(?:\([^()]{1,8}\))?|\d{1,2}/\d{1,2}(?:\([^()]{1,8}\))?)(?!か|~|よ)"
+)
+_NEXT_TIME = re.compile(r"次回[は:]?\s?(?:(?:\d{1,2}月)?\d{1,2}日|\d{1,2}/\d{1,2})(?:\([^()]{1,8}\))?")
+_RUNS = re.compile(
+    r"開催中|公開中|展示中|実施中|(?:開催|公開|展示|実施|点灯|上映)して[いお]|会期|展示は|開[館園]時間|"
+    r"(?<![a-zà-ÿ])(?:open|on (?:view|show|display)|exhibition|geöffnet|"
+    r"ausstellung|noch|exposition|mostra|exposición|tentoonstelling)(?![a-zà-ÿ])",
+    re.IGNORECASE,
+)
+"""It is on already, so that its end is enough."""
 _SHIFT = re.compile(r"(?:[土日祝]|休日|平日)[^)）。]{0,8}場合は?[^)）。]{0,6}[翌前]")
 """Another day in its place, if it falls on a holiday."""
 _BEGINS = re.compile(
@@ -51,22 +66,15 @@ _BEGINS = re.compile(
     re.IGNORECASE,
 )
 _AHEAD = timedelta(days=91)
-_WEEKDAYS = "月火水木金土日"
-_CLOSING = re.compile(r"休[館園業場廊室みむ]|定休|閉[館園場]")
-_CLOSED = re.compile(
-    r"((?:[月火水木金土日][・,、と]?){0,6}[月火水木金土日]曜日?(?:[・,、と]?[月火水木金土日]曜日?){0,6})(?:は|が|\s)?(?:休[館園業場廊室み]|定休|閉[館園場])"
-    r"|(?:休[館園業場廊室み]日?|定休日?|閉館日)\s?[:は]?\s?(?:毎週)?([月火水木金土日]曜日?(?:[・,、と]?[月火水木金土日]曜日?){0,6})"
-)
-_HOLIDAY_SEASONS = re.compile(r"(?:夏|冬|春)休み|無休|休日|祝休日|振替休日|連休|休憩")
-_OTHER_DAYS = re.compile(
-    r"毎週|毎月|隔週|全\d{1,2}回|第\d|[月火水木金土日]曜|平日|土日|除く|のみ|異な[りる]|\d月中?は|休み(?:期間)?中|(?:ただし|但し)(?![、,]?\s?(?:初日|最終日|\d{1,2}[月/]\d{1,2}|\d{1,2}日))|(?:開[館園庁校室場催講]|営業|活動|実施|稽古|練習)日(?![:時程])|不定期|うち"
-)
-"""It is not every day."""
 _NOT_DAILY = re.compile(
     r"教室|講座|講習|セミナー|研修|受付|相談|申告|募集|キャンプ|合宿|大会|リーグ|工事|体験|[作つ]く?ろう|class|course|seminar|camp",
     re.IGNORECASE,
 )
 """Hours beside a long period of these are not opening hours: they are held on some of its days."""
+_OVER_NIGHT = re.compile(
+    r"合宿|キャンプ|宿泊|泊|夜通し|オールナイト|ツアー|旅行|耐久|24時間|overnight|camp|retreat", re.IGNORECASE
+)
+"""These go on from the first day to the last."""
 _ARRIVAL = re.compile(r"(日(?:\s?\([^()]{1,8}\))?)\s?(?:まで)?\s?[(\[【※]{0,2}\s?(?:必着|消印有効|締め?切り?)[)\]】]?(?:まで)?")
 """The day by which something has to arrive is an end."""
 _DEADLINE = re.compile(r"日(?:\s?\([^()]{1,8}\))?\s?(?:(?:午前|午後)?\s?\d{1,2}(?:時(?:半|\d{1,2}分)?|:\d\d)|正午)?までに")
@@ -77,12 +85,10 @@ _OF_ONE_DAY = re.compile(
 _HAS_DEADLINE = re.compile("締め?切|〆切|必着|申し?込|応募|予約|受け?付")
 _OPEN_RANGE = re.compile(r"から[、,]\s?(?=(?:令和|平成)?\s?[\d元]{1,4}[年月日/][^。は]{0,30}まで)")
 """A comma before the end of a range."""
-_NO_DATE = re.compile(r"\d{1,2}日制|(?<=[名人館所先課室口組枚台])まで")
+_NO_DATE = re.compile(r"\d{1,2}日制|\d泊\d{1,2}日|(?<=[名人館所先課室口組枚台])まで")
 """A course of two days, at most four people, call the office."""
-_CONTINUOUS = re.compile(
-    r"(?:時|分|半|正午|:\d\d)\s?(?:から|より|~|-)\s?[、,]?\s?(?:(?:令和|平成)?[\d元]{1,4}年)?\s?\d{1,2}(?:月|/|日)"
-)
-"""A time of the first day and one of the last: it goes on from the one to the other."""
+DayPair = tuple[date, date | None]
+"""The first day and, if there is one, the last."""
 Written = str | date
 """A date in words, or one that was read already (a `datetime` too)."""
 
@@ -108,7 +114,7 @@ def read_when(  # noqa: PLR0913 - each is a column of its own
 ) -> ParsedDate | UnreadableDate:
     """A written date with what stands beside it. `now` is aware; `order` is that of short dates, by default the usual there; the
     title tells opening hours from the hours of a course."""
-    reader = _Reading(now.astimezone(zone).date(), zone, order or day_month_order(zone), _NOT_DAILY.search(title) is None)
+    reader = _Reading(now.astimezone(zone).date(), zone, order or day_month_order(zone), title)
     text, end = (written[:LONGEST] if isinstance(written, str) else written for written in (text, end or ""))
     if isinstance(text, str) and not end and (columns := as_columns(text)):
         note = "\n".join(filter(None, [without_repeats(text), note]))
@@ -131,21 +137,28 @@ class _WrittenDate:
     unread: str = ""
     """Words that look like dates or times and are in no token."""
     excluded: ExcludedDates = ExcludedDates()
+    opening: tuple[WeekdayHours, ...] = ()
 
 
 class _Reading:
     """One parse, with its time zone and current time."""
 
-    def __init__(self, today: date, zone: ZoneInfo, order: DayMonthOrder, may_be_daily: bool) -> None:
-        self._today, self._may_be_daily = today, may_be_daily
+    def __init__(self, today: date, zone: ZoneInfo, order: DayMonthOrder, title: str) -> None:
+        self._today = today
+        self._title = title
+        self._may_be_daily = _NOT_DAILY.search(title) is None
+        self._may_end_each_day = _OVER_NIGHT.search(title) is None
         self._zone = zone
         self._order = order
+        self._hours_of_columns = False
+        """The hours stand in columns of their own, so that they are those of each day."""
 
     def read(self, text: Written, end: Written, start_time: str, end_time: str, note: str) -> ParsedDate:
         begins, end_clocks = self._clocks(start_time), self._clocks(end_time)
         if isinstance(text, str) and (clauses := _OF_ONE_DAY.findall(text)):
             text, note = _OF_ONE_DAY.sub(" ", text), "、".join([*clauses, note])
         written = self._tokens(text)
+        self._hours_of_columns = bool(begins and end_clocks) and self._may_end_each_day
         tokens, rule = written.tokens, written.rule
         ends = self._tokens(end).tokens
         if not end_clocks and _is_filled_in(begins, tokens):
@@ -206,18 +219,9 @@ class _Reading:
         rule = written.rule
         if rule is not None and not phrase.vague and not written.unread and (not phrase.days or _only_until(phrase)):
             return self._open_rule(shown, rule, phrase)
-        groups = [group for group in phrase.groups if any(span.first for span in group.spans)]
-        if not groups:
-            raise NotADate(_why_none(shown, phrase, rule))
-        if (
-            written.plain
-            and not _HAS_DEADLINE.search(shown)
-            and any(not one.first for group in phrase.groups for one in group.spans)
-        ):
-            raise NotADate(f"“{shown}” says also when something else ends.")
-        for group in groups:
-            group.spans = [span for span in group.spans if span.first]
-        phrase.groups = groups
+        if _only_until(phrase) and (written.opening or _RUNS.search(written.plain)):
+            self._begin_today(phrase)
+        groups = _that_begin(shown, phrase, written)
         resolved = resolve(phrase.days, today=self._today, fiscal=phrase.fiscal)
         assembly = AssembledDates(self._zone, notes=[*phrase.notes, *resolved.notes])
         days = _dated(groups, resolved)
@@ -226,13 +230,18 @@ class _Reading:
             if is_single and days[0][0][1] is None and _only_ends(groups[0]):
                 raise NotADate(f"“{shown}” says only when it ends.")
             account(shown, written.plain, written.unread, [pair for pairs in days for pair in pairs])
+        if written.opening or (written.plain and not is_single and _are_periods_with_hours(groups, days)):
+            return self._by_day(shown, written, groups, days, resolved.year)
         said = self._note(note, *days[0][0]) if is_single else self._note(note, date.max, None)
         rule = rule or (said.rule if said else None)
         if is_single:
             sessions = [] if phrase.is_all_day else sessions_of(groups[0])
+            rule = rule or weekly_by_name(f"{self._title}\n{note}", *days[0][0], sessions)
             text = f"{shown} {note}" if self._may_be_daily and not phrase.goes_on else None
             begins = written.rule is not None and _BEGINS.search(written.plain) is not None
-            within = _Within(rule, begins, written.excluded, bool(written.plain) and not phrase.goes_on)
+            within = _Within(
+                rule, begins, written.excluded, (bool(written.plain) or self._hours_of_columns) and not phrase.goes_on
+            )
             _add_single(assembly, *days[0][0], sessions, within, said, phrase.is_all_day, text)
         else:
             for position, group in enumerate(groups):
@@ -254,6 +263,32 @@ class _Reading:
             recurrence=rule.text if rule else "",
             notes=tuple(dict.fromkeys(assembly.notes)),
         )
+
+    def _begin_today(self, phrase: DatePhrase) -> None:
+        """ "開催中~5月16日" as the period from today on."""
+        span = next(span for group in phrase.groups for span in group.spans)
+        span.first = DayToken("", self._today.year, self._today.month, self._today.day, relative=True)
+        phrase.notes.append("No first date is written: it is shown from today on.")
+
+    def _by_day(
+        self,
+        shown: str,
+        written: _WrittenDate,
+        groups: list[DateGroup],
+        days: list[list[tuple[date, date | None]]],
+        year: YearSource,
+    ) -> ParsedDate:
+        """Each day of the periods with the hours of its weekday, or with the usual ones."""
+        assembly = AssembledDates(self._zone)
+        for group, pairs in zip(groups, days, strict=True):
+            usual = sessions_of(group)
+            for first, last in pairs:
+                for day in every_day(first, last or first):
+                    if day not in written.excluded and (sessions := hours_on(day, written.opening, usual)):
+                        assembly.add(day, None, sessions)
+        if written.rule is not None or not assembly.occurrences:
+            raise NotADate(f"“{shown}” has hours of weekdays beside another rule, or of no day that it names.")
+        return ParsedDate(occurrences=tuple(_in_order(assembly.occurrences)), year=year, notes=tuple(assembly.notes))
 
     def _open_rule(self, shown: str, rule: RecurrencePhrase, phrase: DatePhrase) -> ParsedDate:
         """The next dates of a rule that does not say from when, and perhaps not until when."""
@@ -282,27 +317,43 @@ def _scan_text(text: str, order: DayMonthOrder, today: date) -> _WrittenDate:
     exact = read_exact(text)
     if exact is not None:
         return _WrittenDate(list(as_tokens(exact, text)))
-    plain, closed = closed_days(prepare(text))
-    plain, excluded = split_exclusions(without_asides(plain))
-    if closed:
-        excluded = replace(
-            excluded,
-            days=excluded.days | closed.days,
-            weekdays=excluded.weekdays | closed.weekdays,
-            opened=closed.opened,
-            moves=closed.moves,
-        )
+    plain, excluded = split_exclusions(prepare(text))
+    plain = without_asides(plain)
     plain = of_the_event(plain)
     if _DEADLINE.search(plain) and "から" not in plain and "~" not in plain:
         raise NotADate(f"“{' '.join(text.split())[:80]}” says only when it ends.")
     prepared = _OPEN_RANGE.sub("から", _ARRIVAL.sub(r"\1まで", _NO_DATE.sub(" ", plain)))
+    prepared = _NEXT_TIME.sub(" ", _FIRST_TIME.sub(r"\1から", prepared))
+    rest, opening = split_weekday_hours(prepared, order, today)
+    prepared, opening = (rest, opening) if are_of_period(rest, opening) else (prepared, ())
     rule, plain = find_rule(prepared, excluded), prepared
-    if rule is not None and not closed and (shift := _SHIFT.search(text)):
+    if rule is not None and not excluded and (shift := _SHIFT.search(text)):
         rule = replace(rule, doubt=f"it has an exception ({shift[0]})")
     if rule is not None:
         prepared = f"{prepared[: rule.start]} {prepared[rule.stop :]}"
     places = scan_places(prepared, order=order, today=today)
-    return _WrittenDate(tokens_of(prepared, places), rule, plain, unread_words(prepared, places), excluded)
+    return _WrittenDate(tokens_of(prepared, places), rule, plain, unread_words(prepared, places), excluded, opening)
+
+
+def _that_begin(shown: str, phrase: DatePhrase, written: _WrittenDate) -> list[DateGroup]:
+    """The groups of a phrase with a first day; raises `NotADate` if there is none, or if something else ends."""
+    groups = [group for group in phrase.groups if any(span.first for span in group.spans)]
+    if not groups:
+        raise NotADate(_why_none(shown, phrase, written.rule))
+    has_end = any(not span.first for group in phrase.groups for span in group.spans)
+    if written.plain and has_end and not _HAS_DEADLINE.search(shown):
+        raise NotADate(f"“{shown}” says also when something else ends.")
+    for group in groups:
+        group.spans = [span for span in group.spans if span.first]
+    phrase.groups = groups
+    return groups
+
+
+def _are_periods_with_hours(groups: list[DateGroup], days: list[list[DayPair]]) -> bool:
+    """Whether there are only periods, and hours that hold on each of their days."""
+    hours = [sessions_of(group) for group in groups]
+    are_periods = all(last is not None and last > first for pairs in days for first, last in pairs)
+    return are_periods and all(sessions and all(map(_is_of_one_day, sessions)) for sessions in hours)
 
 
 def _only_until(phrase: DatePhrase) -> bool:
@@ -331,11 +382,9 @@ def _add_single(
     is_period = last is not None and last > first
     if len(sessions) == 1 and not is_period and said and not said.has_reception and hours.refine(sessions[0]):
         sessions = hours.general
-    if is_period and last is not None and hours.are_complete(dates or every_day(first, last)):
-        if not sessions or hours.begin_and_end_like(sessions):
-            dates, sessions = tuple(sorted(hours.by_day)), []
-        elif len(sessions) == 1 and hours.are_starts and sessions[0].start == hours.by_day[first][0].start:
-            by_day = {day: sessions if own[0].start == sessions[0].start else own for day, own in hours.by_day.items()}
+    if is_period and last is not None and (hours.is_by_weekday or hours.are_complete(dates or every_day(first, last))):
+        by_day = hours.in_place_of(sessions)
+        if by_day:
             dates, sessions, hours = tuple(sorted(by_day)), [], NoteHours([], by_day)
         else:
             assembly.note("The note has other hours than the columns.")
@@ -349,11 +398,11 @@ def _add_single(
     if dates:
         return
     is_open_daily = text is not None and last is not None and not (said and said.other_days(first, last))
-    if is_open_daily and (open_days := _open_days(first, last or first, sessions or hours.general, text or "")):
-        for day in open_days:
+    if is_open_daily and (days := open_days(first, last or first, sessions or hours.general, text or "")):
+        for day in days:
             assembly.add(day, None, _on_day(day, sessions, hours))
     elif is_period and last is not None:
-        if hours.general and not sessions and (last - first).days >= _LONG_PERIOD:
+        if hours.general and not sessions and (last - first).days >= LONG_PERIOD:
             assembly.note("The note has hours, but not on which of these days they hold.")
         assembly.add(first, last, _over_period(sessions or hours.general, hours, first, last, assembly))
     else:
@@ -391,47 +440,13 @@ class _Within:
                 raise NotADate("It has an exception near one of its dates.")
             return tuple(day for day in days if day not in self.excluded)
         hours = noted if not sessions else sessions if self.is_by_day else []
-        is_short = (last - first).days < _LONG_PERIOD
+        is_short = (last - first).days < LONG_PERIOD
         return every_day(first, last) if hours and is_short and all(map(_is_of_one_day, hours)) else ()
 
 
 def _is_of_one_day(session: DaySession) -> bool:
     end = DAY if session.end is None else session.end
     return session.start is not None and session.start < end <= DAY and not session.is_whole_day
-
-
-def _open_days(first: date, last: date, sessions: list[DaySession], note: str) -> list[date]:
-    """The days of an exhibition: each day of a long period with opening hours, without the days on which it is closed.
-
-    None if it is no such period, or if it is closed on days that cannot be read: then it stays one period.
-    """
-    if not sessions or not _LONG_PERIOD <= (last - first).days < _LONGEST_PERIOD:
-        return []
-    minutes = [(one.end or 0) - one.start for one in sessions if one.start is not None and not one.is_whole_day]
-    if len(minutes) < len(sessions) or min(minutes) <= 0 or not _OPENING_HOURS <= sum(minutes) <= DAY:
-        return []
-    if any(one.start_offset is not None for one in sessions) or _CONTINUOUS.search(prepare(note)):
-        return []
-    text = DATED_WEEKDAY.sub("日", prepare(note))
-    closed = {_WEEKDAYS.index(sign) for found in _CLOSED.finditer(text) for sign in _weekday_signs(found[1] or found[2])}
-    if not closed and ("休" in _HOLIDAY_SEASONS.sub("", text) or _OTHER_DAYS.search(text)):
-        return []
-    if len(_CLOSING.findall(text)) > len(_CLOSED.findall(text)):
-        return []
-    moves = "祝" in text or "休日の場合" in text
-    days, is_moved = [], False
-    for number in range((last - first).days + 1):
-        day = first + timedelta(days=number)
-        is_closed = day.weekday() in closed or is_moved
-        is_moved = is_closed and moves and is_holiday(day)
-        if not is_closed or is_moved:
-            days.append(day)
-    return days
-
-
-def _weekday_signs(text: str) -> str:
-    """月 and 火 of 月・火曜日."""
-    return "".join(sign for sign in text.replace("曜日", "").replace("曜", "") if sign in _WEEKDAYS)
 
 
 def _on_day(day: date, sessions: list[DaySession], hours: NoteHours) -> list[DaySession]:

@@ -14,7 +14,20 @@ from datetime import date, timedelta
 
 from tadoru.parse.dates.exclusions import DATED_WEEKDAY, MONTH_NAME, ExcludedDates
 from tadoru.parse.dates.holidays import is_holiday
-from tadoru.parse.dates.weekdays import AND, LATIN, LIST, NAME, NAME_RANGE, ONE, PLURAL, RANGE, names_of, range_of, signs_of
+from tadoru.parse.dates.weekdays import (
+    AND,
+    EVERY,
+    LATIN,
+    LIST,
+    NAME,
+    NAME_RANGE,
+    ONE,
+    PLURAL,
+    RANGE,
+    names_of,
+    range_of,
+    signs_of,
+)
 
 _MOST_OPEN = 3
 """Weekdays of a rule without a period; more are opening hours."""
@@ -59,13 +72,8 @@ _DAILY = re.compile(
     r"tutti i giorni|dagelijks|elke dag)(?![a-zà-ÿ])",
     re.IGNORECASE,
 )
-_EVERY = (
-    r"every|each|weekly on|jede[nrs]?|immer|tous les|toutes les|chaque|todos los|todas las|cada|ogni|tutti i|tutte le|"
-    r"elke|iedere|"
-    r"any|wöchentlich(?: am)?|wekelijks(?: op)?"
-)
 _LATIN_WEEKLY = re.compile(
-    rf"(?<![a-zà-ÿ])(?:(?:{_EVERY})\s(?P<other>(?:other|second|zweiten?|2\.|deux|altra|andere|tweede)\s(?!{NAME}\s(?:of|in|im|des|du|del|van)\s))?"
+    rf"(?<![a-zà-ÿ])(?:(?:{EVERY})\s(?P<other>(?:other|second|zweiten?|2\.|deux|altra|andere|tweede)\s(?!{NAME}\s(?:of|in|im|des|du|del|van)\s))?"
     rf"(?P<days>{NAME}(?:{AND}{NAME}){{0,6}})|(?:on |am |le |les |los |"
     rf"op )?(?P<only>{PLURAL}(?:{AND}{PLURAL}){{0,6}}))(?![a-zà-ÿ])",
     re.IGNORECASE,

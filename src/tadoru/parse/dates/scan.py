@@ -95,6 +95,15 @@ _ISO_INTERVAL = re.compile(r"(?<=[\dZ])/(?=\d{4}-\d\d-\d\d)|(?<=T\d\d:\d\d)/(?=\
 _SPACES = re.compile(r"[^\S\n]{1,50}")
 
 
+_NEXT_YEAR = re.compile(r"(?:(?<=[~らり])\s?(?:来年|翌年)の?|(?:来年|翌年)の?(?=\d{1,2}月\d{1,2}日[^。\d]{0,8}まで))(?=\d)")
+"""The year of an end, which is the next one anyway."""
+_LABELLED_HOURS = re.compile(
+    r"(?<![a-zà-ÿ])((?:hours|orari[oa]?|öffnungszeiten|horaires?|horarios?|openingstijden)(?: continuato)?:?\s)"
+    r"(\d{1,2})\s?[-~]\s?(\d{1,2})(?![\d:.]|\s?[ap]\.?m)",
+    re.IGNORECASE,
+)
+
+
 def prepare(text: str) -> str:
     """The text as the scanner expects it."""
     text = text[:LONGEST].translate(_CIRCLED_DAYS).translate(_CIRCLED_NUMBERS)
@@ -107,7 +116,7 @@ def prepare(text: str) -> str:
     text = _KANJI_NTH.sub(lambda found: str(_NUMERALS[found[0]]), text)
     text = _BOTH_YEARS_TURNED.sub(r"\1年", _BOTH_YEARS.sub(r"\1年", text))
     text = _ENUMERATOR.sub("、", text)
-    text = _ISO_INTERVAL.sub("~", text)
+    text = _NEXT_YEAR.sub("", _ISO_INTERVAL.sub("~", text))
     text = _UNITS_APART.sub("", text)
     text = _HOURS_SHARED.sub(r"\1時\2\3", text)
     text = _ONLY_UNTIL.sub(r"は\1まで", text)
@@ -122,6 +131,7 @@ def _prepare_latin(text: str) -> str:
     text = _BETWEEN.sub(r"\1 ~ ", _FOR.sub(" ", text))
     text = _WEST_HOURS_NAMED.sub(lambda found: f" {_range(*found.groups())} ", text)
     text = _WEST_HOURS_SHARED.sub(_shared_hours, text)
+    text = _LABELLED_HOURS.sub(r"\1\2:00~\3:00", text)
     text = _BARE_HOURS.sub(_afternoon, text)
     text = _DOTTED_RANGE.sub(r"\1:\2~\3:\4", text)
     return _COLON_HOUR.sub("", text)
@@ -261,8 +271,8 @@ def _from_year(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
         if not count:
             raise NotADate(f"{found[0].strip()} is not a year: eras begin with their first.")
         return (YearToken(found[0], base + count, fiscal, era=base),)
-    if number == "元":
-        return ()
+    if number == "元" or len(number) == 3:
+        return ()  # "生誕100年"
     return (YearToken(found[0], int(number), fiscal, short=len(number) < 4),)
 
 
@@ -360,7 +370,8 @@ _DAYS: tuple[tuple[re.Pattern[str], Maker], ...] = (
     ),
     (
         re.compile(
-            rf"(?P<era>{_ERA_SHORT})?\.? ?(?<!\d)(?P<number>\d{{1,4}}|元)\s?年(?!間|生|齢|前|後|ぶり|目|以)(?P<fiscal>度)?",
+            rf"(?P<era>{_ERA_SHORT})?\.? ?(?<!\d)(?<![誕立業設没後周])(?P<number>\d{{1,4}}|元)\s?年"
+            r"(?!間|生|齢|前|後|ぶり|目|以|祭|記念)(?P<fiscal>度)?",
             re.IGNORECASE,
         ),
         _from_year,
@@ -371,7 +382,7 @@ _DAYS: tuple[tuple[re.Pattern[str], Maker], ...] = (
         _from_parts,
     ),
     (re.compile(r"(?<!\d)(?P<month>\d{1,2})月"), _from_month),
-    (re.compile(r"(?<!\d)(?P<day>\d{1,2})日(?!間|目|程|曜|分|本|数|以|前|後|\d(?!\d?月))"), _from_parts),
+    (re.compile(r"(?<![\d泊])(?P<day>\d{1,2})日(?!間|目|程|曜|分|本|数|以|前|後|\d(?!\d?月))"), _from_parts),
     (
         re.compile(r"(?<![\d/.\-])(?P<first>\d{1,2})(?P<by>[/.\-])(?P<second>\d{1,2})(?P=by)(?P<year>(?:19|20)\d\d)(?!\d)"),
         _from_three,

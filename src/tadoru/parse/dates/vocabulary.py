@@ -147,8 +147,8 @@ _MARKS: tuple[tuple[DateMark, re.Pattern[str]], ...] = (
     (
         DateMark.START,
         _words(
-            r"(?:試合|競技|上映|公演)?開始(?:時間|時刻|日時?)?|開場開演|点灯|開演(?:時間|時刻)?|開[会式]式?|開宴|開[園館](?=[:\s]{0,2}\d)|スタート|開催(?:日時?|期間)?|(?:実施|開講|公演|上映|試験)(?:日時?|期間)|期日|日時|日程",
-            "starts?|starting|show|begins?|beginning|kick-?off|beginn|début|inicio|comienzo|inizio|aanvang|concert|konzert",
+            r"(?:試合|競技|上映|公演)?開始(?:時間|時刻|日時?)?|開場開演|点灯|開演(?:時間|時刻)?|開映|開[会式]式?|開宴|開[園館](?=[:\s]{0,2}\d)|スタート|開催(?:日時?|期間)?|(?:実施|開講|公演|上映|試験)(?:日時?|期間)|期日|日時|日程",
+            "starts?|starting|show|begins?|beginning|kick-?off|beginn|début|inicio|comienzo|inizio|aanvang|départ|abfahrt|concert|konzert",
         ),
     ),
     (
@@ -162,7 +162,10 @@ _MARKS: tuple[tuple[DateMark, re.Pattern[str]], ...] = (
     (DateMark.VAGUE, _words("[上中下初]旬|頃|ごろ|前半|後半|月末|(?<=月)末|(?<=年)[春夏秋冬]", "early|mid|late")),
     (DateMark.UNSETTLED, _words("未定|未確定|調整中|検討中", "tba|tbd|tbc")),
     (DateMark.UNTIL, _words("まで|迄", "until|till|jusqu'(?:au|à)|hasta(?: el| las)?|fino (?:al?|alle|alla)")),
-    (DateMark.RANGE, _words("~|-|から|より", r"to|through|thru|bis(?: zum)?|au|al?|alle|à(?=\s?(?:\d|mi))|t/m|tot(?: en met)?")),
+    (
+        DateMark.RANGE,
+        _words("~|-|から|より", r"to|through|thru|bis(?: zum)?|au|al?|(?<!e )alle|(?<!et )à(?=\s?(?:\d|mi))|t/m|tot(?: en met)?"),
+    ),
     (
         DateMark.LIST,
         _words(

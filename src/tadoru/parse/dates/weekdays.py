@@ -40,21 +40,26 @@ LIST = rf"{ONE}(?:\s?[・、,/と]?\s?(?:毎週)?{ONE}){{0,6}}"
 RANGE = r"[月火水木金土日](?:曜日?)?\s?(?:~|-|から)\s?[月火水木金土日](?:曜日?|(?![月火水木金土日曜本程時間]))(?:まで)?"
 _ONLY_RANGE = re.compile(RANGE)
 
-_ENDING = "(?:e?s|en|i)?(?:morgens?|middag|avond|abends?|vormittags?|nachmittags?)?"
+_ENDING = "(?:e?s|en|i)?(?:morgens?|ochtend|middag|avond|abends?|vormittags?|nachmittags?)?"
 """Of a plural, and of a part of the day: "samstags", "zaterdagmiddag"."""
 NAME = rf"{either(WEEKDAY_NAMES)}{_ENDING}\.?"
 ANY_NAME = rf"{either(ALL_NAMES)}s?\.?"
 PLURAL = rf"{either(name for name in WEEKDAY_NAMES if len(name) > 4)}(?:s|en)"
 AND = r"\s?(?:,|and|&|und|et|y|e|en|sowie|/)\s?(?:(?:le|les|los|il|la|el)\s)?"
-_TO = r"(?:\s?[-~]\s?|\s(?:to|through|bis|au|al?|alla|t/m|tot(?: en met)?)\s)"
-NAME_RANGE = rf"(?<![^\W_]){ANY_NAME}{_TO}{ANY_NAME}(?![a-zà-ÿ\d]|\s?\d{{1,2}}\.?\s?[A-Za-zé])"
+EVERY = (
+    r"every|each|weekly on|jede[nrs]?|immer|tous les|toutes les|chaque|todos los|todas las|cada|ogni|tutti i|tutte le|"
+    r"elke|iedere|"
+    r"any|wöchentlich(?: am)?|wekelijks(?: op)?"
+)
+TO = r"(?:\s?[-~]\s?|\s(?:to|through|bis|au|al?|alla|t/m|tot(?: en met)?)\s)"
+NAME_RANGE = rf"(?<![^\W_]){ANY_NAME}{TO}{ANY_NAME}(?![a-zà-ÿ\d]|\s?\d{{1,2}}\.?\s?[A-Za-zé])"
 _NAMES = re.compile(rf"(?<![a-zà-ÿ])({either(ALL_NAMES)}){_ENDING}(?![a-zà-ÿ])", re.IGNORECASE)
 
 
 def signs_of(written: str) -> frozenset[int]:
     """The weekdays of "月・火曜日", or of the range "月~金"."""
     signs = [WEEKDAYS[sign] for sign in re.sub("曜日?|毎週", "", written) if sign in WEEKDAYS]
-    return _between(signs[0], signs[-1]) if _ONLY_RANGE.fullmatch(written) else frozenset(signs)
+    return between(signs[0], signs[-1]) if _ONLY_RANGE.fullmatch(written) else frozenset(signs)
 
 
 def names_of(written: str) -> frozenset[int]:
@@ -65,12 +70,13 @@ def names_of(written: str) -> frozenset[int]:
 def range_of(written: str) -> frozenset[int]:
     """The weekdays of "Tue-Sun"."""
     first, *_, last = _named(written)
-    return _between(first, last)
+    return between(first, last)
 
 
 def _named(written: str) -> list[int]:
     return [ALL_NAMES[found[1].lower()] for found in _NAMES.finditer(written)]
 
 
-def _between(first: int, last: int) -> frozenset[int]:
+def between(first: int, last: int) -> frozenset[int]:
+    """The weekdays from one to another."""
     return frozenset((first + step) % 7 for step in range((last - first) % 7 + 1))
