@@ -40,7 +40,6 @@ REFUSED = [
     ("8月1日(土)または2日(日)", "leaves open"),
     ("8月1日(月)", "fits no year"),
     ("8月1日(土)10時~12時 観覧券の販売は9時から", "“観覧券の販売は” has no place"),
-    ("開催時間を午前10時から午後1時に変更しました。8月1日(土)です", "changed"),
     ("8月1日(土)ほか", "more dates than those that are written"),
     ("8月1日(土)~(全6回)", "says 6 times, and 1 could be read"),
     ("8月1日(土)開講 毎週日曜日", "only one date of 毎週日曜日"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from tadoru.parse.dates.recurrence import RecurrencePhrase
 from tadoru.parse.dates.scan import Places, place_weekdays
@@ -137,6 +137,11 @@ _LATIN_MOVED_TO = re.compile(
     r"verplaatst|verzet)\b[^.;]{0,60}?\b(?:to|auf(?: den)?|au|al|naar)\s(?=[^.;]{0,20}\d)",
     re.IGNORECASE,
 )
+_TIME_MOVED = re.compile(
+    r"(?:(?:開始|開演|開催|実施)?時[間刻]|開[始演])[をが]\s?(?:午[前後])?\d{1,2}(?:時(?:半|\d{1,2}分)?|:\d\d)(?:から|より|~)"
+    r"((?:午[前後])?\d{1,2}(?:時(?:半|\d{1,2}分)?|:\d\d))[にへ](?:変更|繰)[^。)]{0,20}"
+)
+"""The new time of what begins earlier or later."""
 _CONDITION = re.compile("場合|雨天|荒天|悪天|小雨|降雨|中止時|なら")
 _OTHER_THING = re.compile(r"\s?(?P<subject>[^\d。、,:は]{2,16})は[^。\d]{0,8}\d{1,2}(?:時|:\d\d)(?![^。]{0,40}\d日)")
 """A remark about the hours of something else: "※交通規制は午後3時から"."""
@@ -172,7 +177,8 @@ _LATIN_UNREAD = re.compile(
     r"(?<![a-zà-ÿ])(?:mon|tues?|wed|thurs?|fri|sat|sun)(?![a-zà-ÿ])|"
     r"(?<![a-zà-ÿ])(?:not on|hors|nicht (?:am|in|an)|geschlossen|closed|fermé|cerrado|chiuso|gesloten|cancelled if|"
     r"if wet|alternate|fortnight(?:ly)?|"
-    r"biweekly|bi-weekly|14-tägig|quinzaine|zweiwöchig|(?:every|alle|jede) \w+ (?:weeks?|wochen)|hal[bf] (?:\w{3,9})|"
+    r"biweekly|bi-weekly|14-tägig|quinzaine|zweiwöchig|(?:every|alle|jede) \w+ (?:weeks?|wochen)|halb (?:\w{3,9})|"
+    r"half (?:een|twee|drie|vier|vijf|zes|zeven|acht|negen|tien|elf|twaalf)|"
     r"half past|sur deux|jede[nr]? zweite[nr]?|alle zwei|ogni due|om de|quincenal|weekends?|weekdays?|quarter (?:to|"
     r"past)|viertel|kwart|term.?time|school holidays?|schulferien)(?![a-zà-ÿ])",
     re.IGNORECASE,
@@ -182,7 +188,7 @@ _OFFICE_HOURS = re.compile(r"(?<=電話)[^。、,\d()]{0,6}\([^()]{1,60}\)|(?<=[
 """When the office can be called or visited."""
 _BESIDE = re.compile(
     r"(?:時|分|半|:\d\d|正午)を?除|休憩|\((?:was|instead of|previously|originally|statt|anstatt|ursprünglich|"
-    r"initialement|au lieu)|rain|regen|pluie|lluvia|pioggia|祝日?の場合|休日の場合|月曜日の場合|翌平?日|"
+    r"initialement|au lieu)|rain|regen|pluie|lluvia|pioggia|祝日?の場合|休日の場合|月曜日の場合|翌平?日|通常は|"
     r"平日の?み?(?=\s?[午\d])|電話|窓口|問い?合わ?せ|要予約|入替|postponed|rescheduled",
     re.IGNORECASE,
 )
@@ -264,7 +270,7 @@ def of_the_event(plain: str) -> str:
     """The sentences of a prepared text that are about when an event takes place; raises `NotADate` if none of them has a date."""
     kept: list[str] = []
     reason = ""
-    for sentence in _sentences(_LATIN_MOVED_TO.sub(" ", plain)):
+    for sentence in _sentences(_TIME_MOVED.sub(r"\1", _LATIN_MOVED_TO.sub(" ", plain))):
         if kept and _is_of_something_else(sentence, kept):
             continue
         if (moved := _MOVED_TO.match(sentence)) and not _CONDITION.search(sentence):
@@ -332,7 +338,7 @@ def unread_words(plain: str, places: Places) -> str:
     position, before, stray = 0, -1, ""
     between, last, label = "", None, None
     is_aside, was_entry, opened = False, False, ""
-    for tokens, start, end in places:
+    for (tokens, start, end), following in zip_longest(places, places[1:]):
         words, token = plain[position:start], tokens[0]
         parts.append(words)
         between += words
@@ -342,7 +348,8 @@ def unread_words(plain: str, places: Places) -> str:
                 before = len("".join(parts))
             if last is not None and not is_aside and (isinstance(last, TimeToken) or isinstance(token, DayToken)):
                 is_named = was_entry and isinstance(token, TimeToken)
-                stray = stray or _unknown(_NAME.sub("", between) if is_named else between)
+                if not (isinstance(token, TimeToken) and following and _names_entry(following[0][0])):
+                    stray = stray or _unknown(_NAME.sub("", between) if is_named else between)
             if is_aside:
                 last, between, is_aside, label = None, "", False, None
                 continue
@@ -367,6 +374,11 @@ def unread_words(plain: str, places: Places) -> str:
         return plain[:_MOST_BEFORE].strip()
     left = place_weekdays([token for tokens, _, _ in places for token in tokens])[1]
     return left[0].text if left else stray
+
+
+def _names_entry(token: Token) -> bool:
+    """Whether a time before it is that of a meeting or of the admission: "管理棟前に8時50分集合"."""
+    return isinstance(token, MarkToken) and token.mark in {DateMark.DOORS, DateMark.ENTRY}
 
 
 def tokens_of(plain: str, places: Places) -> list[Token]:

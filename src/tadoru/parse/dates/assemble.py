@@ -162,6 +162,8 @@ def sessions_of(group: DateGroup) -> list[DaySession]:
     entries = [hours for hours in group.hours if hours.label is DateMark.ENTRY and hours.start]
     if not main and entries and ends:
         main = [HourRange(entries[0].start, ends[-1].end)]
+    if not main and len(entries) == 1 and _is_open_long(entries[0]):
+        main = entries
     if not main:
         main = ends
     before = next((hours.start for hours in group.hours if hours.start and hours.start.half and hours not in main), None)
@@ -172,6 +174,12 @@ def sessions_of(group: DateGroup) -> list[DaySession]:
         sessions.append(_session(hours, before))
         before = hours.start if hours.start and hours.start.half else before
     return sessions
+
+
+def _is_open_long(hours: HourRange) -> bool:
+    """ "入館時間 9時~16時30分" are opening hours; a reception before the start is short."""
+    session = _session(hours, None)
+    return session.start is not None and session.end is not None and session.end - session.start > _LONGEST_ADMISSION
 
 
 def _is_soon_after(admission: TimeToken, start: TimeToken) -> bool:

@@ -28,15 +28,16 @@ _BETWEEN = r"(?:\s?(?:[・、,/と~\-]|及び|および|並びに|ならびに|�
 _ITEMS = rf"{_ITEM}(?:{_BETWEEN}{_ITEM}){{0,11}}(?:まで)?"
 _CLOSED = r"定休|お?休み|休[館園業演場講会廊室市](?!日)|閉[館園]|(?:開催|実施)し(?:ません|ない)|行いません|ありません|なし"
 _EXCLUDED = re.compile(
-    rf"(?:休[館園業演場廊室](?:日(?!曜)|(?!日))|定休(?:日(?!曜)|(?!日))|閉館日)[:=はが\s(]{{0,3}}(?P<named>{_ITEMS})\)?"
+    rf"(?:休[館園業演場廊室](?:日(?!曜)|(?!日))|定休(?:日(?!曜)|(?!日))|閉館日)[:=はが\s()/]{{0,3}}(?P<named>{_ITEMS})\)?"
     rf"|[(、,※]?\s?(?:ただし、?|但し、?)?(?<![一-龠\d])(?P<listed>{_ITEMS})(?:と重な[るっ]た?場合|に当たる場合)?"
-    rf"(?:\s?[をは]?除[くき]|以外|[はが]?[、,]?\s?(?:{_CLOSED}))日?(?:\s?\((?P<aside>[^()]{{0,30}}(?:場合|開[館園])[^()]{{0,30}})\))?\)?"
+    rf"(?:\s?[をは]?除[くき]|以外|[はが]?[、,]?\s?(?:{_CLOSED}))日?(?:\s?\((?P<aside>[^()]{{0,30}}(?:場合|とき|開[館園])[^()]{{0,30}})\))?\)?"
 )
 """A list of days behind a word like "休館日", or before one like "除く"."""
 _PART = re.compile(
     rf"\((?P<aside>[^()]*)\)|(?:(?P<month>\d{{1,2}})(?:月|/))?(?P<day>\d{{1,2}})(?:日|(?=[(・、,と~\-かは]|$))|(?P<whole>\d{{1,2}})月"
     rf"|(?P<to>~|-|から)|(?P<holidays>{_HOLIDAYS})|(?P<year_end>年末年始)|(?:第(?P<nths>\d(?:[・、,]第?\d){{0,3}}))?(?P<sign>{_WEEKDAY})"
 )
+_NEVER = re.compile(r"休[館園業演場]日?[:はが)/\s]{0,2}(?:(?:会期|期間)中は?)?(?:無休|なし)|(?:会期|期間)中無休")
 _OPENED = re.compile(rf"(?:{_DAY})(?=[^、。]{{0,8}}開[館園])")
 _CLOSED_ALSO = re.compile(rf"(?:{_DAY})(?=[^、。]{{0,4}}(?:休[館園]|閉館))")
 _LATIN_EXCEPT = re.compile(
@@ -115,6 +116,7 @@ def split_exclusions(text: str) -> tuple[str, ExcludedDates]:
     """A prepared text without the dates on which it does not take place, and these dates."""
     if _MAY_EXCLUDE.search(text) is None:
         return text, ExcludedDates()
+    text = _NEVER.sub(" ", text)
     excluded = ExcludedDates()
     for found in _EXCLUDED.finditer(text):
         excluded |= _List().read(found["named"] or found["listed"]) | _of_aside(found["aside"] or "", None)
@@ -179,9 +181,10 @@ def _of_aside(aside: str, month: int | None) -> ExcludedDates:
     """What a parenthesis says of a list: "祝日の場合は翌日", "但し1月11日は開館し翌12日休館", or the days themselves."""
     open_list, closed_list = _List(), _List()
     opened = open_list.read("、".join(_OPENED.findall(aside)), month).days
-    is_other = "場合" in aside or "開館" in aside or "開園" in aside
+    is_condition = "場合" in aside or "とき" in aside
+    is_other = is_condition or "開館" in aside or "開園" in aside
     closed = closed_list.read("、".join(_CLOSED_ALSO.findall(aside)) if is_other else aside, open_list.month).days
-    moves = "場合" in aside and ("翌" in aside or "開" in aside)
+    moves = is_condition and ("翌" in aside or "開" in aside)
     return ExcludedDates(closed - opened, opened=opened, moves=moves)
 
 

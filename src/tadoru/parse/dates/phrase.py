@@ -351,8 +351,9 @@ class _Reader:
                 self._take_until(is_behind=sign.text in {"まで", "迄"})
             case DateMark.LIST:
                 is_after_end = sign.text == "," and isinstance(self._last, DayToken)  # "Dec 31, 9 pm - Jan 1, 1 am"
-                self._linked, self._ends_later = False, self._ends_later and is_after_end
+                self._linked, self._open, self._ends_later = False, False, self._ends_later and is_after_end
             case DateMark.STOP:
+                self._open = self._open and sign.text == "("
                 self._linked = self._linked and sign.text == "\n"
             case DateMark.ALL_DAY:
                 self._phrase.is_all_day = True

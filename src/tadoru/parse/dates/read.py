@@ -66,6 +66,8 @@ _BEGINS = re.compile(
     re.IGNORECASE,
 )
 _AHEAD = timedelta(days=91)
+_LONGEST_SEASON = 31
+"""Days of a period that takes place every day at hours of less than half a day."""
 _NOT_DAILY = re.compile(
     r"教室|講座|講習|セミナー|研修|受付|相談|申告|募集|キャンプ|合宿|大会|リーグ|工事|体験|[作つ]く?ろう|class|course|seminar|camp",
     re.IGNORECASE,
@@ -85,7 +87,7 @@ _OF_ONE_DAY = re.compile(
 _HAS_DEADLINE = re.compile("締め?切|〆切|必着|申し?込|応募|予約|受け?付")
 _OPEN_RANGE = re.compile(r"から[、,]\s?(?=(?:令和|平成)?\s?[\d元]{1,4}[年月日/][^。は]{0,30}まで)")
 """A comma before the end of a range."""
-_NO_DATE = re.compile(r"\d{1,2}日制|\d泊\d{1,2}日|(?<=[名人館所先課室口組枚台])まで")
+_NO_DATE = re.compile(r"\d{1,2}日制|\d泊\d{1,2}日|第\d{1,2}日(?!曜)|(?<=[名人館所先課室口組枚台])まで")
 """A course of two days, at most four people, call the office."""
 DayPair = tuple[date, date | None]
 """The first day and, if there is one, the last."""
@@ -239,9 +241,9 @@ class _Reading:
             rule = rule or weekly_by_name(f"{self._title}\n{note}", *days[0][0], sessions)
             text = f"{shown} {note}" if self._may_be_daily and not phrase.goes_on else None
             begins = written.rule is not None and _BEGINS.search(written.plain) is not None
-            within = _Within(
-                rule, begins, written.excluded, (bool(written.plain) or self._hours_of_columns) and not phrase.goes_on
-            )
+            is_by_day = (bool(written.plain) or self._hours_of_columns) and not phrase.goes_on
+            is_season = bool(written.plain) and self._may_be_daily and not _NOT_DAILY.search(shown)
+            within = _Within(rule, begins, written.excluded, is_by_day, is_season)
             _add_single(assembly, *days[0][0], sessions, within, said, phrase.is_all_day, text)
         else:
             for position, group in enumerate(groups):
@@ -295,11 +297,12 @@ class _Reading:
         last = self._today + _AHEAD * (2 if rule.nths or rule.month_days else 1)
         if phrase.days:
             last = resolve(phrase.days, today=self._today, fiscal=phrase.fiscal).dates[0] or last
-        dates, reason = expand(rule, self._today, last) if phrase.days or rule.is_open else ((), "")
+        sessions = [session for group in phrase.groups for session in sessions_of(group)]
+        is_open = rule.is_open and (sessions or not rule.must_begin)
+        dates, reason = expand(replace(rule, must_begin=False), self._today, last) if phrase.days or is_open else ((), "")
         if not dates:
             raise NotADate(f"“{shown}” says how often, but not from when to when. {reason}".strip())
         assembly = AssembledDates(self._zone, notes=phrase.notes)
-        sessions = [session for group in phrase.groups for session in sessions_of(group)]
         for day in dates:
             assembly.add(day, None, sessions)
         missing = "No first date" if phrase.days else "No first and no last date"
@@ -323,14 +326,13 @@ def _scan_text(text: str, order: DayMonthOrder, today: date) -> _WrittenDate:
     if _DEADLINE.search(plain) and "から" not in plain and "~" not in plain:
         raise NotADate(f"“{' '.join(text.split())[:80]}” says only when it ends.")
     prepared = _OPEN_RANGE.sub("から", _ARRIVAL.sub(r"\1まで", _NO_DATE.sub(" ", plain)))
-    prepared = _NEXT_TIME.sub(" ", _FIRST_TIME.sub(r"\1から", prepared))
-    rest, opening = split_weekday_hours(prepared, order, today)
+    rest, opening = split_weekday_hours(prepared := _FIRST_TIME.sub(r"\1から", prepared), order, today)
     prepared, opening = (rest, opening) if are_of_period(rest, opening) else (prepared, ())
     rule, plain = find_rule(prepared, excluded), prepared
     if rule is not None and not excluded and (shift := _SHIFT.search(text)):
         rule = replace(rule, doubt=f"it has an exception ({shift[0]})")
     if rule is not None:
-        prepared = f"{prepared[: rule.start]} {prepared[rule.stop :]}"
+        prepared = _NEXT_TIME.sub(" ", f"{prepared[: rule.start]} {prepared[rule.stop :]}")
     places = scan_places(prepared, order=order, today=today)
     return _WrittenDate(tokens_of(prepared, places), rule, plain, unread_words(prepared, places), excluded, opening)
 
@@ -429,6 +431,8 @@ class _Within:
     excluded: ExcludedDates
     is_by_day: bool
     """Hours beside the period are those of each day."""
+    is_season: bool = False
+    """It is written as one period with hours, and is no course."""
 
     def dates(self, first: date, last: date | None, sessions: list[DaySession], noted: list[DaySession]) -> tuple[date, ...]:
         """The days of the period without those that are excluded; none if it goes on without a break."""
@@ -440,7 +444,7 @@ class _Within:
                 raise NotADate("It has an exception near one of its dates.")
             return tuple(day for day in days if day not in self.excluded)
         hours = noted if not sessions else sessions if self.is_by_day else []
-        is_short = (last - first).days < LONG_PERIOD
+        is_short = (last - first).days < (_LONGEST_SEASON if self.is_season else LONG_PERIOD)
         return every_day(first, last) if hours and is_short and all(map(_is_of_one_day, hours)) else ()
 
 

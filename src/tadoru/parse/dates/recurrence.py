@@ -63,7 +63,7 @@ _OF_PERIOD = re.compile(
 """Weekdays of a period: "9月5日~26日の土曜日"."""
 _WORKDAYS = re.compile(r"平日(?:の?み|に?(?:開催|実施))|(?<=[日)]の)平日|(?<=[)日\s(])平日(?=[\s)、(]|の?\d|の?午|$)")
 _BARE = re.compile(
-    rf"^\s?(?P<days>{RANGE}|[月火水木金土日]曜日?(?:\s?[・、,/と]?\s?{ONE}){{0,6}}|[月火水木金土日](?:[・、,/]?[月火水木金土日]){{1,6}}(?:曜日?)?)"
+    rf"(?:^|(?<![\d日)])[\s:])(?P<days>{RANGE}|[月火水木金土日]曜日?(?:\s?[・、,/と]?\s?{ONE}){{0,6}}|[月火水木金土日](?:[・、,/]?[月火水木金土日]){{1,6}}(?:曜日?)?)"
     rf"{_HOLIDAYS_TOO}(?:に?(?:開催|実施))?(?=[\s、,・(]{{0,3}}(?:全\s?\d{{1,3}}\s?[回日]|午[前後]|\d{{1,2}}[時:]|$))"
 )
 """Weekdays alone: a rule only when the period begins on one of them."""
@@ -156,10 +156,7 @@ class RecurrencePhrase:
     @property
     def is_open(self) -> bool:
         """Whether it makes sense without a period: some days of each week or month, not the opening hours of every day."""
-        return (
-            not (self.must_begin or "期間" in self.text or self.on_workdays or self.count or self.doubt)
-            and len(self.weekdays) <= _MOST_OPEN
-        )
+        return not ("期間" in self.text or self.on_workdays or self.count or self.doubt) and len(self.weekdays) <= _MOST_OPEN
 
 
 def find_rule(text: str, excluded: ExcludedDates) -> RecurrencePhrase | None:

@@ -40,7 +40,7 @@ _SIGNS = str.maketrans(
 _NUMERALS = {sign: value for value, sign in enumerate("〇一二三四五六七八九")} | {"零": 0}
 _TENS = {"十": 10, "百": 100, "千": 1000}
 _KANJI_NUMBER = re.compile(
-    r"[〇零一二三四五六七八九十百千]{1,8}(?=\s?[年月日時分](?!市|町|村|場(?!所))|\s?[・、~\-]\s?[一二三四五六七八九十]{1,3}[日時])"
+    r"[〇零一二三四五六七八九十百千]{1,8}(?=\s?[年月時分](?!市|町|村|場(?!所))|\s?日(?=[(\s・、,~はにのよかま午]|$)|(?<=月[〇零一二三四五六七八九十])日|\s?[・、~\-]\s?[一二三四五六七八九十]{1,3}[日時])"
 )
 _KANJI_NTH = re.compile(r"(?<=第)[一二三四五](?=[\s・、,と~土日月火水木金週第])")
 _ENUMERATOR = re.compile(r"\(\d{1,2}\)(?!年)")
@@ -64,6 +64,7 @@ _WEST_HOURS_NAMED = re.compile(
     re.IGNORECASE,
 )
 """Hours of languages that name them before the number: "dalle 10 alle 19", "a las 19.30 h"."""
+_HALF_DAY = re.compile(r"(?<![a-z])([ap])\.\s?m\b\.?", re.IGNORECASE)
 _BETWEEN = re.compile(
     r"(?<![^\W_])(?:between|zwischen|entre|tra|tussen)\s([^.;()\n]{1,16}?\d[^.;()\n]{0,12}?)\s(?:and|und|et|y|e|en)\s(?=\d)",
     re.IGNORECASE,
@@ -74,7 +75,7 @@ _DOTTED_RANGE = re.compile(
     r"(?<![\d:/.\-])(\d{1,2})\.(00|[1-5]\d)\s?-\s?(\d{1,2})\.(00|[1-5]\d)(?![\d:/.\-])(?=[^\d]{0,3}(?:$|[^\d.]))"
 )
 """9.30-18.30: no month has these numbers."""
-_BARE_HOURS = re.compile(r"(?<![\d/.:\-~])(?<!\d )([7-9]|1[0-2])\s?-\s?([1-9])(?![\d/.:%\-~]|\s?[A-Za-zà-ÿ])")
+_BARE_HOURS = re.compile(r"(?<![\d/.:\-~])(?<!\d )([7-9]|1[0-2])\s?-\s?([1-9])(?![\d/:%\-~]|\.\d|\s?[A-Za-zà-ÿ])")
 """11-6: no days and no ages, which do not count down."""
 _NEW_YEAR = re.compile("(?<![一-龠])元[日旦](?=[\\s(、午0-9])")
 _ONLY_UNTIL = re.compile(r"は\s?[~\-]\s?(\d{1,2}(?::\d\d|時(?:半|\d{1,2}分)?))(?![\d~\-]|\s?(?:から|~|-))")
@@ -97,6 +98,9 @@ _SPACES = re.compile(r"[^\S\n]{1,50}")
 
 _NEXT_YEAR = re.compile(r"(?:(?<=[~らり])\s?(?:来年|翌年)の?|(?:来年|翌年)の?(?=\d{1,2}月\d{1,2}日[^。\d]{0,8}まで))(?=\d)")
 """The year of an end, which is the next one anyway."""
+_MORE_HOURS = re.compile(
+    r"(?<=\d:\d\d)\s{0,2}(?:e|y|et|und|and|en|,)\s(\d{1,2})\s?-\s?(\d{1,2})(?![\d:.]|\s?[ap]\.?m)", re.IGNORECASE
+)
 _LABELLED_HOURS = re.compile(
     r"(?<![a-zà-ÿ])((?:hours|orari[oa]?|öffnungszeiten|horaires?|horarios?|openingstijden)(?: continuato)?:?\s)"
     r"(\d{1,2})\s?[-~]\s?(\d{1,2})(?![\d:.]|\s?[ap]\.?m)",
@@ -128,9 +132,10 @@ def prepare(text: str) -> str:
 
 def _prepare_latin(text: str) -> str:
     """Hours in words of European languages as `10:00~19:00`."""
-    text = _BETWEEN.sub(r"\1 ~ ", _FOR.sub(" ", text))
+    text = _BETWEEN.sub(r"\1 ~ ", _FOR.sub(" ", _HALF_DAY.sub(r"\1m", text)))
     text = _WEST_HOURS_NAMED.sub(lambda found: f" {_range(*found.groups())} ", text)
     text = _WEST_HOURS_SHARED.sub(_shared_hours, text)
+    text = _MORE_HOURS.sub(r" , \1:00~\2:00", text)
     text = _LABELLED_HOURS.sub(r"\1\2:00~\3:00", text)
     text = _BARE_HOURS.sub(_afternoon, text)
     text = _DOTTED_RANGE.sub(r"\1:\2~\3:\4", text)
@@ -201,7 +206,7 @@ _WEST_YEAR = r"(?:,?\s?(?:de\s|del\s|of\s)?(?P<year>(?:19|20)\d\d)(?!\d|:\d))?"
 _DAY_NAMES = either(ALL_NAMES)
 _W = "[月火水木金土日]"
 _SKIP = re.compile(
-    r"(?:[^\S\n]|は、|[:…※*「」!！いうえくけこさしすせそたつてでにぬねのはひふへほみむめもゆらりるれろわをんア-オカ-コサシセソタツ-ヺ]){1,50}"
+    r"(?:[^\S\n]|は、|[:…*「」!！いうえくけこさしすせそたつてでにぬねのはひふへほみむめもゆらりるれろわをんア-オカ-コサシセソタツ-ヺ]){1,50}"
 )
 """Signs and kana with which no word that counts begins."""
 
@@ -382,7 +387,7 @@ _DAYS: tuple[tuple[re.Pattern[str], Maker], ...] = (
         _from_parts,
     ),
     (re.compile(r"(?<!\d)(?P<month>\d{1,2})月"), _from_month),
-    (re.compile(r"(?<![\d泊])(?P<day>\d{1,2})日(?!間|目|程|曜|分|本|数|以|前|後|\d(?!\d?月))"), _from_parts),
+    (re.compile(r"(?<![\d泊第])(?P<day>\d{1,2})日(?!間|目|程|曜|分|本|数|以|前|後|\d(?!\d?月))"), _from_parts),
     (
         re.compile(r"(?<![\d/.\-])(?P<first>\d{1,2})(?P<by>[/.\-])(?P<second>\d{1,2})(?P=by)(?P<year>(?:19|20)\d\d)(?!\d)"),
         _from_three,

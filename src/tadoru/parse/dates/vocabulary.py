@@ -147,14 +147,14 @@ _MARKS: tuple[tuple[DateMark, re.Pattern[str]], ...] = (
     (
         DateMark.START,
         _words(
-            r"(?:試合|競技|上映|公演)?開始(?:時間|時刻|日時?)?|開場開演|点灯|開演(?:時間|時刻)?|開映|開[会式]式?|開宴|開[園館](?=[:\s]{0,2}\d)|スタート|開催(?:日時?|期間)?|(?:実施|開講|公演|上映|試験)(?:日時?|期間)|期日|日時|日程",
+            r"(?:試合|競技|上映|公演)?開始(?:時間|時刻|日時?)?|開場開演|点灯|開演(?:時間|時刻)?|開映|出発(?![点地])|開[会式]式?|開宴|開[園館](?=[:\s]{0,2}\d)|スタート|開催(?:日時?|期間)?|(?:実施|開講|公演|上映|試験)(?:日時?|期間)|期日|日時|日程",
             "starts?|starting|show|begins?|beginning|kick-?off|beginn|début|inicio|comienzo|inizio|aanvang|départ|abfahrt|concert|konzert",
         ),
     ),
     (
         DateMark.END,
         _words(
-            "終演|解散|消灯|終了(?:時間|時刻|予定|日時?)?|閉会|閉場|閉[園館](?=[:\\s]{0,2}\\d)|クローズ",
+            "終演|解散|帰着|消灯|終了(?:時間|時刻|予定|日時?)?|閉会|閉場|閉[園館](?=[:\\s]{0,2}\\d)|クローズ",
             "ends?|finish(?:es)?|ende|einde|fine|fin",
         ),
     ),
@@ -173,7 +173,7 @@ _MARKS: tuple[tuple[DateMark, re.Pattern[str]], ...] = (
             "and|und|et|or|y|e|en|sowie",
         ),
     ),
-    (DateMark.STOP, _words(r"[。\n)(]")),
+    (DateMark.STOP, _words(r"[。\n)(※]")),
 )
 
 
