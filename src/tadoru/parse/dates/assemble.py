@@ -34,6 +34,12 @@ class DaySession:
         """From 0:00 to 23:59 or 0:00, as forms that insist on a time are filled in."""
         return self.start == 0 and self.end in {0, DAY - 1, DAY} and self.start_offset is None
 
+    @property
+    def is_of_one_day(self) -> bool:
+        """Whether it has a start, and ends on the same day if an end is told."""
+        end = DAY if self.end is None else self.end
+        return self.start is not None and self.start < end <= DAY and not self.is_whole_day
+
 
 @dataclass(slots=True)
 class AssembledDates:

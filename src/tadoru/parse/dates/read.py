@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from tadoru.model.event import Occurrence
 from tadoru.parse.dates.accounting import account, left_out, of_the_event, tokens_of, unread_words, without_asides
 from tadoru.parse.dates.assemble import AssembledDates, DaySession, as_clock, sessions_of
-from tadoru.parse.dates.clocks import DAY, clock_column, is_possible
+from tadoru.parse.dates.clocks import clock_column, is_possible
 from tadoru.parse.dates.exact import as_tokens, read_exact
 from tadoru.parse.dates.exclusions import ExcludedDates, split_exclusions
-from tadoru.parse.dates.note import DateNote, NoteHours, as_columns, every_day, read_note, runs_of, with_dates, without_repeats
+from tadoru.parse.dates.note import DateNote, as_columns, every_day, read_note, with_dates, without_repeats
 from tadoru.parse.dates.opening_hours import (
-    LONG_PERIOD,
     WeekdayHours,
     are_of_period,
     hours_on,
-    open_days,
     split_weekday_hours,
     weekly_by_name,
 )
+from tadoru.parse.dates.period import AHEAD, PeriodDays, add_period
 from tadoru.parse.dates.phrase import DateGroup, DatePhrase, DaySpan, HourRange, read_phrase
-from tadoru.parse.dates.recurrence import RecurrencePhrase, counted, expand, find_rule
+from tadoru.parse.dates.recurrence import RecurrencePhrase, expand, find_rule
 from tadoru.parse.dates.scan import LONGEST, prepare, scan, scan_places, with_weekdays
 from tadoru.parse.dates.tokens import (
     DateMark,
@@ -46,7 +44,6 @@ from tadoru.parse.dates.years import ResolvedDates, resolve
 
 _LONGEST_NOTE = 20 * LONGEST
 """What repeats the columns is taken out of a note before it is read."""
-_MOST_COUNTED = 60
 _FIRST_TIME = re.compile(
     r"(?:初回|開講日)[は:]?\s?((?:\d{1,2}月)?\d{1,2}日(?:\([^()]{1,8}\))?|\d{1,2}/\d{1,2}(?:\([^()]{1,8}\))?)(?!か|~|よ)"
 )
@@ -65,9 +62,6 @@ _BEGINS = re.compile(
     r"dès|à partir|desde|dal|a partire|vanaf)(?![a-zà-ÿ])",
     re.IGNORECASE,
 )
-_AHEAD = timedelta(days=91)
-_LONGEST_SEASON = 31
-"""Days of a period that takes place every day at hours of less than half a day."""
 _NOT_DAILY = re.compile(
     r"教室|講座|講習|セミナー|研修|受付|相談|申告|募集|キャンプ|合宿|大会|リーグ|工事|体験|[作つ]く?ろう|class|course|seminar|camp",
     re.IGNORECASE,
@@ -243,8 +237,8 @@ class _Reading:
             begins = written.rule is not None and _BEGINS.search(written.plain) is not None
             is_by_day = (bool(written.plain) or self._hours_of_columns) and not phrase.goes_on
             is_season = bool(written.plain) and self._may_be_daily and not _NOT_DAILY.search(shown)
-            within = _Within(rule, begins, written.excluded, is_by_day, is_season)
-            _add_single(assembly, *days[0][0], sessions, within, said, phrase.is_all_day, text)
+            within = PeriodDays(rule, begins, written.excluded, is_by_day, is_season)
+            add_period(assembly, *days[0][0], sessions, within, said, phrase.is_all_day, text)
         else:
             for position, group in enumerate(groups):
                 sessions = [] if phrase.is_all_day else sessions_of(group)
@@ -294,7 +288,7 @@ class _Reading:
 
     def _open_rule(self, shown: str, rule: RecurrencePhrase, phrase: DatePhrase) -> ParsedDate:
         """The next dates of a rule that does not say from when, and perhaps not until when."""
-        last = self._today + _AHEAD * (2 if rule.nths or rule.month_days else 1)
+        last = self._today + AHEAD * (2 if rule.nths or rule.month_days else 1)
         if phrase.days:
             last = resolve(phrase.days, today=self._today, fiscal=phrase.fiscal).dates[0] or last
         sessions = [session for group in phrase.groups for session in sessions_of(group)]
@@ -355,7 +349,7 @@ def _are_periods_with_hours(groups: list[DateGroup], days: list[list[DayPair]]) 
     """Whether there are only periods, and hours that hold on each of their days."""
     hours = [sessions_of(group) for group in groups]
     are_periods = all(last is not None and last > first for pairs in days for first, last in pairs)
-    return are_periods and all(sessions and all(map(_is_of_one_day, sessions)) for sessions in hours)
+    return are_periods and all(sessions and all(one.is_of_one_day for one in sessions) for sessions in hours)
 
 
 def _only_until(phrase: DatePhrase) -> bool:
@@ -366,116 +360,6 @@ def _only_until(phrase: DatePhrase) -> bool:
 def _only_ends(group: DateGroup) -> bool:
     """A day with nothing but "until five o'clock": a deadline."""
     return bool(group.hours) and all(hours.start is None and hours.label is None for hours in group.hours)
-
-
-def _add_single(
-    assembly: AssembledDates,
-    first: date,
-    last: date | None,
-    sessions: list[DaySession],
-    within: _Within,
-    said: DateNote | None,
-    is_all_day: bool,
-    text: str | None,
-) -> None:
-    """One day or one period: its dates by the rule or the note beside it, and the hours of the columns or of the note."""
-    hours = said.hours(first, last) if said else NoteHours([], {})
-    dates = _series(first, last, within, said, assembly) or within.dates(first, last, sessions, hours.general)
-    is_period = last is not None and last > first
-    if len(sessions) == 1 and not is_period and said and not said.has_reception and hours.refine(sessions[0]):
-        sessions = hours.general
-    if is_period and last is not None and (hours.is_by_weekday or hours.are_complete(dates or every_day(first, last))):
-        by_day = hours.in_place_of(sessions)
-        if by_day:
-            dates, sessions, hours = tuple(sorted(by_day)), [], NoteHours([], by_day)
-        else:
-            assembly.note("The note has other hours than the columns.")
-    if said:
-        assembly.notes += _unplaced(said, first, last, hours, sessions, has_dates=bool(dates))
-    if is_all_day:
-        hours = NoteHours([], {})
-    is_plain = within.rule is None and not sessions and not said
-    for begin, finish in runs_of(dates) if is_plain else [(day, None) for day in dates]:
-        assembly.add(begin, finish, _on_day(begin, sessions, hours))
-    if dates:
-        return
-    is_open_daily = text is not None and last is not None and not (said and said.other_days(first, last))
-    if is_open_daily and (days := open_days(first, last or first, sessions or hours.general, text or "")):
-        for day in days:
-            assembly.add(day, None, _on_day(day, sessions, hours))
-    elif is_period and last is not None:
-        if hours.general and not sessions and (last - first).days >= LONG_PERIOD:
-            assembly.note("The note has hours, but not on which of these days they hold.")
-        assembly.add(first, last, _over_period(sessions or hours.general, hours, first, last, assembly))
-    else:
-        assembly.add(first, (last or first) if is_all_day else last, sessions or hours.by_day.get(first) or hours.general)
-
-
-def _unplaced(
-    said: DateNote, first: date, last: date | None, hours: NoteHours, sessions: list[DaySession], *, has_dates: bool
-) -> Iterator[str]:
-    """What the note says and the reading does not."""
-    if not has_dates and (others := said.outside(first, last)):
-        yield f"The note names other days, which were not read: {', '.join(others)}."
-    if said.has_hours and not hours.general and not hours.by_day and all(one.end is None for one in sessions):
-        yield "The note has hours that could not be placed."
-
-
-@dataclass(frozen=True, slots=True)
-class _Within:
-    """On which days of a period it takes place, as its text says."""
-
-    rule: RecurrencePhrase | None
-    begins: bool
-    """The day is the first of the rule, which goes on without an end."""
-    excluded: ExcludedDates
-    is_by_day: bool
-    """Hours beside the period are those of each day."""
-    is_season: bool = False
-    """It is written as one period with hours, and is no course."""
-
-    def dates(self, first: date, last: date | None, sessions: list[DaySession], noted: list[DaySession]) -> tuple[date, ...]:
-        """The days of the period without those that are excluded; none if it goes on without a break."""
-        if last is None or last <= first or self.rule is not None:
-            return ()
-        if self.excluded:
-            days = every_day(first, last)
-            if not days or self.excluded.are_doubtful(days):
-                raise NotADate("It has an exception near one of its dates.")
-            return tuple(day for day in days if day not in self.excluded)
-        hours = noted if not sessions else sessions if self.is_by_day else []
-        is_short = (last - first).days < (_LONGEST_SEASON if self.is_season else LONG_PERIOD)
-        return every_day(first, last) if hours and is_short and all(map(_is_of_one_day, hours)) else ()
-
-
-def _is_of_one_day(session: DaySession) -> bool:
-    end = DAY if session.end is None else session.end
-    return session.start is not None and session.start < end <= DAY and not session.is_whole_day
-
-
-def _on_day(day: date, sessions: list[DaySession], hours: NoteHours) -> list[DaySession]:
-    """The hours of one date of a series: those of its own, where the note has some."""
-    base, own = sessions or hours.general, hours.by_day.get(day, [])
-    if not own or (sessions and day not in hours.exceptions):
-        return base
-    if len(own) == len(base) == 1:
-        start, end = own[0].start, own[0].end
-        return [replace(base[0], start=base[0].start if start is None else start, end=base[0].end if end is None else end)]
-    return own
-
-
-def _over_period(
-    sessions: list[DaySession], hours: NoteHours, first: date, last: date, assembly: AssembledDates
-) -> list[DaySession]:
-    """The hours of a period: it starts and ends as the note says of its first and of its last day."""
-    sessions = list(sessions)
-    for day in sorted(hours.exceptions - {first, last}):
-        assembly.note(f"On {day.day} {day:%B} the hours are others.")
-    if sessions and first in hours.exceptions and (start := hours.by_day[first][0].start) is not None:
-        sessions[0] = replace(sessions[0], start=start)
-    if sessions and last in hours.exceptions and (end := hours.by_day[last][-1].end) is not None:
-        sessions[-1] = replace(sessions[-1], end=end)
-    return sessions
 
 
 def _in_columns(tokens: list[Token], begins: list[Token], ends: list[Token], end_clocks: list[Token]) -> DatePhrase | None:
@@ -511,31 +395,6 @@ def _is_filled_in(begins: list[Token], tokens: list[Token]) -> bool:
 def _without_midnight(tokens: list[Token]) -> list[Token]:
     """Midnight is what exports write beside a time of its own."""
     return [token for token in tokens if not (isinstance(token, TimeToken) and not token.hour and not token.minute)]
-
-
-def _series(first: date, last: date | None, within: _Within, said: DateNote | None, assembly: AssembledDates) -> tuple[date, ...]:
-    """The dates that the note lists or the rule gives within the period; none when it is one day or one period."""
-    rule = within.rule
-    listed = said.dates(first, last) if said else ()
-    if not listed and rule is not None and last is None and not said:
-        dates = (
-            counted(rule, first)
-            if rule.count
-            else expand(rule, first, first + _AHEAD)[0]
-            if rule.is_open and within.begins
-            else ()
-        )
-        if dates and dates[0] == first and len(dates) <= _MOST_COUNTED:
-            if not rule.count:
-                assembly.note("No last date is written: these are the dates of three months.")
-            return dates
-    if listed or rule is None or last is None or last <= first:
-        return listed
-    begin, finish = said.period(first, last) if said else (first, last)
-    dates, reason = expand(rule, begin, finish)
-    if reason:
-        assembly.note(reason)
-    return dates
 
 
 def _is_remark(day: date, sessions: list[DaySession], assembly: AssembledDates, is_one_of_several: bool) -> bool:

@@ -15,7 +15,8 @@ from itertools import zip_longest
 from typing import Any
 
 from tadoru.model.event import RawEvent
-from tadoru.parse.dates.vocabulary import MONTHS, WEEKDAY_NAMES
+from tadoru.parse.dates.vocabulary import MONTHS
+from tadoru.parse.dates.weekdays import WEEKDAY_NAMES, either
 from tadoru.parse.linear_regex import LinearRegex
 from tadoru.parse.sources.cancellation import says_cancelled
 from tadoru.parse.sources.feed_xml import XmlElement
@@ -34,7 +35,7 @@ _MONTH = (
 )
 _ANY_MONTH = "(?:" + "|".join(sorted(MONTHS.keys() - {"out", "set", "ago", "mag", "gen"}, key=len, reverse=True)) + r")\.?"
 """Of all languages, without what is a word of English too."""
-_ANY_WEEKDAY = "|".join(sorted(WEEKDAY_NAMES, key=len, reverse=True))
+_ANY_WEEKDAY = either(WEEKDAY_NAMES)
 _NTH = r"[0-9]{1,2}(?:st|nd|rd|th|er|\.)?"
 _NUMERIC_END = r"(?=,?\s{0,2}(?:um\s|ab\s|von\s)?[0-9]{1,2}(?:[:.][0-9]{2})?\s?(?:Uhr|[-–]))"
 _YEAR = rf"(?:(?:令和|平成|昭和|大正|明治){_KANJI}{{1,3}}年|(?:{_DIGIT}{{2}}){{1,2}}年)"
