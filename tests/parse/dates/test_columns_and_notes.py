@@ -212,7 +212,6 @@ def test_columns_that_an_export_repeats_in_its_note_are_left_out() -> None:
         ("2026-08-01", {"end_time": "15:00"}, "It ends at 15:00; no time is given for the start."),
         ("2026-08-01", {"start_time": "99:00"}, "99:00 is not a time."),
         ("2026年8月1日(日)", {}, "The weekday beside 8月1日 does not fit."),
-        ("8月1日～3日 10時～16時(3日は15時まで)", {}, "On 3 August it ends at 15:00."),
         (
             "2026-08-01",
             {"end": "2026-08-05", "start_time": "10:00", "note": "8月3日は15時まで"},

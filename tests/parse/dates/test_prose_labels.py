@@ -30,6 +30,7 @@ PHRASE = re.compile(
     r"(?:(?:令和|平成|R|H)\s?[0-9０-９元]{1,2}年\s?|[0-9０-９]{4}年\s?)?[0-9０-９]{1,2}月\s?[0-9０-９]{1,2}日[^。\n!！]{0,70}"
 )
 RECEPTION = re.compile(r"(?:時|分|半|:\d\d)\)?(?:から|より)?.{0,14}(?:受け?付|申込)")
+SESSIONS = re.compile(r"(\d{4})-(\d{4}) (\d\d:\d\d-\d\d:\d\d(?:,\d\d:\d\d-\d\d:\d\d)+)")
 DAILY = re.compile(r"(\d{4})-(\d{4}) (\d\d:\d\d)-(\d\d:\d\d)")
 
 
@@ -69,6 +70,11 @@ def is_right(label: str, found: ParsedDate | UnreadableDate, phrase: str) -> boo
         return True
     if daily and text.startswith(f"{daily[1]} {daily[3]}-{daily[4]},") and text.endswith(f"{daily[2]} {daily[3]}-{daily[4]}"):
         return True
+    sessions = SESSIONS.fullmatch(label)
+    if sessions:
+        hours = sessions[3].split(",")
+        begin, end = (",".join(f"{day} {one}" for one in hours) for day in (sessions[1], sessions[2]))
+        return text.startswith(begin) and text.endswith(end)
     is_reception = RECEPTION.search(phrase) and "-" not in label and not label.startswith("~")
     return text == label or bool(is_reception and text == label.partition(" ")[0])
 

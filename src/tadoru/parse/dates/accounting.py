@@ -23,7 +23,7 @@ _HELD = (
 """What is said of an event."""
 _APPLYING = (
     r"申し?込み?|予約|応募|募集|締め?切|〆切|必着|消印|エントリー|先着|整理券|前売|発売|販売|チケット|抽選(?!会)|当選|結果|"
-    r"発表(?!会)|発送|郵送|配[布付]|掲[載示]|更新|発行|納付|納期|支払|提出|返却|電話|メール|ファク[スシ]|FAX|ハガキ|はがき|来館|窓口|電子申請|フォーム|直接|連絡|お知らせ(?:し|いた)|問い?合わ?せ|ダウンロード|貸し?出"
+    r"発表(?!会)|発送|郵送|配[布付]|掲[載示]|更新|発行|納付|納期|支払|提出|返却|電話|メール|ファク[スシ]|FAX|ハガキ|はがき|来館|窓口|電子申請|フォーム|直接(?!会場|お越|ご来)|連絡|お知らせ(?:し|いた)|問い?合わ?せ|ダウンロード|貸し?出"
 )
 """What is said of how to take part."""
 _CHANGED = "is about a date that was changed"
@@ -77,7 +77,7 @@ _NO_EVENT = (
     ),
     (
         re.compile(
-            r"(?:は|が|~|から|より|まで|のみ|だけ)[^。\d]{0,30}(?:休[館講業園演止](?!日)|お?休み|閉[館園鎖])|通行止め|運休|工事のため|(?:をもって|を最後に|で)[^。\d、]{0,10}(?:終了|閉[館店園校])"
+            r"(?:は|が|~|から|より|まで|のみ|だけ)[^。\d]{0,30}(?:休[館講業園演止](?!日)|お?休み|閉[館園鎖](?!の?\d|時))|通行止め|運休|工事のため|(?:をもって|を最後に|で)[^。\d、]{0,10}(?:終了|閉[館店園校])"
         ),
         "is about when it is closed",
     ),
@@ -126,15 +126,17 @@ _NO_MATTER = re.compile(
 _SOLD_OUT = re.compile(
     r"満[席員](?:御礼|となり|になり|のため)|完売(?!次第|の?場合)|売り?切れ(?!次第|の?場合)|定員に達し(?:まし)?た(?:ため|の[でた]|。|$)"
 )
-_CANCELLED = re.compile(r"中止(?:$|[。)]|し(?!な)|と(?:な|い)|に(?:な|い)|いた|の)(?![^。]{0,12}場合)")
+_CANCELLED = re.compile(r"中止(?:$|[。)]|し(?!な)|と(?:な|い|し)|に(?:な|い)|いた|の)(?![^。]{0,12}場合)")
 _MOVED_TO = re.compile(
     r"^[^。\n]{0,200}?((?:(?:令和|平成)?\s?[\d元]{1,4}年)?(?:\d{1,2}月)?\d{1,2}日(?:\s?\([^()]{1,8}\))?|\d{1,2}/\d{1,2}(?:\([^()]{1,8}\))?)"
+    r"(\s?(?:午[前後])?\d{1,2}(?:時(?:半|\d{1,2}分)?|:\d\d)(?:\s?(?:から|~|-)\s?(?:午[前後])?\d{1,2}(?:時(?:半|\d{1,2}分)?|:\d\d))?(?:から)?)?"
     r"\s?[にへ][^。\d]{0,8}(?:延期|順延|変更|振り?替え)(?:し|と|に|いた|。|$)"
 )
 """The new day of what was postponed."""
 _LATIN_MOVED_TO = re.compile(
     r"(?<![a-zà-ÿ])(?:postponed|moved|rescheduled|verschoben|verlegt|reportée?|déplacée?|aplazad[oa]|trasladad[oa]|rinviat[oa]|spostat[oa]|"
-    r"verplaatst|verzet)\b[^.;]{0,60}?\b(?:to|auf(?: den)?|au|al|naar)\s(?=[^.;]{0,20}\d)",
+    r"verplaatst|verzet)\b[^.;]{0,60}?\b(?:to|auf(?: den)?|au|al?|naar)\s(?=[^.;]{0,20}\d)"
+    r"|\bauf\s(?=[^.\n]{4,60}\d[^.\n]{0,20}\b(?:verschoben|verlegt))",
     re.IGNORECASE,
 )
 _TIME_MOVED = re.compile(
@@ -142,6 +144,11 @@ _TIME_MOVED = re.compile(
     r"((?:午[前後])?\d{1,2}(?:時(?:半|\d{1,2}分)?|:\d\d))[にへ](?:変更|繰)[^。)]{0,20}"
 )
 """The new time of what begins earlier or later."""
+_SIDE_REMARK = re.compile(
+    r"(\d[^.(\n]{0,12}[.(\n]\s?)[^\W\d_][^\d.\n()]{3,50}?\s(?:from|ab|dès|vanaf|dalle(?: ore)?|a partir de las|à partir de)\s"
+    r"\d{1,2}(?:[:.]\d\d)?\s?(?:[ap]\.?m|uhr|uur|h(?:\d\d)?|heures)?(?=\s?[.)\n]|\s?$)",
+    re.IGNORECASE,
+)
 _CONDITION = re.compile("場合|雨天|荒天|悪天|小雨|降雨|中止時|なら")
 _OTHER_THING = re.compile(r"\s?(?P<subject>[^\d。、,:は]{2,16})は[^。\d]{0,8}\d{1,2}(?:時|:\d\d)(?![^。]{0,40}\d日)")
 """A remark about the hours of something else: "※交通規制は午後3時から"."""
@@ -164,7 +171,8 @@ _UNREAD = re.compile(
 """What must not be left over."""
 _JAPANESE = re.compile("[぀-ヿ一-龠]")
 _LATIN_NUMBERS = re.compile(
-    r"[€$£]\s?\d{1,6}(?:[.,]\d{1,2})?|\d{1,6}(?:[.,]\d{1,2}|,-)?\s?(?:€|eur|euros?|£|\$|usd|gbp|chf|%|km|m(?![a-z])|people|persons?|personen|places|seats|plazas|"
+    r"\b[A-Z]\d{2,5}\b|(?<![a-z])(?:ab|from|dès|da|children|kinder)\s\d{1,2}(?=\s?(?:jahren?|years|ans|anni|:|\)))|"
+    r"\d{1,2}\s?-\s?(?=\d{1,2}\s?(?:ans|jahren?|years?|yrs|anni|años|jaar))|[€$£]\s?\d{1,6}(?:[.,]\d{1,2})?|\d{1,6}(?:[.,]\d{1,2}|,-)?\s?(?:€|eur|euros?|£|\$|usd|gbp|chf|%|km|m(?![a-z])|people|persons?|personen|places|seats|plazas|"
     r"posti|plaatsen|years?|yrs|ans|jahren?|años|anni|jaar|min(?:utes|uten|utos|uti)?|hours?|stunden?|weeks?|sessions?|times)(?![a-z])|"
     r"(?:room|raum|saal|salle|sala|zaal|hall|stage|no\.?|nr\.?|n°|level|floor|ages?(?: \d{1,2}\s?-)?|aged|grades?|"
     r"class|vol\.?|part|teil|#|gate|platform|track|route|u)\s?\d{1,4}[a-z]?(?![\d:.])|"
@@ -189,7 +197,7 @@ _OFFICE_HOURS = re.compile(r"(?<=電話)[^。、,\d()]{0,6}\([^()]{1,60}\)|(?<=[
 _BESIDE = re.compile(
     r"(?:時|分|半|:\d\d|正午)を?除|休憩|\((?:was|instead of|previously|originally|statt|anstatt|ursprünglich|"
     r"initialement|au lieu)|rain|regen|pluie|lluvia|pioggia|祝日?の場合|休日の場合|月曜日の場合|翌平?日|通常は|"
-    r"平日の?み?(?=\s?[午\d])|電話|窓口|問い?合わ?せ|要予約|入替|postponed|rescheduled",
+    r"電話|窓口|問い?合わ?せ|要予約|入替|postponed|rescheduled",
     re.IGNORECASE,
 )
 _APPLICATION = re.compile(
@@ -234,12 +242,21 @@ _NUMBERED = re.compile(r"第\s?\d{1,2}\s?回(?:目)?[はの:\s]{0,3}$|^\)\s?\n[^
 _TITLE = re.compile(r"[^はがをにへ。\n]{1,200}$|[^。\n]{1,200}[(\-:]\s?$")
 """Words before a day that tell nothing, or whose day is set apart from them."""
 _LONGEST_TITLE = 80
+_LONGEST_HEADING = 40
+_NO_HEADING = re.compile(
+    rf"[はをがへ。]|に(?!て)|{_APPLYING}|休|雨|天|予備|中止|延期|前日|当日|ただし|または|又は|(?<![a-zà-ÿ])(?:or|rain|until|by|from|is|are|was|will|"
+    r"oder|ist|sind|wird|am|ou|est|sont|sera|era|è|sono|sarà|es|son|será|is|zijn|wordt)(?![a-zà-ÿ])",
+    re.IGNORECASE,
+)
 _NAME = re.compile(r"(?:[一-龠ァ-ヶー]{2,8}|[A-Za-zà-ÿ][A-Za-zà-ÿ ]{2,24})\s?:?\s?$")
 """What follows the reception: "受付12:30~ 式典13:00~"."""
 _NUMBER = re.compile(r"\d")
 _CLOCK = re.compile(r"\d時|\d:\d\d")
+_PERIOD = re.compile(rf"{_DAY_END}(?:から|~|-)[^。\n]{{0,20}}{_DAY_END}(?:まで)?")
 _ENUMERATED = re.compile(r"\d\s?回目|第\s?\d{1,2}\s?[回部期]|の部")
 _LONGEST_NAME = 12
+_PLACE = re.compile(r"\s?[一-龠ァ-ヶー]{1,10}(?:前|口|室|館|場|駅|所)に?\s?")
+"""Where people meet, between the time and its name: "8:30市役所前集合"."""
 _LABELS = frozenset({DateMark.START, DateMark.END, DateMark.DOORS, DateMark.ENTRY})
 _MOST_BEFORE = 24
 """Characters before the day: in a longer sentence it is not clear what the day is about."""
@@ -270,11 +287,11 @@ def of_the_event(plain: str) -> str:
     """The sentences of a prepared text that are about when an event takes place; raises `NotADate` if none of them has a date."""
     kept: list[str] = []
     reason = ""
-    for sentence in _sentences(_TIME_MOVED.sub(r"\1", _LATIN_MOVED_TO.sub(" ", plain))):
+    for sentence in _sentences(_TIME_MOVED.sub(r"\1", _with_new_day(plain))):
         if kept and _is_of_something_else(sentence, kept):
             continue
         if (moved := _MOVED_TO.match(sentence)) and not _CONDITION.search(sentence):
-            kept.append(_with_month(moved[1], sentence[: moved.start(1)]) + sentence[moved.end() :])
+            kept.append(_with_month(moved[1], sentence[: moved.start(1)]) + (moved[2] or "") + sentence[moved.end() :])
             continue
         subject = _subject(sentence) if _NUMBER.search(sentence) else ""
         if subject == _CHANGED:
@@ -302,6 +319,20 @@ def _with_month(day: str, before: str) -> str:
     return f"{months[-1]}月{day}" if months and re.match(r"\d{1,2}日", day) else day
 
 
+def _with_new_day(plain: str) -> str:
+    """A text in Latin letters without the words, and the old day, before a new one: "moved from 3 to 10 May"."""
+    moved = _LATIN_MOVED_TO.search(plain)
+    if moved is None:
+        return plain
+    begin = max(plain.rfind(sign, 0, moved.start()) for sign in ".\n") + 1
+    return f"{plain[:begin]} {plain[moved.end() :]}"
+
+
+def without_side_remarks(plain: str) -> str:
+    """A text in Latin letters without the hours of what goes with an event: "Mulled wine from 5pm." after its date and time."""
+    return _SIDE_REMARK.sub(lambda found: found[1], plain)
+
+
 def _sentences(plain: str) -> list[str]:
     """The sentences and lines of a text; a short line without a number names the one that follows."""
     found, held = [], ""
@@ -324,7 +355,8 @@ def _subject(sentence: str) -> str:
             and not (subject == _CHANGED and _CANCELLED.search(sentence))
         ):
             return subject
-    tells = _TELLS.search(sentence) and not _TAKES_PLACE.search(sentence) and not _CANCELLED.search(sentence)
+    is_event = _TAKES_PLACE.search(sentence) or _CANCELLED.search(sentence) or _CLOCK.search(sentence) or _PERIOD.search(sentence)
+    tells = _TELLS.search(sentence) and not is_event
     return "does not say that something takes place" if tells else ""
 
 
@@ -335,7 +367,7 @@ def unread_words(plain: str, places: Places) -> str:
     that they may keep apart, or there are too many of them before the first day (a word like "日時" names the day that follows).
     """
     parts: list[str] = []
-    position, before, stray = 0, -1, ""
+    position, before, stray, headings = 0, -1, "", ""
     between, last, label = "", None, None
     is_aside, was_entry, opened = False, False, ""
     for (tokens, start, end), following in zip_longest(places, places[1:]):
@@ -348,8 +380,11 @@ def unread_words(plain: str, places: Places) -> str:
                 before = len("".join(parts))
             if last is not None and not is_aside and (isinstance(last, TimeToken) or isinstance(token, DayToken)):
                 is_named = was_entry and isinstance(token, TimeToken)
-                if not (isinstance(token, TimeToken) and following and _names_entry(following[0][0])):
-                    stray = stray or _unknown(_NAME.sub("", between) if is_named else between)
+                unknown = _unknown(_NAME.sub("", between) if is_named else between)
+                if isinstance(token, DayToken) and _is_heading(between, last):
+                    headings = headings or unknown
+                elif not (isinstance(token, TimeToken) and following and _names_entry(following[0][0])):
+                    stray = stray or unknown
             if is_aside:
                 last, between, is_aside, label = None, "", False, None
                 continue
@@ -372,8 +407,23 @@ def unread_words(plain: str, places: Places) -> str:
         return found[0].strip()
     if before > (_LONGEST_TITLE if _TITLE.match(rest[:before]) else _MOST_BEFORE):
         return plain[:_MOST_BEFORE].strip()
-    left = place_weekdays([token for tokens, _, _ in places for token in tokens])[1]
+    found_tokens = [token for tokens, _, _ in places for token in tokens]
+    left = place_weekdays(found_tokens)[1]
+    if headings and not _are_parallel(found_tokens):
+        stray = stray or headings
     return left[0].text if left else stray
+
+
+def _is_heading(words: str, before: Token) -> bool:
+    """Whether words before a day may be the name of what takes place then: "7月6日 19時~ 東公民館 西地区 7月9日 19時~"."""
+    is_apart = isinstance(before, TimeToken) or "\n" in words
+    return is_apart and len(words) <= _LONGEST_HEADING and not _NO_HEADING.search(words)
+
+
+def _are_parallel(tokens: list[Token]) -> bool:
+    """Whether each day has hours of its own, or none has."""
+    kinds = "".join("d" if isinstance(token, DayToken) else "t" for token in tokens if isinstance(token, DayToken | TimeToken))
+    return re.fullmatch("(?:d{1,2}t{1,4}){2,40}", kinds) is not None or re.fullmatch("d{2,40}t{0,2}", kinds) is not None
 
 
 def _names_entry(token: Token) -> bool:
@@ -390,7 +440,8 @@ def tokens_of(plain: str, places: Places) -> list[Token]:
         is_sign = isinstance(last, MarkToken) and (last.mark is DateMark.RANGE or last.text == "(")
         is_open = isinstance(last, TimeToken) or is_sign
         words = plain[position:start]
-        if is_open and words and (_unknown(words) or (is_sign and _ENUMERATED.search(words))):
+        is_place = isinstance(tokens[0], MarkToken) and tokens[0].mark in _LABELS and _PLACE.fullmatch(words)
+        if is_open and words and not is_place and (_unknown(words) or (is_sign and _ENUMERATED.search(words))):
             found.append(MarkToken(words, DateMark.LIST))
         found += tokens
         position = end

@@ -166,6 +166,7 @@ def sessions_of(group: DateGroup) -> list[DaySession]:
     for hours, closing in zip(reversed(main), reversed(ends), strict=False):
         hours.end = hours.end or closing.end
     entries = [hours for hours in group.hours if hours.label is DateMark.ENTRY and hours.start]
+    entries = entries or [hours for hours in group.hours if hours.label is DateMark.DOORS and hours.start and ends]
     if not main and entries and ends:
         main = [HourRange(entries[0].start, ends[-1].end)]
     if not main and len(entries) == 1 and _is_open_long(entries[0]):

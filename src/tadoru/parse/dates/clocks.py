@@ -16,11 +16,11 @@ LATEST = 30 * 60
 """Broadcasters and clubs count the night on to 29 o'clock; nobody counts further."""
 
 _HALVES = {
-    **dict.fromkeys(("午前", "朝の?", "早朝"), DayHalf.GOZEN),
+    **dict.fromkeys(("午前", "朝の?", "毎朝", "早朝"), DayHalf.GOZEN),
     "午後": DayHalf.GOGO,
-    **dict.fromkeys(("夕方", "夕"), DayHalf.EVENING),
+    **dict.fromkeys(("夕方", "毎夕", "夕"), DayHalf.EVENING),
     **dict.fromkeys(("昼の?", "お昼の?"), DayHalf.MIDDAY),
-    **dict.fromkeys(("夜の?", "よる"), DayHalf.NIGHT),
+    **dict.fromkeys(("夜の?", "よる", "毎晩", "晩の?"), DayHalf.NIGHT),
     **dict.fromkeys(("深夜", "真夜中"), DayHalf.LATE),
     "未明": DayHalf.GOZEN,
     r"(?<![a-z])a\.?m\.?": DayHalf.AM,

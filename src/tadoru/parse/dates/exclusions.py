@@ -21,12 +21,15 @@ _DAY = (
 )
 _HOLIDAYS = r"(?:国民の)?(?:祝休日|祝祭日|祝日|祝(?=[・、,をは除)]|$)|振替休日|休日(?!の場合))"
 _ITEM = (
-    rf"(?:{_DAY}|(?<![\d年])\d{{1,2}}月(?!\d)|(?:\d{{1,2}}日の)?{_HOLIDAYS}|年末年始|"
+    rf"(?:{_DAY}|(?<![\d年])\d{{1,2}}月(?!\d|の?第)|(?:\d{{1,2}}日の)?{_HOLIDAYS}|年末年始|"
     rf"(?:毎週|毎月)?(?:第\d(?:[・、,]第?\d){{0,3}}|(?<!\d)){_WEEKDAY}(?:曜日?)?)(?:\s?\([^()]{{1,60}}\))?"
 )
-_BETWEEN = r"(?:\s?(?:[・、,/と~\-]|及び|および|並びに|ならびに|から|まで)){0,2}\s?"
+_BETWEEN = r"(?:(?:\s?(?:[・、,/と~\-]|及び|および|並びに|ならびに|から|まで)){1,2}\s?)?"
 _ITEMS = rf"{_ITEM}(?:{_BETWEEN}{_ITEM}){{0,11}}(?:まで)?"
-_CLOSED = r"定休|お?休み|休[館園業演場講会廊室市](?!日)|閉[館園]|(?:開催|実施)し(?:ません|ない)|行いません|ありません|なし"
+_CLOSED = (
+    r"定休|休(?=[\s()、。]|$)|閉庁|お?休み|休[館園業演場講会廊室市](?!日)|閉[館園]|"
+    r"(?:開催|実施)し(?:ません|ない)|行いません|ありません|なし"
+)
 _EXCLUDED = re.compile(
     rf"(?:休[館園業演場廊室](?:日(?!曜)|(?!日))|定休(?:日(?!曜)|(?!日))|閉館日)[:=はが\s()/]{{0,3}}(?P<named>{_ITEMS})\)?"
     rf"|[(、,※]?\s?(?:ただし、?|但し、?)?(?<![一-龠\d])(?P<listed>{_ITEMS})(?:と重な[るっ]た?場合|に当たる場合)?"
@@ -37,6 +40,7 @@ _PART = re.compile(
     rf"\((?P<aside>[^()]*)\)|(?:(?P<month>\d{{1,2}})(?:月|/))?(?P<day>\d{{1,2}})(?:日|(?=[(・、,と~\-かは]|$))|(?P<whole>\d{{1,2}})月"
     rf"|(?P<to>~|-|から)|(?P<holidays>{_HOLIDAYS})|(?P<year_end>年末年始)|(?:第(?P<nths>\d(?:[・、,]第?\d){{0,3}}))?(?P<sign>{_WEEKDAY})"
 )
+_USUALLY = re.compile(r"\(通常は?[^()]{1,40}\)")
 _NEVER = re.compile(r"休[館園業演場]日?[:はが)/\s]{0,2}(?:(?:会期|期間)中は?)?(?:無休|なし)|(?:会期|期間)中無休")
 _OPENED = re.compile(rf"(?:{_DAY})(?=[^、。]{{0,8}}開[館園])")
 _CLOSED_ALSO = re.compile(rf"(?:{_DAY})(?=[^、。]{{0,4}}(?:休[館園]|閉館))")
@@ -116,7 +120,7 @@ def split_exclusions(text: str) -> tuple[str, ExcludedDates]:
     """A prepared text without the dates on which it does not take place, and these dates."""
     if _MAY_EXCLUDE.search(text) is None:
         return text, ExcludedDates()
-    text = _NEVER.sub(" ", text)
+    text = _NEVER.sub(" ", _USUALLY.sub(" ", text))
     excluded = ExcludedDates()
     for found in _EXCLUDED.finditer(text):
         excluded |= _List().read(found["named"] or found["listed"]) | _of_aside(found["aside"] or "", None)

@@ -16,7 +16,7 @@ from tadoru.parse.dates.tokens import NotADate
 AHEAD = timedelta(days=91)
 """How far a rule without an end is followed."""
 _MOST_COUNTED = 60
-_LONGEST_SEASON = 31
+LONGEST_SEASON = 31
 """Days of a period that takes place every day at hours of less than half a day."""
 
 
@@ -43,7 +43,7 @@ class PeriodDays:
                 raise NotADate("It has an exception near one of its dates.")
             return tuple(day for day in days if day not in self.excluded)
         hours = noted if not sessions else sessions if self.is_by_day else []
-        is_short = (last - first).days < (_LONGEST_SEASON if self.is_season else LONG_PERIOD)
+        is_short = (last - first).days < (LONGEST_SEASON if self.is_season else LONG_PERIOD)
         return every_day(first, last) if hours and is_short and all(one.is_of_one_day for one in hours) else ()
 
 
@@ -83,6 +83,8 @@ def add_period(
         for day in days:
             assembly.add(day, None, _on_day(day, sessions, hours))
     elif is_period and last is not None:
+        if sessions and within.rule is None and (last - first).days >= LONG_PERIOD and all(one.is_of_one_day for one in sessions):
+            assembly.note("It is not said on which of these days it takes place.")
         if hours.general and not sessions and (last - first).days >= LONG_PERIOD:
             assembly.note("The note has hours, but not on which of these days they hold.")
         assembly.add(first, last, _over_period(sessions or hours.general, hours, first, last, assembly))

@@ -83,7 +83,7 @@ class DatePhrase:
 def read_phrase(tokens: list[Token]) -> DatePhrase:
     """The tokens of one text put together."""
     reader = _Reader()
-    for token in _label(_in_pairs(_on_own_lines(_without_ceremony(_without_asides(tokens))))):
+    for token in _label(_in_pairs(_on_own_lines(_without_ceremony(_without_meeting(_without_asides(tokens)))))):
         reader.take(token)
     return reader.finish()
 
@@ -118,6 +118,13 @@ def _without_ceremony(tokens: list[Token]) -> list[Token]:
         MarkToken(token.text, DateMark.ENTRY) if _is(token, DateMark.START) and token.text.startswith(("開会", "開式")) else token
         for token in tokens
     ]
+
+
+def _without_meeting(tokens: list[Token]) -> list[Token]:
+    """Where no other time is named, people meet for the start: "10時集合"."""
+    times = sum(isinstance(token, TimeToken) for token in tokens)
+    is_alone = times == 1 and not any(_is(token, DateMark.START, DateMark.DOORS) for token in tokens)
+    return [token for token in tokens if not (is_alone and _is(token, DateMark.ENTRY) and token.text.startswith("集合"))]
 
 
 def _has_date_ahead(tokens: list[Token], position: int) -> bool:

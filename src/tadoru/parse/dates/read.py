@@ -10,7 +10,15 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from tadoru.model.event import Occurrence
-from tadoru.parse.dates.accounting import account, left_out, of_the_event, tokens_of, unread_words, without_asides
+from tadoru.parse.dates.accounting import (
+    account,
+    left_out,
+    of_the_event,
+    tokens_of,
+    unread_words,
+    without_asides,
+    without_side_remarks,
+)
 from tadoru.parse.dates.assemble import AssembledDates, DaySession, as_clock, sessions_of
 from tadoru.parse.dates.clocks import clock_column, is_possible
 from tadoru.parse.dates.exact import as_tokens, read_exact
@@ -23,7 +31,7 @@ from tadoru.parse.dates.opening_hours import (
     split_weekday_hours,
     weekly_by_name,
 )
-from tadoru.parse.dates.period import AHEAD, PeriodDays, add_period
+from tadoru.parse.dates.period import AHEAD, LONGEST_SEASON, PeriodDays, add_period
 from tadoru.parse.dates.phrase import DateGroup, DatePhrase, DaySpan, HourRange, read_phrase
 from tadoru.parse.dates.recurrence import RecurrencePhrase, expand, find_rule
 from tadoru.parse.dates.scan import LONGEST, prepare, scan, scan_places, with_weekdays
@@ -40,6 +48,7 @@ from tadoru.parse.dates.tokens import (
     YearSource,
 )
 from tadoru.parse.dates.vocabulary import DayMonthOrder, day_month_order
+from tadoru.parse.dates.weekdays import LATIN
 from tadoru.parse.dates.years import ResolvedDates, resolve
 
 _LONGEST_NOTE = 20 * LONGEST
@@ -73,7 +82,7 @@ _OVER_NIGHT = re.compile(
 """These go on from the first day to the last."""
 _ARRIVAL = re.compile(r"(日(?:\s?\([^()]{1,8}\))?)\s?(?:まで)?\s?[(\[【※]{0,2}\s?(?:必着|消印有効|締め?切り?)[)\]】]?(?:まで)?")
 """The day by which something has to arrive is an end."""
-_DEADLINE = re.compile(r"日(?:\s?\([^()]{1,8}\))?\s?(?:(?:午前|午後)?\s?\d{1,2}(?:時(?:半|\d{1,2}分)?|:\d\d)|正午)?までに")
+_DEADLINE = re.compile(r"(?<=\d)日(?:\s?\([^()]{1,8}\))?\s?(?:(?:午前|午後)?\s?\d{1,2}(?:時(?:半|\d{1,2}分)?|:\d\d)|正午)?までに")
 _OF_ONE_DAY = re.compile(
     r"(?:初日|最終日)(?:\s?[（(][^（）()]{1,8}[）)])?(?:のみ|だけ|は)(?:、|は)?\s?(?=午|正午|[\d０-９]{1,2}[時:：])[^。、,()（）\n]{1,30}"
 )
@@ -240,12 +249,7 @@ class _Reading:
             within = PeriodDays(rule, begins, written.excluded, is_by_day, is_season)
             add_period(assembly, *days[0][0], sessions, within, said, phrase.is_all_day, text)
         else:
-            for position, group in enumerate(groups):
-                sessions = [] if phrase.is_all_day else sessions_of(group)
-                for first, last in days[position]:
-                    if position and last is None and _is_remark(first, sessions, assembly, len(days[position - 1]) > 1):
-                        continue
-                    assembly.add(first, (last or first) if phrase.is_all_day else last, sessions)
+            self._add_groups(assembly, groups, days, phrase, bool(written.plain))
         assembly.occurrences = _in_order(_with_hours(assembly.occurrences))
         if written.rule is not None and (unread := [note for note in assembly.notes if note.startswith("The ")]):
             raise NotADate(f"“{shown}” cannot be read. {unread[0]}")
@@ -259,6 +263,24 @@ class _Reading:
             recurrence=rule.text if rule else "",
             notes=tuple(dict.fromkeys(assembly.notes)),
         )
+
+    def _add_groups(
+        self, assembly: AssembledDates, groups: list[DateGroup], days: list[list[DayPair]], phrase: DatePhrase, is_text: bool
+    ) -> None:
+        """Days and periods of a list, each with the hours beside it; a day that is there already only gets other hours."""
+        several = False
+        for group, pairs in zip(groups, days, strict=True):
+            sessions = [] if phrase.is_all_day else sessions_of(group)
+            is_by_day = is_text and not phrase.goes_on and bool(sessions) and all(one.is_of_one_day for one in sessions)
+            for first, last in pairs:
+                if last is None and _is_remark(first, sessions, assembly, several):
+                    continue
+                if last is not None and is_by_day and (last - first).days <= LONGEST_SEASON:
+                    for day in every_day(first, last):
+                        assembly.add(day, None, sessions)
+                else:
+                    assembly.add(first, (last or first) if phrase.is_all_day else last, sessions)
+            several = len(pairs) > 1 or any(last for _, last in pairs)
 
     def _begin_today(self, phrase: DatePhrase) -> None:
         """ "開催中~5月16日" as the period from today on."""
@@ -315,7 +337,7 @@ def _scan_text(text: str, order: DayMonthOrder, today: date) -> _WrittenDate:
     if exact is not None:
         return _WrittenDate(list(as_tokens(exact, text)))
     plain, excluded = split_exclusions(prepare(text))
-    plain = without_asides(plain)
+    plain = without_asides(without_side_remarks(plain) if LATIN.search(plain) else plain)
     plain = of_the_event(plain)
     if _DEADLINE.search(plain) and "から" not in plain and "~" not in plain:
         raise NotADate(f"“{' '.join(text.split())[:80]}” says only when it ends.")

@@ -24,6 +24,7 @@ from tadoru.parse.dates.weekdays import (
     ONE,
     PLURAL,
     RANGE,
+    either,
     names_of,
     range_of,
     signs_of,
@@ -119,9 +120,29 @@ _UNPLACED = re.compile(
     r"\d月(?:は|のみ|だけ|から(?![^。]{0,8}\d月))|第\s?\d(?=\s?(?:[・、,と]|[月火水木金土日週]|$))|隔週|隔月|(?<!いずれも)(?<!すべて)(?<!全て)[月火水木金土日]曜"
 )
 """Other rules and weekdays, which the rule does not have."""
+_NUMBER_WORDS = {
+    word: number
+    for number, words in enumerate(
+        (
+            "three drei trois tres tre drie",
+            "four vier quatre cuatro quattro",
+            "five fünf cinq cinco cinque vijf",
+            "six sechs seis sei zes",
+            "seven sieben sept siete sette zeven",
+            "eight acht huit ocho otto",
+            "nine neun neuf nueve nove negen",
+            "ten zehn dix diez dieci tien",
+            "eleven elf onze once undici",
+            "twelve zwölf douze doce dodici twaalf",
+        ),
+        start=3,
+    )
+    for word in words.split()
+}
 _TIMES = re.compile(
     r"(?:全|計)\s?(?P<all>\d{1,3})\s?[回日]|[(]\s?(?P<so>\d{1,3})\s?[回日]間?\s?[)]|"
-    r"(?<![\d:.])(?P<west>\d{1,2})\s(?:weeks?|sessions?|lessons?|evenings|termine|abende|séances|sesiones|incontri|lezioni|lessen|keer)(?![a-zà-ÿ])",
+    r"(?<![\d:.])(?P<west>\d{1,2})(?:x\s|\s(?:weeks?|sessions?|lessons?|evenings|termine|abende|séances|sesiones|incontri|lezioni|lessen|keer)(?![a-zà-ÿ]))"
+    rf"|(?<![a-zà-ÿ])(?P<word>{either(_NUMBER_WORDS)})\s(?={NAME})",
     re.IGNORECASE,
 )
 
@@ -183,7 +204,9 @@ def find_rule(text: str, excluded: ExcludedDates) -> RecurrencePhrase | None:
 def times_written(text: str) -> int | None:
     """How often a prepared text says that it takes place: "全8回"."""
     times = _TIMES.search(text)
-    return int(times["all"] or times["so"] or times["west"]) if times else None
+    if times is None:
+        return None
+    return _NUMBER_WORDS[times["word"].lower()] if times["word"] else int(times["all"] or times["so"] or times["west"])
 
 
 def _is_closed(text: str, found: re.Match[str]) -> bool:

@@ -39,12 +39,17 @@ _SIGNS = str.maketrans(
 )
 _NUMERALS = {sign: value for value, sign in enumerate("〇一二三四五六七八九")} | {"零": 0}
 _TENS = {"十": 10, "百": 100, "千": 1000}
+_HIRAGANA_CLOCK = re.compile(r"(?P<half>ごぜん|ごご)?\s?(?P<hour>\d{1,2})じ(?:(?P<minute>\d{1,2})[ふぷ]ん|(?P<thirty>はん))?")
+_LABEL_SIGN = re.compile(
+    r"(?<=期日|日時|日程|時間|時刻|受付|開始|集合|開演|開場|曜日|期間|会期|館日)\s?[/▷▶=|]\s?(?=[\d令平午毎正月火水木金土日])"
+)
+"""A sign between the name of a time and the time: "期日／4月25日"."""
 _KANJI_NUMBER = re.compile(
-    r"[〇零一二三四五六七八九十百千]{1,8}(?=\s?[年月時分](?!市|町|村|場(?!所))|\s?日(?=[(\s・、,~はにのよかま午]|$)|(?<=月[〇零一二三四五六七八九十])日|\s?[・、~\-]\s?[一二三四五六七八九十]{1,3}[日時])"
+    r"[〇零一二三四五六七八九十百千]{1,8}(?=\s?[年月時分](?!市|町|村|場(?!所)|保育|預か|休止|閉鎖|的)|\s?日(?=[(\s・、,~はにのよかま午]|$)|(?<=月[〇零一二三四五六七八九十])日|\s?[・、~\-]\s?[一二三四五六七八九十]{1,3}[日時])"
 )
 _KANJI_NTH = re.compile(r"(?<=第)[一二三四五](?=[\s・、,と~土日月火水木金週第])")
 _ENUMERATOR = re.compile(r"\(\d{1,2}\)(?!年)")
-_UNITS_APART = re.compile(r"(?<=\d)\s{1,3}(?=[年月日時分](?![間刻曜時程]))|(?<=[年月])\s{1,3}(?=\d)")
+_UNITS_APART = re.compile(r"(?<=\d)[^\S\n]{1,3}(?=[年月日時分](?![間刻曜時程]))|(?<=[年月])[^\S\n]{1,3}(?=\d)")
 _LONG_VOWEL_AS_DASH = re.compile(r"(?<=[\d時分日半)])\s?ー\s?(?=[\d午正翌])")
 _LOST_RANGE = re.compile(r"(?<=[\d月日時分半旬)])\s?\?\s?(?=[\d午正翌令平])")
 """A wave dash that a charset did not have."""
@@ -72,10 +77,12 @@ _BETWEEN = re.compile(
 _FOR = re.compile(r"(\d{1,2}(?:[:.]\d\d)?\s?(?:[ap]\.?m\.?)?)\sfor\s(?=\d{1,2}(?:[:.]\d\d)?\s?(?:[ap]\.?m|$|\)))", re.IGNORECASE)
 """Guests arrive at the first of two times: "7:00 for 7:30 pm"."""
 _DOTTED_RANGE = re.compile(
-    r"(?<![\d:/.\-])(\d{1,2})\.(00|[1-5]\d)\s?-\s?(\d{1,2})\.(00|[1-5]\d)(?![\d:/.\-])(?=[^\d]{0,3}(?:$|[^\d.]))"
+    r"(?<![\d:/.\-])(\d{1,2})\.(00|[1-5]\d)\s?-\s?(\d{1,2})\.(00|[1-5]\d)(?![\d:/\-]|\.\d)(?=[^\d]{0,3}(?:$|[^\d.]))"
 )
 """9.30-18.30: no month has these numbers."""
-_BARE_HOURS = re.compile(r"(?<![\d/.:\-~])(?<!\d )([7-9]|1[0-2])\s?-\s?([1-9])(?![\d/:%\-~]|\.\d|\s?[A-Za-zà-ÿ])")
+_BARE_HOURS = re.compile(
+    r"(?<![\d/.:\-~])(?<!\d )([7-9]|1[0-2])\s?(?:-|til(?=\s)|till(?=\s))\s?([1-9])(?![\d/:%\-~]|\.\d|\s?[A-Za-zà-ÿ])"
+)
 """11-6: no days and no ages, which do not count down."""
 _NEW_YEAR = re.compile("(?<![一-龠])元[日旦](?=[\\s(、午0-9])")
 _ONLY_UNTIL = re.compile(r"は\s?[~\-]\s?(\d{1,2}(?::\d\d|時(?:半|\d{1,2}分)?))(?![\d~\-]|\s?(?:から|~|-))")
@@ -116,6 +123,8 @@ def prepare(text: str) -> str:
     text = _KOREAN.sub(lambda found: _KOREAN_UNITS[found[1]], text).replace("오전", "午前").replace("오후", "午後")
     text = _CHINESE_HOUR.sub("時", text.replace("上午", "午前").replace("下午", "午後"))
     text = _LOST_RANGE.sub("~", _LONG_VOWEL_AS_DASH.sub("~", text))
+    text = _HIRAGANA_CLOCK.sub(_in_kanji, text)
+    text = _LABEL_SIGN.sub(":", text)
     text = _KANJI_NUMBER.sub(lambda found: _digits(found[0]), text)
     text = _KANJI_NTH.sub(lambda found: str(_NUMERALS[found[0]]), text)
     text = _BOTH_YEARS_TURNED.sub(r"\1年", _BOTH_YEARS.sub(r"\1年", text))
@@ -128,6 +137,12 @@ def prepare(text: str) -> str:
     if LATIN.search(text):
         text = _prepare_latin(text)
     return _SLASHES_SHARED.sub(_share_month, _DAYS_SHARED.sub(_share_day, text))
+
+
+def _in_kanji(found: re.Match[str]) -> str:
+    """ "ごご6じ30ぷん" as "午後6時30分"."""
+    half = {"ごぜん": "午前", "ごご": "午後"}.get(found["half"] or "", "")
+    return f"{half}{found['hour']}時" + (f"{found['minute']}分" if found["minute"] else "半" if found["thirty"] else "")
 
 
 def _prepare_latin(text: str) -> str:
@@ -389,7 +404,7 @@ _DAYS: tuple[tuple[re.Pattern[str], Maker], ...] = (
     (re.compile(r"(?<!\d)(?P<month>\d{1,2})月"), _from_month),
     (re.compile(r"(?<![\d泊第])(?P<day>\d{1,2})日(?!間|目|程|曜|分|本|数|以|前|後|\d(?!\d?月))"), _from_parts),
     (
-        re.compile(r"(?<![\d/.\-])(?P<first>\d{1,2})(?P<by>[/.\-])(?P<second>\d{1,2})(?P=by)(?P<year>(?:19|20)\d\d)(?!\d)"),
+        re.compile(r"(?<![\d/.])(?<!\d-)(?P<first>\d{1,2})(?P<by>[/.\-])(?P<second>\d{1,2})(?P=by)(?P<year>(?:19|20)\d\d)(?!\d)"),
         _from_three,
     ),
     (_SHORT_YEAR, _from_short_year),
@@ -450,8 +465,8 @@ def place_weekdays(tokens: list[Token]) -> tuple[list[Token], list[WeekdaysToken
         if isinstance(token, WeekdaysToken):
             if isinstance(last, DayToken) and not last.weekdays:
                 _give(out, token.days)
-            elif len(out) > 1 and _is_open(last) and isinstance(day := out[-2], DayToken) and not day.weekdays:
-                out[-2] = replace(day, weekdays=frozenset(token.days))  # "17日(月曜日・午前9時から)"
+            elif len(out) > 1 and _is_open(last, token) and isinstance(day := out[-2], DayToken) and not day.weekdays:
+                out[-2] = replace(day, weekdays=frozenset(token.days))  # "17日(月曜日・午前9時から)", "17日・月曜日"
             else:
                 left += [waiting] if waiting else []
                 waiting = token
@@ -462,15 +477,16 @@ def place_weekdays(tokens: list[Token]) -> tuple[list[Token], list[WeekdaysToken
         elif isinstance(token, DayToken) and more and not token.weekdays:
             out.append(replace(token, weekdays=frozenset({more.pop(0)})))
         else:
-            if waiting and not isinstance(token, YearToken) and not (isinstance(token, MarkToken) and token.text == ","):
+            if waiting and not isinstance(token, YearToken) and not (isinstance(token, MarkToken) and token.text in {",", "("}):
                 left.append(waiting)
                 waiting = None
             out.append(token)
     return out, left + ([waiting] if waiting else [])
 
 
-def _is_open(token: Token | None) -> bool:
-    return isinstance(token, MarkToken) and token.text == "("
+def _is_open(token: Token | None, weekday: WeekdaysToken) -> bool:
+    """What may stand between a day and its weekday."""
+    return isinstance(token, MarkToken) and (token.text == "(" or (token.text == "・" and weekday.text.endswith("曜日")))
 
 
 def _give(tokens: list[Token], weekdays: tuple[int, ...]) -> None:

@@ -107,12 +107,13 @@ _MARKS: tuple[tuple[DateMark, re.Pattern[str]], ...] = (
         DateMark.DEADLINE,
         _words(
             r"(?:事前)?申し?込み?(?:期限|締め?切り?|期間|開始|受付(?:開始|期間)?|は?[、,]?(?=:?\s?\d))|(?:支払い?|提出|返却|入金)?期限|締め?切り?|〆切り?|必着|"
-            r"応募(?:期限|期間|締切)?|予約(?:開始|受付|期間)|発売日?|前売開始|販売(?:開始|期間)|受付(?:期間|締切)|[公更掲][開新載]日",
+            r"応募(?:期限|期間|締切)?|予約(?:開始|受付|期間)|発売日?|前売開始|販売(?:開始|期間)|受付(?:期間|締切)|受付開始(?:日時?)?(?=[:は\s]{0,2}(?:\d{1,2}[月/]|令和))|[公更掲][開新載]日",
             r"(?:closing |application |entry )?deadline|closing date|(?:register|rsvp|apply|book|order|"
             r"reply)(?: online)? (?:by|before)|(?:last )?(?:posted|updated)"
             r"|(?:bookings?|registrations?|applications?|entries|tickets?|sales) (?:opens?|closes?|starts?|ends?|"
             r"go on sale|on sale|by|until|from)|on sale"
-            r"|[a-zäöü]{2,20}schluss|anmeldefrist|anmeldung(?:en)?(?: bis| ab)?|bewerbungs(?:schluss|frist)|einsendeschluss|"
+            r"|(?:anmelde|einsende|bewerbungs|melde|annahme|redaktions|verkaufs)schluss|"
+            r"anmeldefrist|anmeldung(?:en)?(?: bis| ab)?|bewerbungsfrist|"
             r"(?:karten)?vorverkauf|vvk|stand:|veröffentlicht"
             r"|date limite|clôture|inscriptions?|réservations?|inscripci(?:ón|ones)|reservas?|plazo|fecha límite|"
             r"iscrizion[ei]|prenotazion[ei]|scadenza|entro"
@@ -138,8 +139,9 @@ _MARKS: tuple[tuple[DateMark, re.Pattern[str]], ...] = (
     (
         DateMark.DOORS,
         _words(
-            r"開場(?!開演)(?:時間|時刻)?|会場(?=:?\s?\d)",
-            r"(?:doors|gates)(?:\sopen)?(?:\sat)?|open|einlass(?:\sab)?|ouverture(?: des portes)?|portes|"
+            r"開場(?!開演)(?:時間|時刻)?|開門|会場(?=:?\s?\d)",
+            r"(?:doors|gates)(?:\sopen)?(?:\sat)?|"
+            r"open|saalöffnung|kassenöffnung|einlass(?:\sab)?|ouverture(?: des portes)?|portes|"
             r"apertura(?: (?:de puertas|porte|sala))?|puertas"
             r"|(?:zaal|deur(?:en)?)(?: open)?",
         ),
@@ -154,7 +156,7 @@ _MARKS: tuple[tuple[DateMark, re.Pattern[str]], ...] = (
     (
         DateMark.END,
         _words(
-            "終演|解散|帰着|消灯|終了(?:時間|時刻|予定|日時?)?|閉会|閉場|閉[園館](?=[:\\s]{0,2}\\d)|クローズ",
+            "終演|解散|帰着|消灯|終了(?:時間|時刻|予定|日時?)?|閉会|閉場|閉門|閉[園館](?=[:\\s]{0,2}\\d)|クローズ",
             "ends?|finish(?:es)?|ende|einde|fine|fin",
         ),
     ),
@@ -164,7 +166,9 @@ _MARKS: tuple[tuple[DateMark, re.Pattern[str]], ...] = (
     (DateMark.UNTIL, _words("まで|迄", "until|till|jusqu'(?:au|à)|hasta(?: el| las)?|fino (?:al?|alle|alla)")),
     (
         DateMark.RANGE,
-        _words("~|-|から|より", r"to|through|thru|bis(?: zum)?|au|al?|(?<!e )alle|(?<!et )à(?=\s?(?:\d|mi))|t/m|tot(?: en met)?"),
+        _words(
+            "~|-|から|より", r"to|til|through|thru|bis(?: zum)?|au|al?|(?<!e )alle|(?<!et )à(?=\s?(?:\d|mi))|t/m|tot(?: en met)?"
+        ),
     ),
     (
         DateMark.LIST,
@@ -173,7 +177,7 @@ _MARKS: tuple[tuple[DateMark, re.Pattern[str]], ...] = (
             "and|und|et|or|y|e|en|sowie",
         ),
     ),
-    (DateMark.STOP, _words(r"[。\n)(※]")),
+    (DateMark.STOP, _words(r"[。\n)(※]|(?<=[^\W_]{2})\.(?=\s[A-ZÀ-Ü])")),
 )
 
 

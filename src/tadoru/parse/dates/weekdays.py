@@ -40,11 +40,14 @@ LIST = rf"{ONE}(?:\s?[・、,/と]?\s?(?:毎週)?{ONE}){{0,6}}"
 RANGE = r"[月火水木金土日](?:曜日?)?\s?(?:~|-|から)\s?[月火水木金土日](?:曜日?|(?![月火水木金土日曜本程時間]))(?:まで)?"
 _ONLY_RANGE = re.compile(RANGE)
 
-_ENDING = "(?:e?s|en|i)?(?:morgens?|ochtend|middag|avond|abends?|vormittags?|nachmittags?)?"
+_ENDING = "(?:e?s|en|i)?(?:morgens?|ochtend(?:en)?|middag(?:en)?|avond(?:en)?|abend[se]?|(?:vor|nach)mittag[se]?)?"
 """Of a plural, and of a part of the day: "samstags", "zaterdagmiddag"."""
 NAME = rf"{either(WEEKDAY_NAMES)}{_ENDING}\.?"
 ANY_NAME = rf"{either(ALL_NAMES)}s?\.?"
-PLURAL = rf"{either(name for name in WEEKDAY_NAMES if len(name) > 4)}(?:s|en)"
+PLURAL = (
+    rf"{either(name for name in WEEKDAY_NAMES if len(name) > 4)}"
+    "(?:s|en|(?:abend|avond|middag|ochtend|vormittag|nachmittag)(?:s|en|e))"
+)
 AND = r"\s?(?:,|and|&|und|et|y|e|en|sowie|/)\s?(?:(?:le|les|los|il|la|el)\s)?"
 EVERY = (
     r"every|each|weekly on|jede[nrs]?|immer|tous les|toutes les|chaque|todos los|todas las|cada|ogni|tutti i|tutte le|"
