@@ -147,7 +147,7 @@ def test_a_note_explains_the_columns_and_does_not_overrule_them(beside: dict[str
 def test_hours_in_columns_are_those_of_each_day_but_for_the_days_that_a_note_names(
     note: str, other_hours: dict[int, str]
 ) -> None:
-    hours = {day: "10:00/17:00" for day in range(1, 6)} | other_hours
+    hours = dict.fromkeys(range(1, 6), "10:00/17:00") | other_hours
     expected = " ".join(f"2026-08-{day:02}T{clocks}" for day, clocks in hours.items())
     assert show(read("2026-08-01", end="2026-08-05", start_time="10:00", end_time="17:00", note=note)) == expected
 
