@@ -102,7 +102,7 @@ _NO_EVENT = (
             rf"|^[^\d]{{0,20}}(?:{_APPLYING}|受け?付け?)(?:開始日?|期[間限]|締切日?)\)?\s?(?=\d|令和)(?![^。\n]{{0,99}}(?:{_HELD}))"
             rf"|{_DAY_END}[^。\n]{{0,80}}(?:{_APPLYING})[^。\n]{{0,40}}(?:ください|下さい|願い)"
             rf"|{_DAY_END}(?:から|より)[^。\n]{{1,40}}(?:課|係|館|センター|協会|事務局|窓口|\))\s{{0,2}}へ\s?$"
-            rf"|^\s?\([^()]{{0,12}}(?:{_APPLYING}|受け?付)[^()]{{0,6}}\)|{_DAY_END}まで\s?受け?付"
+            rf"|^\s?\((?!(?:参加者?)?募集)[^()]{{0,12}}(?:{_APPLYING}|受け?付)[^()]{{0,6}}\)|{_DAY_END}まで\s?受け?付"
             rf"|{_DAY_END}[^。\n\d]{{0,6}}(?:受け?付け?|申込み?|予約|発売|販売|募集)開始"
             rf"|(?:{_DAY_END}|{_HOUR_END})\)?(?:から|より|まで)[^。\n\d]{{0,12}}受け?付(?![^。\n]{{0,20}}\d)"
             rf"|抽選会は|(?:{_APPLYING}|受け?付け?)(?:日|期[間日限]|開始日?|方法|時期)?(?:は|が|:)\s?(?:[^\d。\n]{{0,6}})\d{{1,4}}[年月日/]"
@@ -140,13 +140,19 @@ _LATIN_MOVED_TO = re.compile(
     re.IGNORECASE,
 )
 _TIME_MOVED = re.compile(
-    r"(?:(?:開始|開演|開催|実施)?時[間刻]|開[始演])[をが]\s?(?:午[前後])?\d{1,2}(?:時(?:半|\d{1,2}分)?|:\d\d)(?:から|より|~)"
-    r"((?:午[前後])?\d{1,2}(?:時(?:半|\d{1,2}分)?|:\d\d))[にへ](?:変更|繰)[^。)]{0,20}"
+    r"(?:(?:(?:開始|開演|開催|実施)?時[間刻]|開[始演])[をが]\s?)?(?:午[前後])?\d{1,2}(?:時(?:半|\d{1,2}分)?|:\d\d)(?:開[演始会])?(?:から|より|~)"
+    r"((?:午[前後])?\d{1,2}(?:時(?:半|\d{1,2}分)?|:\d\d)(?:開[演始会])?)[にへ](?:変更|繰)[^。)]{0,20}"
 )
 """The new time of what begins earlier or later."""
 _SIDE_REMARK = re.compile(
     r"(\d[^.(\n]{0,12}[.(\n]\s?)[^\W\d_][^\d.\n()]{3,50}?\s(?:from|ab|dès|vanaf|dalle(?: ore)?|a partir de las|à partir de)\s"
     r"\d{1,2}(?:[:.]\d\d)?\s?(?:[ap]\.?m|uhr|uur|h(?:\d\d)?|heures)?(?=\s?[.)\n]|\s?$)",
+    re.IGNORECASE,
+)
+_LATIN_TIME = re.compile(r"\d{1,2}:\d\d|\d{1,2}(?:[.:]\d\d)?\s?(?:[ap]m|uhr|uur|h(?:\d\d)?)(?![a-z])", re.IGNORECASE)
+_SAME_TIME = re.compile(
+    r"(?:at )?(?:the )?same time|(?:zur )?gleichen? (?:zeit|uhrzeit)|(?:à la )?même heure|(?:a la )?misma hora|"
+    r"stess[oa] orari?o?|zelfde tijd",
     re.IGNORECASE,
 )
 _CONDITION = re.compile("場合|雨天|荒天|悪天|小雨|降雨|中止時|なら")
@@ -324,8 +330,9 @@ def _with_new_day(plain: str) -> str:
     moved = _LATIN_MOVED_TO.search(plain)
     if moved is None:
         return plain
-    begin = max(plain.rfind(sign, 0, moved.start()) for sign in ".\n") + 1
-    return f"{plain[:begin]} {plain[moved.end() :]}"
+    begin = max(plain.rfind(sign, 0, moved.start()) for sign in (". ", "\n")) + 1
+    clocks = _LATIN_TIME.findall(plain[begin : moved.start()]) if _SAME_TIME.search(plain, moved.end()) else []
+    return f"{plain[:begin]} {_SAME_TIME.sub(' '.join(clocks[:1]), plain[moved.end() :], count=1)}"
 
 
 def without_side_remarks(plain: str) -> str:

@@ -42,7 +42,7 @@ _JI = re.compile(
 )
 _ENGLISH = re.compile(
     r"(?<![\d:/.])(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?(?:\s?(?:-|~|to|till|until)\s?(?P<hour2>\d{1,2})(?:[:.](?P<minute2>\d\d))?)?"
-    rf"\s?(?P<half>[ap])\.?m\b\.?(?:\s?(?P<zone>{_ZONE})(?![a-z]))?",
+    rf"\s?(?P<half>[ap])\.?m\b(?:\.(?!\s(?-i:[A-ZÀ-Ü])))?(?:\s?(?P<zone>{_ZONE})(?![a-z]))?",
     re.IGNORECASE,
 )
 _PREFIXED = re.compile(r"(?<![a-z])(?P<half>[ap])\.?m\.?\s?(?P<hour>\d{1,2})(?![\d:/.時]|\s?[ap]\.?m)", re.IGNORECASE)

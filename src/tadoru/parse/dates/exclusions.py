@@ -33,17 +33,25 @@ _CLOSED = (
 _EXCLUDED = re.compile(
     rf"(?:休[館園業演場廊室](?:日(?!曜)|(?!日))|定休(?:日(?!曜)|(?!日))|閉館日)[:=はが\s()/]{{0,3}}(?P<named>{_ITEMS})\)?"
     rf"|[(、,※]?\s?(?:ただし、?|但し、?)?(?<![一-龠\d])(?P<listed>{_ITEMS})(?:と重な[るっ]た?場合|に当たる場合)?"
-    rf"(?:\s?[をは]?除[くき]|以外|[はが]?[、,]?\s?(?:{_CLOSED}))日?(?:\s?\((?P<aside>[^()]{{0,30}}(?:場合|とき|開[館園])[^()]{{0,30}})\))?\)?"
+    rf"(?:\s?[をは]?除[くき]|以外|(?:[はが][^。\d()]{{0,10}}のため)?[はが]?[、,]?\s?(?:{_CLOSED}))(?:日|し?ます)?(?:\s?\((?P<aside>[^()]{{0,30}}(?:場合|とき|開[館園])[^()]{{0,30}})\))?\)?"
 )
 """A list of days behind a word like "休館日", or before one like "除く"."""
+_BUT_OPEN = re.compile(rf"(?:ただし|但し)、?\s?(?:{_DAY})(?:\([^()]{{1,8}}\))?[^。\d\n]{{0,6}}(?:開[館園場]|営業)(?:し?ます)?。?")
+"""A day on which it is open all the same, in a sentence of its own."""
 _PART = re.compile(
     rf"\((?P<aside>[^()]*)\)|(?:(?P<month>\d{{1,2}})(?:月|/))?(?P<day>\d{{1,2}})(?:日|(?=[(・、,と~\-かは]|$))|(?P<whole>\d{{1,2}})月"
     rf"|(?P<to>~|-|から)|(?P<holidays>{_HOLIDAYS})|(?P<year_end>年末年始)|(?:第(?P<nths>\d(?:[・、,]第?\d){{0,3}}))?(?P<sign>{_WEEKDAY})"
 )
 _USUALLY = re.compile(r"\(通常は?[^()]{1,40}\)")
 _NEVER = re.compile(r"休[館園業演場]日?[:はが)/\s]{0,2}(?:(?:会期|期間)中は?)?(?:無休|なし)|(?:会期|期間)中無休")
-_OPENED = re.compile(rf"(?:{_DAY})(?=[^、。]{{0,8}}開[館園])")
+_OPENED = re.compile(rf"(?:{_DAY})(?=[^、。]{{0,12}}(?:開[館園場]|営業))")
 _CLOSED_ALSO = re.compile(rf"(?:{_DAY})(?=[^、。]{{0,4}}(?:休[館園]|閉館))")
+MONTH_NAME = rf"{either(MONTHS)}\.?"
+_LATIN_OPENED = re.compile(
+    rf"(?<![a-zà-ÿ])(?P<closed>closed(?: on)? {NAME}),? (?:except|but open)(?: on)?\s"
+    rf"(?P<days>\d{{1,2}}(?:st|nd|rd|th)? {MONTH_NAME}(?:(?:,| and|, and) \d{{1,2}}(?:st|nd|rd|th)? {MONTH_NAME}){{0,5}})",
+    re.IGNORECASE,
+)
 _LATIN_EXCEPT = re.compile(
     r"[(,;]?\s?(?<![a-zà-ÿ])(?:closed|except|excluding|außer|ausgenommen|geschlossen|sauf|fermé(?:e|s|es)?|excepto|salvo|cerrad[oa]s?|tranne|chius[oai]|"
     rf"behalve|gesloten)(?: on| am| le| les| el| los| il| la|"
@@ -51,7 +59,6 @@ _LATIN_EXCEPT = re.compile(
     rf"|[(,;]?\s?(?<![a-zà-ÿ])(?P<before>{NAME}(?:{AND}{NAME}){{0,4}})\s(?:closed|geschlossen|ruhetag|fermé|cerrado|chiuso|gesloten)(?![a-zà-ÿ])\)?",
     re.IGNORECASE,
 )
-MONTH_NAME = rf"{either(MONTHS)}\.?"
 _LATIN_EXCEPT_DAY = re.compile(
     r"[(,;.]?\s?(?<![a-zà-ÿ])(?:closed|except|excluding|no class|not|außer|ausgenommen|geschlossen|sauf|fermé|excepto|"
     r"salvo|cerrado|tranne|chiuso|behalve|"
@@ -125,6 +132,10 @@ def split_exclusions(text: str) -> tuple[str, ExcludedDates]:
     for found in _EXCLUDED.finditer(text):
         excluded |= _List().read(found["named"] or found["listed"]) | _of_aside(found["aside"] or "", None)
     text = _EXCLUDED.sub(" ", text)
+    if excluded:
+        for found in _BUT_OPEN.finditer(text):
+            excluded |= _of_aside(found[0], None)
+        text = _BUT_OPEN.sub(" ", text)
     if LATIN.search(text):
         text, named = _split_latin(text)
         excluded |= named
@@ -186,7 +197,7 @@ def _of_aside(aside: str, month: int | None) -> ExcludedDates:
     open_list, closed_list = _List(), _List()
     opened = open_list.read("、".join(_OPENED.findall(aside)), month).days
     is_condition = "場合" in aside or "とき" in aside
-    is_other = is_condition or "開館" in aside or "開園" in aside
+    is_other = is_condition or bool(opened)
     closed = closed_list.read("、".join(_CLOSED_ALSO.findall(aside)) if is_other else aside, open_list.month).days
     moves = is_condition and ("翌" in aside or "開" in aside)
     return ExcludedDates(closed - opened, opened=opened, moves=moves)
@@ -210,6 +221,11 @@ def _split_latin(text: str) -> tuple[str, ExcludedDates]:
     days: set[tuple[int | None, int]] = set()
     months: set[int] = set()
     weekdays: frozenset[int] = frozenset()
+    opened: set[tuple[int | None, int]] = set()
+    for found in _LATIN_OPENED.finditer(text):
+        for day, month_name in re.findall(rf"(\d{{1,2}})(?:st|nd|rd|th)? ({either(MONTHS)})", found["days"], re.IGNORECASE):
+            opened.add((MONTHS[month_name.lower()], int(day)))
+    text = _LATIN_OPENED.sub(r"\g<closed>", text)
     for found in _LATIN_EXCEPT_DAY.finditer(text):
         month = MONTHS[(found["month"] or found["first"]).lower().rstrip(".")]
         days.update((month, int(found[part])) for part in ("extra", "day", "second") if found[part])
@@ -220,4 +236,4 @@ def _split_latin(text: str) -> tuple[str, ExcludedDates]:
     if (named := _LATIN_EXCEPT.search(text)) is not None:
         weekdays = names_of(named["days"] or named["before"])
         text = _LATIN_EXCEPT.sub(" ", text, count=1)
-    return text, ExcludedDates(frozenset(days), frozenset(months), weekdays)
+    return text, ExcludedDates(frozenset(days), frozenset(months), weekdays, opened=frozenset(opened))

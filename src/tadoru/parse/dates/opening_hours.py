@@ -27,10 +27,11 @@ _JAPANESE = re.compile(
 _LATIN_CLOCK = r"(?:\d{1,2}(?:[:.]\d\d)?\s?(?:[ap]\.?m\b\.?|h(?:\d\d)?\b|uhr\b|uur\b)|\d{1,2}:\d\d|noon|midnight|midi)"
 _TO = r"\s?(?:-|~|to|bis|à|a|tot)\s?"
 _LATIN_END = rf"(?:{_LATIN_CLOCK}|\d{{1,2}}(?:\.\d\d)?(?![:\d]|\.\d))"
+_LATIN_HOURS = rf"(?:from |von |de |da |van )?{_LATIN_END}{_TO}{_LATIN_END}"
 _LATIN = re.compile(
     rf"(?<![^\W_])(?P<days>(?P<range>{ANY_NAME}{TO}{ANY_NAME})|{ANY_NAME}(?:{AND}{ANY_NAME}){{0,5}})[,:]?\s(?:only\s)?"
     rf"(?P<hours>(?:until|till|bis|jusqu'à|fino alle|hasta las|tot)\s{_LATIN_CLOCK}"
-    rf"|(?:from |von |de |da |van )?{_LATIN_END}{_TO}{_LATIN_END}|{_LATIN_CLOCK})(?!\s?(?:{MONTH_NAME}|\.?\d))",
+    rf"|{_LATIN_HOURS}(?:\s?(?:,|and|und|et|y|e|en|/)\s{_LATIN_HOURS}){{0,2}}|{_LATIN_CLOCK})(?!\s?(?:{MONTH_NAME}|\.?\d))",
     re.IGNORECASE,
 )
 _BARE_RANGE = re.compile(

@@ -22,6 +22,9 @@ from tadoru.parse.dates.tokens import (
 )
 
 MOST_DAYS = 200
+_MEETING = ("集合", "treffpunkt", "ritrovo", "verzamelen", "rendez-vous")
+_LONGEST_JOIN = 5
+"""Letters of a word that joins two dates; longer words between them are marked as a list too."""
 _LABELS = frozenset({DateMark.DOORS, DateMark.START, DateMark.END, DateMark.ENTRY})
 _SKIPPED = frozenset({DateMark.DEADLINE, DateMark.ASIDE})
 _ENDS_SKIP = frozenset({DateMark.LIST, DateMark.STOP, DateMark.START})
@@ -102,7 +105,11 @@ def _without_asides(tokens: list[Token]) -> list[Token]:
             continue
         if skipping and is_closed:
             skipping = mark is not DateMark.START and token.text not in {"。", "\n"}
-        elif skipping and mark in _ENDS_SKIP and not (mark is DateMark.LIST and token.text == "・"):
+        elif (
+            skipping
+            and mark in _ENDS_SKIP
+            and not (mark is DateMark.LIST and (token.text == "・" or len(token.text) > _LONGEST_JOIN))
+        ):
             skipping = False
         if not skipping:
             out.append(token)
@@ -124,7 +131,9 @@ def _without_meeting(tokens: list[Token]) -> list[Token]:
     """Where no other time is named, people meet for the start: "10時集合"."""
     times = sum(isinstance(token, TimeToken) for token in tokens)
     is_alone = times == 1 and not any(_is(token, DateMark.START, DateMark.DOORS) for token in tokens)
-    return [token for token in tokens if not (is_alone and _is(token, DateMark.ENTRY) and token.text.startswith("集合"))]
+    return [
+        token for token in tokens if not (is_alone and _is(token, DateMark.ENTRY) and token.text.lower().startswith(_MEETING))
+    ]
 
 
 def _has_date_ahead(tokens: list[Token], position: int) -> bool:

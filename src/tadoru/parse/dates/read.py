@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
@@ -440,7 +440,7 @@ def _is_remark(day: date, sessions: list[DaySession], assembly: AssembledDates, 
 
 def _covers(occurrence: Occurrence, day: date) -> bool:
     start, end = occurrence.starts_at, occurrence.ends_at
-    return start.date() == day or (end is not None and end.date() > start.date() and start.date() <= day <= end.date())
+    return start.date() == day or (end is not None and start.date() <= day <= (end - timedelta(minutes=1)).date())
 
 
 def _with_hours(occurrences: list[Occurrence]) -> list[Occurrence]:

@@ -69,7 +69,8 @@ _BARE = re.compile(
 )
 """Weekdays alone: a rule only when the period begins on one of them."""
 _DAILY = re.compile(
-    r"毎日(?!曜)|(?<![a-zà-ÿ])(?:every ?day|daily|täglich|tous les jours|chaque jour|todos los días|ogni giorno|"
+    r"毎日(?!曜)|毎(?=[朝晩夕夜](?!刊))|"
+    r"(?<![a-zà-ÿ])(?:every ?day|daily|täglich|tous les jours|chaque jour|todos los días|ogni giorno|"
     r"tutti i giorni|dagelijks|elke dag)(?![a-zà-ÿ])",
     re.IGNORECASE,
 )
@@ -112,7 +113,7 @@ _LATIN_MONTHLY = re.compile(
 )
 _FIRST_DAY_BEHIND = re.compile(rf",?\s(?:\d{{1,2}}(?:st|nd|rd|th|\.)?\s|{MONTH_NAME}\s\d)", re.IGNORECASE)
 _DOUBT = re.compile(
-    r"除[くき]|祝|休館|休園|(?<![夏冬春])休み|休業|休止|お休|不定期|以外|原則|年末年始|場合|変更|ただし|但し|または|又は|程度|のうち|いずれか|(?<!毎)月に?\d回|[カヶか]月に|週に\d|年に?\d回|ペース|except|holiday|unless|term.?time|school|ferien|vacances|vacaciones|vacanze|vakantie|außer|sauf|salvo|tranne|"
+    r"除[くき]|祝|休館|休園|(?<![夏冬春])休み|休業|休止|お休|不定期|以外|原則|年末年始(?!の)|場合|変更|ただし|但し|または|又は|程度|のうち|いずれか|(?<!毎)月に?\d回|[カヶか]月に|週に\d|年に?\d回|ペース|except|holiday|unless|term.?time|school|ferien|vacances|vacaciones|vacanze|vakantie|außer|sauf|salvo|tranne|"
     r"behalve|closed|geschlossen|fermé|cerrado|chiuso|gesloten",
     re.IGNORECASE,
 )

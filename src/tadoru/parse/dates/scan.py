@@ -69,9 +69,10 @@ _WEST_HOURS_NAMED = re.compile(
     re.IGNORECASE,
 )
 """Hours of languages that name them before the number: "dalle 10 alle 19", "a las 19.30 h"."""
+_HALF_DAY_STOP = re.compile(r"(?<![A-Za-z])([apAP])\.\s?[mM]\.(?=\s[A-ZÀ-Ü])")
 _HALF_DAY = re.compile(r"(?<![a-z])([ap])\.\s?m\b\.?", re.IGNORECASE)
 _BETWEEN = re.compile(
-    r"(?<![^\W_])(?:between|zwischen|entre|tra|tussen)\s([^.;()\n]{1,16}?\d[^.;()\n]{0,12}?)\s(?:and|und|et|y|e|en)\s(?=\d)",
+    r"(?<![^\W_])(?:between|zwischen|entre|tra|tussen)\s((?:[^.;()\n]|\.\d){1,16}?\d(?:[^.;()\n]|\.\d){0,12}?)\s(?:and|und|et|y|e|en)\s(?=\d)",
     re.IGNORECASE,
 )
 _FOR = re.compile(r"(\d{1,2}(?:[:.]\d\d)?\s?(?:[ap]\.?m\.?)?)\sfor\s(?=\d{1,2}(?:[:.]\d\d)?\s?(?:[ap]\.?m|$|\)))", re.IGNORECASE)
@@ -147,7 +148,7 @@ def _in_kanji(found: re.Match[str]) -> str:
 
 def _prepare_latin(text: str) -> str:
     """Hours in words of European languages as `10:00~19:00`."""
-    text = _BETWEEN.sub(r"\1 ~ ", _FOR.sub(" ", _HALF_DAY.sub(r"\1m", text)))
+    text = _BETWEEN.sub(r"\1 ~ ", _FOR.sub(" ", _HALF_DAY.sub(r"\1m", _HALF_DAY_STOP.sub(r"\1m.", text))))
     text = _WEST_HOURS_NAMED.sub(lambda found: f" {_range(*found.groups())} ", text)
     text = _WEST_HOURS_SHARED.sub(_shared_hours, text)
     text = _MORE_HOURS.sub(r" , \1:00~\2:00", text)
@@ -213,7 +214,7 @@ _LONG_MONTH = (
 )
 _ORDINAL = r"(?:st|nd|rd|th|er|º|ª|°|\.)?"
 _D = rf"\d{{1,2}}(?!\d|:\d|\s?[ap]\.?m\b|\s?h\d|\s?Uhr){_ORDINAL}"
-_D2 = rf"(?!\d{{1,2}}\s?[-~]\s?\d{{1,2}}(?::\d\d|\s?[ap]\.?m)){_D}"
+_D2 = rf"(?!\d{{1,2}}\s?(?:[-~]|to\s)\s?\d{{1,2}}(?::\d\d|\s?[ap]\.?m)){_D}"
 """A day of a list, which is not the first of two hours: "Nov. 9, 4-5:30 p.m."."""
 _AND = r"\s?(?:-|~|–|,|、|/|&|\+|\bto\b|\bbis\b|\bau\b|\bal?\b|\band\b|\bund\b|\bet\b|\by\b|\be\b|\ben\b|\bt/m\b|\bthrough\b)\s?"
 _RANGES = re.compile(r"-|~|\b(?:to|bis|au|al?|t/m|through)\b", re.IGNORECASE)

@@ -133,7 +133,7 @@ _MARKS: tuple[tuple[DateMark, re.Pattern[str]], ...] = (
         _words(
             r"(?:配信|整列|入場|集合)開始|(?:当日)?受け?付け?(?!中)(?:開始|時間)?|集合(?:時間)?|(?:最終)?入[場館園](?!無料|料|券|可|自由|制限|口)(?:開始|時間)?|来場|チェックイン",
             r"registration|arrival|check-?in|last (?:entry|admission|orders)|letzter einlass|dernière entrée|"
-            r"última entrada|ultimo ingresso|inloop|ontvangst|accueil",
+            r"última entrada|ultimo ingresso|inloop|ontvangst|accueil|ritrovo|treffpunkt|verzamelen|rendez-vous",
         ),
     ),
     (
