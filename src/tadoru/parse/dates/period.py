@@ -16,6 +16,7 @@ from tadoru.parse.dates.tokens import NotADate
 AHEAD = timedelta(days=91)
 """How far a rule without an end is followed."""
 _MOST_COUNTED = 60
+_MOST_NAMED = 3
 LONGEST_SEASON = 31
 """Days of a period that takes place every day at hours of less than half a day."""
 
@@ -145,8 +146,11 @@ def _over_period(
 ) -> list[DaySession]:
     """The hours of a period: it starts and ends as the note says of its first and of its last day."""
     sessions = list(sessions)
-    for day in sorted(hours.exceptions - {first, last}):
+    others = sorted(hours.exceptions - {first, last})
+    for day in others[:_MOST_NAMED]:
         assembly.note(f"On {day.day} {day:%B} the hours are others.")
+    if len(others) > _MOST_NAMED:
+        assembly.note(f"On {len(others) - _MOST_NAMED} more days the hours are others.")
     if sessions and first in hours.exceptions and (start := hours.by_day[first][0].start) is not None:
         sessions[0] = replace(sessions[0], start=start)
     if sessions and last in hours.exceptions and (end := hours.by_day[last][-1].end) is not None:
