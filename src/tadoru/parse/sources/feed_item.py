@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from typing import Any
 
 from tadoru.model.event import RawEvent
 from tadoru.parse.dates.vocabulary import MONTHS
-from tadoru.parse.dates.weekdays import WEEKDAY_NAMES, either
+from tadoru.parse.dates.weekdays import WEEKDAY_NAMES
 from tadoru.parse.linear_regex import LinearRegex
 from tadoru.parse.sources.cancellation import says_cancelled
 from tadoru.parse.sources.feed_xml import XmlElement
@@ -33,9 +33,17 @@ _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\.?"
 )
-_ANY_MONTH = "(?:" + "|".join(sorted(MONTHS.keys() - {"out", "set", "ago", "mag", "gen"}, key=len, reverse=True)) + r")\.?"
+
+
+def _any_of(words: Iterable[str]) -> str:
+    """An expression for one of these words, by their first letters: an expression tries all that stand beside each other."""
+    letters = groupby(sorted(words, key=lambda word: (word[0], -len(word), word)), key=lambda word: word[0])
+    return "(?:" + "|".join(f"{first}(?:{'|'.join(word[1:] for word in same)})" for first, same in letters) + ")"
+
+
+_ANY_MONTH = _any_of(MONTHS.keys() - {"out", "set", "ago", "mag", "gen"}) + r"\.?"
 """Of all languages, without what is a word of English too."""
-_ANY_WEEKDAY = either(WEEKDAY_NAMES)
+_ANY_WEEKDAY = _any_of(WEEKDAY_NAMES)
 _NTH = r"[0-9]{1,2}(?:st|nd|rd|th|er|\.)?"
 _NUMERIC_END = r"(?=,?\s{0,2}(?:um\s|ab\s|von\s)?[0-9]{1,2}(?:[:.][0-9]{2})?\s?(?:Uhr|[-–]))"
 _YEAR = rf"(?:(?:令和|平成|昭和|大正|明治){_KANJI}{{1,3}}年|(?:{_DIGIT}{{2}}){{1,2}}年)"
@@ -63,7 +71,7 @@ _TIME = "|".join(
 )
 _MORE = (
     rf"{_DATE}|{_TIME}|{_WEEKDAY}|{_KANJI}{{1,3}}日(?![本間])|[〜～~\-–—－−・,、,／|]|から|より|まで|に|開場|開演|開始|終了|受付|(?:at|to|from|until|and|à|de|bis|um|von|ab|a\slas|@)\s"
-    rf"|(?:{_ANY_WEEKDAY}),?(?!\w)|[0-9]{{1,2}}(?=\s(?:bis|à|-)\s[0-9]{{1,2}}(?:\s?Uhr|\s?h))"
+    rf"|{_ANY_WEEKDAY},?(?!\w)|[0-9]{{1,2}}(?=\s(?:bis|à|-)\s[0-9]{{1,2}}(?:\s?Uhr|\s?h))"
     r"|[(（][^)）]{0,6}[祝休][^)）]{0,4}[)）]"
     rf"|の(?=(?:毎[週月]|隔週|第{_DIGIT}|[月火水木金土日]曜))|毎[週月]|隔週|第{_DIGIT}(?=[・、第月火水木金土日])|[(（]?全{_DIGIT}{{1,2}}回[)）]?"
     r"|[(（][^()（）]{1,24}除く[)）]"
