@@ -84,3 +84,18 @@ def test_a_signal_lets_what_was_begun_finish_and_keeps_the_rest_for_later(calend
     assert done.code == 130
     assert [run.status for run in calendar.runs()] == ["success"]
     assert site.hits("/1.ics") == 0
+
+
+def test_of_two_runs_at_once_the_second_says_that_the_first_has_the_source(calendar: Calendar, site: Site) -> None:
+    site.reply("/0.ics", body=ics(meeting(1)), content_type="text/calendar")
+    gate = site.hold("/0.ics")
+    calendar.add(site.url("/0.ics"), "ics")
+    process = calendar.tadoru.start("events", "-d", calendar.database, "run", "--all", "--delay", "0")
+    site.wait_for(lambda site: "/0.ics" in site.paths)
+    again, due = calendar.run(), calendar.run("--due")
+    gate.release()
+    assert (again.code, again.err) == (0, "tadoru: Another worker is collecting source 1.\n")
+    assert (due.code, due.out) == (0, "No source is due. `tadoru events status` shows when each will be.\n")
+    assert finished(process).code == 0
+    assert site.hits("/0.ics") == 1
+    assert [run.status for run in calendar.runs()] == ["success"]
