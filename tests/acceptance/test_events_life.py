@@ -284,6 +284,21 @@ LIVES: dict[str, Life] = {
         PAGES,
         is_stored=True,
     ),
+    "a host that asks for a day in the middle of a run is left alone for a day": Life(
+        "html",
+        [
+            Step(
+                world={
+                    "/a": links("/e/1", "/e/2"), "/e/1": about("Market", "2031-05-01 10:00"),
+                    "/e/2": refusal(503, Retry_After="86400"),
+                },
+                says="1 new", status="partial", log="pause until", asked=3, due=24,
+            ),
+            Step(says="No source is due", asked=0, status=None),
+            Step(after=13 * HOUR, world={"/e/2": about("Choir", "2031-05-02 10:00")}, says="1 new", asked=3, due=12),
+        ],
+        PAGES,
+    ),
     "pages that fail are not waited for one after the other": Life(
         "html",
         [

@@ -64,16 +64,16 @@ def run_interval(source: EventSource) -> float:
     return PERIODS.get(source.frequency, source.low_hours * HOUR)
 
 
-def delay_after_success(source: EventSource, wish: float | None) -> float:
-    """Seconds until the next run; `wish` is the ttl of the source."""
-    return max(run_interval(source), min(wish or 0.0, MAX_TTL))
+def delay_after_success(source: EventSource, wish: float | None, retry_after: float = 0.0) -> float:
+    """Seconds until the next run; `wish` is the ttl of the source, `retry_after` the pause that its server asked for."""
+    return max(run_interval(source), min(wish or 0.0, MAX_TTL), retry_after)
 
 
-def delay_after_failure(source: EventSource, failures: int, *, jitter: float, retry_after: float | None = None) -> float:
+def delay_after_failure(source: EventSource, failures: int, *, jitter: float, retry_after: float = 0.0) -> float:
     """Seconds until the next run after consecutive failures: one interval, then twice as long each time, plus or minus ten
     percent (`jitter`, in [0, 1)); never sooner than the server asked for."""
     wait = min(run_interval(source) * 2.0 ** min(failures - 1, 20), MAX_INTERVAL) * (0.9 + 0.2 * jitter)
-    return min(max(wait, retry_after or 0.0), MAX_INTERVAL)
+    return min(max(wait, retry_after), MAX_INTERVAL)
 
 
 _ITEM = re.compile(r"[0-9]$")
@@ -329,7 +329,7 @@ class Collector:
                 body_hash=first.path.rpartition("/")[2].partition(".")[0] if first else "", kept=found.kept,
             )  # fmt: skip
         closed = await self._finish(run, status, counts, _summary(problems), tuple(found.snapshots))
-        await asyncio.to_thread(store.schedule.set_due, source.id, delay_after_success(source, found.ttl))
+        await asyncio.to_thread(store.schedule.set_due, source.id, delay_after_success(source, found.ttl, found.retry_after))
         await asyncio.to_thread(self._end_failure, source)
         if missing is not None:
             await asyncio.to_thread(self._watch_drop, source, missing)

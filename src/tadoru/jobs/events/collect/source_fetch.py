@@ -29,7 +29,7 @@ from tadoru.model.event import ParsedSource, ParseProblem, RawEvent, SourceType
 from tadoru.model.web import Headers, Response
 from tadoru.parse.text_cleaning import one_line
 from tadoru.rules.retry import parse_retry_after
-from tadoru.rules.url import canonical
+from tadoru.rules.url import canonical, host_key
 from tadoru.store.calendar.records import CollectionState, EventSource
 from tadoru.store.files import FileStore
 
@@ -105,7 +105,7 @@ class SourceContent:
     """Pages about events that the server no longer has."""
     moved_to: str = ""
     """The new URL of a source that has moved permanently."""
-    retry_after: float | None = None
+    retry_after: float = 0.0
     ttl: float | None = None
     kept: dict[str, Any] = field(default_factory=dict)
     """Data for the next run, stored once everything else is."""
@@ -327,13 +327,14 @@ class SourceFetcher:
             self.found.moved_to = self._credentials.redact(redirect_target(permanent[-1]) or "")
         if not isinstance(answer, Response):
             if isinstance(answer, PausedHost):
-                self.found.retry_after = answer.retry_after
+                self._note_pause(answer.url, answer.retry_after)
             return FetchFailure(self._credentials.redact(answer.message))
         if answer.status == 304 and conditions:
             return answer
         if answer.status != 200:
             self.found.is_gone = answer.status == 410 and not self.found.documents and permanent == hops
-            self.found.retry_after = wait = parse_retry_after(answer.header("retry-after"), self._clock.now())
+            wait = parse_retry_after(answer.header("retry-after"), self._clock.now())
+            self._note_pause(answer.url, wait or 0.0)
             if wait is None or wait <= MAX_RETRY_WAIT:
                 why = Message("The server returned status {status}.", status=answer.status)
                 return FetchFailure(why, answer.status in _GONE)
@@ -346,6 +347,11 @@ class SourceFetcher:
             return FetchFailure(why)
         self.found.fetched += 1
         return answer
+
+    def _note_pause(self, url: str, seconds: float) -> None:
+        """Remember for how long a host wants to be left alone, unless it only has pages about single events."""
+        if not self.found.documents or host_key(url) == host_key(self._source.url):
+            self.found.retry_after = max(self.found.retry_after, seconds)
 
     async def _snapshot(self, answer: Response) -> FetchedDocument:
         now = to_datetime(self._clock.now())
