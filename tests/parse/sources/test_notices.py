@@ -88,6 +88,9 @@ def test_a_note_that_says_nothing_else_is_a_cancellation(note: str) -> None:
         "4月10日から延期になりました。",
         "4月10日の夏まつりは中止します。他の日は開催します。",
         "対面での開催は中止となりました。オンラインで開催します。",
+        "この夏の盆踊り大会は中止となりました。",
+        "隣町の夏まつりは中止となりました。",
+        "The fair was nearly cancelled but is going ahead.",
         "10時の回は満席となりました",
         "定員に達し次第、受付を終了します。",
         "The afternoon session is cancelled.",
@@ -110,6 +113,8 @@ def test_a_sentence_about_something_else_says_nothing_about_the_event(note: str)
     [
         ("雨天のため、夏まつりは中止です。", NoticeKind.CANCELLED),
         ("5月8日の夏まつりは中止します。", NoticeKind.CANCELLED),
+        ("実行委員会は、本年の夏まつりの開催を中止することを決定しました。", NoticeKind.CANCELLED),
+        ("定員50名に達したので受付を終了しました。", NoticeKind.SOLD_OUT),
         ("残念ながら開講を断念いたしました。", NoticeKind.CANCELLED),
         ("Die Veranstaltung fällt wegen Krankheit aus.", NoticeKind.CANCELLED),
         ("5月8日から6月5日に延期しました。", NoticeKind.POSTPONED),

@@ -56,6 +56,7 @@ _NAMED_DAY = re.compile(r"(?<!\d)(\d{1,2})[月/](\d{1,2})(?!\d)日?(?:\([^()]{1,
 _YEAR = re.compile(r"(?<!\d)(20\d\d)(?!\d)|令和(\d{1,2}|元)年")
 _CALLED_OFF = r"(?:中止|取り?やめ|取り?止め|見合わせ|見送り|断念)"
 _FULL = r"(?:満席|満員|完売)"
+_REACHED = r"定員(?:\d{1,4}[名人組])?に達"
 _WORDS = {
     NoticeKind.CANCELLED: _Words(_CALLED_OFF, r"cancell?ed|called off|abgesagt|entfallen|annulée?s?"),
     NoticeKind.POSTPONED: _Words(r"延期", r"postponed|rescheduled|verschoben|reportée?s?"),
@@ -64,7 +65,7 @@ _WORDS = {
         r"(?:開催|開始|開演)?(?:日時|日程|期日|時間|時刻)[のが]?変更", r"new time|time changed?|change of time"
     ),
     NoticeKind.SOLD_OUT: _Words(
-        rf"{_FULL}|定員到達|定員に達|(?:受付|募集|申込(?:み|受付)?)の?(?:終了|締切り?)",
+        rf"{_FULL}|定員到達|{_REACHED}|(?:受付|募集|申込(?:み|受付)?)の?(?:終了|締切り?)",
         r"sold out|fully booked|ausverkauft|ausgebucht|compl(?:et|ète)s?",
     ),
 }
@@ -79,12 +80,13 @@ _OPEN, _CLOSE = r"【\[(〔<《≪〈", r"】\])〕>》≫〉"
 
 _STATUS = re.compile(r"true|yes|1|.*(?:中止|取り?やめ|取り?止め|キャンセル|cancell?ed).*", re.IGNORECASE | re.DOTALL)
 _POSTPONED = re.compile(r"延期|postponed", re.IGNORECASE)
-_OFF = rf"(?:{_CALLED_OFF}|延期|{_FULL}|定員に達)"
+_OFF = rf"(?:{_CALLED_OFF}|延期|{_FULL}|{_REACHED})"
 _CONDITION = re.compile(
     r"場合|次第|可能性|ことが|こともあり|[恐虞]れ|おそれ|かもしれ|(?<!\d)[時際]に?は|の際|とき|[っし]たら|[なけれあ]れば|なら(?:ば|、|(?=中止|延期|取り))|限り|"
     r"もしくは|または|又は|か否か|可否|有無|(?:中止|延期|見合わせ)[^。、]{0,15}(?:ください|下さい|お願い)|(?:変更|順延|延期|中止|縮小)[・、,/や](?:内容|開催)?の?(?:変更|順延|延期|中止|縮小)|予備日|順延|"
     r"\b(?:may|might|could|if|unless|in case|bei|falls|wenn|sollten?|kann|könnte|en cas|peut|pourra(?:it)?|si|s'il)\b|"
-    r"\b(?:when(?:ever)?|every|always|often|usually|on days|meist(?:ens)?|immer|oft|souvent|toujours)\b",
+    r"\b(?:when(?:ever)?|every|always|often|usually|on days|"
+    r"nearly|almost|but|beinahe|fast|aber|presque|mais|meist(?:ens)?|immer|oft|souvent|toujours)\b",
     re.IGNORECASE,
 )
 _WEATHER = re.compile(
@@ -116,15 +118,19 @@ _TOPIC = re.compile(
     rf"([^、。,\s】]{{2,40}}?)(?:(?<![でにとへて])は|[をがのも](?=、?(?:全て|すべて|やむなく|一時的?に?|当面|急遽|お)?{_OFF}))"
 )
 _BEFORE_SUBJECT = re.compile(
-    r"^.*(?:ため|により|によって|に伴い|を鑑み|を受け|につき|ながら|ですが|(?:都合|事情|影響|不良|判断|理由)で、?)(?=.)"
+    r"^.*(?:ため|により|によって|に伴い|を鑑み|を受け|につき|ながら|ですが|おかげさまで|(?:都合|事情|影響|不良|判断|理由)で、?)(?=.)"
 )
+_WHICH = re.compile(
+    r"(?:残念|急遽|この度|このたび|この|本日の?|本年度?の?|本|当|今回の?|今[年期]度?の?|令和[\d元]{1,2}年度?の?|全て?の?|"
+    r"(?:\d{4}年)?\d{1,2}月\d{1,2}日(?:[月火水木金土日]曜?日?)?(?:開催|実施)?の)+"
+)
+"""What stands before the name of an event, and the event is still meant."""
 _THIS_EVENT = re.compile(
-    r"(?:残念|急遽|この度|このたび)?(?:この|本|当|今回の?|今[年期]度?の?|本年度?の?|令和[\d元]{1,2}年度?の?|本日の?|全て?の?)*"
-    r"(?:イベント|催し物?|事業|開催|開講|行事|大会|講座|教室|公演|コンサート|セミナー|講演会?|上映会?|実施|企画|チケット|前売り?券?|定員|全?席|会)?(?:自体|の開催|の実施)?"
-    r"|(?:この|今回の|今年度?の|本年度?の|令和[\d元]{1,2}年度?の).{1,20}(?:[祭会展式]|まつり|祭り|教室|講座|フェスタ?|フェスティバル|マラソン|コンサート)(?:の開催|の実施)?"
+    r"(?:イベント|催し物?|事業|開催|開講|行事|大会|講座|教室|公演|コンサート|セミナー|講演会?|上映会?|実施|企画|チケット|前売り?券?|"
+    r"定員|全?席|会|.{0,10}(?:実行委員会|主催者))?(?:自体)?"
 )
 _NO_NAME = str.maketrans("", "", '「」『』【】"“”()※* \t')
-_REASON = r"[^。、\s]{2,40}(?:ため|影響により|都合により|不良により|事情により|に伴い|を受け|を鑑み|につき)、?"
+_REASON = r"[^。、\s]{2,40}(?:ため|(?:影響|都合|不良|事情|急病|病気|故障)により|に伴い|を受け|を鑑み|につき)、?"
 _ASSERTED = (
     r"(?:[とにが]?(?:させて|いた[しだ]|なりま|なっております|決ま|決定|しま|して(?:おり|い)ます)|すること[とにを]|する運び|です)"
 )
@@ -132,11 +138,11 @@ _STATEMENTS = {
     NoticeKind.CANCELLED: re.compile(rf"{_CALLED_OFF}(?:{_ASSERTED}|ること[とにを])|見(?:合わせ|送り)ま|取り?(?:やめ|止め)ま"),
     NoticeKind.POSTPONED: re.compile(rf"延期{_ASSERTED}"),
     NoticeKind.SOLD_OUT: re.compile(
-        rf"{_FULL}(?:(?:[とに]なり|[とに]なって|いたし|し|して)(?:ました|おります)|です|のため|につき)|定員に達し(?:ました|たため|たので|ております)"
+        rf"{_FULL}(?:(?:[とに]なり|[とに]なって|いたし|し|して)(?:ました|おります)|です|のため|につき)|{_REACHED}し(?:ました|たため|たので|ております)"
     ),
 }
 """A Japanese predicate that states what was decided."""
-_MAIN_CLAUSE = re.compile(r"(?<=ため)|(?<=につき)|[^、。「」をはが]{0,25}?(?:$|ので|ことを|、(?!と)|[(※・])")
+_MAIN_CLAUSE = re.compile(r"(?<=ため|ので)|(?<=につき)|[^、。「」をはが]{0,25}?(?:$|ので|ことを|、(?!と)|[(※・])")
 """What follows the predicate of a sentence: 中止となりました公演を… is about something else."""
 
 
@@ -165,7 +171,7 @@ _ALONE = {
         (NoticeKind.POSTPONED, r"(?:無期限|\d{1,2}月\d{1,2}日(?:\(.\))?[にへ])?延期", _WORDS[NoticeKind.POSTPONED].western),
         (
             NoticeKind.SOLD_OUT,
-            rf"(?:{_FULL}(?:御礼)?|定員到達|定員に達し(?:ました|たため.{{0,15}}))",
+            rf"(?:{_FULL}(?:御礼)?|定員到達|{_REACHED}し(?:ました|たため.{{0,15}}))",
             _WORDS[NoticeKind.SOLD_OUT].western,
         ),
     )
@@ -185,7 +191,7 @@ _WESTERN = {
 _SENTENCE_END = re.compile(r"[。！!]|(?<=[^\W\d_]{2})\.\s|\n[^\S\n]{0,9}(?=[\n※*・●○■◆□◇【(（<＜])")
 """A line that goes on in the next belongs to its sentence: the condition is often in the line before."""
 _SIGNAL_WORDS = tuple(
-    "中止 延期 やめ 止め 見合わせ 見送 断念 満席 満員 完売 定員に達 cancel called postpone rescheduled sold booked abgesagt "
+    "中止 延期 やめ 止め 見合わせ 見送 断念 満席 満員 完売 に達し cancel called postpone rescheduled sold booked abgesagt "
     "fällt verschoben ausverkauft ausgebucht entfallen annul report complet complèt".split()
 )
 _BRACKETED = re.compile(rf"[{_OPEN}]([^{_OPEN}{_CLOSE}]{{1,60}})[{_CLOSE}]")
@@ -353,12 +359,12 @@ def _is_certain(sentence: str, title: str = "") -> bool:
 def _is_event(subject: str, title: str) -> bool:
     """Whether a subject is the event itself: not a part of it, and not another thing."""
     name = _BEFORE_SUBJECT.sub("", subject).translate(_NO_NAME)
-    if _THIS_EVENT.fullmatch(name):
-        return True
+    which = _WHICH.match(name)
+    name = re.sub("の(?:開催|実施)$", "", name[which.end() :] if which else name)
     whole = _folded(title).translate(_NO_NAME)
-    if len(name) < 2 or not whole:
-        return False
-    return name.endswith(whole) or (name in whole and (2 * len(name) >= len(whole) or whole.endswith(name)))
+    if _THIS_EVENT.fullmatch(name) or name == whole:
+        return True
+    return name in whole and (2 * len(name) >= len(whole) or whole.endswith(name))
 
 
 def _folded(text: str) -> str:
