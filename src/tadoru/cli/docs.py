@@ -29,6 +29,9 @@ from tadoru.errors import BrowserMissing, Interrupted, TadoruError, UsageError
 from tadoru.log import printable
 
 if TYPE_CHECKING:
+    from tadoru.cli.progress import CrawlProgress
+    from tadoru.jobs.crawl_setup import PreparedCrawl
+    from tadoru.jobs.docs.bundle.model import BundleSummary, DocChanges
     from tadoru.jobs.docs.library import SiteSummary
     from tadoru.jobs.docs.mcp import RefreshSite
 
@@ -190,11 +193,6 @@ def serve_sites(roots: list[Path], *, http: bool, host: str, port: int, refresh:
     with suppress(KeyboardInterrupt):
         asyncio.run(serve_http(server, host, port) if http else serve_stdio(server))
 
-
-if TYPE_CHECKING:
-    from tadoru.cli.progress import CrawlProgress
-    from tadoru.jobs.crawl_setup import PreparedCrawl
-    from tadoru.jobs.docs.bundle.model import BundleSummary, DocChanges
 
 EXAMPLES = (
     ("tadoru docs https://docs.example.com", "into .context/docs-example-com"),

@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -259,12 +259,12 @@ def _run(
     return 0
 
 
+@dataclass
 class _Database:
     """The file of the crawl, and whether it is kept."""
 
-    def __init__(self, name: str, kept: bool) -> None:
-        self.name = name
-        self.kept = kept
+    name: str
+    kept: bool
 
     def keep(self) -> str:
         """Keep the file; returns what to add to the command to resume. Not the command itself: it may contain a password."""

@@ -84,14 +84,7 @@ def _of_lists(column: str, *columns: ExportColumn) -> ExportTable:
     return _of_pages(source, *columns, ExportColumn("position", _INTEGER, "i.key"), within=", i.key")
 
 
-_TEXT, _INTEGER, _REAL, _TRUTH, _TIME, _JSON = (
-    ColumnKind.TEXT,
-    ColumnKind.INTEGER,
-    ColumnKind.REAL,
-    ColumnKind.TRUTH,
-    ColumnKind.TIME,
-    ColumnKind.JSON,
-)
+_TEXT, _INTEGER, _REAL, _TRUTH, _TIME, _JSON, _VALUES = ColumnKind
 MOST_ITEMS = 5
 """Values in a list that is an item of a JSON array."""
 _URL = ExportColumn("url", _TEXT, "p.url")

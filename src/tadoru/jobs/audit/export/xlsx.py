@@ -21,15 +21,9 @@ from tadoru.store.crawl.export_tables import ColumnKind
 MAX_ROWS = 1_048_576
 _CELL = 32_767
 _NOT_IN_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_WIDTHS = {
-    ColumnKind.TEXT: 40,
-    ColumnKind.JSON: 40,
-    ColumnKind.VALUES: 40,
-    ColumnKind.TIME: 22,
-    ColumnKind.TRUTH: 10,
-    ColumnKind.INTEGER: 12,
-    ColumnKind.REAL: 12,
-}
+_WIDTHS = dict.fromkeys(ColumnKind, 40) | {
+    ColumnKind.TIME: 22, ColumnKind.TRUTH: 10, ColumnKind.INTEGER: 12, ColumnKind.REAL: 12,
+}  # fmt: skip
 
 
 def write_xlsx(
