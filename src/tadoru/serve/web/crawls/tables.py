@@ -5,10 +5,10 @@ Every column can be shown, sorted and filtered; a view can be named and exported
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -149,7 +149,7 @@ def save_view_page(request: Request, crawl_id: int) -> Response:
         raise HttpProblem(422, error) from None
     if tab == crawl_tables.SEGMENTS:
         return redirect_after(f"{CRAWLS_URL}/{crawl.id}", "segment_saved")
-    return redirect_after(f"{CRAWLS_URL}/{crawl.id}/{tab}", "view_saved", **_lists(parse_qsl(saved.query)))
+    return redirect_after(f"{CRAWLS_URL}/{crawl.id}/{tab}", "view_saved", **parse_qs(saved.query))
 
 
 @router.post("/manage/crawls/{crawl_id}/views/{view_id}/remove")
@@ -160,13 +160,6 @@ def remove_view_page(request: Request, crawl_id: int, view_id: int) -> Response:
     if tab == crawl_tables.SEGMENTS:
         return redirect_after(f"{CRAWLS_URL}/{crawl.id}", "segment_removed")
     return redirect_after(f"{CRAWLS_URL}/{crawl.id}/{tab if tab in crawl_tables.TABS else 'pages'}", "view_removed")
-
-
-def _lists(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for name, value in pairs:
-        found.setdefault(name, []).append(value)
-    return found
 
 
 def _heads(view: crawl_tables.TableView, here: str, formatter: Formatter) -> list[TableHead]:
