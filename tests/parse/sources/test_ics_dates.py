@@ -350,6 +350,11 @@ def test_a_date_moved_behind_a_change_of_the_title_keeps_its_own_title() -> None
     assert named_changes(moved, NEW_TITLE) == [("Talk", "05T10 22T10"), ("New", "20T10 27T10")]
 
 
+def test_a_series_may_get_its_first_title_back() -> None:
+    back = changed("26", f"{TOKYO}20260826T100000\nSUMMARY:Talk", ";RANGE=THISANDFUTURE")
+    assert named_changes(NEW_TITLE, back) == [("Talk", "05T10 12T10 26T10"), ("New", "20T10")]
+
+
 def test_a_date_moved_after_a_change_of_the_title_stays_in_the_renamed_part() -> None:
     moved = changed("26", f"{TOKYO}20260829T100000\nSUMMARY:New")
     assert named_changes(moved, NEW_TITLE) == [("Talk", "05T10 12T10"), ("New", "20T10 29T10")]

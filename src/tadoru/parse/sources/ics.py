@@ -239,15 +239,20 @@ class _Calendar:
         # Those that hold from a date on first: they decide how the dates after it are called.
         readable = sorted(self._readable(changed), key=lambda one: not _is_from_here_on(one[0]))
         alone = [self._alone(change, own) for change, own in readable if not self._fold(change, own, series, changes, event)]
-        renamed = [shift for shift in changes.shifts if self._is_renamed(shift.change, event)]
+        shifts = [(shift.since, shift.change, self._is_renamed(shift.change, event)) for shift in changes.shifts]
+        renamed = any(is_renamed for _, _, is_renamed in shifts)
         occurrences = series.occurrences(changes)
         rule = first(component, "RRULE")
         event = replace(event, recurrence=rule.value.strip() if rule else None)
-        for shift in sorted(renamed, key=lambda one: one.since, reverse=True):
-            later = tuple(one for wall, one in occurrences if wall >= shift.since)
-            occurrences = [(wall, one) for wall, one in occurrences if wall < shift.since]
-            if later:
-                alone.append(self._part(event, shift.change, later))
+        own: list[tuple[datetime, Occurrence]] = []  # from a change on that gives the first title back
+        for since, change, is_renamed in sorted(shifts if renamed else (), key=lambda one: one[0], reverse=True):
+            later = [one for one in occurrences if one[0] >= since]
+            occurrences = [one for one in occurrences if one[0] < since]
+            if not is_renamed:
+                own += later
+            elif later:
+                alone.append(self._part(event, change, tuple(one for _, one in later)))
+        occurrences = sorted(occurrences + own, key=lambda one: one[1].starts_at)
         if occurrences or not (renamed or series.is_taken_out(changes)):
             yield replace(event, occurrences=tuple(one for _, one in occurrences))
         elif not alone:
