@@ -214,7 +214,7 @@ LIVES: dict[str, Life] = {
             ),
         ],
     ),
-    "a server that answers nothing, slowly or without end costs a bounded time": Life(
+    "a server that answers nothing or slowly costs a bounded time": Life(
         "ics",
         [
             Step(world=GOOD),

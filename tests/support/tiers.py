@@ -33,6 +33,9 @@ STANDS_FOR: dict[str, tuple[str, ...]] = {
         f"{A}events_life.py::test_a_rule_without_a_period_stays_one_event_whose_dates_move_on[without-sqlite]",
         f"{A}events_life.py::test_a_worker_goes_on_when_the_clock_is_set_back",
     ),
+    f"{A}events_hostile.py::test_servers_that_misbehave_are_failed_runs_and_hurt_no_other": (
+        f"{A}events_life.py::test_the_life_of_a_source[sqlite-a server that answers nothing or slowly costs a bounded time]",
+    ),
     f"{A}serve_collects.py::test_the_service_collects_what_is_due_and_ends_cleanly": (
         f"{A}serve_collects.py::test_services_and_a_worker_share_the_sources",
         f"{A}serve_collects.py::test_a_collector_that_is_killed_starts_again_and_one_whose_service_is_killed_ends",
