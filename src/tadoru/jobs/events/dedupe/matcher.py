@@ -63,6 +63,7 @@ from tadoru.jobs.events.dedupe.venues import (
     distance_km,
     may_be_renamed,
     split_venue,
+    venue_names,
 )
 from tadoru.model.event import EventDraft
 from tadoru.parse.sources.cancellation import NoticeKind
@@ -259,7 +260,9 @@ def _linked(found: _Evidence, reasons: list[MatchReason]) -> EventComparison:
     if is_known and words.common >= _COMMON_TITLE:  # whom it is for, and which number it has, of an event that is surely the same
         modelled |= {ReasonCode.NUMBERS_MISSING} | (set() if words.replaced else {ReasonCode.MARKS_MISSING})
     limit = min((reason.limit for reason in reasons if reason.limit < 1 and reason.code not in modelled), default=1.0)
-    is_certain = is_known and not have_other_quotes(found.a.title, found.b.title)
+    is_open = found.times is TimeRelation.SAME or (found.times is TimeRelation.ONE and found.is_same_place)
+    is_long = is_open and found.place is not VenueRelation.DIFFERENT and min(words.rare, words.shared) >= 2 * _RARE
+    is_certain = (is_known or is_long) and not have_other_quotes(found.a.title, found.b.title)
     if is_for_a_person(words, seen) or (is_reworded and words.replaced and not is_certain):
         limit = min(limit, REVIEW_LIMIT)
     is_taken = found.times is TimeRelation.SAME and found.place is not VenueRelation.UNKNOWN
@@ -305,9 +308,10 @@ def _gather(a: EventDraft, b: EventDraft, same_source: bool) -> _Evidence | Even
         return _different(MatchReason("day", 0.0, _TIME, ReasonCode.DAY_APART, days, DIFFERENT_LIMIT))
     page = is_same_page(a.url, b.url)
     times = compare_times(meeting.one, meeting.other, lambda: tells_doors(a.title) or tells_doors(b.title))
+    share = dissimilarity(one, other)
     if (
         not page
-        and (share := dissimilarity(one, other)) is not None
+        and share is not None
         and not (has_other_script(a.title, b.title) or (not same_source and _may_be_reworded(a, b, times)))
     ):
         return _different(MatchReason("title", share, _TITLE, ReasonCode.TITLE_FAR, (_percent(share),), DIFFERENT_LIMIT))
@@ -318,7 +322,8 @@ def _gather(a: EventDraft, b: EventDraft, same_source: bool) -> _Evidence | Even
     first = b if b.occurrence.starts_at < a.occurrence.starts_at else a
     hour = first.occurrence.starts_at.hour if first.occurrence.has_time else None
     known = compare_identity(one, other, (first.local_date, hour), explained)
-    if known.code in _CONTRADICTIONS and (known.code in _OF_NUMBERS or not is_transliterated(a.title, b.title)):
+    is_excluded = known.code in _CONTRADICTIONS and (known.code in _OF_NUMBERS or not is_transliterated(a.title, b.title))
+    if is_excluded and (share is None or known.code in _OF_NUMBERS):  # In other words, whom it is for may be told in another way.
         return _different(MatchReason("title", 0.0, _TITLE, known.code, known.values, DIFFERENT_LIMIT))
     level, alike, beyond = title_similarity(one, other, explained)
     if is_transliterated(a.title, b.title):
@@ -386,8 +391,8 @@ def _place(a: EventDraft, b: EventDraft) -> VenueRelation:
     may not."""
     place = compare_venues(a.venue, b.venue, bare_city_name(a.city or b.city))
     if place is VenueRelation.UNKNOWN and (a.venue or b.venue):
-        building = split_venue(a.venue or b.venue).building
-        is_named = len(building) >= _OWN_VENUE and building in split_title(b.title if a.venue else a.title).text
+        title = split_title(b.title if a.venue else a.title).text
+        is_named = any(len(name) >= _OWN_VENUE and name in title for name in venue_names(a.venue or b.venue, a.city or b.city))
         return VenueRelation.ALIAS if is_named else place
     if place in {VenueRelation.DIFFERENT, VenueRelation.ALIAS} and (apart := distance_km(a, b)) is not None:
         if place is VenueRelation.DIFFERENT and apart <= _NEAR:

@@ -515,16 +515,10 @@ def _numbers(one: TitleParts, other: TitleParts, day: date) -> TitleAgreement:
         if mine_years and their_years and mine_years != their_years:
             return TitleAgreement(ReasonCode.NUMBERS_DIFFER, (min(mine_years), min(their_years)))
     mine, theirs = _unmatched(significant_numbers(one.numbers, day), significant_numbers(other.numbers, day))
-    if mine and theirs:
-        kinds = mine[0].kind, theirs[0].kind
-        apart = (
-            kinds[0] != kinds[1]
-            and all(number.kind == kind for kind, left in zip(kinds, (mine, theirs), strict=True) for number in left)
-            and "edition" in kinds
-        )
-        return TitleAgreement(
-            ReasonCode.NUMBERS_MISSING if apart else ReasonCode.NUMBERS_DIFFER, (mine[0].value, theirs[0].value)
-        )
+    if mine and theirs:  # 第632回 and マーラー5番 do not contradict each other
+        both = next(((one, other) for one in mine for other in theirs if one.kind == other.kind), None)
+        code = ReasonCode.NUMBERS_DIFFER if both else ReasonCode.NUMBERS_MISSING
+        return TitleAgreement(code, tuple(number.value for number in both or (mine[0], theirs[0])))
     left = mine or theirs
     if not left:
         return _AGREED

@@ -43,6 +43,7 @@ _JAPANESE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _ANY_OF_A_KIND = re.compile(r"[市区町村][立民営]?(図書館|文化会館|美術館|博物館|体育館|会館|役所|役場)")
 _LINKING = re.compile("の|(?<=[市区町村])[民立営]")
 _HALL = re.compile(r"会館|ほる|ありな|体育館|すたじあむ|競技場|球場|どむ|劇場|せんた|ぷらざ|ぱく|公園|ぷる")
+_SEVERAL = re.compile("[、，,/／]")
 _BARE_KIND = re.compile("図書館|公民館|体育館|児童館|せんた|ほる|会館|公園|小学校|中学校|役場")
 ONLINE = re.compile("オンライン|online|zoom|youtube|webex|teams|ウェブ|web配信", re.IGNORECASE)
 _PREFECTURE = re.compile(r"^(?:東京都|北海道|(?:京都|大阪)府|.{2,3}?県)(?=.)")
@@ -223,6 +224,13 @@ def _without(building: str, city: str) -> str:
     """The name of a building without its city; empty if it does not start with it."""
     found = re.match(rf"{re.escape(city)}[市区町村]?[立営]?(?![民内役])", building)
     return building[found.end() :] if found else ""
+
+
+@lru_cache(maxsize=10_000)
+def venue_names(venue: str, city: str) -> tuple[str, ...]:
+    """The folded names by which a title may call a venue: the building, without its city, and each of several places."""
+    places = [split_venue(place).building for place in _SEVERAL.split(venue) if place]
+    return tuple(dict.fromkeys((*places, *(_without(place, bare_city_name(city)) for place in places if city))))
 
 
 def without_area(name: str) -> str:
