@@ -581,3 +581,25 @@ def test_a_headline_without_a_city_shares_a_block_with_the_short_title_that_it_c
     one = draft("高津さんの市", venue="久本薬医門公園")
     other = draft("21日は「高津さんの市」採れたて野菜の直売とお楽しみ抽選会", venue="薬医門公園", city="")
     assert not set(blocking_keys(one)).isdisjoint(blocking_keys(other))
+
+
+def test_a_headline_that_names_place_and_days_contradicts_nothing() -> None:
+    span = at("2026-05-03", end="2026-05-06T00:00")
+    one = draft("恐竜王国フェス in ハピテラス", span, venue="ハピテラス")
+    assert verdict(one, draft("福井駅前が恐竜だらけ「恐竜王国フェス」3～5日", span, venue="ハピテラス")) is SAME
+    assert verdict(one, draft("恐竜王国フェス 5/3～5/5", span, venue="ハピテラス")) is SAME
+
+
+def test_the_same_quoted_title_stands_for_the_audience() -> None:
+    one, other = "男女共同参画映画会「ズートピア」アニメ上映", "ファミリー映画会『ズートピア』（男女共同参画週間）"
+    assert verdict(draft(one), draft(other)) is SAME
+
+
+def test_a_title_may_name_the_city_that_the_other_source_gives() -> None:
+    one = draft("第38回三浦国際市民マラソン", city="三浦市", venue="三浦海岸")
+    assert verdict(one, draft("三浦国際市民マラソン 2026", "2026-08-01", city="", venue="")) is SAME
+
+
+def test_an_article_or_an_elision_is_no_name_of_a_group() -> None:
+    assert not split_title("Build a birdhouse, c'est le 18 avril").marks
+    assert split_title("体操教室 Aクラス").marks == {"a"}

@@ -7,9 +7,10 @@ Blocking keys are strings that duplicates share and few other events do; the sto
 - one key of its first day and its city, and one of its first day and its venue,
 - one key of its uid, if no other calendar has it by chance,
 - for its first day three keys of day and title signature, for rows without a city or with another name for it; one without a
-  city has up to sixteen, so that any of the three of another event is among them,
-- two such keys for each further day: the day in UTC if it differs (one instant in two zones has the same day in UTC), the other
-  days of a longer event, the dates of a series. At most 4 and 12 of them.
+  city has up to 64, so that any of the three of another event is among them,
+- two keys of its minute and its venue, if it has a time; one without a city has up to 64,
+- two keys of day and title signature for each further day: the day in UTC if it differs (one instant in two zones has the same
+  day in UTC), the other days of a longer event, the dates of a series. At most 4 and 12 of them.
 
 The signature of a title is, without brackets, its three bigrams with the lowest hash among those that are not common in titles.
 Two orders of the same words have the same bigrams except at the seams, and one typo changes two of them. So similar titles nearly
@@ -70,11 +71,15 @@ def is_same_row(known: EventDraft, read: EventDraft) -> bool:
     return level > TitleSimilarity.FAR or known.occurrence.has_time
 
 
-BLOCK_FORMAT = 3
+BLOCK_FORMAT = 4
 """Another number when `blocking_keys` returns other keys: those of stored events are written anew then."""
 _SIGNATURE = 3
-_FULL_SIGNATURE = 16
+_FULL_SIGNATURE = 64
 """Bigrams of an event without a city: nothing else would bring a headline together with the short title that it contains."""
+_VENUE_SIGNATURE = 2
+_COMMON_IN_VENUES = frozenset(
+    "会館 ほる んた せん 文化 小学 学校 中学 公園 体育 育館 総合 会議 議室 研修 修室 大ほ 小ほ 1階 2階 3階 役所 児童".split()
+)
 _OWN_VENUE = 5
 """Characters: shorter names (図書館) are those of many venues."""
 COMMON_BIGRAMS = frozenset(
@@ -114,6 +119,11 @@ def blocking_keys(draft: EventDraft) -> tuple[str, ...]:
     venue = split_venue(draft.venue)
     names = (venue.building,) if draft.city else (venue.building, venue.text)
     found += [f"v|{draft.local_date}|{name}" for name in map(without_area, names) if len(name) >= _OWN_VENUE]
+    if draft.occurrence.has_time:
+        minute = f"{draft.occurrence.starts_at.astimezone(UTC):%Y-%m-%dT%H:%M}"
+        found += [
+            f"w|{minute}|{part}" for part in _venue_signature(venue.text, _VENUE_SIGNATURE if draft.city else _FULL_SIGNATURE)
+        ]
     for number, day in enumerate(days):
         found += _signed(day, signature if number == 0 else signature[: _SIGNATURE - 1])
     return tuple(dict.fromkeys(found))
@@ -121,6 +131,13 @@ def blocking_keys(draft: EventDraft) -> tuple[str, ...]:
 
 def _signed(day: date, signature: tuple[str, ...]) -> list[str]:
     return [f"t|{day}|{part}" for part in signature]
+
+
+@lru_cache(maxsize=10_000)
+def _venue_signature(text: str, size: int) -> tuple[str, ...]:
+    return tuple(
+        sorted({text[at : at + 2] for at in range(len(text) - 1)} - COMMON_BIGRAMS - _COMMON_IN_VENUES, key=_rank)[:size]
+    )
 
 
 @lru_cache(maxsize=10_000)

@@ -27,58 +27,58 @@ from tadoru.jobs.events.dedupe.venues import FAR_APART, VenueRelation, bare_city
 from tadoru.model.event import EventDraft
 
 WEIGHTS: dict[str, float] = {
-    "booking.same": 0.78,
-    "booking.weak": 0.61,
-    "city.differs": -3.77,
-    "city.missing": 0.49,
-    "city.same": -0.04,
+    "booking.same": 0.8,
+    "booking.weak": 0.62,
+    "city.differs": -3.78,
+    "city.missing": 0.52,
+    "city.same": -0.05,
     "day.instant": 0.03,
     "day.same": -0.75,
-    "end.differs": -0.49,
-    "end.missing": 0.07,
-    "end.same": 0.17,
+    "end.differs": -0.5,
+    "end.missing": 0.06,
+    "end.same": 0.18,
     "prior": -0.41,
     "time.different": -3.7,
-    "time.doors": -2.78,
+    "time.doors": -2.79,
     "time.none": 1.14,
-    "time.one": 0.93,
-    "time.same": 1.2,
-    "title.added.more": -1.42,
-    "title.added.to_0": -1.22,
-    "title.added.to_3": -0.41,
-    "title.added.to_8": -0.5,
+    "time.one": 0.88,
+    "time.same": 1.22,
+    "title.added.more": -1.41,
+    "title.added.to_0": -1.17,
+    "title.added.to_3": -0.44,
+    "title.added.to_8": -0.59,
     "title.asides_differ": -0.28,
-    "title.asides_missing": 0.16,
-    "title.asides_spelling": 0.2,
-    "title.dates_differ": 0.03,
-    "title.edition_missing": -0.51,
-    "title.marks_missing": -0.73,
-    "title.numbers_missing": 0.19,
-    "title.replaced.kind": -0.01,
-    "title.replaced.more": 1.19,
-    "title.replaced.to_0": 1.51,
-    "title.replaced.to_1": -0.12,
-    "title.replaced.to_2": -0.11,
-    "title.replaced.to_4": 0.41,
+    "title.asides_missing": 0.22,
+    "title.asides_spelling": 0.18,
+    "title.dates_differ": 0.06,
+    "title.edition_missing": -0.47,
+    "title.marks_missing": -0.88,
+    "title.numbers_missing": -0.04,
+    "title.replaced.kind": -0.23,
+    "title.replaced.more": 1.23,
+    "title.replaced.to_0": 1.57,
+    "title.replaced.to_1": 0.1,
+    "title.replaced.to_2": -0.27,
+    "title.replaced.to_4": 0.34,
     "title.same": 1.52,
     "title.shared.more": -0.07,
-    "title.shared.to_0": -0.26,
-    "title.shared.to_2": -0.02,
-    "title.shared.to_4": 0.63,
+    "title.shared.to_0": -0.23,
+    "title.shared.to_2": 0.02,
+    "title.shared.to_4": 0.53,
     "title.shared.to_8": 0.42,
-    "title.spelling": 2.87,
-    "title.substituted": -3.54,
-    "title.translated": -1.16,
-    "venue.alias": 0.84,
-    "venue.different.to_3": -3.97,
+    "title.spelling": 2.93,
+    "title.substituted": -3.57,
+    "title.translated": -1.12,
+    "venue.alias": 0.88,
+    "venue.different.to_3": -3.98,
     "venue.different.to_6": -0.03,
-    "venue.different.to_8": -0.05,
+    "venue.different.to_8": -0.04,
     "venue.room": 0.85,
-    "venue.same": 1.05,
-    "venue.unknown": 0.77,
+    "venue.same": 1.03,
+    "venue.unknown": 0.79,
     "venue.weak.to_3": 0.1,
-    "venue.weak.to_6": 0.18,
-    "venue.weak.to_8": 0.78,
+    "venue.weak.to_6": 0.19,
+    "venue.weak.to_8": 0.79,
 }
 """Natural logarithms of odds. Made by `python -m bench.events_linkage --train`."""
 
@@ -132,6 +132,8 @@ _OF_NAMES = frozenset("上下新旧東西南北中大小男女初")
 """One of these more is another name."""
 _ADDITION, _LONG = 4, 6
 """Characters of what is added to a long title, and of such a title."""
+_PROSE = 6
+_CLAUSE = re.compile("[一-龠](?:に|で|を|が)(?=[一-龠ぁ-ん])")
 _FEW, _MANY = 5, 8
 """Characters: a short title within a much longer one (おはなし会) may be that of many events."""
 
@@ -155,17 +157,25 @@ class TitleWords(NamedTuple):
     is_within: bool = False
     """One may be a part of the programme of the other."""
 
+    @property
+    def is_short_part(self) -> bool:
+        """Whether a short title is within a much longer one."""
+        return self.common <= _FEW and self.added > _MANY
 
-def compare_words(one: TitleParts, other: TitleParts, explained: str) -> TitleWords:
-    """Compare the words of two titles in any order; `explained` has names that a title may repeat."""
+
+def compare_words(one: TitleParts, other: TitleParts, explained: str, place: str = "") -> TitleWords:
+    """Compare the words of two titles in any order; `explained` has names that a title may repeat, `place` those of one place."""
     is_latin = bool(one.words and other.words)
     length = _latin_length if is_latin else content_length
     found = match_words(one.words, other.words) if is_latin else match_text(one.text, other.text)
     shared = sum(length(part, explained) for part in found.common if _is_word(part))
-    substituted = _substituted(found, length, shared)
+    substituted = _substituted(found, length, shared, place)
     less, more = sorted(sum(length(rest, explained) for rest in rests) for rests in (found.mine, found.theirs))
     kinds = (
-        all(length(rest, explained, with_common=True) for rest in both) and not _is_one_kind(*both) for *both, _ in found.replaced
+        all(length(rest, explained, with_common=True) for rest in both)
+        and max(map(length, both)) < _LONG  # more than a word for the kind is an addition
+        and not _is_one_kind(*both)
+        for *both, _ in found.replaced
     )
     return TitleWords(
         common=sum(map(len, found.common)) // (2 if is_latin else 1),
@@ -179,14 +189,15 @@ def compare_words(one: TitleParts, other: TitleParts, explained: str) -> TitleWo
     )
 
 
-def _substituted(found: TextMatch, length: Callable[[str], int], shared: int) -> tuple[str, str] | None:
+def _substituted(found: TextMatch, length: Callable[[str], int], shared: int, place: str) -> tuple[str, str] | None:
     """The words that contradict each other most, if any do."""
     if (people := _other_people(found.mine, found.theirs)) is not None:
         return people
     for one, other, is_edge in sorted(found.replaced, key=lambda both: -min(map(len, both[:2]))):
-        shorter = min(length(one), length(other))
+        shorter = min(length(_without_names(rest, place)) for rest in (one, other))
         # At its ends, each of two sources may add something to a long title: a programme here, a headline there.
-        if shorter and not (is_edge and shorter >= _ADDITION and shared >= _LONG) and not is_abbreviated(one, other):
+        is_added = (is_edge and shorter >= _ADDITION and shared >= _LONG) or _is_prose(one, other)
+        if shorter and not (is_added or one in other or other in one or is_abbreviated(one, other)):
             return one, other
     # 東高校 is another school than 高校
     return next(((rest, "") for rest in (*found.mine, *found.theirs) if rest in _OF_NAMES), None)
@@ -214,6 +225,19 @@ def _is_word(part: str) -> bool:
     return len(part) >= 4 or _TWO_KANJI.search(part) is not None
 
 
+def _without_names(rest: str, place: str) -> str:
+    """A part of a title without the names of the place where both are."""
+    for name in filter(None, place.split("|")):
+        rest = rest.replace(name, "")
+    return rest
+
+
+def _is_prose(one: str, other: str) -> bool:
+    """Whether one of two parts of titles is a clause of a headline, which stands for no word of the other: 駅前でにぎわう."""
+    short, long = sorted((one, other), key=len)
+    return len(long) >= max(_PROSE, 2 * len(short)) and _CLAUSE.search(long) is not None
+
+
 def observe(
     a: EventDraft, b: EventDraft, words: TitleWords, level: TitleSimilarity, times: TimeRelation, place: VenueRelation, page: bool
 ) -> tuple[str, ...]:
@@ -230,8 +254,7 @@ def observe(
 
 def is_for_a_person(words: TitleWords, observations: Iterable[str]) -> bool:
     """Whether two events with these observations are never merged without a person: another word may be another event."""
-    is_short_part = words.common <= _FEW and words.added > _MANY
-    return is_short_part or words.is_within or not _FOR_A_PERSON.isdisjoint(observations)
+    return words.is_within or not _FOR_A_PERSON.isdisjoint(observations)
 
 
 def probability(observations: Iterable[str]) -> float:

@@ -29,6 +29,7 @@ from tadoru.jobs.events.dedupe.linkage import (
 from tadoru.jobs.events.dedupe.reasons import EventComparison, MatchReason, MatchVerdict, ReasonCode
 from tadoru.jobs.events.dedupe.similarity import event_page_key, fold_spelling, is_same_page, normalise_text
 from tadoru.jobs.events.dedupe.times import (
+    DOORS,
     DayComparison,
     DayRelation,
     TimeRelation,
@@ -39,7 +40,6 @@ from tadoru.jobs.events.dedupe.times import (
     tells_doors,
 )
 from tadoru.jobs.events.dedupe.titles import (
-    SIMILARITY_CODES,
     TitleAgreement,
     TitleSimilarity,
     compare_identity,
@@ -49,6 +49,7 @@ from tadoru.jobs.events.dedupe.titles import (
     has_other_script,
     have_other_quotes,
     have_same_edition,
+    have_same_quote,
     is_transliterated,
     share_content,
     split_title,
@@ -174,7 +175,10 @@ class _Evidence:
             return True
         is_same_title = self.level >= TitleSimilarity.SPELLING
         if self.times is TimeRelation.DIFFERENT:  # One of them may be wrong, or have another time of a longer event.
-            is_open = is_same_title and (self.is_near_place or self.has_same_edition)
+            is_soon = (
+                abs(self.meeting.one.starts_at - self.meeting.other.starts_at) <= DOORS and min(words.shared, words.rare) >= _RARE
+            )
+            is_open = (is_same_title and (self.is_near_place or self.has_same_edition)) or (is_soon and self.is_same_place)
         elif self.times is TimeRelation.SAME:  # Two halls may have the same programme; a short title is no evidence then.
             city = bare_city_name(self.a.city) if self.a.city and self.b.city else ""
             is_other_hall = is_same_title and self.place is VenueRelation.DIFFERENT
@@ -258,12 +262,14 @@ def _linked(found: _Evidence, reasons: list[MatchReason]) -> EventComparison:
         modelled |= {ReasonCode.PLACE_UNKNOWN}
     is_known = found.is_one_booking and found.has_word(words) and not words.substituted
     if is_known and words.common >= _COMMON_TITLE:  # whom it is for, and which number it has, of an event that is surely the same
-        modelled |= {ReasonCode.NUMBERS_MISSING} | (set() if words.replaced else {ReasonCode.MARKS_MISSING})
+        is_told = not words.replaced or have_same_quote(found.a.title, found.b.title)
+        modelled |= {ReasonCode.NUMBERS_MISSING} | ({ReasonCode.MARKS_MISSING} if is_told else set())
     limit = min((reason.limit for reason in reasons if reason.limit < 1 and reason.code not in modelled), default=1.0)
     is_open = found.times is TimeRelation.SAME or (found.times is TimeRelation.ONE and found.is_same_place)
     is_long = is_open and found.place is not VenueRelation.DIFFERENT and min(words.rare, words.shared) >= 2 * _RARE
-    is_certain = (is_known or is_long) and not have_other_quotes(found.a.title, found.b.title)
-    if is_for_a_person(words, seen) or (is_reworded and words.replaced and not is_certain):
+    is_certain = (is_known or is_long) and "end.differs" not in seen and not have_other_quotes(found.a.title, found.b.title)
+    is_unsure = (words.replaced and not is_certain) or (words.is_short_part and not (is_certain and words.rare >= _RARE))
+    if is_for_a_person(words, seen) or (is_reworded and is_unsure):
         limit = min(limit, REVIEW_LIMIT)
     is_taken = found.times is TimeRelation.SAME and found.place is not VenueRelation.UNKNOWN
     if TRANSLATED in seen and not found.page and not is_taken:
@@ -279,7 +285,8 @@ def observations(a: EventDraft, b: EventDraft) -> tuple[str, ...] | None:
 
 def _observe(found: _Evidence) -> tuple[TitleWords, tuple[str, ...]]:
     one, other = split_title(found.a.title), split_title(found.b.title)
-    words = compare_words(one, other, _explained(found.a, found.b))
+    explained = _explained(found.a, found.b)
+    words = compare_words(one, other, explained, explained if found.is_same_place else "")
     if is_transliterated(found.a.title, found.b.title):
         length = min(len(one.text), len(other.text))
         words = TitleWords(length, length, length, None, 0, 0, is_other_kind=False)
@@ -321,9 +328,11 @@ def _gather(a: EventDraft, b: EventDraft, same_source: bool) -> _Evidence | Even
 
     first = b if b.occurrence.starts_at < a.occurrence.starts_at else a
     hour = first.occurrence.starts_at.hour if first.occurrence.has_time else None
-    known = compare_identity(one, other, (first.local_date, hour), explained)
-    is_excluded = known.code in _CONTRADICTIONS and (known.code in _OF_NUMBERS or not is_transliterated(a.title, b.title))
-    if is_excluded and (share is None or known.code in _OF_NUMBERS):  # In other words, whom it is for may be told in another way.
+    last = max(filter(None, map(last_day, (a.occurrence, b.occurrence))), default=None)
+    known = compare_identity(one, other, (first.local_date, hour), explained, last)
+    # In other words or letters, whom it is for may be told in another way.
+    is_exact = known.code in _OF_NUMBERS or (share is None and not is_transliterated(a.title, b.title))
+    if known.code in _CONTRADICTIONS and is_exact:
         return _different(MatchReason("title", 0.0, _TITLE, known.code, known.values, DIFFERENT_LIMIT))
     level, alike, beyond = title_similarity(one, other, explained)
     if is_transliterated(a.title, b.title):
@@ -430,7 +439,7 @@ def _title(found: _Evidence) -> MatchReason:
     if found.level is TitleSimilarity.SAME:
         limit = 1.0
     values = (found.beyond,) if found.level is TitleSimilarity.PART else (_percent(found.alike),)
-    return MatchReason("title", found.alike, _TITLE, SIMILARITY_CODES[found.level], values, limit)
+    return MatchReason("title", found.alike, _TITLE, ReasonCode(f"title.{found.level.name.lower()}"), values, limit)
 
 
 def _time(found: _Evidence) -> MatchReason:
@@ -451,10 +460,8 @@ def _time(found: _Evidence) -> MatchReason:
         case TimeRelation.NONE:
             return MatchReason("time", 0.5, 0.0, ReasonCode.TIME_UNKNOWN)
         case TimeRelation.DIFFERENT:
-            open_to_doubt = found.level >= TitleSimilarity.PART and not found.same_source
-            return MatchReason(
-                "time", 0.0, _TIME, ReasonCode.TIME_DIFFERS, tuple(known), REVIEW_LIMIT if open_to_doubt else DIFFERENT_LIMIT
-            )
+            limit = DIFFERENT_LIMIT if found.same_source else REVIEW_LIMIT
+            return MatchReason("time", 0.0, _TIME, ReasonCode.TIME_DIFFERS, tuple(known), limit)
 
 
 def _venue(found: _Evidence) -> MatchReason:
@@ -485,7 +492,9 @@ def _city(found: _Evidence) -> MatchReason | None:
         return MatchReason(
             "city", 0.0, 0.0, ReasonCode.CITY_DIFFERS, (mine, theirs), REVIEW_LIMIT if found.is_same_place else DIFFERENT_LIMIT
         )
-    known = found.same_source or found.page or found.place is not VenueRelation.UNKNOWN
+    city, beside = (mine, found.b) if mine else (theirs, found.a)
+    is_named = bool(city) and bare_city_name(city) in f"{split_title(beside.title).text}|{split_venue(beside.venue).text}"
+    known = found.same_source or found.page or found.place is not VenueRelation.UNKNOWN or is_named
     return None if known else MatchReason("place", 0.5, 0.0, ReasonCode.PLACE_UNKNOWN, (), REVIEW_LIMIT)
 
 

@@ -38,6 +38,7 @@ _BETWEEN_KANA = re.compile(r"(?<=[ァ-ヶー])[一口力二工八夕卜](?=[ァ-
 """Characters that OCR confuses with kana: スポ一ツ."""
 _SPELLINGS = (
     (re.compile(r"としょかん"), "図書館"),
+    (re.compile(r"あかちゃん"), "赤ちゃん"),
     (re.compile(r"舘"), "館"),
     (re.compile(r"コミセン"), "コミュニティセンター"),
     (re.compile(r"スマホ"), "スマートフォン"),

@@ -40,9 +40,9 @@ class TitleNumber(NamedTuple):
 _NUMBER = re.compile(
     r"(?P<before>全|第|vol[.,]?\s*|no[.,]?\s*|#|♯|その|パート|part\.?\s*)?"
     r"(?P<value>\d+(?:\.\d+)?(?:[a-z](?![a-z]))?)"  # With a letter: 3b is not 3.
-    r"(?P<after>\s*(?:年度|年生|年|月生|月|日目|日間|日|回目|回|期|号|弾|節|周年|名|人|組|分間?|時間?|歳|才|[かヶヵカケ]月|円|階|部))?"
+    r"(?P<after>\s*(?:年度|年生|年|月生|月|日目|日間|日|回目|回|期|号|弾|節|周年|名|人|組|分間?|時間?|歳|才|[かヶヵカケ]月|円|階|部|\.(?=\s[a-z])|(?:st|nd|rd|th)\b))?"
 )
-_EDITIONS = frozenset({"回", "回目", "期", "号", "弾", "節", "周年"})
+_EDITIONS = frozenset({"回", "回目", "期", "号", "弾", "節", "周年", ".", "st", "nd", "rd", "th"})
 _COUNTS = frozenset({"名", "人", "組", "分", "分間", "円"})
 
 _MARKS = (
@@ -53,7 +53,7 @@ _MARKS = (
     # sessions
     "午前 午後 昼間 夜間 昼の部 夜の部 朝の部 夕方 早朝 ナイト モーニング デイ 月曜 火曜 水曜 木曜 金曜 土曜 日曜 平日 祝日 "
     # groups
-    "新生児 赤ちゃん 乳児 乳幼児 幼児 園児 未就学児 未就園児 就学前 年中 年長 小学生 中学生 高校生 大学生 低学年 中学年 高学年 "
+    "新生児 乳児 乳幼児 幼児 園児 未就学児 未就園児 就学前 年中 年長 小学生 中学生 高校生 大学生 低学年 中学年 高学年 "
     "学生 大人 一般 児童 親子 男性 女性 男子 女子 男の子 女の子 シニア 高齢者 ジュニア ユース キッズ ベビー マタニティ "
     "プレママ パパ ママ 父親 母親 祖父母 妊婦 両親 ファミリー ペア 個人 団体 保護者 教員 職員 事業者 従業員 "
     # variants
@@ -65,7 +65,7 @@ _MARK = re.compile(
     "(?<!少)年少|"
     + "|".join(sorted(map(re.escape, _MARKS), key=len, reverse=True))
     + r"|[北南東西春夏秋冬](?=の部|コース|会場|地区|図書館|公民館|児童館|体育館|センター|支所|分館|小学校|中学校|クラス|部)"
-    + r"|(?<![a-z0-9])[a-h](?![a-z0-9])"
+    + r"|(?<![a-z0-9'’])(?:[b-h]|a(?! [a-z]))(?![a-z0-9'’])"
     + r"|\b(?:beginner|intermediate|advanced|adult|kid|child(?=ren)|teen|tween|toddler|bab(?=y|ies)|preschool|senior|junior|"
     r"youth|famil(?=y|ies)|m[ae]n|wom[ae]n|boy|girl|ladies|online|virtual|in-person|anfänger|fortgeschrittene|kinder|jugendliche|"
     r"erwachsene|frauen|männer|débutant|enfant|adulte|femme|homme)(?=(?:s|e?n|ren|y|ies|innen|[’']s)?\b)"
@@ -97,7 +97,7 @@ def _number(found: re.Match[str]) -> TitleNumber:
 
 
 @lru_cache(maxsize=10_000)
-def significant_numbers(found: tuple[TitleNumber, ...], day: date) -> tuple[TitleNumber, ...]:
+def significant_numbers(found: tuple[TitleNumber, ...], day: date, last: date | None = None) -> tuple[TitleNumber, ...]:
     """The numbers that are not just the date of the event."""
     if not found:
         return found
@@ -111,6 +111,8 @@ def significant_numbers(found: tuple[TitleNumber, ...], day: date) -> tuple[Titl
         ("", f"{day.day}.{day.month}"),
         ("", f"{day.month}.{day.day}"),
     }
+    if last is not None:
+        own |= {("month", str(last.month)), ("day", str(last.day))}
     return tuple(number for number in found if (number.kind, number.value) not in own)
 
 
@@ -152,9 +154,10 @@ _COUNTED = re.compile(r"[第全]\s*\d+\s*[回期]目?(?!食)|vol\.?\s*\d+|(?:19|
 """Editions and years, which are compared as numbers; a title without them is the same text."""
 _SHORT_DATE = re.compile(
     r"(?<!\d)(1[0-2]|0?[1-9])\s*[/.]\s*(3[01]|[12]\d|0?[1-9])(?!\d)"
-    r"(?=\s*\([月火水木金土日]|\s*[\]】)]|(?:公演|開催|実施)|$)"
+    r"(?=\s*\([月火水木金土日]|\s*[\]】)~～〜]|(?:公演|開催|実施)|$)"
 )
 """1/28(金), [01.28], 12/3 at the end; not 1/2 elsewhere, which may be a half."""
+_DAYS = re.compile(r"(?<![\d.:])(\d{1,2})[~～〜・-](\d{1,2})日(?!間)")
 _MONTH = "(" + "|".join(sorted(MONTHS.keys() - {"out", "set", "ago", "gen", "mag"}, key=len, reverse=True)) + ")"
 """The names of months without those that are other words too."""
 _DAY = r"(3[01]|[12]\d|0?[1-9])"
@@ -189,7 +192,7 @@ _ANNOUNCEMENT = re.compile(
             "のための 向け による さん さま feat with the of in at 第 回 目 年 氏 名 ん 市 町 区 村 立 県"
         ).split()
     )
-    + r"|\d+"
+    + r"|\d+[月日]?"
 )
 """What announces an event, repeats its year or names people in it, folded: it does not say which event it is."""
 _COMMON = (
@@ -203,7 +206,7 @@ _SHORTEST_SOUND = 4
 _PARTICLES = re.compile(r"[のをでとにはがへやおごもさ]{0,3}")
 _KINDS = (
     "会(?![館場議])|展|式|祭|つどい|まつり|講座|教室|講習|講演|公演|体験|見学|引換|引き換え|受付|販売|即売|抽選|配布|上映|相談|練習|準備|交流|発表|実演|撮影|表彰|"
-    "つあ|とく|とくしよ|こんてすと|らいぶ|こんさと|わくしよつぷ|ぱれど|せみな|りはさる|くいず|らり|ふえすた|ふえあ|ふえす|ふえすていばる|まらそん|まるしえ|"
+    "つあ|とく|とくしよ|こんてすと|らいぶ|こんさと|わくしよつぷ|ぱれど|せみな|りはさる|くいず|(?<!ず)らり|ふえすた|ふえあ|ふえす|ふえすていばる|まらそん|まるしえ|"
     "まけつと|ぱてい"
 )
 _KIND = re.compile(_KINDS)
@@ -229,15 +232,6 @@ class TitleSimilarity(IntEnum):
     SPELLING = 3
     """A typo, or another order of words."""
     SAME = 4
-
-
-SIMILARITY_CODES = {
-    TitleSimilarity.FAR: ReasonCode.TITLE_FAR,
-    TitleSimilarity.CLOSE: ReasonCode.TITLE_CLOSE,
-    TitleSimilarity.PART: ReasonCode.TITLE_PART,
-    TitleSimilarity.SPELLING: ReasonCode.TITLE_SPELLING,
-    TitleSimilarity.SAME: ReasonCode.TITLE_SAME,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +266,8 @@ class TitleParts:
 @lru_cache(maxsize=10_000)
 def split_title(title: str) -> TitleParts:
     """Split a title into its parts."""
-    plain = _SHORT_DATE.sub(lambda found: f"{int(found[1])}月{int(found[2])}日", _OPENING.sub("", normalise_text(title)))
+    plain = _DAYS.sub(r"\1日~\2日", _OPENING.sub("", normalise_text(title)))
+    plain = _SHORT_DATE.sub(lambda found: f"{int(found[1])}月{int(found[2])}日", plain)
     plain = _LATIN_DATE.sub(_japanese_date, plain)
     plain = _DOORS.sub(" ", _TIME_OF_DAY.sub(r"\1", plain))
     asides: set[str] = set()
@@ -387,6 +382,12 @@ def have_other_quotes(one: str, other: str) -> bool:
     )
 
 
+def have_same_quote(one: str, other: str) -> bool:
+    """Whether both titles quote the same: the name of a film or a book."""
+    mine, theirs = (_quotes(title)[0] for title in (one, other))
+    return min(len(mine), len(theirs)) >= 4 and (mine in theirs or theirs in mine)
+
+
 @lru_cache(maxsize=10_000)
 def _quotes(title: str) -> tuple[str, ...]:
     return tuple("\0".join(quoted.findall(title)) for quoted in _QUOTED)
@@ -486,12 +487,12 @@ _WORST_FIRST = (
 
 
 def compare_identity(
-    one: TitleParts, other: TitleParts, when: tuple[date, int | None], explained: Callable[[], str]
+    one: TitleParts, other: TitleParts, when: tuple[date, int | None], explained: Callable[[], str], last: date | None = None
 ) -> TitleAgreement:
-    """Compare numbers, markers and brackets. `when`: day and hour of the event, which titles may repeat."""
+    """Compare numbers, markers and brackets. `when` and `last`: day, hour and last day of the event, which titles may repeat."""
     if one.numbers == other.numbers and one.marks == other.marks and one.asides == other.asides:
         return _AGREED
-    numbers = _numbers(one, other, when[0])
+    numbers = _numbers(one, other, when[0], last)
     if numbers.code is ReasonCode.NUMBERS_DIFFER:
         return numbers
     found = {result.code: result for result in (numbers, _marks(one, other, when, explained), _asides(one, other, explained))}
@@ -507,18 +508,18 @@ def differing_number(one: TitleParts, other: TitleParts) -> tuple[str, str] | No
     return (mine.value, theirs.value) if is_plain and mine.value != theirs.value else None
 
 
-def _numbers(one: TitleParts, other: TitleParts, day: date) -> TitleAgreement:
+def _numbers(one: TitleParts, other: TitleParts, day: date, last: date | None) -> TitleAgreement:
     if one.numbers == other.numbers:
         return _AGREED
     for mine_years, their_years in zip(one.years, other.years, strict=True):
         # 2021年度 and 2022 may be the same date, 2021 and 2022 are two years
         if mine_years and their_years and mine_years != their_years:
             return TitleAgreement(ReasonCode.NUMBERS_DIFFER, (min(mine_years), min(their_years)))
-    mine, theirs = _unmatched(significant_numbers(one.numbers, day), significant_numbers(other.numbers, day))
+    mine, theirs = _unmatched(significant_numbers(one.numbers, day, last), significant_numbers(other.numbers, day, last))
     if mine and theirs:  # 第632回 and マーラー5番 do not contradict each other
-        both = next(((one, other) for one in mine for other in theirs if one.kind == other.kind), None)
-        code = ReasonCode.NUMBERS_DIFFER if both else ReasonCode.NUMBERS_MISSING
-        return TitleAgreement(code, tuple(number.value for number in both or (mine[0], theirs[0])))
+        couples = [(one.value, other.value) for one in mine for other in theirs if one.kind == other.kind]
+        code = ReasonCode.NUMBERS_DIFFER if couples else ReasonCode.NUMBERS_MISSING
+        return TitleAgreement(code, couples[0] if couples else (mine[0].value, theirs[0].value))
     left = mine or theirs
     if not left:
         return _AGREED

@@ -43,6 +43,7 @@ _JAPANESE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _ANY_OF_A_KIND = re.compile(r"[市区町村][立民営]?(図書館|文化会館|美術館|博物館|体育館|会館|役所|役場)")
 _LINKING = re.compile("の|(?<=[市区町村])[民立営]")
 _HALL = re.compile(r"会館|ほる|ありな|体育館|すたじあむ|競技場|球場|どむ|劇場|せんた|ぷらざ|ぱく|公園|ぷる")
+_IN_MANY = frozenset({"中央", "総合", "市民", "地区", "地域", "文化", "第1", "第2"})
 _SEVERAL = re.compile("[、，,/／]")
 _BARE_KIND = re.compile("図書館|公民館|体育館|児童館|せんた|ほる|会館|公園|小学校|中学校|役場")
 ONLINE = re.compile("オンライン|online|zoom|youtube|webex|teams|ウェブ|web配信", re.IGNORECASE)
@@ -189,7 +190,9 @@ def _buildings(one: str, other: str, city: str) -> VenueRelation:
     if within is not VenueRelation.DIFFERENT:
         return within
     if city:
-        one, other = (own if (own := _without(name, city)) and not _BARE_KIND.fullmatch(own) else name for name in (one, other))
+        one, other = (
+            own if len(own := _without(name, city)) > 2 and not _BARE_KIND.fullmatch(own) else name for name in (one, other)
+        )
     short, long = sorted((one, other), key=lambda name: (len(name), name))
     if len(short) == 2 and long.endswith(short):
         return VenueRelation.WEAK
@@ -208,6 +211,9 @@ def _buildings(one: str, other: str, city: str) -> VenueRelation:
 def _is_short_form(short: str, long: str) -> bool:
     """Whether a name leaves out characters of another and begins like it: 子規博 and 子規記念博物館."""
     is_own = len(short) >= _DISTINCTIVE_LENGTH or (len(short) >= 3 and short[:2] == long[:2])
+    is_own = is_own or (
+        len(short) >= _DISTINCTIVE_LENGTH - 1 and short[:2] in long and short[:2] not in _IN_MANY and short[-2:] == long[-2:]
+    )
     return is_own and len(long) - len(short) > 1 and is_abbreviated(short, long)
 
 
