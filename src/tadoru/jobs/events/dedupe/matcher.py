@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from functools import lru_cache
 
 from tadoru.jobs.events.dedupe.field_merge import MergeInput, merge_fields
@@ -36,6 +35,7 @@ from tadoru.jobs.events.dedupe.times import (
     compare_days,
     compare_times,
     end_days_differ,
+    have_same_span,
     last_day,
     tells_doors,
 )
@@ -97,7 +97,6 @@ _CONTRADICTIONS = frozenset({ReasonCode.NUMBERS_DIFFER, ReasonCode.MARKS_DIFFER,
 _OF_NUMBERS = frozenset({ReasonCode.NUMBERS_DIFFER, ReasonCode.NUMBERS_MISSING, ReasonCode.EDITION_MISSING})
 _SAME_DAYS = frozenset({DayRelation.SAME, DayRelation.INSTANT, DayRelation.SHARED})
 _ONE_TIME = (TimeRelation.SAME, TimeRelation.DOORS)
-_DAY = timedelta(days=1)
 _IDENTICAL = EventComparison(MatchVerdict.SAME, 1.0, (MatchReason("event", 1.0, 1.0, ReasonCode.IDENTICAL),))
 _COMMON_TITLE = 8
 """Characters: titles up to this length are common to many events."""
@@ -200,7 +199,7 @@ class _Evidence:
     @property
     def has_same_span(self) -> bool:
         """Both are over the same days."""
-        return _has_same_span(self.a, self.b)
+        return have_same_span(self.a, self.b)
 
 
 def compare_events(a: EventDraft, b: EventDraft, *, same_source: bool) -> EventComparison:
@@ -344,7 +343,7 @@ def _may_be_reworded(a: EventDraft, b: EventDraft, times: TimeRelation) -> bool:
     """Whether two events with other titles may be one: at one time in one venue, or with a word in common."""
     if times is TimeRelation.DIFFERENT:
         return False
-    is_one_time = times in _ONE_TIME or _has_same_span(a, b)
+    is_one_time = times in _ONE_TIME or have_same_span(a, b)
     if not (is_one_time or times is TimeRelation.ONE) or have_other_quotes(a.title, b.title):
         return False
     place = _place(a, b)
@@ -353,14 +352,6 @@ def _may_be_reworded(a: EventDraft, b: EventDraft, times: TimeRelation) -> bool:
         return True
     is_open = is_one_time or (is_same_place and times is TimeRelation.ONE)
     return is_open and share_content(split_title(a.title), split_title(b.title), _explained(a, b))
-
-
-def _has_same_span(a: EventDraft, b: EventDraft) -> bool:
-    """Whether both are over the same days."""
-    one, other = ((draft.occurrences or (draft.occurrence,))[-1] for draft in (a, b))
-    if one.ends_at is None or other.ends_at is None or one.ends_at - a.occurrence.starts_at <= _DAY:
-        return False
-    return a.local_date == b.local_date and last_day(one) == last_day(other) != a.local_date
 
 
 def _different(reason: MatchReason) -> EventComparison:

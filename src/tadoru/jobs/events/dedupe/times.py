@@ -15,7 +15,7 @@ MAX_DATES = 12
 _TELLS_DOORS = re.compile(
     r"(?:開場|受付|集合)\s?[:：]?\s?\d{1,2}[:：時]|\d(?:[:：]\d\d|時)\s?(?:開場|受付|集合)|\b(?:doors|einlass)\b", re.IGNORECASE
 )
-_MINUTE = timedelta(minutes=1)
+_MINUTE, _DAY = timedelta(minutes=1), timedelta(days=1)
 DOORS = timedelta(hours=1)
 """The longest time between the doors, the reception or the meeting and the start."""
 MAX_DAYS = 4
@@ -141,6 +141,14 @@ def compare_times(mine: Occurrence, theirs: Occurrence, are_doors_told: Callable
 def tells_doors(title: str) -> bool:
     """Whether a title gives the time when the doors open."""
     return _TELLS_DOORS.search(title) is not None
+
+
+def have_same_span(a: EventDraft, b: EventDraft) -> bool:
+    """Whether both are over the same days."""
+    one, other = ((draft.occurrences or (draft.occurrence,))[-1] for draft in (a, b))
+    if one.ends_at is None or other.ends_at is None or one.ends_at - a.occurrence.starts_at <= _DAY:
+        return False
+    return a.local_date == b.local_date and last_day(one) == last_day(other) != a.local_date
 
 
 def end_days_differ(one: EventDraft, other: EventDraft) -> bool:
