@@ -327,7 +327,8 @@ def _gather(a: EventDraft, b: EventDraft, same_source: bool) -> _Evidence | Even
 
     first = b if b.occurrence.starts_at < a.occurrence.starts_at else a
     hour = first.occurrence.starts_at.hour if first.occurrence.has_time else None
-    last = max(filter(None, map(last_day, (a.occurrence, b.occurrence))), default=None)
+    ends = map(last_day, (a.occurrence, b.occurrence)) if one.numbers != other.numbers else ()
+    last = max(filter(None, ends), default=None)
     known = compare_identity(one, other, (first.local_date, hour), explained, last)
     # In other words or letters, whom it is for may be told in another way.
     is_exact = known.code in _OF_NUMBERS or (share is None and not is_transliterated(a.title, b.title))
