@@ -60,7 +60,7 @@ _NO_EVENT = (
         re.compile(
             rf"{_DAY_END}(?:に|から|を|より)?[^。、\d]{{0,12}}(?:施行され|制定|創立|創業|設立|竣工|就任|発足|着工|着手)"
             r"|(?:開[校館店設業園]|オープン)し(?:た|まし)|(?:昭和|大正|明治|平成)[^。]{0,16}日に(?:開[校館店設業園]|オープン|誕生)"
-            r"|(?:前回|昨年|去年|一昨年|先日|過去|以前)[はの]|"
+            r"|(?:前回|昨年|去年|一昨年|先日|過去|以前)[はの]|\d年前の(?=\d{1,2}月)|"
             r"(?:(?:開催|実施|(?<!受付を)(?<!申込を)(?<!販売を)(?<!募集を)終了|閉幕|完了|公演|上演|上映)(?:いた)?し|行い|行われ|終わり)まし(?:た|て)"
             r"|(?:開催|実施|上演|上映|公演)され(?:た|まし)|行われた|催された|開かれた|でした"
             r"|(?<![a-zà-ÿ])(?:born|née?|geboren|nacid[oa]|nat[oa]|died|founded|established|gegründet|fondée?|"
@@ -77,7 +77,7 @@ _NO_EVENT = (
     ),
     (
         re.compile(
-            r"(?:は|が|~|から|より|まで|のみ|だけ)[^。\d]{0,30}(?:休[館講業園演止](?!日)|お?休み|閉[館園鎖](?!の?\d|時))|通行止め|運休|工事のため|(?:をもって|を最後に|で)[^。\d、]{0,10}(?:終了|閉[館店園校])"
+            r"(?:は|が|~|から|より|まで|のみ|だけ)[^。\d]{0,30}(?:休[館講業園演止](?!日)|お?休み|閉[館園鎖](?!の?\d|時))|[はが][^。\d]{0,30}休[館園業場]日(?:で(?!は)|と|に(?:な|あた))|通行止め|運休|工事のため|(?:をもって|を最後に|で)[^。\d、]{0,10}(?:終了|閉[館店園校])"
         ),
         "is about when it is closed",
     ),
@@ -109,6 +109,10 @@ _NO_EVENT = (
         ),
         _TAKING_PART,
     ),
+    (
+        re.compile(rf"{_DAY_END}(?:先行|一般)?(?:抽選|発売|申し?込み?|搬[入出]|結果発表|当選発表)(?:開始|受付|日)?\s?$"),
+        "is about a day before or after the event",
+    ),
 )
 """What a sentence is about, if it is not about when an event takes place."""
 _TAKES_PLACE = re.compile(_HELD)
@@ -117,7 +121,7 @@ _TELLS = re.compile(
 )
 """A sentence that tells what is done on a day."""
 _NO_MATTER = re.compile(
-    r"要(?:事前)?(?:申し?込み?|予約|電話|整理券)|(?:事前)?(?:申し?込み?|予約|整理券|チケット)は?(?:不要|必要|制|可|優先|なし)|(?:先着順?|抽選)(?:\d{1,4}[名人組])?(?=[()\s。、]|$)"
+    r"要(?:事前)?(?:申し?込み?|予約|電話|整理券)|(?:事前)?(?:申し?込み?|予約|整理券|チケット)は?(?:不要|必要|制|可|優先|なし)|(?:先着順?|(?<!先行)(?<!一般)抽選)(?:\d{1,4}[名人組])?(?=[()\s。、]|$)"
     r"|(?<![a-z])(?:each (?:day|evening|night|date|session)|(?:both|all) days|per day|jeden tag|"
     r"(?:bis )?open[- ]end)(?![a-z])|第\d{1,2}回?[~\-]第?\d{1,2}回|(?<=min )each(?![a-z])",
     re.IGNORECASE,
@@ -149,17 +153,23 @@ _SIDE_REMARK = re.compile(
     r"\d{1,2}(?:[:.]\d\d)?\s?(?:[ap]\.?m|uhr|uur|h(?:\d\d)?|heures)?(?=\s?[.)\n]|\s?$)",
     re.IGNORECASE,
 )
+_OWN_START = re.compile("doors|einlass|entry|open|start|begin", re.IGNORECASE)
+"""Hours with such a name are those of the event."""
 _LATIN_TIME = re.compile(r"\d{1,2}:\d\d|\d{1,2}(?:[.:]\d\d)?\s?(?:[ap]m|uhr|uur|h(?:\d\d)?)(?![a-z])", re.IGNORECASE)
 _SAME_TIME = re.compile(
     r"(?:at )?(?:the )?same time|(?:zur )?gleichen? (?:zeit|uhrzeit)|(?:à la )?même heure|(?:a la )?misma hora|"
     r"stess[oa] orari?o?|zelfde tijd",
     re.IGNORECASE,
 )
+_OTHER_CHANGE = re.compile(
+    "(?:締め?切り?|期限|期間|会場|場所|講師|料金|定員|(?:申し?込み?|受け?付け?|発売|予約)(?:開始)?日?)[をはが]"
+)
+"""Not the day of the event was changed."""
 _CONDITION = re.compile("場合|雨天|荒天|悪天|小雨|降雨|中止時|なら")
 _OTHER_THING = re.compile(r"\s?(?P<subject>[^\d。、,:は]{2,16})は[^。\d]{0,8}\d{1,2}(?:時|:\d\d)(?![^。]{0,40}\d日)")
 """A remark about the hours of something else: "※交通規制は午後3時から"."""
 _OWN_HOURS = re.compile(
-    "時[間刻]|開[演会始場催館園映]|終[了演]|受け?付|入[場館園]|集合|解散|本番|上映|公演|各回|回目|両日|当日|毎日|曜|平日|初日|最終|午[前後]|の部|打ち?上"
+    "時[間刻]|開[演会始場催館園映]|終[了演]|受け?付|入[場館園]|集合|解散|本番|上映|公演|各回|回目|両日|当日|毎日|曜|平日|初日|最終|午[前後]|の部|打ち?上|[のる]回|講演|講座|コンサート|ライブ|ステージ|ショー"
 )
 _SENTENCE = re.compile(r"[^。\n※]{0,400}(?:。|\n|※|$)")
 _MOVED = re.compile(
@@ -169,7 +179,7 @@ _MOVED = re.compile(
 )
 _UNREAD = re.compile(
     r"\d{1,2}月(?!号|分|齢|の)|\d{1,2}日(?![間目制分以程前後本数])|\d{1,2}時(?!間)|\d{1,2}:\d\d|[月火水木金土日]曜|平日|"
-    r"(?:^|\s)[.・]\d{1,2}(?!\d)|毎[週月日](?!新聞)|隔[週月]|第\d[月火水木金土日週]|除[くき]|のうち|\d{1,2}/\d{1,2}(?![\d名人]|程度)|初日|最終日|\d日目|"
+    r"(?:^|\s)[.・]\d{1,2}(?!\d)|毎[週月日](?!新聞)|隔[週月]|第\d[月火水木金土日週]|除[くき]|のうち|\d{1,2}/\d{1,2}(?![\d名人]|程度)|初日|最終日|\d日目|(?:開[館園場催]|営業|実施|活動)日\s?[:は/]?\s?(?=[月火水木金土日平])|"
     r"(?<![a-zà-ÿ])(?:except|excluding|other than|außer|ausgenommen|sauf|excepté|every|each|jeden?|jede[mrns]|chaque|"
     r"tou(?:s|tes) les|alternate|fortnightly|täglich|wöchentlich|monatlich)(?![a-zà-ÿ])",
     re.IGNORECASE,
@@ -231,6 +241,7 @@ _QUOTED = re.compile(r"[「『][^「」『』\d曜毎]{1,80}[」』]")
 _PARENTHESIS = re.compile(r"\([^()]{1,100}\)")
 _DAY = r"(?:(?:令和|平成)?\s?[\d元]{1,4}年)?\s?(?:\d{1,2}月)?\d{1,2}日(?:\([^()]{1,8}\))?"
 _CLOSED_PERIOD = re.compile(rf"{_DAY}\s?(?:から|~|-)\s?{_DAY}(?:まで)?[はが][^。\d()]{{0,6}}(?:休[館園業講演止]|お?休み|閉館)")
+_SPARE_DAY = re.compile(rf"{_DAY}\s?(?:[はが]\s?(?:雨天|荒天|悪天候)?時?の?予備日|\((?:雨天)?予備日\))")
 _TIMES = re.compile(r"(?:全|計)\s?(\d{1,3})\s?回|(?<![\d第])(\d{1,3})回(?:シリーズ|連続|コース)")
 _JOINING = re.compile(
     r"(?:[\s:;,.、。・/()\[\]「」*※!…?■□●○◆◇★☆▼▲|&+]|[のはにもでとがや]|第?\d{1,2}[部回期]目?|\d{1,2}回目|[午昼夜朝夕][前後]?の?(?:部|回|コース|クラス|枠)|[A-Z]\s?(?:コース|クラス|グループ|班|組)|[午昼夜朝]前?後?公演|"
@@ -251,7 +262,8 @@ _LONGEST_TITLE = 80
 _LONGEST_HEADING = 40
 _NO_HEADING = re.compile(
     rf"[はをがへ。]|に(?!て)|{_APPLYING}|休|雨|天|予備|中止|延期|前日|当日|ただし|または|又は|(?<![a-zà-ÿ])(?:or|rain|until|by|from|is|are|was|will|"
-    r"oder|ist|sind|wird|am|ou|est|sont|sera|era|è|sono|sarà|es|son|será|is|zijn|wordt)(?![a-zà-ÿ])",
+    r"registration|deadline|tickets?|on sale|applications?|submissions?|closes|set-?up|anmeld[a-z]{1,12}|"
+    r"bewerbung(?:en)?|vorverkauf|aufbau|inscriptions?|oder|ist|sind|wird|am|ou|est|sont|sera|era|è|sono|sarà|es|son|será|is|zijn|wordt)(?![a-zà-ÿ])",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?:[一-龠ァ-ヶー]{2,8}|[A-Za-zà-ÿ][A-Za-zà-ÿ ]{2,24})\s?:?\s?$")
@@ -275,7 +287,7 @@ def without_asides(plain: str) -> str:
     """A prepared text without the parentheses and the closed days that say nothing of when it takes place."""
     plain = _INNER.sub(_without_part, _DURATION.sub(" ", _QUOTED.sub(" ", plain)))
     plain = _APPLICATION.sub(lambda found: found[1] or " ", plain)
-    plain = _OFFICE_HOURS.sub(" ", _CLOSED_PERIOD.sub(" ", _NO_MATTER.sub(" ", plain)))
+    plain = _OFFICE_HOURS.sub(" ", _SPARE_DAY.sub(" ", _CLOSED_PERIOD.sub(" ", _NO_MATTER.sub(" ", plain))))
     return _PARENTHESIS.sub(lambda found: " " if _BESIDE.search(found[0]) or _is_other(found[0]) else found[0], plain)
 
 
@@ -297,6 +309,8 @@ def of_the_event(plain: str) -> str:
         if kept and _is_of_something_else(sentence, kept):
             continue
         if (moved := _MOVED_TO.match(sentence)) and not _CONDITION.search(sentence):
+            if _OTHER_CHANGE.search(sentence):
+                raise NotADate(f"“{' '.join(plain.split())[:80]}” {_CHANGED}.")
             kept.append(_with_month(moved[1], sentence[: moved.start(1)]) + (moved[2] or "") + sentence[moved.end() :])
             continue
         subject = _subject(sentence) if _NUMBER.search(sentence) else ""
@@ -337,7 +351,12 @@ def _with_new_day(plain: str) -> str:
 
 def without_side_remarks(plain: str) -> str:
     """A text in Latin letters without the hours of what goes with an event: "Mulled wine from 5pm." after its date and time."""
-    return _SIDE_REMARK.sub(lambda found: found[1], plain)
+    return _SIDE_REMARK.sub(lambda found: found[1] if _is_aside(found) else found[0], plain)
+
+
+def _is_aside(remark: re.Match[str]) -> bool:
+    has_time = _LATIN_TIME.search(remark.string, 0, remark.end(1)) is not None
+    return has_time and not _OWN_START.search(remark[0], len(remark[1]))
 
 
 def _sentences(plain: str) -> list[str]:

@@ -16,7 +16,7 @@ _SHORTEST_DAY = 6 * 60
 """Minutes from the end of what lasts over night to its start: 13:00 to 12:00 is a slip."""
 _LONGEST_ADMISSION = 3 * 60
 """Minutes from the time of admission, or of reception, to the start."""
-_LAST_AFTERNOON = 4
+LAST_AFTERNOON = 4
 """Hours up to this one that are written in words without a half of the day are in the afternoon."""
 _MAIN = frozenset({None, DateMark.START})
 
@@ -207,7 +207,7 @@ def _session(hours: HourRange, before: TimeToken | None) -> DaySession:
     if hours.start is None:
         return DaySession(None, minutes(hours.end) if hours.end else None)
     start = inherit(hours.start, before)
-    if start.half is None and 1 <= start.hour <= _LAST_AFTERNOON and "時" in start.text and not start.days_later:
+    if start.half is None and 1 <= start.hour <= LAST_AFTERNOON and "時" in start.text and not start.days_later:
         start = replace(start, half=DayHalf.GOGO)  # "1時30分~3時"
     begin = minutes(start)
     end = minutes_of_end(hours.end, begin, start.half) if hours.end else None

@@ -48,7 +48,7 @@ _OPENING_HOURS = 4 * 60
 """Minutes: what is open for less is a course or a meeting, which is hardly held every day."""
 _SHORTEST_COURSE = 14
 """Days from the first to the last of what is held once a week."""
-_NAMED_WEEKDAY = re.compile(r"([月火水木金土日])曜日?(?![はも]|休|定休)")
+_NAMED_WEEKDAY = re.compile(r"([月火水木金土日])曜(?:日|(?!日))(?![はもにが]|休|定休|画家|大工)")
 _HOLIDAY_SEASONS = re.compile(r"(?:夏|冬|春)休み|無休|休日|祝休日|振替休日|連休|休憩")
 _OTHER_DAYS = re.compile(
     r"毎週|毎月|隔週|全\d{1,2}回|第\d|[月火水木金土日]曜|平日|土日|除く|のみ|異な[りる]|\d月中?は|休み(?:期間)?中|(?:ただし|但し)(?![、,]?\s?(?:初日|最終日|\d{1,2}[月/]\d{1,2}|\d{1,2}日))|(?:開[館園庁校室場催講]|営業|活動|実施|稽古|練習)日(?![:時程])|不定期|うち"
@@ -145,7 +145,8 @@ def weekly_by_name(text: str, first: date, last: date | None, sessions: list[Day
         return None
     if sum((one.end or 0) - (one.start or 0) for one in sessions) >= _OPENING_HOURS:
         return None
-    named = {WEEKDAYS[found[1]]: found[0] for found in _NAMED_WEEKDAY.finditer(DATED_WEEKDAY.sub("日", prepare(text)))}
+    text, excluded = split_exclusions(DATED_WEEKDAY.sub("日", prepare(text)))
+    named = {WEEKDAYS[found[1]]: found[0] for found in _NAMED_WEEKDAY.finditer(text)} if not excluded else {}
     return RecurrencePhrase(named[first.weekday()], frozenset(named)) if named.keys() == {first.weekday()} else None
 
 

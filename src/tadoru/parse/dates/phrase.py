@@ -215,10 +215,19 @@ def _label_after(tokens: list[Token], position: int) -> tuple[DateMark | None, i
     label = tokens[position + used]
     if not (isinstance(label, MarkToken) and label.mark in _LABELS):
         return None, 0
-    if label.mark in {DateMark.START, DateMark.DOORS, DateMark.ENTRY} and _ends_range(tokens, position - 1, used):
-        # "10時から11時30分まで開催": what takes place is the whole range.
-        return None, 0
     after = tokens[position + used + 1 : position + used + 4]
+    is_reception = (
+        label.mark is DateMark.ENTRY
+        and isinstance(next(iter(after), None), TimeToken)
+        and any(_is(one, DateMark.START) for one in after[1:])
+    )
+    if (
+        label.mark in {DateMark.START, DateMark.DOORS, DateMark.ENTRY}
+        and _ends_range(tokens, position - 1, used)
+        and not is_reception
+    ):
+        # "10時から11時30分まで開催": what takes place is the whole range; not in "9時~9時半受付 10時開始".
+        return None, 0
     if after and isinstance(after[0], TimeToken) and not any(_is(token, *_LABELS) for token in after[1:]):
         return None, 0
     return label.mark, used + 1
@@ -354,7 +363,8 @@ class _Reader:
             self._phrase.doors = self._phrase.doors or clock
             hours.append(HourRange(clock, None, clock.label))
         else:
-            is_end = clock.label is DateMark.END
+            is_first = self._last is None and self._phrase.month is None
+            is_end = clock.label is DateMark.END or (self._open and is_first)  # "until 8pm"
             hours.append(HourRange(None if is_end else clock, clock if is_end else None, clock.label))
         self._last, self._linked, self._ends_later = clock, False, False
 

@@ -19,11 +19,11 @@ from tadoru.parse.dates.accounting import (
     without_asides,
     without_side_remarks,
 )
-from tadoru.parse.dates.assemble import AssembledDates, DaySession, as_clock, sessions_of
+from tadoru.parse.dates.assemble import LAST_AFTERNOON, AssembledDates, DaySession, as_clock, sessions_of
 from tadoru.parse.dates.clocks import clock_column, is_possible
 from tadoru.parse.dates.exact import as_tokens, read_exact
 from tadoru.parse.dates.exclusions import ExcludedDates, split_exclusions
-from tadoru.parse.dates.note import DateNote, as_columns, every_day, read_note, with_dates, without_repeats
+from tadoru.parse.dates.note import DateNote, as_columns, every_day, read_note, runs_of, with_dates, without_repeats
 from tadoru.parse.dates.opening_hours import (
     WeekdayHours,
     are_of_period,
@@ -37,6 +37,7 @@ from tadoru.parse.dates.recurrence import RecurrencePhrase, expand, find_rule
 from tadoru.parse.dates.scan import LONGEST, prepare, scan, scan_places, with_weekdays
 from tadoru.parse.dates.tokens import (
     DateMark,
+    DayHalf,
     DayToken,
     MarkToken,
     MonthToken,
@@ -77,9 +78,21 @@ _NOT_DAILY = re.compile(
 )
 """Hours beside a long period of these are not opening hours: they are held on some of its days."""
 _OVER_NIGHT = re.compile(
-    r"合宿|キャンプ|宿泊|泊|夜通し|オールナイト|ツアー|旅行|耐久|24時間|overnight|camp|retreat", re.IGNORECASE
+    r"合宿|キャンプ|宿泊|泊|夜通し|オールナイト|ツアー|旅行|登山|林間学校|臨海学校|耐久|24時間|ハッカソン|hackathon|overnight|camp|"
+    r"retreat|sleepover|schullandheim|freizeit|séjour",
+    re.IGNORECASE,
 )
 """These go on from the first day to the last."""
+_NIGHTS = re.compile(r"[\d１-９一二三]泊|お泊まり|overnight stay", re.IGNORECASE)
+_TAKING_PART = re.compile(
+    r"registration|applications?|call for|tickets?|submissions?|enrol|bewerb|anmeld|einsend|vorverkauf|rabatt|inscription|"
+    r"candidature|early bird|iscrizion|inscripci|aanmeld|inschrijv|deadline|discount",
+    re.IGNORECASE,
+)
+_DAYS_LONG = re.compile(r"\d日?(?:\s?\([^()]{1,8}\))?\s?(?:から|より|~)の?\s?(\d{1,2})日間")
+"""How many days it goes on from the first: "9日(土)から3日間"."""
+_EARLY = re.compile("日の出|早朝|朝市|朝釣|夜明|未明|深夜|釣り|探鳥|登山|オールナイト")
+"""An hour up to four is then as it is written, not in the afternoon."""
 _ARRIVAL = re.compile(r"(日(?:\s?\([^()]{1,8}\))?)\s?(?:まで)?\s?[(\[【※]{0,2}\s?(?:必着|消印有効|締め?切り?)[)\]】]?(?:まで)?")
 """The day by which something has to arrive is an end."""
 _DEADLINE = re.compile(r"(?<=\d)日(?:\s?\([^()]{1,8}\))?\s?(?:(?:午前|午後)?\s?\d{1,2}(?:時(?:半|\d{1,2}分)?|:\d\d)|正午)?までに")
@@ -191,7 +204,8 @@ class _Reading:
         if not isinstance(text, str):
             return _WrittenDate(list(as_tokens(text, str(text))))
         found = _scan_text(text, self._order, self._today)
-        return replace(found, tokens=[*found.tokens])
+        is_early = _EARLY.search(f"{text} {self._title}") is not None
+        return replace(found, tokens=[_as_written(token) for token in found.tokens] if is_early else [*found.tokens])
 
     def _clocks(self, text: str) -> list[Token]:
         column = clock_column(text)
@@ -224,13 +238,17 @@ class _Reading:
         rule = written.rule
         if rule is not None and not phrase.vague and not written.unread and (not phrase.days or _only_until(phrase)):
             return self._open_rule(shown, rule, phrase)
-        if _only_until(phrase) and (written.opening or _RUNS.search(written.plain)):
+        is_on = written.opening or _RUNS.search(written.plain)
+        if is_on and _only_until(phrase) and not _TAKING_PART.search(written.plain):
             self._begin_today(phrase)
         groups = _that_begin(shown, phrase, written)
         resolved = resolve(phrase.days, today=self._today, fiscal=phrase.fiscal)
         assembly = AssembledDates(self._zone, notes=[*phrase.notes, *resolved.notes])
         days = _dated(groups, resolved)
         is_single = len(days) == 1 and len(days[0]) == 1
+        if is_single and days[0][0][1] is None and (lasts := _DAYS_LONG.search(written.plain)):
+            days = [[(days[0][0][0], days[0][0][0] + timedelta(days=max(int(lasts[1]), 1) - 1))]]
+        phrase.goes_on = phrase.goes_on or _NIGHTS.search(f"{shown} {note}") is not None
         if written.plain:
             if is_single and days[0][0][1] is None and _only_ends(groups[0]):
                 raise NotADate(f"“{shown}” says only when it ends.")
@@ -249,7 +267,7 @@ class _Reading:
             within = PeriodDays(rule, begins, written.excluded, is_by_day, is_season)
             add_period(assembly, *days[0][0], sessions, within, said, phrase.is_all_day, text)
         else:
-            self._add_groups(assembly, groups, days, phrase, bool(written.plain))
+            self._add_groups(assembly, groups, days, phrase, written)
         assembly.occurrences = _in_order(_with_hours(assembly.occurrences))
         if written.rule is not None and (unread := [note for note in assembly.notes if note.startswith("The ")]):
             raise NotADate(f"“{shown}” cannot be read. {unread[0]}")
@@ -265,19 +283,28 @@ class _Reading:
         )
 
     def _add_groups(
-        self, assembly: AssembledDates, groups: list[DateGroup], days: list[list[DayPair]], phrase: DatePhrase, is_text: bool
+        self,
+        assembly: AssembledDates,
+        groups: list[DateGroup],
+        days: list[list[DayPair]],
+        phrase: DatePhrase,
+        written: _WrittenDate,
     ) -> None:
         """Days and periods of a list, each with the hours beside it; a day that is there already only gets other hours."""
         several = False
         for group, pairs in zip(groups, days, strict=True):
             sessions = [] if phrase.is_all_day else sessions_of(group)
-            is_by_day = is_text and not phrase.goes_on and bool(sessions) and all(one.is_of_one_day for one in sessions)
+            is_by_day = (
+                bool(written.plain) and not phrase.goes_on and bool(sessions) and all(one.is_of_one_day for one in sessions)
+            )
             for first, last in pairs:
                 if last is None and _is_remark(first, sessions, assembly, several):
                     continue
-                if last is not None and is_by_day and (last - first).days <= LONGEST_SEASON:
-                    for day in every_day(first, last):
-                        assembly.add(day, None, sessions)
+                is_each = last is not None and is_by_day and (last - first).days <= LONGEST_SEASON
+                if last is not None and (is_each or written.excluded):
+                    held = tuple(day for day in every_day(first, last) if day not in written.excluded)
+                    for begin, finish in [(day, None) for day in held] if is_each else runs_of(held):
+                        assembly.add(begin, finish, sessions)
                 else:
                     assembly.add(first, (last or first) if phrase.is_all_day else last, sessions)
             several = len(pairs) > 1 or any(last for _, last in pairs)
@@ -398,6 +425,13 @@ def _in_columns(tokens: list[Token], begins: list[Token], ends: list[Token], end
         return None
     hours = [HourRange(opens, closes, None if opens else DateMark.END)] if opens or closes else []
     return DatePhrase([DateGroup([DaySpan(first, last)], hours)])
+
+
+def _as_written(token: Token) -> Token:
+    """A time in the small hours as one before noon."""
+    if isinstance(token, TimeToken) and token.half is None and 1 <= token.hour <= LAST_AFTERNOON:
+        return replace(token, half=DayHalf.GOZEN)
+    return token
 
 
 def _called_end(clocks: list[Token]) -> list[Token]:

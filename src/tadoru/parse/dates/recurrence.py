@@ -255,7 +255,8 @@ def _monthly_day(found: re.Match[str]) -> RecurrencePhrase:
 
 
 def _daily(found: re.Match[str]) -> RecurrencePhrase:
-    return RecurrencePhrase(found[0].strip(), frozenset(range(7)), start=found.start(), stop=found.end())
+    text = found.string[found.start() : found.end() + (found[0] == "毎")]  # "毎晩", of which the evening is read with the hours
+    return RecurrencePhrase(text.strip(), frozenset(range(7)), start=found.start(), stop=found.end())
 
 
 def _latin_weekly(found: re.Match[str]) -> RecurrencePhrase:

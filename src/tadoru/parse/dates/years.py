@@ -146,6 +146,8 @@ def _infer(days: list[tuple[DayToken, bool]], today: date) -> tuple[list[date | 
         candidates = [_chain(days, year) for year in range(today.year, today.year + 9) if monthrange(year, 2)[1] == 29]
     if not candidates:
         raise NotADate(problem)
+    if days[0][0].nth is not None and candidates[0][0] and today.year not in {dates[0].year for dates in candidates if dates[0]}:
+        raise NotADate(problem)  # June of this year has no fifth Saturday
     if any(day.weekdays and day.nth is None for day, _ in days):
         fitting = [dates for dates in candidates if not _misfits(days, dates)]
         if not fitting:
