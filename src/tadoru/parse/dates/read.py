@@ -86,7 +86,8 @@ _OVER_NIGHT = re.compile(
 _NIGHTS = re.compile(r"[\d１-９一二三]泊|お泊まり|overnight stay", re.IGNORECASE)
 _TAKING_PART = re.compile(
     r"registration|applications?|call for|tickets?|submissions?|enrol|bewerb|anmeld|einsend|vorverkauf|rabatt|inscription|"
-    r"candidature|early bird|iscrizion|inscripci|aanmeld|inschrijv|deadline|discount",
+    r"candidature|early bird|iscrizion|inscripci|aanmeld|inschrijv|deadline|discount|"
+    r"survey|umfrage|nominations?|offer|voting|competition",
     re.IGNORECASE,
 )
 _DAYS_LONG = re.compile(r"\d日?(?:\s?\([^()]{1,8}\))?\s?(?:から|より|~)の?\s?(\d{1,2})日間")
@@ -103,6 +104,10 @@ _OF_ONE_DAY = re.compile(
 _HAS_DEADLINE = re.compile("締め?切|〆切|必着|申し?込|応募|予約|受け?付")
 _OPEN_RANGE = re.compile(r"から[、,]\s?(?=(?:令和|平成)?\s?[\d元]{1,4}[年月日/][^。は]{0,30}まで)")
 """A comma before the end of a range."""
+_OPEN_LIST = re.compile(
+    r"~\s(?=(?:\d{1,2}月)?\d{1,2}日(?:\([^()]{1,8}\))?[^。\d~]{0,12}(?:\d{1,2}時(?:半|\d{1,2}分)?|\d{1,2}:\d\d)~(?:\s|$))"
+)
+"""No range, since the second time has a sign of its own: "9日 18時~ 10日 10時~"."""
 _NO_DATE = re.compile(r"\d{1,2}日制|\d泊\d{1,2}日|第\d{1,2}日(?!曜)|(?<=[名人館所先課室口組枚台])まで")
 """A course of two days, at most four people, call the office."""
 DayPair = tuple[date, date | None]
@@ -368,7 +373,7 @@ def _scan_text(text: str, order: DayMonthOrder, today: date) -> _WrittenDate:
     plain = of_the_event(plain)
     if _DEADLINE.search(plain) and "から" not in plain and "~" not in plain:
         raise NotADate(f"“{' '.join(text.split())[:80]}” says only when it ends.")
-    prepared = _OPEN_RANGE.sub("から", _ARRIVAL.sub(r"\1まで", _NO_DATE.sub(" ", plain)))
+    prepared = _OPEN_RANGE.sub("から", _OPEN_LIST.sub("~、", _ARRIVAL.sub(r"\1まで", _NO_DATE.sub(" ", plain))))
     rest, opening = split_weekday_hours(prepared := _FIRST_TIME.sub(r"\1から", prepared), order, today)
     prepared, opening = (rest, opening) if are_of_period(rest, opening) else (prepared, ())
     rule, plain = find_rule(prepared, excluded), prepared

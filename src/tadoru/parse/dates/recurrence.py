@@ -117,6 +117,7 @@ _DOUBT = re.compile(
     r"behalve|closed|geschlossen|fermé|cerrado|chiuso|gesloten",
     re.IGNORECASE,
 )
+_DAY_BESIDE = re.compile("の(?:前[日週]|翌[日週])")
 _UNPLACED = re.compile(
     r"\d月(?:は|のみ|だけ|から(?![^。]{0,8}\d月))|第\s?\d(?=\s?(?:[・、,と]|[月火水木金土日週]|$))|隔週|隔月|(?<!いずれも)(?<!すべて)(?<!全て)[月火水木金土日]曜"
 )
@@ -192,7 +193,7 @@ def find_rule(text: str, excluded: ExcludedDates) -> RecurrencePhrase | None:
     if found is None:
         return None
     rest = f"{text[: found.start]} {text[found.stop :]}"
-    doubt = _DOUBT.search(rest) or _UNPLACED.search(DATED_WEEKDAY.sub("日", rest))
+    doubt = _DAY_BESIDE.match(text, found.stop) or _DOUBT.search(rest) or _UNPLACED.search(DATED_WEEKDAY.sub("日", rest))
     if more := next((match[0] for pattern, _ in forms if (match := pattern.search(text, found.stop))), None):
         reason = f"there is another rule ({more.strip()})"
     else:
