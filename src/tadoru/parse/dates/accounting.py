@@ -274,7 +274,7 @@ _NAME = re.compile(r"(?:[一-龠ァ-ヶー]{2,8}|[A-Za-zà-ÿ][A-Za-zà-ÿ ]{2,2
 _NUMBER = re.compile(r"\d")
 _CLOCK = re.compile(r"\d時|\d:\d\d")
 _PERIOD = re.compile(rf"{_DAY_END}(?:から|~|-)[^。\n]{{0,20}}{_DAY_END}(?:まで)?")
-_ENUMERATED = re.compile(r"\d\s?回目|第\s?\d{1,2}\s?[回部期]|の部")
+_ENUMERATED = re.compile(r"\d\s?回目|第\s?\d{1,2}\s?[回部期]|の部|[A-Z]\s?(?:コース|クラス|グループ|班|組)")
 _LONGEST_NAME = 12
 _PLACE = re.compile(r"\s?[一-龠ァ-ヶー]{1,10}(?:前|口|室|館|場|駅|所)に?\s?")
 """Where people meet, between the time and its name: "8:30市役所前集合"."""

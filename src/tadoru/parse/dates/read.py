@@ -90,7 +90,13 @@ _TAKING_PART = re.compile(
     r"survey|umfrage|nominations?|offer|voting|competition",
     re.IGNORECASE,
 )
-_DAYS_LONG = re.compile(r"\d日?(?:\s?\([^()]{1,8}\))?\s?(?:から|より|~)の?\s?(\d{1,2})日間")
+_OFFICE = re.compile(
+    r"(?<!要)(?:問い?合わ?せ|窓口|電話|TEL|申し?込み?|予約|事務[所局])[^。\n\s制]{0,6}[\s:：は]{0,2}"
+    r"(?:平日|[月火水木金土日](?:曜日?)?\s?[~～\-・から]{1,2}\s?[月火水木金土日])[^。\n]{0,60}",
+    re.IGNORECASE,
+)
+"""When an office answers, which is not when the event takes place: "お問い合わせは平日9時~17時"."""
+_DAYS_LONG = re.compile(r"\d日?(?:\s?\([^()]{1,8}\))?\s?(?:から|より|~)の?\s{0,2}(\d{1,2})日間(?!有効|以内)")
 """How many days it goes on from the first: "9日(土)から3日間"."""
 _EARLY = re.compile("日の出|早朝|朝市|朝釣|夜明|未明|深夜|釣り|探鳥|登山|オールナイト")
 """An hour up to four is then as it is written, not in the afternoon."""
@@ -169,6 +175,7 @@ class _Reading:
     def __init__(self, today: date, zone: ZoneInfo, order: DayMonthOrder, title: str) -> None:
         self._today = today
         self._title = title
+        self._is_early = _EARLY.search(title) is not None
         self._may_be_daily = _NOT_DAILY.search(title) is None
         self._may_end_each_day = _OVER_NIGHT.search(title) is None
         self._zone = zone
@@ -209,7 +216,7 @@ class _Reading:
         if not isinstance(text, str):
             return _WrittenDate(list(as_tokens(text, str(text))))
         found = _scan_text(text, self._order, self._today)
-        is_early = _EARLY.search(f"{text} {self._title}") is not None
+        is_early = self._is_early or _EARLY.search(text) is not None
         return replace(found, tokens=[_as_written(token) for token in found.tokens] if is_early else [*found.tokens])
 
     def _clocks(self, text: str) -> list[Token]:
@@ -218,7 +225,7 @@ class _Reading:
             return list(column)
         tokens = scan(prepare(text), order=self._order, today=self._today) if text.strip() else []
         return (
-            [token for token in tokens if isinstance(token, TimeToken | MarkToken)]
+            [_as_written(token) if self._is_early else token for token in tokens if isinstance(token, TimeToken | MarkToken)]
             if any(isinstance(t, TimeToken) for t in tokens)
             else []
         )
@@ -359,7 +366,8 @@ class _Reading:
         return ParsedDate(occurrences=occurrences, year=YearSource.RELATIVE, recurrence=rule.text, notes=notes)
 
     def _note(self, note: str, first: date, last: date | None) -> DateNote | None:
-        return read_note(with_dates(note, first, last), order=self._order, today=self._today) if note else None
+        note = _OFFICE.sub(" ", note)
+        return read_note(with_dates(note, first, last), order=self._order, today=self._today) if note.strip() else None
 
 
 @lru_cache(maxsize=1_000)
