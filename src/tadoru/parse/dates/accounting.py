@@ -10,6 +10,7 @@ import re
 from datetime import date
 from itertools import pairwise, zip_longest
 
+from tadoru.parse.dates.clocks import CLOCK
 from tadoru.parse.dates.recurrence import RecurrencePhrase
 from tadoru.parse.dates.scan import Places, place_weekdays
 from tadoru.parse.dates.tokens import DateMark, DayToken, MarkToken, NotADate, TimeToken, Token
@@ -111,7 +112,7 @@ _NO_EVENT = (
     ),
     (
         re.compile(
-            rf"{_DAY_END}(?:(?:午[前後])?\d{{1,2}}(?:時(?:半|\d{{1,2}}分)?|:\d\d)(?:から|より|~)?)?\s?(?:先行|一般|チケット){{0,2}}"
+            rf"{_DAY_END}(?:{CLOCK}(?:から|より|~)?)?\s?(?:先行|一般|チケット){{0,2}}"
             r"(?:抽選|発売|申し?込み?|搬[入出]|結果発表|当選発表)(?:開始|受付|日)?\s?$"
         ),
         "is about a day before or after the event",
@@ -136,7 +137,7 @@ _SOLD_OUT = re.compile(
 _CANCELLED = re.compile(r"中止(?:$|[。)]|し(?!な)|と(?:な|い|し)|に(?:な|い)|いた|の)(?![^。]{0,12}場合)")
 _MOVED_TO = re.compile(
     r"^[^。\n]{0,200}?((?:(?:令和|平成)?\s?[\d元]{1,4}年)?(?:\d{1,2}月)?\d{1,2}日(?:\s?\([^()]{1,8}\))?|\d{1,2}/\d{1,2}(?:\([^()]{1,8}\))?)"
-    r"(\s?(?:午[前後])?\d{1,2}(?:時(?:半|\d{1,2}分)?|:\d\d)(?:\s?(?:から|~|-)\s?(?:午[前後])?\d{1,2}(?:時(?:半|\d{1,2}分)?|:\d\d))?(?:から)?)?"
+    rf"(\s?{CLOCK}(?:\s?(?:から|~|-)\s?{CLOCK})?(?:から)?)?"
     r"\s?[にへ][^。\d]{0,8}(?:延期|順延|変更|振り?替え)(?:し|と|に|いた|。|$)"
 )
 """The new day of what was postponed."""
@@ -147,8 +148,8 @@ _LATIN_MOVED_TO = re.compile(
     re.IGNORECASE,
 )
 _TIME_MOVED = re.compile(
-    r"(?:(?:(?:開始|開演|開催|実施)?時[間刻]|開[始演])[をが]\s?)?(?:午[前後])?\d{1,2}(?:時(?:半|\d{1,2}分)?|:\d\d)(?:開[演始会])?(?:から|より|~)"
-    r"((?:午[前後])?\d{1,2}(?:時(?:半|\d{1,2}分)?|:\d\d)(?:開[演始会])?)[にへ](?:変更|繰)[^。)]{0,20}"
+    rf"(?:(?:(?:開始|開演|開催|実施)?時[間刻]|開[始演])[をが]\s?)?{CLOCK}(?:開[演始会])?(?:から|より|~)"
+    rf"({CLOCK}(?:開[演始会])?)[にへ](?:変更|繰)[^。)]{{0,20}}"
 )
 """The new time of what begins earlier or later."""
 _SIDE_REMARK = re.compile(
@@ -232,9 +233,7 @@ _DURATION = re.compile(
     re.IGNORECASE,
 )
 """How long it takes."""
-_INNER = re.compile(
-    r"((?:~|-|から)\s?(?:午前|午後)?\d{1,2}(?:時(?:半|\d{1,2}分)?|:\d\d)(?:まで)?\s?)\(([^()\d]{2,16}?)\s?(?:午前|午後)?\d{1,2}(?:時|:)[^()]{0,24}\)"
-)
+_INNER = re.compile(rf"((?:~|-|から)\s?{CLOCK}(?:まで)?\s?)\(([^()\d]{{2,16}}?)\s?(?:午前|午後)?\d{{1,2}}(?:時|:)[^()]{{0,24}}\)")
 _HAS_LABEL = re.compile(
     "受け?付|集合|開場|開演|開始|終了|入場|入館|入園|最終|のみ|だけ|[はが日]$|除|休|雨|翌|まで|open|door|start|entry",
     re.IGNORECASE,

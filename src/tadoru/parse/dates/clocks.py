@@ -15,6 +15,9 @@ NOON = 12 * 60
 LATEST = 30 * 60
 """Broadcasters and clubs count the night on to 29 o'clock; nobody counts further."""
 
+CLOCK = r"(?:午[前後])?\d{1,2}(?:時(?:半|\d{1,2}分)?|:\d\d)"
+"""A time in a Japanese sentence, for expressions that look at the words around it."""
+
 _HALVES = {
     **dict.fromkeys(("午前", "朝の?", "毎朝", "早朝"), DayHalf.GOZEN),
     "午後": DayHalf.GOGO,
