@@ -98,7 +98,7 @@ _OFFICE = re.compile(
 """When an office answers, which is not when the event takes place: "お問い合わせは平日9時~17時"."""
 _DAYS_LONG = re.compile(r"\d日?(?:\s?\([^()]{1,8}\))?\s?(?:から|より|~)の?\s{0,2}(\d{1,2})日間(?!有効|以内)")
 """How many days it goes on from the first: "9日(土)から3日間"."""
-_EARLY = re.compile("日の出|早朝|朝市|朝釣|夜明|未明|深夜|釣り|探鳥|登山|オールナイト")
+_EARLY = re.compile("日の出|ご来光|早朝|朝市|朝釣|夜明|探鳥|オールナイト")
 """An hour up to four is then as it is written, not in the afternoon."""
 _ARRIVAL = re.compile(r"(日(?:\s?\([^()]{1,8}\))?)\s?(?:まで)?\s?[(\[【※]{0,2}\s?(?:必着|消印有効|締め?切り?)[)\]】]?(?:まで)?")
 """The day by which something has to arrive is an end."""
@@ -111,7 +111,7 @@ _HAS_DEADLINE = re.compile("締め?切|〆切|必着|申し?込|応募|予約|�
 _OPEN_RANGE = re.compile(r"から[、,]\s?(?=(?:令和|平成)?\s?[\d元]{1,4}[年月日/][^。は]{0,30}まで)")
 """A comma before the end of a range."""
 _OPEN_LIST = re.compile(
-    r"~\s(?=(?:\d{1,2}月)?\d{1,2}日(?:\([^()]{1,8}\))?[^。\d~]{0,12}(?:\d{1,2}時(?:半|\d{1,2}分)?|\d{1,2}:\d\d)~(?:\s|$))"
+    r"(?:(?<=[時分半])|(?<=:\d\d))~\s(?=(?:\d{1,2}月)?\d{1,2}日(?![間目])(?:\([^()]{1,8}\))?[^。\d~]{0,12}(?:\d{1,2}時(?:半|\d{1,2}分)?|\d{1,2}:\d\d)~(?:\s|$))"
 )
 """No range, since the second time has a sign of its own: "9日 18時~ 10日 10時~"."""
 _NO_DATE = re.compile(r"\d{1,2}日制|\d泊\d{1,2}日|第\d{1,2}日(?!曜)|(?<=[名人館所先課室口組枚台])まで")
