@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.parse.dates import UnreadableDate, read_when
+from tadoru.parse.dates.assemble import LAST_AFTERNOON
 from tadoru.parse.dates.scan import LONGEST
 from tests.parse.dates.test_written_forms import JAPANESE, NOW, TOKYO, show
 
@@ -48,15 +49,23 @@ def test_the_same_moment_reads_the_same_in_each_writing(day: date, hour: int, mi
     half, twelve = ("午前", hour) if hour < 12 else ("午後", hour - 12)
     weekday = "月火水木金土日"[day.weekday()]
     wide = str.maketrans("0123456789", "０１２３４５６７８９")
+    # An event at "1時30分" is in the afternoon, so that an hour of the night is written with its half of the day.
+    words = f"{half if 1 <= hour <= LAST_AFTERNOON else ''}{hour}時"
     for text in (
         f"{expected}:00",
-        f"{day.year}年{day.month}月{day.day}日({weekday}){hour}時{minute}分",
+        f"{day.year}年{day.month}月{day.day}日({weekday}){words}{minute}分",
         f"{day.year}/{day.month}/{day.day} {hour}:{minute:02}",
         f"{day.year}年{day.month}月{day.day}日 {half}{twelve}時{minute}分".translate(wide),
         f"{day:%A}, {day:%B} {day.day}, {day.year} {hour:02}:{minute:02}",
-        f"平成{day.year - 1988}年{day.month}月{day.day}日{hour}時{minute:02}分",
+        f"平成{day.year - 1988}年{day.month}月{day.day}日{words}{minute:02}分",
     ):
         assert show(read_when(text, now=NOW, zone=TOKYO)) == expected, text
+
+
+@given(st.dates(date(1990, 1, 1), date(2099, 12, 31)), st.integers(1, LAST_AFTERNOON), st.integers(0, 59))
+def test_a_small_hour_in_words_is_in_the_afternoon(day: date, hour: int, minute: int) -> None:
+    text = f"{day.year}年{day.month}月{day.day}日{hour}時{minute}分"
+    assert show(read_when(text, now=NOW, zone=TOKYO)) == f"{day}T{hour + 12}:{minute:02}"
 
 
 @given(st.dates(date(2025, 1, 1), date(2028, 7, 1)))
