@@ -216,18 +216,10 @@ def _label_after(tokens: list[Token], position: int) -> tuple[DateMark | None, i
     if not (isinstance(label, MarkToken) and label.mark in _LABELS):
         return None, 0
     after = tokens[position + used + 1 : position + used + 4]
-    is_reception = (
-        label.mark is DateMark.ENTRY
-        and isinstance(next(iter(after), None), TimeToken)
-        and any(_is(one, DateMark.START) for one in after[1:])
-    )
-    if (
-        label.mark in {DateMark.START, DateMark.DOORS, DateMark.ENTRY}
-        and _ends_range(tokens, position - 1, used)
-        and not is_reception
-    ):
+    if label.mark in {DateMark.START, DateMark.DOORS, DateMark.ENTRY} and _ends_range(tokens, position - 1, used):
         # "10時から11時30分まで開催": what takes place is the whole range; not in "9時~9時半受付 10時開始".
-        return None, 0
+        is_followed = not used and len(after) > 1 and isinstance(after[0], TimeToken) and _is(after[1], DateMark.START)
+        return (label.mark, used + 1) if is_followed and label.mark is not DateMark.START else (None, 0)
     if after and isinstance(after[0], TimeToken) and not any(_is(token, *_LABELS) for token in after[1:]):
         return None, 0
     return label.mark, used + 1
@@ -259,6 +251,8 @@ class _Reader:
         self._open = False
         """The sign was one that also means "until" when nothing is before it."""
         self._ends_later = False
+        self._is_until = False
+        """A time that follows the day is an end: "9 May until 10pm"."""
         self._leading: list[HourRange] = []
         """Hours before the first day: they are those of every day."""
         self._month: MonthToken | None = None
@@ -337,7 +331,7 @@ class _Reader:
                 self._leading = list(self._group.hours)
             is_end = self._open and self._last is None
             self._group.spans.append(DaySpan(None, day) if is_end else DaySpan(day))
-        self._last, self._linked = day, False
+        self._last, self._linked, self._is_until = day, False, False
 
     def _names_again(self, day: DayToken) -> bool:
         """ "8月1日・2日 1日は10時から": a day of the list, to say more of it."""
@@ -350,7 +344,11 @@ class _Reader:
             return
         hours = self._group.hours
         joins = self._linked and isinstance(self._last, TimeToken)
-        if clock.label is DateMark.END and hours and hours[-1].label in {DateMark.DOORS, DateMark.ENTRY}:
+        is_open = joins and bool(hours) and hours[-1].end is None and hours[-1].label is None
+        if is_open and clock.label in {DateMark.DOORS, DateMark.ENTRY}:
+            hours[-1].end, hours[-1].label = clock, clock.label  # "9時~9時半受付"
+            self._phrase.doors = self._phrase.doors or (hours[-1].start if clock.label is DateMark.DOORS else None)
+        elif clock.label is DateMark.END and hours and hours[-1].label in {DateMark.DOORS, DateMark.ENTRY}:
             hours.append(HourRange(None, clock, clock.label))
         elif (
             (joins or self._ends_later)
@@ -364,9 +362,9 @@ class _Reader:
             hours.append(HourRange(clock, None, clock.label))
         else:
             is_first = self._last is None and self._phrase.month is None
-            is_end = clock.label is DateMark.END or (self._open and is_first)  # "until 8pm"
+            is_end = clock.label is DateMark.END or (self._open and is_first) or self._is_until  # "until 8pm"
             hours.append(HourRange(None if is_end else clock, clock if is_end else None, clock.label))
-        self._last, self._linked, self._ends_later = clock, False, False
+        self._last, self._linked, self._ends_later, self._is_until = clock, False, False, False
 
     def _take_sign(self, sign: MarkToken) -> None:
         match sign.mark:
@@ -399,6 +397,7 @@ class _Reader:
             self._open = True  # "until 5 September"
         elif not is_behind:
             self._linked, self._open = True, False  # "from 10am till 4pm"
+            self._is_until = isinstance(self._last, DayToken) and not hours
             return
         elif isinstance(self._last, TimeToken) and hours and hours[-1].end is None and hours[-1].label is None:
             hours[-1] = HourRange(None, hours[-1].start)
