@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from tadoru.i18n.translation import translator
 from tadoru.jobs.events.normalise.normaliser import LIMITS, LONGEST_DESCRIPTION, SourceRules, normalise
 from tadoru.model.event import EventDraft, Occurrence, QuarantinedEvent, RawEvent, ReviewReason
 
@@ -115,6 +116,13 @@ def test_an_event_without_a_start_is_quarantined(fields: dict[str, Any], why: st
 def test_an_event_whose_date_can_not_be_read_is_quarantined(start: str | date, why: str) -> None:
     found = quarantined(start=start)
     assert (found.reason, found.why) == (ReviewReason.PARSE_ERROR, why)
+
+
+def test_the_reason_why_a_date_can_not_be_read_is_said_in_the_language_of_the_reader() -> None:
+    found = quarantined(start="8月上旬")
+    assert (
+        translator("ja").text(found.why) == "開始を読み取れません。「8月上旬」には日がありません：未定か、月や年の一部だけです。"
+    )
 
 
 def test_a_date_with_a_year_is_taken_from_the_note_when_there_is_no_other() -> None:

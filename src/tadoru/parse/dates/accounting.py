@@ -10,6 +10,7 @@ import re
 from datetime import date
 from itertools import pairwise, zip_longest
 
+from tadoru.errors import Message
 from tadoru.parse.dates.clocks import CLOCK
 from tadoru.parse.dates.recurrence import RecurrencePhrase
 from tadoru.parse.dates.scan import Places, place_weekdays
@@ -27,8 +28,8 @@ _APPLYING = (
     r"発表(?!会)|発送|郵送|配[布付]|掲[載示]|更新|発行|納付|納期|支払|提出|返却|電話|メール|ファク[スシ]|FAX|ハガキ|はがき|来館|窓口|電子申請|フォーム|直接(?!会場|お越|ご来)|連絡|お知らせ(?:し|いた)|問い?合わ?せ|ダウンロード|貸し?出"
 )
 """What is said of how to take part."""
-_CHANGED = "is about a date that was changed"
-_TAKING_PART = "is about how to take part"
+_CHANGED = Message("“{text}” is about a date that was changed.")
+_TAKING_PART = Message("“{text}” is about how to take part.")
 _NAMED = re.compile(
     r"日時|日程|会期|(?:開催|実施)(?:日|期間|\s?:)|本番|\d日(?:\s?\([^()]{1,8}\))?\s?(?:に|から)?(?:開催|実施)|とき:"
 )
@@ -38,14 +39,14 @@ _NO_EVENT = (
         re.compile(
             rf"{_DAY_END}(?:以[前後降])?(?:に|から)?(?:[^\d。、]{{0,12}}まで)?に?(?:生まれ|出生|誕生)|生まれ(?!変わ)|生年月日"
         ),
-        "is about a date of birth",
+        Message("“{text}” is about a date of birth."),
     ),
     (
         re.compile(
             rf"{_DAY_END}(?:現在|時点|[^。、\d]{{0,10}}にちな[みん]|を?基準日?|付け?で?|付の|以前)|基準日|"
             rf"の日\s?\(\d[^()]{{0,12}}\)(?!は)|{_DAY_END}は[^。、\d]{{1,12}}の日(?:です)?。?\s?$"
         ),
-        "is about a day of reference",
+        Message("“{text}” is about a day of reference."),
     ),
     (
         re.compile(
@@ -70,22 +71,22 @@ _NO_EVENT = (
             r"took place|fand(?:en)? ",
             re.IGNORECASE,
         ),
-        "is about the past",
+        Message("“{text}” is about the past."),
     ),
     (
         re.compile(rf"{_DAY_END}(?:に|付け?)?(?:掲載|更新|公開|投稿|発行)(?!日|[^。]{{0,4}}(?:開始|講座|録))"),
-        "is about when it was published",
+        Message("“{text}” is about when it was published."),
     ),
     (
         re.compile(
             r"(?:は|が|~|から|より|まで|のみ|だけ)[^。\d]{0,30}(?:休[館講業園演止](?!日)|お?休み|閉[館園鎖](?!の?\d|時))|[はが][^。\d]{0,30}休[館園業場]日(?:で(?!は)|と|に(?:な|あた))|通行止め|運休|工事のため|(?:をもって|を最後に|で)[^。\d、]{0,10}(?:終了|閉[館店園校])"
         ),
-        "is about when it is closed",
+        Message("“{text}” is about when it is closed."),
     ),
-    (re.compile(r"\d日?(?:・\d{1,2}日?)?(?:合併)?号(?![室館車])"), "is about an edition"),
+    (re.compile(r"\d日?(?:・\d{1,2}日?)?(?:合併)?号(?![室館車])"), Message("“{text}” is about an edition.")),
     (
         re.compile(r"毎年[^。]{0,20}\d月|例年|every year|each year|jedes Jahr|chaque année", re.IGNORECASE),
-        "is about a day of every year",
+        Message("“{text}” is about a day of every year."),
     ),
     (
         re.compile(
@@ -93,9 +94,9 @@ _NO_EVENT = (
             r"|(?<![a-z])(?:or|oder|ou)\s(?=(?:on |am |le )?\d)",
             re.IGNORECASE,
         ),
-        "leaves open on which of the days",
+        Message("“{text}” leaves open on which of the days."),
     ),
-    (re.compile(rf"{_DAY_END}(?:前後|頃|ごろ|以降|以後)"), "names no day that is certain"),
+    (re.compile(rf"{_DAY_END}(?:前後|頃|ごろ|以降|以後)"), Message("“{text}” names no day that is certain.")),
     (
         re.compile(
             rf"(?:{_DAY_END}|{_HOUR_END})\)?(?:から|より|まで|までに|の?間?に|以降|~)(?:(?!{_HELD})[^。\n\d]){{0,60}}?(?:{_APPLYING})"
@@ -115,7 +116,7 @@ _NO_EVENT = (
             rf"{_DAY_END}(?:{CLOCK}(?:から|より|~)?)?\s?(?:先行|一般|チケット){{0,2}}"
             r"(?:抽選|発売|申し?込み?|搬[入出]|結果発表|当選発表)(?:開始|受付|日)?\s?$"
         ),
-        "is about a day before or after the event",
+        Message("“{text}” is about a day before or after the event."),
     ),
 )
 """What a sentence is about, if it is not about when an event takes place."""
@@ -306,26 +307,26 @@ def _without_part(found: re.Match[str]) -> str:
 def of_the_event(plain: str) -> str:
     """The sentences of a prepared text that are about when an event takes place; raises `NotADate` if none of them has a date."""
     kept: list[str] = []
-    reason = ""
+    reason: Message | None = None
     for sentence in _sentences(_TIME_MOVED.sub(r"\1", _with_new_day(plain))):
         if kept and _is_of_something_else(sentence, kept):
             continue
         if (moved := _MOVED_TO.match(sentence)) and not _CONDITION.search(sentence):
             if _OTHER_CHANGE.search(sentence):
-                raise NotADate(f"“{' '.join(plain.split())[:80]}” {_CHANGED}.")
+                raise NotADate(_CHANGED.template, text=" ".join(plain.split())[:80])
             kept.append(_with_month(moved[1], sentence[: moved.start(1)]) + (moved[2] or "") + sentence[moved.end() :])
             continue
-        subject = _subject(sentence) if _NUMBER.search(sentence) else ""
+        subject = _subject(sentence) if _NUMBER.search(sentence) else None
         if subject == _CHANGED:
             break
         reason = reason or subject
         kept.append("\n" if subject else sentence)
     else:
-        subject = ""
+        subject = None
     text = "" if subject else "".join(kept)
     reason = subject or reason
     if reason and not _NUMBER.search(text):
-        raise NotADate(f"“{' '.join(plain.split())[:80]}” {reason}.")
+        raise NotADate(reason.template, text=" ".join(plain.split())[:80])
     return text
 
 
@@ -372,10 +373,10 @@ def _sentences(plain: str) -> list[str]:
     return [*found, held]
 
 
-def _subject(sentence: str) -> str:
+def _subject(sentence: str) -> Message | None:
     """What a sentence with a date is about, if not about when an event takes place."""
     if _SOLD_OUT.search(sentence):
-        return ""
+        return None
     for pattern, subject in _NO_EVENT:
         if (
             pattern.search(sentence)
@@ -385,7 +386,7 @@ def _subject(sentence: str) -> str:
             return subject
     is_event = _TAKES_PLACE.search(sentence) or _CANCELLED.search(sentence) or _CLOCK.search(sentence) or _PERIOD.search(sentence)
     tells = _TELLS.search(sentence) and not is_event
-    return "does not say that something takes place" if tells else ""
+    return Message("“{text}” does not say that something takes place.") if tells else None
 
 
 def unread_words(plain: str, places: Places) -> str:
@@ -488,9 +489,9 @@ def _unknown(words: str) -> str:
 def account(shown: str, plain: str, unread: str, dates: list[tuple[date, date | None]]) -> None:
     """Raise `NotADate` if a prepared text is not about when an event takes place, or if that is not all that it says."""
     if unread:
-        raise NotADate(f"“{shown}” says more than could be read: “{unread}” has no place in it.")
+        raise NotADate("“{text}” says more than could be read: “{words}” has no place in it.", text=shown, words=unread)
     if len(dates) > 1 and _MOVED.search(plain):
-        raise NotADate(f"“{shown}” says that a date was changed, and names more than one.")
+        raise NotADate("“{text}” says that a date was changed, and names more than one.", text=shown)
     earlier = {first for first, last in dates[:1] if last is None}
     for (one, last), (other, other_last) in pairwise(dates):
         is_twice = one == other and (last is None) != (other_last is None)
@@ -498,16 +499,15 @@ def account(shown: str, plain: str, unread: str, dates: list[tuple[date, date | 
             continue  # a day of the list, to say more of it
         earlier.add(other)
         if other < one or is_twice or (other - (last or one)).days > _LONGEST_GAP:
-            raise NotADate(f"“{shown}” names dates of different things: they are out of order, or too far apart.")
+            raise NotADate("“{text}” names dates of different things: they are out of order, or too far apart.", text=shown)
 
 
-def left_out(plain: str, rule: RecurrencePhrase | None, days: set[date]) -> str:
-    """What a prepared text says of dates that could not be read from it; empty if nothing."""
+def check_complete(shown: str, plain: str, rule: RecurrencePhrase | None, days: set[date]) -> None:
+    """Raise `NotADate` if a prepared text says more of its dates than these days."""
     counted = _TIMES.search(plain)
     if counted and (count := int(counted[1] or counted[2])) != len(days):
-        return f"says {count} times, and {len(days)} could be read"
+        raise NotADate("“{text}” says {count} times, and {found} could be read.", text=shown, count=count, found=len(days))
     if _MORE_DATES.search(plain):
-        return "says that there are more dates than those that are written"
+        raise NotADate("“{text}” says that there are more dates than those that are written.", text=shown)
     if rule is not None and len(days) == 1:
-        return f"has only one date of {rule.text} that could be read"
-    return ""
+        raise NotADate("“{text}” has only one date of {rule} that could be read.", text=shown, rule=rule.text)

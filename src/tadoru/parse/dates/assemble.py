@@ -50,6 +50,14 @@ class AssembledDates:
     zone: ZoneInfo
     occurrences: list[Occurrence] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
+    """The notes because of which a rule is not read."""
+
+    def doubt(self, *sentences: str) -> None:
+        """Notes because of which a rule is not read."""
+        self.doubts += sentences
+        for sentence in sentences:
+            self.note(sentence)
 
     def note(self, sentence: str) -> None:
         if sentence not in self.notes:
@@ -58,7 +66,7 @@ class AssembledDates:
     def add(self, first: date, last: date | None, sessions: list[DaySession]) -> None:
         """The occurrences of one day or range of days."""
         if last is not None and last < first:
-            self.note(BEFORE_START)
+            self.doubt(BEFORE_START)
             last = None
         timed = [session for session in sessions if session.start is not None]
         for session in sessions:
@@ -98,7 +106,7 @@ class AssembledDates:
             minute -= DAY  # "13:00 to 12:00 of the next day", which is the last day
         end = self._at(last, minute, closing.end_offset)
         if end.timestamp() <= start.timestamp():
-            self.note(BEFORE_START)
+            self.doubt(BEFORE_START)
             return Occurrence(starts_at=start)
         return Occurrence(starts_at=start, ends_at=end)
 
@@ -113,7 +121,7 @@ class AssembledDates:
         # Not by the clock: clocks that are put back make an hour come twice.
         if (length := finish.timestamp() - start.timestamp()) <= 0:
             if length:
-                self.note(BEFORE_START)
+                self.doubt(BEFORE_START)
             return Occurrence(starts_at=start)
         return Occurrence(starts_at=start, ends_at=finish)
 

@@ -69,9 +69,9 @@ def add_period(
         if by_day:
             dates, sessions, hours = tuple(sorted(by_day)), [], NoteHours([], by_day)
         else:
-            assembly.note("The note has other hours than the columns.")
+            assembly.doubt("The note has other hours than the columns.")
     if said:
-        assembly.notes += _unplaced(said, first, last, hours, sessions, has_dates=bool(dates))
+        assembly.doubt(*_unplaced(said, first, last, hours, sessions, has_dates=bool(dates)))
     if is_all_day:
         hours = NoteHours([], {})
     is_plain = within.rule is None and not sessions and not said
@@ -84,13 +84,19 @@ def add_period(
         for day in days:
             assembly.add(day, None, _on_day(day, sessions, hours))
     elif is_period and last is not None:
-        if sessions and within.rule is None and (last - first).days >= LONG_PERIOD and all(one.is_of_one_day for one in sessions):
-            assembly.note("It is not said on which of these days it takes place.")
-        if hours.general and not sessions and (last - first).days >= LONG_PERIOD:
-            assembly.note("The note has hours, but not on which of these days they hold.")
+        if (last - first).days >= LONG_PERIOD:
+            _note_unknown_days(assembly, sessions, hours, within)
         assembly.add(first, last, _over_period(sessions or hours.general, hours, first, last, assembly))
     else:
         assembly.add(first, (last or first) if is_all_day else last, sessions or hours.by_day.get(first) or hours.general)
+
+
+def _note_unknown_days(assembly: AssembledDates, sessions: list[DaySession], hours: NoteHours, within: PeriodDays) -> None:
+    """A long period has hours of one day, and nobody says on which of its days."""
+    if sessions and within.rule is None and all(one.is_of_one_day for one in sessions):
+        assembly.note("It is not said on which of these days it takes place.")
+    if hours.general and not sessions:
+        assembly.doubt("The note has hours, but not on which of these days they hold.")
 
 
 def _unplaced(
@@ -126,7 +132,7 @@ def _series(
     begin, finish = said.period(first, last) if said else (first, last)
     dates, reason = expand(rule, begin, finish)
     if reason:
-        assembly.note(reason)
+        assembly.doubt(reason)
     return dates
 
 

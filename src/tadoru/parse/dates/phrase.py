@@ -282,7 +282,7 @@ class _Reader:
         if year.short:
             base = self._era if self._era is not None else self._century
             if base is None:
-                raise NotADate(f"{year.text.strip()} is short for more than one year.")
+                raise NotADate("{year} is short for more than one year.", year=year.text.strip())
             value += base
         elif year.era is None:
             self._century, self._era = value // 100 * 100, None
@@ -292,7 +292,7 @@ class _Reader:
             self._phrase.fiscal = value
             return
         if self._year is not None and self._year.value != value:
-            raise NotADate(f"{self._year.text.strip()} and {year.text.strip()} are not the same year.")
+            raise NotADate("{first} and {second} are not the same year.", first=self._year.text.strip(), second=year.text.strip())
         self._year = replace(year, value=value)
 
     def _take_month(self, month: MonthToken) -> None:
@@ -318,7 +318,7 @@ class _Reader:
         elif day.month is None and not self._linked and not self._group.hours and self._names_again(day):
             self._close()
         if len(self._phrase.days) + len(self._group.spans) >= MOST_DAYS:
-            raise NotADate(f"There are more than {MOST_DAYS} dates in it.")
+            raise NotADate("There are more than {most} dates in it.", most=MOST_DAYS)
         spans = self._group.spans
         if self._linked and spans and spans[-1].last is None and self._last is not None:
             self._ends_later = isinstance(self._last, TimeToken)

@@ -9,10 +9,11 @@ from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
+from tadoru.errors import Message, message_of
 from tadoru.model.event import Occurrence
 from tadoru.parse.dates.accounting import (
     account,
-    left_out,
+    check_complete,
     of_the_event,
     tokens_of,
     unread_words,
@@ -152,7 +153,7 @@ def read_when(  # noqa: PLR0913 - each is a column of its own
     try:
         return reader.read(text, end, (start_time or "")[:LONGEST], (end_time or "")[:LONGEST], (note or "")[:_LONGEST_NOTE])
     except NotADate as problem:
-        return UnreadableDate(str(text)[:200], str(problem))
+        return UnreadableDate(str(text)[:200], message_of(problem))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +198,7 @@ class _Reading:
         ends = _without_midnight(ends) if end_clocks else ends
         shown = " ".join(str(text).split())[:80]
         if shown and ends and not any(isinstance(token, DayToken | MonthToken) for token in tokens):
-            raise NotADate(f"“{shown}” is not a date that can be read, and there is only an end beside it.")
+            raise NotADate("“{text}” is not a date that can be read, and there is only an end beside it.", text=shown)
         phrase = _in_columns(tokens, begins, ends, end_clocks)
         if phrase is None:
             tokens += begins
@@ -255,7 +256,7 @@ class _Reading:
             self._begin_today(phrase)
         groups = _that_begin(shown, phrase, written)
         resolved = resolve(phrase.days, today=self._today, fiscal=phrase.fiscal)
-        assembly = AssembledDates(self._zone, notes=[*phrase.notes, *resolved.notes])
+        assembly = AssembledDates(self._zone, notes=[*phrase.notes, *resolved.notes], doubts=[*resolved.notes])
         days = _dated(groups, resolved)
         is_single = len(days) == 1 and len(days[0]) == 1
         if is_single and days[0][0][1] is None and (lasts := _DAYS_LONG.search(written.plain)):
@@ -263,7 +264,7 @@ class _Reading:
         phrase.goes_on = phrase.goes_on or _NIGHTS.search(f"{shown} {note}") is not None
         if written.plain:
             if is_single and days[0][0][1] is None and _only_ends(groups[0]):
-                raise NotADate(f"“{shown}” says only when it ends.")
+                raise NotADate("“{text}” says only when it ends.", text=shown)
             account(shown, written.plain, written.unread, [pair for pairs in days for pair in pairs])
         if written.opening or (written.plain and not is_single and _are_periods_with_hours(groups, days)):
             return self._by_day(shown, written, groups, days, resolved.year)
@@ -281,10 +282,10 @@ class _Reading:
         else:
             self._add_groups(assembly, groups, days, phrase, written)
         assembly.occurrences = _in_order(_with_hours(assembly.occurrences))
-        if written.rule is not None and (unread := [note for note in assembly.notes if note.startswith("The ")]):
-            raise NotADate(f"“{shown}” cannot be read. {unread[0]}")
-        if written.plain and (doubt := left_out(written.plain, rule, {item.starts_at.date() for item in assembly.occurrences})):
-            raise NotADate(f"“{shown}” {doubt}.")
+        if written.rule is not None and assembly.doubts:
+            raise NotADate("“{text}” cannot be read. {reason}", text=shown, reason=assembly.doubts[0])
+        if written.plain:
+            check_complete(shown, written.plain, rule, {item.starts_at.date() for item in assembly.occurrences})
         doors = assembly.doors(phrase) or (assembly.doors(said.phrase) if said else None)
         return ParsedDate(
             occurrences=tuple(assembly.occurrences),
@@ -344,7 +345,7 @@ class _Reading:
                     if day not in written.excluded and (sessions := hours_on(day, written.opening, usual)):
                         assembly.add(day, None, sessions)
         if written.rule is not None or not assembly.occurrences:
-            raise NotADate(f"“{shown}” has hours of weekdays beside another rule, or of no day that it names.")
+            raise NotADate("“{text}” has hours of weekdays beside another rule, or of no day that it names.", text=shown)
         return ParsedDate(occurrences=tuple(_in_order(assembly.occurrences)), year=year, notes=tuple(assembly.notes))
 
     def _open_rule(self, shown: str, rule: RecurrencePhrase, phrase: DatePhrase) -> ParsedDate:
@@ -356,7 +357,9 @@ class _Reading:
         is_open = rule.is_open and (sessions or not rule.must_begin)
         dates, reason = expand(replace(rule, must_begin=False), self._today, last) if phrase.days or is_open else ((), "")
         if not dates:
-            raise NotADate(f"“{shown}” says how often, but not from when to when. {reason}".strip())
+            if reason:
+                raise NotADate("“{text}” says how often, but not from when to when. {reason}", text=shown, reason=reason)
+            raise NotADate("“{text}” says how often, but not from when to when.", text=shown)
         assembly = AssembledDates(self._zone, notes=phrase.notes)
         for day in dates:
             assembly.add(day, None, sessions)
@@ -380,13 +383,13 @@ def _scan_text(text: str, order: DayMonthOrder, today: date) -> _WrittenDate:
     plain = without_asides(without_side_remarks(plain) if LATIN.search(plain) else plain)
     plain = of_the_event(plain)
     if _DEADLINE.search(plain) and "から" not in plain and "~" not in plain:
-        raise NotADate(f"“{' '.join(text.split())[:80]}” says only when it ends.")
+        raise NotADate("“{text}” says only when it ends.", text=" ".join(text.split())[:80])
     prepared = _OPEN_RANGE.sub("から", _OPEN_LIST.sub("~、", _ARRIVAL.sub(r"\1まで", _NO_DATE.sub(" ", plain))))
     rest, opening = split_weekday_hours(prepared := _FIRST_TIME.sub(r"\1から", prepared), order, today)
     prepared, opening = (rest, opening) if are_of_period(rest, opening) else (prepared, ())
     rule, plain = find_rule(prepared, excluded), prepared
     if rule is not None and not excluded and (shift := _SHIFT.search(text)):
-        rule = replace(rule, doubt=f"it has an exception ({shift[0]})")
+        rule = replace(rule, doubt=Message("it has an exception ({words})", words=shift[0]))
     if rule is not None:
         prepared = _NEXT_TIME.sub(" ", f"{prepared[: rule.start]} {prepared[rule.stop :]}")
     places = scan_places(prepared, order=order, today=today)
@@ -397,10 +400,10 @@ def _that_begin(shown: str, phrase: DatePhrase, written: _WrittenDate) -> list[D
     """The groups of a phrase with a first day; raises `NotADate` if there is none, or if something else ends."""
     groups = [group for group in phrase.groups if any(span.first for span in group.spans)]
     if not groups:
-        raise NotADate(_why_none(shown, phrase, written.rule))
+        raise _why_none(shown, phrase, written.rule)
     has_end = any(not span.first for group in phrase.groups for span in group.spans)
     if written.plain and has_end and not _HAS_DEADLINE.search(shown):
-        raise NotADate(f"“{shown}” says also when something else ends.")
+        raise NotADate("“{text}” says also when something else ends.", text=shown)
     for group in groups:
         group.spans = [span for span in group.spans if span.first]
     phrase.groups = groups
@@ -521,17 +524,17 @@ def _dated(groups: list[DateGroup], resolved: ResolvedDates) -> list[list[tuple[
     return found
 
 
-def _why_none(shown: str, phrase: DatePhrase, rule: RecurrencePhrase | None) -> str:
+def _why_none(shown: str, phrase: DatePhrase, rule: RecurrencePhrase | None) -> NotADate:
     if not shown:
-        return "There is no date."
+        return NotADate("There is no date.")
     if any(span.last for group in phrase.groups for span in group.spans):
-        return f"“{shown}” says only when it ends."
+        return NotADate("“{text}” says only when it ends.", text=shown)
     if rule is not None:
-        return f"“{shown}” says how often, but not from when to when."
+        return NotADate("“{text}” says how often, but not from when to when.", text=shown)
     if phrase.vague:
-        return f"“{shown}” names no day: it is not settled, or only a part of a month or year."
+        return NotADate("“{text}” names no day: it is not settled, or only a part of a month or year.", text=shown)
     if phrase.month is not None:
-        return f"“{shown}” names a month, but no day."
+        return NotADate("“{text}” names a month, but no day.", text=shown)
     if phrase.groups:
-        return f"“{shown}” is a time without a date."
-    return f"“{shown}” is not a date that can be read."
+        return NotADate("“{text}” is a time without a date.", text=shown)
+    return NotADate("“{text}” is not a date that can be read.", text=shown)

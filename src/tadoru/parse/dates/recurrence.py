@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
+from tadoru.errors import Message
 from tadoru.parse.dates.exclusions import DATED_WEEKDAY, MONTH_NAME, ExcludedDates
 from tadoru.parse.dates.holidays import is_holiday
 from tadoru.parse.dates.weekdays import (
@@ -195,9 +196,9 @@ def find_rule(text: str, excluded: ExcludedDates) -> RecurrencePhrase | None:
     rest = f"{text[: found.start]} {text[found.stop :]}"
     doubt = _DAY_BESIDE.match(text, found.stop) or _DOUBT.search(rest) or _UNPLACED.search(DATED_WEEKDAY.sub("日", rest))
     if more := next((match[0] for pattern, _ in forms if (match := pattern.search(text, found.stop))), None):
-        reason = f"there is another rule ({more.strip()})"
+        reason: str = Message("there is another rule ({words})", words=more.strip())
     else:
-        reason = f"it has an exception ({doubt[0]})" if doubt else ""
+        reason = Message("it has an exception ({words})", words=doubt[0]) if doubt else ""
     if not found.nths and found.text.isascii() and _FIRST_DAY_BEHIND.match(text, found.stop):
         found = replace(found, must_begin=True)  # "Tuesdays 13 April - 29 June"
     return replace(found, doubt=reason, count=times_written(text), excluded=excluded)
@@ -303,21 +304,26 @@ _FORMS = (
 def expand(rule: RecurrencePhrase, first: date, last: date) -> tuple[tuple[date, ...], str]:
     """The dates of the rule from the first day to the last, or none and the reason."""
     if rule.doubt:
-        return (), f"The rule {rule.text} is not expanded: {rule.doubt}."
+        return (), Message("The rule {rule} is not expanded: {doubt}.", rule=rule.text, doubt=rule.doubt)
     if (last - first).days > MOST * 7 * rule.weeks:
-        return (), f"The rule {rule.text} is not expanded: the period is too long."
+        return (), Message("The rule {rule} is not expanded: the period is too long.", rule=rule.text)
     candidates = tuple(_dates(rule, first, last))
     if rule.must_begin and (not candidates or candidates[0] != first):
-        return (), f"The weekdays {rule.text} are not those of the first day."
+        return (), Message("The weekdays {rule} are not those of the first day.", rule=rule.text)
     if rule.excluded.are_doubtful(candidates):
-        return (), f"The rule {rule.text} is not expanded: it has an exception near one of its dates."
+        return (), Message("The rule {rule} is not expanded: it has an exception near one of its dates.", rule=rule.text)
     dates = tuple(day for day in candidates if day not in rule.excluded)
     if not dates:
-        return (), f"The rule {rule.text} has no date in the period."
+        return (), Message("The rule {rule} has no date in the period.", rule=rule.text)
     if rule.count is not None and rule.count != len(dates):
-        return (), f"The rule {rule.text} is not expanded: it gives {len(dates)} dates, and the text says {rule.count}."
+        return (), Message(
+            "The rule {rule} is not expanded: it gives {found} dates, and the text says {count}.",
+            rule=rule.text,
+            found=len(dates),
+            count=rule.count,
+        )
     if len(dates) > MOST:
-        return (), f"The rule {rule.text} is not expanded: it gives more than {MOST} dates."
+        return (), Message("The rule {rule} is not expanded: it gives more than {most} dates.", rule=rule.text, most=MOST)
     return dates, ""
 
 

@@ -290,10 +290,10 @@ def _from_year(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
         base = vocabulary.ERA_NAMES[found["era"].upper()]
         count = 1 if number == "元" else int(number)
         if not count:
-            raise NotADate(f"{found[0].strip()} is not a year: eras begin with their first.")
+            raise NotADate("{year} is not a year: eras begin with their first.", year=found[0].strip())
         return (YearToken(found[0], base + count, fiscal, era=base),)
     if len(number) == 3 and re.match(r"\d{1,2}月", found.string[found.end() :]):
-        raise NotADate(f"{found[0].strip()} is not a year that can be meant.")
+        raise NotADate("{year} is not a year that can be meant.", year=found[0].strip())
     if number == "元" or len(number) == 3:
         return ()  # "生誕100年"
     return (YearToken(found[0], int(number), fiscal, short=len(number) < 4),)

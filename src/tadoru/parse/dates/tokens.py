@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from tadoru.errors import Message, TadoruError
 from tadoru.model.event import Occurrence
 
 
@@ -48,7 +49,7 @@ class UnreadableDate:
     """No day can be read from the text."""
 
     text: str
-    reason: str
+    reason: Message
     """One sentence."""
 
 
@@ -167,5 +168,5 @@ class MarkToken:
 Token = DayToken | TimeToken | YearToken | MonthToken | WeekdaysToken | MinutesBefore | MarkToken
 
 
-class NotADate(Exception):
+class NotADate(TadoruError):
     """The text names a day that does not exist, or is incomplete."""

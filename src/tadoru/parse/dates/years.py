@@ -62,7 +62,7 @@ def _with_months(days: list[tuple[DayToken, bool]]) -> list[tuple[DayToken, bool
     """A month for the days before the first that has one: "1-3 August"."""
     named = next((index for index, (day, _) in enumerate(days) if day.month is not None), None)
     if named is None:
-        raise NotADate(f"{days[0][0].text.strip()} has no month.")
+        raise NotADate("{day} has no month.", day=days[0][0].text.strip())
     if named == 0:
         return days
     follower = days[named][0]
@@ -99,7 +99,7 @@ def _year_and_month(day: DayToken, is_end: bool, last: date | None, year: int, f
             return named.year, named.month  # "8月1日・2日、1日は10時から"
         carries = day.day is not None and day.day < last.day
         if carries and not is_end and not (last.day >= _LATE and (day.day or 0) <= _EARLY):
-            raise NotADate(f"{day.text.strip()} after {last.day} may be of the same month or of the next.")
+            raise NotADate("{day} after {before} may be of the same month or of the next.", day=day.text.strip(), before=last.day)
         months = last.year * 12 + last.month - 1 + carries
         return day.year or months // 12, months % 12 + 1
     if day.year is not None:
@@ -111,11 +111,11 @@ def _year_and_month(day: DayToken, is_end: bool, last: date | None, year: int, f
 
 def _date(day: DayToken, year: int, month: int) -> date:
     if not FIRST_YEAR <= year <= LAST_YEAR:
-        raise NotADate(f"{day.text.strip()} is not in a year that can be meant.")
+        raise NotADate("{day} is not in a year that can be meant.", day=day.text.strip())
     try:
         return date(year, month, day.day if day.day is not None else _nth(day, year, month))
     except ValueError:
-        raise NotADate(f"{day.text.strip()} is not a date of {year}.") from None
+        raise NotADate("{day} is not a date of {year}.", day=day.text.strip(), year=year) from None
 
 
 def _nth(day: DayToken, year: int, month: int) -> int:
@@ -136,23 +136,23 @@ def _before_known(days: list[tuple[DayToken, bool]], year: int) -> list[date | N
 
 def _infer(days: list[tuple[DayToken, bool]], today: date) -> tuple[list[date | None], YearSource]:
     candidates = []
-    problem = ""
+    problem = NotADate("{day} is not a date.", day=days[0][0].text.strip())
     for year in range(today.year - _NEAR, today.year + _NEAR + 1):
         try:
             candidates.append(_chain(days, year))
         except NotADate as error:
-            problem = str(error).replace(f" of {year}.", ".")
+            problem = problem if "year" in error.values else error
     if not candidates and _is_leap_day(days[0][0]):
         candidates = [_chain(days, year) for year in range(today.year, today.year + 9) if monthrange(year, 2)[1] == 29]
     if not candidates:
-        raise NotADate(problem)
+        raise problem
     if days[0][0].nth is not None and candidates[0][0] and today.year not in {dates[0].year for dates in candidates if dates[0]}:
-        raise NotADate(problem)  # June of this year has no fifth Saturday
+        raise problem  # June of this year has no fifth Saturday
     if any(day.weekdays and day.nth is None for day, _ in days):
         fitting = [dates for dates in candidates if not _misfits(days, dates)]
         if not fitting:
             text = next(iter(_misfits(days, candidates[len(candidates) // 2])), days[0][0].text.strip())
-            raise NotADate(f"The weekday beside {text} fits no year near now.")
+            raise NotADate("The weekday beside {day} fits no year near now.", day=text)
         return fitting[0], YearSource.WEEKDAY
     current = [dates for dates in candidates if max(found for found in dates if found) >= today - LOOKING_BACK]
     return (current or candidates[-1:])[0], YearSource.NEAREST

@@ -276,7 +276,7 @@ def _when(raw: RawEvent, rules: SourceRules, zone: ZoneInfo) -> ParsedDate | Qua
     if start:
         read = _read(raw, start, rules, zone, note)
         if isinstance(read, UnreadableDate):
-            why = Message("Cannot read the start: {reason}", reason=one_line(read.reason))
+            why = Message("Cannot read the start: {reason}", reason=read.reason.map_values(one_line))
             return QuarantinedEvent(raw=raw, reason=ReviewReason.PARSE_ERROR, why=why)
         return read
     if not note or len(note) > LONGEST_DATE:
@@ -284,7 +284,7 @@ def _when(raw: RawEvent, rules: SourceRules, zone: ZoneInfo) -> ParsedDate | Qua
     read = _read(raw, note, rules, zone)
     if isinstance(read, ParsedDate) and read.year in {YearSource.WRITTEN, YearSource.WEEKDAY}:
         return replace(read, notes=(*read.notes, "Date taken from the note, because the source has none."))
-    reason = one_line(read.reason) if isinstance(read, UnreadableDate) else Message("The note has no year.")
+    reason = read.reason.map_values(one_line) if isinstance(read, UnreadableDate) else Message("The note has no year.")
     why = Message("Start date missing, and none in the note: {reason}", reason=reason)
     return QuarantinedEvent(raw=raw, reason=ReviewReason.MISSING_REQUIRED, why=why)
 
