@@ -159,9 +159,10 @@ def test_a_course_named_by_its_weekday_is_held_on_that_weekday() -> None:
     assert show(read("2026-08-01", **columns, title="テニス教室(月曜)")) == "2026-08-01T10:00/2026-08-15T11:30"
 
 
-def test_what_goes_on_over_night_is_one_occurrence() -> None:
+@pytest.mark.parametrize("title", ["夏のキャンプ", "ぬいぐるみおとまり会"])
+def test_what_goes_on_over_night_is_one_occurrence(title: str) -> None:
     columns = {"end": "2026-08-02", "start_time": "10:00", "end_time": "15:00"}
-    assert show(read("2026-08-01", **columns, title="夏のキャンプ")) == "2026-08-01T10:00/2026-08-02T15:00"
+    assert show(read("2026-08-01", **columns, title=title)) == "2026-08-01T10:00/2026-08-02T15:00"
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ _NOT_DAILY = re.compile(
 )
 """Hours beside a long period of these are not opening hours: they are held on some of its days."""
 _OVER_NIGHT = re.compile(
-    r"合宿|キャンプ|宿泊|泊|夜通し|オールナイト|ツアー|旅行|登山|林間学校|臨海学校|耐久|24時間|ハッカソン|hackathon|overnight|camp|"
+    r"合宿|キャンプ|泊|とまり|夜通し|オールナイト|ツアー|旅行|登山|林間学校|臨海学校|耐久|24時間|ハッカソン|hackathon|overnight|camp|"
     r"retreat|sleepover|schullandheim|freizeit|séjour",
     re.IGNORECASE,
 )
