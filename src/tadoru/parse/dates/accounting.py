@@ -278,6 +278,9 @@ _ENUMERATED = re.compile(r"\d\s?回目|第\s?\d{1,2}\s?[回部期]|の部|[A-Z]\
 _LONGEST_NAME = 12
 _PLACE = re.compile(r"\s?[一-龠ァ-ヶー]{1,10}(?:前|口|室|館|場|駅|所)に?\s?")
 """Where people meet, between the time and its name: "8:30市役所前集合"."""
+_WHAT_BEGINS = re.compile("[一-龠ァ-ヶーげりち]{1,6}")
+_BEGINNINGS = frozenset({"開始", "スタート", "終了", "終了予定"})
+"""What begins or ends, between the time and its name: "19:30打上げ開始"."""
 _LABELS = frozenset({DateMark.START, DateMark.END, DateMark.DOORS, DateMark.ENTRY})
 _MOST_BEFORE = 24
 """Characters before the day: in a longer sentence it is not clear what the day is about."""
@@ -469,7 +472,8 @@ def tokens_of(plain: str, places: Places) -> list[Token]:
         is_sign = isinstance(last, MarkToken) and (last.mark is DateMark.RANGE or last.text == "(")
         is_open = isinstance(last, TimeToken) or is_sign
         words = plain[position:start]
-        is_place = isinstance(tokens[0], MarkToken) and tokens[0].mark in _LABELS and _PLACE.fullmatch(words)
+        is_label = isinstance(tokens[0], MarkToken) and tokens[0].mark in _LABELS
+        is_place = is_label and (_PLACE.fullmatch(words) or (_WHAT_BEGINS.fullmatch(words) and tokens[0].text in _BEGINNINGS))
         if is_open and words and not is_place and (_unknown(words) or (is_sign and _ENUMERATED.search(words))):
             found.append(MarkToken(words, DateMark.LIST))
         found += tokens

@@ -68,8 +68,10 @@ _LATIN_EXCEPT_DAY = re.compile(
     re.IGNORECASE,
 )
 _LATIN_EXCEPT_MONTH = re.compile(
-    r"[(,;]?\s?(?<![a-zà-ÿ])(?:except|excluding|not|außer|sauf|excepto|salvo|tranne|behalve)(?: in| im| en)?\s"
-    rf"(?P<months>{MONTH_NAME}(?:{AND}{MONTH_NAME}){{0,3}})(?![a-zà-ÿ]|\s?\d)\)?",
+    r"[(,;.]?\s?(?<![a-zà-ÿ])(?:except|excluding|not|außer|nicht|sauf|excepto|salvo|tranne|behalve|niet|"
+    r"(?:no|kein(?:e|en)?|pas de|geen|nessun[oa]?)(?: hay)? [a-zà-ÿ]{3,15})(?: in| im| en| a)?\s"
+    rf"(?P<months>{MONTH_NAME}(?:(?:{AND}|\s(?:ni|nor|or|oder|ou|of)\s)(?:in |im |en )?{MONTH_NAME}){{0,3}})"
+    r"(?![a-zà-ÿ]|\s?\d)\)?",
     re.IGNORECASE,
 )
 
