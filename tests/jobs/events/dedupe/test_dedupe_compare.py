@@ -329,6 +329,18 @@ def test_two_names_for_what_fills_one_hall_at_one_time_are_for_a_person() -> Non
     assert verdict(one, draft("全年齢のかたの体操とお茶の会", when)) is DIFFERENT
 
 
+def test_the_same_edition_in_halls_of_other_names_is_for_a_person() -> None:
+    when = at("2026-06-14T12:30")
+    one = draft("みどり市民合唱祭（第42回）", when, venue="サンホール 大ホール")
+    assert verdict(one, draft("第42回みどり市民合唱祭", when, venue="市交流文化芸術センター 大ホール")) is REVIEW
+    assert verdict(one, draft("第41回みどり市民合唱祭", when, venue="市交流文化芸術センター 大ホール")) is DIFFERENT
+
+
+def test_a_wholly_other_title_for_what_fills_one_hall_at_one_time_is_for_a_person() -> None:
+    when = at("2026-08-22T19:30", end="2026-08-22T21:00")
+    assert verdict(draft("望遠鏡で土星の輪を見よう！ in 星空公園", when), draft("夏の星空観望会", when)) is REVIEW
+
+
 def test_one_source_does_not_misspell_its_own_events() -> None:
     assert verdict(draft("春の星空観察会"), draft("春の星空観察察会"), same_source=True) is REVIEW
 

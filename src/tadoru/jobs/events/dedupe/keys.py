@@ -144,7 +144,7 @@ def _venue_signature(text: str, size: int) -> tuple[str, ...]:
 def title_signature(title: str, size: int = _SIGNATURE) -> tuple[str, ...]:
     """Some bigrams of a title, selected by hash; for a title of common words the whole title."""
     seen = split_title(title)
-    text = seen.body or seen.text
+    text = seen.text if size == _FULL_SIGNATURE else seen.body or seen.text
     bigrams = {text[place : place + 2] for place in range(len(text) - 1)} - COMMON_BIGRAMS
     chosen = sorted(bigrams, key=_rank)[:size]
     return tuple(chosen) if len(chosen) >= _SIGNATURE else (*chosen, text)

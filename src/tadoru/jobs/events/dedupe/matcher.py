@@ -47,6 +47,7 @@ from tadoru.jobs.events.dedupe.titles import (
     dissimilarity,
     format_own_day,
     has_other_script,
+    have_one_frame,
     have_other_quotes,
     have_same_edition,
     have_same_quote,
@@ -166,7 +167,10 @@ class _Evidence:
         """Whether a person should see them: a word in common, and time or place, and nothing that excludes it."""
         has_word = self.has_word(words)
         is_contradicted = have_other_quotes(self.a.title, self.b.title) or (
-            words.substituted is not None and words.common > 0 and not has_word  # 卓球教室 and 水泳教室
+            words.substituted is not None
+            and words.common > 0
+            and not has_word
+            and have_one_frame(*map(split_title, (self.a.title, self.b.title)))
         )
         if is_contradicted:
             return False
@@ -182,9 +186,11 @@ class _Evidence:
             city = bare_city_name(self.a.city) if self.a.city and self.b.city else ""
             is_other_hall = is_same_title and self.place is VenueRelation.DIFFERENT
             is_rare = words.rare >= _RARE and words.shared >= (_OWN_TITLE if is_other_hall else _LONG_WORD)
-            is_open = self.page or (bool(city) and is_rare) or may_be_renamed(self.a.venue, self.b.venue, city)
+            is_open = (
+                self.page or (bool(city) and is_rare) or may_be_renamed(self.a.venue, self.b.venue, city) or self.is_same_issue
+            )
         else:
-            is_open = self.is_same_place
+            is_open = self.is_same_place or self.is_same_issue
         return is_open and self.is_one_city and (self.page or has_word or is_same_title)
 
     def has_word(self, words: TitleWords) -> bool:
@@ -195,6 +201,11 @@ class _Evidence:
     def has_same_edition(self) -> bool:
         """Whether the titles have the same edition."""
         return have_same_edition(split_title(self.a.title), split_title(self.b.title))
+
+    @property
+    def is_same_issue(self) -> bool:
+        """Whether similar titles have the same edition, wherever they take place."""
+        return self.level >= TitleSimilarity.CLOSE and self.has_same_edition
 
     @property
     def has_same_span(self) -> bool:
@@ -229,15 +240,7 @@ def _compare(a: EventDraft, b: EventDraft, same_source: bool) -> EventComparison
     if isinstance(found, EventComparison):
         return found
     reasons = [_day(found), _title(found), _time(found), _venue(found)]
-    reasons += filter(
-        None,
-        (
-            _identity(found, found.known),
-            _city(found),
-            _url(found),
-            _ends(found),
-        ),
-    )
+    reasons += filter(None, (_identity(found, found.known), _city(found), _url(found), _ends(found)))
     return _result(reasons) if same_source else _linked(found, reasons)
 
 

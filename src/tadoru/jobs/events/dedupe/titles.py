@@ -374,6 +374,11 @@ def _own_text(body: str) -> str:
     return _MANY_HAVE.sub("\0", body)
 
 
+def have_one_frame(one: TitleParts, other: TitleParts) -> bool:
+    """Whether titles begin or end alike, so that what stands between tells two events apart: 卓球教室 and 水泳教室."""
+    return one.text[:2] == other.text[:2] or one.text[-2:] == other.text[-2:]
+
+
 def have_other_quotes(one: str, other: str) -> bool:
     """Whether both titles quote something else or have another subtitle: two films, two subjects of one course."""
     return any(
