@@ -152,6 +152,13 @@ def test_hours_in_columns_are_those_of_each_day_but_for_the_days_that_a_note_nam
     assert show(read("2026-08-01", end="2026-08-05", start_time="10:00", end_time="17:00", note=note)) == expected
 
 
+@pytest.mark.parametrize("start, end, closed", [("2026/8/1", "2026/8/20", {3, 10, 17}), ("2026-08-01", "2026-08-05", {3})])
+def test_days_on_which_a_note_says_that_it_is_closed_are_left_out(start: str, end: str, closed: set[int]) -> None:
+    found = read(start, end=end, start_time="9:00", end_time="17:00", note="月曜休館", title="写真展")
+    assert isinstance(found, ParsedDate)
+    assert {item.starts_at.day for item in found.occurrences} == set(range(1, int(end[-2:].strip("/")) + 1)) - closed
+
+
 def test_a_course_named_by_its_weekday_is_held_on_that_weekday() -> None:
     columns = {"end": "2026-08-15", "start_time": "10:00", "end_time": "11:30"}
     saturdays = " ".join(f"2026-08-{day:02}T10:00/11:30" for day in (1, 8, 15))

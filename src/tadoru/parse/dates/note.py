@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import zip_longest
 
 from tadoru.parse.dates.assemble import DaySession, sessions_of
-from tadoru.parse.dates.exclusions import split_exclusions
+from tadoru.parse.dates.exclusions import ExcludedDates, split_exclusions
 from tadoru.parse.dates.opening_hours import split_weekday_hours
 from tadoru.parse.dates.phrase import DatePhrase, read_phrase
 from tadoru.parse.dates.recurrence import MOST, RecurrencePhrase, find_rule, times_written
@@ -152,6 +152,7 @@ class DateNote:
     prepared: str
     phrase: DatePhrase
     rule: RecurrencePhrase | None
+    excluded: ExcludedDates
     days_with_hours: tuple[_DayWithHours, ...]
     order: DayMonthOrder
     today: date
@@ -299,7 +300,7 @@ def read_note(text: str, *, order: DayMonthOrder, today: date) -> DateNote | Non
     try:
         phrase = read_phrase(with_weekdays(scan(prepared, order=order, today=today)))
         days_with_hours = tuple(_days_with_hours(prepared, order, today))
-        return DateNote(prepared, phrase, find_rule(prepared, excluded), days_with_hours, order, today)
+        return DateNote(prepared, phrase, find_rule(prepared, excluded), excluded, days_with_hours, order, today)
     except NotADate:
         return None
 

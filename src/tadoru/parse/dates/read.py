@@ -26,6 +26,7 @@ from tadoru.parse.dates.exact import as_tokens, read_exact
 from tadoru.parse.dates.exclusions import ExcludedDates, split_exclusions
 from tadoru.parse.dates.note import DateNote, as_columns, every_day, read_note, runs_of, with_dates, without_repeats
 from tadoru.parse.dates.opening_hours import (
+    LONG_PERIOD,
     WeekdayHours,
     are_of_period,
     hours_on,
@@ -276,8 +277,11 @@ class _Reading:
             text = f"{shown} {note}" if self._may_be_daily and not phrase.goes_on else None
             begins = written.rule is not None and _BEGINS.search(written.plain) is not None
             is_by_day = (bool(written.plain) or self._hours_of_columns) and not phrase.goes_on
-            is_season = bool(written.plain) and self._may_be_daily and not _NOT_DAILY.search(shown)
-            within = PeriodDays(rule, begins, written.excluded, is_by_day, is_season)
+            is_season = bool(written.plain) and not note and self._may_be_daily and not _NOT_DAILY.search(shown)
+            first, last = days[0][0]
+            is_short = last is not None and (last - first).days < LONG_PERIOD
+            excluded = written.excluded | said.excluded if said and is_by_day and is_short else written.excluded
+            within = PeriodDays(rule, begins, excluded, is_by_day, is_season)
             add_period(assembly, *days[0][0], sessions, within, said, phrase.is_all_day, text)
         else:
             self._add_groups(assembly, groups, days, phrase, written)

@@ -466,7 +466,8 @@ def _venue(found: _Evidence) -> MatchReason:
         case VenueRelation.SAME:
             return MatchReason("venue", 1.0, _PLACE, ReasonCode.VENUE_SAME)
         case VenueRelation.ALIAS:
-            return MatchReason("venue", 0.95, _PLACE, ReasonCode.VENUE_ALIAS, values, REVIEW_LIMIT if strict else 1.0)
+            code = ReasonCode.VENUE_ALIAS if all(values) else ReasonCode.VENUE_IN_TITLE
+            return MatchReason("venue", 0.95, _PLACE, code, tuple(filter(None, values)), REVIEW_LIMIT if strict else 1.0)
         case VenueRelation.ROOM:
             return MatchReason("venue", 0.5, _PLACE, ReasonCode.VENUE_ROOM, values, DIFFERENT_LIMIT if strict else REVIEW_LIMIT)
         case VenueRelation.WEAK:

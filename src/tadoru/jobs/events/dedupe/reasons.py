@@ -58,6 +58,7 @@ class ReasonCode(StrEnum):
     ASIDES_MISSING = "title.asides_missing"
     VENUE_SAME = "venue.same"
     VENUE_ALIAS = "venue.alias"
+    VENUE_IN_TITLE = "venue.in_title"
     VENUE_ROOM = "venue.other_room"
     VENUE_WEAK = "venue.weak"
     VENUE_UNKNOWN = "venue.unknown"
@@ -102,6 +103,7 @@ REASON_MESSAGES: dict[ReasonCode, str] = {
     ReasonCode.ASIDES_SPELLING: N_("Text in brackets differs by a typo: “{one}” and “{other}”"),
     ReasonCode.ASIDES_MISSING: N_("Only one title has “{one}” in brackets"),
     ReasonCode.VENUE_SAME: N_("Same venue"),
+    ReasonCode.VENUE_IN_TITLE: N_("One title names the venue of the other: “{one}”"),
     ReasonCode.VENUE_ALIAS: N_("Two names of the same venue: “{one}” and “{other}”"),
     ReasonCode.VENUE_ROOM: N_("Same building, different rooms: “{one}” and “{other}”"),
     ReasonCode.VENUE_WEAK: N_("Possibly the same venue: “{one}” and “{other}”"),
