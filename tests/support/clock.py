@@ -14,7 +14,9 @@ class FakeClock:
     def __init__(self, start: float = START, *, background: float | None = None) -> None:
         """Who sleeps for `background` seconds waits for the time that others let pass."""
         self._background = background
-        self._waiting: list[tuple[float, asyncio.Event]] = []
+        self._waiting: list[tuple[float, asyncio.Event, asyncio.Task[object] | None]] = []
+        self._at_work: set[asyncio.Task[object] | None] = set()
+        """Those in the background whose wait is over and who have not begun to wait again."""
         self.longest = float("inf")
         """Seconds after which a wait has no end."""
         self._passed = 0.0
@@ -31,13 +33,24 @@ class FakeClock:
     async def sleep(self, seconds: float) -> None:
         if seconds > self.longest:
             await asyncio.Event().wait()
+        task = asyncio.current_task()
         if seconds == self._background:
             over = asyncio.Event()
-            self._waiting.append((self._passed + seconds, over))
+            self._at_work.discard(task)
+            self._waiting.append((self._passed + seconds, over, task))
             await over.wait()
             return
-        self.advance(seconds)
+        end = self._passed + seconds
+        while (until := min((at for at, _, _ in self._waiting), default=end)) < end:
+            self.advance(until - self._passed)
+            await self._background_is_done(task)
+        self.advance(end - self._passed)
         await asyncio.sleep(0)
+
+    async def _background_is_done(self, but: asyncio.Task[object] | None) -> None:
+        """Nobody lets more time pass before those in the background did what they waited for, in a thread perhaps."""
+        while any(task is not None and task is not but and not task.done() for task in self._at_work):  # noqa: ASYNC110 - or it ends
+            await asyncio.sleep(0.001)
 
     def put_back(self, seconds: float) -> None:
         """The time of day is corrected; what has passed has passed."""
@@ -47,7 +60,8 @@ class FakeClock:
     def advance(self, seconds: float) -> None:
         """Let so much time pass."""
         self._passed += max(0.0, seconds)
-        for over in [over for at, over in self._waiting if at <= self._passed]:
+        for _, over, task in [one for one in self._waiting if one[0] <= self._passed]:
             over.set()
+            self._at_work.add(task)
         self._waiting = [one for one in self._waiting if one[0] > self._passed]
         self.on_change()
