@@ -165,7 +165,7 @@ async def test_closing_gives_up_on_names_that_are_being_asked() -> None:
 async def test_a_lookup_that_is_given_up_before_it_begins_is_forgotten() -> None:
     names = DnsCache(FakeClock(), ScriptedResolver([PUBLIC]))
     waiting = asyncio.create_task(names.resolve("a.example"))
-    await asyncio.sleep(0)
+    await asyncio.sleep(0)  # One turn of the loop: the lookup was made, and its first step is the next turn.
     await names.close()
     await asyncio.gather(waiting, return_exceptions=True)
     assert await names.resolve("a.example") == [PUBLIC]

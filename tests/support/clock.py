@@ -15,8 +15,8 @@ class FakeClock:
         """Who sleeps for `background` seconds waits for the time that others let pass."""
         self._background = background
         self._waiting: list[tuple[float, asyncio.Event, asyncio.Task[object] | None]] = []
-        self._at_work: set[asyncio.Task[object] | None] = set()
-        """Those in the background whose wait is over and who have not begun to wait again."""
+        self._at_work: dict[asyncio.Task[object] | None, asyncio.Event] = {}
+        """Those in the background whose wait is over, with what tells that they wait again or have ended."""
         self.longest = float("inf")
         """Seconds after which a wait has no end."""
         self._passed = 0.0
@@ -35,10 +35,13 @@ class FakeClock:
             await asyncio.Event().wait()
         task = asyncio.current_task()
         if seconds == self._background:
-            over = asyncio.Event()
-            self._at_work.discard(task)
-            self._waiting.append((self._passed + seconds, over, task))
-            await over.wait()
+            self._is_done(task)
+            mine = (self._passed + seconds, asyncio.Event(), task)
+            self._waiting.append(mine)
+            try:
+                await mine[1].wait()
+            finally:
+                self._waiting = [one for one in self._waiting if one is not mine]
             return
         end = self._passed + seconds
         while (until := min((at for at, _, _ in self._waiting), default=end)) < end:
@@ -49,8 +52,13 @@ class FakeClock:
 
     async def _background_is_done(self, but: asyncio.Task[object] | None) -> None:
         """Nobody lets more time pass before those in the background did what they waited for, in a thread perhaps."""
-        while any(task is not None and task is not but and not task.done() for task in self._at_work):  # noqa: ASYNC110 - or it ends
-            await asyncio.sleep(0.001)
+        for is_done in [is_done for task, is_done in self._at_work.items() if task is not but]:
+            await is_done.wait()
+
+    def _is_done(self, task: asyncio.Task[object] | None) -> None:
+        """Somebody in the background waits again, or has ended."""
+        if (is_done := self._at_work.pop(task, None)) is not None:
+            is_done.set()
 
     def put_back(self, seconds: float) -> None:
         """The time of day is corrected; what has passed has passed."""
@@ -62,6 +70,8 @@ class FakeClock:
         self._passed += max(0.0, seconds)
         for _, over, task in [one for one in self._waiting if one[0] <= self._passed]:
             over.set()
-            self._at_work.add(task)
+            if task is not None:
+                self._at_work[task] = asyncio.Event()
+                task.add_done_callback(self._is_done)
         self._waiting = [one for one in self._waiting if one[0] > self._passed]
         self.on_change()
