@@ -37,12 +37,6 @@ _BESIDE = re.compile(
 )
 """A sentence or a parenthesis with these is about something else than the hours of the event."""
 _RECEPTION = re.compile("受け?付|集合|開場|入場|入館|来場")
-_CLOSED = re.compile(
-    r"休[館園業演場]日?[:は]?\s?(?:毎週)?[月火水木金土日](?:曜日?)?(?:[・、,][月火水木金土日](?:曜日?)?){0,6}"
-    r"|(?:毎週)?[月火水木金土日]曜日?(?:[・、,][月火水木金土日]曜日?){0,6}[はが]?\s?(?:定?休[館園業演場みま]?日?|お休み|閉[館園])"
-)
-_MORE_CLOSED = re.compile(r"休[館園業演場]日?[^。)\n]{0,30}\d{1,2}(?:日|/\d)")
-"""Single days on which it is closed."""
 _PARENTHESIS = re.compile(r"\([^()]{1,200}\)")
 _SENTENCE = re.compile(r"[。\n]")
 _DAY_OR_HOUR = re.compile(r"\d[日時/]|\d:\d")
@@ -188,7 +182,7 @@ class DateNote:
         """Whether it names days between the first and the last without hours of their own."""
         named = {day for day in _resolved(self.phrase, first) if day is not None}
         own = {_day_within(one.month, one.day, first, last or first) for one in self.days_with_hours}
-        return any(first < day < (last or first) for day in named - own) or bool(_MORE_CLOSED.search(self.prepared))
+        return any(first < day < (last or first) for day in named - own)
 
     def outside(self, first: date, last: date | None) -> list[str]:
         """The days that it names as the event's and that are not from the first to the last."""
@@ -309,7 +303,7 @@ def _hours(prepared: str, order: DayMonthOrder, today: date) -> DatePhrase | Non
     """The part that tells the hours, when there are some that simply hold."""
     remark = _REMARK.search(prepared)
     main = prepared[: remark.start()] if remark else prepared
-    main = _PARENTHESIS.sub(lambda found: " " if _BESIDE.search(found[0]) else found[0], _CLOSED.sub(" ", main))
+    main = _PARENTHESIS.sub(lambda found: " " if _BESIDE.search(found[0]) else found[0], main)
     main = "\n".join(sentence for sentence in _SENTENCE.split(main) if not _BESIDE.search(sentence))
     if _UNSURE.search(main):
         return None

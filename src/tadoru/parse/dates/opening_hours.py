@@ -34,9 +34,7 @@ _LATIN = re.compile(
     rf"|{_LATIN_HOURS}(?:\s?(?:,|and|und|et|y|e|en|/)\s{_LATIN_HOURS}){{0,2}}|{_LATIN_CLOCK})(?!\s?(?:{MONTH_NAME}|\.?\d))",
     re.IGNORECASE,
 )
-_BARE_RANGE = re.compile(
-    r"(?<![\d:.])(\d{1,2})(?:\.(\d\d))?\s?(?:-|~|to|bis|à|a|tot)\s?(\d{1,2})(?:\.(\d\d))?(?![\d:.]|\s?[aph])"
-)
+_BARE_RANGE = re.compile(rf"(?<![\d:.])(\d{{1,2}})(?:\.(\d\d))?{_TO}(\d{{1,2}})(?:\.(\d\d))?(?![\d:.]|\s?[aph])")
 _ONLY_END = re.compile(rf"{_CLOCK}まで")
 _EVERY_BEFORE = re.compile(rf"(?<![a-zà-ÿ])(?:{EVERY})\s$", re.IGNORECASE)
 _HAS_DAY = re.compile(rf"\d日|\d/\d|\d\.\d{{1,2}}\.|\d-\d\d-\d|\b{MONTH_NAME}(?![a-zà-ÿ])", re.IGNORECASE)
