@@ -426,7 +426,7 @@ class DiscoveredSource(NamedTuple):
 def discover_sources(document: HtmlDocument, base: str) -> tuple[DiscoveredSource, ...]:
     """The feeds, calendars and tables that a page names: its alternates first, then links to such files."""
     found: dict[str, str] = {}
-    for link in document.select("link[rel~=alternate][href]")[:MOST_LINKS]:
+    for link in document.select("link[rel~=alternate][href], a[href][type]")[:MOST_LINKS]:
         kind = _CALENDAR_TYPES.get((link.attributes.get("type") or "").partition(";")[0].strip().lower())
         if kind and (url := canonical(link.attributes.get("href") or "", base)):
             found.setdefault(url, kind)
@@ -435,8 +435,6 @@ def discover_sources(document: HtmlDocument, base: str) -> tuple[DiscoveredSourc
         if href.lower().startswith(("webcal://", "webcals://")):
             href = f"https://{href.partition('://')[2]}"
             found |= {url: "ics"} if (url := canonical(href, base)) else {}
-        elif kind := _CALENDAR_TYPES.get((link.attributes.get("type") or "").partition(";")[0].strip().lower()):
-            found |= {url: kind} if (url := canonical(href, base)) else {}
         elif (file := _CALENDAR_FILE.search(href[-1_000:])) and (url := canonical(href, base)):
             is_ics = file[1] or (file[4] or "").lower() in ("ical", "ics")
             found.setdefault(url, "ics" if is_ics else "csv" if file[3] else "rss")
